@@ -1,2 +1,6 @@
 //! x
+pub mod code;
+pub mod diag;
 pub mod index;
+pub mod number;
+pub mod source;

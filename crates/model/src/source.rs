@@ -1,0 +1,127 @@
+//! Source texts and places in them. Line and column exist only here.
+
+use crate::index::IndexVec;
+
+crate::index! { /// A text held by [`Sources`].
+    pub struct FileId; }
+
+/// A range of bytes in one source text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// The text.
+    pub file: FileId,
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The bytes `start..end` of `file`.
+    #[must_use]
+    pub fn new(file: FileId, start: usize, end: usize) -> Self {
+        let clamp = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Self { file, start: clamp(start), end: clamp(end) }
+    }
+
+    /// The smallest span that holds `self` and `other` (of the same file).
+    #[must_use]
+    pub fn to(self, other: Self) -> Self {
+        Self { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+
+    /// The span as a byte range.
+    #[must_use]
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// A place for people: both numbers count from 1, columns count characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineColumn {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+/// One source text with its name as the user typed it.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    /// The name shown to people (a path, or `<stdin>`).
+    pub name: String,
+    /// The text.
+    pub text: String,
+    line_starts: Vec<u32>,
+}
+
+/// The texts of one invocation.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    files: IndexVec<FileId, SourceFile>,
+}
+
+impl Sources {
+    /// No text.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a text.
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
+        let text = text.into();
+        let breaks = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+        let line_starts =
+            std::iter::once(0).chain(breaks.map(|(i, _)| u32::try_from(i + 1).unwrap_or(u32::MAX))).collect();
+        self.files.push(SourceFile { name: name.into(), text, line_starts })
+    }
+
+    /// The text named `file`.
+    #[must_use]
+    pub fn file(&self, file: FileId) -> &SourceFile {
+        &self.files[file]
+    }
+
+    /// The characters `span` covers; empty if the span does not fit the text.
+    #[must_use]
+    pub fn slice(&self, span: Span) -> &str {
+        self.files.get(span.file).and_then(|file| file.text.get(span.range())).unwrap_or("")
+    }
+
+    /// Where `span` starts, for people.
+    #[must_use]
+    pub fn line_column(&self, span: Span) -> LineColumn {
+        let file = &self.files[span.file];
+        let line = file.line_starts.partition_point(|&start| start <= span.start).max(1);
+        let start = file.line_starts[line - 1] as usize;
+        let before = file.text.get(start..span.start as usize).unwrap_or("");
+        LineColumn { line, column: before.chars().count() + 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_and_column_count_characters_from_one() {
+        let mut sources = Sources::new();
+        let file = sources.add("m.iox", "ab\nπ = c\n");
+        let place = |start| sources.line_column(Span::new(file, start, start + 1));
+        assert_eq!(place(0), LineColumn { line: 1, column: 1 });
+        assert_eq!(place(3), LineColumn { line: 2, column: 1 });
+        assert_eq!(place(6), LineColumn { line: 2, column: 3 });
+        assert_eq!(place(10), LineColumn { line: 3, column: 1 });
+    }
+
+    #[test]
+    fn a_span_that_does_not_fit_is_empty_text() {
+        let mut sources = Sources::new();
+        let file = sources.add("m.iox", "π");
+        assert_eq!(sources.slice(Span::new(file, 1, 2)), "");
+        assert_eq!(sources.slice(Span::new(file, 0, 9)), "");
+        assert_eq!(sources.slice(Span::new(file, 0, 2)), "π");
+    }
+}
