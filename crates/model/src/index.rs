@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     index! { /// A seat.
-        struct Seat; }
+    struct Seat; }
 
     #[test]
     fn push_returns_the_id_that_finds_the_item() {

@@ -3,7 +3,7 @@
 use crate::index::IndexVec;
 
 crate::index! { /// A text held by [`Sources`].
-    pub struct FileId; }
+pub struct FileId; }
 
 /// A range of bytes in one source text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,0 +1,185 @@
+//! Concrete semantics: states with values, and the steps between them.
+//!
+//! The interpretation of a transition system as a labelled one (002 Def. 11, 000 Def. 8,
+//! 003 Def. 2.2): a state is a location with a value for every variable and clock; a switch
+//! is enabled for field values that make its guard true, and leads to the updated state.
+//! Internal switches have no fields, so their closure needs evaluation only. Whether *some*
+//! output value makes a guard true is a question for a solver and is asked in `symex`.
+
+use std::collections::BTreeSet;
+
+use crate::label::Label;
+use crate::number::Rational;
+use crate::sts::{GateKind, LocId, Model, Sts, Switch, SwitchId};
+use crate::term::{EvalError, TermPool};
+use crate::valuation::Valuation;
+use crate::value::Value;
+
+/// A location with a value for every variable and clock.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct State {
+    /// Where control is.
+    pub loc: LocId,
+    /// The values of variables and clocks.
+    pub values: Valuation,
+}
+
+/// A state reached, and the switch that led there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Successor {
+    /// The switch taken.
+    pub switch: SwitchId,
+    /// The state after it.
+    pub state: State,
+}
+
+/// The states reached by internal steps, and whether they can go on for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TauClosure {
+    /// The states, the starting ones included.
+    pub states: BTreeSet<State>,
+    /// The closure was cut at the limit: there may be more states.
+    pub truncated: bool,
+}
+
+impl Model {
+    /// The initial state, if every variable has an initial value.
+    #[must_use]
+    pub fn initial_state(&self) -> Option<State> {
+        let mut values = Valuation::new();
+        for var in &self.sts.vars {
+            let value = self.pool.eval(var.init?, &Valuation::new()).ok()?;
+            values.set(var.var, value);
+        }
+        for clock in &self.sts.clocks {
+            values.set(clock.var, Value::Real(Rational::ZERO));
+        }
+        Some(State { loc: self.sts.initial, values })
+    }
+}
+
+/// The values of the fields of a switch's gate as an assignment.
+#[must_use]
+pub fn field_values(sts: &Sts, switch: &Switch, values: &[Value]) -> Valuation {
+    sts.gates[switch.gate].fields.iter().copied().zip(values.iter().cloned()).collect()
+}
+
+/// Whether `switch` can be taken in `state` with these field values.
+///
+/// Values outside the sort of their field enable nothing.
+///
+/// # Errors
+/// If a guard cannot be evaluated: a value is unknown, or a quantifier is unbounded.
+pub fn is_enabled(
+    pool: &TermPool,
+    sts: &Sts,
+    state: &State,
+    switch: &Switch,
+    values: &[Value],
+) -> Result<bool, EvalError> {
+    let fields = &sts.gates[switch.gate].fields;
+    let well_sorted = fields.len() == values.len()
+        && fields.iter().zip(values).all(|(field, value)| pool.has_sort(value, pool.var_info(*field).sort));
+    if state.loc != switch.source || !well_sorted {
+        return Ok(false);
+    }
+    pool.holds(switch.guard, &(&field_values(sts, switch, values), &state.values))
+}
+
+/// The state after `switch`, which is enabled in `state` with these field values.
+///
+/// # Errors
+/// If an updated value cannot be evaluated.
+pub fn successor(
+    pool: &TermPool,
+    sts: &Sts,
+    state: &State,
+    switch: &Switch,
+    values: &[Value],
+) -> Result<State, EvalError> {
+    let fields = field_values(sts, switch, values);
+    let mut after = state.values.clone();
+    for &(var, term) in &switch.update {
+        after.set(var, pool.eval(term, &(&fields, &state.values))?);
+    }
+    for &clock in &switch.resets {
+        after.set(clock, Value::Real(Rational::ZERO));
+    }
+    Ok(State { loc: switch.target, values: after })
+}
+
+/// Every state reached from `state` by one switch with the message `label`.
+///
+/// # Errors
+/// As [`is_enabled`].
+pub fn successors(
+    pool: &TermPool,
+    sts: &Sts,
+    state: &State,
+    label: &Label,
+) -> Result<Vec<Successor>, EvalError> {
+    let (gate, values) = match label {
+        Label::Input(gate, values) | Label::Output(gate, values) => (*gate, values),
+        Label::Quiescence | Label::Delay(_) => return Ok(Vec::new()),
+    };
+    let mut found = Vec::new();
+    for (id, switch) in sts.switches_from(state.loc) {
+        if switch.gate == gate && is_enabled(pool, sts, state, switch, values)? {
+            found.push(Successor { switch: id, state: successor(pool, sts, state, switch, values)? });
+        }
+    }
+    Ok(found)
+}
+
+/// Every state reached from `state` by one internal switch.
+///
+/// # Errors
+/// As [`is_enabled`].
+pub fn internal_successors(pool: &TermPool, sts: &Sts, state: &State) -> Result<Vec<Successor>, EvalError> {
+    let mut found = Vec::new();
+    for (id, switch) in sts.switches_from(state.loc) {
+        if sts.kind_of(switch) == GateKind::Internal && is_enabled(pool, sts, state, switch, &[])? {
+            found.push(Successor { switch: id, state: successor(pool, sts, state, switch, &[])? });
+        }
+    }
+    Ok(found)
+}
+
+/// The states reached from `states` by any number of internal steps, at most `limit` of them.
+///
+/// # Errors
+/// As [`is_enabled`].
+pub fn tau_closure(
+    pool: &TermPool,
+    sts: &Sts,
+    states: impl IntoIterator<Item = State>,
+    limit: usize,
+) -> Result<TauClosure, EvalError> {
+    let mut closure: BTreeSet<State> = states.into_iter().collect();
+    let mut todo: Vec<State> = closure.iter().cloned().collect();
+    while let Some(state) = todo.pop() {
+        for Successor { state, .. } in internal_successors(pool, sts, &state)? {
+            if closure.contains(&state) {
+                continue;
+            }
+            if closure.len() >= limit {
+                return Ok(TauClosure { states: closure, truncated: true });
+            }
+            closure.insert(state.clone());
+            todo.push(state);
+        }
+    }
+    Ok(TauClosure { states: closure, truncated: false })
+}
+
+/// `state` after `time` seconds: every clock has advanced.
+#[must_use]
+pub fn delayed(sts: &Sts, state: &State, time: &Rational) -> State {
+    let mut after = state.clone();
+    for clock in &sts.clocks {
+        if let Some(Value::Real(now)) = state.values.get(clock.var) {
+            after.values.set(clock.var, Value::Real(now.add(time)));
+        }
+    }
+    after
+}

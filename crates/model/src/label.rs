@@ -1,0 +1,51 @@
+//! Labels: one observable step of a trace.
+
+use crate::number::Rational;
+use crate::sts::{GateId, GateKind, Sts};
+use crate::term::TermPool;
+use crate::value::Value;
+
+/// What can be seen at the boundary of a system.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Label {
+    /// A message to the system, from the tester or from somebody else.
+    Input(GateId, Vec<Value>),
+    /// A message from the system.
+    Output(GateId, Vec<Value>),
+    /// The system stays silent until it is given something: delta.
+    Quiescence,
+    /// Time passes, in seconds, and nothing else is seen.
+    Delay(Rational),
+}
+
+impl Label {
+    /// The message `gate(values)` with the direction the gate has; `None` for the internal gate.
+    #[must_use]
+    pub fn message(sts: &Sts, gate: GateId, values: Vec<Value>) -> Option<Self> {
+        match sts.gates[gate].kind {
+            GateKind::Internal => None,
+            GateKind::Input | GateKind::Observed => Some(Self::Input(gate, values)),
+            GateKind::Output => Some(Self::Output(gate, values)),
+        }
+    }
+
+    /// The label as people write it: `?coin(n: 3)`, `!tea`, `δ`, `+1.5s`.
+    #[must_use]
+    pub fn show(&self, pool: &TermPool, sts: &Sts) -> String {
+        let message = |mark: char, gate: &GateId, values: &[Value]| {
+            let gate = &sts.gates[*gate];
+            let field = |(var, value)| format!("{}: {}", pool.var_info(var).name, pool.show_value(value));
+            let fields: Vec<String> = gate.fields.iter().copied().zip(values).map(field).collect();
+            match fields.is_empty() {
+                true => format!("{mark}{}", gate.name),
+                false => format!("{mark}{}({})", gate.name, fields.join(", ")),
+            }
+        };
+        match self {
+            Self::Input(gate, values) => message('?', gate, values),
+            Self::Output(gate, values) => message('!', gate, values),
+            Self::Quiescence => "δ".into(),
+            Self::Delay(time) => format!("+{time}s"),
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Symbolic transition systems: the one core model under every dialect.
+//!
+//! Locations joined by switches; a switch has a gate with typed fields, a guard over
+//! variables, fields and clocks, a simultaneous update, clock resets. The definitions of
+//! the sources are restrictions of this one: 002 Def. 10 (no clocks), 000 Def. 5 (no
+//! internal switches either), 001 (clocks, unknown initial values, observed inputs), 003
+//! Def. 2.1 (one location), 004 (no data).
+//!
+//! *Invariants.* Gate 0 is the internal gate (tau) and has no fields. The fields of a
+//! gate are variables shared by all its switches. A guard mentions variables, clocks and
+//! the fields of its own gate only. Every switch knows its span.
+
+use std::sync::Arc;
+
+use crate::goal::Goal;
+use crate::index::{Idx, IndexVec};
+use crate::sort::Sort;
+use crate::source::Span;
+use crate::term::{Term, TermPool, VarId};
+
+crate::index! { /// A location of an [`Sts`].
+pub struct LocId; }
+crate::index! { /// A gate of an [`Sts`].
+pub struct GateId; }
+crate::index! { /// A switch of an [`Sts`].
+pub struct SwitchId; }
+
+/// A specification: a transition system and the pool its terms live in.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The terms, variables and data types.
+    pub pool: TermPool,
+    /// The transition system.
+    pub sts: Sts,
+}
+
+/// A symbolic transition system.
+#[derive(Clone, Debug)]
+pub struct Sts {
+    /// The name of the model.
+    pub name: Arc<str>,
+    /// What its author wrote about it.
+    pub doc: String,
+    /// State variables, in order of declaration.
+    pub vars: Vec<StateVar>,
+    /// Clocks: real variables that start at 0 and advance together.
+    pub clocks: Vec<Clock>,
+    /// Gates; the first is internal.
+    pub gates: IndexVec<GateId, Gate>,
+    /// Locations.
+    pub locations: IndexVec<LocId, Location>,
+    /// Where it starts.
+    pub initial: LocId,
+    /// Switches, in order of appearance.
+    pub switches: IndexVec<SwitchId, Switch>,
+    /// Purposes, invariants and tests written beside the model.
+    pub goals: Vec<Goal>,
+}
+
+/// A state variable.
+#[derive(Clone, Debug)]
+pub struct StateVar {
+    /// Name and sort.
+    pub var: VarId,
+    /// A ground term, or `None` if the value at start is unknown.
+    pub init: Option<Term>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A clock, in seconds.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    /// Name; the sort is real.
+    pub var: VarId,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// Who moves at a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GateKind {
+    /// Nobody sees it: tau.
+    Internal,
+    /// The tester sends it.
+    Input,
+    /// Somebody else sends it; the tester only sees it (001's uncontrollable channels).
+    Observed,
+    /// The system sends it.
+    Output,
+}
+
+impl GateKind {
+    /// Whether the system receives here, from the tester or from somebody else.
+    #[must_use]
+    pub fn is_input(self) -> bool {
+        matches!(self, Self::Input | Self::Observed)
+    }
+}
+
+/// A message: name, direction, named typed fields.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Who moves.
+    pub kind: GateKind,
+    /// One variable per field; name and sort are the variable's.
+    pub fields: Vec<VarId>,
+    /// Where it is declared.
+    pub span: Span,
+    /// What its author wrote about it.
+    pub doc: String,
+}
+
+/// A place of control.
+#[derive(Clone, Debug)]
+pub struct Location {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Where it is declared.
+    pub span: Span,
+    /// What its author wrote about it.
+    pub doc: String,
+}
+
+/// A guarded edge.
+#[derive(Clone, Debug)]
+pub struct Switch {
+    /// Its stable name: the label written, or one made from its place.
+    pub label: Arc<str>,
+    /// Where it starts.
+    pub source: LocId,
+    /// What it sends or receives.
+    pub gate: GateId,
+    /// When it can be taken. Range obligations of the update are part of it.
+    pub guard: Term,
+    /// New values, all computed from the old ones; variables not mentioned keep theirs.
+    pub update: Vec<(VarId, Term)>,
+    /// Clocks set to 0.
+    pub resets: Vec<VarId>,
+    /// Where it leads.
+    pub target: LocId,
+    /// Where it is written.
+    pub span: Span,
+    /// What its author wrote about it.
+    pub doc: String,
+    /// Requirements it traces to.
+    pub reqs: Vec<Arc<str>>,
+    /// How much a random tester favours it; 1 is normal.
+    pub weight: u32,
+    /// The part of the guard that keeps updated variables in their ranges, for the lint that
+    /// says where the guard as written does not.
+    pub range_check: Option<Term>,
+}
+
+impl Sts {
+    /// The internal gate.
+    pub const TAU: GateId = GateId(0);
+
+    /// A system with the internal gate and one location, and nothing else.
+    #[must_use]
+    pub fn new(name: &str, initial: &str, span: Span) -> Self {
+        let internal = Gate {
+            name: "internal".into(),
+            kind: GateKind::Internal,
+            fields: Vec::new(),
+            span,
+            doc: String::new(),
+        };
+        let location = Location { name: initial.into(), span, doc: String::new() };
+        Self {
+            name: name.into(),
+            doc: String::new(),
+            vars: Vec::new(),
+            clocks: Vec::new(),
+            gates: [internal].into_iter().collect(),
+            locations: [location].into_iter().collect(),
+            initial: LocId::new(0),
+            switches: IndexVec::new(),
+            goals: Vec::new(),
+        }
+    }
+
+    /// The switches that start at `loc`, in order.
+    pub fn switches_from(&self, loc: LocId) -> impl Iterator<Item = (SwitchId, &Switch)> {
+        self.switches.iter_enumerated().filter(move |(_, switch)| switch.source == loc)
+    }
+
+    /// Who moves at the gate of `switch`.
+    #[must_use]
+    pub fn kind_of(&self, switch: &Switch) -> GateKind {
+        self.gates[switch.gate].kind
+    }
+
+    /// The gate named `name`.
+    #[must_use]
+    pub fn gate_named(&self, name: &str) -> Option<GateId> {
+        self.gates.iter_enumerated().find(|(_, gate)| &*gate.name == name).map(|(id, _)| id)
+    }
+
+    /// The location named `name`.
+    #[must_use]
+    pub fn location_named(&self, name: &str) -> Option<LocId> {
+        self.locations.iter_enumerated().find(|(_, location)| &*location.name == name).map(|(id, _)| id)
+    }
+
+    /// The switch labelled `label`.
+    #[must_use]
+    pub fn switch_named(&self, label: &str) -> Option<SwitchId> {
+        self.switches.iter_enumerated().find(|(_, switch)| &*switch.label == label).map(|(id, _)| id)
+    }
+
+    /// Whether the model speaks of time.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        !self.clocks.is_empty()
+    }
+
+    /// Whether some variable has no value at start.
+    #[must_use]
+    pub fn has_unknowns(&self) -> bool {
+        self.vars.iter().any(|var| var.init.is_none())
+    }
+}
+
+impl Model {
+    /// The sort of a field of a gate.
+    #[must_use]
+    pub fn field_sort(&self, field: VarId) -> Sort {
+        self.pool.var_info(field).sort
+    }
+}

@@ -1,0 +1,287 @@
+//! Arithmetic in linear normal form.
+//!
+//! A sum is a constant and monomials, each a coefficient times an atom (a term that is
+//! neither sum nor constant; a product of atoms counts as one). Atoms are ordered by
+//! id and occur once, so that sums equal by the laws of addition are equal ids.
+
+use crate::number::{Int, Rational};
+use crate::sort::Sort;
+use crate::term::{Node, Term, TermPool};
+use crate::value::Value;
+
+/// `constant + Σ coefficient · atom`, atoms ordered and coefficients not zero.
+struct Linear {
+    constant: Rational,
+    monomials: Vec<(Term, Rational)>,
+}
+
+impl TermPool {
+    /// Sum of one or more numbers of one base sort.
+    ///
+    /// # Panics
+    /// If there is no term: an empty sum has no sort.
+    pub fn add(&mut self, terms: impl IntoIterator<Item = Term>) -> Term {
+        let terms: Vec<Term> = terms.into_iter().collect();
+        let sort = self.sort(*terms.first().expect("a sum has a term")).base();
+        debug_assert!(terms.iter().all(|&term| self.sort(term).base() == sort));
+        if let [only] = *terms {
+            return only;
+        }
+        let linear = self.combine(terms.iter().map(|&term| (term, Rational::ONE)));
+        self.sum_of(linear, sort)
+    }
+
+    /// Sum of two.
+    pub fn add2(&mut self, a: Term, b: Term) -> Term {
+        self.add([a, b])
+    }
+
+    /// Difference.
+    pub fn sub(&mut self, a: Term, b: Term) -> Term {
+        let sort = self.sort(a).base();
+        let linear = self.combine([(a, Rational::ONE), (b, Rational::from(-1))]);
+        self.sum_of(linear, sort)
+    }
+
+    /// Minus `a`.
+    pub fn neg(&mut self, a: Term) -> Term {
+        let sort = self.sort(a).base();
+        let linear = self.combine([(a, Rational::from(-1))]);
+        self.sum_of(linear, sort)
+    }
+
+    /// Product of one or more numbers of one base sort.
+    ///
+    /// # Panics
+    /// If there is no term: an empty product has no sort.
+    pub fn mul(&mut self, terms: impl IntoIterator<Item = Term>) -> Term {
+        let terms: Vec<Term> = terms.into_iter().collect();
+        let sort = self.sort(*terms.first().expect("a product has a term")).base();
+        let (factor, mut atoms) = self.factors(terms);
+        if factor.is_zero() || atoms.is_empty() {
+            return self.number(factor, sort);
+        }
+        if let [only] = *atoms {
+            let linear = self.combine([(only, factor)]);
+            return self.sum_of(linear, sort);
+        }
+        atoms.sort_unstable();
+        self.monomial(factor, atoms, sort)
+    }
+
+    /// Product of two.
+    pub fn mul2(&mut self, a: Term, b: Term) -> Term {
+        self.mul([a, b])
+    }
+
+    /// Euclidean integer quotient; `x / 0 = 0`.
+    pub fn div(&mut self, a: Term, b: Term) -> Term {
+        None.or_else(|| self.int_values(a, b, Int::div))
+            .or_else(|| self.div_trivial(a, b))
+            .unwrap_or_else(|| self.intern(Node::Div(a, b)))
+    }
+
+    /// Euclidean integer remainder; `x % 0 = x`.
+    pub fn rem(&mut self, a: Term, b: Term) -> Term {
+        None.or_else(|| self.int_values(a, b, Int::rem))
+            .or_else(|| self.rem_trivial(a, b))
+            .unwrap_or_else(|| self.intern(Node::Rem(a, b)))
+    }
+
+    /// Quotient of reals; `x / 0 = 0`.
+    pub fn real_div(&mut self, a: Term, b: Term) -> Term {
+        self.real_div_by_constant(a, b).unwrap_or_else(|| self.intern(Node::RealDiv(a, b)))
+    }
+
+    /// An integer as a real.
+    pub fn to_real(&mut self, a: Term) -> Term {
+        None.or_else(|| self.real_of_value(a))
+            .or_else(|| self.real_of_linear(a))
+            .unwrap_or_else(|| self.intern(Node::ToReal(a)))
+    }
+
+    /// The greatest integer not above `a`.
+    pub fn floor(&mut self, a: Term) -> Term {
+        None.or_else(|| self.floor_value(a))
+            .or_else(|| self.floor_to_real(a))
+            .unwrap_or_else(|| self.intern(Node::Floor(a)))
+    }
+
+    /// The constant `n` as a number of `sort` (which is whole if `sort` is).
+    pub fn number(&mut self, n: Rational, sort: Sort) -> Term {
+        match sort.base() {
+            Sort::Real => self.value(Value::Real(n)),
+            _ => self.value(Value::Int(n.floor())),
+        }
+    }
+
+    /// `a - b`, where it is the same under every valuation.
+    pub(super) fn constant_difference(&mut self, a: Term, b: Term) -> Option<Rational> {
+        let is_sum = |pool: &Self, term| matches!(pool.node(term), Node::Add(_) | Node::Mul(_));
+        if !self.sort(a).is_numeric() || !(is_sum(self, a) || is_sum(self, b)) {
+            return (a == b).then_some(Rational::ZERO);
+        }
+        let linear = self.combine([(a, Rational::ONE), (b, Rational::from(-1))]);
+        linear.monomials.is_empty().then_some(linear.constant)
+    }
+
+    /// `Σ coefficient · term`, like atoms collected.
+    fn combine(&mut self, parts: impl IntoIterator<Item = (Term, Rational)>) -> Linear {
+        let mut linear = Linear { constant: Rational::ZERO, monomials: Vec::new() };
+        for (term, coefficient) in parts {
+            match self.node(term).clone() {
+                Node::Add(list) => {
+                    for &child in &*list {
+                        self.collect(child, &coefficient, &mut linear);
+                    }
+                }
+                _ => self.collect(term, &coefficient, &mut linear),
+            }
+        }
+        linear.monomials.sort_by_key(|monomial| monomial.0);
+        linear.monomials.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 = kept.1.add(&next.1);
+            }
+            same
+        });
+        linear.monomials.retain(|monomial| !monomial.1.is_zero());
+        linear
+    }
+
+    /// Adds `coefficient · term` for a term that is not a sum.
+    fn collect(&mut self, term: Term, coefficient: &Rational, linear: &mut Linear) {
+        if let Some(value) = self.as_value(term).and_then(Value::to_rational) {
+            linear.constant = linear.constant.add(&value.mul(coefficient));
+            return;
+        }
+        let (factor, atom) = self.split_monomial(term);
+        linear.monomials.push((atom, factor.mul(coefficient)));
+    }
+
+    /// `3 * x * y` is the factor 3 and the atom `x * y`.
+    fn split_monomial(&mut self, term: Term) -> (Rational, Term) {
+        let Node::Mul(list) = self.node(term) else { return (Rational::ONE, term) };
+        let Some(factor) = self.as_value(list[0]).and_then(Value::to_rational) else {
+            return (Rational::ONE, term);
+        };
+        match list[1..] {
+            [atom] => (factor, atom),
+            _ => {
+                let atoms = list[1..].into();
+                (factor, self.intern(Node::Mul(atoms)))
+            }
+        }
+    }
+
+    fn sum_of(&mut self, linear: Linear, sort: Sort) -> Term {
+        let Linear { constant, monomials } = linear;
+        let mut children = Vec::with_capacity(monomials.len() + 1);
+        if !constant.is_zero() || monomials.is_empty() {
+            children.push(self.number(constant, sort));
+        }
+        for (atom, coefficient) in monomials {
+            let factors = match self.node(atom) {
+                Node::Mul(list) => list.to_vec(),
+                _ => vec![atom],
+            };
+            children.push(self.monomial(coefficient, factors, sort));
+        }
+        match *children {
+            [only] => only,
+            _ => self.intern(Node::Add(children.into())),
+        }
+    }
+
+    /// `factor · Π atoms` for ordered atoms and a factor that is not zero.
+    fn monomial(&mut self, factor: Rational, mut atoms: Vec<Term>, sort: Sort) -> Term {
+        if factor != Rational::ONE {
+            atoms.insert(0, self.number(factor, sort));
+        }
+        match *atoms {
+            [only] => only,
+            _ => self.intern(Node::Mul(atoms.into())),
+        }
+    }
+
+    /// Constants multiplied together, and the other factors, products opened.
+    fn factors(&self, terms: Vec<Term>) -> (Rational, Vec<Term>) {
+        let mut factor = Rational::ONE;
+        let mut atoms = Vec::with_capacity(terms.len());
+        for term in terms {
+            let parts =
+                if let Node::Mul(list) = self.node(term) { list } else { std::slice::from_ref(&term) };
+            for &part in parts {
+                match self.as_value(part).and_then(Value::to_rational) {
+                    Some(value) => factor = factor.mul(&value),
+                    None => atoms.push(part),
+                }
+            }
+        }
+        (factor, atoms)
+    }
+
+    /// `7 / 2 = 3`, `7 % 2 = 1`.
+    fn int_values(&mut self, a: Term, b: Term, f: fn(&Int, &Int) -> Int) -> Option<Term> {
+        let result = f(self.as_value(a)?.as_int()?, self.as_value(b)?.as_int()?);
+        Some(self.value(Value::Int(result)))
+    }
+
+    /// `x / 1 = x`, `x / 0 = 0`.
+    fn div_trivial(&mut self, a: Term, b: Term) -> Option<Term> {
+        match self.as_value(b)?.as_int()?.to_i64()? {
+            0 => Some(self.int(0)),
+            1 => Some(a),
+            _ => None,
+        }
+    }
+
+    /// `x % 1 = 0`, `x % 0 = x`.
+    fn rem_trivial(&mut self, a: Term, b: Term) -> Option<Term> {
+        match self.as_value(b)?.as_int()?.to_i64()? {
+            0 => Some(a),
+            1 | -1 => Some(self.int(0)),
+            _ => None,
+        }
+    }
+
+    /// `x / 4 = 0.25 * x`, `x / 0 = 0`.
+    fn real_div_by_constant(&mut self, a: Term, b: Term) -> Option<Term> {
+        let inverse = Rational::ONE.div(self.as_value(b)?.as_real()?);
+        let inverse = self.value(Value::Real(inverse));
+        Some(self.mul([inverse, a]))
+    }
+
+    /// `real(3) = 3.0`.
+    fn real_of_value(&mut self, a: Term) -> Option<Term> {
+        let n = Rational::from(self.as_value(a)?.as_int()?.clone());
+        Some(self.value(Value::Real(n)))
+    }
+
+    /// `real(2 * x + 1) = 2.0 * real(x) + 1.0`, so that sums keep their normal form.
+    fn real_of_linear(&mut self, a: Term) -> Option<Term> {
+        match self.node(a).clone() {
+            Node::Add(list) => {
+                let parts: Vec<Term> = list.iter().map(|&part| self.to_real(part)).collect();
+                Some(self.add(parts))
+            }
+            Node::Mul(list) => {
+                let parts: Vec<Term> = list.iter().map(|&part| self.to_real(part)).collect();
+                Some(self.mul(parts))
+            }
+            _ => None,
+        }
+    }
+
+    /// `floor(1.5) = 1`.
+    fn floor_value(&mut self, a: Term) -> Option<Term> {
+        let n = self.as_value(a)?.as_real()?.floor();
+        Some(self.value(Value::Int(n)))
+    }
+
+    /// `floor(real(x)) = x`.
+    fn floor_to_real(&mut self, a: Term) -> Option<Term> {
+        if let Node::ToReal(inner) = *self.node(a) { Some(inner) } else { None }
+    }
+}

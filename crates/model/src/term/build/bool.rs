@@ -1,0 +1,177 @@
+//! Boolean connectives and if-then-else.
+
+use crate::index::Idx;
+use crate::sort::Sort;
+use crate::term::{Node, Term, TermPool};
+use crate::value::Value;
+
+impl TermPool {
+    /// Negation.
+    pub fn not(&mut self, a: Term) -> Term {
+        debug_assert_eq!(self.sort(a), Sort::Bool);
+        None.or_else(|| self.not_value(a))
+            .or_else(|| self.not_not(a))
+            .or_else(|| self.not_order(a))
+            .unwrap_or_else(|| self.intern(Node::Not(a)))
+    }
+
+    /// Conjunction of any number of terms; of none it is true.
+    pub fn and(&mut self, terms: impl IntoIterator<Item = Term>) -> Term {
+        self.junction(Junction::And, terms.into_iter().collect())
+    }
+
+    /// Disjunction of any number of terms; of none it is false.
+    pub fn or(&mut self, terms: impl IntoIterator<Item = Term>) -> Term {
+        self.junction(Junction::Or, terms.into_iter().collect())
+    }
+
+    /// Conjunction of two.
+    pub fn and2(&mut self, a: Term, b: Term) -> Term {
+        self.and([a, b])
+    }
+
+    /// Disjunction of two.
+    pub fn or2(&mut self, a: Term, b: Term) -> Term {
+        self.or([a, b])
+    }
+
+    /// `a` implies `b`, written `!a || b`.
+    pub fn implies(&mut self, a: Term, b: Term) -> Term {
+        let not_a = self.not(a);
+        self.or([not_a, b])
+    }
+
+    /// `then` if `cond` holds, else `other`.
+    pub fn ite(&mut self, cond: Term, then: Term, other: Term) -> Term {
+        debug_assert_eq!(self.sort(then).base(), self.sort(other).base());
+        None.or_else(|| self.ite_value(cond, then, other))
+            .or_else(|| self.ite_same(then, other))
+            .or_else(|| self.ite_not(cond, then, other))
+            .or_else(|| self.ite_bool(cond, then, other))
+            .unwrap_or_else(|| self.intern(Node::Ite(cond, then, other)))
+    }
+
+    /// The conjuncts of `term`: its parts if it is a conjunction, none if it is true, else itself.
+    #[must_use]
+    pub fn conjuncts(&self, term: Term) -> Vec<Term> {
+        match self.node(term) {
+            Node::And(list) => list.to_vec(),
+            Node::Value(Value::Bool(true)) => Vec::new(),
+            _ => vec![term],
+        }
+    }
+
+    /// `!true = false`, `!false = true`.
+    fn not_value(&mut self, a: Term) -> Option<Term> {
+        let b = self.as_value(a)?.as_bool()?;
+        Some(self.bool(!b))
+    }
+
+    /// `!!a = a`.
+    fn not_not(&mut self, a: Term) -> Option<Term> {
+        if let Node::Not(inner) = self.node(a) { Some(*inner) } else { None }
+    }
+
+    /// `!(a < b) = b <= a`, `!(a <= b) = b < a`: numbers are totally ordered.
+    fn not_order(&mut self, a: Term) -> Option<Term> {
+        match *self.node(a) {
+            Node::Lt(x, y) => Some(self.le(y, x)),
+            Node::Le(x, y) => Some(self.lt(y, x)),
+            _ => None,
+        }
+    }
+
+    /// And and or by one code: they are dual.
+    fn junction(&mut self, kind: Junction, terms: Vec<Term>) -> Term {
+        let mut parts = self.flatten(kind, terms);
+        let neutral = self.bool(kind == Junction::And);
+        let absorbing = self.bool(kind == Junction::Or);
+        parts.retain(|&part| part != neutral);
+        parts.sort_unstable();
+        parts.dedup();
+        if parts.contains(&absorbing) || self.has_complement(&parts) {
+            return absorbing;
+        }
+        match *parts {
+            [] => neutral,
+            [only] => only,
+            _ => self.intern(kind.node(parts.into())),
+        }
+    }
+
+    /// `(a & b) & c = a & b & c`.
+    fn flatten(&self, kind: Junction, terms: Vec<Term>) -> Vec<Term> {
+        let mut parts = Vec::with_capacity(terms.len());
+        for term in terms {
+            debug_assert_eq!(self.sort(term), Sort::Bool);
+            match (kind, self.node(term)) {
+                (Junction::And, Node::And(list)) | (Junction::Or, Node::Or(list)) => parts.extend(&**list),
+                _ => parts.push(term),
+            }
+        }
+        parts
+    }
+
+    /// `a & !a = false`, `a | !a = true`; also for `a < b` with `b <= a`.
+    fn has_complement(&self, sorted: &[Term]) -> bool {
+        let known = |part: &Term| self.known_negation(*part);
+        sorted.iter().filter_map(known).any(|negation| sorted.binary_search(&negation).is_ok())
+    }
+
+    /// The negation of `term`, if the pool has it already.
+    pub(super) fn known_negation(&self, term: Term) -> Option<Term> {
+        let node = match self.node(term) {
+            Node::Not(inner) => return Some(*inner),
+            Node::Lt(a, b) => Node::Le(*b, *a),
+            Node::Le(a, b) => Node::Lt(*b, *a),
+            _ => Node::Not(term),
+        };
+        self.nodes.get_index_of(&node).map(Idx::new)
+    }
+
+    /// `if true then a else b = a`.
+    fn ite_value(&mut self, cond: Term, then: Term, other: Term) -> Option<Term> {
+        Some(if self.as_value(cond)?.as_bool()? { then } else { other })
+    }
+
+    /// `if c then a else a = a`.
+    fn ite_same(&mut self, then: Term, other: Term) -> Option<Term> {
+        (then == other).then_some(then)
+    }
+
+    /// `if !c then a else b = if c then b else a`.
+    fn ite_not(&mut self, cond: Term, then: Term, other: Term) -> Option<Term> {
+        let Node::Not(inner) = *self.node(cond) else { return None };
+        Some(self.ite(inner, other, then))
+    }
+
+    /// A choice between truth values is a formula: `(c & a) | (!c & b)` where a branch is constant.
+    fn ite_bool(&mut self, cond: Term, then: Term, other: Term) -> Option<Term> {
+        if self.sort(then) != Sort::Bool {
+            return None;
+        }
+        let not_cond = self.not(cond);
+        match (self.as_value(then), self.as_value(other)) {
+            (Some(Value::Bool(true)), _) => Some(self.or([cond, other])),
+            (Some(Value::Bool(false)), _) => Some(self.and([not_cond, other])),
+            (_, Some(Value::Bool(true))) => Some(self.or([not_cond, then])),
+            (_, Some(Value::Bool(false))) => Some(self.and([cond, then])),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Junction {
+    And,
+    Or,
+}
+
+impl Junction {
+    fn node(self, parts: Box<[Term]>) -> Node {
+        match self {
+            Self::And => Node::And(parts),
+            Self::Or => Node::Or(parts),
+        }
+    }
+}

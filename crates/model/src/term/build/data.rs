@@ -1,0 +1,69 @@
+//! Constructors, their tests and their fields.
+
+use crate::sort::{DataId, Sort};
+use crate::term::{Node, Term, TermPool};
+use crate::value::{DataValue, Value};
+
+impl TermPool {
+    /// The constructor `ctor` of `data` applied to `args`, one per field.
+    pub fn construct(&mut self, data: DataId, ctor: u32, args: impl IntoIterator<Item = Term>) -> Term {
+        let args: Vec<Term> = args.into_iter().collect();
+        debug_assert_eq!(self.data(data).ctors[ctor as usize].fields.len(), args.len());
+        self.construct_values(data, ctor, &args)
+            .unwrap_or_else(|| self.intern(Node::Construct(data, ctor, args.into())))
+    }
+
+    /// Whether `a` was made by constructor `ctor`.
+    pub fn is(&mut self, ctor: u32, a: Term) -> Term {
+        debug_assert!(matches!(self.sort(a), Sort::Data(_)));
+        None.or_else(|| self.is_only(a))
+            .or_else(|| self.is_known(ctor, a))
+            .unwrap_or_else(|| self.intern(Node::Is(ctor, a)))
+    }
+
+    /// Field `field` of constructor `ctor` in `a`; the field's default value under another constructor.
+    pub fn select(&mut self, ctor: u32, field: u32, a: Term) -> Term {
+        self.select_known(ctor, field, a).unwrap_or_else(|| self.intern(Node::Select { ctor, field, arg: a }))
+    }
+
+    /// The constructor and the arguments of `a`, if it is a constructor applied to something.
+    pub(super) fn as_construct(&mut self, a: Term) -> Option<(u32, Vec<Term>)> {
+        match self.node(a).clone() {
+            Node::Construct(_, ctor, args) => Some((ctor, args.to_vec())),
+            Node::Value(Value::Data(DataValue { ctor, args, .. })) => {
+                Some((ctor, args.iter().map(|arg| self.value(arg.clone())).collect()))
+            }
+            _ => None,
+        }
+    }
+
+    /// A constructor applied to constants is a constant.
+    fn construct_values(&mut self, data: DataId, ctor: u32, args: &[Term]) -> Option<Term> {
+        let args = args.iter().map(|&arg| self.as_value(arg).cloned()).collect::<Option<_>>()?;
+        Some(self.value(Value::Data(DataValue { data, ctor, args })))
+    }
+
+    /// A record has only one constructor.
+    fn is_only(&mut self, a: Term) -> Option<Term> {
+        let Sort::Data(data) = self.sort(a) else { return None };
+        (self.data(data).ctors.len() == 1).then(|| self.tt())
+    }
+
+    /// The constructor is visible.
+    fn is_known(&mut self, ctor: u32, a: Term) -> Option<Term> {
+        let (made_by, _) = self.as_construct(a)?;
+        Some(self.bool(made_by == ctor))
+    }
+
+    /// `Point(x, y).x = x`; a field of another constructor is its default value.
+    fn select_known(&mut self, ctor: u32, field: u32, a: Term) -> Option<Term> {
+        let Sort::Data(data) = self.sort(a) else { return None };
+        let (made_by, args) = self.as_construct(a)?;
+        if made_by == ctor {
+            return Some(args[field as usize]);
+        }
+        let sort = self.data(data).ctors[ctor as usize].fields[field as usize].sort;
+        let default = self.default_value(sort);
+        Some(self.value(default))
+    }
+}

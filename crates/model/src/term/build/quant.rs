@@ -1,0 +1,167 @@
+//! Quantifiers, with the cheap eliminations: scope narrowed as far as it goes, and
+//! variables that an equation fixes replaced by it.
+//!
+//! Bound variables are renamed to numbers by height (see the module docs of
+//! [`term`](crate::term)), so the caller's variables stay free elsewhere.
+
+use crate::number::Rational;
+use crate::sort::Sort;
+use crate::term::{Node, Substitution, Term, TermPool, VarId};
+
+impl TermPool {
+    /// Some values of `vars`, within their sorts, satisfy `body`.
+    pub fn exists(&mut self, vars: &[VarId], body: Term) -> Term {
+        debug_assert_eq!(self.sort(body), Sort::Bool);
+        None.or_else(|| self.exists_unused(vars, body))
+            .or_else(|| self.exists_or(vars, body))
+            .or_else(|| self.exists_and(vars, body))
+            .or_else(|| self.exists_one_point(vars, body))
+            .unwrap_or_else(|| self.bind(vars, body))
+    }
+
+    /// All values of `vars`, within their sorts, satisfy `body`; written `!exists !body`.
+    pub fn forall(&mut self, vars: &[VarId], body: Term) -> Term {
+        let counter = self.not(body);
+        let exists = self.exists(vars, counter);
+        self.not(exists)
+    }
+
+    /// What the sort of `var` says about `term` in its place: true, or that it lies in the range.
+    pub fn domain_fact(&mut self, sort: Sort, term: Term) -> Term {
+        let Sort::Range { lo, hi } = sort else { return self.tt() };
+        if self.sort(term) == sort {
+            return self.domain_fact_of_var(term, lo, hi);
+        }
+        self.between(term, lo, hi)
+    }
+
+    /// A variable lies in the range of its own sort: nothing to say.
+    fn domain_fact_of_var(&mut self, term: Term, lo: i64, hi: i64) -> Term {
+        if matches!(self.node(term), Node::Var(_)) { self.tt() } else { self.between(term, lo, hi) }
+    }
+
+    fn between(&mut self, term: Term, lo: i64, hi: i64) -> Term {
+        let (lo, hi) = (self.int(lo), self.int(hi));
+        let (above, below) = (self.le(lo, term), self.le(term, hi));
+        self.and([above, below])
+    }
+
+    /// Drops variables that do not occur: no sort is empty.
+    fn exists_unused(&mut self, vars: &[VarId], body: Term) -> Option<Term> {
+        let free = self.free_vars(body);
+        let used: Vec<VarId> = vars.iter().copied().filter(|var| free.contains(var)).collect();
+        if used.is_empty() {
+            return Some(body);
+        }
+        (used.len() < vars.len()).then(|| self.exists(&used, body))
+    }
+
+    /// `exists x: a || b` is `(exists x: a) || (exists x: b)`.
+    fn exists_or(&mut self, vars: &[VarId], body: Term) -> Option<Term> {
+        let Node::Or(list) = self.node(body).clone() else { return None };
+        let parts: Vec<Term> = list.iter().map(|&part| self.exists(vars, part)).collect();
+        Some(self.or(parts))
+    }
+
+    /// `exists x: a && b` is `a && exists x: b` where `x` does not occur in `a`.
+    fn exists_and(&mut self, vars: &[VarId], body: Term) -> Option<Term> {
+        let Node::And(list) = self.node(body).clone() else { return None };
+        let mentions = |pool: &Self, part| pool.free_vars(part).iter().any(|var| vars.contains(var));
+        let (inside, mut outside): (Vec<Term>, Vec<Term>) =
+            list.iter().partition(|&&part| mentions(self, part));
+        if outside.is_empty() {
+            return None;
+        }
+        let inside = self.and(inside);
+        outside.push(self.exists(vars, inside));
+        Some(self.and(outside))
+    }
+
+    /// `exists x: x == t && b` is `b` with `t` for `x`, where `x` does not occur in `t`.
+    fn exists_one_point(&mut self, vars: &[VarId], body: Term) -> Option<Term> {
+        let conjuncts = self.conjuncts(body);
+        let (at, var, term) = conjuncts.iter().enumerate().find_map(|(at, &conjunct)| {
+            vars.iter().find_map(|&var| Some((at, var, self.solved_for(var, conjunct)?)))
+        })?;
+        let rest =
+            self.and(conjuncts.into_iter().enumerate().filter(|&(i, _)| i != at).map(|(_, part)| part));
+        let rest = self.substitute(rest, &Substitution::from_iter([(var, term)]));
+        let in_sort = self.domain_fact(self.var_info(var).sort, term);
+        let body = self.and([rest, in_sort]);
+        let others: Vec<VarId> = vars.iter().copied().filter(|&other| other != var).collect();
+        Some(self.exists(&others, body))
+    }
+
+    /// `t` where `conjunct` says `var == t` and `var` does not occur in `t`.
+    ///
+    /// A linear equation is solved for `var` if its coefficient is 1 or -1, or the sort is real.
+    fn solved_for(&mut self, var: VarId, conjunct: Term) -> Option<Term> {
+        let var_term = self.var(var);
+        if self.sort(var_term) == Sort::Bool {
+            return self.solved_bool(var_term, conjunct);
+        }
+        let Node::Eq(a, b) = *self.node(conjunct) else { return None };
+        let side = |pool: &Self, x, t| x == var_term && !pool.free_vars(t).contains(&var);
+        if side(self, a, b) {
+            return Some(b);
+        }
+        if side(self, b, a) {
+            return Some(a);
+        }
+        self.solved_linear(var, a, b)
+    }
+
+    /// `x` alone says `x == true`, `!x` says `x == false`.
+    fn solved_bool(&mut self, var: Term, conjunct: Term) -> Option<Term> {
+        if conjunct == var {
+            return Some(self.tt());
+        }
+        (*self.node(conjunct) == Node::Not(var)).then(|| self.ff())
+    }
+
+    /// `x + a == b` says `x == b - a`.
+    fn solved_linear(&mut self, var: VarId, a: Term, b: Term) -> Option<Term> {
+        let sort = self.sort(a).base();
+        if !sort.is_numeric() {
+            return None;
+        }
+        let difference = self.sub(a, b);
+        let var_term = self.var(var);
+        let coefficient = self.coefficient_of(difference, var_term)?;
+        let unit = coefficient == Rational::ONE || coefficient == Rational::from(-1);
+        if !unit && sort != Sort::Real {
+            return None;
+        }
+        // difference = c·x + rest = 0, so x = rest / -c.
+        let factor = self.number(coefficient.clone(), sort);
+        let scaled = self.mul([factor, var_term]);
+        let rest = self.sub(difference, scaled);
+        let inverse = self.number(Rational::from(-1).div(&coefficient), sort);
+        let solution = self.mul([inverse, rest]);
+        (!self.free_vars(solution).contains(&var)).then_some(solution)
+    }
+
+    /// The coefficient of `atom` in the sum `term`, if it has one.
+    fn coefficient_of(&self, term: Term, atom: Term) -> Option<Rational> {
+        let parts = if let Node::Add(list) = self.node(term) { list } else { std::slice::from_ref(&term) };
+        parts.iter().find_map(|&part| match self.node(part) {
+            Node::Mul(list) if list.len() == 2 && list[1] == atom => self.as_value(list[0])?.to_rational(),
+            _ => (part == atom).then_some(Rational::ONE),
+        })
+    }
+
+    /// The quantified term, its variables numbered above those bound inside.
+    fn bind(&mut self, vars: &[VarId], body: Term) -> Term {
+        let inside = self.facts[crate::index::Idx::index(body)].binders;
+        let mut sorted = vars.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let numbered: Vec<VarId> = (inside..)
+            .zip(&sorted)
+            .map(|(number, &var)| self.bound_var(self.var_info(var).sort, number))
+            .collect();
+        let renaming = sorted.iter().zip(&numbered).map(|(&var, &bound)| (var, self.var(bound))).collect();
+        let body = self.substitute(body, &renaming);
+        self.intern(Node::Exists(numbered.into(), body))
+    }
+}

@@ -1,0 +1,107 @@
+//! Strings. Lengths count characters (Unicode scalar values).
+
+use crate::term::{Node, RegexId, Term, TermPool};
+use crate::value::Value;
+
+impl TermPool {
+    /// Strings one after the other; of none it is `""`.
+    pub fn concat(&mut self, terms: impl IntoIterator<Item = Term>) -> Term {
+        let parts = self.concat_parts(terms.into_iter().collect());
+        match *parts {
+            [] => self.value(Value::str("")),
+            [only] => only,
+            _ => self.intern(Node::Concat(parts.into())),
+        }
+    }
+
+    /// Number of characters.
+    pub fn length(&mut self, a: Term) -> Term {
+        None.or_else(|| self.length_value(a))
+            .or_else(|| self.length_concat(a))
+            .unwrap_or_else(|| self.intern(Node::Length(a)))
+    }
+
+    /// Whether `a` holds `b` somewhere.
+    pub fn contains(&mut self, a: Term, b: Term) -> Term {
+        None.or_else(|| self.trivial_part(b, a))
+            .or_else(|| self.string_values(a, b, |a, b| a.contains(b)))
+            .unwrap_or_else(|| self.intern(Node::Contains(a, b)))
+    }
+
+    /// Whether `b` starts with `a`.
+    pub fn prefix(&mut self, a: Term, b: Term) -> Term {
+        None.or_else(|| self.trivial_part(a, b))
+            .or_else(|| self.string_values(a, b, |a, b| b.starts_with(a)))
+            .unwrap_or_else(|| self.intern(Node::Prefix(a, b)))
+    }
+
+    /// Whether `b` ends with `a`.
+    pub fn suffix(&mut self, a: Term, b: Term) -> Term {
+        None.or_else(|| self.trivial_part(a, b))
+            .or_else(|| self.string_values(a, b, |a, b| b.ends_with(a)))
+            .unwrap_or_else(|| self.intern(Node::Suffix(a, b)))
+    }
+
+    /// Whether all of `a` matches `pattern`.
+    pub fn matches(&mut self, a: Term, pattern: RegexId) -> Term {
+        self.matches_value(a, pattern).unwrap_or_else(|| self.intern(Node::Matches(a, pattern)))
+    }
+
+    /// `(a ++ b) ++ c = a ++ b ++ c`; neighbouring constants become one; `""` vanishes.
+    fn concat_parts(&mut self, terms: Vec<Term>) -> Vec<Term> {
+        let mut parts: Vec<Term> = Vec::with_capacity(terms.len());
+        for term in terms {
+            let pieces = if let Node::Concat(list) = self.node(term) { list.to_vec() } else { vec![term] };
+            for piece in pieces {
+                self.push_piece(&mut parts, piece);
+            }
+        }
+        parts
+    }
+
+    fn push_piece(&mut self, parts: &mut Vec<Term>, piece: Term) {
+        let text = |pool: &Self, term| pool.as_value(term).and_then(Value::as_str).map(str::to_owned);
+        let Some(new) = text(self, piece) else { return parts.push(piece) };
+        if new.is_empty() {
+            return;
+        }
+        match parts.last().and_then(|&last| text(self, last)) {
+            Some(before) => {
+                parts.pop();
+                parts.push(self.value(Value::str(&(before + &new))));
+            }
+            None => parts.push(piece),
+        }
+    }
+
+    /// `len("abc") = 3`.
+    fn length_value(&mut self, a: Term) -> Option<Term> {
+        let n = self.as_value(a)?.as_str()?.chars().count();
+        Some(self.int(i64::try_from(n).expect("a string fits in memory")))
+    }
+
+    /// `len(a ++ b) = len(a) + len(b)`.
+    fn length_concat(&mut self, a: Term) -> Option<Term> {
+        let Node::Concat(list) = self.node(a).clone() else { return None };
+        let lengths: Vec<Term> = list.iter().map(|&part| self.length(part)).collect();
+        Some(self.add(lengths))
+    }
+
+    /// `""` and the string itself are part of every string.
+    fn trivial_part(&mut self, part: Term, whole: Term) -> Option<Term> {
+        let empty = self.as_value(part).and_then(Value::as_str) == Some("");
+        (empty || part == whole).then(|| self.tt())
+    }
+
+    /// Both sides constant.
+    fn string_values(&mut self, a: Term, b: Term, f: fn(&str, &str) -> bool) -> Option<Term> {
+        let result = f(self.as_value(a)?.as_str()?, self.as_value(b)?.as_str()?);
+        Some(self.bool(result))
+    }
+
+    /// A constant matches or not.
+    fn matches_value(&mut self, a: Term, pattern: RegexId) -> Option<Term> {
+        let result = self.pattern_info(pattern).matches(self.as_value(a)?.as_str()?);
+        Some(self.bool(result))
+    }
+}

@@ -1,0 +1,209 @@
+//! Exact evaluation: total on ground terms without unbounded quantifiers.
+
+use rustc_hash::FxHashMap;
+
+use super::{Node, Term, TermPool, VarId};
+use crate::sort::Sort;
+use crate::valuation::{Assignment, Valuation};
+use crate::value::{DataValue, Value};
+
+/// Quantifiers are tried value by value up to this many combinations.
+const MAX_INSTANCES: u64 = 1 << 16;
+
+/// Why a term has no value here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvalError {
+    /// The variable has no value.
+    Unassigned(VarId),
+    /// The variable of a quantifier has too many values to try them all.
+    Unbounded(VarId),
+}
+
+impl TermPool {
+    /// The value of `term` under `assignment`.
+    ///
+    /// # Errors
+    /// If a free variable has no value, or a quantifier ranges over too many values.
+    pub fn eval(&self, term: Term, assignment: &impl Assignment) -> Result<Value, EvalError> {
+        self.eval_dyn(term, assignment)
+    }
+
+    /// Whether the formula `term` holds under `assignment`.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    ///
+    /// # Panics
+    /// If `term` is not of sort bool.
+    pub fn holds(&self, term: Term, assignment: &impl Assignment) -> Result<bool, EvalError> {
+        let value = self.eval_dyn(term, assignment)?;
+        Ok(value.as_bool().expect("a formula has a truth value"))
+    }
+
+    fn eval_dyn(&self, term: Term, assignment: &dyn Assignment) -> Result<Value, EvalError> {
+        if let Node::Value(value) = self.node(term) {
+            return Ok(value.clone());
+        }
+        let order = self.subterms(&[term], |sub| !matches!(self.node(sub), Node::Exists(..)));
+        let mut values: FxHashMap<Term, Value> = FxHashMap::default();
+        values.reserve(order.len());
+        for sub in order {
+            let value = self.apply(sub, assignment, &values)?;
+            values.insert(sub, value);
+        }
+        Ok(values.remove(&term).expect("the root is the last of its subterms"))
+    }
+
+    /// The value of `term`, whose children have theirs in `values`.
+    fn apply(
+        &self,
+        term: Term,
+        assignment: &dyn Assignment,
+        values: &FxHashMap<Term, Value>,
+    ) -> Result<Value, EvalError> {
+        let bool = |t: &Term| values[t].as_bool().expect("sort bool");
+        let str = |t: &Term| values[t].as_str().expect("sort string");
+        let int = |t: &Term| values[t].as_int().expect("sort int");
+        Ok(match self.node(term) {
+            Node::Value(value) => value.clone(),
+            Node::Var(var) => assignment.value_of(*var).ok_or(EvalError::Unassigned(*var))?.clone(),
+            Node::Not(a) => Value::Bool(!bool(a)),
+            Node::And(list) => Value::Bool(list.iter().all(bool)),
+            Node::Or(list) => Value::Bool(list.iter().any(bool)),
+            Node::Eq(a, b) => Value::Bool(values[a] == values[b]),
+            // Both sides have one sort, and the order of values is that of their numbers.
+            Node::Lt(a, b) => Value::Bool(values[a] < values[b]),
+            Node::Le(a, b) => Value::Bool(values[a] <= values[b]),
+            Node::Ite(c, a, b) => values[if bool(c) { a } else { b }].clone(),
+            Node::Add(list) => {
+                list[1..].iter().fold(values[&list[0]].clone(), |sum, t| plus(&sum, &values[t]))
+            }
+            Node::Mul(list) => {
+                list[1..].iter().fold(values[&list[0]].clone(), |sum, t| times(&sum, &values[t]))
+            }
+            Node::Div(a, b) => Value::Int(int(a).div(int(b))),
+            Node::Rem(a, b) => Value::Int(int(a).rem(int(b))),
+            Node::RealDiv(a, b) => {
+                let real = |t: &Term| values[t].as_real().expect("sort real");
+                Value::Real(real(a).div(real(b)))
+            }
+            Node::ToReal(a) => Value::Real(int(a).clone().into()),
+            Node::Floor(a) => Value::Int(values[a].as_real().expect("sort real").floor()),
+            Node::Concat(list) => Value::Str(list.iter().map(str).collect::<String>().into()),
+            Node::Length(a) => Value::int(i64::try_from(str(a).chars().count()).expect("fits in memory")),
+            Node::Contains(a, b) => Value::Bool(str(a).contains(str(b))),
+            Node::Prefix(a, b) => Value::Bool(str(b).starts_with(str(a))),
+            Node::Suffix(a, b) => Value::Bool(str(b).ends_with(str(a))),
+            Node::Matches(a, pattern) => Value::Bool(self.pattern_info(*pattern).matches(str(a))),
+            Node::Construct(data, ctor, args) => {
+                let args = args.iter().map(|arg| values[arg].clone()).collect();
+                Value::Data(DataValue { data: *data, ctor: *ctor, args })
+            }
+            Node::Is(ctor, a) => Value::Bool(values[a].as_data().expect("sort data").ctor == *ctor),
+            Node::Select { ctor, field, arg } => {
+                let value = values[arg].as_data().expect("sort data");
+                if value.ctor == *ctor {
+                    value.args[*field as usize].clone()
+                } else {
+                    self.default_value(self.sort(term))
+                }
+            }
+            Node::Exists(vars, body) => Value::Bool(self.eval_exists(vars, *body, assignment)?),
+        })
+    }
+
+    /// Tries every combination of values of the bound variables.
+    fn eval_exists(&self, vars: &[VarId], body: Term, outer: &dyn Assignment) -> Result<bool, EvalError> {
+        let mut instances = 1u64;
+        let mut domains = Vec::with_capacity(vars.len());
+        for &var in vars {
+            let domain = self.finite_domain(self.var_info(var).sort).ok_or(EvalError::Unbounded(var))?;
+            instances = instances.saturating_mul(domain.len() as u64);
+            if instances > MAX_INSTANCES {
+                return Err(EvalError::Unbounded(var));
+            }
+            domains.push(domain);
+        }
+        for instance in 0..instances {
+            let inner = pick(vars, &domains, instance);
+            if self.eval_dyn(body, &(&inner, outer))?.as_bool().expect("sort bool") {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// All values of `sort`, in order, if there are not too many.
+    #[must_use]
+    pub fn finite_domain(&self, sort: Sort) -> Option<Vec<Value>> {
+        match sort {
+            Sort::Bool => Some(vec![Value::Bool(false), Value::Bool(true)]),
+            Sort::Range { lo, hi } => {
+                let size = hi.checked_sub(lo)?.checked_add(1)?;
+                (u64::try_from(size).ok()? <= MAX_INSTANCES).then(|| (lo..=hi).map(Value::int).collect())
+            }
+            Sort::Int | Sort::Real | Sort::Str => None,
+            Sort::Data(data) => {
+                let mut all = Vec::new();
+                for (ctor, fields) in (0..).zip(self.data(data).ctors.iter().map(|ctor| &ctor.fields)) {
+                    let domains: Vec<_> =
+                        fields.iter().map(|field| self.finite_domain(field.sort)).collect::<Option<_>>()?;
+                    let combos = combinations(&domains)?;
+                    all.extend(
+                        combos
+                            .into_iter()
+                            .map(|args| Value::Data(DataValue { data, ctor, args: args.into() })),
+                    );
+                    if all.len() as u64 > MAX_INSTANCES {
+                        return None;
+                    }
+                }
+                Some(all)
+            }
+        }
+    }
+}
+
+/// The `instance`-th combination, counting with the first variable fastest.
+fn pick(vars: &[VarId], domains: &[Vec<Value>], mut instance: u64) -> Valuation {
+    vars.iter()
+        .zip(domains)
+        .map(|(&var, domain)| {
+            let n = domain.len() as u64;
+            let value = domain[(instance % n) as usize].clone();
+            instance /= n;
+            (var, value)
+        })
+        .collect()
+}
+
+/// The product of the domains, unless it is too big.
+fn combinations(domains: &[Vec<Value>]) -> Option<Vec<Vec<Value>>> {
+    let mut combos = vec![Vec::new()];
+    for domain in domains {
+        if combos.len().saturating_mul(domain.len()) as u64 > MAX_INSTANCES {
+            return None;
+        }
+        let extend =
+            |combo: &Vec<Value>, value: &Value| [combo.as_slice(), std::slice::from_ref(value)].concat();
+        combos =
+            combos.iter().flat_map(|combo| domain.iter().map(move |value| extend(combo, value))).collect();
+    }
+    Some(combos)
+}
+
+fn plus(a: &Value, b: &Value) -> Value {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => Value::Int(a.add(b)),
+        (Value::Real(a), Value::Real(b)) => Value::Real(a.add(b)),
+        _ => unreachable!("sums are built of numbers of one sort"),
+    }
+}
+
+fn times(a: &Value, b: &Value) -> Value {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => Value::Int(a.mul(b)),
+        (Value::Real(a), Value::Real(b)) => Value::Real(a.mul(b)),
+        _ => unreachable!("products are built of numbers of one sort"),
+    }
+}

@@ -1,0 +1,327 @@
+//! Terms, values and sorts as people write them.
+//!
+//! The text follows the modelling language, so that a guard in a report reads like the
+//! guard in the model. Shared subterms are written out each time, so long terms are cut
+//! after [`MAX_PIECES`] pieces with an ellipsis.
+
+use std::fmt;
+
+use super::{Node, Term, TermPool, VarId};
+use crate::sort::{DataKind, Sort};
+use crate::value::Value;
+
+/// A term is cut after this many pieces of text.
+const MAX_PIECES: usize = 20_000;
+
+/// How tightly an operator binds; a looser one inside a tighter one needs parentheses.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Binding {
+    Loose,
+    Or,
+    And,
+    Compare,
+    Sum,
+    Product,
+    Unary,
+    Atom,
+}
+
+/// What is still to be written.
+enum Piece {
+    Text(String),
+    Term(Term, Binding),
+}
+
+/// A term together with its pool, to be shown.
+pub struct Shown<'p> {
+    pool: &'p TermPool,
+    term: Term,
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut todo = vec![Piece::Term(self.term, Binding::Loose)];
+        let mut written = 0;
+        while let Some(piece) = todo.pop() {
+            written += 1;
+            if written > MAX_PIECES {
+                return f.write_str(" …");
+            }
+            match piece {
+                Piece::Text(text) => f.write_str(&text)?,
+                Piece::Term(term, outer) => {
+                    let pieces = self.pool.pieces(term, outer);
+                    todo.extend(pieces.into_iter().rev());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl TermPool {
+    /// `term` as people write it.
+    #[must_use]
+    pub fn show(&self, term: Term) -> Shown<'_> {
+        Shown { pool: self, term }
+    }
+
+    /// `value` as people write it.
+    #[must_use]
+    pub fn show_value(&self, value: &Value) -> String {
+        match value {
+            Value::Bool(b) => b.to_string(),
+            Value::Int(n) => n.to_string(),
+            Value::Real(r) => r.to_string(),
+            Value::Str(s) => quoted(s),
+            Value::Data(value) => {
+                let args: Vec<String> = value.args.iter().map(|arg| self.show_value(arg)).collect();
+                let ctor = &self.data(value.data).ctors[value.ctor as usize];
+                match self.data(value.data).kind {
+                    _ if args.is_empty() => ctor.name.to_string(),
+                    DataKind::Record => {
+                        let fields =
+                            ctor.fields.iter().zip(args).map(|(field, arg)| format!("{}: {arg}", field.name));
+                        format!("{} {{ {} }}", ctor.name, fields.collect::<Vec<_>>().join(", "))
+                    }
+                    DataKind::Enum | DataKind::Option => format!("{}({})", ctor.name, args.join(", ")),
+                }
+            }
+        }
+    }
+
+    /// `sort` as people write it.
+    #[must_use]
+    pub fn show_sort(&self, sort: Sort) -> String {
+        match sort {
+            Sort::Bool => "bool".into(),
+            Sort::Int => "int".into(),
+            Sort::Range { lo, hi } => format!("{lo}..{hi}"),
+            Sort::Real => "real".into(),
+            Sort::Str => "string".into(),
+            Sort::Data(data) => self.data(data).name.to_string(),
+        }
+    }
+
+    /// `term` one level down, in parentheses where `outer` binds tighter.
+    fn pieces(&self, term: Term, outer: Binding) -> Vec<Piece> {
+        let (binding, mut pieces) = self.pieces_alone(term);
+        if binding < outer {
+            pieces.insert(0, text("("));
+            pieces.push(text(")"));
+        }
+        pieces
+    }
+
+    fn pieces_alone(&self, term: Term) -> (Binding, Vec<Piece>) {
+        let one = |t: &Term, binding| Piece::Term(*t, binding);
+        let infix = |a: &Term, op: &str, b: &Term| {
+            (Binding::Compare, vec![one(a, Binding::Sum), text(op), one(b, Binding::Sum)])
+        };
+        match self.node(term) {
+            Node::Value(value) => (self.value_binding(value), vec![Piece::Text(self.show_value(value))]),
+            Node::Var(var) => (Binding::Atom, vec![Piece::Text(self.var_info(*var).name.to_string())]),
+            Node::Not(a) => self.negation(*a),
+            Node::And(list) => (Binding::And, joined(list, " && ", Binding::Compare)),
+            Node::Or(list) => (Binding::Or, joined(list, " || ", Binding::And)),
+            Node::Eq(a, b) => {
+                let (a, b) = self.constant_last(*a, *b);
+                infix(&a, " == ", &b)
+            }
+            Node::Lt(a, b) => self.show_order(*a, *b, " < ", " > "),
+            Node::Le(a, b) => self.show_order(*a, *b, " <= ", " >= "),
+            Node::Ite(c, a, b) => {
+                let parts = [("if ", c), (" then ", a), (" else ", b)];
+                (
+                    Binding::Loose,
+                    parts.iter().flat_map(|(word, t)| [text(word), one(t, Binding::Or)]).collect(),
+                )
+            }
+            Node::Add(list) => (Binding::Sum, self.sum(list)),
+            Node::Mul(list) => (Binding::Product, joined(list, " * ", Binding::Unary)),
+            Node::Div(a, b) | Node::RealDiv(a, b) => {
+                (Binding::Product, vec![one(a, Binding::Product), text(" / "), one(b, Binding::Unary)])
+            }
+            Node::Rem(a, b) => {
+                (Binding::Product, vec![one(a, Binding::Product), text(" % "), one(b, Binding::Unary)])
+            }
+            Node::ToReal(a) => call("real", &[*a]),
+            Node::Floor(a) => call("floor", &[*a]),
+            Node::Concat(list) => (Binding::Sum, joined(list, " ++ ", Binding::Product)),
+            Node::Length(a) => call("len", &[*a]),
+            Node::Contains(a, b) => call("contains", &[*a, *b]),
+            Node::Prefix(a, b) => call("starts_with", &[*b, *a]),
+            Node::Suffix(a, b) => call("ends_with", &[*b, *a]),
+            Node::Matches(a, pattern) => {
+                let pattern = quoted(&self.pattern_info(*pattern).text);
+                (
+                    Binding::Atom,
+                    vec![text("matches("), one(a, Binding::Loose), text(&format!(", {pattern})"))],
+                )
+            }
+            Node::Construct(data, ctor, args) => {
+                let ctor = &self.data(*data).ctors[*ctor as usize];
+                match self.data(*data).kind {
+                    DataKind::Record => {
+                        let mut pieces = vec![text(&format!("{} {{ ", ctor.name))];
+                        for (i, (field, arg)) in ctor.fields.iter().zip(args).enumerate() {
+                            let comma = if i > 0 { ", " } else { "" };
+                            pieces.extend([
+                                text(&format!("{comma}{}: ", field.name)),
+                                one(arg, Binding::Loose),
+                            ]);
+                        }
+                        pieces.push(text(" }"));
+                        (Binding::Atom, pieces)
+                    }
+                    DataKind::Enum | DataKind::Option => call(&ctor.name, args),
+                }
+            }
+            Node::Is(ctor, a) => {
+                let name = self.ctor_name(*a, *ctor);
+                (Binding::Compare, vec![one(a, Binding::Sum), text(&format!(" is {name}"))])
+            }
+            Node::Select { ctor, field, arg } => {
+                let Sort::Data(data) = self.sort(*arg) else { unreachable!("select is built on data terms") };
+                let name = &self.data(data).ctors[*ctor as usize].fields[*field as usize].name;
+                (Binding::Atom, vec![one(arg, Binding::Atom), text(&format!(".{name}"))])
+            }
+            Node::Exists(vars, body) => self.quantified("exists", vars, *body),
+        }
+    }
+
+    fn negation(&self, a: Term) -> (Binding, Vec<Piece>) {
+        match self.node(a) {
+            Node::Eq(x, y) => {
+                let (x, y) = self.constant_last(*x, *y);
+                let sides = vec![Piece::Term(x, Binding::Sum), text(" != "), Piece::Term(y, Binding::Sum)];
+                (Binding::Compare, sides)
+            }
+            Node::Exists(vars, body) => match self.node(*body) {
+                Node::Not(inner) => self.quantified("forall", vars, *inner),
+                _ => (Binding::Unary, vec![text("!"), Piece::Term(a, Binding::Unary)]),
+            },
+            _ => (Binding::Unary, vec![text("!"), Piece::Term(a, Binding::Unary)]),
+        }
+    }
+
+    fn quantified(&self, word: &str, vars: &[VarId], body: Term) -> (Binding, Vec<Piece>) {
+        let bound = |var: &VarId| {
+            let info = self.var_info(*var);
+            match info.sort {
+                Sort::Range { .. } => format!("{} in {}", info.name, self.show_sort(info.sort)),
+                sort => format!("{}: {}", info.name, self.show_sort(sort)),
+            }
+        };
+        let names = vars.iter().map(bound).collect::<Vec<_>>().join(", ");
+        (Binding::Loose, vec![text(&format!("{word} {names}: ")), Piece::Term(body, Binding::Loose)])
+    }
+
+    /// `0 < x` reads better as `x > 0`.
+    fn show_order(&self, a: Term, b: Term, op: &str, swapped: &str) -> (Binding, Vec<Piece>) {
+        let (left, op, right) = if self.as_value(a).is_some() { (b, swapped, a) } else { (a, op, b) };
+        (Binding::Compare, vec![Piece::Term(left, Binding::Sum), text(op), Piece::Term(right, Binding::Sum)])
+    }
+
+    fn constant_last(&self, a: Term, b: Term) -> (Term, Term) {
+        if self.as_value(a).is_some() { (b, a) } else { (a, b) }
+    }
+
+    /// Monomials with a minus sign are subtracted, and the constant comes last.
+    fn sum(&self, list: &[Term]) -> Vec<Piece> {
+        let (constants, rest): (Vec<Term>, Vec<Term>) =
+            list.iter().partition(|&&t| self.as_value(t).is_some());
+        let (minus, plus): (Vec<Term>, Vec<Term>) =
+            rest.into_iter().partition(|&t| self.negated(t).is_some());
+        let mut pieces = Vec::new();
+        for part in plus.into_iter().chain(minus).chain(constants) {
+            let (sign, shown) = match self.negated(part) {
+                Some(positive) => ("-", positive),
+                None => ("+", vec![Piece::Term(part, Binding::Product)]),
+            };
+            match (pieces.is_empty(), sign) {
+                (true, "+") => (),
+                (true, _) => pieces.push(text("-")),
+                (false, _) => pieces.push(text(&format!(" {sign} "))),
+            }
+            pieces.extend(shown);
+        }
+        pieces
+    }
+
+    /// The text of `-term`, if `term` is a negative constant or has a negative factor.
+    fn negated(&self, term: Term) -> Option<Vec<Piece>> {
+        let flipped = |value: &Value| match value {
+            Value::Int(n) if n.is_negative() => Some(Value::Int(n.neg())),
+            Value::Real(r) if r.is_negative() => Some(Value::Real(r.neg())),
+            _ => None,
+        };
+        match self.node(term) {
+            Node::Value(value) => Some(vec![Piece::Text(self.show_value(&flipped(value)?))]),
+            Node::Mul(list) => {
+                let factor = flipped(self.as_value(list[0])?)?;
+                let rest = joined(&list[1..], " * ", Binding::Unary);
+                if factor == Value::int(1) || factor == Value::Real(1.into()) {
+                    return Some(rest);
+                }
+                let factor = text(&format!("{} * ", self.show_value(&factor)));
+                Some(std::iter::once(factor).chain(rest).collect())
+            }
+            _ => None,
+        }
+    }
+
+    fn value_binding(&self, value: &Value) -> Binding {
+        match value {
+            Value::Int(n) if n.is_negative() => Binding::Unary,
+            Value::Real(r) if r.is_negative() => Binding::Unary,
+            _ => Binding::Atom,
+        }
+    }
+
+    fn ctor_name(&self, term: Term, ctor: u32) -> &str {
+        let Sort::Data(data) = self.sort(term) else { unreachable!("a test is built on data terms") };
+        &self.data(data).ctors[ctor as usize].name
+    }
+}
+
+fn text(text: &str) -> Piece {
+    Piece::Text(text.to_owned())
+}
+
+fn joined(list: &[Term], separator: &str, binding: Binding) -> Vec<Piece> {
+    let mut pieces = Vec::with_capacity(list.len() * 2);
+    for (i, &term) in list.iter().enumerate() {
+        if i > 0 {
+            pieces.push(text(separator));
+        }
+        pieces.push(Piece::Term(term, binding));
+    }
+    pieces
+}
+
+fn call(name: &str, args: &[Term]) -> (Binding, Vec<Piece>) {
+    let mut pieces = vec![text(&format!("{name}("))];
+    pieces.extend(joined(args, ", ", Binding::Loose));
+    pieces.push(text(")"));
+    (Binding::Atom, pieces)
+}
+
+/// A string literal of the modelling language.
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => out.push_str(&format!("\\u{{{:x}}}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

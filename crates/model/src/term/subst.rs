@@ -1,0 +1,112 @@
+//! Simultaneous substitution, free of capture by the numbering of bound variables.
+
+use rustc_hash::FxHashMap;
+
+use super::{Node, Term, TermPool, VarId};
+
+/// A finite map from variables to the terms that replace them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Substitution {
+    map: FxHashMap<VarId, Term>,
+}
+
+impl Substitution {
+    /// Replaces nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Replaces `var` by `term`, whatever it was replaced by before.
+    pub fn set(&mut self, var: VarId, term: Term) {
+        self.map.insert(var, term);
+    }
+
+    /// What replaces `var`.
+    #[must_use]
+    pub fn get(&self, var: VarId) -> Option<Term> {
+        self.map.get(&var).copied()
+    }
+
+    /// Whether nothing is replaced.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.map.is_empty()
+    }
+}
+
+impl FromIterator<(VarId, Term)> for Substitution {
+    fn from_iter<I: IntoIterator<Item = (VarId, Term)>>(pairs: I) -> Self {
+        Self { map: pairs.into_iter().collect() }
+    }
+}
+
+impl TermPool {
+    /// `term` with all variables of `subst` replaced at once, simplified again on the way.
+    pub fn substitute(&mut self, term: Term, subst: &Substitution) -> Term {
+        if subst.is_empty() || self.is_ground(term) {
+            return term;
+        }
+        let order = self.subterms(&[term], |sub| !self.is_ground(sub) && !self.binds_any(sub, subst));
+        let mut images: FxHashMap<Term, Term> = FxHashMap::default();
+        for sub in order {
+            let image = self.image(sub, subst, &images);
+            if image != sub {
+                images.insert(sub, image);
+            }
+        }
+        images.get(&term).copied().unwrap_or(term)
+    }
+
+    /// A quantifier over a replaced variable hides it: nothing changes below.
+    ///
+    /// Only renaming bound variables meets this; see the module of [`exists`](Self::exists).
+    fn binds_any(&self, term: Term, subst: &Substitution) -> bool {
+        matches!(self.node(term), Node::Exists(vars, _) if vars.iter().any(|&var| subst.get(var).is_some()))
+    }
+
+    /// The image of `sub`, whose children have theirs in `images`.
+    fn image(&mut self, sub: Term, subst: &Substitution, images: &FxHashMap<Term, Term>) -> Term {
+        if let Node::Var(var) = self.node(sub) {
+            return subst.get(*var).unwrap_or(sub);
+        }
+        let changed = self.node(sub).children().any(|child| images.contains_key(&child));
+        if !changed || self.binds_any(sub, subst) {
+            return sub;
+        }
+        let node = self.node(sub).clone();
+        self.rebuild(&node, |child| images.get(&child).copied().unwrap_or(child))
+    }
+
+    /// Builds `node` again with other children.
+    pub(super) fn rebuild(&mut self, node: &Node, image: impl Fn(Term) -> Term) -> Term {
+        let all = |list: &[Term]| list.iter().map(|&child| image(child)).collect::<Vec<_>>();
+        match node {
+            Node::Value(_) | Node::Var(_) => self.intern(node.clone()),
+            Node::Not(a) => self.not(image(*a)),
+            Node::And(list) => self.and(all(list)),
+            Node::Or(list) => self.or(all(list)),
+            Node::Eq(a, b) => self.eq(image(*a), image(*b)),
+            Node::Lt(a, b) => self.lt(image(*a), image(*b)),
+            Node::Le(a, b) => self.le(image(*a), image(*b)),
+            Node::Ite(c, a, b) => self.ite(image(*c), image(*a), image(*b)),
+            Node::Add(list) => self.add(all(list)),
+            Node::Mul(list) => self.mul(all(list)),
+            Node::Div(a, b) => self.div(image(*a), image(*b)),
+            Node::Rem(a, b) => self.rem(image(*a), image(*b)),
+            Node::RealDiv(a, b) => self.real_div(image(*a), image(*b)),
+            Node::ToReal(a) => self.to_real(image(*a)),
+            Node::Floor(a) => self.floor(image(*a)),
+            Node::Concat(list) => self.concat(all(list)),
+            Node::Length(a) => self.length(image(*a)),
+            Node::Contains(a, b) => self.contains(image(*a), image(*b)),
+            Node::Prefix(a, b) => self.prefix(image(*a), image(*b)),
+            Node::Suffix(a, b) => self.suffix(image(*a), image(*b)),
+            Node::Matches(a, pattern) => self.matches(image(*a), *pattern),
+            Node::Construct(data, ctor, list) => self.construct(*data, *ctor, all(list)),
+            Node::Is(ctor, a) => self.is(*ctor, image(*a)),
+            Node::Select { ctor, field, arg } => self.select(*ctor, *field, image(*arg)),
+            Node::Exists(vars, body) => self.exists(vars, image(*body)),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Walking terms without recursion.
+
+use rustc_hash::FxHashSet;
+
+use super::{Node, Term, TermPool, VarId};
+
+impl TermPool {
+    /// The subterms of `roots`, children before parents, each once.
+    ///
+    /// `enter` decides whether to look below a term; the term itself is always listed.
+    pub(super) fn subterms(&self, roots: &[Term], enter: impl Fn(Term) -> bool) -> Vec<Term> {
+        let mut seen: FxHashSet<Term> = FxHashSet::default();
+        let mut found: Vec<Term> = roots.iter().copied().filter(|&root| seen.insert(root)).collect();
+        let mut next = 0;
+        while next < found.len() {
+            let term = found[next];
+            next += 1;
+            if enter(term) {
+                found.extend(self.node(term).children().filter(|&child| seen.insert(child)));
+            }
+        }
+        // Children have smaller ids: id order is a post-order.
+        found.sort_unstable();
+        found
+    }
+
+    /// The variables that occur free in `term`, in order, each once.
+    #[must_use]
+    pub fn free_vars(&self, term: Term) -> Vec<VarId> {
+        self.free_vars_of(&[term])
+    }
+
+    /// The variables that occur free in any of `terms`, in order, each once.
+    #[must_use]
+    pub fn free_vars_of(&self, terms: &[Term]) -> Vec<VarId> {
+        let mut vars: Vec<VarId> = Vec::new();
+        for sub in self.subterms(terms, |term| !self.is_ground(term)) {
+            if let Node::Var(var) = self.node(sub) {
+                vars.push(*var);
+            }
+        }
+        vars.retain(|&var| !self.var_info(var).bound || self.occurs_free(terms, var));
+        vars.sort_unstable();
+        vars
+    }
+
+    /// Whether `var` occurs in `terms` outside the quantifiers that bind it.
+    fn occurs_free(&self, terms: &[Term], var: VarId) -> bool {
+        let binds = |term| matches!(self.node(term), Node::Exists(vars, _) if vars.contains(&var));
+        let outside = self.subterms(terms, |term| !binds(term));
+        outside.iter().any(|&sub| *self.node(sub) == Node::Var(var))
+    }
+
+    /// The number of distinct subterms of `term`.
+    #[must_use]
+    pub fn size(&self, term: Term) -> usize {
+        self.subterms(&[term], |_| true).len()
+    }
+}
