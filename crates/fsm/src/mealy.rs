@@ -1,0 +1,559 @@
+//! Deterministic Mealy machines: a finite set of states, and for each state and
+//! input at most one output and next state.
+//!
+//! A [`Mealy`] may be partial and may have unreachable or equivalent states; a
+//! [`Spec`] is a machine for which all of that has been ruled out, and is what
+//! the suite methods take.
+//!
+//! *Promise.* Ids are dense and follow the order of first appearance in the
+//! listing, with the initial state where the listing put it; every operation
+//! keeps the names.
+
+use std::collections::VecDeque;
+
+use ioxide_model::index;
+use ioxide_model::index::{Idx, IndexVec};
+use rustc_hash::FxHashMap;
+
+use crate::error::Refusal;
+use crate::partition;
+
+index! { /// A state of a machine.
+pub struct StateId; }
+index! { /// An input symbol of a machine.
+pub struct InputId; }
+index! { /// An output symbol of a machine.
+pub struct OutputId; }
+
+impl From<u32> for InputId {
+    fn from(raw: u32) -> Self {
+        Self::new(raw as usize)
+    }
+}
+
+impl From<u32> for OutputId {
+    fn from(raw: u32) -> Self {
+        Self::new(raw as usize)
+    }
+}
+
+impl From<u32> for StateId {
+    fn from(raw: u32) -> Self {
+        Self::new(raw as usize)
+    }
+}
+
+/// What the symbols and states of a machine are called.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// Names of the states.
+    pub states: IndexVec<StateId, String>,
+    /// Names of the inputs.
+    pub inputs: IndexVec<InputId, String>,
+    /// Names of the outputs.
+    pub outputs: IndexVec<OutputId, String>,
+}
+
+impl Names {
+    /// Numbers as names: `0`, `1`, …
+    #[must_use]
+    pub fn numbered(states: usize, inputs: usize, outputs: usize) -> Self {
+        Self {
+            states: (0..states).map(|i| i.to_string()).collect(),
+            inputs: (0..inputs).map(|i| i.to_string()).collect(),
+            outputs: (0..outputs).map(|i| i.to_string()).collect(),
+        }
+    }
+
+    /// The input called `name`.
+    #[must_use]
+    pub fn input(&self, name: &str) -> Option<InputId> {
+        self.inputs.ids().find(|&id| self.inputs[id] == name)
+    }
+
+    /// The output called `name`.
+    #[must_use]
+    pub fn output(&self, name: &str) -> Option<OutputId> {
+        self.outputs.ids().find(|&id| self.outputs[id] == name)
+    }
+}
+
+/// One transition in the words of a text: state, input, output, next state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The state it leaves.
+    pub from: String,
+    /// The input it answers.
+    pub input: String,
+    /// The output it gives.
+    pub output: String,
+    /// The state it enters.
+    pub to: String,
+}
+
+/// A machine as a text lists it: the initial state and the transitions in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// The name of the initial state.
+    pub initial: String,
+    /// The states, in the order they were first named.
+    pub states: Vec<String>,
+    /// The transitions, in the order they were listed.
+    pub rows: Vec<Row>,
+}
+
+impl Listing {
+    /// The names and the rows by id.
+    #[must_use]
+    pub fn resolve(&self) -> Resolved {
+        let mut states = Interner::default();
+        let mut inputs = Interner::default();
+        let mut outputs = Interner::default();
+        for state in &self.states {
+            states.intern(state);
+        }
+        let initial = states.intern(&self.initial);
+        let mut rows = Vec::with_capacity(self.rows.len());
+        for row in &self.rows {
+            rows.push((
+                states.intern(&row.from),
+                inputs.intern(&row.input),
+                outputs.intern(&row.output),
+                states.intern(&row.to),
+            ));
+        }
+        let names = Names { states: states.names, inputs: inputs.names, outputs: outputs.names };
+        Resolved { names, initial, rows }
+    }
+}
+
+/// A transition by id: state, input, output, next state.
+pub type Transition = (StateId, InputId, OutputId, StateId);
+
+/// A listing with its names replaced by ids.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// What the ids are called.
+    pub names: Names,
+    /// The initial state.
+    pub initial: StateId,
+    /// The transitions, in the order they were listed.
+    pub rows: Vec<Transition>,
+}
+
+struct Interner<I: Idx> {
+    names: IndexVec<I, String>,
+    ids: FxHashMap<String, I>,
+}
+
+impl<I: Idx> Default for Interner<I> {
+    fn default() -> Self {
+        Self { names: IndexVec::new(), ids: FxHashMap::default() }
+    }
+}
+
+impl<I: Idx> Interner<I> {
+    fn intern(&mut self, name: &str) -> I {
+        if let Some(&id) = self.ids.get(name) {
+            return id;
+        }
+        let id = self.names.push(name.to_owned());
+        self.ids.insert(name.to_owned(), id);
+        id
+    }
+}
+
+/// The answer of a state to an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Edge {
+    /// The output it gives.
+    pub output: OutputId,
+    /// The state it enters.
+    pub next: StateId,
+}
+
+/// What a partial machine should do on an input it does not answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Completion {
+    /// Stay in the state and give this output.
+    SelfLoop(String),
+    /// Give this output and stay in a new state that gives it for ever.
+    ErrorState(String),
+}
+
+/// A deterministic machine, possibly partial, as one dense table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mealy {
+    names: Names,
+    initial: StateId,
+    table: Vec<Option<Edge>>,
+}
+
+impl Mealy {
+    /// The machine of a listing, or the first state with two answers to an input.
+    pub fn from_listing(listing: &Listing) -> Result<Self, Refusal> {
+        let Resolved { names, initial, rows } = listing.resolve();
+        let mut machine = Self::without_edges(names, initial);
+        for (from, input, output, next) in rows {
+            let edge = Edge { output, next };
+            let slot = machine.slot(from, input);
+            if machine.table[slot].is_some_and(|old| old != edge) {
+                return Err(Refusal::NotDeterministic {
+                    state: machine.names.states[from].clone(),
+                    input: machine.names.inputs[input].clone(),
+                });
+            }
+            machine.table[slot] = Some(edge);
+        }
+        Ok(machine)
+    }
+
+    /// A machine with numbered names, its table given state by state and input by input.
+    ///
+    /// Entries are `(next, output)`; the initial state is 0. `None` if the
+    /// table has another size than `states * inputs` or names a state or
+    /// output that does not exist.
+    #[must_use]
+    pub fn from_table(
+        states: usize,
+        inputs: usize,
+        outputs: usize,
+        table: &[Option<(usize, usize)>],
+    ) -> Option<Self> {
+        let fits = |&(next, output): &(usize, usize)| next < states && output < outputs;
+        if states == 0 || table.len() != states * inputs || !table.iter().flatten().all(fits) {
+            return None;
+        }
+        let edge = |(next, output)| Edge { output: OutputId::new(output), next: StateId::new(next) };
+        Some(Self {
+            names: Names::numbered(states, inputs, outputs),
+            initial: StateId::new(0),
+            table: table.iter().map(|entry| entry.map(edge)).collect(),
+        })
+    }
+
+    fn without_edges(names: Names, initial: StateId) -> Self {
+        let size = names.states.len() * names.inputs.len();
+        Self { names, initial, table: vec![None; size] }
+    }
+
+    /// The names of states, inputs and outputs.
+    #[must_use]
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The state after reset.
+    #[must_use]
+    pub fn initial(&self) -> StateId {
+        self.initial
+    }
+
+    /// How many states there are, reachable or not.
+    #[must_use]
+    pub fn n_states(&self) -> usize {
+        self.names.states.len()
+    }
+
+    /// How many inputs there are.
+    #[must_use]
+    pub fn n_inputs(&self) -> usize {
+        self.names.inputs.len()
+    }
+
+    /// How many outputs there are.
+    #[must_use]
+    pub fn n_outputs(&self) -> usize {
+        self.names.outputs.len()
+    }
+
+    /// All states.
+    pub fn states(&self) -> impl DoubleEndedIterator<Item = StateId> + use<> {
+        (0..self.names.states.len()).map(StateId::new)
+    }
+
+    /// All inputs.
+    pub fn inputs(&self) -> impl DoubleEndedIterator<Item = InputId> + use<> {
+        (0..self.names.inputs.len()).map(InputId::new)
+    }
+
+    /// The answer of `state` to `input`, if it has one.
+    #[must_use]
+    pub fn edge(&self, state: StateId, input: InputId) -> Option<Edge> {
+        self.table[self.slot(state, input)]
+    }
+
+    /// The outputs for `word` from reset, up to the first input without an answer.
+    #[must_use]
+    pub fn run(&self, word: &[InputId]) -> Vec<OutputId> {
+        let mut state = self.initial;
+        let mut outputs = Vec::with_capacity(word.len());
+        for &input in word {
+            let Some(edge) = self.edge(state, input) else { break };
+            outputs.push(edge.output);
+            state = edge.next;
+        }
+        outputs
+    }
+
+    /// The part that can be reached from the initial state, in breadth-first order.
+    #[must_use]
+    pub fn connected(&self) -> Self {
+        let mut number = vec![None; self.n_states()];
+        let mut order = vec![self.initial];
+        number[self.initial.index()] = Some(StateId::new(0));
+        let mut queue = VecDeque::from([self.initial]);
+        while let Some(state) = queue.pop_front() {
+            for edge in self.inputs().filter_map(|input| self.edge(state, input)) {
+                if number[edge.next.index()].is_none() {
+                    number[edge.next.index()] = Some(StateId::new(order.len()));
+                    order.push(edge.next);
+                    queue.push_back(edge.next);
+                }
+            }
+        }
+        self.renumbered(&order, |state| number[state.index()])
+    }
+
+    /// The machine in which missing answers are filled as `completion` says.
+    #[must_use]
+    pub fn completed(&self, completion: &Completion) -> Self {
+        if self.table.iter().all(Option::is_some) {
+            return self.clone();
+        }
+        let mut machine = self.clone();
+        let (Completion::SelfLoop(name) | Completion::ErrorState(name)) = completion;
+        let output = machine.names.output(name).unwrap_or_else(|| machine.names.outputs.push(name.clone()));
+        let target = match completion {
+            Completion::SelfLoop(_) => None,
+            Completion::ErrorState(_) => Some(machine.push_state("error")),
+        };
+        for state in machine.states() {
+            for input in machine.inputs() {
+                let slot = machine.slot(state, input);
+                let missing = Edge { output, next: target.unwrap_or(state) };
+                machine.table[slot].get_or_insert(missing);
+            }
+        }
+        machine
+    }
+
+    /// The machine with equivalent states merged, of a complete machine.
+    ///
+    /// A missing answer counts as an answer of its own, so on partial machines
+    /// only states that answer the same inputs are merged.
+    #[must_use]
+    pub fn minimised(&self) -> Self {
+        let machine = self.connected();
+        let classes = partition::of_mealy(&machine);
+        let n_classes = classes.iter().max().map_or(0, |&max| max + 1);
+        let mut order = vec![None; n_classes];
+        for state in machine.states() {
+            order[classes[state.index()]].get_or_insert(state);
+        }
+        let order: Vec<StateId> = order.into_iter().flatten().collect();
+        machine.renumbered(&order, |state| Some(StateId::new(classes[state.index()])))
+    }
+
+    /// The machine whose state `i` is `order[i]`, with targets mapped by `number`.
+    fn renumbered(&self, order: &[StateId], number: impl Fn(StateId) -> Option<StateId>) -> Self {
+        let mut names = self.names.clone();
+        names.states = order.iter().map(|&state| self.names.states[state].clone()).collect();
+        let initial = number(self.initial).unwrap_or(self.initial);
+        let mut machine = Self::without_edges(names, initial);
+        for (i, &state) in order.iter().enumerate() {
+            for input in self.inputs() {
+                let edge = self.edge(state, input);
+                let mapped = edge.and_then(|edge| Some(Edge { next: number(edge.next)?, ..edge }));
+                let slot = machine.slot(StateId::new(i), input);
+                machine.table[slot] = mapped;
+            }
+        }
+        machine
+    }
+
+    fn push_state(&mut self, wanted: &str) -> StateId {
+        let mut name = wanted.to_owned();
+        while self.names.states.iter().any(|taken| *taken == name) {
+            name.push('\'');
+        }
+        self.table.extend(std::iter::repeat_n(None, self.n_inputs()));
+        self.names.states.push(name)
+    }
+
+    fn slot(&self, state: StateId, input: InputId) -> usize {
+        state.index() * self.names.inputs.len() + input.index()
+    }
+}
+
+/// A complete, initially connected, minimal machine: what suites are made for.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    names: Names,
+    initial: StateId,
+    n_inputs: usize,
+    next: Vec<StateId>,
+    output: Vec<OutputId>,
+}
+
+impl Spec {
+    /// Checks `machine`, naming what is missing.
+    pub fn check(machine: &Mealy) -> Result<Self, Refusal> {
+        let states = &machine.names.states;
+        for state in machine.states() {
+            if let Some(input) = machine.inputs().find(|&input| machine.edge(state, input).is_none()) {
+                let input = machine.names.inputs[input].clone();
+                return Err(Refusal::NotComplete { state: states[state].clone(), input });
+            }
+        }
+        let connected = machine.connected();
+        if connected.n_states() < machine.n_states() {
+            let kept: rustc_hash::FxHashSet<&String> = connected.names.states.iter().collect();
+            let lost = states.iter().find(|name| !kept.contains(name)).cloned().unwrap_or_default();
+            return Err(Refusal::NotConnected { state: lost });
+        }
+        if let Some((first, second)) = partition::equivalent_pair(machine) {
+            return Err(Refusal::NotMinimal { first: states[first].clone(), second: states[second].clone() });
+        }
+        Ok(Self::of_checked(machine))
+    }
+
+    /// The complete minimal machine made from `machine` by dropping unreachable
+    /// states and merging equivalent ones, or the first missing answer.
+    pub fn reduced(machine: &Mealy) -> Result<Self, Refusal> {
+        Self::check(&machine.minimised())
+    }
+
+    fn of_checked(machine: &Mealy) -> Self {
+        let edges = || machine.table.iter().flatten();
+        Self {
+            names: machine.names.clone(),
+            initial: machine.initial,
+            n_inputs: machine.n_inputs(),
+            next: edges().map(|edge| edge.next).collect(),
+            output: edges().map(|edge| edge.output).collect(),
+        }
+    }
+
+    /// The names of states, inputs and outputs.
+    #[must_use]
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The state after reset.
+    #[must_use]
+    pub fn initial(&self) -> StateId {
+        self.initial
+    }
+
+    /// How many states there are.
+    #[must_use]
+    pub fn n_states(&self) -> usize {
+        self.names.states.len()
+    }
+
+    /// How many inputs there are.
+    #[must_use]
+    pub fn n_inputs(&self) -> usize {
+        self.n_inputs
+    }
+
+    /// All states.
+    pub fn states(&self) -> impl DoubleEndedIterator<Item = StateId> + ExactSizeIterator + use<> {
+        (0..self.names.states.len()).map(StateId::new)
+    }
+
+    /// All inputs.
+    pub fn inputs(&self) -> impl DoubleEndedIterator<Item = InputId> + ExactSizeIterator + use<> {
+        (0..self.n_inputs).map(InputId::new)
+    }
+
+    /// The state after `input` in `state`.
+    #[inline]
+    #[must_use]
+    pub fn next(&self, state: StateId, input: InputId) -> StateId {
+        self.next[state.index() * self.n_inputs + input.index()]
+    }
+
+    /// The output for `input` in `state`.
+    #[inline]
+    #[must_use]
+    pub fn output(&self, state: StateId, input: InputId) -> OutputId {
+        self.output[state.index() * self.n_inputs + input.index()]
+    }
+
+    /// The state after `word` from `state`.
+    #[must_use]
+    pub fn after(&self, state: StateId, word: &[InputId]) -> StateId {
+        word.iter().fold(state, |state, &input| self.next(state, input))
+    }
+
+    /// How many symbols of `word` it takes until `a` and `b` answer differently.
+    #[must_use]
+    pub fn separated_at(&self, a: StateId, b: StateId, word: &[InputId]) -> Option<usize> {
+        let (mut a, mut b) = (a, b);
+        for (i, &input) in word.iter().enumerate() {
+            if self.output(a, input) != self.output(b, input) {
+                return Some(i + 1);
+            }
+            (a, b) = (self.next(a, input), self.next(b, input));
+            if a == b {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// The same machine as a [`Mealy`].
+    #[must_use]
+    pub fn to_mealy(&self) -> Mealy {
+        let edge = |(&output, &next)| Some(Edge { output, next });
+        Mealy {
+            names: self.names.clone(),
+            initial: self.initial,
+            table: self.output.iter().zip(&self.next).map(edge).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(table: &[Option<(usize, usize)>], states: usize) -> Mealy {
+        Mealy::from_table(states, table.len() / states, 2, table).unwrap()
+    }
+
+    #[test]
+    fn unreachable_states_are_dropped() {
+        let m = machine(&[Some((1, 0)), Some((0, 1)), Some((0, 0))], 3);
+        assert_eq!(m.connected().n_states(), 2);
+        assert!(matches!(Spec::check(&m), Err(Refusal::NotConnected { state }) if state == "2"));
+    }
+
+    #[test]
+    fn equivalent_states_are_merged() {
+        let m = machine(&[Some((1, 0)), Some((2, 0)), Some((1, 0))], 3);
+        assert_eq!(m.minimised().n_states(), 1);
+        assert!(matches!(Spec::check(&m), Err(Refusal::NotMinimal { .. })));
+        assert_eq!(Spec::reduced(&m).unwrap().n_states(), 1);
+    }
+
+    #[test]
+    fn missing_answers_are_refused_or_filled() {
+        let m = machine(&[Some((1, 0)), None], 2);
+        assert!(matches!(Spec::check(&m), Err(Refusal::NotComplete { state, .. }) if state == "1"));
+        let looped = m.completed(&Completion::SelfLoop("quiet".into()));
+        assert_eq!(looped.edge(StateId::new(1), InputId::new(0)).unwrap().next, StateId::new(1));
+        let failing = m.completed(&Completion::ErrorState("quiet".into()));
+        assert_eq!(failing.n_states(), 3);
+        assert_eq!(failing.run(&[InputId::new(0); 4]).len(), 4);
+    }
+
+    #[test]
+    fn a_table_of_the_wrong_size_is_no_machine() {
+        assert_eq!(Mealy::from_table(1, 1, 1, &[Some((1, 0))]), None);
+        assert_eq!(Mealy::from_table(1, 2, 1, &[Some((0, 0))]), None);
+    }
+}

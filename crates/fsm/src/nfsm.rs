@@ -1,0 +1,351 @@
+//! Nondeterministic machines: for each state and input a set of answers.
+//!
+//! An [`Nfsm`] is any relation `h ⊆ S × X × Y × S` with an initial state. An
+//! [`Observable`] one has at most one successor for each state, input and
+//! output; every machine has an observable one with the same language, by the
+//! power-set construction over the states a trace may lead to [Starke72].
+//!
+//! [Starke72]: P. H. Starke, "Abstract Automata", North-Holland, 1972.
+
+use ioxide_model::index::{Idx, IndexVec};
+use rustc_hash::FxHashMap;
+
+use crate::error::Refusal;
+use crate::mealy::{Completion, InputId, Listing, Mealy, Names, OutputId, Resolved, StateId, Transition};
+use crate::partition;
+
+/// A nondeterministic machine, possibly partial, possibly not observable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nfsm {
+    names: Names,
+    initial: StateId,
+    /// The answers of each state and input, sorted, state by state.
+    answers: Vec<Vec<(OutputId, StateId)>>,
+}
+
+impl Nfsm {
+    /// The machine of a listing.
+    #[must_use]
+    pub fn from_listing(listing: &Listing) -> Self {
+        let Resolved { names, initial, rows } = listing.resolve();
+        Self::new(names, initial, rows)
+    }
+
+    /// The machine with these transitions, each counted once.
+    pub fn new(names: Names, initial: StateId, transitions: impl IntoIterator<Item = Transition>) -> Self {
+        let n_inputs = names.inputs.len();
+        let mut answers = vec![Vec::new(); names.states.len() * n_inputs];
+        for (from, input, output, next) in transitions {
+            answers[from.index() * n_inputs + input.index()].push((output, next));
+        }
+        for answers in &mut answers {
+            answers.sort_unstable();
+            answers.dedup();
+        }
+        Self { names, initial, answers }
+    }
+
+    /// The names of states, inputs and outputs.
+    #[must_use]
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The state after reset.
+    #[must_use]
+    pub fn initial(&self) -> StateId {
+        self.initial
+    }
+
+    /// How many states there are.
+    #[must_use]
+    pub fn n_states(&self) -> usize {
+        self.names.states.len()
+    }
+
+    /// How many inputs there are.
+    #[must_use]
+    pub fn n_inputs(&self) -> usize {
+        self.names.inputs.len()
+    }
+
+    /// All states.
+    pub fn states(&self) -> impl DoubleEndedIterator<Item = StateId> + use<> {
+        (0..self.names.states.len()).map(StateId::new)
+    }
+
+    /// All inputs.
+    pub fn inputs(&self) -> impl DoubleEndedIterator<Item = InputId> + use<> {
+        (0..self.names.inputs.len()).map(InputId::new)
+    }
+
+    /// `h(state, input)`: the outputs and next states, by output.
+    #[must_use]
+    pub fn answers(&self, state: StateId, input: InputId) -> &[(OutputId, StateId)] {
+        &self.answers[state.index() * self.n_inputs() + input.index()]
+    }
+
+    /// All transitions, by state and input.
+    pub fn transitions(&self) -> impl Iterator<Item = Transition> {
+        self.states().flat_map(move |state| {
+            self.inputs().flat_map(move |input| {
+                self.answers(state, input).iter().map(move |&(output, next)| (state, input, output, next))
+            })
+        })
+    }
+
+    /// The part that can be reached from the initial state.
+    #[must_use]
+    pub fn connected(&self) -> Self {
+        let mut number = vec![None; self.n_states()];
+        number[self.initial.index()] = Some(StateId::new(0));
+        let mut order = vec![self.initial];
+        let mut done = 0;
+        while let Some(&state) = order.get(done) {
+            done += 1;
+            for input in self.inputs() {
+                for &(_, next) in self.answers(state, input) {
+                    if number[next.index()].is_none() {
+                        number[next.index()] = Some(StateId::new(order.len()));
+                        order.push(next);
+                    }
+                }
+            }
+        }
+        self.renumbered(&order, |state| number[state.index()])
+    }
+
+    /// The machine in which missing answers are filled as `completion` says.
+    #[must_use]
+    pub fn completed(&self, completion: &Completion) -> Self {
+        let mut names = self.names.clone();
+        let missing: Vec<(StateId, InputId)> = self
+            .states()
+            .flat_map(|state| self.inputs().map(move |input| (state, input)))
+            .filter(|&(state, input)| self.answers(state, input).is_empty())
+            .collect();
+        if missing.is_empty() {
+            return self.clone();
+        }
+        let (Completion::SelfLoop(name) | Completion::ErrorState(name)) = completion;
+        let output = names.output(name).unwrap_or_else(|| names.outputs.push(name.clone()));
+        let mut transitions: Vec<Transition> = self.transitions().collect();
+        match completion {
+            Completion::SelfLoop(_) => {
+                transitions.extend(missing.into_iter().map(|(s, x)| (s, x, output, s)))
+            }
+            Completion::ErrorState(_) => {
+                let error = names.states.push("error".to_owned());
+                transitions.extend(missing.into_iter().map(|(s, x)| (s, x, output, error)));
+                transitions.extend(self.inputs().map(|x| (error, x, output, error)));
+            }
+        }
+        Self::new(names, self.initial, transitions)
+    }
+
+    /// An observable machine with the same language: its states are the sets
+    /// of states a trace may lead to.
+    #[must_use]
+    pub fn determinised(&self) -> Observable {
+        let mut sets: IndexVec<StateId, Vec<StateId>> = IndexVec::new();
+        let mut ids = FxHashMap::default();
+        let start = vec![self.initial];
+        ids.insert(start.clone(), sets.push(start));
+        let mut transitions = Vec::new();
+        let mut done = 0;
+        while done < sets.len() {
+            let from = StateId::new(done);
+            done += 1;
+            for input in self.inputs() {
+                for (output, set) in self.successors(&sets[from], input) {
+                    let next = *ids.entry(set).or_insert_with_key(|set| sets.push(set.clone()));
+                    transitions.push((from, input, output, next));
+                }
+            }
+        }
+        let name = |set: &Vec<StateId>| {
+            let names: Vec<&str> = set.iter().map(|&state| self.names.states[state].as_str()).collect();
+            if names.len() == 1 { names[0].to_owned() } else { format!("{{{}}}", names.join(",")) }
+        };
+        let names = Names { states: sets.iter().map(name).collect(), ..self.names.clone() };
+        Observable(Self::new(names, StateId::new(0), transitions))
+    }
+
+    fn successors(&self, set: &[StateId], input: InputId) -> Vec<(OutputId, Vec<StateId>)> {
+        let mut all: Vec<(OutputId, StateId)> =
+            set.iter().flat_map(|&state| self.answers(state, input)).copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all.chunk_by(|a, b| a.0 == b.0)
+            .map(|group| (group[0].0, group.iter().map(|&(_, state)| state).collect()))
+            .collect()
+    }
+
+    fn renumbered(&self, order: &[StateId], number: impl Fn(StateId) -> Option<StateId>) -> Self {
+        let mut names = self.names.clone();
+        names.states = order.iter().map(|&state| self.names.states[state].clone()).collect();
+        let mut transitions = Vec::new();
+        for (i, &state) in order.iter().enumerate() {
+            for input in self.inputs() {
+                for &(output, next) in self.answers(state, input) {
+                    transitions.extend(number(next).map(|next| (StateId::new(i), input, output, next)));
+                }
+            }
+        }
+        Self::new(names, number(self.initial).unwrap_or(self.initial), transitions)
+    }
+}
+
+impl From<&Mealy> for Nfsm {
+    fn from(machine: &Mealy) -> Self {
+        let transitions = machine.states().flat_map(|state| {
+            let edge =
+                move |input| machine.edge(state, input).map(|edge| (state, input, edge.output, edge.next));
+            machine.inputs().filter_map(edge)
+        });
+        Self::new(machine.names().clone(), machine.initial(), transitions)
+    }
+}
+
+/// A machine in which state, input and output determine the next state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observable(Nfsm);
+
+impl Observable {
+    /// Checks `machine`, naming the first choice that cannot be seen.
+    pub fn check(machine: Nfsm) -> Result<Self, Refusal> {
+        for state in machine.states() {
+            for input in machine.inputs() {
+                let twice = |pair: &[(OutputId, StateId)]| pair[0].0 == pair[1].0;
+                if let Some(pair) = machine.answers(state, input).windows(2).find(|pair| twice(pair)) {
+                    let Names { states, inputs, outputs } = &machine.names;
+                    return Err(Refusal::NotObservable {
+                        state: states[state].clone(),
+                        input: inputs[input].clone(),
+                        output: outputs[pair[0].0].clone(),
+                    });
+                }
+            }
+        }
+        Ok(Self(machine))
+    }
+
+    /// The machine without the promise.
+    #[must_use]
+    pub fn as_nfsm(&self) -> &Nfsm {
+        &self.0
+    }
+
+    /// The names of states, inputs and outputs.
+    #[must_use]
+    pub fn names(&self) -> &Names {
+        &self.0.names
+    }
+
+    /// The state after reset.
+    #[must_use]
+    pub fn initial(&self) -> StateId {
+        self.0.initial
+    }
+
+    /// How many states there are.
+    #[must_use]
+    pub fn n_states(&self) -> usize {
+        self.0.n_states()
+    }
+
+    /// All states.
+    pub fn states(&self) -> impl DoubleEndedIterator<Item = StateId> + use<> {
+        self.0.states()
+    }
+
+    /// All inputs.
+    pub fn inputs(&self) -> impl DoubleEndedIterator<Item = InputId> + use<> {
+        self.0.inputs()
+    }
+
+    /// The outputs of `state` for `input` with the state each leads to, by output.
+    #[must_use]
+    pub fn answers(&self, state: StateId, input: InputId) -> &[(OutputId, StateId)] {
+        self.0.answers(state, input)
+    }
+
+    /// `h^y(state, x)`: the one state entered with that output, if it can be given.
+    #[must_use]
+    pub fn after(&self, state: StateId, input: InputId, output: OutputId) -> Option<StateId> {
+        let answers = self.answers(state, input);
+        answers.binary_search_by_key(&output, |&(y, _)| y).ok().map(|at| answers[at].1)
+    }
+
+    /// Whether every state answers every input, or the first that does not.
+    pub fn check_complete(&self) -> Result<(), Refusal> {
+        for state in self.states() {
+            if let Some(input) = self.inputs().find(|&input| self.answers(state, input).is_empty()) {
+                return Err(Refusal::NotComplete {
+                    state: self.names().states[state].clone(),
+                    input: self.names().inputs[input].clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The reachable part with states of equal language merged.
+    #[must_use]
+    pub fn minimised(&self) -> Self {
+        let machine = self.0.connected();
+        let n_outputs = machine.names.outputs.len();
+        let offered = |state: usize| -> Vec<OutputId> {
+            let state = StateId::new(state);
+            let outputs = |input| {
+                let end = OutputId::new(n_outputs);
+                machine.answers(state, input).iter().map(|&(y, _)| y).chain([end])
+            };
+            machine.inputs().flat_map(outputs).collect()
+        };
+        let groups = partition::group_by(machine.n_states(), offered);
+        let view = Self(machine);
+        let classes = partition::refined(groups, view.0.n_inputs() * n_outputs, |state, letter| {
+            let (input, output) = (InputId::new(letter / n_outputs), OutputId::new(letter % n_outputs));
+            view.after(StateId::new(state), input, output).map(Idx::index)
+        });
+        let mut order: Vec<StateId> = Vec::new();
+        for state in view.states() {
+            if classes[state.index()] == order.len() {
+                order.push(state);
+            }
+        }
+        Self(view.0.renumbered(&order, |state| Some(StateId::new(classes[state.index()]))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read;
+
+    #[test]
+    fn a_choice_that_cannot_be_seen_is_refused_or_made_visible() {
+        let machine = Nfsm::from_listing(&read::table("s a 0 s\ns a 0 t\nt a 1 s\n").unwrap());
+        assert!(
+            matches!(Observable::check(machine.clone()), Err(Refusal::NotObservable { state, .. }) if state == "s")
+        );
+        let seen = machine.determinised();
+        assert_eq!(Observable::check(seen.as_nfsm().clone()).as_ref(), Ok(&seen));
+        assert_eq!(seen.names().states.as_slice(), ["s", "{s,t}"]);
+    }
+
+    #[test]
+    fn states_of_equal_language_are_merged() {
+        let machine = Nfsm::from_listing(&read::table("s a 0 t\ns a 1 u\nt a 0 s\nu a 0 s\n").unwrap());
+        assert_eq!(Observable::check(machine).unwrap().minimised().n_states(), 2);
+    }
+
+    #[test]
+    fn completion_adds_an_answer_to_every_input() {
+        let machine = Nfsm::from_listing(&read::table("s a 0 s\ns b 1 t\nt a 0 s\n").unwrap());
+        for completion in [Completion::SelfLoop("0".into()), Completion::ErrorState("no".into())] {
+            assert_eq!(machine.completed(&completion).determinised().check_complete(), Ok(()));
+        }
+    }
+}

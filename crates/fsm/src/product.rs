@@ -1,0 +1,199 @@
+//! Two machines side by side: equivalence, reduction, and the product with a
+//! state `Fail` for answers only the second machine gives.
+//!
+//! `M₂` is a *reduction* of `M₁` if every trace of `M₂` is a trace of `M₁`; it
+//! is *equivalent* if the converse holds as well. Both are decided on the pairs
+//! of states a common trace leads to, breadth first, so that the witness of a
+//! difference is as short as there is one [Sachtleben18, §2.4].
+//!
+//! *Assumes* that both machines have the same input and output names in the
+//! same order, which [`aligned`] arranges.
+//!
+//! [Sachtleben18]: R. Sachtleben, "A Refined State Counting Algorithm for
+//! Model-Based Testing", Master's thesis, University of Bremen, 2018.
+
+use ioxide_model::index::{Idx, IndexVec};
+use rustc_hash::FxHashMap;
+
+use crate::error::Refusal;
+use crate::mealy::{InputId, Mealy, Names, OutputId, StateId};
+use crate::nfsm::{Nfsm, Observable};
+use crate::word::{IoWord, Word};
+
+/// `second` with inputs and outputs numbered as in `first`; outputs that only
+/// `second` has follow the others. Refuses machines with different inputs.
+pub fn aligned(first: &Names, second: &Nfsm) -> Result<Nfsm, Refusal> {
+    let names = second.names();
+    let mut outputs = first.outputs.clone();
+    let odd = names.inputs.iter().find(|name| first.input(name).is_none());
+    if let Some(input) = odd.or_else(|| first.inputs.iter().find(|name| names.input(name).is_none())) {
+        return Err(Refusal::DifferentInputs { input: input.clone() });
+    }
+    let input = |id| first.input(&names.inputs[id]).unwrap_or(id);
+    let map: IndexVec<OutputId, OutputId> = names
+        .outputs
+        .iter()
+        .map(|name| first.output(name).unwrap_or_else(|| outputs.push(name.clone())))
+        .collect();
+    let rows: Vec<_> = second.transitions().map(|(s, x, y, t)| (s, input(x), map[y], t)).collect();
+    let names = Names { states: names.states.clone(), inputs: first.inputs.clone(), outputs };
+    Ok(Nfsm::new(names, second.initial(), rows))
+}
+
+/// A shortest word on which two machines differ, `None` if they are equivalent.
+///
+/// A missing answer differs from any answer. Ids must mean the same in both.
+#[must_use]
+pub fn difference(first: &Mealy, second: &Mealy) -> Option<Word> {
+    let mut search = Search::new((first.initial(), second.initial()));
+    while let Some((at, (s, t))) = search.pop() {
+        for input in first.inputs() {
+            match (first.edge(s, input), second.edge(t, input)) {
+                (None, None) => (),
+                (Some(a), Some(b)) if a.output == b.output => search.push(at, input, (a.next, b.next)),
+                _ => return Some(search.path(at, input)),
+            }
+        }
+    }
+    None
+}
+
+/// A shortest trace of `second` that `first` does not have, `None` if `second`
+/// is a reduction of `first`.
+#[must_use]
+pub fn reduction_witness(first: &Observable, second: &Observable) -> Option<IoWord> {
+    let mut search = Search::new((first.initial(), second.initial()));
+    while let Some((at, (s, t))) = search.pop() {
+        for input in second.inputs() {
+            for &(output, next) in second.answers(t, input) {
+                match first.after(s, input, output) {
+                    Some(allowed) => search.push(at, (input, output), (allowed, next)),
+                    None => return Some(search.path(at, (input, output))),
+                }
+            }
+        }
+    }
+    None
+}
+
+/// The product machine of [Sachtleben18, Def. 2.4.1], reachable part, with the
+/// name of its state `Fail` last if that can be reached.
+#[must_use]
+pub fn product(first: &Observable, second: &Observable) -> Observable {
+    let mut ids: FxHashMap<(StateId, StateId), StateId> = FxHashMap::default();
+    let mut pairs: IndexVec<StateId, (StateId, StateId)> = IndexVec::new();
+    let start = (first.initial(), second.initial());
+    ids.insert(start, pairs.push(start));
+    let mut rows = Vec::new();
+    let mut failing = Vec::new();
+    let mut done = 0;
+    while done < pairs.len() {
+        let from = StateId::new(done);
+        let (s, t) = pairs[from];
+        done += 1;
+        for input in second.inputs() {
+            for &(output, next) in second.answers(t, input) {
+                match first.after(s, input, output) {
+                    Some(allowed) => {
+                        let pair = (allowed, next);
+                        let to = *ids.entry(pair).or_insert_with(|| pairs.push(pair));
+                        rows.push((from, input, output, to));
+                    }
+                    None => failing.push((from, input, output)),
+                }
+            }
+        }
+    }
+    let name =
+        |&(s, t): &(StateId, StateId)| format!("({},{})", first.names().states[s], second.names().states[t]);
+    let mut names = Names { states: pairs.iter().map(name).collect(), ..second.names().clone() };
+    if !failing.is_empty() {
+        let fail = names.states.push("Fail".to_owned());
+        let output = names.outputs.push("fail".to_owned());
+        rows.extend(failing.into_iter().map(|(from, input, output)| (from, input, output, fail)));
+        rows.extend(second.inputs().map(|input| (fail, input, output, fail)));
+    }
+    Observable::check(Nfsm::new(names, StateId::new(0), rows)).expect("one successor per output was pushed")
+}
+
+/// Breadth-first search over pairs of states that remembers how it got there.
+struct Search<L> {
+    seen: rustc_hash::FxHashSet<(StateId, StateId)>,
+    visits: Vec<(usize, Option<L>, (StateId, StateId))>,
+    done: usize,
+}
+
+impl<L: Copy> Search<L> {
+    fn new(start: (StateId, StateId)) -> Self {
+        Self { seen: [start].into_iter().collect(), visits: vec![(0, None, start)], done: 0 }
+    }
+
+    fn pop(&mut self) -> Option<(usize, (StateId, StateId))> {
+        let &(_, _, pair) = self.visits.get(self.done)?;
+        self.done += 1;
+        Some((self.done - 1, pair))
+    }
+
+    fn push(&mut self, from: usize, letter: L, pair: (StateId, StateId)) {
+        if self.seen.insert(pair) {
+            self.visits.push((from, Some(letter), pair));
+        }
+    }
+
+    fn path(&self, mut at: usize, last: L) -> Vec<L> {
+        let mut path = vec![last];
+        while let (from, Some(letter), _) = self.visits[at] {
+            path.push(letter);
+            at = from;
+        }
+        path.reverse();
+        path
+    }
+}
+
+/// Whether the outputs of `machine` for `word` are those of `spec`.
+#[must_use]
+pub fn passes(spec: &Mealy, machine: &Mealy, word: &[InputId]) -> bool {
+    spec.run(word) == machine.run(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read;
+    use crate::word::{show, show_io};
+
+    fn observable(text: &str) -> Observable {
+        Observable::check(Nfsm::from_listing(&read::table(text).unwrap())).unwrap()
+    }
+
+    #[test]
+    fn the_shortest_difference_is_found() {
+        let machine = |text: &str| Mealy::from_listing(&read::table(text).unwrap()).unwrap();
+        let first = machine("s a 0 t\ns b 0 s\nt a 1 s\nt b 0 t");
+        let second = machine("s a 0 t\ns b 0 s\nt a 1 t\nt b 0 t");
+        assert_eq!(show(first.names(), &difference(&first, &second).unwrap()), "a a a");
+        assert_eq!(difference(&first, &first), None);
+    }
+
+    #[test]
+    fn a_machine_with_fewer_answers_is_a_reduction() {
+        let first = observable("s a 0 t\ns a 1 s\nt a 0 s");
+        let second = observable("s a 0 t\nt a 0 s\nt a 0 s");
+        assert_eq!(reduction_witness(&first, &second), None);
+        let witness = reduction_witness(&second, &first).unwrap();
+        assert_eq!(show_io(first.names(), &witness), "a/1");
+        assert_eq!(product(&first, &second).n_states(), 2);
+        assert_eq!(product(&second, &first).names().states.as_slice().last().unwrap(), "Fail");
+    }
+
+    #[test]
+    fn machines_are_aligned_by_name() {
+        let first = observable("s a 0 t\ns b 1 s\nt a 0 s\nt b 0 s");
+        let second = observable("t b 0 s\nt a 0 s\ns b 1 s\ns a 0 t\n");
+        let moved = Observable::check(aligned(first.names(), second.as_nfsm()).unwrap()).unwrap();
+        assert_eq!(show_io(first.names(), &reduction_witness(&first, &moved).unwrap()), "b/0");
+        let odd = observable("s c 0 s");
+        assert!(aligned(first.names(), odd.as_nfsm()).is_err());
+    }
+}

@@ -1,0 +1,106 @@
+//! KISS2: `.i .o .s .p .r` headers, then rows `input state next output`.
+//!
+//! A `-` in an input stands for both bits, and a row with such inputs is a row
+//! for each input it covers. A next state `*` or `-` leaves the answer open.
+//! Without `.r` the state of the first row is initial.
+
+use crate::error::ReadError;
+use crate::mealy::{Listing, Row};
+
+/// Rows with more open input bits than this are refused: they would stand for
+/// more than 65,536 inputs each.
+const MAX_OPEN_BITS: usize = 16;
+
+/// Reads a KISS2 machine.
+pub fn kiss2(text: &str) -> Result<Listing, ReadError> {
+    let mut listing = Listing::default();
+    let mut reset = None;
+    for (i, line) in text.lines().enumerate() {
+        let fields: Vec<&str> = line.split('#').next().unwrap_or("").split_whitespace().collect();
+        match fields[..] {
+            [] => (),
+            [".e" | ".end", ..] => break,
+            [".r", state] => reset = Some((i + 1, state.to_owned())),
+            [directive, ..] if directive.starts_with('.') => (),
+            [input, from, to, output] => push_rows(&mut listing, i + 1, [input, from, to, output])?,
+            _ => {
+                let message = format!("expected 4 columns, found {}", fields.len());
+                return Err(ReadError::new(i + 1, message).hint("a row is `input state next-state output`"));
+            }
+        }
+    }
+    let Some(first) = listing.rows.first() else {
+        return Err(ReadError::new(1, "no transition found").hint("write rows like `01 s0 s1 1`"));
+    };
+    listing.initial = first.from.clone();
+    if let Some((line, state)) = reset {
+        if !listing.rows.iter().any(|row| row.from == state || row.to == state) {
+            return Err(ReadError::new(line, format!("reset state `{state}` has no transition")));
+        }
+        listing.initial = state;
+    }
+    Ok(listing)
+}
+
+fn push_rows(
+    listing: &mut Listing,
+    line: usize,
+    [input, from, to, output]: [&str; 4],
+) -> Result<(), ReadError> {
+    let open = input.chars().filter(|&bit| bit == '-').count();
+    if open > MAX_OPEN_BITS {
+        let message =
+            format!("input `{input}` leaves {open} bits open, at most {MAX_OPEN_BITS} can be expanded");
+        return Err(ReadError::new(line, message));
+    }
+    if let Some(bit) = input.chars().find(|bit| !matches!(bit, '0' | '1' | '-')) {
+        let message = format!("input `{input}` has `{bit}`, expected bits `0`, `1` or `-`");
+        return Err(ReadError::new(line, message).hint("the order is `input state next-state output`"));
+    }
+    if matches!(to, "*" | "-") {
+        return Ok(());
+    }
+    for choice in 0..1_usize << open {
+        let row =
+            Row { from: from.into(), input: expand(input, choice), output: output.into(), to: to.into() };
+        listing.rows.push(row);
+    }
+    Ok(())
+}
+
+/// `input` with its open bits taken from `choice`, first open bit lowest.
+fn expand(input: &str, mut choice: usize) -> String {
+    let mut bit = |bit| {
+        if bit != '-' {
+            return bit;
+        }
+        let chosen = if choice & 1 == 1 { '1' } else { '0' };
+        choice >>= 1;
+        chosen
+    };
+    input.chars().map(&mut bit).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mealy::Mealy;
+
+    #[test]
+    fn open_bits_are_expanded() {
+        let text = ".i 2\n.o 1\n.r s1\n-- s0 s1 0\n0- s1 s1 1\n1- s1 s0 0\n11 s0 * 0\n.e\nrubbish";
+        let machine = Mealy::from_listing(&kiss2(text).unwrap()).unwrap();
+        assert_eq!((machine.n_states(), machine.n_inputs()), (2, 4));
+        assert_eq!(machine.names().states[machine.initial()], "s1");
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let text = |text: &str| kiss2(text).unwrap_err().to_string();
+        assert_eq!(text(""), "line 1: no transition found (help: write rows like `01 s0 s1 1`)");
+        assert_eq!(text(".r x\n0 a b 1"), "line 1: reset state `x` has no transition");
+        assert!(text("0 a b").starts_with("line 1: expected 4 columns, found 3"));
+        assert!(text("2 a b 1").contains("expected bits"));
+        assert!(text(&format!("{} a b 1", "-".repeat(40))).contains("40 bits open"));
+    }
+}
