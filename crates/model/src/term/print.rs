@@ -138,7 +138,10 @@ impl TermPool {
                 )
             }
             Node::Add(list) => (Binding::Sum, self.sum(list)),
-            Node::Mul(list) => (Binding::Product, joined(list, " * ", Binding::Unary)),
+            Node::Mul(list) => match self.negated(term) {
+                Some(positive) => (Binding::Product, std::iter::once(text("-")).chain(positive).collect()),
+                None => (Binding::Product, joined(list, " * ", Binding::Unary)),
+            },
             Node::Div(a, b) | Node::RealDiv(a, b) => {
                 (Binding::Product, vec![one(a, Binding::Product), text(" / "), one(b, Binding::Unary)])
             }
