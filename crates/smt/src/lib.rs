@@ -1,1 +1,12 @@
-//! Placeholder.
+//! Decides formulas: the [`Solver`](solver::Solver) trait, its back-ends and the layers
+//! in front of them.
+//!
+//! Most questions of a symbolic execution are easy, so they end in a layer: a cached
+//! answer, a valuation of a neighbour that still holds, an empty interval. The rest goes
+//! to Z3 in this process or to any SMT-LIB solver as a child process. Every valuation is
+//! re-evaluated before it is handed out, and what is not decided is
+//! [`Unknown`](solver::Answer::Unknown), which is never a proof.
+
+pub mod brute;
+pub mod solver;
+pub mod tally;

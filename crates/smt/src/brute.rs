@@ -1,0 +1,194 @@
+//! Enumeration: tries every combination of values, for small domains and second opinions.
+//!
+//! *Promises* [`Answer::Unsat`] only if the domain of every free variable is finite and
+//! all combinations were tried. Over other domains it tries a few plain values, so it
+//! may find a valuation there but never refutes.
+
+use ioxide_model::number::{Int, Rational};
+use ioxide_model::sort::Sort;
+use ioxide_model::term::{EvalError, Term, TermPool, VarId};
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::{DataValue, Value};
+
+use crate::solver::{Answer, Solver, Why};
+use crate::tally::{Answers, Tally};
+
+/// The enumerating solver.
+#[derive(Clone, Debug)]
+pub struct Brute {
+    max_steps: u64,
+    answers: Answers,
+}
+
+impl Brute {
+    /// Gives up after a million assignments of one variable.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_max_steps(1_000_000)
+    }
+
+    /// Gives up after `max_steps` assignments of one variable.
+    #[must_use]
+    pub fn with_max_steps(max_steps: u64) -> Self {
+        Self { max_steps, answers: Answers::default() }
+    }
+}
+
+impl Default for Brute {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Solver for Brute {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+        let answer = Search::new(pool, facts).run(self.max_steps);
+        self.answers.note(answer)
+    }
+
+    fn tally(&self, tally: &mut Tally) {
+        tally.add("brute", self.answers);
+    }
+}
+
+/// A depth-first search over the variables; a fact is looked at once its last variable has a value.
+struct Search<'p> {
+    pool: &'p TermPool,
+    vars: Vec<VarId>,
+    domains: Vec<Vec<Value>>,
+    /// The facts to look at once the first `i` variables have values.
+    due: Vec<Vec<Term>>,
+    /// Whether the domains hold all values of their sorts.
+    exhaustive: bool,
+}
+
+impl<'p> Search<'p> {
+    fn new(pool: &'p TermPool, facts: &[Term]) -> Self {
+        let vars = pool.free_vars_of(facts);
+        let mut exhaustive = true;
+        let domains =
+            vars.iter().map(|&var| domain(pool, pool.var_info(var).sort, &mut exhaustive)).collect();
+        let mut due = vec![Vec::new(); vars.len() + 1];
+        for &fact in facts {
+            let last = pool.free_vars(fact).last().copied();
+            let at = vars.iter().position(|&var| Some(var) == last).map_or(0, |position| position + 1);
+            due[at].push(fact);
+        }
+        Self { pool, vars, domains, due, exhaustive }
+    }
+
+    /// Counts through the domains like an odometer, skipping what a fact refutes early.
+    fn run(mut self, max_steps: u64) -> Answer {
+        let mut valuation = Valuation::new();
+        let mut next = vec![0; self.vars.len()];
+        let mut depth = 0;
+        if !self.due_hold(0, &valuation) {
+            return self.refuted();
+        }
+        for _ in 0..max_steps {
+            if depth == self.vars.len() {
+                return Answer::Sat(valuation);
+            }
+            let Some(value) = self.domains[depth].get(next[depth]) else {
+                if depth == 0 {
+                    return self.refuted();
+                }
+                next[depth] = 0;
+                depth -= 1;
+                continue;
+            };
+            next[depth] += 1;
+            valuation.set(self.vars[depth], value.clone());
+            if self.due_hold(depth + 1, &valuation) {
+                depth += 1;
+            }
+        }
+        Answer::Unknown(Why::Incomplete)
+    }
+
+    /// Whether the facts due at `depth` hold; one that cannot be evaluated does not, and spoils refutation.
+    fn due_hold(&mut self, depth: usize, valuation: &Valuation) -> bool {
+        self.due[depth].iter().all(|&fact| match self.pool.holds(fact, valuation) {
+            Ok(holds) => holds,
+            Err(EvalError::Unassigned(_) | EvalError::Unbounded(_)) => {
+                self.exhaustive = false;
+                false
+            }
+        })
+    }
+
+    fn refuted(&self) -> Answer {
+        if self.exhaustive { Answer::Unsat } else { Answer::Unknown(Why::Incomplete) }
+    }
+}
+
+/// All values of `sort`, or a few plain ones with `exhaustive` cleared.
+fn domain(pool: &TermPool, sort: Sort, exhaustive: &mut bool) -> Vec<Value> {
+    if let Some(all) = pool.finite_domain(sort) {
+        return all;
+    }
+    *exhaustive = false;
+    match sort {
+        Sort::Bool => vec![Value::Bool(false), Value::Bool(true)],
+        Sort::Int => (0..=8).flat_map(|n| [n, -n]).map(Value::int).collect(),
+        Sort::Range { lo, hi } => (0..8)
+            .flat_map(|n| [lo.saturating_add(n).min(hi), hi.saturating_sub(n).max(lo)])
+            .map(Value::int)
+            .collect(),
+        Sort::Real => (0..=8).flat_map(|n| [n, -n]).filter_map(half).collect(),
+        Sort::Str => ["", "a", "b", "ab"].map(Value::str).into(),
+        Sort::Data(data) => {
+            let sorts =
+                |ctor: u32| pool.data(data).ctors[ctor as usize].fields.iter().map(|field| field.sort);
+            let ctors = 0..u32::try_from(pool.data(data).ctors.len()).unwrap_or(u32::MAX);
+            let plain = |ctor| {
+                Value::Data(DataValue {
+                    data,
+                    ctor,
+                    args: sorts(ctor).map(|sort| pool.default_value(sort)).collect(),
+                })
+            };
+            ctors.map(plain).collect()
+        }
+    }
+}
+
+fn half(n: i64) -> Option<Value> {
+    Rational::new(Int::from(n), Int::from(2)).map(Value::Real)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finite_domain_is_decided_both_ways() {
+        let mut pool = TermPool::new();
+        let (x, x_term) = pool.fresh("x", Sort::Range { lo: 0, hi: 9 });
+        let (_, y) = pool.fresh("y", Sort::Range { lo: 0, hi: 9 });
+        let (sum, most) = (pool.add2(x_term, y), pool.int(18));
+        let full = pool.eq(sum, most);
+        let valuation = Brute::new().check(&mut pool, &[full]).valuation().expect("9 + 9 = 18");
+        assert_eq!(valuation.get(x), Some(&Value::int(9)));
+        let more = pool.lt(most, sum);
+        assert_eq!(Brute::new().check(&mut pool, &[more]), Answer::Unsat);
+    }
+
+    #[test]
+    fn an_infinite_domain_is_never_refuted() {
+        let mut pool = TermPool::new();
+        let (_, x) = pool.fresh("x", Sort::Int);
+        let (low, high) = (pool.int(3), pool.int(1000));
+        let (small, large) = (pool.eq(x, low), pool.lt(high, x));
+        assert!(matches!(Brute::new().check(&mut pool, &[small]), Answer::Sat(_)));
+        assert_eq!(Brute::new().check(&mut pool, &[large]), Answer::Unknown(Why::Incomplete));
+    }
+
+    #[test]
+    fn no_fact_is_satisfiable_and_false_is_not() {
+        let mut pool = TermPool::new();
+        assert_eq!(Brute::new().check(&mut pool, &[]), Answer::Sat(Valuation::new()));
+        let ff = pool.ff();
+        assert_eq!(Brute::new().check(&mut pool, &[ff]), Answer::Unsat);
+    }
+}

@@ -1,0 +1,168 @@
+//! The solver as its callers see it: facts in, a three-valued answer out.
+//!
+//! A question is a list of facts, read as their conjunction over all valuations that
+//! respect the sorts of the free variables (a variable of a range sort lies in its
+//! range without a fact that says so). Push and pop stay inside: a caller that extends
+//! the previous list is served incrementally, whatever it asks.
+//!
+//! *Promises.* [`Answer::Unsat`] is a proof. [`Answer::Sat`] comes with a valuation that
+//! assigns every free variable of the facts a value of its sort. [`Answer::Unknown`]
+//! proves nothing.
+//! *Assumes* that one solver is always given the same pool: answers are remembered by
+//! term, and terms of another pool mean something else.
+
+use std::fmt;
+use std::time::Duration;
+
+use ioxide_model::term::{Term, TermPool};
+use ioxide_model::valuation::Valuation;
+
+use crate::tally::Tally;
+
+/// Decides conjunctions of facts. Layers and back-ends alike implement it.
+pub trait Solver: Send {
+    /// Whether `facts` can hold together, with a valuation of all their free variables.
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer;
+
+    /// Whether `facts` can hold together. Cheaper than [`check`](Self::check): reading a
+    /// valuation costs a back-end about as much as deciding.
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+        self.check(pool, facts).decision()
+    }
+
+    /// Adds to `tally` what this solver, and those behind it, have answered so far.
+    fn tally(&self, tally: &mut Tally) {
+        let _ = tally;
+    }
+}
+
+/// What is known about a list of facts, with a witness.
+#[must_use = "an unanswered question proves nothing"]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// All facts hold under this valuation.
+    Sat(Valuation),
+    /// No valuation makes all facts hold.
+    Unsat,
+    /// Not decided. Never a proof of anything.
+    Unknown(Why),
+}
+
+impl Answer {
+    /// The answer without its valuation.
+    pub fn decision(self) -> Decision {
+        match self {
+            Self::Sat(_) => Decision::Sat,
+            Self::Unsat => Decision::Unsat,
+            Self::Unknown(why) => Decision::Unknown(why),
+        }
+    }
+
+    /// The valuation of a [`Sat`](Self::Sat) answer.
+    #[must_use]
+    pub fn valuation(self) -> Option<Valuation> {
+        if let Self::Sat(valuation) = self { Some(valuation) } else { None }
+    }
+}
+
+/// What is known about a list of facts, without a witness.
+#[must_use = "an unanswered question proves nothing"]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Some valuation makes all facts hold.
+    Sat,
+    /// No valuation makes all facts hold.
+    Unsat,
+    /// Not decided. Never a proof of anything.
+    Unknown(Why),
+}
+
+/// Why a question has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Why {
+    /// The time limit of the question passed.
+    Time,
+    /// The solver ran out of memory.
+    Memory,
+    /// The method does not decide this kind of facts.
+    Incomplete,
+    /// Someone stopped the solver.
+    Interrupted,
+    /// No solver is installed, and the question needs one.
+    NoSolver,
+    /// The solver failed; the text is for people.
+    Error(String),
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Time => f.write_str("the solver ran out of time"),
+            Self::Memory => f.write_str("the solver ran out of memory"),
+            Self::Incomplete => f.write_str("the solver gave up"),
+            Self::Interrupted => f.write_str("the solver was interrupted"),
+            Self::NoSolver => f.write_str("no solver is installed"),
+            Self::Error(text) => write!(f, "solver error: {text}"),
+        }
+    }
+}
+
+/// How much one question may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Wall-clock time.
+    pub wall: Duration,
+    /// Solver steps, where the back-end counts them: unlike time, the same on every machine.
+    pub steps: Option<u64>,
+}
+
+impl Default for Limits {
+    /// Ten seconds, steps without limit.
+    fn default() -> Self {
+        Self { wall: Duration::from_secs(10), steps: None }
+    }
+}
+
+impl<S: Solver + ?Sized> Solver for Box<S> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+        (**self).check(pool, facts)
+    }
+
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+        (**self).decide(pool, facts)
+    }
+
+    fn tally(&self, tally: &mut Tally) {
+        (**self).tally(tally);
+    }
+}
+
+impl<S: Solver + ?Sized> Solver for &mut S {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+        (**self).check(pool, facts)
+    }
+
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+        (**self).decide(pool, facts)
+    }
+
+    fn tally(&self, tally: &mut Tally) {
+        (**self).tally(tally);
+    }
+}
+
+/// No solver at all: every question is left open.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoSolver;
+
+impl Solver for NoSolver {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+        if facts.iter().any(|&fact| pool.is_false(fact)) {
+            return Answer::Unsat;
+        }
+        if facts.iter().all(|&fact| pool.is_true(fact)) {
+            return Answer::Sat(Valuation::new());
+        }
+        Answer::Unknown(Why::NoSolver)
+    }
+}
