@@ -15,6 +15,7 @@
 mod build;
 mod eval;
 mod print;
+mod rewrite;
 mod subst;
 mod walk;
 
