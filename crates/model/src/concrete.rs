@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use crate::label::Label;
 use crate::number::Rational;
-use crate::sts::{GateKind, LocId, Model, Sts, Switch, SwitchId};
+use crate::sts::{GateKind, LocId, Sts, Switch, SwitchId};
 use crate::term::{EvalError, TermPool};
 use crate::valuation::Valuation;
 use crate::value::Value;
@@ -42,20 +42,18 @@ pub struct TauClosure {
     pub truncated: bool,
 }
 
-impl Model {
-    /// The initial state, if every variable has an initial value.
-    #[must_use]
-    pub fn initial_state(&self) -> Option<State> {
-        let mut values = Valuation::new();
-        for var in &self.sts.vars {
-            let value = self.pool.eval(var.init?, &Valuation::new()).ok()?;
-            values.set(var.var, value);
-        }
-        for clock in &self.sts.clocks {
-            values.set(clock.var, Value::Real(Rational::ZERO));
-        }
-        Some(State { loc: self.sts.initial, values })
+/// The initial state, if every variable has an initial value.
+#[must_use]
+pub fn initial_state(pool: &TermPool, sts: &Sts) -> Option<State> {
+    let mut values = Valuation::new();
+    for var in &sts.vars {
+        let value = pool.eval(var.init?, &Valuation::new()).ok()?;
+        values.set(var.var, value);
     }
+    for clock in &sts.clocks {
+        values.set(clock.var, Value::Real(Rational::ZERO));
+    }
+    Some(State { loc: sts.initial, values })
 }
 
 /// The values of the fields of a switch's gate as an assignment.

@@ -1,1 +1,29 @@
-//! Placeholder.
+//! Symbolic execution: one step, exploration with merging, quiescence, model findings, and
+//! the set of states a specification may be in after an observed trace.
+//!
+//! Engines here return values; they neither print nor touch the world. Everything takes a
+//! [`Ctx`]: the transition system, the pool its terms live in, and a solver.
+
+mod after;
+mod cx;
+mod explore;
+mod graph;
+mod lint;
+mod live;
+mod merge;
+mod outputs;
+mod quiescence;
+mod state;
+mod step;
+
+pub use crate::after::{After, Belief, Blocked, Forbidden, Observed, Refusal};
+pub use crate::cx::Ctx;
+pub use crate::explore::{Exploration, ExploreConfig, IgnoreDead, Limits, Order, Stats, StopReason, explore};
+pub use crate::graph::{Edge, ExecGraph, NodeId};
+pub use crate::lint::{Lint, lint};
+pub use crate::live::LiveVars;
+pub use crate::merge::Revisit;
+pub use crate::outputs::{Offer, offers};
+pub use crate::quiescence::{Quiescence, can_react, is_quiescent, quiescence};
+pub use crate::state::{Path, Store, SymState};
+pub use crate::step::{Step, step};

@@ -1,0 +1,113 @@
+//! The belief while every value is known: guards are evaluated.
+
+use std::collections::BTreeSet;
+
+use ioxide_model::concrete::{self, State};
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateKind, Switch};
+use ioxide_model::term::Term;
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+use ioxide_smt::solver::Decision;
+
+use super::{Belief, MAX_BELIEF, Next};
+use crate::cx::Ctx;
+use crate::outputs::constants;
+use crate::quiescence::{Quiescence, is_quiescent};
+
+/// The states after `label`, not yet closed under internal steps.
+pub(super) fn after(cx: &mut Ctx<'_>, states: &BTreeSet<State>, label: &Label) -> Next {
+    let mut doubts = 0;
+    let mut next = BTreeSet::new();
+    for state in states {
+        match label {
+            Label::Input(gate, values) | Label::Output(gate, values) => {
+                let sts = cx.sts;
+                for (_, switch) in sts.switches_from(state.loc).filter(|(_, switch)| switch.gate == *gate) {
+                    next.extend(take(cx, state, switch, values, &mut doubts));
+                }
+            }
+            Label::Quiescence => match is_quiescent(cx, state) {
+                Quiescence::Active => (),
+                Quiescence::Quiet => next.extend([state.clone()]),
+                Quiescence::Unknown(_) => {
+                    doubts += 1;
+                    next.extend([state.clone()]);
+                }
+            },
+            Label::Delay(time) => next.extend([concrete::delayed(cx.sts, state, time)]),
+        }
+    }
+    Next { belief: Belief::Concrete(next), doubts, truncated: false }
+}
+
+/// The closure under internal steps.
+pub(super) fn close(cx: &mut Ctx<'_>, states: BTreeSet<State>) -> Next {
+    let sts = cx.sts;
+    let mut doubts = 0;
+    let mut closure = states;
+    let mut todo: Vec<State> = closure.iter().cloned().collect();
+    while let Some(state) = todo.pop() {
+        for (_, switch) in sts.switches_from(state.loc) {
+            if sts.kind_of(switch) != GateKind::Internal {
+                continue;
+            }
+            let Some(next) = take(cx, &state, switch, &[], &mut doubts) else { continue };
+            if closure.len() >= MAX_BELIEF && !closure.contains(&next) {
+                return Next { belief: Belief::Concrete(closure), doubts, truncated: true };
+            }
+            if closure.insert(next.clone()) {
+                todo.push(next);
+            }
+        }
+    }
+    Next { belief: Belief::Concrete(closure), doubts, truncated: false }
+}
+
+/// The state after `switch` with these field values, unless it is not enabled.
+fn take(
+    cx: &mut Ctx<'_>,
+    state: &State,
+    switch: &Switch,
+    values: &[Value],
+    doubts: &mut usize,
+) -> Option<State> {
+    let enabled = concrete::is_enabled(cx.pool, cx.sts, state, switch, values);
+    let enabled = enabled.unwrap_or_else(|_| decided(cx, state, switch.guard, switch, values, doubts));
+    if !enabled {
+        return None;
+    }
+    match concrete::successor(cx.pool, cx.sts, state, switch, values) {
+        Ok(next) => Some(next),
+        Err(_) => {
+            // An update with an unbounded quantifier: lowering allows them in guards only.
+            *doubts += 1;
+            None
+        }
+    }
+}
+
+/// Asks the solver where evaluation cannot say (a quantifier over many values); doubt keeps the state.
+fn decided(
+    cx: &mut Ctx<'_>,
+    state: &State,
+    guard: Term,
+    switch: &Switch,
+    values: &[Value],
+    doubts: &mut usize,
+) -> bool {
+    let fields: Valuation = concrete::field_values(cx.sts, switch, values);
+    let mut known = constants(cx, state);
+    for (field, value) in fields.iter() {
+        known.set(field, cx.pool.value(value.clone()));
+    }
+    let guard = cx.pool.substitute(guard, &known);
+    match cx.decide(&[guard]) {
+        Decision::Sat => true,
+        Decision::Unsat => false,
+        Decision::Unknown(_) => {
+            *doubts += 1;
+            true
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Why an observation is forbidden: for every state the specification may be in, what stood
+//! against it.
+
+use ioxide_model::concrete::{self, State};
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateKind, SwitchId};
+use ioxide_model::term::{Term, VarId};
+use ioxide_model::value::Value;
+use ioxide_smt::solver::Decision;
+
+use super::Belief;
+use crate::cx::Ctx;
+use crate::outputs::{Offer, constants, offers};
+use crate::state::SymState;
+
+/// An observation the specification forbids.
+#[derive(Clone, Debug)]
+pub struct Forbidden {
+    /// What was observed.
+    pub label: Label,
+    /// The belief just before.
+    pub before: Belief,
+    /// What stood against it, state by state.
+    pub refusals: Vec<Refusal>,
+    /// What was allowed instead, state by state (concrete beliefs only).
+    pub allowed: Vec<Offer>,
+    /// Silence was allowed instead, in some state.
+    pub silence_allowed: bool,
+}
+
+/// A switch that could have taken the observation but for one thing.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// The state, by position in the belief.
+    pub state: usize,
+    /// The switch.
+    pub switch: SwitchId,
+    /// What stood against it.
+    pub blocked: Blocked,
+}
+
+/// What stood against a switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Blocked {
+    /// This part of the guard does not hold with the observed values.
+    Guard {
+        /// The conjunct as written.
+        conjunct: Term,
+    },
+    /// The guard as a whole does not hold with what is known of the unknown values.
+    Path,
+    /// The value does not belong to the sort of its field.
+    Sort {
+        /// The field.
+        field: VarId,
+        /// The value observed.
+        value: Value,
+    },
+    /// The message has another number of fields.
+    Arity,
+    /// Silence was observed, but this switch can be taken without any input.
+    Enabled,
+}
+
+pub(super) fn forbidden(cx: &mut Ctx<'_>, belief: &Belief, label: &Label) -> Forbidden {
+    let mut refusals = Vec::new();
+    let mut allowed = Vec::new();
+    let mut silence_allowed = false;
+    match belief {
+        Belief::Concrete(states) => {
+            for (i, state) in states.iter().enumerate() {
+                let here = reactions(cx, state);
+                silence_allowed |= here.is_empty();
+                refusals.extend(refusals_of(cx, i, state, label, &here));
+                let outputs =
+                    here.into_iter().filter(|offer| cx.sts.gates[offer.gate].kind == GateKind::Output);
+                allowed.extend(outputs.filter(|offer| !allowed.contains(offer)).collect::<Vec<_>>());
+            }
+        }
+        Belief::Symbolic(states) => {
+            for (i, state) in states.iter().enumerate() {
+                refusals.extend(symbolic_refusals(cx, i, state, label));
+            }
+        }
+        Belief::Unspecified => (),
+    }
+    Forbidden { label: label.clone(), before: belief.clone(), refusals, allowed, silence_allowed }
+}
+
+fn reactions(cx: &mut Ctx<'_>, state: &State) -> Vec<Offer> {
+    offers(cx, state, |kind| matches!(kind, GateKind::Output | GateKind::Internal))
+}
+
+fn refusals_of(cx: &mut Ctx<'_>, i: usize, state: &State, label: &Label, here: &[Offer]) -> Vec<Refusal> {
+    let (gate, values) = match label {
+        Label::Output(gate, values) => (*gate, values),
+        Label::Quiescence => {
+            let refusal =
+                |offer: &Offer| Refusal { state: i, switch: offer.switch, blocked: Blocked::Enabled };
+            return here.iter().map(refusal).collect();
+        }
+        Label::Input(..) | Label::Delay(_) => return Vec::new(),
+    };
+    let sts = cx.sts;
+    let candidates = sts.switches_from(state.loc).filter(|(_, switch)| switch.gate == gate);
+    candidates
+        .map(|(id, _)| Refusal { state: i, switch: id, blocked: blocked(cx, state, id, values) })
+        .collect()
+}
+
+/// The first thing that stands against `id` in `state` with these values.
+fn blocked(cx: &mut Ctx<'_>, state: &State, id: SwitchId, values: &[Value]) -> Blocked {
+    let switch = &cx.sts.switches[id];
+    if let Some(misfit) = misfit(cx, id, values) {
+        return misfit;
+    }
+    let fields = concrete::field_values(cx.sts, switch, values);
+    let mut known = constants(cx, state);
+    for (field, value) in fields.iter() {
+        known.set(field, cx.pool.value(value.clone()));
+    }
+    for conjunct in cx.pool.conjuncts(switch.guard) {
+        let here = cx.pool.substitute(conjunct, &known);
+        if cx.decide(&[here]) == Decision::Unsat {
+            return Blocked::Guard { conjunct };
+        }
+    }
+    Blocked::Path
+}
+
+/// A value of the wrong sort, or the wrong number of values.
+fn misfit(cx: &Ctx<'_>, id: SwitchId, values: &[Value]) -> Option<Blocked> {
+    let fields = &cx.sts.gates[cx.sts.switches[id].gate].fields;
+    if fields.len() != values.len() {
+        return Some(Blocked::Arity);
+    }
+    let fits = |field: VarId, value: &Value| cx.pool.has_sort(value, cx.pool.var_info(field).sort);
+    let (&field, value) = fields.iter().zip(values).find(|(field, value)| !fits(**field, value))?;
+    Some(Blocked::Sort { field, value: value.clone() })
+}
+
+fn symbolic_refusals(cx: &mut Ctx<'_>, i: usize, state: &SymState, label: &Label) -> Vec<Refusal> {
+    let sts = cx.sts;
+    let blocked = |cx: &Ctx<'_>, id| match label {
+        Label::Output(gate, values) if sts.switches[id].gate == *gate => {
+            Some(misfit(cx, id, values).unwrap_or(Blocked::Path))
+        }
+        Label::Quiescence => {
+            let kind = sts.kind_of(&sts.switches[id]);
+            matches!(kind, GateKind::Output | GateKind::Internal).then_some(Blocked::Path)
+        }
+        _ => None,
+    };
+    let switches = sts.switches_from(state.loc);
+    switches.filter_map(|(id, _)| Some(Refusal { state: i, switch: id, blocked: blocked(cx, id)? })).collect()
+}

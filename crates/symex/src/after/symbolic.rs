@@ -1,0 +1,167 @@
+//! The belief where some value is unknown: symbolic states, their paths kept satisfiable.
+
+use std::collections::BTreeSet;
+
+use ioxide_model::concrete::State;
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateKind, Switch};
+use ioxide_model::term::{Node, Substitution, Term, VarId};
+use ioxide_model::value::Value;
+use ioxide_smt::solver::Decision;
+
+use super::{Belief, MAX_BELIEF, Next};
+use crate::cx::Ctx;
+use crate::quiescence::quiescence;
+use crate::state::{Path, Store, SymState};
+
+/// The states after `label`, not yet closed under internal steps.
+pub(super) fn after(cx: &mut Ctx<'_>, states: &[SymState], label: &Label) -> Next {
+    let mut keep = Keep::default();
+    for state in states {
+        match label {
+            Label::Input(gate, values) | Label::Output(gate, values) => {
+                let sts = cx.sts;
+                for (_, switch) in sts.switches_from(state.loc).filter(|(_, switch)| switch.gate == *gate) {
+                    let next = taken(cx, state, switch, values);
+                    next.map(|next| keep.offer(cx, next));
+                }
+            }
+            Label::Quiescence => {
+                let quiet = quiescence(cx, state.loc);
+                let quiet = cx.pool.substitute(quiet, &state.store.substitution(cx.sts));
+                let next = SymState { path: state.path.with(cx, quiet), ..state.clone() };
+                keep.offer(cx, next);
+            }
+            Label::Delay(time) => {
+                let time = cx.pool.value(Value::Real(time.clone()));
+                let next = delayed(cx, state, time);
+                keep.offer(cx, next);
+            }
+        }
+    }
+    keep.into_next(cx, false)
+}
+
+/// The closure under internal steps.
+pub(super) fn close(cx: &mut Ctx<'_>, states: Vec<SymState>) -> Next {
+    let sts = cx.sts;
+    let mut keep = Keep { states: states.clone(), doubts: 0 };
+    let mut todo = states;
+    while let Some(state) = todo.pop() {
+        for (_, switch) in sts.switches_from(state.loc) {
+            if sts.kind_of(switch) != GateKind::Internal {
+                continue;
+            }
+            let Some(next) = taken(cx, &state, switch, &[]) else { continue };
+            if keep.states.len() >= MAX_BELIEF {
+                return keep.into_next(cx, true);
+            }
+            if keep.offer(cx, next.clone()) {
+                todo.push(next);
+            }
+        }
+    }
+    keep.into_next(cx, false)
+}
+
+/// States whose path may hold, each once.
+#[derive(Default)]
+struct Keep {
+    states: Vec<SymState>,
+    doubts: usize,
+}
+
+impl Keep {
+    /// Keeps `state` unless its path is refuted or it is there already; says whether it was new.
+    fn offer(&mut self, cx: &mut Ctx<'_>, state: SymState) -> bool {
+        let state = resolved(cx, state);
+        if self.states.iter().any(|known| same(known, &state)) {
+            return false;
+        }
+        match cx.decide(state.path.facts()) {
+            Decision::Unsat => return false,
+            Decision::Sat => (),
+            Decision::Unknown(_) => self.doubts += 1,
+        }
+        self.states.push(state);
+        true
+    }
+
+    /// The belief, concrete again if every value has become known.
+    fn into_next(self, cx: &Ctx<'_>, truncated: bool) -> Next {
+        let concrete: Option<BTreeSet<State>> =
+            self.states.iter().map(|state| as_concrete(cx, state)).collect();
+        let belief = match concrete {
+            Some(states) if !states.is_empty() => Belief::Concrete(states),
+            _ => Belief::Symbolic(self.states),
+        };
+        Next { belief, doubts: self.doubts, truncated }
+    }
+}
+
+/// Whether two states stand for the same, seen by their terms.
+fn same(a: &SymState, b: &SymState) -> bool {
+    let facts = |state: &SymState| state.path.facts().iter().copied().collect::<BTreeSet<Term>>();
+    a.loc == b.loc && a.store == b.store && facts(a) == facts(b)
+}
+
+/// The state after `switch` with these field values, its guard assumed; `None` if a value has the wrong sort.
+fn taken(cx: &mut Ctx<'_>, state: &SymState, switch: &Switch, values: &[Value]) -> Option<SymState> {
+    let fields = &cx.sts.gates[switch.gate].fields;
+    let fits = |(field, value): (&VarId, &Value)| cx.pool.has_sort(value, cx.pool.var_info(*field).sort);
+    if fields.len() != values.len() || !fields.iter().zip(values).all(fits) {
+        return None;
+    }
+    let mut names = state.store.substitution(cx.sts);
+    for (&field, value) in fields.iter().zip(values) {
+        names.set(field, cx.pool.value(value.clone()));
+    }
+    let guard = cx.pool.substitute(switch.guard, &names);
+    let path = state.path.with(cx, guard);
+    let store = crate::step::updated(cx, switch, &names);
+    Some(SymState { loc: switch.target, store, path, depth: state.depth + 1 })
+}
+
+fn delayed(cx: &mut Ctx<'_>, state: &SymState, time: Term) -> SymState {
+    let n_vars = cx.sts.vars.len();
+    let advance = |(i, &term): (usize, &Term)| if i < n_vars { term } else { cx.pool.add([term, time]) };
+    let terms = state.store.terms().iter().enumerate().map(advance).collect();
+    SymState { store: Store::new(terms), ..state.clone() }
+}
+
+/// `state` with every variable that a fact fixes replaced by its value.
+fn resolved(cx: &mut Ctx<'_>, mut state: SymState) -> SymState {
+    while let Some((var, value)) = state.path.facts().iter().find_map(|&fact| fixed(cx, fact)) {
+        let known: Substitution = [(var, value)].into_iter().collect();
+        let in_sort = cx.pool.domain_fact(cx.pool.var_info(var).sort, value);
+        let mut facts: Vec<Term> = vec![in_sort];
+        facts.extend_from_slice(state.path.facts());
+        let facts = facts.into_iter().map(|fact| cx.pool.substitute(fact, &known)).collect::<Vec<_>>();
+        let all = cx.pool.and(facts);
+        let terms = state.store.terms().iter().map(|&term| cx.pool.substitute(term, &known)).collect();
+        let path = Path::default().with(cx, all);
+        state = SymState { store: Store::new(terms), path, ..state };
+    }
+    state
+}
+
+/// The variable and the constant it equals, if `fact` says so.
+fn fixed(cx: &Ctx<'_>, fact: Term) -> Option<(VarId, Term)> {
+    let Node::Eq(a, b) = *cx.pool.node(fact) else { return None };
+    for (x, value) in [(a, b), (b, a)] {
+        if let (Node::Var(var), Some(_)) = (cx.pool.node(x), cx.pool.as_value(value)) {
+            return Some((*var, value));
+        }
+    }
+    None
+}
+
+/// The one state `state` stands for, if every value is known and nothing is left to assume.
+fn as_concrete(cx: &Ctx<'_>, state: &SymState) -> Option<State> {
+    if !state.path.facts().is_empty() {
+        return None;
+    }
+    let value = |(var, term)| Some((var, cx.pool.as_value(term)?.clone()));
+    let values = state.store.iter(cx.sts).map(value).collect::<Option<_>>()?;
+    Some(State { loc: state.loc, values })
+}

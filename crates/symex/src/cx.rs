@@ -1,0 +1,62 @@
+//! What every symbolic question needs: the system, its pool, a solver.
+
+use rustc_hash::FxHashMap;
+
+use ioxide_model::sort::Sort;
+use ioxide_model::sts::{Model, Sts};
+use ioxide_model::term::{Term, TermPool, VarId};
+use ioxide_smt::solver::{Answer, Decision, Solver};
+
+/// The context of symbolic execution over one model.
+///
+/// *Invariant.* The solver is used with this pool only.
+pub struct Ctx<'a> {
+    /// The system.
+    pub sts: &'a Sts,
+    /// The pool of its terms.
+    pub pool: &'a mut TermPool,
+    /// Decides what evaluation does not.
+    pub solver: &'a mut dyn Solver,
+    /// How long the system waits before a step; only timed systems use it.
+    pub delay: VarId,
+    /// One variable per sort, for canonical names.
+    names: FxHashMap<Sort, VarId>,
+}
+
+impl<'a> Ctx<'a> {
+    /// The context over `model`.
+    pub fn new(model: &'a mut Model, solver: &'a mut dyn Solver) -> Self {
+        let delay = model.pool.declare("delay", Sort::Real);
+        Self { sts: &model.sts, pool: &mut model.pool, solver, delay, names: FxHashMap::default() }
+    }
+
+    /// Whether `facts` can hold together. Constant facts decide without the solver.
+    pub fn decide(&mut self, facts: &[Term]) -> Decision {
+        match self.trivial(facts) {
+            Some(true) => Decision::Sat,
+            Some(false) => Decision::Unsat,
+            None => self.solver.decide(self.pool, facts),
+        }
+    }
+
+    /// Whether `facts` can hold together, with values for their free variables.
+    pub fn check(&mut self, facts: &[Term]) -> Answer {
+        if self.trivial(facts) == Some(false) {
+            return Answer::Unsat;
+        }
+        self.solver.check(self.pool, facts)
+    }
+
+    /// The variable whose numbered copies name values of the sort of `var`.
+    pub(crate) fn canonical_base(&mut self, var: VarId) -> VarId {
+        let sort = self.pool.var_info(var).sort;
+        *self.names.entry(sort).or_insert_with(|| self.pool.declare("v", sort))
+    }
+
+    fn trivial(&self, facts: &[Term]) -> Option<bool> {
+        if facts.iter().any(|&fact| self.pool.is_false(fact)) {
+            return Some(false);
+        }
+        facts.iter().all(|&fact| self.pool.is_true(fact)).then_some(true)
+    }
+}

@@ -1,0 +1,234 @@
+//! The search through symbolic states: its order, its bounds, and why it stopped.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+
+use ioxide_model::sts::SwitchId;
+use ioxide_model::term::VarId;
+
+use crate::cx::Ctx;
+use crate::graph::{Edge, ExecGraph, NodeId};
+use crate::live::LiveVars;
+use crate::merge::{Match, Revisit, Seen};
+use crate::state::SymState;
+use crate::step::{Step, step};
+
+/// Which state is looked at next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The one found first: paths are shortest.
+    BreadthFirst,
+    /// The one found last.
+    DepthFirst,
+}
+
+/// How far to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// At most this many states.
+    pub max_states: usize,
+    /// At most this many steps from the initial state.
+    pub max_depth: u32,
+}
+
+/// How to explore.
+#[derive(Clone, Debug)]
+pub struct ExploreConfig {
+    /// Which state is looked at next.
+    pub order: Order,
+    /// What to do with states seen before.
+    pub revisit: Revisit,
+    /// Whether variables that cannot matter any more are ignored when states are compared.
+    pub ignore_dead: IgnoreDead,
+    /// How far to go.
+    pub limits: Limits,
+}
+
+/// Which variables are compared when states are merged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IgnoreDead {
+    /// All of them (003 Def. 2.5 to the letter).
+    No,
+    /// Those that can still matter, and these.
+    Except(Vec<VarId>),
+}
+
+impl Default for ExploreConfig {
+    /// Breadth-first, merging as much as is sound, up to 100,000 states.
+    fn default() -> Self {
+        Self {
+            order: Order::BreadthFirst,
+            revisit: Revisit::MergeSubsumed,
+            ignore_dead: IgnoreDead::Except(Vec::new()),
+            limits: Limits { max_states: 100_000, max_depth: u32::MAX },
+        }
+    }
+}
+
+/// Why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// There is nothing more: the graph is a fixed point.
+    Exhausted,
+    /// States at the depth limit were not looked into.
+    MaxDepth,
+    /// The number of states reached its limit.
+    MaxStates,
+    /// The watcher asked for it.
+    Stopped,
+}
+
+/// What a search did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// States in the graph.
+    pub states: usize,
+    /// States whose switches have been tried.
+    pub expanded: usize,
+    /// Steps that led to a state equivalent to an explored one.
+    pub merged: usize,
+    /// Steps that led to a state an explored one stands for.
+    pub subsumed: usize,
+    /// Switches that a proof excluded.
+    pub refuted: usize,
+    /// Switches the solver could not decide; they were taken in doubt.
+    pub doubtful: usize,
+    /// The greatest number of steps from the initial state.
+    pub depth: u32,
+}
+
+/// The result of a search.
+#[derive(Clone, Debug)]
+pub struct Exploration {
+    /// The states and the steps between them.
+    pub graph: ExecGraph,
+    /// Why it ended.
+    pub stop: StopReason,
+    /// What it did.
+    pub stats: Stats,
+}
+
+impl Exploration {
+    /// Whether the graph shows all behaviour, with a proof for everything left out.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.stop == StopReason::Exhausted
+    }
+
+    /// The switches taken somewhere, beyond doubt or not.
+    #[must_use]
+    pub fn taken(&self) -> std::collections::BTreeSet<SwitchId> {
+        self.graph.edges.iter().map(|edge| edge.switch).collect()
+    }
+}
+
+/// Explores the system of `cx`; `watch` sees the progress after every state and may stop it.
+pub fn explore(
+    cx: &mut Ctx<'_>,
+    config: &ExploreConfig,
+    watch: &mut dyn FnMut(&Stats) -> ControlFlow<()>,
+) -> Exploration {
+    let mut search = Search::new(cx, config);
+    let stop = search.run(cx, config, watch);
+    Exploration { graph: search.graph, stop, stats: search.stats }
+}
+
+struct Search {
+    graph: ExecGraph,
+    seen: Seen,
+    frontier: VecDeque<NodeId>,
+    stats: Stats,
+    cut: bool,
+}
+
+impl Search {
+    fn new(cx: &mut Ctx<'_>, config: &ExploreConfig) -> Self {
+        let live = match &config.ignore_dead {
+            IgnoreDead::No => LiveVars::all(cx.sts),
+            IgnoreDead::Except(vars) => LiveVars::of(cx.pool, cx.sts, vars),
+        };
+        let mut seen = Seen::new(config.revisit, live);
+        let mut graph = ExecGraph::default();
+        let initial = SymState::initial(cx);
+        seen.visit(cx, &initial, graph.nodes.next_id());
+        let root = graph.add(initial, None);
+        let stats = Stats { states: 1, ..Stats::default() };
+        Self { graph, seen, frontier: [root].into(), stats, cut: false }
+    }
+
+    fn run(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        config: &ExploreConfig,
+        watch: &mut dyn FnMut(&Stats) -> ControlFlow<()>,
+    ) -> StopReason {
+        while let Some(node) = self.next(config.order) {
+            if self.graph.nodes[node].depth >= config.limits.max_depth {
+                self.cut = true;
+                continue;
+            }
+            if self.expand(cx, node, config.limits.max_states).is_break() {
+                return StopReason::MaxStates;
+            }
+            if watch(&self.stats).is_break() {
+                return StopReason::Stopped;
+            }
+        }
+        if self.cut { StopReason::MaxDepth } else { StopReason::Exhausted }
+    }
+
+    fn next(&mut self, order: Order) -> Option<NodeId> {
+        match order {
+            Order::BreadthFirst => self.frontier.pop_front(),
+            Order::DepthFirst => self.frontier.pop_back(),
+        }
+    }
+
+    /// Tries every switch of `node`.
+    fn expand(&mut self, cx: &mut Ctx<'_>, node: NodeId, max_states: usize) -> ControlFlow<()> {
+        self.stats.expanded += 1;
+        let state = self.graph.nodes[node].clone();
+        let switches: Vec<SwitchId> = cx.sts.switches_from(state.loc).map(|(id, _)| id).collect();
+        for switch in switches {
+            match step(cx, &state, switch) {
+                Step::Refuted => self.stats.refuted += 1,
+                Step::Taken(next) => {
+                    if self.graph.nodes.len() >= max_states {
+                        return ControlFlow::Break(());
+                    }
+                    self.reach(cx, node, switch, next);
+                }
+                Step::Doubtful(next, _) => {
+                    if self.graph.nodes.len() >= max_states {
+                        return ControlFlow::Break(());
+                    }
+                    self.stats.doubtful += 1;
+                    // A state that may not exist must not stand for others.
+                    self.push(node, switch, next);
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn reach(&mut self, cx: &mut Ctx<'_>, from: NodeId, switch: SwitchId, next: SymState) {
+        match self.seen.visit(cx, &next, self.graph.nodes.next_id()) {
+            Match::New => self.push(from, switch, next),
+            Match::Equivalent(to) => {
+                self.stats.merged += 1;
+                self.graph.edges.push(Edge { from, switch, to });
+            }
+            Match::Subsumed(to) => {
+                self.stats.subsumed += 1;
+                self.graph.edges.push(Edge { from, switch, to });
+            }
+        }
+    }
+
+    fn push(&mut self, from: NodeId, switch: SwitchId, next: SymState) {
+        self.stats.depth = self.stats.depth.max(next.depth);
+        let node = self.graph.add(next, Some((from, switch)));
+        self.stats.states += 1;
+        self.frontier.push_back(node);
+    }
+}

@@ -1,0 +1,72 @@
+//! Findings about a model that need a solver: `ioxide check --deep`.
+//!
+//! *Promises* that a warning rests on a proof or on a witness: a switch is called unreachable
+//! only if the exploration is a fixed point, an overlap is shown in a state that can be
+//! reached. Questions the solver leaves open give no finding; they are counted.
+
+mod divide;
+mod overlap;
+mod reach;
+mod tau;
+
+use std::ops::ControlFlow;
+
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::term::Term;
+use ioxide_smt::solver::Decision;
+
+use crate::cx::Ctx;
+use crate::explore::{Exploration, ExploreConfig, Stats, explore};
+
+/// What the lints found.
+#[derive(Clone, Debug)]
+pub struct Lint {
+    /// The findings, in source order.
+    pub findings: Vec<Diagnostic>,
+    /// The exploration they rest on.
+    pub exploration: Exploration,
+    /// Questions the solver left open.
+    pub open: usize,
+}
+
+/// Runs every lint; `watch` sees the progress of the exploration and may stop it.
+pub fn lint(
+    cx: &mut Ctx<'_>,
+    config: &ExploreConfig,
+    watch: &mut dyn FnMut(&Stats) -> ControlFlow<()>,
+) -> Lint {
+    let exploration = explore(cx, config, watch);
+    let mut findings = Findings { list: Vec::new(), open: exploration.stats.doubtful };
+    reach::unsatisfiable_guards(cx, &mut findings);
+    reach::unreachable(cx, &exploration, &mut findings);
+    tau::loops(cx, &exploration, &mut findings);
+    overlap::overlaps(cx, &exploration, &mut findings);
+    divide::ranges(cx, &exploration, &mut findings);
+    divide::divisors(cx, &exploration, &mut findings);
+    findings.list.sort_by_key(|finding| (finding.span, finding.code));
+    Lint { findings: findings.list, exploration, open: findings.open }
+}
+
+/// The findings so far.
+struct Findings {
+    list: Vec<Diagnostic>,
+    open: usize,
+}
+
+impl Findings {
+    fn push(&mut self, finding: Diagnostic) {
+        self.list.push(finding);
+    }
+
+    /// Whether `facts` can hold together; an open question counts as no and is remembered.
+    fn shown(&mut self, cx: &mut Ctx<'_>, facts: &[Term]) -> bool {
+        match cx.decide(facts) {
+            Decision::Sat => true,
+            Decision::Unsat => false,
+            Decision::Unknown(_) => {
+                self.open += 1;
+                false
+            }
+        }
+    }
+}

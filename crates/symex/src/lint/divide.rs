@@ -1,0 +1,96 @@
+//! Updates that may leave a range, divisors that may be zero.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::number::Rational;
+use ioxide_model::sts::Switch;
+use ioxide_model::term::{Node, Term};
+
+use super::Findings;
+use crate::cx::Ctx;
+use crate::explore::Exploration;
+
+/// Switches that the range of a variable disables although the guard as written holds.
+pub(super) fn ranges(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
+    let sts = cx.sts;
+    for (_, switch) in sts.switches.iter_enumerated() {
+        let Some(check) = switch.range_check else { continue };
+        let kept = cx.pool.conjuncts(check);
+        let written: Vec<Term> =
+            cx.pool.conjuncts(switch.guard).into_iter().filter(|part| !kept.contains(part)).collect();
+        let leaves = cx.pool.not(check);
+        let written = cx.pool.and(written);
+        let question = cx.pool.and([written, leaves]);
+        if happens(cx, exploration, switch, question, findings) {
+            let text = format!("the update of `{}` may leave the range of its variable", switch.label);
+            let finding = Diagnostic::new(Code::RangeMayBeLeft, switch.span, text)
+                .note(format!("the transition is not enabled unless {}", cx.pool.show(check)))
+                .help("say so in the guard, or widen the range");
+            findings.push(finding);
+        }
+    }
+}
+
+/// Divisions by something that can be zero when the switch is taken.
+pub(super) fn divisors(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
+    let sts = cx.sts;
+    for (_, switch) in sts.switches.iter_enumerated() {
+        for divisor in divisors_of(cx, switch) {
+            let zero = cx.pool.number(Rational::ZERO, cx.pool.sort(divisor));
+            let is_zero = cx.pool.eq(divisor, zero);
+            let guard =
+                if in_guard(cx, switch, divisor) { is_zero } else { cx.pool.and([switch.guard, is_zero]) };
+            if happens(cx, exploration, switch, guard, findings) {
+                let text =
+                    format!("`{}` may be zero where `{}` divides by it", cx.pool.show(divisor), switch.label);
+                let finding = Diagnostic::new(Code::DivisorMayBeZero, switch.span, text)
+                    .note("division is total: `x / 0` is 0 and `x % 0` is x")
+                    .help("exclude zero in the guard if that is not meant");
+                findings.push(finding);
+            }
+        }
+    }
+}
+
+/// The divisors that are not constants, in the guard and the update of `switch`.
+fn divisors_of(cx: &Ctx<'_>, switch: &Switch) -> Vec<Term> {
+    let roots: Vec<Term> =
+        std::iter::once(switch.guard).chain(switch.update.iter().map(|(_, term)| *term)).collect();
+    let mut found = Vec::new();
+    for sub in cx.pool.subterms_where(&roots, |_| true) {
+        if let Node::Div(_, divisor) | Node::Rem(_, divisor) | Node::RealDiv(_, divisor) = *cx.pool.node(sub)
+            && !cx.pool.is_ground(divisor)
+            && !found.contains(&divisor)
+        {
+            found.push(divisor);
+        }
+    }
+    found
+}
+
+fn in_guard(cx: &Ctx<'_>, switch: &Switch, divisor: Term) -> bool {
+    cx.pool.subterms_where(&[switch.guard], |_| true).contains(&divisor)
+}
+
+/// Whether `question` can hold in a reachable state at the source of `switch`.
+fn happens(
+    cx: &mut Ctx<'_>,
+    exploration: &Exploration,
+    switch: &Switch,
+    question: Term,
+    findings: &mut Findings,
+) -> bool {
+    if !findings.shown(cx, &[question]) {
+        return false;
+    }
+    let here = exploration.graph.nodes.iter().filter(|state| state.loc == switch.source);
+    for state in here {
+        let here = cx.pool.substitute(question, &state.store.substitution(cx.sts));
+        let mut facts = state.path.facts().to_vec();
+        facts.push(here);
+        if findings.shown(cx, &facts) {
+            return true;
+        }
+    }
+    false
+}

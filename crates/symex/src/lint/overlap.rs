@@ -1,0 +1,81 @@
+//! Pairs of switches that one message can take in one state.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::sts::{GateKind, Switch, SwitchId};
+
+use super::Findings;
+use crate::cx::Ctx;
+use crate::explore::Exploration;
+use crate::graph::NodeId;
+
+/// Switches of one location and gate that overlap in a reachable state and differ in effect.
+pub(super) fn overlaps(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
+    let sts = cx.sts;
+    for (a, first) in sts.switches.iter_enumerated() {
+        for (b, second) in sts.switches.iter_enumerated().filter(|(b, _)| *b > a) {
+            let rivals = first.source == second.source && first.gate == second.gate;
+            if !rivals || same_effect(first, second) {
+                continue;
+            }
+            if let Some(node) = shared_state(cx, exploration, a, b, findings) {
+                report(cx, exploration, (first, second), node, findings);
+            }
+        }
+    }
+}
+
+fn same_effect(a: &Switch, b: &Switch) -> bool {
+    a.target == b.target && a.update == b.update && a.resets == b.resets
+}
+
+/// A reachable state in which one message takes both switches.
+fn shared_state(
+    cx: &mut Ctx<'_>,
+    exploration: &Exploration,
+    a: SwitchId,
+    b: SwitchId,
+    findings: &mut Findings,
+) -> Option<NodeId> {
+    let sts = cx.sts;
+    let both = cx.pool.and([sts.switches[a].guard, sts.switches[b].guard]);
+    if sts.kind_of(&sts.switches[a]) == GateKind::Internal || !findings.shown(cx, &[both]) {
+        return None;
+    }
+    let here =
+        exploration.graph.nodes.iter_enumerated().filter(|(_, state)| state.loc == sts.switches[a].source);
+    for (node, state) in here {
+        let overlap = cx.pool.substitute(both, &state.store.substitution(sts));
+        let mut facts = state.path.facts().to_vec();
+        facts.push(overlap);
+        if findings.shown(cx, &facts) {
+            return Some(node);
+        }
+    }
+    None
+}
+
+fn report(
+    cx: &Ctx<'_>,
+    exploration: &Exploration,
+    (first, second): (&Switch, &Switch),
+    node: NodeId,
+    findings: &mut Findings,
+) {
+    let gate = &cx.sts.gates[first.gate];
+    let code = if gate.kind == GateKind::Output { Code::OverlappingOutputs } else { Code::OverlappingInputs };
+    let text = format!(
+        "nondeterministic here: one `{}` can take `{}` or `{}`",
+        gate.name, first.label, second.label
+    );
+    let way: Vec<String> =
+        exploration.graph.path_to(node).iter().map(|id| cx.sts.switches[*id].label.to_string()).collect();
+    let note = match way.is_empty() {
+        true => "it can happen in the initial state".to_owned(),
+        false => format!("it can happen after {}", way.join(", ")),
+    };
+    let finding = Diagnostic::new(code, second.span, text)
+        .label(first.span, format!("`{}` is enabled for the same values", first.label))
+        .note(note);
+    findings.push(finding);
+}

@@ -1,0 +1,71 @@
+//! Guards nothing satisfies, switches nothing reaches, messages that never come.
+
+use std::collections::BTreeSet;
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::sts::{GateKind, Sts, SwitchId};
+use ioxide_smt::solver::Decision;
+
+use super::Findings;
+use crate::cx::Ctx;
+use crate::explore::Exploration;
+
+/// Guards that are false whatever the variables are.
+pub(super) fn unsatisfiable_guards(cx: &mut Ctx<'_>, findings: &mut Findings) {
+    let sts = cx.sts;
+    for (_, switch) in sts.switches.iter_enumerated() {
+        match cx.decide(&[switch.guard]) {
+            Decision::Sat => (),
+            Decision::Unknown(_) => findings.open += 1,
+            Decision::Unsat => {
+                let text = format!("`{}` can never be taken: its guard contradicts itself", switch.label);
+                let finding = Diagnostic::new(Code::UnsatisfiableGuard, switch.span, text);
+                findings.push(finding.note(format!("the guard is {}", cx.pool.show(switch.guard))));
+            }
+        }
+    }
+}
+
+/// Switches and messages that no reachable state enables; silent if the exploration is not complete.
+pub(super) fn unreachable(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
+    if !exploration.is_complete() {
+        return;
+    }
+    let sts = cx.sts;
+    let taken = exploration.taken();
+    let already: Vec<_> = findings.list.iter().map(|finding| finding.span).collect();
+    for (id, switch) in sts.switches.iter_enumerated() {
+        if taken.contains(&id) || already.contains(&switch.span) {
+            continue;
+        }
+        let text = format!("`{}` is never enabled in any reachable state", switch.label);
+        let finding = Diagnostic::new(Code::UnreachableSwitch, switch.span, text);
+        findings.push(finding.note(format!(
+            "all {} symbolic states were explored; in none of them the guard can hold",
+            exploration.stats.states
+        )));
+    }
+    silent_gates(sts, &taken, findings);
+}
+
+/// Gates with switches, none of which can be taken.
+fn silent_gates(sts: &Sts, taken: &BTreeSet<SwitchId>, findings: &mut Findings) {
+    for (gate, info) in sts.gates.iter_enumerated() {
+        let mut switches =
+            sts.switches.iter_enumerated().filter(|(_, switch)| switch.gate == gate).peekable();
+        if switches.peek().is_none() || switches.any(|(id, _)| taken.contains(&id)) {
+            continue;
+        }
+        let (code, text) = match info.kind {
+            GateKind::Internal => continue,
+            GateKind::Output => {
+                (Code::OutputNeverPossible, format!("output `{}` can never happen", info.name))
+            }
+            GateKind::Input | GateKind::Observed => {
+                (Code::NeverEnabledInput, format!("input `{}` is never enabled", info.name))
+            }
+        };
+        findings.push(Diagnostic::new(code, info.span, text));
+    }
+}

@@ -1,0 +1,66 @@
+//! What a concrete state offers: the switches that can be taken, and for which field values.
+
+use ioxide_model::concrete::State;
+use ioxide_model::sts::{GateId, GateKind, SwitchId};
+use ioxide_model::term::{Substitution, Term};
+use ioxide_model::value::Value;
+use ioxide_smt::solver::{Answer, Decision, Why};
+
+use crate::cx::Ctx;
+
+/// A switch that can be taken, and the field values it can be taken with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// The switch.
+    pub switch: SwitchId,
+    /// Its gate.
+    pub gate: GateId,
+    /// A formula over the fields of the gate: the values that enable the switch.
+    pub when: Term,
+    /// Nothing shows that there are such values, and nothing refutes it.
+    pub doubt: Option<Why>,
+}
+
+/// The switches of `state` whose gate is of a kind that `want` accepts.
+pub fn offers(cx: &mut Ctx<'_>, state: &State, want: impl Fn(GateKind) -> bool) -> Vec<Offer> {
+    let sts = cx.sts;
+    let known = constants(cx, state);
+    let mut found = Vec::new();
+    for (id, switch) in sts.switches_from(state.loc) {
+        if !want(sts.kind_of(switch)) {
+            continue;
+        }
+        let when = cx.pool.substitute(switch.guard, &known);
+        let doubt = match cx.decide(&[when]) {
+            Decision::Unsat => continue,
+            Decision::Sat => None,
+            Decision::Unknown(why) => Some(why),
+        };
+        found.push(Offer { switch: id, gate: switch.gate, when, doubt });
+    }
+    found
+}
+
+impl Offer {
+    /// Field values that enable the switch: whatever the solver finds first.
+    ///
+    /// # Errors
+    /// If the solver cannot say.
+    pub fn any_values(&self, cx: &mut Ctx<'_>) -> Result<Vec<Value>, Why> {
+        let valuation = match cx.check(&[self.when]) {
+            Answer::Sat(valuation) => valuation,
+            Answer::Unsat => return Err(Why::Incomplete),
+            Answer::Unknown(why) => return Err(why),
+        };
+        let value = |field| match valuation.get(field) {
+            Some(value) => value.clone(),
+            None => cx.pool.default_value(cx.pool.var_info(field).sort),
+        };
+        Ok(cx.sts.gates[self.gate].fields.iter().copied().map(value).collect())
+    }
+}
+
+/// The values of `state` as constant terms.
+pub(crate) fn constants(cx: &mut Ctx<'_>, state: &State) -> Substitution {
+    state.values.iter().map(|(var, value)| (var, cx.pool.value(value.clone()))).collect()
+}

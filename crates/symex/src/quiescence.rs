@@ -1,0 +1,94 @@
+//! When a system can say nothing more: quiescence as a quantified condition.
+//!
+//! A state is quiescent if no output and no internal switch is enabled, whatever the field
+//! values (002 Def. 15, 003's Δ), now or after any delay (001 Def. 3). The condition is
+//! built with the quantifier eliminated where the builders can do so.
+
+use ioxide_model::concrete::State;
+use ioxide_model::number::Rational;
+use ioxide_model::sts::{GateKind, LocId, Switch};
+use ioxide_model::term::{Substitution, Term};
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+use ioxide_smt::solver::{Decision, Why};
+
+use crate::cx::Ctx;
+use crate::outputs::constants;
+
+/// Whether a state is quiescent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Quiescence {
+    /// No output and no internal step can ever come without an input.
+    Quiet,
+    /// Something can come.
+    Active,
+    /// Not decided.
+    Unknown(Why),
+}
+
+/// The formula over variables and clocks that says a state at `loc` is quiescent.
+pub fn quiescence(cx: &mut Ctx<'_>, loc: LocId) -> Term {
+    let sts = cx.sts;
+    let mut active = Vec::new();
+    for (_, switch) in sts.switches_from(loc) {
+        if matches!(sts.kind_of(switch), GateKind::Output | GateKind::Internal) {
+            active.push(can_react(cx, switch));
+        }
+    }
+    let active = cx.pool.or(active);
+    cx.pool.not(active)
+}
+
+/// The formula that says `switch` can be taken with some field values, now or after waiting.
+pub fn can_react(cx: &mut Ctx<'_>, switch: &Switch) -> Term {
+    let mut bound = cx.sts.gates[switch.gate].fields.clone();
+    let mut guard = switch.guard;
+    if cx.sts.is_timed() {
+        guard = after_waiting(cx, guard);
+        bound.push(cx.delay);
+    }
+    cx.pool.exists(&bound, guard)
+}
+
+/// `guard` with every clock advanced by the delay, which is not negative.
+fn after_waiting(cx: &mut Ctx<'_>, guard: Term) -> Term {
+    let delay = cx.pool.var(cx.delay);
+    let mut later = Substitution::new();
+    for clock in &cx.sts.clocks {
+        let now = cx.pool.var(clock.var);
+        later.set(clock.var, cx.pool.add([now, delay]));
+    }
+    let guard = cx.pool.substitute(guard, &later);
+    let zero = cx.pool.value(Value::Real(Rational::ZERO));
+    let forward = cx.pool.le(zero, delay);
+    cx.pool.and([forward, guard])
+}
+
+/// Whether the concrete `state` is quiescent; evaluation decides where it can.
+pub fn is_quiescent(cx: &mut Ctx<'_>, state: &State) -> Quiescence {
+    let sts = cx.sts;
+    let mut doubt = None;
+    for (_, switch) in sts.switches_from(state.loc) {
+        if !matches!(sts.kind_of(switch), GateKind::Output | GateKind::Internal) {
+            continue;
+        }
+        match can_react_in(cx, switch, state) {
+            Decision::Sat => return Quiescence::Active,
+            Decision::Unsat => (),
+            Decision::Unknown(why) => doubt = Some(why),
+        }
+    }
+    doubt.map_or(Quiescence::Quiet, Quiescence::Unknown)
+}
+
+/// Whether `switch` can be taken from `state` with some field values, now or after waiting.
+fn can_react_in(cx: &mut Ctx<'_>, switch: &Switch, state: &State) -> Decision {
+    let possible = can_react(cx, switch);
+    let values = constants(cx, state);
+    let possible = cx.pool.substitute(possible, &values);
+    match cx.pool.holds(possible, &Valuation::new()) {
+        Ok(true) => Decision::Sat,
+        Ok(false) => Decision::Unsat,
+        Err(_) => cx.decide(&[possible]),
+    }
+}

@@ -1,0 +1,100 @@
+//! One switch taken symbolically.
+//!
+//! 000 Def. 12, 003 Def. 2.6: the guard, with the store for the variables and fresh
+//! variables for the fields, joins the path; the update is applied to the store. In a timed
+//! system a fresh delay passes first (001 Def. 2).
+
+use ioxide_model::number::Rational;
+use ioxide_model::sts::{Switch, SwitchId};
+use ioxide_model::term::{Substitution, Term};
+use ioxide_model::value::Value;
+use ioxide_smt::solver::{Decision, Why};
+
+use crate::cx::Ctx;
+use crate::state::{Store, SymState};
+
+/// What became of an attempt to take a switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The switch can be taken and leads here.
+    Taken(SymState),
+    /// Nothing refutes the switch, but nothing shows that it can be taken: pruning needs a proof.
+    Doubtful(SymState, Why),
+    /// The switch cannot be taken.
+    Refuted,
+}
+
+impl Step {
+    /// The state reached, in doubt or not.
+    #[must_use]
+    pub fn state(self) -> Option<SymState> {
+        match self {
+            Self::Taken(state) | Self::Doubtful(state, _) => Some(state),
+            Self::Refuted => None,
+        }
+    }
+}
+
+/// Takes `id` from `state`.
+pub fn step(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> Step {
+    let switch = &cx.sts.switches[id];
+    if switch.source != state.loc {
+        return Step::Refuted;
+    }
+    let next = successor(cx, state, switch);
+    match cx.decide(next.path.facts()) {
+        Decision::Sat => Step::Taken(next),
+        Decision::Unsat => Step::Refuted,
+        Decision::Unknown(why) => Step::Doubtful(next, why),
+    }
+}
+
+/// The state after `switch`, its guard assumed.
+fn successor(cx: &mut Ctx<'_>, state: &SymState, switch: &Switch) -> SymState {
+    let depth = state.depth + 1;
+    let mut path = state.path.clone();
+    let mut names = state.store.substitution(cx.sts);
+    if cx.sts.is_timed() {
+        let waited = wait(cx, state, depth, &mut names);
+        path = path.with(cx, waited);
+    }
+    for &field in &cx.sts.gates[switch.gate].fields {
+        let value = cx.pool.indexed(field, depth);
+        names.set(field, cx.pool.var(value));
+    }
+    let guard = cx.pool.substitute(switch.guard, &names);
+    let path = path.with(cx, guard);
+    let store = updated(cx, switch, &names);
+    SymState { loc: switch.target, store, path, depth }
+}
+
+/// Lets a fresh delay pass: every clock advances by it. Returns what is known of the delay.
+fn wait(cx: &mut Ctx<'_>, state: &SymState, depth: u32, names: &mut Substitution) -> Term {
+    let delay = cx.pool.indexed(cx.delay, depth);
+    let delay = cx.pool.var(delay);
+    for clock in &cx.sts.clocks {
+        let Some(now) = state.store.get(cx.sts, clock.var) else { continue };
+        names.set(clock.var, cx.pool.add([now, delay]));
+    }
+    let zero = cx.pool.value(Value::Real(Rational::ZERO));
+    cx.pool.le(zero, delay)
+}
+
+/// The store after the update and the resets of `switch`, computed from the old values in `names`.
+pub(crate) fn updated(cx: &mut Ctx<'_>, switch: &Switch, names: &Substitution) -> Store {
+    let zero = cx.pool.value(Value::Real(Rational::ZERO));
+    let update: Substitution = switch.update.iter().copied().collect();
+    let vars = cx.sts.vars.iter().map(|var| var.var);
+    let mut terms: Vec<Term> = Vec::with_capacity(cx.sts.vars.len() + cx.sts.clocks.len());
+    for var in vars {
+        terms.push(match update.get(var) {
+            Some(term) => cx.pool.substitute(term, names),
+            None => names.get(var).expect("the store has every variable"),
+        });
+    }
+    for clock in &cx.sts.clocks {
+        let reset = switch.resets.contains(&clock.var);
+        terms.push(if reset { zero } else { names.get(clock.var).expect("the store has every clock") });
+    }
+    Store::new(terms)
+}
