@@ -1,0 +1,312 @@
+//! What is drawn: nodes and edges with lines of text, made from a model or from plain lists.
+//!
+//! A [`Graph`] knows nothing of coordinates and nothing of the format it is written in.
+//! Each node and edge has a `class`, a free word that the writers hand on (to CSS in a
+//! picture), so that a reader of events can colour what was covered.
+//!
+//! *Invariant.* Every edge joins two nodes that exist.
+
+use std::fmt;
+
+use ioxide_model::index::{Idx, IndexVec};
+use ioxide_model::sts::{GateKind, Model, Switch, SwitchId};
+
+use crate::describe::{SwitchText, describe};
+use crate::visible::visible;
+
+ioxide_model::index! { /// A node of a [`Graph`].
+pub struct NodeId; }
+ioxide_model::index! { /// An edge of a [`Graph`].
+pub struct EdgeId; }
+
+/// Nodes and edges to be drawn.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    title: String,
+    nodes: IndexVec<NodeId, Node>,
+    edges: IndexVec<EdgeId, Edge>,
+}
+
+/// A location, a state of a machine, a node of an execution tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Node {
+    /// A stable name for programs; the location of a model by its name.
+    pub id: String,
+    /// What is written in the box.
+    pub name: String,
+    /// What its author wrote about it.
+    pub doc: String,
+    /// Whether it is where everything starts.
+    pub initial: bool,
+    /// Words for the style sheet, separated by spaces.
+    pub class: String,
+}
+
+/// A switch, a transition of a machine, a branch of an execution tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// Where it starts.
+    pub from: NodeId,
+    /// Where it leads.
+    pub to: NodeId,
+    /// Its text, line by line.
+    pub lines: Vec<Line>,
+    /// Who moves.
+    pub kind: EdgeKind,
+    /// The switch it stands for.
+    pub switch: Option<SwitchId>,
+    /// What its author wrote about it.
+    pub doc: String,
+    /// Words for the style sheet, separated by spaces.
+    pub class: String,
+}
+
+/// One line of the text of an edge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// What it says.
+    pub part: Part,
+    /// The text.
+    pub text: String,
+}
+
+/// What a line of an edge says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// Label and message.
+    Message,
+    /// A condition.
+    Guard,
+    /// New values of variables.
+    Update,
+    /// Clocks set to 0.
+    Reset,
+}
+
+/// Who moves along an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EdgeKind {
+    /// The tester sends.
+    Input,
+    /// Somebody else sends; the tester only sees it.
+    Observed,
+    /// The system sends.
+    Output,
+    /// Nobody sees it.
+    Internal,
+    /// Nothing of the kind: a transition of a Mealy machine, a branch of a tree.
+    Plain,
+}
+
+impl EdgeKind {
+    /// All kinds, in the order of a legend.
+    pub const ALL: [Self; 5] = [Self::Input, Self::Observed, Self::Output, Self::Internal, Self::Plain];
+
+    /// The kind as a word for a style sheet.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Observed => "observed",
+            Self::Output => "output",
+            Self::Internal => "internal",
+            Self::Plain => "plain",
+        }
+    }
+}
+
+impl From<GateKind> for EdgeKind {
+    fn from(kind: GateKind) -> Self {
+        match kind {
+            GateKind::Internal => Self::Internal,
+            GateKind::Input => Self::Input,
+            GateKind::Observed => Self::Observed,
+            GateKind::Output => Self::Output,
+        }
+    }
+}
+
+/// An edge starts or ends at a node that does not exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DanglingEdge(pub EdgeId);
+
+impl fmt::Display for DanglingEdge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "edge {} starts or ends at a node that does not exist", self.0.index())
+    }
+}
+
+impl std::error::Error for DanglingEdge {}
+
+impl Graph {
+    /// The locations and switches of `model`.
+    #[must_use]
+    pub fn of(model: &Model) -> Self {
+        let sts = &model.sts;
+        let nodes = sts.locations.iter_enumerated().map(|(loc, location)| Node {
+            id: location.name.to_string(),
+            name: visible(&location.name),
+            doc: location.doc.clone(),
+            initial: loc == sts.initial,
+            class: String::new(),
+        });
+        let edges = sts.switches.iter_enumerated().map(|(id, switch)| switch_edge(model, id, switch));
+        Self { title: visible(&sts.name), nodes: nodes.collect(), edges: edges.collect() }
+    }
+
+    /// A graph of nodes and edges given one by one.
+    ///
+    /// # Errors
+    /// If an edge starts or ends at a node that does not exist.
+    pub fn new(
+        title: &str,
+        nodes: impl IntoIterator<Item = Node>,
+        edges: impl IntoIterator<Item = Edge>,
+    ) -> Result<Self, DanglingEdge> {
+        let nodes: IndexVec<NodeId, Node> = nodes.into_iter().collect();
+        let edges: IndexVec<EdgeId, Edge> = edges.into_iter().collect();
+        let exists = |node: NodeId| node.index() < nodes.len();
+        let joins = |edge: &Edge| exists(edge.from) && exists(edge.to);
+        let dangling = edges.ids().find(|&id| !joins(&edges[id]));
+        match dangling {
+            Some(id) => Err(DanglingEdge(id)),
+            None => Ok(Self { title: visible(title), nodes, edges }),
+        }
+    }
+
+    /// The same graph with classes for nodes and edges, say by coverage.
+    #[must_use]
+    pub fn with_classes(
+        mut self,
+        node_class: impl Fn(NodeId, &Node) -> String,
+        edge_class: impl Fn(EdgeId, &Edge) -> String,
+    ) -> Self {
+        for id in self.nodes.ids() {
+            self.nodes[id].class = node_class(id, &self.nodes[id]);
+        }
+        for id in self.edges.ids() {
+            self.edges[id].class = edge_class(id, &self.edges[id]);
+        }
+        self
+    }
+
+    /// What is drawn.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The nodes.
+    #[must_use]
+    pub fn nodes(&self) -> &IndexVec<NodeId, Node> {
+        &self.nodes
+    }
+
+    /// The edges.
+    #[must_use]
+    pub fn edges(&self) -> &IndexVec<EdgeId, Edge> {
+        &self.edges
+    }
+}
+
+impl Node {
+    /// A node named `name` without more to say.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        Self { id: name.to_owned(), name: visible(name), ..Self::default() }
+    }
+}
+
+impl Edge {
+    /// An edge with one line of text; without any if `text` is empty.
+    #[must_use]
+    pub fn plain(from: NodeId, to: NodeId, text: &str) -> Self {
+        let line = Line { part: Part::Message, text: visible(text) };
+        let lines = if text.is_empty() { Vec::new() } else { vec![line] };
+        Self {
+            from,
+            to,
+            lines,
+            kind: EdgeKind::Plain,
+            switch: None,
+            doc: String::new(),
+            class: String::new(),
+        }
+    }
+
+    /// The text in one line.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn switch_edge(model: &Model, id: SwitchId, switch: &Switch) -> Edge {
+    Edge {
+        from: NodeId::new(switch.source.index()),
+        to: NodeId::new(switch.target.index()),
+        lines: switch_lines(&describe(model, switch)),
+        kind: model.sts.kind_of(switch).into(),
+        switch: Some(id),
+        doc: switch.doc.clone(),
+        class: String::new(),
+    }
+}
+
+/// `r0: ?inX(p)`, `[1 <= p && p <= 10]`, `x := x + p`, `reset w`; range obligations are left
+/// out, since a reader of a picture looks for what the author wrote.
+fn switch_lines(text: &SwitchText) -> Vec<Line> {
+    let mut lines = vec![Line { part: Part::Message, text: format!("{}: {}", text.label, text.message) }];
+    if !text.guard.is_empty() {
+        lines.push(Line { part: Part::Guard, text: format!("[{}]", text.guard.join(" && ")) });
+    }
+    if !text.updates.is_empty() {
+        let updates: Vec<String> =
+            text.updates.iter().map(|(var, value)| format!("{var} := {value}")).collect();
+        lines.push(Line { part: Part::Update, text: updates.join(", ") });
+    }
+    if !text.resets.is_empty() {
+        lines.push(Line { part: Part::Reset, text: format!("reset {}", text.resets.join(", ")) });
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn a_switch_becomes_lines() {
+        let graph = Graph::of(&samples::adder());
+        let texts: Vec<String> = graph.edges().iter().map(Edge::text).collect();
+        assert_eq!(
+            texts,
+            ["r0: ?inX(p) [p >= 1 && p <= 10] x := x + p", "r2: !done [x > 15]", "r1: !outX(p: x)"]
+        );
+        assert!(graph.nodes().iter().next().unwrap().initial);
+    }
+
+    #[test]
+    fn clocks_and_kinds_are_told() {
+        let graph = Graph::of(&samples::door());
+        let texts: Vec<String> = graph.edges().iter().map(Edge::text).collect();
+        assert!(texts.contains(&"d1: ?open(code: secret) reset w".to_owned()), "{texts:?}");
+        let kinds: Vec<EdgeKind> = graph.edges().iter().map(|edge| edge.kind).collect();
+        assert!(kinds.contains(&EdgeKind::Observed) && kinds.contains(&EdgeKind::Internal));
+    }
+
+    #[test]
+    fn an_edge_to_nowhere_is_refused() {
+        let edge = Edge::plain(NodeId::new(0), NodeId::new(1), "x");
+        assert_eq!(Graph::new("t", [Node::named("a")], [edge]).unwrap_err(), DanglingEdge(EdgeId::new(0)));
+    }
+
+    #[test]
+    fn classes_come_from_outside() {
+        let graph = Graph::of(&samples::adder())
+            .with_classes(|_, node| format!("loc-{}", node.name), |id, _| format!("e{}", id.index()));
+        assert_eq!(graph.nodes().iter().next().unwrap().class, "loc-idle");
+        assert_eq!(graph.edges().iter().last().unwrap().class, "e2");
+    }
+}

@@ -1,0 +1,318 @@
+//! A model as versioned JSON, for programs.
+//!
+//! Terms and sorts are texts of the modelling language. Fields may be added within a
+//! version; a field that changes its meaning or goes away makes a new one.
+
+use ioxide_model::sort::{Data, DataKind};
+use ioxide_model::sts::{Gate, GateKind, Location, Model, StateVar, Switch};
+use ioxide_model::term::Term;
+use serde::Serialize;
+
+/// The version written.
+pub const VERSION: u32 = 1;
+
+/// `model` as indented JSON with a line break at its end.
+#[must_use]
+pub fn json(model: &Model) -> String {
+    // A view of strings and numbers has nothing that serialisation could refuse.
+    let text = serde_json::to_string_pretty(&ModelView::of(model)).unwrap_or_default();
+    text + "\n"
+}
+
+#[derive(Serialize)]
+struct ModelView {
+    version: u32,
+    name: String,
+    doc: String,
+    types: Vec<TypeView>,
+    gates: Vec<GateView>,
+    variables: Vec<VariableView>,
+    clocks: Vec<String>,
+    initial: String,
+    locations: Vec<LocationView>,
+    switches: Vec<SwitchView>,
+}
+
+#[derive(Serialize)]
+struct TypeView {
+    name: String,
+    kind: &'static str,
+    constructors: Vec<ConstructorView>,
+}
+
+#[derive(Serialize)]
+struct ConstructorView {
+    name: String,
+    fields: Vec<FieldView>,
+}
+
+#[derive(Serialize)]
+struct GateView {
+    name: String,
+    kind: &'static str,
+    fields: Vec<FieldView>,
+    doc: String,
+}
+
+#[derive(Serialize)]
+struct FieldView {
+    name: String,
+    sort: String,
+}
+
+#[derive(Serialize)]
+struct VariableView {
+    name: String,
+    sort: String,
+    /// Null if the value at start is unknown.
+    init: Option<String>,
+}
+
+#[derive(Serialize)]
+struct LocationView {
+    name: String,
+    doc: String,
+}
+
+#[derive(Serialize)]
+struct SwitchView {
+    label: String,
+    from: String,
+    to: String,
+    /// Null for an internal switch.
+    gate: Option<String>,
+    guard: String,
+    update: Vec<UpdateView>,
+    resets: Vec<String>,
+    reqs: Vec<String>,
+    weight: u32,
+    doc: String,
+}
+
+#[derive(Serialize)]
+struct UpdateView {
+    var: String,
+    value: String,
+}
+
+impl ModelView {
+    fn of(model: &Model) -> Self {
+        let sts = &model.sts;
+        let initial = sts.locations.get(sts.initial).map(|location| location.name.to_string());
+        Self {
+            version: VERSION,
+            name: sts.name.to_string(),
+            doc: sts.doc.clone(),
+            types: model.pool.data_types().map(|(_, data)| TypeView::of(model, data)).collect(),
+            gates: sts.gates.iter().skip(1).map(|gate| GateView::of(model, gate)).collect(),
+            variables: sts.vars.iter().map(|var| VariableView::of(model, var)).collect(),
+            clocks: sts.clocks.iter().map(|clock| model.pool.var_info(clock.var).name.to_string()).collect(),
+            initial: initial.unwrap_or_default(),
+            locations: sts.locations.iter().map(LocationView::of).collect(),
+            switches: sts.switches.iter().map(|switch| SwitchView::of(model, switch)).collect(),
+        }
+    }
+}
+
+impl TypeView {
+    fn of(model: &Model, data: &Data) -> Self {
+        let kind = match data.kind {
+            DataKind::Enum => "enum",
+            DataKind::Record => "record",
+            DataKind::Option => "option",
+        };
+        let field = |name: &str, sort| FieldView { name: name.to_owned(), sort: model.pool.show_sort(sort) };
+        let constructors = data.ctors.iter().map(|ctor| ConstructorView {
+            name: ctor.name.to_string(),
+            fields: ctor.fields.iter().map(|it| field(&it.name, it.sort)).collect(),
+        });
+        Self { name: data.name.to_string(), kind, constructors: constructors.collect() }
+    }
+}
+
+impl GateView {
+    fn of(model: &Model, gate: &Gate) -> Self {
+        let kind = match gate.kind {
+            GateKind::Internal => "internal",
+            GateKind::Input => "input",
+            GateKind::Observed => "observed",
+            GateKind::Output => "output",
+        };
+        let field = |&var| FieldView {
+            name: model.pool.var_info(var).name.to_string(),
+            sort: model.pool.show_sort(model.pool.var_info(var).sort),
+        };
+        let fields = gate.fields.iter().map(field).collect();
+        Self { name: gate.name.to_string(), kind, fields, doc: gate.doc.clone() }
+    }
+}
+
+impl VariableView {
+    fn of(model: &Model, var: &StateVar) -> Self {
+        let info = model.pool.var_info(var.var);
+        let init = var.init.map(|init| show(model, init));
+        Self { name: info.name.to_string(), sort: model.pool.show_sort(info.sort), init }
+    }
+}
+
+impl LocationView {
+    fn of(location: &Location) -> Self {
+        Self { name: location.name.to_string(), doc: location.doc.clone() }
+    }
+}
+
+impl SwitchView {
+    fn of(model: &Model, switch: &Switch) -> Self {
+        let sts = &model.sts;
+        let gate = &sts.gates[switch.gate];
+        let name = |var| model.pool.var_info(var).name.to_string();
+        let update = |&(var, value): &(_, Term)| UpdateView { var: name(var), value: show(model, value) };
+        Self {
+            label: switch.label.to_string(),
+            from: sts.locations[switch.source].name.to_string(),
+            to: sts.locations[switch.target].name.to_string(),
+            gate: (gate.kind != GateKind::Internal).then(|| gate.name.to_string()),
+            guard: show(model, switch.guard),
+            update: switch.update.iter().map(update).collect(),
+            resets: switch.resets.iter().map(|&clock| name(clock)).collect(),
+            reqs: switch.reqs.iter().map(ToString::to_string).collect(),
+            weight: switch.weight,
+            doc: switch.doc.clone(),
+        }
+    }
+}
+
+fn show(model: &Model, term: Term) -> String {
+    model.pool.show(term).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn the_adder_as_json() {
+        insta::assert_snapshot!(json(&samples::adder()), @r#"
+        {
+          "version": 1,
+          "name": "Adder",
+          "doc": "Adds what it is given, and tells the sum.",
+          "types": [],
+          "gates": [
+            {
+              "name": "inX",
+              "kind": "input",
+              "fields": [
+                {
+                  "name": "p",
+                  "sort": "int"
+                }
+              ],
+              "doc": ""
+            },
+            {
+              "name": "outX",
+              "kind": "output",
+              "fields": [
+                {
+                  "name": "p",
+                  "sort": "int"
+                }
+              ],
+              "doc": ""
+            },
+            {
+              "name": "done",
+              "kind": "output",
+              "fields": [],
+              "doc": ""
+            }
+          ],
+          "variables": [
+            {
+              "name": "x",
+              "sort": "int",
+              "init": "0"
+            }
+          ],
+          "clocks": [],
+          "initial": "idle",
+          "locations": [
+            {
+              "name": "idle",
+              "doc": ""
+            },
+            {
+              "name": "busy",
+              "doc": ""
+            },
+            {
+              "name": "finished",
+              "doc": ""
+            }
+          ],
+          "switches": [
+            {
+              "label": "r0",
+              "from": "idle",
+              "to": "busy",
+              "gate": "inX",
+              "guard": "p >= 1 && p <= 10",
+              "update": [
+                {
+                  "var": "x",
+                  "value": "x + p"
+                }
+              ],
+              "resets": [],
+              "reqs": [
+                "R-1"
+              ],
+              "weight": 1,
+              "doc": "Adds one number."
+            },
+            {
+              "label": "r2",
+              "from": "idle",
+              "to": "finished",
+              "gate": "done",
+              "guard": "x > 15",
+              "update": [],
+              "resets": [],
+              "reqs": [],
+              "weight": 1,
+              "doc": ""
+            },
+            {
+              "label": "r1",
+              "from": "busy",
+              "to": "idle",
+              "gate": "outX",
+              "guard": "x == p",
+              "update": [],
+              "resets": [],
+              "reqs": [],
+              "weight": 1,
+              "doc": ""
+            }
+          ]
+        }
+        "#);
+    }
+
+    #[test]
+    fn the_door_as_json() {
+        let value: serde_json::Value = serde_json::from_str(&json(&samples::door())).unwrap();
+        assert_eq!(value["version"], 1);
+        assert_eq!(value["initial"], "closed");
+        assert_eq!(value["clocks"][0], "w");
+        assert_eq!(value["variables"][0]["init"], serde_json::Value::Null);
+        assert_eq!(value["types"][0]["constructors"][1]["name"], "Green");
+        assert_eq!(value["gates"][1]["kind"], "observed");
+        assert_eq!(value["switches"][4]["gate"], serde_json::Value::Null);
+        assert_eq!(value["switches"][4]["resets"][0], "w");
+        assert_eq!(value["switches"][2]["reqs"][0], "R-<2>");
+        assert_eq!(value["locations"][3]["name"], "broken");
+    }
+}

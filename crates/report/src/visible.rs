@@ -1,0 +1,47 @@
+//! Text that shows what it holds: nothing invisible, nothing that moves the reader's eye.
+//!
+//! Names and comments come from files of unknown origin. Control characters could drive
+//! a terminal, and Unicode's bidirectional marks could make a guard read as another one
+//! (Boucher and Anderson, "Trojan Source", USENIX Security 2023). Both are written as
+//! `\u{…}`, and line breaks and tabs become spaces.
+
+/// `text` on one line, with control characters and bidirectional marks written out.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' => out.push(' '),
+            c if is_hidden(c) => out.push_str(&format!("\\u{{{:x}}}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Control characters, bidirectional marks, line separators and characters XML cannot hold.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_characters_are_written_out_and_others_stay() {
+        check("x + π", "x + π");
+        check("a\nb\tc", "a b c");
+        check("\u{1b}[2J", "\\u{1b}[2J");
+        check("a\u{202e}b", "a\\u{202e}b");
+        check("\u{ffff}", "\\u{ffff}");
+        check("<b>&", "<b>&");
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(visible(text), expected);
+    }
+}
