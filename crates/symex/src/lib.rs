@@ -16,6 +16,9 @@ mod quiescence;
 mod state;
 mod step;
 
+#[cfg(test)]
+mod tests;
+
 pub use crate::after::{After, Belief, Blocked, Forbidden, Observed, Refusal};
 pub use crate::cx::Ctx;
 pub use crate::explore::{Exploration, ExploreConfig, IgnoreDead, Limits, Order, Stats, StopReason, explore};

@@ -1,0 +1,215 @@
+//! Second opinions: random finite models, their meaning enumerated state by state.
+
+mod explicit;
+mod random;
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use proptest::prelude::*;
+
+use ioxide_model::concrete::{State, initial_state};
+use ioxide_model::label::Label;
+use ioxide_model::sts::{Model, SwitchId};
+use ioxide_model::term::Term;
+use ioxide_model::valuation::Valuation;
+use ioxide_smt::brute::Brute;
+use ioxide_smt::solver::Decision;
+
+use crate::explore::{ExploreConfig, IgnoreDead, Limits, Order, StopReason, explore};
+use crate::merge::Revisit;
+use crate::{After, Belief, Ctx, Observed, Quiescence, SymState, is_quiescent, offers};
+
+use self::explicit::Explicit;
+use self::random::{Recipe, build, recipe};
+
+/// The concrete states `state` stands for, by enumerating the values of its variables.
+fn interpretations(cx: &mut Ctx<'_>, state: &SymState) -> BTreeSet<State> {
+    let mut terms: Vec<Term> = state.store.terms().to_vec();
+    terms.extend(state.path.facts());
+    let vars = cx.pool.free_vars_of(&terms);
+    let domains: Vec<_> = vars
+        .iter()
+        .map(|var| cx.pool.finite_domain(cx.pool.var_info(*var).sort).expect("random models are finite"))
+        .collect();
+    let mut found = BTreeSet::new();
+    for valuation in explicit::valuations(&vars, &domains) {
+        let holds = |fact: &Term| cx.pool.holds(*fact, &valuation) == Ok(true);
+        if state.path.facts().iter().all(holds) {
+            let value =
+                |(var, term)| (var, cx.pool.eval(term, &valuation).expect("all variables have values"));
+            let values: Valuation = state.store.iter(cx.sts).map(value).collect();
+            found.insert(State { loc: state.loc, values });
+        }
+    }
+    found
+}
+
+fn configs() -> [ExploreConfig; 3] {
+    let limits = Limits { max_states: 400, max_depth: 6 };
+    let with = |revisit, ignore_dead, order| ExploreConfig { order, revisit, ignore_dead, limits };
+    [
+        with(Revisit::MergeEquivalent, IgnoreDead::No, Order::BreadthFirst),
+        with(Revisit::MergeSubsumed, IgnoreDead::No, Order::BreadthFirst),
+        with(Revisit::MergeSubsumed, IgnoreDead::Except(Vec::new()), Order::DepthFirst),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    /// Symbolic and concrete execution reach the same states by the same switches.
+    #[test]
+    fn symbolic_execution_agrees_with_concrete(recipe in recipe()) {
+        let mut model = build(&recipe);
+        let explicit = Explicit::explore(&model);
+        let mut solver = Brute::new();
+        let mut cx = Ctx::new(&mut model, &mut solver);
+        let result = explore(&mut cx, &configs()[0], &mut |_| ControlFlow::Continue(()));
+        let mut covered = BTreeSet::new();
+        let nodes: Vec<SymState> = result.graph.nodes.iter().cloned().collect();
+        for state in &nodes {
+            covered.extend(interpretations(&mut cx, state));
+        }
+        prop_assert!(covered.is_subset(&explicit.states), "a symbolic state stands for one that cannot be reached");
+        if result.stop == StopReason::Exhausted {
+            prop_assert_eq!(&covered, &explicit.states);
+            prop_assert_eq!(result.taken(), explicit.taken);
+        }
+    }
+
+    /// However states are merged, the same switches are found.
+    #[test]
+    fn merging_loses_no_switch(recipe in recipe()) {
+        let mut model = build(&recipe);
+        let explicit = Explicit::explore(&model);
+        for config in configs() {
+            let mut solver = Brute::new();
+            let mut cx = Ctx::new(&mut model, &mut solver);
+            let result = explore(&mut cx, &config, &mut |_| ControlFlow::Continue(()));
+            prop_assert_eq!(result.stats.doubtful, 0);
+            if result.stop == StopReason::Exhausted {
+                prop_assert_eq!(result.taken(), explicit.taken.clone(), "{:?}", config);
+            }
+        }
+    }
+
+    /// Quiescence is "no output and no internal step for any values".
+    #[test]
+    fn quiescence_agrees_with_enumeration(recipe in recipe()) {
+        let mut model = build(&recipe);
+        let explicit = Explicit::explore(&model);
+        let mut solver = Brute::new();
+        let mut cx = Ctx::new(&mut model, &mut solver);
+        for state in &explicit.states {
+            let quiet = explicit.is_quiescent(state);
+            let expected = if quiet { Quiescence::Quiet } else { Quiescence::Active };
+            prop_assert_eq!(is_quiescent(&mut cx, state), expected);
+            let condition = crate::quiescence(&mut cx, state.loc);
+            let known = state.values.iter().map(|(var, value)| (var, value.clone())).collect::<Vec<_>>();
+            let known = known.into_iter().map(|(var, value)| (var, cx.pool.value(value))).collect();
+            let condition = cx.pool.substitute(condition, &known);
+            prop_assert_eq!(cx.decide(&[condition]), if quiet { Decision::Sat } else { Decision::Unsat });
+        }
+    }
+
+    /// The monitor's belief is the set of states an explicit reading of the trace gives.
+    #[test]
+    fn the_monitor_agrees_with_enumeration(recipe in recipe(), choices in proptest::collection::vec(any::<u16>(), 1..8)) {
+        let mut model = build(&recipe);
+        let explicit = Explicit::explore(&model);
+        let labels = explicit.labels.clone();
+        let mut solver = Brute::new();
+        let mut cx = Ctx::new(&mut model, &mut solver);
+        let mut after = After::new(&mut cx);
+        let mut belief = explicit.initial_belief();
+        for choice in choices {
+            let label = &labels[usize::from(choice) % labels.len()];
+            let next = explicit.after(&belief, label);
+            match after.observe(&mut cx, label) {
+                Ok(Observed::Allowed) => {
+                    prop_assert_eq!(after.belief(), &Belief::Concrete(next.clone()));
+                    belief = next;
+                }
+                Ok(Observed::Unspecified) => {
+                    prop_assert!(next.is_empty() && matches!(label, Label::Input(..)));
+                    break;
+                }
+                Err(forbidden) => {
+                    prop_assert!(next.is_empty() && !matches!(label, Label::Input(..)));
+                    prop_assert_eq!(&forbidden.before, after.belief());
+                }
+            }
+        }
+    }
+
+    /// A monitor that does not know the initial values allows exactly what some initial values allow.
+    #[test]
+    fn unknown_initial_values_are_all_possible(recipe in recipe(), choices in proptest::collection::vec(any::<u16>(), 1..5)) {
+        let known = build(&recipe);
+        let mut unknown = known.clone();
+        for var in &mut unknown.sts.vars {
+            var.init = None;
+        }
+        let starts = explicit::all_starts(&known);
+        let worlds: Vec<Explicit> = starts.iter().map(|start| Explicit::explore_from(&known, start.clone())).collect();
+        let mut beliefs: Vec<BTreeSet<State>> = worlds.iter().map(Explicit::initial_belief).collect();
+        let labels = worlds[0].labels.clone();
+        let mut solver = Brute::new();
+        let mut cx = Ctx::new(&mut unknown, &mut solver);
+        let mut after = After::new(&mut cx);
+        for choice in choices {
+            let label = &labels[usize::from(choice) % labels.len()];
+            beliefs = worlds.iter().zip(&beliefs).map(|(world, belief)| world.after(belief, label)).collect();
+            let possible = beliefs.iter().any(|belief| !belief.is_empty());
+            match after.observe(&mut cx, label) {
+                Ok(Observed::Allowed) => prop_assert!(possible),
+                Ok(Observed::Unspecified) => {
+                    prop_assert!(!possible);
+                    break;
+                }
+                Err(_) => {
+                    prop_assert!(!possible);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// What a state offers is what enumeration finds enabled.
+    #[test]
+    fn offers_agree_with_enumeration(recipe in recipe()) {
+        let mut model = build(&recipe);
+        let explicit = Explicit::explore(&model);
+        let mut solver = Brute::new();
+        let mut cx = Ctx::new(&mut model, &mut solver);
+        for state in &explicit.states {
+            let offered: BTreeSet<SwitchId> = offers(&mut cx, state, |_| true).iter().map(|offer| offer.switch).collect();
+            prop_assert_eq!(offered, explicit.enabled(state));
+        }
+    }
+}
+
+#[test]
+fn the_empty_model_is_quiescent_and_explored_at_once() {
+    let mut model = build(&Recipe::empty());
+    let mut solver = Brute::new();
+    let mut cx = Ctx::new(&mut model, &mut solver);
+    let result = explore(&mut cx, &ExploreConfig::default(), &mut |_| ControlFlow::Continue(()));
+    assert_eq!((result.stop, result.stats.states), (StopReason::Exhausted, 1));
+    let state = initial_state(cx.pool, cx.sts).expect("all values are known");
+    assert_eq!(is_quiescent(&mut cx, &state), Quiescence::Quiet);
+}
+
+#[test]
+fn an_unspecified_input_ends_what_the_specification_says() {
+    let mut model: Model = build(&Recipe::empty());
+    let input = random::input();
+    let mut solver = Brute::new();
+    let mut cx = Ctx::new(&mut model, &mut solver);
+    let mut after = After::new(&mut cx);
+    let label = Label::Input(input, vec![ioxide_model::value::Value::int(0)]);
+    assert!(!after.accepts(&mut cx, &label));
+    assert_eq!(after.observe(&mut cx, &label).expect("inputs are never forbidden"), Observed::Unspecified);
+    assert_eq!(after.belief(), &Belief::Unspecified);
+}
