@@ -7,6 +7,12 @@
 //! re-evaluated before it is handed out, and what is not decided is
 //! [`Unknown`](solver::Answer::Unknown), which is never a proof.
 
+pub mod backend;
 pub mod brute;
+pub mod layers;
+mod regex;
+pub mod smtlib;
 pub mod solver;
+pub mod stack;
 pub mod tally;
+pub mod z3;

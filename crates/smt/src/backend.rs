@@ -1,0 +1,186 @@
+//! Incremental back-ends, and the adapter that makes one a [`Solver`].
+//!
+//! A [`Backend`] has a stack of levels. [`Incremental`] keeps one level per fact and
+//! turns a list of facts into pops and pushes by the longest prefix it shares with what
+//! is asserted already. It talks to the back-end only when a question is really asked,
+//! and never checks at level 0, where solvers run their slow one-shot pipeline.
+
+use ioxide_model::term::{Term, TermPool, VarId};
+use ioxide_model::valuation::Valuation;
+use rustc_hash::FxHashSet;
+
+use crate::solver::{Answer, Decision, Limits, Solver, Why};
+use crate::tally::{Answers, Tally};
+
+/// Stops a running [`Backend::check`] from another thread.
+pub type Stopper = Box<dyn Fn() + Send + Sync>;
+
+/// A solver with a stack of levels. One per worker thread.
+pub trait Backend: Send {
+    /// The name counts go by.
+    fn name(&self) -> &'static str;
+
+    /// Opens a level.
+    ///
+    /// # Errors
+    /// If the solver fails; the caller then [renews](Self::renew) it.
+    fn push(&mut self) -> Result<(), Why>;
+
+    /// Closes `n` levels with everything declared and asserted there.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    fn pop(&mut self, n: usize) -> Result<(), Why>;
+
+    /// Makes `var` known on the top level, and that its value lies in its sort.
+    ///
+    /// # Errors
+    /// If the solver fails or has no such sort.
+    fn declare(&mut self, pool: &TermPool, var: VarId) -> Result<(), Why>;
+
+    /// Asserts `fact`, whose free variables are declared, on the top level.
+    ///
+    /// # Errors
+    /// If the solver fails, or `fact` uses something the solver cannot express.
+    fn assert(&mut self, pool: &TermPool, fact: Term) -> Result<(), Why>;
+
+    /// Decides the conjunction of all levels.
+    fn check(&mut self, limits: Limits) -> Decision;
+
+    /// The values of `vars` after a check that said [`Decision::Sat`].
+    ///
+    /// # Errors
+    /// If a value cannot be read: then the check has no usable answer.
+    fn values(&mut self, pool: &TermPool, vars: &[VarId]) -> Result<Valuation, Why>;
+
+    /// What stops a running check; stopping an idle back-end does nothing.
+    fn stopper(&self) -> Stopper;
+
+    /// Starts afresh, with an empty stack.
+    fn renew(&mut self);
+}
+
+/// A [`Backend`] as a [`Solver`].
+#[derive(Debug)]
+pub struct Incremental<B> {
+    backend: B,
+    limits: Limits,
+    /// The facts asserted, one per level above the first.
+    asserted: Vec<Level>,
+    declared: FxHashSet<VarId>,
+    /// Whether the level below all facts is open.
+    open: bool,
+    answers: Answers,
+}
+
+#[derive(Debug)]
+struct Level {
+    fact: Term,
+    declared: Vec<VarId>,
+}
+
+impl<B: Backend> Incremental<B> {
+    /// Asks `backend`, each question within `limits`.
+    pub fn new(backend: B, limits: Limits) -> Self {
+        Self {
+            backend,
+            limits,
+            asserted: Vec::new(),
+            declared: FxHashSet::default(),
+            open: false,
+            answers: Answers::default(),
+        }
+    }
+
+    /// The back-end.
+    pub fn backend(&self) -> &B {
+        &self.backend
+    }
+
+    fn ask(&mut self, pool: &TermPool, facts: &[Term]) -> Decision {
+        let decision = match self.sync(pool, facts) {
+            Ok(()) => self.backend.check(self.limits),
+            Err(why) => Decision::Unknown(why),
+        };
+        if let Decision::Unknown(why) = &decision
+            && *why != Why::Incomplete
+        {
+            self.renew();
+        }
+        decision
+    }
+
+    /// Brings the stack of the back-end to `facts`.
+    fn sync(&mut self, pool: &TermPool, facts: &[Term]) -> Result<(), Why> {
+        if !self.open {
+            self.backend.push()?;
+            self.open = true;
+        }
+        let shared = self.asserted.iter().zip(facts).take_while(|(level, fact)| level.fact == **fact).count();
+        self.pop_to(shared)?;
+        facts[shared..].iter().try_for_each(|&fact| self.push_fact(pool, fact))
+    }
+
+    fn pop_to(&mut self, n_levels: usize) -> Result<(), Why> {
+        let n_gone = self.asserted.len() - n_levels;
+        if n_gone == 0 {
+            return Ok(());
+        }
+        for level in self.asserted.drain(n_levels..) {
+            for var in level.declared {
+                self.declared.remove(&var);
+            }
+        }
+        self.backend.pop(n_gone)
+    }
+
+    fn push_fact(&mut self, pool: &TermPool, fact: Term) -> Result<(), Why> {
+        self.backend.push()?;
+        let mut declared = pool.free_vars(fact);
+        declared.retain(|&var| self.declared.insert(var));
+        for &var in &declared {
+            self.backend.declare(pool, var)?;
+        }
+        self.backend.assert(pool, fact)?;
+        self.asserted.push(Level { fact, declared });
+        Ok(())
+    }
+
+    /// A back-end that failed half-way is not trusted with the rest.
+    fn renew(&mut self) {
+        self.backend.renew();
+        self.asserted.clear();
+        self.declared.clear();
+        self.open = false;
+    }
+
+    fn read(&mut self, pool: &TermPool, facts: &[Term]) -> Answer {
+        match self.backend.values(pool, &pool.free_vars_of(facts)) {
+            Ok(valuation) => Answer::Sat(valuation),
+            Err(why) => {
+                self.renew();
+                Answer::Unknown(why)
+            }
+        }
+    }
+}
+
+impl<B: Backend> Solver for Incremental<B> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+        let answer = match self.ask(pool, facts) {
+            Decision::Sat => self.read(pool, facts),
+            Decision::Unsat => Answer::Unsat,
+            Decision::Unknown(why) => Answer::Unknown(why),
+        };
+        self.answers.note(answer)
+    }
+
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+        let decision = self.ask(pool, facts);
+        self.answers.note_decision(decision)
+    }
+
+    fn tally(&self, tally: &mut Tally) {
+        tally.add(self.backend.name(), self.answers);
+    }
+}

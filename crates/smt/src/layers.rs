@@ -1,0 +1,6 @@
+//! Layers: solvers in front of solvers. Most questions end in one of them.
+//!
+//! Each layer answers what it can prove or witness itself and hands on the rest, so
+//! they stack in any order; [`stack`](crate::stack) has the order that pays.
+
+pub mod scalar;

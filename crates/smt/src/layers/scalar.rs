@@ -1,0 +1,326 @@
+//! Replaces data terms by scalar ones, so that back-ends see only truth values, numbers
+//! and strings.
+//!
+//! A variable of a data type becomes a *tag*, the position of its constructor, and one
+//! variable for every field of every constructor. Equality of data is equality of the
+//! tags and, under each constructor, of its fields; a choice between data is a choice
+//! between their parts. Valuations are put together again on the way back.
+//!
+//! *Promises* facts without data terms that are satisfiable exactly if the given ones are.
+
+use ioxide_model::sort::{DataId, Sort};
+use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::{DataValue, Value};
+use rustc_hash::FxHashMap;
+
+use crate::solver::{Answer, Decision, Solver};
+use crate::tally::Tally;
+
+/// The layer.
+#[derive(Debug)]
+pub struct Scalar<S> {
+    inner: S,
+    images: Images,
+}
+
+impl<S: Solver> Scalar<S> {
+    /// Makes facts scalar for `inner`.
+    pub fn new(inner: S) -> Self {
+        Self { inner, images: Images::default() }
+    }
+}
+
+impl<S: Solver> Solver for Scalar<S> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+        let scalars = self.images.facts(pool, facts);
+        if scalars == facts {
+            return self.inner.check(pool, facts);
+        }
+        match self.inner.check(pool, &scalars) {
+            Answer::Sat(valuation) => Answer::Sat(self.images.restore(pool, facts, &valuation)),
+            other => other,
+        }
+    }
+
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+        let scalars = self.images.facts(pool, facts);
+        self.inner.decide(pool, &scalars)
+    }
+
+    fn tally(&self, tally: &mut Tally) {
+        self.inner.tally(tally);
+    }
+}
+
+/// A term without data: one scalar term, or the parts of a data term.
+#[derive(Clone, Debug)]
+enum Image {
+    Scalar(Term),
+    Data(Parts),
+}
+
+/// A data term in parts.
+#[derive(Clone, Debug)]
+struct Parts {
+    data: DataId,
+    /// The position of the constructor, as an integer.
+    tag: Term,
+    /// Per constructor, its fields; meaningless under another tag.
+    fields: Vec<Vec<Image>>,
+}
+
+#[derive(Debug, Default)]
+struct Images {
+    /// Facts that were looked at, so that most facts cost one look-up.
+    facts: FxHashMap<Term, Term>,
+    terms: FxHashMap<Term, Image>,
+    vars: FxHashMap<VarId, Image>,
+}
+
+impl Images {
+    fn facts(&mut self, pool: &mut TermPool, facts: &[Term]) -> Vec<Term> {
+        facts.iter().map(|&fact| self.fact(pool, fact)).collect()
+    }
+
+    fn fact(&mut self, pool: &mut TermPool, fact: Term) -> Term {
+        if let Some(&image) = self.facts.get(&fact) {
+            return image;
+        }
+        let order = pool.subterms_where(&[fact], |_| true);
+        let has_data = order.iter().any(|&term| matches!(pool.sort(term), Sort::Data(_)));
+        let image = if has_data { self.rewrite(pool, fact, &order) } else { fact };
+        self.facts.insert(fact, image);
+        image
+    }
+
+    /// The image of `root`, of sort bool, whose subterms are `order`.
+    fn rewrite(&mut self, pool: &mut TermPool, root: Term, order: &[Term]) -> Term {
+        for &term in order {
+            self.open_binders(pool, term);
+        }
+        for &term in order {
+            if !self.terms.contains_key(&term) {
+                let image = self.image(pool, term);
+                self.terms.insert(term, image);
+            }
+        }
+        self.scalar(root)
+    }
+
+    /// Bound variables become declared ones until their quantifier binds them again:
+    /// a quantifier that binds more variables than before must not capture any.
+    fn open_binders(&mut self, pool: &mut TermPool, term: Term) {
+        let Node::Exists(vars, _) = pool.node(term).clone() else { return };
+        for &var in &vars {
+            self.vars.entry(var).or_insert_with(|| {
+                let info = pool.var_info(var).clone();
+                fresh(pool, &info.name, info.sort)
+            });
+        }
+    }
+
+    fn scalar(&self, term: Term) -> Term {
+        match self.terms.get(&term) {
+            Some(Image::Scalar(image)) => *image,
+            _ => unreachable!("a scalar term has a scalar image"),
+        }
+    }
+
+    fn parts(&self, term: Term) -> Parts {
+        match self.terms.get(&term) {
+            Some(Image::Data(parts)) => parts.clone(),
+            _ => unreachable!("a data term has parts"),
+        }
+    }
+
+    /// The image of `term`, whose children have theirs.
+    fn image(&mut self, pool: &mut TermPool, term: Term) -> Image {
+        let is_data = |pool: &TermPool, term| matches!(pool.sort(term), Sort::Data(_));
+        match pool.node(term).clone() {
+            Node::Var(var) => self.var(pool, var, term),
+            Node::Value(value) => constant(pool, &value),
+            Node::Construct(data, ctor, args) => {
+                let args = args.iter().map(|arg| self.terms[arg].clone()).collect();
+                Image::Data(construct(pool, data, ctor, args))
+            }
+            Node::Ite(cond, a, b) if is_data(pool, a) => {
+                let (a, b) = (self.terms[&a].clone(), self.terms[&b].clone());
+                choice(pool, self.scalar(cond), &a, &b)
+            }
+            Node::Eq(a, b) if is_data(pool, a) => {
+                let (a, b) = (self.parts(a), self.parts(b));
+                Image::Scalar(equal_parts(pool, &a, &b))
+            }
+            Node::Is(ctor, a) => {
+                let tag = self.parts(a).tag;
+                Image::Scalar(has_tag(pool, tag, ctor))
+            }
+            Node::Select { ctor, field, arg } => {
+                let parts = self.parts(arg);
+                select(pool, &parts, ctor, field)
+            }
+            Node::Exists(vars, body) => {
+                let parts: Vec<VarId> = vars.iter().flat_map(|var| leaves(pool, &self.vars[var])).collect();
+                Image::Scalar(pool.exists(&parts, self.scalar(body)))
+            }
+            _ => Image::Scalar(pool.with_children(term, |child| self.scalar(child))),
+        }
+    }
+
+    fn var(&mut self, pool: &mut TermPool, var: VarId, term: Term) -> Image {
+        if let Some(image) = self.vars.get(&var) {
+            return image.clone();
+        }
+        let info = pool.var_info(var).clone();
+        let image = match info.sort {
+            Sort::Data(_) => fresh(pool, &info.name, info.sort),
+            _ => Image::Scalar(term),
+        };
+        self.vars.insert(var, image.clone());
+        image
+    }
+
+    /// A valuation of the free variables of `facts` from one of their scalar images.
+    fn restore(&self, pool: &TermPool, facts: &[Term], scalars: &Valuation) -> Valuation {
+        let value = |var: VarId| match self.vars.get(&var) {
+            Some(image) => restored(pool, image, scalars, pool.var_info(var).sort),
+            None => assigned(pool, scalars, var),
+        };
+        pool.free_vars_of(facts).into_iter().map(|var| (var, value(var))).collect()
+    }
+}
+
+/// New variables for the parts of a variable of `sort`.
+fn fresh(pool: &mut TermPool, name: &str, sort: Sort) -> Image {
+    let Sort::Data(data) = sort else { return Image::Scalar(pool.fresh(name, sort).1) };
+    let ctors = pool.data(data).ctors.clone();
+    let last = i64::try_from(ctors.len()).map_or(i64::MAX, |n| n - 1);
+    let tag = match last {
+        0 => pool.int(0),
+        _ => pool.fresh(&format!("{name}.tag"), Sort::Range { lo: 0, hi: last }).1,
+    };
+    let mut fields = Vec::with_capacity(ctors.len());
+    for ctor in &ctors {
+        let part = |field: &ioxide_model::sort::DataField| {
+            fresh(pool, &format!("{name}.{}.{}", ctor.name, field.name), field.sort)
+        };
+        fields.push(ctor.fields.iter().map(part).collect());
+    }
+    Image::Data(Parts { data, tag, fields })
+}
+
+/// The variables an image of a variable is made of.
+fn leaves(pool: &TermPool, image: &Image) -> Vec<VarId> {
+    let var = |term: Term| if let Node::Var(var) = pool.node(term) { Some(*var) } else { None };
+    match image {
+        Image::Scalar(term) => var(*term).into_iter().collect(),
+        Image::Data(parts) => {
+            let fields = parts.fields.iter().flatten().flat_map(|part| leaves(pool, part));
+            var(parts.tag).into_iter().chain(fields).collect()
+        }
+    }
+}
+
+fn constant(pool: &mut TermPool, value: &Value) -> Image {
+    match value {
+        Value::Data(DataValue { data, ctor, args }) => {
+            let args = args.iter().map(|arg| constant(pool, arg)).collect();
+            Image::Data(construct(pool, *data, *ctor, args))
+        }
+        _ => Image::Scalar(pool.value(value.clone())),
+    }
+}
+
+/// The parts of a constructor application; fields of other constructors are plain values.
+fn construct(pool: &mut TermPool, data: DataId, ctor: u32, args: Vec<Image>) -> Parts {
+    let sorts = |pool: &TermPool, at: usize| -> Vec<Sort> {
+        pool.data(data).ctors[at].fields.iter().map(|field| field.sort).collect()
+    };
+    let mut fields = Vec::new();
+    for at in 0..pool.data(data).ctors.len() {
+        fields.push(if at == ctor as usize {
+            args.clone()
+        } else {
+            sorts(pool, at).into_iter().map(|sort| default(pool, sort)).collect()
+        });
+    }
+    Parts { data, tag: pool.int(i64::from(ctor)), fields }
+}
+
+fn default(pool: &mut TermPool, sort: Sort) -> Image {
+    let value = pool.default_value(sort);
+    constant(pool, &value)
+}
+
+fn has_tag(pool: &mut TermPool, tag: Term, ctor: u32) -> Term {
+    let ctor = pool.int(i64::from(ctor));
+    pool.eq(tag, ctor)
+}
+
+/// `if cond then a else b`, part by part.
+fn choice(pool: &mut TermPool, cond: Term, a: &Image, b: &Image) -> Image {
+    match (a, b) {
+        (Image::Scalar(a), Image::Scalar(b)) => Image::Scalar(pool.ite(cond, *a, *b)),
+        (Image::Data(a), Image::Data(b)) => {
+            let tag = pool.ite(cond, a.tag, b.tag);
+            let mut fields = Vec::with_capacity(a.fields.len());
+            for (left, right) in a.fields.iter().zip(&b.fields) {
+                fields.push(left.iter().zip(right).map(|(l, r)| choice(pool, cond, l, r)).collect());
+            }
+            Image::Data(Parts { data: a.data, tag, fields })
+        }
+        _ => unreachable!("both branches of a choice have one sort"),
+    }
+}
+
+fn equal(pool: &mut TermPool, a: &Image, b: &Image) -> Term {
+    match (a, b) {
+        (Image::Scalar(a), Image::Scalar(b)) => pool.eq(*a, *b),
+        (Image::Data(a), Image::Data(b)) => equal_parts(pool, a, b),
+        _ => unreachable!("both sides of an equation have one sort"),
+    }
+}
+
+fn equal_parts(pool: &mut TermPool, a: &Parts, b: &Parts) -> Term {
+    let mut facts = vec![pool.eq(a.tag, b.tag)];
+    for (ctor, (left, right)) in (0..).zip(a.fields.iter().zip(&b.fields)) {
+        let same: Vec<Term> = left.iter().zip(right).map(|(l, r)| equal(pool, l, r)).collect();
+        let (test, same) = (has_tag(pool, a.tag, ctor), pool.and(same));
+        facts.push(pool.implies(test, same));
+    }
+    pool.and(facts)
+}
+
+/// The field under its constructor, else the default value of its sort.
+fn select(pool: &mut TermPool, parts: &Parts, ctor: u32, field: u32) -> Image {
+    let sort = pool.data(parts.data).ctors[ctor as usize].fields[field as usize].sort;
+    let otherwise = default(pool, sort);
+    let test = has_tag(pool, parts.tag, ctor);
+    choice(pool, test, &parts.fields[ctor as usize][field as usize], &otherwise)
+}
+
+fn assigned(pool: &TermPool, scalars: &Valuation, var: VarId) -> Value {
+    scalars.get(var).cloned().unwrap_or_else(|| pool.default_value(pool.var_info(var).sort))
+}
+
+/// The value the parts of a variable have under `scalars`.
+fn restored(pool: &TermPool, image: &Image, scalars: &Valuation, sort: Sort) -> Value {
+    match image {
+        Image::Scalar(term) => match pool.node(*term) {
+            Node::Var(var) => assigned(pool, scalars, *var),
+            _ => pool.default_value(sort),
+        },
+        Image::Data(parts) => {
+            let tag = match pool.node(parts.tag) {
+                Node::Var(var) => assigned(pool, scalars, *var),
+                _ => Value::int(0),
+            };
+            let ctor = tag.as_int().and_then(|n| n.to_i64()).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
+            let fields = &pool.data(parts.data).ctors[ctor as usize].fields;
+            let images = &parts.fields[ctor as usize];
+            let args = fields.iter().zip(images).map(|(field, it)| restored(pool, it, scalars, field.sort));
+            Value::Data(DataValue { data: parts.data, ctor, args: args.collect() })
+        }
+    }
+}

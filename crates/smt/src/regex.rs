@@ -1,0 +1,112 @@
+//! Regular expressions as SMT-LIB knows them, from the syntax tree of the `regex` crate.
+//!
+//! *Promises* that a whole string matches the result exactly if it matches the pattern;
+//! what SMT-LIB cannot say (word boundaries, anchors inside, bytes) is an error.
+//! SMT-LIB has no characters above `2FFFF`: classes are cut there.
+
+use regex_syntax::hir::{Class, Hir, HirKind, Look};
+
+/// The greatest character of an SMT-LIB string.
+pub(crate) const MAX_CHAR: char = '\u{2FFFF}';
+
+/// A regular expression over characters; whole strings match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Re {
+    /// Matches this text only.
+    Text(String),
+    /// Matches one character of these ranges; of none, nothing.
+    Chars(Vec<(char, char)>),
+    /// One after the other.
+    Concat(Vec<Re>),
+    /// Any of these.
+    Union(Vec<Re>),
+    /// `min` to `max` times.
+    Repeat { inner: Box<Re>, min: u32, max: Option<u32> },
+}
+
+/// Reads `pattern` with the flags a [`Pattern`](ioxide_model::term::Pattern) has.
+pub(crate) fn read(pattern: &str) -> Result<Re, String> {
+    let hir = regex_syntax::parse(&format!("(?s:{pattern})")).map_err(|error| error.to_string())?;
+    convert(strip_anchors(&hir)?.as_ref().unwrap_or(&hir)).map_err(|what| unsupported(pattern, what))
+}
+
+fn unsupported(pattern: &str, what: &str) -> String {
+    format!("pattern `{pattern}` has {what}, which solvers do not know")
+}
+
+/// Anchors at the ends say nothing about a whole string.
+fn strip_anchors(hir: &Hir) -> Result<Option<Hir>, String> {
+    let inner = open_groups(hir);
+    let HirKind::Concat(parts) = inner.kind() else { return Ok(None) };
+    let is_look = |part: &Hir, look| *part.kind() == HirKind::Look(look);
+    let start = parts.iter().take_while(|part| is_look(part, Look::Start)).count();
+    let end = parts.iter().rev().take_while(|part| is_look(part, Look::End)).count();
+    let middle = parts.get(start..parts.len().saturating_sub(end)).unwrap_or_default();
+    Ok(Some(Hir::concat(middle.to_vec())))
+}
+
+fn open_groups(hir: &Hir) -> &Hir {
+    let mut inner = hir;
+    while let HirKind::Capture(group) = inner.kind() {
+        inner = &group.sub;
+    }
+    inner
+}
+
+/// Recursion is bounded: the parser refuses deep patterns.
+fn convert(hir: &Hir) -> Result<Re, &'static str> {
+    let all = |list: &[Hir]| list.iter().map(convert).collect::<Result<Vec<_>, _>>();
+    Ok(match hir.kind() {
+        HirKind::Empty => Re::Text(String::new()),
+        HirKind::Literal(literal) => {
+            Re::Text(std::str::from_utf8(&literal.0).map_err(|_| "bytes that are not text")?.to_owned())
+        }
+        HirKind::Class(class) => Re::Chars(ranges(class)?),
+        HirKind::Look(_) => return Err("an anchor or a word boundary"),
+        HirKind::Repetition(repetition) => Re::Repeat {
+            inner: Box::new(convert(&repetition.sub)?),
+            min: repetition.min,
+            max: repetition.max,
+        },
+        HirKind::Capture(group) => convert(&group.sub)?,
+        HirKind::Concat(list) => Re::Concat(all(list)?),
+        HirKind::Alternation(list) => Re::Union(all(list)?),
+    })
+}
+
+fn ranges(class: &Class) -> Result<Vec<(char, char)>, &'static str> {
+    match class {
+        Class::Unicode(class) => Ok(class
+            .ranges()
+            .iter()
+            .filter(|range| range.start() <= MAX_CHAR)
+            .map(|range| (range.start(), range.end().min(MAX_CHAR)))
+            .collect()),
+        Class::Bytes(class) if class.is_ascii() => Ok(class
+            .ranges()
+            .iter()
+            .map(|range| (char::from(range.start()), char::from(range.end())))
+            .collect()),
+        Class::Bytes(_) => Err("a class of bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_and_repetitions_are_read() {
+        let digits = Re::Chars(vec![('0', '9')]);
+        let expected = Re::Repeat { inner: Box::new(digits), min: 2, max: Some(3) };
+        assert_eq!(read("[0-9]{2,3}"), Ok(expected.clone()));
+        assert_eq!(read("^[0-9]{2,3}$"), Ok(expected));
+        assert_eq!(read("ab"), Ok(Re::Text("ab".into())));
+    }
+
+    #[test]
+    fn what_solvers_do_not_know_is_an_error() {
+        assert!(read(r"a\bb").is_err_and(|text| text.contains("word boundary")));
+        assert!(read("a(").is_err());
+    }
+}

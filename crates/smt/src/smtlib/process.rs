@@ -1,0 +1,320 @@
+//! An SMT-LIB 2 solver as a child process.
+//!
+//! The child is started with the first question and again after it died. Two threads
+//! carry text to and from it, so that neither a full pipe nor a silent child can block
+//! a question beyond its deadline: then the child is killed.
+//!
+//! *Promises* that a missing, dying or hung solver gives
+//! [`Unknown`](crate::solver::Answer::Unknown) with a reason, and that the next question
+//! starts afresh.
+
+use std::io::{BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ioxide_model::term::{Term, TermPool, VarId};
+use ioxide_model::valuation::Valuation;
+
+use super::read::{self, Sexp};
+use super::write;
+use crate::backend::{Backend, Incremental, Stopper};
+use crate::solver::{Decision, Limits, Why};
+
+/// What is said to every solver first.
+const PREAMBLE: &str =
+    "(set-option :print-success false)\n(set-option :produce-models true)\n(set-logic ALL)\n";
+
+/// How long reading values may take.
+const VALUES: Duration = Duration::from_secs(10);
+
+/// A solver program.
+#[derive(Debug)]
+pub struct Process {
+    command: Vec<String>,
+    pipe: Option<Pipe>,
+    child: Arc<Mutex<Slot>>,
+    /// Text not sent yet: sent when an answer is wanted.
+    pending: String,
+}
+
+/// The running child, where a stopper can reach it.
+#[derive(Debug, Default)]
+struct Slot {
+    child: Option<Child>,
+    /// Someone other than the owner killed it.
+    stopped: bool,
+}
+
+/// The ends of the two threads.
+#[derive(Debug)]
+struct Pipe {
+    to: Sender<String>,
+    from: Receiver<String>,
+}
+
+/// The solver program `command` (program and arguments) as a
+/// [`Solver`](crate::solver::Solver): `z3 -in`, `cvc5 --incremental`.
+#[must_use]
+pub fn solver(command: &[String], limits: Limits) -> Incremental<Process> {
+    Incremental::new(Process::new(command), limits)
+}
+
+impl Process {
+    /// Drives `command`: the program, then its arguments.
+    #[must_use]
+    pub fn new(command: &[String]) -> Self {
+        Self { command: command.to_vec(), pipe: None, child: Arc::default(), pending: String::new() }
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Slot> {
+        lock(&self.child)
+    }
+
+    fn start(&mut self) -> Result<&Pipe, Why> {
+        if self.pipe.is_none() {
+            let pipe = self.spawn().map_err(Why::Error)?;
+            self.pipe = Some(pipe);
+        }
+        self.pipe.as_ref().ok_or_else(|| Why::Error("the solver has no pipe".into()))
+    }
+
+    fn spawn(&mut self) -> Result<Pipe, String> {
+        let (program, args) = self.command.split_first().ok_or("no solver program is named")?;
+        let mut child = Command::new(program)
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| format!("cannot start solver `{program}`: {error}"))?;
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        *self.slot() = Slot { child: Some(child), stopped: false };
+        let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
+            return Err("the solver has no pipe".into());
+        };
+        let (to, to_child) = channel();
+        let (from_child, from) = channel();
+        let writer = thread::Builder::new().name("solver-in".into()).spawn(move || feed(stdin, &to_child));
+        let reader =
+            thread::Builder::new().name("solver-out".into()).spawn(move || drain(stdout, &from_child));
+        writer.and(reader).map_err(|error| format!("cannot start a thread: {error}"))?;
+        let _ = to.send(PREAMBLE.to_owned());
+        Ok(Pipe { to, from })
+    }
+
+    /// Sends what is pending with `command`, and waits for one answer.
+    fn ask(&mut self, command: &str, wall: Duration) -> Result<Sexp, Why> {
+        let deadline = Instant::now().checked_add(wall);
+        let mut text = std::mem::take(&mut self.pending);
+        text.push_str(command);
+        let pipe = self.start()?;
+        let sent = pipe.to.send(text).map_err(|_| RecvTimeoutError::Disconnected);
+        let answer = sent.and_then(|()| receive(&pipe.from, deadline));
+        match answer {
+            Ok(text) => {
+                read::sexp(&text).ok_or_else(|| Why::Error(format!("unreadable answer `{}`", short(&text))))
+            }
+            Err(RecvTimeoutError::Timeout) => Err(Why::Time),
+            Err(RecvTimeoutError::Disconnected) => Err(self.death()),
+        }
+    }
+
+    /// What to say of a child that is gone.
+    fn death(&self) -> Why {
+        let mut slot = self.slot();
+        if slot.stopped {
+            return Why::Interrupted;
+        }
+        let status = slot.child.as_mut().and_then(|child| child.wait().ok());
+        let status = status.map_or_else(|| "no status".to_owned(), |status| status.to_string());
+        Why::Error(format!("solver `{}` ended before it answered ({status})", self.command.join(" ")))
+    }
+}
+
+fn lock(slot: &Mutex<Slot>) -> MutexGuard<'_, Slot> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn kill(slot: &mut Slot) {
+    if let Some(child) = &mut slot.child {
+        // It may be gone already, which is as good.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+fn receive(from: &Receiver<String>, deadline: Option<Instant>) -> Result<String, RecvTimeoutError> {
+    match deadline {
+        Some(deadline) => from.recv_timeout(deadline.saturating_duration_since(Instant::now())),
+        None => from.recv().map_err(|_| RecvTimeoutError::Disconnected),
+    }
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+/// Writes texts to the child until either side is gone.
+fn feed(mut stdin: ChildStdin, texts: &Receiver<String>) {
+    while let Ok(text) = texts.recv() {
+        if stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush()).is_err() {
+            return;
+        }
+    }
+}
+
+/// Cuts the output of the child into answers until either side is gone.
+fn drain(stdout: ChildStdout, answers: &Sender<String>) {
+    let mut cutter = Cutter::default();
+    let mut buffer = [0; 4096];
+    let mut stdout = BufReader::new(stdout);
+    while let Ok(n) = stdout.read(&mut buffer) {
+        if n == 0 {
+            return;
+        }
+        for &byte in &buffer[..n] {
+            if let Some(answer) = cutter.feed(byte)
+                && answers.send(answer).is_err()
+            {
+                return;
+            }
+        }
+    }
+}
+
+/// Finds where an answer ends: at its closing parenthesis, or after a word.
+#[derive(Default)]
+struct Cutter {
+    text: Vec<u8>,
+    depth: usize,
+    /// The quote we are inside of.
+    quote: Option<u8>,
+}
+
+impl Cutter {
+    fn feed(&mut self, byte: u8) -> Option<String> {
+        if let Some(quote) = self.quote {
+            self.text.push(byte);
+            self.quote = (byte != quote).then_some(quote);
+            return None;
+        }
+        let space = byte.is_ascii_whitespace();
+        if space && self.depth == 0 {
+            return self.cut();
+        }
+        self.text.push(byte);
+        match byte {
+            b'"' | b'|' => self.quote = Some(byte),
+            b'(' => self.depth += 1,
+            b')' => {
+                self.depth = self.depth.saturating_sub(1);
+                if self.depth == 0 {
+                    return self.cut();
+                }
+            }
+            _ => (),
+        }
+        None
+    }
+
+    fn cut(&mut self) -> Option<String> {
+        let text = std::mem::take(&mut self.text);
+        (!text.is_empty()).then(|| String::from_utf8_lossy(&text).into_owned())
+    }
+}
+
+/// The message of `(error "…")`.
+fn error_text(answer: &Sexp) -> Option<&str> {
+    match answer {
+        Sexp::List(list) => match &**list {
+            [Sexp::Atom(head), Sexp::Text(text)] if head == "error" => Some(text),
+            _ => None,
+        },
+        Sexp::Atom(_) | Sexp::Text(_) => None,
+    }
+}
+
+impl Backend for Process {
+    fn name(&self) -> &'static str {
+        "process"
+    }
+
+    fn push(&mut self) -> Result<(), Why> {
+        self.pending.push_str("(push 1)\n");
+        Ok(())
+    }
+
+    fn pop(&mut self, n: usize) -> Result<(), Why> {
+        self.pending.push_str(&format!("(pop {n})\n"));
+        Ok(())
+    }
+
+    fn declare(&mut self, pool: &TermPool, var: VarId) -> Result<(), Why> {
+        write::declare(pool, var, &mut self.pending);
+        Ok(())
+    }
+
+    fn assert(&mut self, pool: &TermPool, fact: Term) -> Result<(), Why> {
+        write::assert(pool, fact, &mut self.pending).map_err(Why::Error)
+    }
+
+    fn check(&mut self, limits: Limits) -> Decision {
+        let answer = match self.ask("(check-sat)\n", limits.wall) {
+            Ok(answer) => answer,
+            Err(why) => return Decision::Unknown(why),
+        };
+        match &answer {
+            Sexp::Atom(word) if word == "sat" => Decision::Sat,
+            Sexp::Atom(word) if word == "unsat" => Decision::Unsat,
+            Sexp::Atom(word) if word == "unknown" => Decision::Unknown(Why::Incomplete),
+            other => {
+                let text = error_text(other).map_or_else(|| format!("{other:?}"), str::to_owned);
+                Decision::Unknown(Why::Error(short(&text)))
+            }
+        }
+    }
+
+    fn values(&mut self, pool: &TermPool, vars: &[VarId]) -> Result<Valuation, Why> {
+        if vars.is_empty() {
+            return Ok(Valuation::new());
+        }
+        let names: Vec<String> = vars.iter().map(|&var| write::var_name(pool, var)).collect();
+        let answer = self.ask(&format!("(get-value ({}))\n", names.join(" ")), VALUES)?;
+        let unreadable = || Why::Error(format!("unreadable values `{}`", short(&format!("{answer:?}"))));
+        let Sexp::List(pairs) = &answer else { return Err(unreadable()) };
+        if pairs.len() != vars.len() {
+            return Err(unreadable());
+        }
+        let pair = |(&var, pair): (&VarId, &Sexp)| {
+            let Sexp::List(pair) = pair else { return None };
+            Some((var, read::value(pair.get(1)?, pool.var_info(var).sort)?))
+        };
+        vars.iter().zip(pairs).map(pair).collect::<Option<Valuation>>().ok_or_else(unreadable)
+    }
+
+    fn stopper(&self) -> Stopper {
+        let slot = Arc::clone(&self.child);
+        Box::new(move || {
+            let mut slot = lock(&slot);
+            slot.stopped = true;
+            kill(&mut slot);
+        })
+    }
+
+    fn renew(&mut self) {
+        self.pending.clear();
+        self.pipe = None;
+        let mut slot = self.slot();
+        kill(&mut slot);
+        *slot = Slot::default();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        kill(&mut self.slot());
+    }
+}

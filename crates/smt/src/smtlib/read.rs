@@ -1,0 +1,196 @@
+//! What solvers answer: expressions, and values of variables.
+
+use ioxide_model::number::{Int, Rational};
+use ioxide_model::sort::Sort;
+use ioxide_model::value::Value;
+
+/// Deeper answers are refused: no value needs them.
+const MAX_DEPTH: usize = 200;
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sexp {
+    /// A name or a number, as written.
+    Atom(String),
+    /// A string, its quotes removed, still escaped.
+    Text(String),
+    /// `( … )`
+    List(Vec<Sexp>),
+}
+
+/// Reads the one expression `text` is.
+#[must_use]
+pub fn sexp(text: &str) -> Option<Sexp> {
+    let mut open: Vec<Vec<Sexp>> = vec![Vec::new()];
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        match first {
+            '(' => {
+                if open.len() > MAX_DEPTH {
+                    return None;
+                }
+                open.push(Vec::new());
+                rest = &rest[1..];
+            }
+            ')' => {
+                let list = Sexp::List(open.pop()?);
+                open.last_mut()?.push(list);
+                rest = &rest[1..];
+            }
+            '"' => {
+                let (string, after) = quoted(&rest[1..])?;
+                open.last_mut()?.push(Sexp::Text(string));
+                rest = after;
+            }
+            '|' => {
+                let end = rest[1..].find('|')?;
+                open.last_mut()?.push(Sexp::Atom(rest[1..=end].to_owned()));
+                rest = &rest[end + 2..];
+            }
+            _ => {
+                let end =
+                    rest.find(|c: char| c.is_whitespace() || "()\"|;".contains(c)).unwrap_or(rest.len());
+                // A comment, or something unheard of.
+                if end == 0 {
+                    return None;
+                }
+                open.last_mut()?.push(Sexp::Atom(rest[..end].to_owned()));
+                rest = &rest[end..];
+            }
+        }
+        rest = rest.trim_start();
+    }
+    let mut outer = open.pop().filter(|_| open.is_empty())?;
+    if outer.len() == 1 { outer.pop() } else { None }
+}
+
+/// A string up to its closing quote (`""` is a quote inside), and what follows it.
+fn quoted(text: &str) -> Option<(String, &str)> {
+    let mut string = String::new();
+    let mut rest = text;
+    loop {
+        let end = rest.find('"')?;
+        string.push_str(&rest[..end]);
+        rest = &rest[end + 1..];
+        match rest.strip_prefix('"') {
+            Some(after) => {
+                string.push('"');
+                rest = after;
+            }
+            None => return Some((string, rest)),
+        }
+    }
+}
+
+/// The value of `sort` that `expression` is; none if it is not a plain value.
+#[must_use]
+pub fn value(expression: &Sexp, sort: Sort) -> Option<Value> {
+    match (sort, expression) {
+        (Sort::Bool, Sexp::Atom(atom)) => match &**atom {
+            "true" => Some(Value::Bool(true)),
+            "false" => Some(Value::Bool(false)),
+            _ => None,
+        },
+        (Sort::Int | Sort::Range { .. }, _) => whole(&number(expression)?).map(Value::Int),
+        (Sort::Real, _) => number(expression).map(Value::Real),
+        (Sort::Str, Sexp::Text(text)) => unescape(text).map(|text| Value::str(&text)),
+        (Sort::Bool | Sort::Str | Sort::Data(_), _) => None,
+    }
+}
+
+fn whole(n: &Rational) -> Option<Int> {
+    n.is_integer().then(|| n.numer().clone())
+}
+
+/// `12`, `1.5`, `1/3`, `(- e)`, `(/ e e)`, `(to_real e)`; depth is bounded by [`sexp`].
+fn number(expression: &Sexp) -> Option<Rational> {
+    match expression {
+        Sexp::Atom(atom) => atom.parse().ok(),
+        Sexp::Text(_) => None,
+        Sexp::List(list) => match &**list {
+            [Sexp::Atom(op), a] if op == "-" => Some(number(a)?.neg()),
+            [Sexp::Atom(op), a] if op == "to_real" => number(a),
+            [Sexp::Atom(op), a, b] if op == "/" => {
+                let (a, b) = (number(a)?, number(b)?);
+                (!b.is_zero()).then(|| a.div(&b))
+            }
+            _ => None,
+        },
+    }
+}
+
+/// A string without its escapes `\u{…}` and `\uXXXX`; none if a character is not one.
+#[must_use]
+pub fn unescape(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\\u") {
+        out.push_str(&rest[..at]);
+        match escaped(&rest[at + 2..]) {
+            Some((code, after)) => {
+                out.push(char::from_u32(code)?);
+                rest = after;
+            }
+            None => {
+                out.push_str("\\u");
+                rest = &rest[at + 2..];
+            }
+        }
+    }
+    out.push_str(rest);
+    Some(out)
+}
+
+/// The code after `\u`, and what follows; none if it is not an escape after all.
+fn escaped(text: &str) -> Option<(u32, &str)> {
+    let (digits, after) = match text.strip_prefix('{') {
+        Some(inner) => inner.split_once('}').filter(|(digits, _)| (1..=5).contains(&digits.len()))?,
+        None => text.split_at_checked(4)?,
+    };
+    let hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    Some((u32::from_str_radix(digits, 16).ok().filter(|_| hex)?, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_read_as_solvers_write_them() {
+        check("5", Sort::Int, Some(Value::int(5)));
+        check("(- 5)", Sort::Int, Some(Value::int(-5)));
+        check(
+            "12345678901234567890",
+            Sort::Int,
+            Some(Value::Int("12345678901234567890".parse().expect("digits"))),
+        );
+        check("(/ 1 3)", Sort::Real, Some(Value::Real("1/3".parse().expect("fraction"))));
+        check("(- (/ 1.0 3.0))", Sort::Real, Some(Value::Real("-1/3".parse().expect("fraction"))));
+        check("(/ (- 1) 3)", Sort::Real, Some(Value::Real("-1/3".parse().expect("fraction"))));
+        check("2.5", Sort::Real, Some(Value::Real("5/2".parse().expect("fraction"))));
+        check("true", Sort::Bool, Some(Value::Bool(true)));
+        check("\"a\"\"b\\u{e9}\\u0041\"", Sort::Str, Some(Value::str("a\"béA")));
+    }
+
+    #[test]
+    fn what_is_not_a_value_is_none() {
+        check("(root-obj (+ (^ x 2) (- 2)) 1)", Sort::Real, None);
+        check("(/ 1 0)", Sort::Real, None);
+        check("1.5", Sort::Int, None);
+        check("\"\\u{d800}\"", Sort::Str, None);
+        check("x", Sort::Bool, None);
+    }
+
+    #[test]
+    fn broken_expressions_are_none() {
+        for text in ["", "(", ")", "a b", "\"", "|a", "(a))", ";x"] {
+            assert_eq!(sexp(text), None, "{text}");
+        }
+        assert_eq!(sexp(&"(".repeat(100_000)), None);
+    }
+
+    #[track_caller]
+    fn check(text: &str, sort: Sort, expected: Option<Value>) {
+        assert_eq!(value(&sexp(text).expect("an expression"), sort), expected, "{text}");
+    }
+}

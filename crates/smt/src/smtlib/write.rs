@@ -1,0 +1,466 @@
+//! Terms as SMT-LIB 2 text.
+//!
+//! *Promises* text linear in the number of distinct subterms (shared ones are bound by
+//! `let`, per quantifier), written without recursion. Division is total as in
+//! [`Node`]: the text says what happens at zero.
+
+use std::fmt::Write as _;
+
+use ioxide_model::index::Idx;
+use ioxide_model::number::{Int, Rational};
+use ioxide_model::sort::{DataId, Sort};
+use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::value::Value;
+use rustc_hash::FxHashMap;
+
+use crate::regex::{self, MAX_CHAR, Re};
+
+/// A whole script that asks whether `facts` can hold together.
+///
+/// # Errors
+/// If a fact has a pattern or a character that SMT-LIB cannot say; the text is for people.
+pub fn script(pool: &TermPool, facts: &[Term]) -> Result<String, String> {
+    let mut out = String::from("(set-option :produce-models true)\n(set-logic ALL)\n");
+    let vars = pool.free_vars_of(facts);
+    for data in data_types(pool, facts, &vars) {
+        declare_data(pool, data, &mut out);
+    }
+    for var in vars {
+        declare(pool, var, &mut out);
+    }
+    for &fact in facts {
+        assert(pool, fact, &mut out)?;
+    }
+    out.push_str("(check-sat)\n(get-model)\n");
+    Ok(out)
+}
+
+/// Declares `var`, and that it lies in its sort.
+pub(crate) fn declare(pool: &TermPool, var: VarId, out: &mut String) {
+    let sort = pool.var_info(var).sort;
+    let name = var_name(pool, var);
+    let _ = writeln!(out, "(declare-const {name} {})", sort_name(pool, sort));
+    let domain = domain_of(pool, &name, sort);
+    if !domain.is_empty() {
+        let _ = writeln!(out, "(assert {})", conjunction(&domain));
+    }
+}
+
+/// Asserts `fact`.
+pub(crate) fn assert(pool: &TermPool, fact: Term, out: &mut String) -> Result<(), String> {
+    out.push_str("(assert ");
+    term(pool, fact, out)?;
+    out.push_str(")\n");
+    Ok(())
+}
+
+/// The name of `var` in the text: readable, and no other variable has it.
+#[must_use]
+pub fn var_name(pool: &TermPool, var: VarId) -> String {
+    format!("{}!{}", symbol(&pool.var_info(var).name), var.index())
+}
+
+/// Writes `root`.
+///
+/// # Errors
+/// As [`script`].
+pub fn term(pool: &TermPool, root: Term, out: &mut String) -> Result<(), String> {
+    let mut writer = Writer { pool, out, scopes: Vec::new(), todo: Vec::new() };
+    writer.scope(root);
+    writer.run()
+}
+
+/// A string for SMT-LIB, without its quotes: all but plain characters as `\u{…}`.
+pub(crate) fn escape(text: &str) -> Result<String, String> {
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            ' '..='~' if char != '\\' && char != '"' => out.push(char),
+            _ if char > MAX_CHAR => {
+                return Err(format!("character U+{:X} is beyond what solvers know", u32::from(char)));
+            }
+            _ => {
+                let _ = write!(out, "\\u{{{:x}}}", u32::from(char));
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// What is still to be written, last first.
+enum Piece {
+    Text(String),
+    /// A term, by its `let` name if it has one.
+    Term(Term),
+    /// A term in full: what a `let` name stands for, or a name-less term.
+    Full(Term),
+    /// The `let` names of a quantifier's body end here.
+    Leave,
+}
+
+struct Writer<'a> {
+    pool: &'a TermPool,
+    out: &'a mut String,
+    /// Per open quantifier, the terms that have a `let` name.
+    scopes: Vec<FxHashMap<Term, String>>,
+    todo: Vec<Piece>,
+}
+
+impl Writer<'_> {
+    fn run(&mut self) -> Result<(), String> {
+        while let Some(piece) = self.todo.pop() {
+            match piece {
+                Piece::Text(text) => self.out.push_str(&text),
+                Piece::Leave => drop(self.scopes.pop()),
+                Piece::Full(term) => self.expand(term)?,
+                Piece::Term(term) => match self.scopes.last().and_then(|names| names.get(&term)) {
+                    Some(name) => self.out.push_str(name),
+                    None => self.expand(term)?,
+                },
+            }
+        }
+        Ok(())
+    }
+
+    /// Plans `root` with a `let` around it for every subterm that occurs twice.
+    fn scope(&mut self, root: Term) {
+        let shared = shared_subterms(self.pool, root);
+        let depth = self.scopes.len();
+        let name = |term: &Term| (*term, format!("s{depth}!{}", term.index()));
+        let names: FxHashMap<Term, String> = shared.iter().map(name).collect();
+        self.todo.push(Piece::Leave);
+        self.todo.push(Piece::Text(")".repeat(shared.len())));
+        self.todo.push(Piece::Full(root));
+        for term in shared.iter().rev() {
+            self.todo.push(Piece::Text(")) ".into()));
+            self.todo.push(Piece::Full(*term));
+            self.todo.push(Piece::Text(format!("(let (({} ", names[term])));
+        }
+        self.scopes.push(names);
+    }
+
+    /// `(head child child …)`
+    fn list(&mut self, head: &str, children: &[Term]) {
+        self.out.push('(');
+        self.out.push_str(head);
+        self.todo.push(Piece::Text(")".into()));
+        for &child in children.iter().rev() {
+            self.todo.push(Piece::Term(child));
+            self.todo.push(Piece::Text(" ".into()));
+        }
+    }
+
+    fn expand(&mut self, term: Term) -> Result<(), String> {
+        let pool = self.pool;
+        match pool.node(term) {
+            Node::Value(value) => constant(pool, value, self.out)?,
+            Node::Var(var) => self.out.push_str(&var_name(pool, *var)),
+            Node::Not(a) => self.list("not", &[*a]),
+            Node::And(list) => self.list("and", list),
+            Node::Or(list) => self.list("or", list),
+            Node::Eq(a, b) => self.list("=", &[*a, *b]),
+            Node::Lt(a, b) => self.list("<", &[*a, *b]),
+            Node::Le(a, b) => self.list("<=", &[*a, *b]),
+            Node::Ite(c, a, b) => self.list("ite", &[*c, *a, *b]),
+            Node::Add(list) => self.list("+", list),
+            Node::Mul(list) => self.list("*", list),
+            Node::Div(a, b) => self.total("div", *a, *b, Piece::Text("0".into()), "0"),
+            Node::Rem(a, b) => self.total("mod", *a, *b, Piece::Term(*a), "0"),
+            Node::RealDiv(a, b) => self.total("/", *a, *b, Piece::Text("0.0".into()), "0.0"),
+            Node::ToReal(a) => self.list("to_real", &[*a]),
+            Node::Floor(a) => self.list("to_int", &[*a]),
+            Node::Concat(list) => self.list("str.++", list),
+            Node::Length(a) => self.list("str.len", &[*a]),
+            Node::Contains(a, b) => self.list("str.contains", &[*a, *b]),
+            Node::Prefix(a, b) => self.list("str.prefixof", &[*a, *b]),
+            Node::Suffix(a, b) => self.list("str.suffixof", &[*a, *b]),
+            Node::Matches(a, pattern) => {
+                let re = regex::read(&pool.pattern_info(*pattern).text)?;
+                self.out.push_str("(str.in_re ");
+                self.todo.push(Piece::Text(format!(" {})", regular(&re)?)));
+                self.todo.push(Piece::Term(*a));
+            }
+            Node::Construct(data, ctor, args) if args.is_empty() => {
+                self.out.push_str(&ctor_name(pool, *data, *ctor));
+            }
+            Node::Construct(data, ctor, args) => self.list(&ctor_name(pool, *data, *ctor), args),
+            Node::Is(ctor, a) => self.list(&tester(pool, *a, *ctor), &[*a]),
+            Node::Select { ctor, field, arg } => self.select(term, *ctor, *field, *arg)?,
+            Node::Exists(vars, body) => self.exists(vars, *body),
+        }
+        Ok(())
+    }
+
+    /// `(ite (= b 0) otherwise (head a b))`, or the quotient alone if `b` cannot be zero.
+    fn total(&mut self, head: &str, a: Term, b: Term, otherwise: Piece, zero: &str) {
+        if self.pool.as_value(b).and_then(Value::to_rational).is_some_and(|n| !n.is_zero()) {
+            return self.list(head, &[a, b]);
+        }
+        self.out.push_str("(ite (= ");
+        let text = |text: String| Piece::Text(text);
+        let rest =
+            [text("))".into()), Piece::Term(b), text(" ".into()), Piece::Term(a), text(format!(" ({head} "))];
+        self.todo.extend(rest);
+        self.todo.extend([otherwise, text(format!(" {zero}) ")), Piece::Term(b)]);
+    }
+
+    /// A field, or its default value under another constructor.
+    fn select(&mut self, term: Term, ctor: u32, field: u32, arg: Term) -> Result<(), String> {
+        let pool = self.pool;
+        let Sort::Data(data) = pool.sort(arg) else { return Err("a field of what is not data".into()) };
+        let selector = field_name(pool, data, ctor, field);
+        if pool.data(data).ctors.len() == 1 {
+            self.list(&selector, &[arg]);
+            return Ok(());
+        }
+        let mut default = String::new();
+        constant(pool, &pool.default_value(pool.sort(term)), &mut default)?;
+        let _ = write!(self.out, "(ite ({} ", tester(pool, arg, ctor));
+        self.todo.extend([Piece::Text(format!(") {default})")), Piece::Term(arg)]);
+        self.todo.extend([Piece::Text(format!(") ({selector} ")), Piece::Term(arg)]);
+        Ok(())
+    }
+
+    fn exists(&mut self, vars: &[VarId], body: Term) {
+        let pool = self.pool;
+        let mut head = String::from("(exists (");
+        let mut domain = Vec::new();
+        for &var in vars {
+            let (name, sort) = (var_name(pool, var), pool.var_info(var).sort);
+            let _ = write!(head, "({name} {})", sort_name(pool, sort));
+            domain.extend(domain_of(pool, &name, sort));
+        }
+        let _ = write!(head, ") (and true {} ", domain.join(" "));
+        self.out.push_str(&head);
+        self.todo.push(Piece::Text("))".into()));
+        self.scope(body);
+    }
+}
+
+/// The subterms that occur twice, quantifiers not opened, children first.
+fn shared_subterms(pool: &TermPool, root: Term) -> Vec<Term> {
+    let opaque = |term: Term| matches!(pool.node(term), Node::Exists(..));
+    // The body of a quantifier that is itself the root of this scope was opened by the caller.
+    let order = pool.subterms_where(&[root], |term| !opaque(term));
+    let mut parents: FxHashMap<Term, u32> = FxHashMap::default();
+    for &term in order.iter().filter(|&&term| !opaque(term)) {
+        for child in pool.node(term).children() {
+            *parents.entry(child).or_insert(0) += times_written(pool, term, child);
+        }
+    }
+    let leaf = |term: Term| matches!(pool.node(term), Node::Var(_) | Node::Value(_));
+    order
+        .into_iter()
+        .filter(|&term| term != root && !leaf(term) && parents.get(&term).is_some_and(|&n| n > 1))
+        .collect()
+}
+
+/// Total division and selection write a child more than once.
+fn times_written(pool: &TermPool, term: Term, child: Term) -> u32 {
+    match pool.node(term) {
+        Node::Div(_, b) | Node::RealDiv(_, b) if *b == child => 2,
+        Node::Rem(..) | Node::Select { .. } => 2,
+        _ => 1,
+    }
+}
+
+fn constant(pool: &TermPool, value: &Value, out: &mut String) -> Result<(), String> {
+    match value {
+        Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
+        Value::Int(n) => out.push_str(&int(n, "")),
+        Value::Real(n) => out.push_str(&real(n)),
+        Value::Str(text) => {
+            let _ = write!(out, "\"{}\"", escape(text)?);
+        }
+        // Data types are not recursive, so neither deep nor long.
+        Value::Data(value) if value.args.is_empty() => out.push_str(&ctor_name(pool, value.data, value.ctor)),
+        Value::Data(value) => {
+            let _ = write!(out, "({}", ctor_name(pool, value.data, value.ctor));
+            for arg in &*value.args {
+                out.push(' ');
+                constant(pool, arg, out)?;
+            }
+            out.push(')');
+        }
+    }
+    Ok(())
+}
+
+fn int(n: &Int, suffix: &str) -> String {
+    if n.is_negative() { format!("(- {}{suffix})", n.abs()) } else { format!("{n}{suffix}") }
+}
+
+fn real(n: &Rational) -> String {
+    if n.is_integer() {
+        return int(n.numer(), ".0");
+    }
+    format!("(/ {} {}.0)", int(n.numer(), ".0"), n.denom())
+}
+
+fn regular(re: &Re) -> Result<String, String> {
+    let all = |list: &[Re]| list.iter().map(regular).collect::<Result<Vec<_>, _>>();
+    Ok(match re {
+        Re::Text(text) => format!("(str.to_re \"{}\")", escape(text)?),
+        Re::Chars(ranges) => {
+            let range = |&(lo, hi): &(char, char)| {
+                Ok(format!("(re.range \"{}\" \"{}\")", escape(&lo.to_string())?, escape(&hi.to_string())?))
+            };
+            joined("re.union", "re.none", ranges.iter().map(range).collect::<Result<Vec<_>, String>>()?)
+        }
+        Re::Concat(list) => joined("re.++", "(str.to_re \"\")", all(list)?),
+        Re::Union(list) => joined("re.union", "re.none", all(list)?),
+        Re::Repeat { inner, min, max } => {
+            let inner = regular(inner)?;
+            match max {
+                Some(max) => format!("((_ re.loop {min} {max}) {inner})"),
+                None if *min == 0 => format!("(re.* {inner})"),
+                None => format!("(re.++ ((_ re.loop {min} {min}) {inner}) (re.* {inner}))"),
+            }
+        }
+    })
+}
+
+fn joined(head: &str, none: &str, parts: Vec<String>) -> String {
+    match &*parts {
+        [] => none.to_owned(),
+        [only] => only.clone(),
+        _ => format!("({head} {})", parts.join(" ")),
+    }
+}
+
+fn sort_name(pool: &TermPool, sort: Sort) -> String {
+    match sort {
+        Sort::Bool => "Bool".into(),
+        Sort::Int | Sort::Range { .. } => "Int".into(),
+        Sort::Real => "Real".into(),
+        Sort::Str => "String".into(),
+        Sort::Data(data) => format!("{}!{}", symbol(&pool.data(data).name), data.index()),
+    }
+}
+
+fn ctor_name(pool: &TermPool, data: DataId, ctor: u32) -> String {
+    let name = &pool.data(data).ctors[ctor as usize].name;
+    format!("{}!{}!{ctor}", symbol(name), data.index())
+}
+
+fn field_name(pool: &TermPool, data: DataId, ctor: u32, field: u32) -> String {
+    let name = &pool.data(data).ctors[ctor as usize].fields[field as usize].name;
+    format!("{}!{}!{ctor}!{field}", symbol(name), data.index())
+}
+
+fn tester(pool: &TermPool, arg: Term, ctor: u32) -> String {
+    match pool.sort(arg) {
+        Sort::Data(data) => format!("(_ is {})", ctor_name(pool, data, ctor)),
+        _ => unreachable!("constructors are tested on data terms only"),
+    }
+}
+
+/// `name` with only the characters of a simple symbol, starting with a letter.
+fn symbol(name: &str) -> String {
+    let plain = |char: char| if char.is_ascii_alphanumeric() || "_@.".contains(char) { char } else { '_' };
+    let text: String = name.chars().map(plain).collect();
+    if text.starts_with(|char: char| char.is_ascii_alphabetic()) { text } else { format!("v{text}") }
+}
+
+/// What `sort` says about the expression `text`, ranges inside data included.
+fn domain_of(pool: &TermPool, text: &str, sort: Sort) -> Vec<String> {
+    match sort {
+        Sort::Range { lo, hi } => {
+            vec![format!("(<= {} {text} {})", int(&Int::from(lo), ""), int(&Int::from(hi), ""))]
+        }
+        Sort::Data(data) => {
+            let mut all = Vec::new();
+            for (ctor, fields) in (0..).zip(pool.data(data).ctors.iter().map(|ctor| &ctor.fields)) {
+                let inside = (0..).zip(fields).flat_map(|(field, it)| {
+                    domain_of(pool, &format!("({} {text})", field_name(pool, data, ctor, field)), it.sort)
+                });
+                let test = format!("((_ is {}) {text})", ctor_name(pool, data, ctor));
+                all.extend(inside.map(|fact| format!("(=> {test} {fact})")));
+            }
+            all
+        }
+        Sort::Bool | Sort::Int | Sort::Real | Sort::Str => Vec::new(),
+    }
+}
+
+fn conjunction(parts: &[String]) -> String {
+    if let [only] = parts { only.clone() } else { format!("(and {})", parts.join(" ")) }
+}
+
+/// The data types that occur, those inside others first.
+fn data_types(pool: &TermPool, facts: &[Term], vars: &[VarId]) -> Vec<DataId> {
+    let mut found = Vec::new();
+    let of_vars = vars.iter().map(|&var| pool.var_info(var).sort);
+    let of_terms = pool.subterms_where(facts, |_| true).into_iter().map(|term| pool.sort(term));
+    for sort in of_vars.chain(of_terms) {
+        add_data(pool, sort, &mut found);
+    }
+    found
+}
+
+/// Data types are not recursive, so this ends.
+fn add_data(pool: &TermPool, sort: Sort, found: &mut Vec<DataId>) {
+    let Sort::Data(data) = sort else { return };
+    if found.contains(&data) {
+        return;
+    }
+    for field in pool.data(data).ctors.iter().flat_map(|ctor| &ctor.fields) {
+        add_data(pool, field.sort, found);
+    }
+    found.push(data);
+}
+
+fn declare_data(pool: &TermPool, data: DataId, out: &mut String) {
+    let _ = write!(out, "(declare-datatypes (({} 0)) ((", sort_name(pool, Sort::Data(data)));
+    for (ctor, fields) in (0..).zip(pool.data(data).ctors.iter().map(|ctor| &ctor.fields)) {
+        let _ = write!(out, "({}", ctor_name(pool, data, ctor));
+        for (field, it) in (0..).zip(fields) {
+            let _ = write!(out, " ({} {})", field_name(pool, data, ctor, field), sort_name(pool, it.sort));
+        }
+        out.push(')');
+    }
+    out.push_str(")))\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shared_subterm_is_written_once() {
+        let mut pool = TermPool::new();
+        let (_, x) = pool.fresh("x", Sort::Range { lo: -1, hi: 9 });
+        let (_, y) = pool.fresh("y", Sort::Int);
+        let sum = pool.add2(x, y);
+        let (square, two) = (pool.mul2(sum, sum), pool.int(2));
+        let fact = pool.lt(two, square);
+        insta::assert_snapshot!(script(&pool, &[fact]).expect("plain"), @r"
+        (set-option :produce-models true)
+        (set-logic ALL)
+        (declare-const x!0 Int)
+        (assert (<= (- 1) x!0 9))
+        (declare-const y!1 Int)
+        (assert (let ((s0!2 (+ x!0 y!1))) (< 2 (* s0!2 s0!2))))
+        (check-sat)
+        (get-model)
+        ");
+    }
+
+    #[test]
+    fn division_says_what_happens_at_zero() {
+        let mut pool = TermPool::new();
+        let (_, x) = pool.fresh("x", Sort::Int);
+        let (_, y) = pool.fresh("y", Sort::Int);
+        let (quotient, rest) = (pool.div(x, y), pool.rem(x, y));
+        let fact = pool.eq(quotient, rest);
+        let mut out = String::new();
+        term(&pool, fact, &mut out).expect("plain");
+        assert_eq!(out, "(= (ite (= y!1 0) 0 (div x!0 y!1)) (ite (= y!1 0) x!0 (mod x!0 y!1)))");
+    }
+
+    #[test]
+    fn strings_are_escaped() {
+        assert_eq!(escape("a\\\"é\n"), Ok(r"a\u{5c}\u{22}\u{e9}\u{a}".into()));
+        assert!(escape("\u{10FFFF}").is_err());
+    }
+}

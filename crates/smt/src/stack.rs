@@ -1,0 +1,89 @@
+//! The solver most callers want: all layers in the order that pays, and the best
+//! back-end that is there.
+
+use ioxide_model::term::{Term, TermPool};
+
+use crate::layers::scalar::Scalar;
+use crate::smtlib::process;
+use crate::solver::{Answer, Decision, Limits, NoSolver, Solver};
+use crate::tally::Tally;
+use crate::z3;
+
+/// Which back-end to use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// Z3 if a library is found, else none.
+    #[default]
+    Auto,
+    /// Z3 in this process.
+    Z3,
+    /// An SMT-LIB solver as a child process: the program, then its arguments.
+    Process(Vec<String>),
+    /// The layers alone.
+    None,
+}
+
+/// How to assemble a solver.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Config {
+    /// The back-end.
+    pub backend: Choice,
+    /// What one question may cost there.
+    pub limits: Limits,
+}
+
+/// All layers with a back-end. One per worker thread, and always the same pool.
+pub struct Stack {
+    solver: Box<dyn Solver>,
+    backend: Backing,
+}
+
+/// The back-end a [`Stack`] ended up with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Backing {
+    /// Z3 in this process, of this version.
+    Z3(String),
+    /// The program, then its arguments.
+    Process(Vec<String>),
+    /// None, and why.
+    None(String),
+}
+
+impl Stack {
+    /// The back-end in use.
+    #[must_use]
+    pub fn backing(&self) -> &Backing {
+        &self.backend
+    }
+}
+
+/// Assembles the layers over the back-end `config` asks for; if there is no such
+/// back-end, the layers alone, which leave open what they cannot decide.
+#[must_use]
+pub fn stack(config: &Config) -> Stack {
+    let (backing, backend): (Backing, Box<dyn Solver>) = match &config.backend {
+        Choice::Auto | Choice::Z3 => match z3::solver(config.limits) {
+            Ok(solver) => (Backing::Z3(solver.backend().version()), Box::new(solver)),
+            Err(reason) => (Backing::None(reason), Box::new(NoSolver)),
+        },
+        Choice::Process(command) => {
+            (Backing::Process(command.clone()), Box::new(process::solver(command, config.limits)))
+        }
+        Choice::None => (Backing::None("not wanted".into()), Box::new(NoSolver)),
+    };
+    Stack { solver: Box::new(Scalar::new(backend)), backend: backing }
+}
+
+impl Solver for Stack {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+        self.solver.check(pool, facts)
+    }
+
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+        self.solver.decide(pool, facts)
+    }
+
+    fn tally(&self, tally: &mut Tally) {
+        self.solver.tally(tally);
+    }
+}

@@ -1,0 +1,156 @@
+//! The watchdog: interrupts Z3 when a question is past its deadline, and only then.
+//!
+//! It is armed for the time of a check. Arming and disarming take one uncontended lock
+//! and wake nobody: the thread sleeps until the earliest deadline it was told about, and
+//! when it wakes looks which deadline stands now.
+//!
+//! *Promises* that no interrupt is sent after [`Guard::disarm`] has returned.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::context::Interrupter;
+use crate::backend::Stopper;
+use crate::solver::Why;
+
+/// An interrupt can be lost while Z3 is between two phases, so it is repeated.
+const AGAIN: Duration = Duration::from_millis(5);
+
+/// Owns the watching thread, which starts with the first question.
+#[derive(Debug)]
+pub(super) struct Watchdog {
+    shared: Arc<Shared>,
+    started: bool,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    wake: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    target: Option<Interrupter>,
+    /// When the running check must end; none is running without it.
+    deadline: Option<Instant>,
+    /// When the thread will look again by itself.
+    wakes_at: Option<Instant>,
+    /// Someone asked for an early end.
+    stopped: bool,
+    /// Why the check was interrupted, if it was.
+    fired: Option<Why>,
+    quit: bool,
+}
+
+/// A running check; ends with [`disarm`](Self::disarm).
+#[must_use = "an armed watchdog must be disarmed before values are read"]
+pub(super) struct Guard<'w> {
+    shared: &'w Shared,
+}
+
+impl Watchdog {
+    pub(super) fn new(target: Option<Interrupter>) -> Self {
+        let state =
+            State { target, deadline: None, wakes_at: None, stopped: false, fired: None, quit: false };
+        Self { shared: Arc::new(Shared { state: Mutex::new(state), wake: Condvar::new() }), started: false }
+    }
+
+    /// Watches another context from now on.
+    pub(super) fn watch(&mut self, target: Option<Interrupter>) {
+        self.shared.lock().target = target;
+    }
+
+    /// Starts the clock of one check.
+    pub(super) fn arm(&mut self, wall: Duration) -> Guard<'_> {
+        self.start();
+        let now = Instant::now();
+        // A limit beyond the clock's range is no limit.
+        let deadline = now.checked_add(wall);
+        let mut state = self.shared.lock();
+        state.deadline = deadline;
+        state.stopped = false;
+        state.fired = None;
+        if deadline.is_some() && state.wakes_at.is_none_or(|at| deadline.is_some_and(|it| it < at)) {
+            self.shared.wake.notify_one();
+        }
+        drop(state);
+        Guard { shared: &self.shared }
+    }
+
+    /// Makes the running check, if there is one, end now.
+    pub(super) fn stopper(&self) -> Stopper {
+        let shared = Arc::clone(&self.shared);
+        Box::new(move || {
+            let mut state = shared.lock();
+            if state.deadline.is_some() {
+                state.deadline = Some(Instant::now());
+                state.stopped = true;
+                shared.wake.notify_one();
+            }
+        })
+    }
+
+    fn start(&mut self) {
+        if !self.started {
+            self.started = true;
+            let shared = Arc::clone(&self.shared);
+            // Without a thread there is no deadline, but answers are still right.
+            let _ = thread::Builder::new().name("z3-watchdog".into()).spawn(move || shared.watch());
+        }
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        state.quit = true;
+        state.target = None;
+        self.shared.wake.notify_one();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn watch(&self) {
+        let mut state = self.lock();
+        while !state.quit {
+            let now = Instant::now();
+            let pause = match state.deadline {
+                None => None,
+                Some(deadline) if now < deadline => Some(deadline - now),
+                Some(_) => {
+                    state.interrupt();
+                    Some(AGAIN)
+                }
+            };
+            state.wakes_at = pause.map(|pause| now + pause);
+            state = match pause {
+                None => self.wake.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(pause) => self.wake.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0,
+            };
+        }
+    }
+}
+
+impl State {
+    fn interrupt(&mut self) {
+        self.fired = Some(if self.stopped { Why::Interrupted } else { Why::Time });
+        if let Some(target) = &self.target {
+            target.interrupt();
+        }
+    }
+}
+
+impl Guard<'_> {
+    /// Ends the check and tells why it was interrupted, if it was.
+    pub(super) fn disarm(self) -> Option<Why> {
+        let mut state = self.shared.lock();
+        state.deadline = None;
+        state.fired.take()
+    }
+}
