@@ -1,0 +1,572 @@
+//! The syntax tree of a `*.iox` file, as the parser saw it.
+//!
+//! Every node has a span. Places the parser could not read are error nodes
+//! ([`ExprKind::Error`], [`TypeKind::Error`]) or left out; either way there is a
+//! diagnostic. Chains such as `a + b - c` are one node with a list, so that long
+//! models are not deep ones. Brackets and comments are kept: the formatter needs them.
+
+use ioxide_model::source::Span;
+
+/// A whole file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// The model, if its heading could be read.
+    pub model: Option<Model>,
+    /// All comments that do not document anything, in order.
+    pub comments: Vec<Comment>,
+}
+
+/// A `//` comment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comment {
+    /// The text with its slashes, without space at the end.
+    pub text: String,
+    /// First byte.
+    pub start: u32,
+    /// Whether nothing but space stands before it on its line.
+    pub own_line: bool,
+}
+
+/// `model Name { ... }`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Model {
+    /// Doc comment and attributes.
+    pub meta: Meta,
+    /// The name.
+    pub name: Name,
+    /// The declarations, in order.
+    pub items: Vec<Item>,
+    /// From the first doc comment to the closing brace.
+    pub span: Span,
+}
+
+/// A name and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The name.
+    pub text: String,
+    /// Its place.
+    pub span: Span,
+}
+
+/// What may stand before a declaration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Meta {
+    /// The lines of the doc comment, without `///` and one space.
+    pub docs: Vec<String>,
+    /// The attributes, in order.
+    pub attrs: Vec<Attr>,
+}
+
+/// `@req("R-12")` or `@weight(5)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attr {
+    /// What it says.
+    pub kind: AttrKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// What an attribute says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttrKind {
+    /// A requirement that this part of the model stands for.
+    Req(String),
+    /// How often random testers choose this transition, compared with others.
+    Weight(u32),
+}
+
+/// A declaration of the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Doc comment and attributes.
+    pub meta: Meta,
+    /// What is declared.
+    pub kind: ItemKind,
+    /// From the first doc comment to the end.
+    pub span: Span,
+}
+
+/// What a declaration declares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ItemKind {
+    /// `input name(field: type)`.
+    Message(Message),
+    /// `var name: type = value`.
+    Var(VarDecl),
+    /// `clock name`.
+    Clock(Name),
+    /// `const name: type = value`.
+    Const(ConstDecl),
+    /// `type Name = type`.
+    Type(TypeDecl),
+    /// `enum Name { a, b }`.
+    Enum(EnumDecl),
+    /// `record Name { field: type }`.
+    Record(RecordDecl),
+    /// `fn name(parameter: type) -> type = value`.
+    Fn(FnDecl),
+    /// `state name { ... }`.
+    State(State),
+    /// `any { ... }`.
+    Any(Vec<Transition>),
+    /// A transition of the implicit state.
+    Transition(Transition),
+    /// `purpose name: ...`.
+    Purpose(Purpose),
+    /// `always ...` or `sometimes ...`.
+    Property(Property),
+    /// `test "name" { ... }`.
+    Test(Test),
+}
+
+/// Who sends a message, and who controls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// The tester sends it.
+    Input,
+    /// Somebody else sends it to the system; the tester sees it.
+    Observed,
+    /// The system sends it.
+    Output,
+}
+
+/// A message of the interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Who sends it.
+    pub direction: Direction,
+    /// Its name.
+    pub name: Name,
+    /// Its fields.
+    pub fields: Vec<Field>,
+}
+
+/// A named, typed part of a message, record or function heading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name.
+    pub name: Name,
+    /// Its type.
+    pub ty: Type,
+}
+
+/// A variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VarDecl {
+    /// Its name.
+    pub name: Name,
+    /// Its type.
+    pub ty: Type,
+    /// Its initial value; without one it is unknown at start.
+    pub init: Option<Expr>,
+}
+
+/// A constant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConstDecl {
+    /// Its name.
+    pub name: Name,
+    /// Its type, if written.
+    pub ty: Option<Type>,
+    /// Its value.
+    pub value: Expr,
+}
+
+/// Another name for a type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeDecl {
+    /// The new name.
+    pub name: Name,
+    /// The type.
+    pub ty: Type,
+}
+
+/// A type with named values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnumDecl {
+    /// Its name.
+    pub name: Name,
+    /// Its values.
+    pub variants: Vec<Name>,
+}
+
+/// A type with named parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordDecl {
+    /// Its name.
+    pub name: Name,
+    /// Its parts.
+    pub fields: Vec<Field>,
+}
+
+/// A function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FnDecl {
+    /// Its name.
+    pub name: Name,
+    /// Its parameters.
+    pub params: Vec<Field>,
+    /// The type of its value.
+    pub result: Type,
+    /// Its value.
+    pub body: Expr,
+}
+
+/// A state of the model or of an observer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// Doc comment and attributes; empty if the state is an [`Item`], which has them.
+    pub meta: Meta,
+    /// Its name.
+    pub name: Name,
+    /// Its transitions.
+    pub transitions: Vec<Transition>,
+    /// Its place.
+    pub span: Span,
+}
+
+/// What a transition does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Takes an input.
+    On,
+    /// Emits an output.
+    Emit,
+    /// Acts without a message.
+    Internal,
+}
+
+impl Verb {
+    /// Every verb with its word.
+    pub const ALL: [(Self, &'static str); 3] =
+        [(Self::On, "on"), (Self::Emit, "emit"), (Self::Internal, "internal")];
+
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::On => "on",
+            Self::Emit => "emit",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+/// `label: verb gate(pins) when guard { updates } -> target`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transition {
+    /// Doc comment and attributes; empty if the transition is an [`Item`], which has them.
+    pub meta: Meta,
+    /// Its label.
+    pub label: Option<Name>,
+    /// What it does.
+    pub verb: Verb,
+    /// The place of the verb.
+    pub verb_span: Span,
+    /// The message; none for internal transitions.
+    pub gate: Option<Name>,
+    /// What fields are equal to.
+    pub pins: Vec<Pin>,
+    /// When it is enabled.
+    pub guard: Option<Expr>,
+    /// What changes.
+    pub updates: Vec<Update>,
+    /// Where it leads; none to stay.
+    pub target: Option<Name>,
+    /// Its place, doc comment included.
+    pub span: Span,
+}
+
+/// `field: term`: the field equals the term.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pin {
+    /// The field.
+    pub field: Name,
+    /// The term.
+    pub value: Expr,
+}
+
+/// One of the simultaneous changes of a transition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Update {
+    /// The change.
+    pub kind: UpdateKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// What an update changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UpdateKind {
+    /// `variable = value`.
+    Assign(Name, Expr),
+    /// `reset clock`.
+    Reset(Name),
+}
+
+/// Something worth reaching.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Purpose {
+    /// Its name.
+    pub name: Name,
+    /// What to reach.
+    pub goal: PurposeGoal,
+}
+
+/// What a purpose asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PurposeGoal {
+    /// `: r1, r2, r3`: these transitions in this order.
+    Path(Vec<Name>),
+    /// `: reach state when condition`.
+    Reach {
+        /// The state; any if left out.
+        state: Option<Name>,
+        /// The condition; true if left out.
+        when: Option<Expr>,
+    },
+    /// `{ state ... }`: an observer that reaches `hit` or `miss`.
+    Observer(Vec<State>),
+}
+
+/// Which states a property speaks about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PropertyKind {
+    /// Every reachable state.
+    Always,
+    /// At least one reachable state.
+    Sometimes,
+}
+
+/// `label: always condition`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Property {
+    /// Its label.
+    pub label: Option<Name>,
+    /// Which states it speaks about.
+    pub kind: PropertyKind,
+    /// The condition.
+    pub condition: Expr,
+}
+
+/// A test written by hand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Test {
+    /// Its name.
+    pub name: String,
+    /// The place of its name.
+    pub name_span: Span,
+    /// Its steps, in order.
+    pub steps: Vec<Step>,
+}
+
+/// A step of a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What happens.
+    pub kind: StepKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// What happens in a step of a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepKind {
+    /// The tester sends a message.
+    Send(MessagePattern),
+    /// The tester sees a message.
+    Expect(MessagePattern),
+    /// The system stays silent, for this long if said.
+    Quiet(Option<Expr>),
+}
+
+/// A message with conditions on its fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessagePattern {
+    /// The message.
+    pub gate: Name,
+    /// What fields are equal to.
+    pub pins: Vec<Pin>,
+    /// A further condition on the fields.
+    pub guard: Option<Expr>,
+}
+
+/// A type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Type {
+    /// What it is.
+    pub kind: TypeKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// What a type is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TypeKind {
+    /// Could not be read.
+    Error,
+    /// `bool`, `int`, `real`, `string` or a declared name.
+    Named(String),
+    /// `lo..hi`, both included.
+    Range(Box<Expr>, Box<Expr>),
+    /// `T?`.
+    Option(Box<Type>),
+}
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// `+` or `-`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddOp {
+    /// `+`
+    Add,
+    /// `-`
+    Sub,
+}
+
+/// `*`, `/` or `%`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MulOp {
+    /// `*`
+    Mul,
+    /// `/`
+    Div,
+    /// `%`
+    Rem,
+}
+
+/// A comparison sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CmpOp {
+    /// `==`
+    Eq,
+    /// `!=`
+    Ne,
+    /// `<`
+    Lt,
+    /// `<=`
+    Le,
+    /// `>`
+    Gt,
+    /// `>=`
+    Ge,
+}
+
+/// `exists` or `forall`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantifier {
+    /// For some value.
+    Exists,
+    /// For every value.
+    Forall,
+}
+
+/// What an expression is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExprKind {
+    /// Could not be read.
+    Error,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number, as written, with its unit if it is a duration.
+    Number(String),
+    /// A string, escapes resolved.
+    Str(String),
+    /// `none`.
+    None,
+    /// `some(e)`.
+    Some(Box<Expr>),
+    /// A name.
+    Name(String),
+    /// `(e)`.
+    Paren(Box<Expr>),
+    /// `!e`.
+    Not(Box<Expr>),
+    /// `-e`.
+    Neg(Box<Expr>),
+    /// `a + b - c`.
+    Sum(Box<Expr>, Vec<(AddOp, Expr)>),
+    /// `a * b / c % d`.
+    Product(Box<Expr>, Vec<(MulOp, Expr)>),
+    /// `a <= b < c`.
+    Compare(Box<Expr>, Vec<(CmpOp, Expr)>),
+    /// `a && b && c`.
+    And(Vec<Expr>),
+    /// `a || b || c`.
+    Or(Vec<Expr>),
+    /// `a => b => c`, read from the right.
+    Implies(Vec<Expr>),
+    /// `if c then a else if d then b else e`.
+    If(Vec<(Expr, Expr)>, Box<Expr>),
+    /// `match e { pattern => value, ... }`.
+    Match(Box<Expr>, Vec<Arm>),
+    /// `exists i in lo..hi: body`.
+    Quantified {
+        /// Which one.
+        quantifier: Quantifier,
+        /// The bound name.
+        var: Name,
+        /// First value.
+        lo: Box<Expr>,
+        /// Last value.
+        hi: Box<Expr>,
+        /// The condition.
+        body: Box<Expr>,
+    },
+    /// `f(a, b)` or `Point(x: 1, y: 2)`.
+    Call(Name, Vec<Arg>),
+    /// `s.length()`.
+    Method(Box<Expr>, Name, Vec<Expr>),
+    /// `p.x`.
+    Field(Box<Expr>, Name),
+}
+
+/// An argument, named if it is a field of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arg {
+    /// The field.
+    pub name: Option<Name>,
+    /// The value.
+    pub value: Expr,
+}
+
+/// A case of a `match`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arm {
+    /// Which values.
+    pub pattern: Pattern,
+    /// The value then.
+    pub value: Expr,
+}
+
+/// Which values an arm is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    /// Which values.
+    pub kind: PatternKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// Which values an arm is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PatternKind {
+    /// `_`: all others.
+    Any,
+    /// A value of an enum.
+    Name(String),
+    /// `none`.
+    None,
+    /// `some(x)`, or `some(_)`.
+    Some(Name),
+    /// A number, string or truth value.
+    Literal(Box<Expr>),
+}

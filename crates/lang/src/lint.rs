@@ -1,0 +1,145 @@
+//! Findings that need no solver: unused names, unreachable states, hidden names.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::index::IndexVec;
+use ioxide_model::sts::{LocId, Sts};
+
+use crate::ast::{ExprKind, Field, Item, ItemKind, Model, Transition, UpdateKind};
+use crate::resolve::Table;
+use crate::typeck::{Checker, ValueItem};
+
+/// What looks wrong in `decl` though it has a meaning.
+pub(crate) fn check(decl: &Model, sts: &Sts, cx: &Checker<'_, '_>) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    unused_values(cx, &mut found);
+    unused(&cx.gates, Code::UnusedGate, "message", "is never sent or received", &mut found);
+    unused(&cx.functions, Code::UnusedFunction, "function", "is never called", &mut found);
+    unused(&cx.types, Code::UnusedType, "type", "is never used", &mut found);
+    unreachable_states(sts, &mut found);
+    let has_labels = decl.items.iter().flat_map(transitions).any(|transition| transition.label.is_some());
+    for item in &decl.items {
+        check_item(item, cx, &mut found);
+        for transition in transitions(item) {
+            check_transition(transition, cx, has_labels, &mut found);
+        }
+    }
+    found
+}
+
+fn unused_values(cx: &Checker<'_, '_>, found: &mut Vec<Diagnostic>) {
+    for (name, entry) in cx.values.iter().filter(|(_, entry)| !entry.used) {
+        let (code, message) = match entry.item {
+            ValueItem::Var(_) => (Code::UnusedVariable, format!("variable `{name}` is never read")),
+            ValueItem::Clock(_) => (Code::UnusedClock, format!("clock `{name}` is never read")),
+            ValueItem::Const(_) => (Code::UnusedConstant, format!("constant `{name}` is never used")),
+            ValueItem::Variant(..) | ValueItem::Broken => continue,
+        };
+        found.push(Diagnostic::new(code, entry.span, message).help("remove it, or use it where it was meant"));
+    }
+}
+
+fn unused<T>(table: &Table<'_, T>, code: Code, what: &str, how: &str, found: &mut Vec<Diagnostic>) {
+    for (name, entry) in table.iter().filter(|(_, entry)| !entry.used) {
+        let message = format!("{what} `{name}` {how}");
+        found.push(Diagnostic::new(code, entry.span, message).help("remove it, or use it where it was meant"));
+    }
+}
+
+/// States that no sequence of switches reaches, guards ignored.
+fn unreachable_states(sts: &Sts, found: &mut Vec<Diagnostic>) {
+    let mut targets: IndexVec<LocId, Vec<LocId>> = IndexVec::filled(Vec::new(), sts.locations.len());
+    for switch in &sts.switches {
+        targets[switch.source].push(switch.target);
+    }
+    let mut reached: IndexVec<LocId, bool> = IndexVec::filled(false, sts.locations.len());
+    let mut open = vec![sts.initial];
+    while let Some(loc) = open.pop() {
+        if !std::mem::replace(&mut reached[loc], true) {
+            open.extend(&targets[loc]);
+        }
+    }
+    let initial = &sts.locations[sts.initial];
+    for (_, location) in sts.locations.iter_enumerated().filter(|(id, _)| !reached[*id]) {
+        let message = format!("no path of transitions reaches state `{}`", location.name);
+        found.push(
+            Diagnostic::new(Code::UnreachableState, location.span, message)
+                .note(format!("the initial state is the first one, `{}`", initial.name))
+                .help("give a transition this target, or remove the state"),
+        );
+    }
+}
+
+fn check_item(item: &Item, cx: &Checker<'_, '_>, found: &mut Vec<Diagnostic>) {
+    match &item.kind {
+        ItemKind::Any(transitions) if transitions.is_empty() => {
+            let message = "this `any` has no transitions";
+            found.push(Diagnostic::new(Code::EmptyAny, item.span, message).help("remove it"));
+        }
+        ItemKind::Message(message) => hidden(&message.fields, "field", cx, |_| true, found),
+        // Functions cannot read variables, so a parameter of the same name misleads nobody.
+        ItemKind::Fn(decl) => {
+            let misleads = |item| matches!(item, ValueItem::Const(_) | ValueItem::Variant(..));
+            hidden(&decl.params, "parameter", cx, misleads, found);
+        }
+        _ => {}
+    }
+}
+
+fn hidden(
+    fields: &[Field],
+    what: &str,
+    cx: &Checker<'_, '_>,
+    misleads: impl Fn(ValueItem) -> bool,
+    found: &mut Vec<Diagnostic>,
+) {
+    for field in fields {
+        let name = &field.name;
+        let Some(entry) = cx.values.get(&name.text).filter(|entry| misleads(entry.item)) else { continue };
+        let other = match entry.item {
+            ValueItem::Var(_) => "variable",
+            ValueItem::Clock(_) => "clock",
+            ValueItem::Const(_) => "constant",
+            ValueItem::Variant(..) | ValueItem::Broken => "value",
+        };
+        let message = format!("{what} `{}` hides the {other} of the same name", name.text);
+        found.push(
+            Diagnostic::new(Code::Shadowing, name.span, message)
+                .label(entry.span, format!("this {other}"))
+                .help("rename one of them"),
+        );
+    }
+}
+
+fn transitions(item: &Item) -> &[Transition] {
+    match &item.kind {
+        ItemKind::State(state) => &state.transitions,
+        ItemKind::Any(transitions) => transitions,
+        ItemKind::Transition(transition) => std::slice::from_ref(transition),
+        _ => &[],
+    }
+}
+
+fn check_transition(
+    transition: &Transition,
+    cx: &Checker<'_, '_>,
+    has_labels: bool,
+    found: &mut Vec<Diagnostic>,
+) {
+    if has_labels && transition.label.is_none() {
+        found.push(
+            Diagnostic::new(Code::MissingLabel, transition.verb_span, "this transition has no label")
+                .note("other transitions of the model have one")
+                .help("write `label: ` before it"),
+        );
+    }
+    let gate = transition.gate.as_ref().and_then(|gate| cx.gates.get(&gate.text));
+    for update in &transition.updates {
+        let UpdateKind::Assign(target, value) = &update.kind else { continue };
+        let is_field = gate.is_some_and(|gate| gate.item.fields.contains_key(&target.text));
+        if !is_field && matches!(&value.kind, ExprKind::Name(name) if *name == target.text) {
+            let message = format!("`{}` keeps its value anyway", target.text);
+            found.push(Diagnostic::new(Code::SelfAssignment, update.span, message).help("remove the assignment"));
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Numbers, durations and strings as they are written.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::number::{Int, Rational};
+use ioxide_model::source::Span;
+
+use crate::suggest;
+
+/// Digits a number may have; reading more takes time that grows with the square.
+const MAX_DIGITS: usize = 1000;
+
+/// The value of a number as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Number {
+    Int(Int),
+    Real(Rational),
+}
+
+/// Why a text is not a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotANumber {
+    TooLong,
+    Suffix,
+    Unit(&'static [&'static str]),
+}
+
+/// The units of durations, in seconds: `(name, numerator, denominator)`.
+const UNITS: [(&str, i64, i64); 4] = [("ms", 1, 1000), ("s", 1, 1), ("min", 60, 1), ("h", 3600, 1)];
+const UNIT_NAMES: &[&str] = &["ms", "s", "min", "h"];
+
+/// Reads `12`, `1_000`, `0.5`, `250ms`, `1.5s`, `2min` or `1h`; durations are seconds.
+pub(crate) fn number(text: &str) -> Result<Number, NotANumber> {
+    let digits_end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
+    let (digits, suffix) = text.split_at(digits_end);
+    if digits.len() > MAX_DIGITS {
+        return Err(NotANumber::TooLong);
+    }
+    let digits = digits.replace('_', "");
+    let value: Rational = digits.parse().map_err(|_| NotANumber::Suffix)?;
+    if suffix.is_empty() {
+        let is_decimal = digits.contains('.');
+        return Ok(if is_decimal { Number::Real(value) } else { Number::Int(value.numer().clone()) });
+    }
+    let unit = UNITS.iter().find(|(name, ..)| *name == suffix);
+    let Some(&(_, numer, denom)) = unit else {
+        let looks_like_unit = suffix.chars().all(|c| c.is_ascii_alphabetic()) && !suffix.starts_with(['e', 'x']);
+        return Err(if looks_like_unit { NotANumber::Unit(UNIT_NAMES) } else { NotANumber::Suffix });
+    };
+    let scale = Rational::new(Int::from(numer), Int::from(denom)).unwrap_or(Rational::ONE);
+    Ok(Number::Real(value.mul(&scale)))
+}
+
+impl NotANumber {
+    pub(crate) fn diagnostic(self, text: &str, span: Span) -> Diagnostic {
+        let shown: String = text.chars().take(24).collect();
+        match self {
+            Self::TooLong => Diagnostic::new(Code::BadNumber, span, format!("a number has at most {MAX_DIGITS} digits")),
+            Self::Suffix => Diagnostic::new(Code::BadNumber, span, format!("`{shown}` is not a number"))
+                .help("numbers are decimal, such as `31`, `0.25` or `1_000`; durations have a unit, such as `1.5s`"),
+            Self::Unit(units) => {
+                let suffix = text.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+                let digits = &text[..text.len() - suffix.len()];
+                let diagnostic =
+                    Diagnostic::new(Code::UnknownUnit, span, format!("there is no unit `{suffix}`"));
+                let meant = match suffix {
+                    "sec" | "secs" | "seconds" => Some("s"),
+                    "m" | "mins" | "minutes" => Some("min"),
+                    "hours" | "hrs" => Some("h"),
+                    _ => suggest::nearest_name(suffix, units.iter().copied()),
+                };
+                match meant {
+                    Some(unit) => {
+                        diagnostic.help(format!("did you mean `{digits}{unit}`?")).fix(span, format!("{digits}{unit}"))
+                    }
+                    None => diagnostic.help("durations are written in `ms`, `s`, `min` or `h`"),
+                }
+            }
+        }
+    }
+}
+
+/// The text a quoted literal stands for, and the place and length of wrong escapes.
+pub(crate) fn unescape(quoted: &str) -> (String, Vec<(usize, usize)>) {
+    let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or("");
+    let mut text = String::with_capacity(inner.len());
+    let mut bad = Vec::new();
+    let mut chars = inner.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        if c != '\\' {
+            text.push(c);
+            continue;
+        }
+        let Some((next_at, escape)) = chars.next() else { break };
+        let plain = match escape {
+            'n' => Some('\n'),
+            'r' => Some('\r'),
+            't' => Some('\t'),
+            '0' => Some('\0'),
+            '\\' | '"' => Some(escape),
+            'u' => {
+                let rest = &inner[next_at + 1..];
+                let hex = rest.strip_prefix('{').and_then(|rest| rest.split_once('}')).map(|(hex, _)| hex);
+                let code = hex.and_then(|hex| u32::from_str_radix(hex, 16).ok()).and_then(char::from_u32);
+                if let (Some(hex), Some(_)) = (hex, code) {
+                    for _ in 0..hex.len() + 2 {
+                        chars.next();
+                    }
+                }
+                code
+            }
+            _ => None,
+        };
+        match plain {
+            Some(c) => text.push(c),
+            None => bad.push((at + 1, 1 + escape.len_utf8())),
+        }
+    }
+    (text, bad)
+}
+
+/// `text` as a quoted literal.
+pub(crate) fn quote(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            '\0' => quoted.push_str("\\0"),
+            '\\' => quoted.push_str("\\\\"),
+            '"' => quoted.push_str("\\\""),
+            c if c.is_control() => quoted.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let shown = match number(text) {
+            Ok(Number::Int(n)) => format!("int {n}"),
+            Ok(Number::Real(r)) => format!("real {r}"),
+            Err(wrong) => format!("{wrong:?}"),
+        };
+        assert_eq!(shown, expected, "{text}");
+    }
+
+    #[test]
+    fn numbers_are_exact_and_durations_are_seconds() {
+        check("1_000", "int 1000");
+        check("0.10", "real 0.1");
+        check("250ms", "real 0.25");
+        check("1.5min", "real 90.0");
+        check("1h", "real 3600.0");
+        check("0x1F", "Suffix");
+        check("1e3", "Suffix");
+    }
+
+    #[test]
+    fn quoting_and_unescaping_are_inverse() {
+        for text in ["", "a\"b\\c\n\t\r\0", "π \u{7f} \u{1b}"] {
+            assert_eq!(unescape(&quote(text)), (text.to_owned(), vec![]));
+        }
+        assert_eq!(unescape(r#""\u{41}\d""#), ("A".to_owned(), vec![(7, 2)]));
+    }
+}

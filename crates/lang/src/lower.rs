@@ -1,0 +1,135 @@
+//! Syntax tree to transition system; each switch keeps its span.
+//!
+//! - The first state is the initial one. A model without states has one, called after the
+//!   model. Transitions of `any` are copied to every state, behind the state's own.
+//! - A switch is named by its label. A copy of an `any` transition is `label@state` (just
+//!   `label` if there is one state). Without a label the name is made from the place:
+//!   `state#2` is the second transition of `state`, `any#1@state` a copy.
+//! - The guard of a switch is the written guard, the pins as equations, and the conditions
+//!   that keep values in their ranges.
+
+mod define;
+mod goal;
+mod switch;
+
+use std::sync::Arc;
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::index::{Idx, IndexVec};
+use ioxide_model::source::Span;
+use ioxide_model::sts::{LocId, Location, Model, Sts};
+
+use crate::ast::{AttrKind, Item, ItemKind, Meta, Model as ModelDecl};
+use crate::lint;
+use crate::sink::Sink;
+use crate::typeck::Checker;
+use crate::{Lints, Options};
+
+/// Copies of `any` transitions included.
+const MAX_SWITCHES: usize = 1_000_000;
+
+/// The model that `decl` describes; meaningful only if `sink` has no errors.
+pub(crate) fn lower(decl: &ModelDecl, options: &Options, lints: Lints, sink: &mut Sink) -> Model {
+    let mut lowering = Lowering {
+        sts: Sts::new(&decl.name.text, &decl.name.text, decl.name.span),
+        cx: Checker::new(sink),
+        options,
+        labels: crate::resolve::Table::new("label"),
+        any_labels: rustc_hash::FxHashMap::default(),
+    };
+    lowering.sts.doc = doc(&decl.meta);
+    lowering.define_all(&decl.items);
+    lowering.states(&decl.items);
+    lowering.transitions(&decl.items);
+    lowering.goals(&decl.items);
+    lowering.check_overrides(&decl.items, decl.name.span);
+    if lints == Lints::On && !lowering.cx.sink.has_errors() {
+        let findings = lint::check(decl, &lowering.sts, &lowering.cx);
+        findings.into_iter().for_each(|finding| lowering.cx.sink.push(finding));
+    }
+    let Lowering { sts, cx, .. } = lowering;
+    Model { pool: cx.pool, sts }
+}
+
+/// A system under construction.
+pub(crate) struct Lowering<'a, 's> {
+    pub(crate) sts: Sts,
+    pub(crate) cx: Checker<'a, 's>,
+    options: &'a Options,
+    /// Labels as written, with the switch they name.
+    labels: crate::resolve::Table<'a, ioxide_model::sts::SwitchId>,
+    /// The copies of labelled `any` transitions: the first switch of each.
+    any_labels: rustc_hash::FxHashMap<&'a str, Vec<ioxide_model::sts::SwitchId>>,
+}
+
+impl<'a> Lowering<'a, '_> {
+    /// Declares the states; a model without states keeps its implicit one.
+    fn states(&mut self, items: &'a [Item]) {
+        let mut locations: IndexVec<LocId, Location> = IndexVec::new();
+        for item in items {
+            let ItemKind::State(state) = &item.kind else { continue };
+            let name = &state.name;
+            let known = self.cx.states.get(&name.text).is_some();
+            self.cx.states.declare(self.cx.sink, name, locations.next_id());
+            if !known {
+                locations.push(Location { name: name.text.as_str().into(), span: name.span, doc: doc(&item.meta) });
+            }
+        }
+        if !locations.is_empty() {
+            self.sts.locations = locations;
+        }
+        self.sts.initial = LocId::new(0);
+    }
+
+    /// Reports overrides of constants that the model does not have.
+    fn check_overrides(&mut self, items: &'a [Item], span: Span) {
+        let constants = || {
+            items.iter().filter_map(|item| match &item.kind {
+                ItemKind::Const(decl) => Some(decl.name.text.as_str()),
+                _ => None,
+            })
+        };
+        for (name, _) in &self.options.overrides {
+            if !constants().any(|constant| constant == name) {
+                self.cx.sink.error(|| unknown_constant(name, span, constants()));
+            }
+        }
+    }
+
+    /// Whether the system may have `more` switches; reports it at `span` if not.
+    fn room_for(&mut self, more: usize, span: Span) -> bool {
+        let fits = self.sts.switches.len().saturating_add(more) <= MAX_SWITCHES;
+        if !fits {
+            self.cx.sink.error(|| {
+                let message = format!("the model has more than {MAX_SWITCHES} transitions");
+                Diagnostic::new(Code::TooManySwitches, span, message)
+                    .note("transitions of `any` are copied to every state")
+            });
+        }
+        fits
+    }
+}
+
+/// The finding that there is no constant `name` to override.
+pub(crate) fn unknown_constant<'n>(name: &str, span: Span, names: impl Iterator<Item = &'n str>) -> Diagnostic {
+    let diagnostic = Diagnostic::new(Code::UnknownConstant, span, format!("there is no constant `{name}` to set"));
+    match crate::suggest::nearest_name(name, names) {
+        Some(best) => diagnostic.help(format!("did you mean `--set {best}=...`?")),
+        None => diagnostic,
+    }
+}
+
+/// The doc comment of `meta` as one text.
+fn doc(meta: &Meta) -> String {
+    meta.docs.join("\n")
+}
+
+/// The requirements of `meta`.
+fn reqs(meta: &Meta) -> Vec<Arc<str>> {
+    let texts = meta.attrs.iter().filter_map(|attr| match &attr.kind {
+        AttrKind::Req(text) => Some(text.as_str().into()),
+        AttrKind::Weight(_) => None,
+    });
+    texts.collect()
+}

@@ -1,0 +1,303 @@
+//! Purposes, properties and tests.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::goal::{Goal, GoalKind, Observer, ObserverRule, ObserverTarget, TestStep, TestStepKind};
+use ioxide_model::number::Rational;
+use ioxide_model::sort::Sort;
+use ioxide_model::sts::{GateKind, SwitchId};
+use ioxide_model::term::Term;
+
+use super::{Lowering, doc, reqs};
+use crate::ast::{
+    Expr, Item, ItemKind, MessagePattern, Name, Property, PropertyKind, Purpose, PurposeGoal, State, Step, StepKind,
+    Test, Transition, Verb,
+};
+use crate::resolve::Table;
+use crate::typeck::{GateItem, Place, Role};
+
+impl<'a> Lowering<'a, '_> {
+    /// All goals, in the order of the text.
+    pub(super) fn goals(&mut self, items: &'a [Item]) {
+        let mut names: Table<'a, ()> = Table::new("purpose");
+        let mut tests: Table<'a, ()> = Table::new("test");
+        let mut n_properties = 0;
+        for item in items {
+            let (name, kind): (Arc<str>, _) = match &item.kind {
+                ItemKind::Purpose(purpose) => {
+                    names.declare(self.cx.sink, &purpose.name, ());
+                    (purpose.name.text.as_str().into(), self.purpose(purpose))
+                }
+                ItemKind::Property(property) => {
+                    n_properties += 1;
+                    if let Some(label) = &property.label {
+                        names.declare(self.cx.sink, label, ());
+                    }
+                    (property_name(property, n_properties), self.property(property))
+                }
+                ItemKind::Test(test) => {
+                    tests.declare_as(self.cx.sink, Code::DuplicateName, &test.name, test.name_span, ());
+                    (test.name.as_str().into(), self.test(test))
+                }
+                _ => continue,
+            };
+            if let Some(kind) = kind {
+                self.sts.goals.push(Goal { name, kind, span: item.span, doc: doc(&item.meta), reqs: reqs(&item.meta) });
+            }
+        }
+    }
+
+    fn purpose(&mut self, purpose: &'a Purpose) -> Option<GoalKind> {
+        match &purpose.goal {
+            PurposeGoal::Path(labels) => self.path(labels).map(GoalKind::Path),
+            PurposeGoal::Reach { state, when } => {
+                let location = match state {
+                    Some(name) => Some(self.reached_state(name)),
+                    None => None,
+                };
+                let when = self.formula(when.as_ref(), Place::Reach);
+                match location {
+                    Some(None) => None,
+                    Some(location) => Some(GoalKind::Reach { location, when: when? }),
+                    None => Some(GoalKind::Reach { location: None, when: when? }),
+                }
+            }
+            PurposeGoal::Observer(states) => self.observer(&purpose.name, states).map(GoalKind::Observer),
+        }
+    }
+
+    fn reached_state(&mut self, name: &Name) -> Option<ioxide_model::sts::LocId> {
+        let found = self.cx.states.get(&name.text).map(|entry| entry.item);
+        if found.is_none() {
+            self.cx.states.unknown(self.cx.sink, Code::UnknownState, name);
+        }
+        found
+    }
+
+    fn formula(&mut self, condition: Option<&'a Expr>, place: Place) -> Option<Term> {
+        let Some(condition) = condition else { return Some(self.cx.pool.tt()) };
+        let (term, obligations) = self.cx.at(place, None, |cx| cx.check(condition, Sort::Bool, Role::Condition));
+        let term = term?;
+        Some(self.cx.pool.and(obligations.into_iter().chain([term])))
+    }
+
+    // Paths.
+
+    fn path(&mut self, labels: &'a [Name]) -> Option<Vec<SwitchId>> {
+        let mut path: Vec<SwitchId> = Vec::with_capacity(labels.len());
+        let mut before: Option<&Name> = None;
+        for label in labels {
+            let Some(entry) = self.labels.get(&label.text) else {
+                self.labels.unknown(self.cx.sink, Code::UnknownLabel, label);
+                return None;
+            };
+            let (first, declared) = (entry.item, entry.span);
+            // Where an error kept the switch from being made there is nothing to connect.
+            self.sts.switches.get(first)?;
+            let at = path.last().map(|&switch| self.sts.switches[switch].target);
+            let candidates = self.any_labels.get(label.text.as_str()).map_or(vec![first], Clone::clone);
+            let fits = |&&switch: &&SwitchId| at.unwrap_or(self.sts.initial) == self.sts.switches[switch].source;
+            let next = candidates.iter().find(fits).copied();
+            let next = next.or_else(|| at.is_none().then_some(first));
+            let Some(next) = next else {
+                self.broken_path(label, before, first, declared, at);
+                return None;
+            };
+            path.push(next);
+            before = Some(label);
+        }
+        Some(path)
+    }
+
+    fn broken_path(
+        &mut self,
+        label: &Name,
+        before: Option<&Name>,
+        switch: SwitchId,
+        declared: ioxide_model::source::Span,
+        at: Option<ioxide_model::sts::LocId>,
+    ) {
+        let source = self.sts.locations[self.sts.switches[switch].source].name.clone();
+        let at = at.map_or_else(String::new, |at| self.sts.locations[at].name.to_string());
+        self.cx.sink.error(|| {
+            let message = format!("`{}` starts in `{source}`, but the path is in `{at}`", label.text);
+            let diagnostic =
+                Diagnostic::new(Code::BrokenPath, label.span, message).label(declared, "this transition");
+            match before {
+                Some(before) => diagnostic.label(before.span, format!("leads to `{at}`")),
+                None => diagnostic,
+            }
+        });
+    }
+
+    // Observers.
+
+    fn observer(&mut self, purpose: &'a Name, states: &'a [State]) -> Option<Observer> {
+        let mut stages: Table<'a, usize> = Table::new("observer state");
+        for (index, state) in states.iter().enumerate() {
+            stages.declare(self.cx.sink, &state.name, index);
+        }
+        if states.is_empty() {
+            self.cx.sink.error(|| {
+                Diagnostic::new(Code::MisplacedItem, purpose.span, format!("observer `{}` has no state", purpose.text))
+                    .help("give it at least one: `state start { on message -> hit }`")
+            });
+            return None;
+        }
+        let mut rules = Vec::new();
+        let mut complete = true;
+        for (from, state) in states.iter().enumerate() {
+            for transition in &state.transitions {
+                match self.observer_rule(transition, from, &stages) {
+                    Some(rule) => rules.push(rule),
+                    None => complete = false,
+                }
+            }
+        }
+        let stages = states.iter().map(|state| state.name.text.as_str().into()).collect();
+        complete.then_some(Observer { stages, rules })
+    }
+
+    fn observer_rule(
+        &mut self,
+        transition: &'a Transition,
+        from: usize,
+        stages: &Table<'a, usize>,
+    ) -> Option<ObserverRule> {
+        let wrong = if transition.verb == Verb::Internal {
+            Some(("an observer sees messages only", "remove this transition"))
+        } else if !transition.updates.is_empty() {
+            Some(("an observer changes nothing", "remove the updates; use more states to remember things"))
+        } else {
+            None
+        };
+        if let Some((message, help)) = wrong {
+            self.cx.sink.error(|| Diagnostic::new(Code::MisplacedItem, transition.span, message).help(help));
+            return None;
+        }
+        let gate = transition.gate.as_ref()?;
+        let message = self.seen_gate(gate);
+        let to = self.observer_target(transition, from, stages);
+        let message = message?;
+        let when =
+            self.condition(Some(message.clone()), &transition.pins, transition.guard.as_ref(), Place::Message)?;
+        Some(ObserverRule { from, gate: message.gate, when, to: to?, span: transition.span })
+    }
+
+    fn observer_target(
+        &mut self,
+        transition: &'a Transition,
+        from: usize,
+        stages: &Table<'a, usize>,
+    ) -> Option<ObserverTarget> {
+        let Some(name) = &transition.target else { return Some(ObserverTarget::Stage(from)) };
+        if let Some(entry) = stages.get(&name.text) {
+            return Some(ObserverTarget::Stage(entry.item));
+        }
+        match name.text.as_str() {
+            "hit" => Some(ObserverTarget::Hit),
+            "miss" => Some(ObserverTarget::Miss),
+            _ => {
+                self.cx.sink.error(|| {
+                    let message = format!("the observer has no state `{}`", name.text);
+                    let diagnostic = Diagnostic::new(Code::UnknownState, name.span, message);
+                    let names = stages.names().chain(["hit", "miss"]);
+                    crate::suggest::nearest(diagnostic, name, names).note("`hit` and `miss` end the observation")
+                });
+                None
+            }
+        }
+    }
+
+    /// A message that a goal mentions; this does not count as use by the model.
+    fn seen_gate(&mut self, name: &Name) -> Option<Rc<GateItem>> {
+        let found = self.cx.gates.get(&name.text).map(|entry| entry.item.clone());
+        if found.is_none() {
+            self.unknown_gate(name);
+        }
+        found
+    }
+
+    // Properties and tests.
+
+    fn property(&mut self, property: &'a Property) -> Option<GoalKind> {
+        let condition = self.formula(Some(&property.condition), Place::Property)?;
+        Some(match property.kind {
+            PropertyKind::Always => GoalKind::Always(condition),
+            PropertyKind::Sometimes => GoalKind::Sometimes(condition),
+        })
+    }
+
+    fn test(&mut self, test: &'a Test) -> Option<GoalKind> {
+        let steps: Vec<Option<TestStep>> = test.steps.iter().map(|step| self.step(step)).collect();
+        steps.into_iter().collect::<Option<Vec<_>>>().map(GoalKind::Test)
+    }
+
+    fn step(&mut self, step: &'a Step) -> Option<TestStep> {
+        let kind = match &step.kind {
+            StepKind::Send(pattern) => {
+                let (message, when) = self.pattern(pattern, "send", |kind| kind == GateKind::Input)?;
+                TestStepKind::Send(message.gate, when)
+            }
+            StepKind::Expect(pattern) => {
+                let (message, when) = self.pattern(pattern, "expect", |kind| kind != GateKind::Input)?;
+                TestStepKind::Expect(message.gate, when)
+            }
+            StepKind::Quiet(None) => TestStepKind::Quiet(None),
+            StepKind::Quiet(Some(duration)) => TestStepKind::Quiet(Some(self.duration(duration)?)),
+        };
+        Some(TestStep { kind, span: step.span })
+    }
+
+    fn duration(&mut self, expr: &Expr) -> Option<Rational> {
+        let value = self.cx.constant(expr, Sort::Real, Role::Duration)?;
+        let seconds = value.to_rational()?;
+        if seconds.is_negative() {
+            self.cx.sink.error(|| {
+                Diagnostic::new(Code::ConstOutOfRange, expr.span, "a duration is not negative").help("write `quiet 1s`")
+            });
+            return None;
+        }
+        Some(seconds)
+    }
+
+    fn pattern(
+        &mut self,
+        pattern: &'a MessagePattern,
+        word: &str,
+        fits: impl Fn(GateKind) -> bool,
+    ) -> Option<(Rc<GateItem>, Term)> {
+        let message = self.seen_gate(&pattern.gate)?;
+        if !fits(message.kind) {
+            let name = &pattern.gate;
+            let declared = self.cx.gates.get(&name.text).map(|entry| entry.span);
+            self.cx.sink.error(|| {
+                let (direction, help) = match message.kind {
+                    GateKind::Input => ("an input", "the tester sends inputs: write `send`"),
+                    GateKind::Observed => ("an observed input", "the tester only sees it: write `expect`"),
+                    _ => ("an output", "the system sends outputs: write `expect`"),
+                };
+                let text = format!("`{}` is {direction}, so `{word}` does not fit", name.text);
+                let diagnostic = Diagnostic::new(Code::TestDirection, name.span, text).help(help);
+                match declared {
+                    Some(declared) => diagnostic.label(declared, "declared here"),
+                    None => diagnostic,
+                }
+            });
+            return None;
+        }
+        let when = self.condition(Some(message.clone()), &pattern.pins, pattern.guard.as_ref(), Place::Message)?;
+        Some((message, when))
+    }
+}
+
+fn property_name(property: &Property, number: usize) -> Arc<str> {
+    match (&property.label, property.kind) {
+        (Some(label), _) => label.text.as_str().into(),
+        (None, PropertyKind::Always) => format!("always#{number}").into(),
+        (None, PropertyKind::Sometimes) => format!("sometimes#{number}").into(),
+    }
+}

@@ -1,0 +1,366 @@
+//! Transitions to switches.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::index::Idx;
+use ioxide_model::sort::Sort;
+use ioxide_model::source::Span;
+use ioxide_model::sts::{GateId, GateKind, LocId, Sts, Switch, SwitchId};
+use ioxide_model::term::{Term, VarId};
+use rustc_hash::FxHashMap;
+
+use super::{Lowering, doc, reqs};
+use crate::ast::{AttrKind, Expr, Item, ItemKind, Meta, Name, Pin, Transition, Update, UpdateKind, Verb};
+use crate::typeck::{GateItem, Place, Role, ValueItem};
+
+/// A transition, checked, before it is put at its source.
+struct Checked {
+    gate: GateId,
+    guard: Term,
+    update: Vec<(VarId, Term)>,
+    resets: Vec<VarId>,
+    target: Option<LocId>,
+    range_check: Option<Term>,
+}
+
+impl<'a> Lowering<'a, '_> {
+    /// The switches of all states, in the order of the text; then copies of `any`.
+    pub(super) fn transitions(&mut self, items: &'a [Item]) {
+        let first_state = items.iter().find_map(|item| match &item.kind {
+            ItemKind::State(state) => Some(state.name.span),
+            _ => None,
+        });
+        let mut n_loose = 0;
+        for item in items {
+            match &item.kind {
+                ItemKind::State(state) => self.state_transitions(&state.name, &state.transitions),
+                ItemKind::Transition(transition) => {
+                    n_loose += 1;
+                    match first_state {
+                        None => self.own(transition, &item.meta, LocId::new(0), n_loose),
+                        Some(state) => self.loose_transition(transition, state),
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut n_any = 0;
+        for item in items {
+            let ItemKind::Any(transitions) = &item.kind else { continue };
+            for transition in transitions {
+                n_any += 1;
+                self.everywhere(transition, n_any);
+            }
+        }
+    }
+
+    fn loose_transition(&mut self, transition: &Transition, state: Span) {
+        self.cx.sink.error(|| {
+            Diagnostic::new(Code::MisplacedItem, transition.span, "this transition belongs to no state")
+                .label(state, "the model has states")
+                .help("put it into a state, or into `any { ... }` if it can be taken in every state")
+        });
+    }
+
+    fn state_transitions(&mut self, name: &'a Name, transitions: &'a [Transition]) {
+        let Some(entry) = self.cx.states.get(&name.text) else { return };
+        if entry.span != name.span {
+            return;
+        }
+        let loc = entry.item;
+        for (index, transition) in transitions.iter().enumerate() {
+            self.own(transition, &transition.meta, loc, index + 1);
+        }
+    }
+
+    /// A transition of one state: the `number`th.
+    fn own(&mut self, transition: &'a Transition, meta: &Meta, source: LocId, number: usize) {
+        let label: Arc<str> = match &transition.label {
+            Some(label) => label.text.as_str().into(),
+            None => format!("{}#{number}", self.sts.locations[source].name).into(),
+        };
+        self.declare_label(transition);
+        if let Some(checked) = self.transition(transition)
+            && self.room_for(1, transition.span)
+        {
+            self.push(&checked, transition, meta, source, label);
+        }
+    }
+
+    /// Copies of an `any` transition: the `number`th.
+    fn everywhere(&mut self, transition: &'a Transition, number: usize) {
+        self.declare_label(transition);
+        let Some(checked) = self.transition(transition) else { return };
+        let n_states = self.sts.locations.len();
+        if !self.room_for(n_states, transition.span) {
+            return;
+        }
+        let base = transition.label.as_ref().map_or_else(|| format!("any#{number}"), |label| label.text.clone());
+        let mut copies = Vec::with_capacity(n_states);
+        for source in self.sts.locations.ids() {
+            let label = if n_states == 1 { base.clone() } else { format!("{base}@{}", self.sts.locations[source].name) };
+            copies.push(self.push(&checked, transition, &transition.meta, source, label.into()));
+        }
+        if let Some(label) = &transition.label {
+            self.any_labels.insert(&label.text, copies);
+        }
+    }
+
+    fn declare_label(&mut self, transition: &'a Transition) {
+        if let Some(label) = &transition.label {
+            let switch = self.sts.switches.next_id();
+            self.labels.declare_as(self.cx.sink, Code::DuplicateLabel, &label.text, label.span, switch);
+        }
+    }
+
+    fn push(&mut self, checked: &Checked, transition: &Transition, meta: &Meta, source: LocId, label: Arc<str>) -> SwitchId {
+        let weight = meta.attrs.iter().rev().find_map(|attr| match attr.kind {
+            AttrKind::Weight(weight) => Some(weight),
+            AttrKind::Req(_) => None,
+        });
+        self.sts.switches.push(Switch {
+            label,
+            source,
+            gate: checked.gate,
+            guard: checked.guard,
+            update: checked.update.clone(),
+            resets: checked.resets.clone(),
+            target: checked.target.unwrap_or(source),
+            span: transition.span,
+            doc: doc(meta),
+            reqs: reqs(meta),
+            weight: weight.unwrap_or(1),
+            range_check: checked.range_check,
+        })
+    }
+
+    /// Checks every part of `transition`, so that all its errors are reported.
+    fn transition(&mut self, transition: &'a Transition) -> Option<Checked> {
+        let message = match &transition.gate {
+            Some(gate) => self.gate(gate, transition.verb, transition.verb_span).map(Some),
+            None => Some(None),
+        };
+        let target = match &transition.target {
+            Some(name) => self.target(name).map(Some),
+            None => Some(None),
+        };
+        let message = message?;
+        let gate = message.as_ref().map_or(Sts::TAU, |message| message.gate);
+        let condition = self.condition(message.clone(), &transition.pins, transition.guard.as_ref(), Place::Guard);
+        let changes = self.updates(&transition.updates, message);
+        let (condition, (update, resets, range_check)) = (condition?, changes?);
+        let guard = match range_check {
+            Some(check) => self.cx.pool.and([condition, check]),
+            None => condition,
+        };
+        Some(Checked { gate, guard, update, resets, target: target?, range_check })
+    }
+
+    fn gate(&mut self, name: &Name, verb: Verb, verb_span: Span) -> Option<Rc<GateItem>> {
+        let Some(entry) = self.cx.gates.use_name(&name.text) else {
+            self.unknown_gate(name);
+            return None;
+        };
+        let (item, declared) = (entry.item.clone(), entry.span);
+        let fits = match verb {
+            Verb::On => item.kind.is_input(),
+            Verb::Emit => item.kind == GateKind::Output,
+            Verb::Internal => false,
+        };
+        if !fits {
+            let right = if verb == Verb::On { Verb::Emit } else { Verb::On };
+            self.cx.sink.error(|| {
+                let direction = if item.kind == GateKind::Output { "an output" } else { "an input" };
+                let message = format!("`{}` is {direction}, so `{}` does not fit", name.text, verb.word());
+                Diagnostic::new(Code::WrongVerb, verb_span, message)
+                    .label(declared, format!("declared as {direction} here"))
+                    .help(format!("directions are the system's: write `{} {}`", right.word(), name.text))
+                    .fix(verb_span, right.word())
+            });
+            return None;
+        }
+        Some(item)
+    }
+
+    pub(super) fn unknown_gate(&mut self, name: &Name) {
+        self.cx.gates.unknown(self.cx.sink, Code::UnknownGate, name);
+    }
+
+    fn target(&mut self, name: &Name) -> Option<LocId> {
+        if let Some(entry) = self.cx.states.use_name(&name.text) {
+            return Some(entry.item);
+        }
+        self.cx.states.unknown(self.cx.sink, Code::UnknownState, name);
+        None
+    }
+
+    /// Pins and guard as one formula.
+    pub(super) fn condition(
+        &mut self,
+        message: Option<Rc<GateItem>>,
+        pins: &'a [Pin],
+        guard: Option<&'a Expr>,
+        place: Place,
+    ) -> Option<Term> {
+        let pin_place = if place == Place::Guard { Place::Pin } else { place };
+        let (equations, mut obligations) =
+            self.cx.at(pin_place, message.clone(), |cx| pins_of(cx, message.as_deref(), pins));
+        let (guard, more) = self.cx.at(place, message, |cx| match guard {
+            Some(guard) => cx.check(guard, Sort::Bool, Role::Guard),
+            None => Some(cx.pool.tt()),
+        });
+        obligations.extend(more);
+        let (equations, guard) = (equations?, guard?);
+        Some(self.cx.pool.and(equations.into_iter().chain([guard]).chain(obligations)))
+    }
+
+    /// The simultaneous update, the resets, and the condition that keeps values in range.
+    #[expect(clippy::type_complexity, reason = "three results of one walk, taken apart at once")]
+    fn updates(
+        &mut self,
+        updates: &'a [Update],
+        message: Option<Rc<GateItem>>,
+    ) -> Option<(Vec<(VarId, Term)>, Vec<VarId>, Option<Term>)> {
+        let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
+        let (mut assigned, mut resets, mut checks) = (Vec::new(), Vec::new(), Vec::new());
+        let mut complete = true;
+        for update in updates {
+            let (UpdateKind::Assign(name, _) | UpdateKind::Reset(name)) = &update.kind;
+            if let Some(first) = seen.insert(&name.text, name.span) {
+                self.assigned_twice(name, first);
+            }
+            match &update.kind {
+                UpdateKind::Reset(name) => match self.clock(name) {
+                    Some(clock) => resets.push(clock),
+                    None => complete = false,
+                },
+                UpdateKind::Assign(name, value) => {
+                    let var = self.assignable(name, message.as_deref());
+                    let sort = var.map_or(Sort::Int, |var| self.cx.pool.var_info(var).sort);
+                    self.cx.assigned = Some(name.text.clone());
+                    let (term, obligations) = self.cx.at(Place::Update, message.clone(), |cx| match var {
+                        Some(_) => cx.check(value, sort, Role::Variable(&name.text)),
+                        None => cx.infer(value, None),
+                    });
+                    self.cx.assigned = None;
+                    checks.extend(obligations);
+                    match var.zip(term) {
+                        Some(pair) => assigned.push(pair),
+                        None => complete = false,
+                    }
+                }
+            }
+        }
+        let check = (!checks.is_empty()).then(|| self.cx.pool.and(checks));
+        complete.then_some((assigned, resets, check))
+    }
+
+    fn assigned_twice(&mut self, name: &Name, first: Span) {
+        self.cx.sink.error(|| {
+            Diagnostic::new(Code::AssignedTwice, name.span, format!("`{}` is changed twice", name.text))
+                .label(first, "changed here already")
+                .note("all updates happen at once and read the old values")
+        });
+    }
+
+    fn clock(&mut self, name: &Name) -> Option<VarId> {
+        let entry = self.cx.values.get(&name.text).map(|entry| (entry.item, entry.span));
+        match entry {
+            Some((ValueItem::Clock(var), _)) => Some(var),
+            Some((ValueItem::Broken, _)) => None,
+            Some((_, declared)) => {
+                self.cx.sink.error(|| {
+                    Diagnostic::new(Code::NotAClock, name.span, format!("`{}` is not a clock", name.text))
+                        .label(declared, "declared here")
+                        .help(format!("give a variable a value: `{} = 0`", name.text))
+                });
+                None
+            }
+            None => {
+                let Self { cx, .. } = self;
+                let (values, sink) = (&cx.values, &mut *cx.sink);
+                sink.error(|| {
+                    let clocks = values.iter().filter(|(_, entry)| matches!(entry.item, ValueItem::Clock(_)));
+                    let message = format!("there is no clock `{}`", name.text);
+                    let diagnostic = Diagnostic::new(Code::UnknownName, name.span, message);
+                    crate::suggest::nearest(diagnostic, name, clocks.map(|(name, _)| name))
+                });
+                None
+            }
+        }
+    }
+
+    fn assignable(&mut self, name: &Name, message: Option<&GateItem>) -> Option<VarId> {
+        let entry = self.cx.values.get(&name.text).map(|entry| (entry.item, entry.span));
+        let field = message.and_then(|message| message.fields.get(&name.text)).map(|field| field.span);
+        let (what, declared, help) = match (entry, field) {
+            (Some((ValueItem::Var(var), _)), _) => return Some(var),
+            (Some((ValueItem::Broken, _)), _) => return None,
+            (Some((ValueItem::Clock(_), declared)), _) => ("a clock", declared, format!("write `reset {}`", name.text)),
+            (Some((ValueItem::Const(_), declared)), _) => ("a constant", declared, "declare it with `var`".into()),
+            (Some((ValueItem::Variant(..), declared)), _) => ("a value of an enum", declared, "name a variable".into()),
+            (None, Some(declared)) => {
+                ("a field of the message", declared, format!("pin it: `({}: value)`", name.text))
+            }
+            (None, None) => {
+                self.unknown_variable(name);
+                return None;
+            }
+        };
+        self.cx.sink.error(|| {
+            let message = format!("`{}` is {what} and cannot be assigned", name.text);
+            Diagnostic::new(Code::NotAssignable, name.span, message).label(declared, "declared here").help(help)
+        });
+        None
+    }
+
+    fn unknown_variable(&mut self, name: &Name) {
+        let (values, sink) = (&self.cx.values, &mut *self.cx.sink);
+        sink.error(|| {
+            let variables = values.iter().filter(|(_, entry)| matches!(entry.item, ValueItem::Var(_)));
+            let message = format!("there is no variable `{}`", name.text);
+            let diagnostic = Diagnostic::new(Code::UnknownName, name.span, message);
+            crate::suggest::nearest(diagnostic, name, variables.map(|(name, _)| name))
+        });
+    }
+}
+
+/// The equations that `pins` stand for.
+fn pins_of(cx: &mut crate::typeck::Checker<'_, '_>, message: Option<&GateItem>, pins: &[Pin]) -> Option<Vec<Term>> {
+    let message = message.filter(|_| !pins.is_empty());
+    let Some(message) = message else { return Some(Vec::new()) };
+    let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
+    let mut equations = Vec::with_capacity(pins.len());
+    let mut complete = true;
+    for pin in pins {
+        if let Some(first) = seen.insert(&pin.field.text, pin.field.span) {
+            cx.sink.error(|| {
+                let message = format!("field `{}` is pinned twice", pin.field.text);
+                Diagnostic::new(Code::PinnedTwice, pin.field.span, message).label(first, "pinned here already")
+            });
+        }
+        match pin_equation(cx, message, pin) {
+            Some(equation) => equations.push(equation),
+            None => complete = false,
+        }
+    }
+    complete.then_some(equations)
+}
+
+fn pin_equation(cx: &mut crate::typeck::Checker<'_, '_>, message: &GateItem, pin: &Pin) -> Option<Term> {
+    let Some(field) = message.fields.get(&pin.field.text) else {
+        let names: Vec<&str> = message.fields.keys().map(String::as_str).collect();
+        cx.unknown_field(&pin.field, "the message", &names, None);
+        return None;
+    };
+    let var = field.var?;
+    let sort = cx.pool.var_info(var).sort;
+    // The field lies in its range anyway, so a pinned term has no obligation; a constant must fit.
+    let value = cx.check(&pin.value, sort.base(), Role::Field(&pin.field.text))?;
+    cx.check_constant_range(value, pin.value.span, sort, Role::Field(&pin.field.text))?;
+    let field = cx.pool.var(var);
+    Some(cx.pool.eq(field, value))
+}

@@ -1,0 +1,409 @@
+//! Tokens to syntax tree, by recursive descent that survives errors.
+//!
+//! A function that cannot go on reports why and returns [`Abort`]; the nearest block
+//! then skips to the next place where one of its parts can start ([`Parser::recover`])
+//! and continues. So one run reports many errors, and always ends: every loop either
+//! consumes a token or leaves.
+//!
+//! Depth is bounded by [`MAX_NESTING`], so no text can overflow the stack here or in
+//! any later pass over the tree. Work is linear in the text.
+
+mod decl;
+mod expr;
+mod process;
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::{FileId, Span};
+
+use crate::ast::{Attr, AttrKind, File, Meta, Name};
+use crate::lexer::{Lexed, Token, TokenKind, lex};
+use crate::sink::Sink;
+use crate::suggest;
+
+/// How deep expressions and types may be nested.
+pub(crate) const MAX_NESTING: usize = 128;
+
+/// The syntax tree of `text`, with findings in `sink`.
+pub(crate) fn parse(text: &str, file: FileId, sink: &mut Sink) -> File {
+    let lexed = lex(text);
+    let mut parser = Parser::new(text, file, &lexed, sink);
+    let model = parser.file();
+    File { model, comments: lexed.comments }
+}
+
+/// The parser cannot go on here and has said why.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Abort;
+
+pub(crate) type Parse<T> = Result<T, Abort>;
+
+/// Position in the tokens of one text.
+pub(crate) struct Parser<'a> {
+    text: &'a str,
+    file: FileId,
+    tokens: &'a [Token],
+    position: usize,
+    /// Open braces among the consumed tokens.
+    braces: usize,
+    nesting: usize,
+    /// Greatest number of `.part` above each other in the expression at hand.
+    parts: usize,
+    sink: &'a mut Sink,
+    /// Where the last error was reported, so that one place has one error.
+    last_error: Option<usize>,
+}
+
+impl<'a> Parser<'a> {
+    pub(crate) fn new(text: &'a str, file: FileId, lexed: &'a Lexed, sink: &'a mut Sink) -> Self {
+        let tokens = &lexed.tokens;
+        Self { text, file, tokens, position: 0, braces: 0, nesting: 0, parts: 0, sink, last_error: None }
+    }
+
+    // Looking.
+
+    fn token(&self, ahead: usize) -> Token {
+        let last = self.tokens.len() - 1;
+        self.tokens[(self.position + ahead).min(last)]
+    }
+
+    pub(crate) fn kind(&self) -> TokenKind {
+        self.token(0).kind
+    }
+
+    fn kind_after(&self, ahead: usize) -> TokenKind {
+        self.token(ahead).kind
+    }
+
+    pub(crate) fn at(&self, kind: TokenKind) -> bool {
+        self.kind() == kind
+    }
+
+    fn slice_at(&self, ahead: usize) -> &'a str {
+        let token = self.token(ahead);
+        self.text.get(token.start as usize..token.end as usize).unwrap_or("")
+    }
+
+    pub(crate) fn slice(&self) -> &'a str {
+        self.slice_at(0)
+    }
+
+    /// Whether the next token is the word `word`, used as a word and not as a label.
+    pub(crate) fn at_word(&self, word: &str) -> bool {
+        self.at(TokenKind::Name) && self.slice() == word && self.kind_after(1) != TokenKind::Colon
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        self.span_of(self.token(0))
+    }
+
+    fn span_of(&self, token: Token) -> Span {
+        Span::new(self.file, token.start as usize, token.end as usize)
+    }
+
+    /// From `start` to the last consumed token.
+    pub(crate) fn since(&self, start: Span) -> Span {
+        let last = self.position.checked_sub(1).map_or(start, |last| self.span_of(self.tokens[last]));
+        if last.end < start.start { start } else { start.to(last) }
+    }
+
+    /// Just behind the last consumed token, where something missing should stand.
+    fn behind(&self) -> Span {
+        let end = self.position.checked_sub(1).map_or(0, |last| self.tokens[last].end as usize);
+        Span::new(self.file, end, end)
+    }
+
+    // Moving.
+
+    pub(crate) fn bump(&mut self) -> Token {
+        let token = self.token(0);
+        match token.kind {
+            TokenKind::OpenBrace => self.braces += 1,
+            TokenKind::CloseBrace => self.braces = self.braces.saturating_sub(1),
+            _ => {}
+        }
+        if token.kind != TokenKind::End {
+            self.position += 1;
+        }
+        token
+    }
+
+    pub(crate) fn eat(&mut self, kind: TokenKind) -> bool {
+        let found = self.at(kind);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.at_word(word);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    pub(crate) fn expect(&mut self, kind: TokenKind) -> Parse<Token> {
+        if self.at(kind) { Ok(self.bump()) } else { self.unexpected(kind.describe()) }
+    }
+
+    /// The closing partner of the bracket at `open`.
+    pub(crate) fn close(&mut self, kind: TokenKind, open: Span) -> Parse<()> {
+        if self.eat(kind) {
+            return Ok(());
+        }
+        let opened = match kind {
+            TokenKind::CloseParen => "(",
+            TokenKind::CloseBracket => "[",
+            _ => "{",
+        };
+        let ended = matches!(self.kind(), TokenKind::End | TokenKind::CloseBrace | TokenKind::Arrow)
+            || self.token(0).first_on_line;
+        if !ended {
+            let expected = format!("`,` or {}", kind.describe());
+            return self.unexpected_with(&expected, |d| d.label(open, format!("to close this `{opened}`")));
+        }
+        let found = self.found();
+        let message = format!("`{opened}` is not closed: expected {}, found {found}", kind.describe());
+        let place = self.span();
+        let fix = self.behind();
+        self.report(
+            Diagnostic::new(Code::UnclosedDelimiter, place, message)
+                .caret(format!("expected {}", kind.describe()))
+                .label(open, "opened here")
+                .help(format!("close it with {}", kind.describe()))
+                .fix(fix, kind.describe().trim_matches('`')),
+        );
+        Err(Abort)
+    }
+
+    pub(crate) fn name(&mut self, what: &str) -> Parse<Name> {
+        if self.at(TokenKind::Name) {
+            let name = Name { text: self.slice().to_owned(), span: self.span() };
+            self.bump();
+            return Ok(name);
+        }
+        if self.kind().is_reserved() {
+            let word = self.slice();
+            let span = self.span();
+            self.report(
+                Diagnostic::new(Code::ReservedWord, span, format!("`{word}` is a word of the language, expected {what}"))
+                    .caret("cannot be a name")
+                    .help(format!("pick another name, such as `{word}_`"))
+                    .fix(span, format!("{word}_")),
+            );
+            return Err(Abort);
+        }
+        self.unexpected(what)
+    }
+
+    // Reporting.
+
+    /// Reports `diagnostic`, unless this place has an error already.
+    pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
+        if self.last_error != Some(self.position) {
+            self.sink.push(diagnostic);
+        }
+        self.last_error = Some(self.position);
+    }
+
+    /// The next token as a message names it.
+    fn found(&self) -> String {
+        match self.kind() {
+            TokenKind::Name | TokenKind::Number => format!("`{}`", self.slice()),
+            kind => kind.describe().to_owned(),
+        }
+    }
+
+    pub(crate) fn unexpected<T>(&mut self, expected: &str) -> Parse<T> {
+        self.unexpected_with(expected, |diagnostic| diagnostic)
+    }
+
+    pub(crate) fn unexpected_with<T>(
+        &mut self,
+        expected: &str,
+        more: impl FnOnce(Diagnostic) -> Diagnostic,
+    ) -> Parse<T> {
+        let diagnostic = self.unexpected_diagnostic(expected);
+        self.report(more(diagnostic));
+        Err(Abort)
+    }
+
+    fn unexpected_diagnostic(&self, expected: &str) -> Diagnostic {
+        let span = self.span();
+        match self.kind() {
+            TokenKind::Unknown => self.unknown_character(span),
+            TokenKind::OpenStr => Diagnostic::new(Code::UnterminatedString, span, "the string is not closed on its line")
+                .help("close it with `\"`, and write `\\n` for a line break"),
+            TokenKind::Doc => Diagnostic::new(Code::MisplacedDoc, span, "this doc comment documents nothing")
+                .caret(format!("expected {expected}"))
+                .help("use `//` for a remark")
+                .fix(Span::new(self.file, span.start as usize, span.start as usize + 3), "//"),
+            _ => Diagnostic::new(Code::UnexpectedToken, span, format!("expected {expected}, found {}", self.found()))
+                .caret(format!("expected {expected}")),
+        }
+    }
+
+    fn unknown_character(&self, span: Span) -> Diagnostic {
+        let text = self.slice();
+        let shown: String = text.chars().take(8).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+        let diagnostic =
+            Diagnostic::new(Code::UnexpectedCharacter, span, format!("`{shown}` is not part of the language"));
+        match text.chars().next() {
+            Some('\'') => diagnostic.help("strings use double quotes"),
+            Some('#') => diagnostic.help("comments start with `//`"),
+            Some('&') => diagnostic.help("and is written `&&`").fix(span, "&&"),
+            Some('≤') => diagnostic.help("write `<=`").fix(span, "<="),
+            Some('≥') => diagnostic.help("write `>=`").fix(span, ">="),
+            Some('≠') => diagnostic.help("write `!=`").fix(span, "!="),
+            _ => diagnostic,
+        }
+    }
+
+    // Surviving.
+
+    /// Skips to the next token that can start a part of the block at brace level `level`,
+    /// or to the brace that closes the block.
+    ///
+    /// A part starts at the first token of a line. A heading that occurs in no inner
+    /// block (`state x {`, `label: on`) ends the search even inside open braces: somebody
+    /// forgot to close them.
+    pub(crate) fn recover(&mut self, level: usize) {
+        loop {
+            let token = self.token(0);
+            let inside = self.braces > level;
+            match token.kind {
+                TokenKind::End => break,
+                TokenKind::CloseBrace if !inside => break,
+                _ if token.first_on_line && self.at_strong_start() => break,
+                _ if token.first_on_line && !inside && self.at_part_start() => break,
+                _ => _ = self.bump(),
+            }
+        }
+        self.braces = level;
+    }
+
+    fn at_part_start(&self) -> bool {
+        match self.kind() {
+            TokenKind::Doc | TokenKind::At => true,
+            TokenKind::Name => {
+                self.kind_after(1) == TokenKind::Colon
+                    || (PART_WORDS.contains(&self.slice()) && !self.kind_after(1).is_operator())
+            }
+            _ => false,
+        }
+    }
+
+    fn at_strong_start(&self) -> bool {
+        if self.at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
+            return self.kind_after(2) == TokenKind::Name
+                && matches!(self.slice_at(2), "on" | "emit" | "internal" | "always" | "sometimes");
+        }
+        self.at_word("state") && self.kind_after(1) == TokenKind::Name && self.kind_after(2) == TokenKind::OpenBrace
+            || self.at_word("any") && self.kind_after(1) == TokenKind::OpenBrace
+            || self.at_word("test") && self.kind_after(1) == TokenKind::Str
+    }
+
+    // Parts that many declarations share.
+
+    /// Doc comments and attributes.
+    pub(crate) fn meta(&mut self) -> Parse<Meta> {
+        let mut meta = Meta::default();
+        loop {
+            match self.kind() {
+                TokenKind::Doc => {
+                    let line = self.slice().trim_end();
+                    let line = line.strip_prefix("///").unwrap_or(line);
+                    meta.docs.push(line.strip_prefix(' ').unwrap_or(line).to_owned());
+                    self.bump();
+                }
+                TokenKind::At => meta.attrs.extend(self.attribute()?),
+                _ => return Ok(meta),
+            }
+        }
+    }
+
+    /// `@req("R-12")` or `@weight(5)`; an unknown one is reported and skipped.
+    fn attribute(&mut self) -> Parse<Option<Attr>> {
+        let start = self.span();
+        self.bump();
+        let name = self.name("the name of an attribute")?;
+        let open = self.span();
+        self.expect(TokenKind::OpenParen)?;
+        let kind = match (name.text.as_str(), self.kind()) {
+            ("req", TokenKind::Str) => Some(AttrKind::Req(self.string()?)),
+            ("req", _) => return self.unexpected("the requirement as a string, such as `\"R-12\"`"),
+            ("weight", TokenKind::Number) => self.weight(),
+            ("weight", _) => return self.unexpected("a whole number"),
+            _ => {
+                let diagnostic =
+                    Diagnostic::new(Code::BadAttribute, name.span, format!("there is no attribute `@{}`", name.text));
+                let diagnostic = suggest::nearest(diagnostic, &name, ["req", "weight"].into_iter());
+                self.report(diagnostic.help("attributes are `@req(\"R-12\")` and `@weight(5)`"));
+                while !matches!(self.kind(), TokenKind::CloseParen | TokenKind::End) && !self.token(0).first_on_line {
+                    self.bump();
+                }
+                None
+            }
+        };
+        self.close(TokenKind::CloseParen, open)?;
+        Ok(kind.map(|kind| Attr { kind, span: self.since(start) }))
+    }
+
+    fn weight(&mut self) -> Option<AttrKind> {
+        let weight = self.slice().parse::<u32>().ok().filter(|&weight| weight <= 1_000_000);
+        if weight.is_none() {
+            let span = self.span();
+            let message = format!("`{}` is not a weight", self.slice());
+            self.report(
+                Diagnostic::new(Code::BadAttribute, span, message).help("a weight is a whole number from 0 to 1000000"),
+            );
+        }
+        self.bump();
+        weight.map(AttrKind::Weight)
+    }
+
+    /// Items separated by commas up to `end`; a comma may close the list.
+    pub(crate) fn list<T>(
+        &mut self,
+        end: TokenKind,
+        open: Span,
+        mut item: impl FnMut(&mut Self) -> Parse<T>,
+    ) -> Parse<Vec<T>> {
+        let mut items = Vec::new();
+        while !self.at(end) {
+            items.push(item(self)?);
+            if !self.eat(TokenKind::Comma) {
+                break;
+            }
+        }
+        self.close(end, open)?;
+        Ok(items)
+    }
+}
+
+/// The words that start declarations, transitions and steps.
+const PART_WORDS: &[&str] = &[
+    "input", "observed", "output", "var", "clock", "const", "type", "enum", "record", "fn", "state", "any", "on",
+    "emit", "internal", "purpose", "always", "sometimes", "test", "send", "expect", "quiet", "model",
+];
+
+impl TokenKind {
+    /// Whether it continues an expression, so that a word before it is a name.
+    fn is_operator(self) -> bool {
+        !matches!(
+            self,
+            Self::Name
+                | Self::Str
+                | Self::Number
+                | Self::OpenBrace
+                | Self::When
+                | Self::Arrow
+                | Self::End
+                | Self::CloseBrace
+                | Self::Doc
+                | Self::OpenParen
+        )
+    }
+}

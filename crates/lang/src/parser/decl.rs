@@ -1,0 +1,227 @@
+//! The model and its declarations.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::Span;
+
+use super::{PART_WORDS, Parse, Parser};
+use crate::ast::{
+    ConstDecl, Direction, EnumDecl, FnDecl, Item, ItemKind, Message, Meta, Model, Name, RecordDecl, TypeDecl, VarDecl,
+};
+use crate::lexer::TokenKind;
+use crate::parser::Abort;
+use crate::suggest;
+
+impl Parser<'_> {
+    /// A whole file: one model and nothing behind it.
+    pub(crate) fn file(&mut self) -> Option<Model> {
+        let model = self.model().ok()?;
+        if !self.at(TokenKind::End) {
+            let word = if self.at_word("model") { "a file holds one model" } else { "expected the end of the text" };
+            let diagnostic = Diagnostic::new(Code::UnexpectedToken, self.span(), word)
+                .label(model.name.span, "the model of this file")
+                .help("a `}` too many above may have closed the model early");
+            self.report(diagnostic);
+        }
+        Some(model)
+    }
+
+    fn model(&mut self) -> Parse<Model> {
+        let start = self.span();
+        let meta = self.meta()?;
+        if !self.eat_word("model") {
+            return self.missing_model();
+        }
+        let name = self.name("the name of the model")?;
+        let open = self.span();
+        self.expect(TokenKind::OpenBrace)?;
+        let level = self.braces;
+        let mut items = Vec::new();
+        while !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
+            match self.item() {
+                Ok(item) => items.push(item),
+                Err(Abort) => self.recover_here(level),
+            }
+        }
+        // A missing brace is reported; the model is complete all the same.
+        let _ = self.close(TokenKind::CloseBrace, open);
+        Ok(Model { meta, name, items, span: self.since(start) })
+    }
+
+    /// Like [`recover`](Self::recover), but moves at least past a token that starts
+    /// nothing, so that a block's loop ends.
+    pub(crate) fn recover_here(&mut self, level: usize) {
+        let before = self.position;
+        self.recover(level);
+        if self.position == before && self.last_error == Some(before) && !self.at(TokenKind::CloseBrace) {
+            self.bump();
+            self.recover(level);
+        }
+    }
+
+    fn missing_model<T>(&mut self) -> Parse<T> {
+        let place = self.span();
+        let diagnostic = match self.kind() {
+            TokenKind::Unknown | TokenKind::OpenStr => self.unexpected_diagnostic("`model`"),
+            _ => Diagnostic::new(Code::MissingModel, place, format!("expected `model`, found {}", self.found())),
+        };
+        self.report(diagnostic.help("a file holds one model: `model Name { ... }`"));
+        Err(Abort)
+    }
+
+    fn item(&mut self) -> Parse<Item> {
+        let start = self.span();
+        let mut meta = self.meta()?;
+        let kind = self.item_kind(&mut meta)?;
+        let span = self.since(start);
+        Ok(Item { meta, kind, span })
+    }
+
+    fn item_kind(&mut self, meta: &mut Meta) -> Parse<ItemKind> {
+        if self.at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
+            return self.labelled();
+        }
+        if !self.at(TokenKind::Name) {
+            return self.unexpected("a declaration");
+        }
+        match self.slice() {
+            "input" | "observed" | "output" => self.message().map(ItemKind::Message),
+            "var" => self.var().map(ItemKind::Var),
+            "clock" => {
+                self.bump();
+                self.name("the name of a clock").map(ItemKind::Clock)
+            }
+            "const" => self.constant().map(ItemKind::Const),
+            "type" => self.type_decl().map(ItemKind::Type),
+            "enum" => self.enum_decl().map(ItemKind::Enum),
+            "record" => self.record().map(ItemKind::Record),
+            "fn" => self.function().map(ItemKind::Fn),
+            "state" => self.state(Meta::default()).map(ItemKind::State),
+            "any" => self.any().map(ItemKind::Any),
+            "on" | "emit" | "internal" => self.transition(Meta::default()).map(ItemKind::Transition),
+            "purpose" => self.purpose().map(ItemKind::Purpose),
+            "always" | "sometimes" => self.property(None).map(ItemKind::Property),
+            "test" => self.test().map(ItemKind::Test),
+            _ => {
+                meta.docs.clear();
+                self.unknown_declaration()
+            }
+        }
+    }
+
+    /// `label: on ...` or `label: always ...`.
+    fn labelled(&mut self) -> Parse<ItemKind> {
+        if matches!(self.slice_at(2), "always" | "sometimes") {
+            let label = self.name("a label")?;
+            self.expect(TokenKind::Colon)?;
+            return self.property(Some(label)).map(ItemKind::Property);
+        }
+        self.transition(Meta::default()).map(ItemKind::Transition)
+    }
+
+    fn unknown_declaration<T>(&mut self) -> Parse<T> {
+        let name = Name { text: self.slice().to_owned(), span: self.span() };
+        let message = format!("expected a declaration, found `{}`", name.text);
+        let diagnostic = Diagnostic::new(Code::UnexpectedToken, name.span, message);
+        let diagnostic = match name.text.as_str() {
+            "let" => diagnostic.help("variables are declared with `var`").fix(name.span, "var"),
+            "function" | "def" | "func" => diagnostic.help("functions are declared with `fn`").fix(name.span, "fn"),
+            "struct" => diagnostic.help("records are declared with `record`").fix(name.span, "record"),
+            _ => suggest::nearest(diagnostic, &name, PART_WORDS.iter().copied()),
+        };
+        self.report(diagnostic);
+        Err(Abort)
+    }
+
+    fn message(&mut self) -> Parse<Message> {
+        let direction = if self.eat_word("output") {
+            Direction::Output
+        } else if self.eat_word("observed") {
+            if !self.eat_word("input") {
+                return self.unexpected("`input`, as in `observed input name`");
+            }
+            Direction::Observed
+        } else {
+            self.bump();
+            Direction::Input
+        };
+        let name = self.name("the name of a message")?;
+        let open = self.span();
+        let fields = if self.eat(TokenKind::OpenParen) {
+            self.list(TokenKind::CloseParen, open, Self::field)?
+        } else {
+            Vec::new()
+        };
+        Ok(Message { direction, name, fields })
+    }
+
+    fn var(&mut self) -> Parse<VarDecl> {
+        self.bump();
+        let name = self.name("the name of a variable")?;
+        if !self.at(TokenKind::Colon) {
+            return self.unexpected_with("`:` and a type", |d| d.help("a variable is declared as `var n: int = 0`"));
+        }
+        self.bump();
+        let ty = self.ty()?;
+        let init = if self.eat(TokenKind::Eq) { Some(self.expr()?) } else { None };
+        Ok(VarDecl { name, ty, init })
+    }
+
+    fn constant(&mut self) -> Parse<ConstDecl> {
+        self.bump();
+        let name = self.name("the name of a constant")?;
+        let ty = if self.eat(TokenKind::Colon) { Some(self.ty()?) } else { None };
+        self.expect(TokenKind::Eq)?;
+        Ok(ConstDecl { name, ty, value: self.expr()? })
+    }
+
+    fn type_decl(&mut self) -> Parse<TypeDecl> {
+        self.bump();
+        let name = self.name("the name of a type")?;
+        self.expect(TokenKind::Eq)?;
+        Ok(TypeDecl { name, ty: self.ty()? })
+    }
+
+    fn enum_decl(&mut self) -> Parse<EnumDecl> {
+        self.bump();
+        let name = self.name("the name of an enum")?;
+        let open = self.open_body()?;
+        let variants = self.list(TokenKind::CloseBrace, open, |parser| parser.name("the name of a value"))?;
+        if variants.is_empty() {
+            let message = format!("enum `{}` has no values", name.text);
+            self.report(Diagnostic::new(Code::UnexpectedToken, name.span, message).help("name at least one value"));
+            return Err(Abort);
+        }
+        Ok(EnumDecl { name, variants })
+    }
+
+    fn record(&mut self) -> Parse<RecordDecl> {
+        self.bump();
+        let name = self.name("the name of a record")?;
+        let open = self.open_body()?;
+        Ok(RecordDecl { name, fields: self.list(TokenKind::CloseBrace, open, Self::field)? })
+    }
+
+    fn open_body(&mut self) -> Parse<Span> {
+        let open = self.span();
+        self.expect(TokenKind::OpenBrace)?;
+        Ok(open)
+    }
+
+    fn function(&mut self) -> Parse<FnDecl> {
+        self.bump();
+        let name = self.name("the name of a function")?;
+        let open = self.span();
+        self.expect(TokenKind::OpenParen)?;
+        let params = self.list(TokenKind::CloseParen, open, Self::field)?;
+        if !self.at(TokenKind::Arrow) {
+            return self.unexpected_with("`->` and the type of the value", |d| {
+                d.help("a function is declared as `fn max(a: int, b: int) -> int = if a > b then a else b`")
+            });
+        }
+        self.bump();
+        let result = self.ty()?;
+        self.expect(TokenKind::Eq)?;
+        Ok(FnDecl { name, params, result, body: self.expr()? })
+    }
+}

@@ -1,0 +1,441 @@
+//! Expressions, types, patterns and literals.
+//!
+//! From weak to strong: `=>` (from the right), `||`, `&&`, comparisons (chained),
+//! `+ -`, `* / %`, prefix `! -`, then `.field`, `.function(...)` and calls. `if`, `exists`
+//! and `forall` reach as far to the right as they can.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::Span;
+
+use super::{MAX_NESTING, PART_WORDS, Parse, Parser};
+use crate::ast::{
+    AddOp, Arg, Arm, CmpOp, Expr, ExprKind, MulOp, Name, Pattern, PatternKind, Quantifier, Type, TypeKind,
+};
+use crate::lexer::TokenKind;
+use crate::literal;
+use crate::parser::Abort;
+
+impl Parser<'_> {
+    /// An expression.
+    pub(crate) fn expr(&mut self) -> Parse<Expr> {
+        if self.nesting == 0 {
+            self.parts = 0;
+        }
+        self.deeper(Self::implication)
+    }
+
+    /// Runs `parse` one level deeper, or reports that the text is too deep.
+    fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        if self.nesting >= MAX_NESTING {
+            return self.too_deep();
+        }
+        self.nesting += 1;
+        let result = parse(self);
+        self.nesting -= 1;
+        result
+    }
+
+    fn too_deep<T>(&mut self) -> Parse<T> {
+        let span = self.span();
+        self.report(
+            Diagnostic::new(Code::NestingTooDeep, span, format!("this is nested more than {MAX_NESTING} deep"))
+                .help("name the inner part with `fn`"),
+        );
+        Err(Abort)
+    }
+
+    fn implication(&mut self) -> Parse<Expr> {
+        self.chain(TokenKind::FatArrow, Self::disjunction, ExprKind::Implies)
+    }
+
+    fn disjunction(&mut self) -> Parse<Expr> {
+        self.chain(TokenKind::OrOr, Self::conjunction, ExprKind::Or)
+    }
+
+    fn conjunction(&mut self) -> Parse<Expr> {
+        self.chain(TokenKind::AndAnd, Self::comparison, ExprKind::And)
+    }
+
+    /// Operands joined by `sign`: one node for the whole chain.
+    fn chain(
+        &mut self,
+        sign: TokenKind,
+        operand: impl Fn(&mut Self) -> Parse<Expr>,
+        node: impl FnOnce(Vec<Expr>) -> ExprKind,
+    ) -> Parse<Expr> {
+        let start = self.span();
+        let first = operand(self)?;
+        if !self.at(sign) {
+            return Ok(first);
+        }
+        let mut operands = vec![first];
+        while self.eat(sign) {
+            operands.push(operand(self)?);
+        }
+        Ok(Expr { kind: node(operands), span: self.since(start) })
+    }
+
+    fn comparison(&mut self) -> Parse<Expr> {
+        let start = self.span();
+        let first = self.sum()?;
+        let mut rest = Vec::new();
+        while let Some(op) = self.comparison_sign() {
+            let sign = self.span();
+            self.bump();
+            let operand = self.sum()?;
+            self.check_direction(&rest, op, sign);
+            rest.push((op, operand));
+        }
+        if rest.is_empty() {
+            return Ok(first);
+        }
+        Ok(Expr { kind: ExprKind::Compare(Box::new(first), rest), span: self.since(start) })
+    }
+
+    /// The comparison sign that comes next; a single `=` is reported and read as `==`.
+    fn comparison_sign(&mut self) -> Option<CmpOp> {
+        match self.kind() {
+            TokenKind::EqEq => Some(CmpOp::Eq),
+            TokenKind::NotEq => Some(CmpOp::Ne),
+            TokenKind::Lt => Some(CmpOp::Lt),
+            TokenKind::Le => Some(CmpOp::Le),
+            TokenKind::Gt => Some(CmpOp::Gt),
+            TokenKind::Ge => Some(CmpOp::Ge),
+            TokenKind::Eq => {
+                let span = self.span();
+                self.report(
+                    Diagnostic::new(Code::AssignmentInExpression, span, "`=` does not compare")
+                        .help("write `==` to compare")
+                        .fix(span, "=="),
+                );
+                Some(CmpOp::Eq)
+            }
+            _ => None,
+        }
+    }
+
+    fn check_direction(&mut self, before: &[(CmpOp, Expr)], op: CmpOp, sign: Span) {
+        let direction = |op: CmpOp| match op {
+            CmpOp::Lt | CmpOp::Le => Some(CmpOp::Lt),
+            CmpOp::Gt | CmpOp::Ge => Some(CmpOp::Gt),
+            CmpOp::Eq => None,
+            CmpOp::Ne => Some(CmpOp::Ne),
+        };
+        let Some(&(last, _)) = before.last() else { return };
+        let earlier = before.iter().rev().find_map(|&(op, _)| direction(op));
+        let clash = op == CmpOp::Ne || last == CmpOp::Ne || earlier.zip(direction(op)).is_some_and(|(a, b)| a != b);
+        if clash {
+            self.report(
+                Diagnostic::new(Code::MixedChain, sign, "a chained comparison goes in one direction")
+                    .caret("changes direction")
+                    .help("join the comparisons with `&&`"),
+            );
+        }
+    }
+
+    fn sum(&mut self) -> Parse<Expr> {
+        let start = self.span();
+        let first = self.product()?;
+        let mut rest = Vec::new();
+        loop {
+            let op = match self.kind() {
+                TokenKind::Plus => AddOp::Add,
+                TokenKind::Minus => AddOp::Sub,
+                _ => break,
+            };
+            self.bump();
+            rest.push((op, self.product()?));
+        }
+        if rest.is_empty() {
+            return Ok(first);
+        }
+        Ok(Expr { kind: ExprKind::Sum(Box::new(first), rest), span: self.since(start) })
+    }
+
+    fn product(&mut self) -> Parse<Expr> {
+        let start = self.span();
+        let first = self.prefix()?;
+        let mut rest = Vec::new();
+        loop {
+            let op = match self.kind() {
+                TokenKind::Star => MulOp::Mul,
+                TokenKind::Slash => MulOp::Div,
+                TokenKind::Percent => MulOp::Rem,
+                _ => break,
+            };
+            self.bump();
+            rest.push((op, self.prefix()?));
+        }
+        if rest.is_empty() {
+            return Ok(first);
+        }
+        Ok(Expr { kind: ExprKind::Product(Box::new(first), rest), span: self.since(start) })
+    }
+
+    fn prefix(&mut self) -> Parse<Expr> {
+        let start = self.span();
+        let node: fn(Box<Expr>) -> ExprKind = match self.kind() {
+            TokenKind::Not => ExprKind::Not,
+            TokenKind::Minus => ExprKind::Neg,
+            _ => return self.postfix(),
+        };
+        self.bump();
+        let operand = self.deeper(Self::prefix)?;
+        Ok(Expr { kind: node(Box::new(operand)), span: self.since(start) })
+    }
+
+    fn postfix(&mut self) -> Parse<Expr> {
+        let start = self.span();
+        let outside = std::mem::take(&mut self.parts);
+        let mut expr = self.primary()?;
+        while self.eat(TokenKind::Dot) {
+            self.parts += 1;
+            if self.parts > MAX_NESTING {
+                return self.too_deep();
+            }
+            let name = self.name("the name of a field or function")?;
+            let receiver = Box::new(expr);
+            let open = self.span();
+            let kind = if self.eat(TokenKind::OpenParen) {
+                ExprKind::Method(receiver, name, self.list(TokenKind::CloseParen, open, Self::expr)?)
+            } else {
+                ExprKind::Field(receiver, name)
+            };
+            expr = Expr { kind, span: self.since(start) };
+        }
+        self.parts = self.parts.max(outside);
+        Ok(expr)
+    }
+
+    fn primary(&mut self) -> Parse<Expr> {
+        let start = self.span();
+        let kind = match self.kind() {
+            TokenKind::True | TokenKind::False => {
+                ExprKind::Bool(self.bump().kind == TokenKind::True)
+            }
+            TokenKind::Number => self.number(),
+            TokenKind::Str => ExprKind::Str(self.string()?),
+            TokenKind::None => {
+                self.bump();
+                ExprKind::None
+            }
+            TokenKind::Some => self.some()?,
+            TokenKind::OpenParen => {
+                self.bump();
+                let inner = self.expr()?;
+                self.close(TokenKind::CloseParen, start)?;
+                ExprKind::Paren(Box::new(inner))
+            }
+            TokenKind::If => self.conditional()?,
+            TokenKind::Match => self.match_expr()?,
+            TokenKind::Exists | TokenKind::Forall => self.quantified()?,
+            TokenKind::Name if !self.at_next_part() => self.name_or_call()?,
+            _ => return self.unexpected("an expression"),
+        };
+        Ok(Expr { kind, span: self.since(start) })
+    }
+
+    /// Whether the word that comes next starts the next part of the model, so that the
+    /// expression before it is missing: two names never follow each other in one.
+    fn at_next_part(&self) -> bool {
+        self.kind_after(1) == TokenKind::Name && PART_WORDS.contains(&self.slice())
+    }
+
+    fn name_or_call(&mut self) -> Parse<ExprKind> {
+        let name = self.name("an expression")?;
+        let open = self.span();
+        if !self.eat(TokenKind::OpenParen) {
+            return Ok(ExprKind::Name(name.text));
+        }
+        let args = self.list(TokenKind::CloseParen, open, Self::argument)?;
+        Ok(ExprKind::Call(name, args))
+    }
+
+    fn argument(&mut self) -> Parse<Arg> {
+        let is_named = self.at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon;
+        let name = if is_named { Some(self.name("a field")?) } else { None };
+        if is_named {
+            self.expect(TokenKind::Colon)?;
+        }
+        Ok(Arg { name, value: self.expr()? })
+    }
+
+    fn some(&mut self) -> Parse<ExprKind> {
+        self.bump();
+        let open = self.span();
+        self.expect(TokenKind::OpenParen)?;
+        let inner = self.expr()?;
+        self.close(TokenKind::CloseParen, open)?;
+        Ok(ExprKind::Some(Box::new(inner)))
+    }
+
+    fn conditional(&mut self) -> Parse<ExprKind> {
+        let mut arms = Vec::new();
+        while self.eat(TokenKind::If) {
+            let condition = self.expr()?;
+            self.expect(TokenKind::Then)?;
+            arms.push((condition, self.expr()?));
+            if !self.eat(TokenKind::Else) {
+                return self.unexpected_with("`else`", |d| d.help("an `if` has a value, so it needs an `else`"));
+            }
+        }
+        Ok(ExprKind::If(arms, Box::new(self.expr()?)))
+    }
+
+    fn match_expr(&mut self) -> Parse<ExprKind> {
+        self.bump();
+        let scrutinee = self.expr()?;
+        let open = self.span();
+        self.expect(TokenKind::OpenBrace)?;
+        let arms = self.list(TokenKind::CloseBrace, open, Self::arm)?;
+        Ok(ExprKind::Match(Box::new(scrutinee), arms))
+    }
+
+    fn arm(&mut self) -> Parse<Arm> {
+        let pattern = self.pattern()?;
+        self.expect(TokenKind::FatArrow)?;
+        Ok(Arm { pattern, value: self.expr()? })
+    }
+
+    fn pattern(&mut self) -> Parse<Pattern> {
+        let start = self.span();
+        let kind = match self.kind() {
+            TokenKind::Name => {
+                let name = self.name("a pattern")?;
+                if name.text == "_" { PatternKind::Any } else { PatternKind::Name(name.text) }
+            }
+            TokenKind::None => {
+                self.bump();
+                PatternKind::None
+            }
+            TokenKind::Some => {
+                self.bump();
+                let open = self.span();
+                self.expect(TokenKind::OpenParen)?;
+                let name = self.name("a name for the value")?;
+                self.close(TokenKind::CloseParen, open)?;
+                PatternKind::Some(name)
+            }
+            TokenKind::Number | TokenKind::Minus | TokenKind::Str | TokenKind::True | TokenKind::False => {
+                PatternKind::Literal(Box::new(self.prefix()?))
+            }
+            _ => return self.unexpected("a pattern: a value, `none`, `some(x)` or `_`"),
+        };
+        Ok(Pattern { kind, span: self.since(start) })
+    }
+
+    fn quantified(&mut self) -> Parse<ExprKind> {
+        let quantifier =
+            if self.bump().kind == TokenKind::Exists { Quantifier::Exists } else { Quantifier::Forall };
+        let var = self.name("a name for the values")?;
+        self.expect(TokenKind::In)?;
+        let lo = Box::new(self.deeper(Self::sum)?);
+        self.range_sign()?;
+        let hi = Box::new(self.deeper(Self::sum)?);
+        self.expect(TokenKind::Colon)?;
+        let body = Box::new(self.expr()?);
+        Ok(ExprKind::Quantified { quantifier, var, lo, hi, body })
+    }
+
+    /// `..`; Rust's `..=` is reported and read the same.
+    fn range_sign(&mut self) -> Parse<()> {
+        if self.at(TokenKind::DotDotEq) {
+            let span = self.span();
+            self.report(
+                Diagnostic::new(Code::UnexpectedToken, span, "a range is written with `..`")
+                    .help("`a..b` includes both ends")
+                    .fix(span, ".."),
+            );
+            self.bump();
+            return Ok(());
+        }
+        self.expect(TokenKind::DotDot).map(|_| ())
+    }
+
+    // Literals.
+
+    fn number(&mut self) -> ExprKind {
+        let span = self.span();
+        let text = self.slice();
+        let kind = match literal::number(text) {
+            Ok(_) => ExprKind::Number(text.to_owned()),
+            Err(wrong) => {
+                self.report(wrong.diagnostic(text, span));
+                ExprKind::Error
+            }
+        };
+        self.bump();
+        kind
+    }
+
+    /// The string literal that comes next, its escapes resolved.
+    pub(crate) fn string(&mut self) -> Parse<String> {
+        if !self.at(TokenKind::Str) {
+            return self.unexpected("a string");
+        }
+        let token = self.token(0);
+        let (text, bad) = literal::unescape(self.slice());
+        for (at, len) in bad {
+            let start = token.start as usize + at;
+            let span = Span::new(self.file, start, start + len);
+            let escape = self.text.get(span.range()).unwrap_or("");
+            let help = "escapes are `\\n`, `\\r`, `\\t`, `\\\\`, `\\\"`, `\\0` and `\\u{HEX}`; a backslash itself is `\\\\`";
+            self.sink.push(
+                Diagnostic::new(Code::BadEscape, span, format!("strings have no escape `{escape}`")).help(help),
+            );
+        }
+        self.bump();
+        Ok(text)
+    }
+
+    // Types.
+
+    /// A type.
+    pub(crate) fn ty(&mut self) -> Parse<Type> {
+        self.deeper(Self::ty_inside)
+    }
+
+    fn ty_inside(&mut self) -> Parse<Type> {
+        let start = self.span();
+        let named = self.at(TokenKind::Name) && !self.kind_after(1).continues_bound();
+        let kind = if named {
+            TypeKind::Named(self.name("a type")?.text)
+        } else if self.starts_bound() {
+            let lo = Box::new(self.sum()?);
+            self.range_sign()?;
+            TypeKind::Range(lo, Box::new(self.sum()?))
+        } else {
+            return self.unexpected("a type");
+        };
+        let mut ty = Type { kind, span: self.since(start) };
+        let mut n_options = 0;
+        while self.eat(TokenKind::Question) {
+            n_options += 1;
+            if self.nesting + n_options > MAX_NESTING {
+                return self.too_deep();
+            }
+            ty = Type { kind: TypeKind::Option(Box::new(ty)), span: self.since(start) };
+        }
+        Ok(ty)
+    }
+
+    fn starts_bound(&self) -> bool {
+        matches!(self.kind(), TokenKind::Number | TokenKind::Minus | TokenKind::OpenParen | TokenKind::Name)
+    }
+
+    /// A name followed by `:` and a type.
+    pub(crate) fn field(&mut self) -> Parse<crate::ast::Field> {
+        let name: Name = self.name("the name of a field")?;
+        self.expect(TokenKind::Colon)?;
+        Ok(crate::ast::Field { name, ty: self.ty()? })
+    }
+}
+
+impl TokenKind {
+    /// Whether a name before it is the bound of a range.
+    fn continues_bound(self) -> bool {
+        use TokenKind::{DotDot, DotDotEq, Minus, Percent, Plus, Slash, Star};
+        matches!(self, DotDot | DotDotEq | Plus | Minus | Star | Slash | Percent)
+    }
+}

@@ -1,0 +1,322 @@
+//! States, transitions, purposes, properties and tests.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::Span;
+
+use super::{Parse, Parser};
+use crate::ast::{
+    MessagePattern, Meta, Name, Pin, Property, PropertyKind, Purpose, PurposeGoal, State, Step, StepKind, Test,
+    Transition, Update, UpdateKind, Verb,
+};
+use crate::lexer::TokenKind;
+use crate::parser::Abort;
+use crate::suggest;
+
+/// Words that start a declaration of the model and nothing in a state.
+const MODEL_WORDS: &[&str] = &[
+    "input", "observed", "output", "var", "clock", "const", "type", "enum", "record", "fn", "state", "any", "purpose",
+    "always", "sometimes", "test",
+];
+
+impl Parser<'_> {
+    /// `state name { transitions }`.
+    pub(crate) fn state(&mut self, meta: Meta) -> Parse<State> {
+        let start = self.span();
+        self.bump();
+        let name = self.name("the name of a state")?;
+        let transitions = self.transitions()?;
+        Ok(State { meta, name, transitions, span: self.since(start) })
+    }
+
+    /// `any { transitions }`.
+    pub(crate) fn any(&mut self) -> Parse<Vec<Transition>> {
+        self.bump();
+        self.transitions()
+    }
+
+    fn transitions(&mut self) -> Parse<Vec<Transition>> {
+        let open = self.span();
+        self.expect(TokenKind::OpenBrace)?;
+        let level = self.braces;
+        let mut transitions = Vec::new();
+        while !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
+            if self.leaves_block(open) {
+                self.braces = level.saturating_sub(1);
+                return Ok(transitions);
+            }
+            let parsed = self.meta().and_then(|meta| self.transition(meta));
+            match parsed {
+                Ok(transition) => transitions.push(transition),
+                Err(Abort) => self.recover_here(level),
+            }
+        }
+        // A missing brace is reported; the block is complete all the same.
+        let _ = self.close(TokenKind::CloseBrace, open);
+        Ok(transitions)
+    }
+
+    /// Whether a declaration of the model follows, so that a closing brace is missing.
+    fn leaves_block(&mut self, open: Span) -> bool {
+        let starts = self.token(0).first_on_line
+            && MODEL_WORDS.iter().any(|word| self.at_word(word))
+            && matches!(self.kind_after(1), TokenKind::Name | TokenKind::OpenBrace | TokenKind::Str);
+        if starts {
+            let fix = self.behind();
+            let message = format!("`{{` is not closed before this `{}`", self.slice());
+            let span = self.span();
+            self.report(
+                Diagnostic::new(Code::UnclosedDelimiter, span, message)
+                    .caret("belongs to the model, not to a state")
+                    .label(open, "opened here")
+                    .help("close the block with `}`")
+                    .fix(fix, " }"),
+            );
+        }
+        starts
+    }
+
+    /// `label: verb gate(pins) when guard { updates } -> target`.
+    pub(crate) fn transition(&mut self, meta: Meta) -> Parse<Transition> {
+        let start = self.span();
+        let label = if self.at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
+            let label = self.name("a label")?;
+            self.bump();
+            Some(label)
+        } else {
+            None
+        };
+        let verb_span = self.span();
+        let verb = self.verb()?;
+        let gate = if verb == Verb::Internal { None } else { Some(self.name("the name of a message")?) };
+        let pins = if gate.is_some() { self.pins()? } else { Vec::new() };
+        let guard = self.guard()?;
+        let updates = if self.at(TokenKind::OpenBrace) { self.updates()? } else { Vec::new() };
+        let target = if self.eat(TokenKind::Arrow) { Some(self.name("the name of a state")?) } else { None };
+        self.check_order()?;
+        let span = self.since(start);
+        Ok(Transition { meta, label, verb, verb_span, gate, pins, guard, updates, target, span })
+    }
+
+    fn verb(&mut self) -> Parse<Verb> {
+        let found = Verb::ALL.into_iter().find(|(_, word)| self.at_word(word));
+        if let Some((verb, _)) = found {
+            self.bump();
+            return Ok(verb);
+        }
+        if !self.at(TokenKind::Name) {
+            return self.unexpected("a transition: `on`, `emit` or `internal`");
+        }
+        let name = Name { text: self.slice().to_owned(), span: self.span() };
+        let message = format!("expected `on`, `emit` or `internal`, found `{}`", name.text);
+        let diagnostic = Diagnostic::new(Code::UnexpectedToken, name.span, message);
+        let words = Verb::ALL.into_iter().map(|(_, word)| word);
+        let diagnostic = match name.text.as_str() {
+            "receive" | "input" | "recv" => diagnostic.help("the system receives with `on`").fix(name.span, "on"),
+            "send" | "output" => diagnostic.help("the system sends with `emit`").fix(name.span, "emit"),
+            "tau" => diagnostic.help("the system acts unseen with `internal`").fix(name.span, "internal"),
+            _ => suggest::nearest(diagnostic, &name, words),
+        };
+        self.report(diagnostic.help("a transition reads `label: on message when condition { updates } -> state`"));
+        Err(Abort)
+    }
+
+    /// What follows a complete transition must start a new part; clauses out of order are named.
+    fn check_order(&mut self) -> Parse<()> {
+        let clause = match self.kind() {
+            TokenKind::When => "`when`",
+            TokenKind::OpenBrace => "the updates",
+            TokenKind::OpenParen => "the pins",
+            TokenKind::Arrow => "`->`",
+            _ => return Ok(()),
+        };
+        self.unexpected_with("the next transition", |d| {
+            d.note(format!("{clause} stands in another place"))
+                .help("the order is `label: verb message(pins) when guard { updates } -> state`")
+        })
+    }
+
+    fn pins(&mut self) -> Parse<Vec<Pin>> {
+        let open = self.span();
+        if !self.eat(TokenKind::OpenParen) {
+            return Ok(Vec::new());
+        }
+        self.list(TokenKind::CloseParen, open, Self::pin)
+    }
+
+    fn pin(&mut self) -> Parse<Pin> {
+        if !(self.at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon) {
+            return self.unexpected_with("a pin such as `field: value`", |d| {
+                d.help("fields are pinned by name; an unpinned field may be left out and constrained in `when`")
+            });
+        }
+        let field = self.name("a field")?;
+        self.bump();
+        Ok(Pin { field, value: self.expr()? })
+    }
+
+    fn guard(&mut self) -> Parse<Option<crate::ast::Expr>> {
+        if self.eat(TokenKind::When) { self.expr().map(Some) } else { Ok(None) }
+    }
+
+    fn updates(&mut self) -> Parse<Vec<Update>> {
+        let open = self.span();
+        self.bump();
+        let mut updates = Vec::new();
+        while !self.at(TokenKind::CloseBrace) {
+            updates.push(self.update()?);
+            if self.at(TokenKind::Semicolon) {
+                let span = self.span();
+                self.report(
+                    Diagnostic::new(Code::UnexpectedToken, span, "updates are separated by commas")
+                        .note("they happen all at once, not one after the other")
+                        .help("write `,`")
+                        .fix(span, ","),
+                );
+                self.bump();
+            } else if !self.eat(TokenKind::Comma) {
+                break;
+            }
+        }
+        self.close(TokenKind::CloseBrace, open)?;
+        Ok(updates)
+    }
+
+    fn update(&mut self) -> Parse<Update> {
+        let start = self.span();
+        if self.at_word("reset") && self.kind_after(1) == TokenKind::Name {
+            self.bump();
+            let clock = self.name("the name of a clock")?;
+            return Ok(Update { kind: UpdateKind::Reset(clock), span: self.since(start) });
+        }
+        let target = self.name("the name of a variable")?;
+        match self.kind() {
+            TokenKind::Eq => _ = self.bump(),
+            TokenKind::ColonEq | TokenKind::EqEq => {
+                let span = self.span();
+                self.report(
+                    Diagnostic::new(Code::UnexpectedToken, span, format!("expected `=`, found {}", self.found()))
+                        .help("an update is written `variable = value`")
+                        .fix(span, "="),
+                );
+                self.bump();
+            }
+            TokenKind::Dot => {
+                return self.unexpected_with("`=`", |d| {
+                    d.help("a record is replaced as a whole: `p = Point(x: 1, y: p.y)`")
+                });
+            }
+            _ => return self.unexpected("`=`"),
+        }
+        let value = self.expr()?;
+        Ok(Update { kind: UpdateKind::Assign(target, value), span: self.since(start) })
+    }
+
+    /// `purpose name: r1, r2`, `purpose name: reach state when condition` or
+    /// `purpose name { state ... }`.
+    pub(crate) fn purpose(&mut self) -> Parse<Purpose> {
+        self.bump();
+        let name = self.name("the name of a purpose")?;
+        if self.at(TokenKind::OpenBrace) {
+            let states = self.observer()?;
+            return Ok(Purpose { name, goal: PurposeGoal::Observer(states) });
+        }
+        if !self.eat(TokenKind::Colon) {
+            return self.unexpected("`:` or `{`");
+        }
+        let reaches = self.at_word("reach") && matches!(self.kind_after(1), TokenKind::Name | TokenKind::When);
+        if !reaches {
+            let mut path = vec![self.name("the label of a transition")?];
+            while self.eat(TokenKind::Comma) {
+                path.push(self.name("the label of a transition")?);
+            }
+            return Ok(Purpose { name, goal: PurposeGoal::Path(path) });
+        }
+        self.bump();
+        let state = if self.at(TokenKind::Name) { Some(self.name("the name of a state")?) } else { None };
+        Ok(Purpose { name, goal: PurposeGoal::Reach { state, when: self.guard()? } })
+    }
+
+    fn observer(&mut self) -> Parse<Vec<State>> {
+        let open = self.span();
+        self.bump();
+        let level = self.braces;
+        let mut states = Vec::new();
+        while !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
+            let start = self.span();
+            let state = self.meta().and_then(|meta| {
+                if self.at_word("state") { self.state(meta) } else { self.unexpected("`state`") }
+            });
+            match state {
+                Ok(state) => states.push(State { span: start.to(state.span), ..state }),
+                Err(Abort) => self.recover_here(level),
+            }
+        }
+        self.close(TokenKind::CloseBrace, open)?;
+        Ok(states)
+    }
+
+    /// `always condition` or `sometimes condition`.
+    pub(crate) fn property(&mut self, label: Option<Name>) -> Parse<Property> {
+        let kind = if self.slice() == "always" { PropertyKind::Always } else { PropertyKind::Sometimes };
+        self.bump();
+        Ok(Property { label, kind, condition: self.expr()? })
+    }
+
+    /// `test "name" { steps }`.
+    pub(crate) fn test(&mut self) -> Parse<Test> {
+        self.bump();
+        let name_span = self.span();
+        if !self.at(TokenKind::Str) {
+            return self.unexpected_with("the name of the test as a string", |d| d.help("write `test \"name\" { ... }`"));
+        }
+        let name = self.string()?;
+        let open = self.span();
+        self.expect(TokenKind::OpenBrace)?;
+        let level = self.braces;
+        let mut steps = Vec::new();
+        while !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
+            if self.leaves_block(open) {
+                self.braces = level.saturating_sub(1);
+                return Ok(Test { name, name_span, steps });
+            }
+            match self.step() {
+                Ok(step) => steps.push(step),
+                Err(Abort) => self.recover_here(level),
+            }
+            while self.eat(TokenKind::Semicolon) {}
+        }
+        let _ = self.close(TokenKind::CloseBrace, open);
+        Ok(Test { name, name_span, steps })
+    }
+
+    fn step(&mut self) -> Parse<Step> {
+        let start = self.span();
+        let kind = if self.eat_word("send") {
+            StepKind::Send(self.message_pattern()?)
+        } else if self.eat_word("expect") {
+            StepKind::Expect(self.message_pattern()?)
+        } else if self.eat_word("quiet") {
+            StepKind::Quiet(if self.starts_duration() { Some(self.expr()?) } else { None })
+        } else {
+            return self.unexpected_with("a step: `send`, `expect` or `quiet`", |d| {
+                d.help("a step reads `send message(field: value)`, `expect message(field: value)` or `quiet 1s`")
+            });
+        };
+        Ok(Step { kind, span: self.since(start) })
+    }
+
+    fn starts_duration(&self) -> bool {
+        let next = self.token(0);
+        match next.kind {
+            TokenKind::Number | TokenKind::OpenParen => true,
+            TokenKind::Name => !next.first_on_line,
+            _ => false,
+        }
+    }
+
+    fn message_pattern(&mut self) -> Parse<MessagePattern> {
+        let gate = self.name("the name of a message")?;
+        Ok(MessagePattern { gate, pins: self.pins()?, guard: self.guard()? })
+    }
+}

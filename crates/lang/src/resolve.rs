@@ -1,0 +1,324 @@
+//! Names: tables that keep the order of declaration, and the order of definitions.
+//!
+//! Values (variables, clocks, constants, enum values) share one table; types, functions,
+//! messages and states have their own. Constants, types and functions may be declared in
+//! any order; [`definition_order`] puts each behind what it uses and finds circles, with a
+//! stack of its own, so long chains are no danger.
+
+use indexmap::IndexMap;
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::Span;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use crate::ast::{Expr, ExprKind, Item, ItemKind, Name, PatternKind, Type, TypeKind};
+use crate::sink::Sink;
+use crate::suggest;
+
+/// Things of one kind, by name, in order of declaration.
+#[derive(Debug)]
+pub(crate) struct Table<'a, T> {
+    what: &'static str,
+    entries: IndexMap<&'a str, Entry<T>, FxBuildHasher>,
+}
+
+/// A named thing.
+#[derive(Debug)]
+pub(crate) struct Entry<T> {
+    pub(crate) item: T,
+    pub(crate) span: Span,
+    /// Whether something that counts uses it.
+    pub(crate) used: bool,
+}
+
+impl<'a, T> Table<'a, T> {
+    /// An empty table of things called `what`.
+    pub(crate) fn new(what: &'static str) -> Self {
+        Self { what, entries: IndexMap::default() }
+    }
+
+    /// Adds `item`, or reports that its name is taken.
+    pub(crate) fn declare(&mut self, sink: &mut Sink, name: &'a Name, item: T) {
+        self.declare_as(sink, Code::DuplicateName, &name.text, name.span, item);
+    }
+
+    pub(crate) fn declare_as(&mut self, sink: &mut Sink, code: Code, name: &'a str, span: Span, item: T) {
+        if let Some(first) = self.entries.get(name) {
+            let first = first.span;
+            sink.error(|| {
+                Diagnostic::new(code, span, format!("{} `{name}` is declared twice", self.what))
+                    .caret("declared again here")
+                    .label(first, "first declared here")
+                    .help("rename or remove one of them")
+            });
+            return;
+        }
+        self.entries.insert(name, Entry { item, span, used: false });
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Entry<T>> {
+        self.entries.get(name)
+    }
+
+    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut Entry<T>> {
+        self.entries.get_mut(name)
+    }
+
+    /// The entry, marked as used.
+    pub(crate) fn use_name(&mut self, name: &str) -> Option<&mut Entry<T>> {
+        let entry = self.entries.get_mut(name)?;
+        entry.used = true;
+        Some(entry)
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'a str> + '_ {
+        self.entries.keys().copied()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'a str, &Entry<T>)> {
+        self.entries.iter().map(|(name, entry)| (*name, entry))
+    }
+
+    /// Reports that `name` is in no table, with the nearest name of this one.
+    pub(crate) fn unknown(&self, sink: &mut Sink, code: Code, name: &Name) {
+        sink.error(|| {
+            let diagnostic =
+                Diagnostic::new(code, name.span, format!("there is no {} `{}`", self.what, name.text));
+            suggest::nearest(diagnostic, name, self.names())
+        });
+    }
+}
+
+/// Indices of `items` that define constants, types and functions, each behind those it
+/// uses. Circles are reported and left out.
+pub(crate) fn definition_order(items: &[Item], sink: &mut Sink) -> Vec<usize> {
+    let names = Definitions::collect(items);
+    let mut states = vec![Visit::New; items.len()];
+    let mut order = Vec::new();
+    for root in 0..items.len() {
+        names.visit(items, root, &mut states, &mut order, sink);
+    }
+    order
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Visit {
+    New,
+    Open,
+    Done,
+    Circular,
+}
+
+/// Which item defines which name.
+struct Definitions<'a> {
+    constants: FxHashMap<&'a str, usize>,
+    types: FxHashMap<&'a str, usize>,
+    functions: FxHashMap<&'a str, usize>,
+}
+
+impl<'a> Definitions<'a> {
+    fn collect(items: &'a [Item]) -> Self {
+        let mut names =
+            Self { constants: FxHashMap::default(), types: FxHashMap::default(), functions: FxHashMap::default() };
+        for (index, item) in items.iter().enumerate() {
+            let (table, name) = match &item.kind {
+                ItemKind::Const(decl) => (&mut names.constants, &decl.name),
+                ItemKind::Type(decl) => (&mut names.types, &decl.name),
+                ItemKind::Enum(decl) => (&mut names.types, &decl.name),
+                ItemKind::Record(decl) => (&mut names.types, &decl.name),
+                ItemKind::Fn(decl) => (&mut names.functions, &decl.name),
+                _ => continue,
+            };
+            table.entry(&name.text).or_insert(index);
+        }
+        names
+    }
+
+    /// Depth-first from `root`, with an explicit stack of (item, its uses, next use).
+    fn visit(&self, items: &[Item], root: usize, states: &mut [Visit], order: &mut Vec<usize>, sink: &mut Sink) {
+        if states[root] != Visit::New || defined_name(&items[root]).is_none() {
+            return;
+        }
+        states[root] = Visit::Open;
+        let mut stack = vec![(root, self.uses(&items[root]), 0)];
+        while let Some((index, uses, next)) = stack.last_mut() {
+            let index = *index;
+            let Some(&used) = uses.get(*next) else {
+                if states[index] == Visit::Open {
+                    states[index] = Visit::Done;
+                    order.push(index);
+                }
+                stack.pop();
+                continue;
+            };
+            *next += 1;
+            match states[used] {
+                Visit::New => {
+                    states[used] = Visit::Open;
+                    stack.push((used, self.uses(&items[used]), 0));
+                }
+                Visit::Open => {
+                    let from = stack.iter().position(|(open, ..)| *open == used).unwrap_or(0);
+                    let circle: Vec<usize> = stack[from..].iter().map(|(open, ..)| *open).collect();
+                    report_circle(items, &circle, sink);
+                    for index in circle {
+                        states[index] = Visit::Circular;
+                    }
+                }
+                Visit::Done | Visit::Circular => {}
+            }
+        }
+    }
+
+    /// The definitions that `item` uses.
+    fn uses(&self, item: &Item) -> Vec<usize> {
+        let mut uses = Uses { names: self, bound: Vec::new(), found: Vec::new() };
+        match &item.kind {
+            ItemKind::Const(decl) => {
+                decl.ty.iter().for_each(|ty| uses.ty(ty));
+                uses.expr(&decl.value);
+            }
+            ItemKind::Type(decl) => uses.ty(&decl.ty),
+            ItemKind::Record(decl) => decl.fields.iter().for_each(|field| uses.ty(&field.ty)),
+            ItemKind::Fn(decl) => {
+                for param in &decl.params {
+                    uses.ty(&param.ty);
+                }
+                uses.ty(&decl.result);
+                uses.bound.extend(decl.params.iter().map(|param| param.name.text.clone()));
+                uses.expr(&decl.body);
+            }
+            _ => {}
+        }
+        uses.found
+    }
+}
+
+/// The name that a constant, type or function gets.
+fn defined_name(item: &Item) -> Option<&Name> {
+    match &item.kind {
+        ItemKind::Const(decl) => Some(&decl.name),
+        ItemKind::Type(decl) => Some(&decl.name),
+        ItemKind::Enum(decl) => Some(&decl.name),
+        ItemKind::Record(decl) => Some(&decl.name),
+        ItemKind::Fn(decl) => Some(&decl.name),
+        _ => None,
+    }
+}
+
+fn report_circle(items: &[Item], circle: &[usize], sink: &mut Sink) {
+    let names: Vec<&Name> = circle.iter().filter_map(|&index| defined_name(&items[index])).collect();
+    let Some((first, others)) = names.split_first() else { return };
+    sink.error(|| {
+        let message = if others.is_empty() {
+            format!("`{}` is defined by itself", first.text)
+        } else {
+            format!("`{}` is defined by itself, in a circle of {}", first.text, names.len())
+        };
+        let diagnostic = Diagnostic::new(Code::CyclicDefinition, first.span, message);
+        let diagnostic = others.iter().take(5).fold(diagnostic, |diagnostic, name| {
+            diagnostic.label(name.span, format!("`{}` is part of the circle", name.text))
+        });
+        diagnostic.help("functions are not recursive; use `exists` or `forall` over a range, or several transitions")
+    });
+}
+
+/// Collects the definitions that a piece of syntax mentions.
+struct Uses<'a> {
+    names: &'a Definitions<'a>,
+    bound: Vec<String>,
+    found: Vec<usize>,
+}
+
+impl Uses<'_> {
+    fn ty(&mut self, ty: &Type) {
+        match &ty.kind {
+            TypeKind::Error => {}
+            TypeKind::Named(name) => self.found.extend(self.names.types.get(name.as_str())),
+            TypeKind::Range(lo, hi) => {
+                self.expr(lo);
+                self.expr(hi);
+            }
+            TypeKind::Option(inner) => self.ty(inner),
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Name(name) => {
+                if !self.bound.contains(name) {
+                    self.found.extend(self.names.constants.get(name.as_str()));
+                }
+            }
+            ExprKind::Call(name, args) => {
+                self.found.extend(self.names.functions.get(name.text.as_str()));
+                self.found.extend(self.names.types.get(name.text.as_str()));
+                args.iter().for_each(|arg| self.expr(&arg.value));
+            }
+            ExprKind::Quantified { var, lo, hi, body, .. } => {
+                self.expr(lo);
+                self.expr(hi);
+                self.under(&var.text, body);
+            }
+            ExprKind::Match(scrutinee, arms) => {
+                self.expr(scrutinee);
+                for arm in arms {
+                    match &arm.pattern.kind {
+                        PatternKind::Some(name) => self.under(&name.text, &arm.value),
+                        _ => self.expr(&arm.value),
+                    }
+                }
+            }
+            _ => each_child(expr, &mut |child| self.expr(child)),
+        }
+    }
+
+    fn under(&mut self, name: &str, body: &Expr) {
+        self.bound.push(name.to_owned());
+        self.expr(body);
+        self.bound.pop();
+    }
+}
+
+/// Calls `visit` with each direct part of `expr`.
+pub(crate) fn each_child<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
+    match &expr.kind {
+        ExprKind::Error | ExprKind::Bool(_) | ExprKind::Number(_) | ExprKind::Str(_) => {}
+        ExprKind::None | ExprKind::Name(_) => {}
+        ExprKind::Some(e) | ExprKind::Paren(e) | ExprKind::Not(e) | ExprKind::Neg(e) | ExprKind::Field(e, _) => visit(e),
+        ExprKind::Sum(first, rest) => {
+            visit(first);
+            rest.iter().for_each(|(_, e)| visit(e));
+        }
+        ExprKind::Product(first, rest) => {
+            visit(first);
+            rest.iter().for_each(|(_, e)| visit(e));
+        }
+        ExprKind::Compare(first, rest) => {
+            visit(first);
+            rest.iter().for_each(|(_, e)| visit(e));
+        }
+        ExprKind::And(list) | ExprKind::Or(list) | ExprKind::Implies(list) => list.iter().for_each(visit),
+        ExprKind::If(arms, otherwise) => {
+            for (condition, value) in arms {
+                visit(condition);
+                visit(value);
+            }
+            visit(otherwise);
+        }
+        ExprKind::Match(scrutinee, arms) => {
+            visit(scrutinee);
+            arms.iter().for_each(|arm| visit(&arm.value));
+        }
+        ExprKind::Quantified { lo, hi, body, .. } => {
+            visit(lo);
+            visit(hi);
+            visit(body);
+        }
+        ExprKind::Call(_, args) => args.iter().for_each(|arg| visit(&arg.value)),
+        ExprKind::Method(receiver, _, args) => {
+            visit(receiver);
+            args.iter().for_each(visit);
+        }
+    }
+}

@@ -1,0 +1,502 @@
+//! Types to sorts, expressions to terms. Every expression is checked while its term is
+//! built, so a term exists only if it is well typed.
+//!
+//! - An `int` is used as a `real` where one is needed; nothing else converts.
+//! - `/` and `%` on whole numbers are Euclidean and total: `x / 0 = 0`, `x % 0 = x`; `/` with
+//!   a `real` on either side is exact, with `x / 0 = 0`.
+//! - Values of a range type are whole numbers. Where an expression becomes a value of a
+//!   range type, a constant must fit (E0304); for anything else the condition that it fits
+//!   is gathered in [`Checker::obligations`], and the transition is enabled only if it
+//!   holds. Conditions that arise under `if`, `match`, `&&`, `||` and `=>` count only where
+//!   that part is evaluated.
+//! - Functions are checked once and written into each call by substitution.
+//!
+//! `None` as a result means that an error has been reported, so nobody reports it again.
+
+mod call;
+mod choice;
+mod expr;
+
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::sort::{Data, DataId, DataKind, Sort};
+use ioxide_model::source::Span;
+use ioxide_model::sts::{GateId, GateKind, LocId};
+use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+
+use crate::ast::{Expr, Name, Type, TypeKind};
+use crate::resolve::Table;
+use crate::sink::Sink;
+
+/// Types may be nested this deep, and have this many parts in all.
+const MAX_TYPE_DEPTH: usize = 32;
+const MAX_TYPE_PARTS: usize = 10_000;
+
+/// Terms may have this many parts after functions are written into their calls.
+const MAX_TERM_PARTS: usize = 1_000_000;
+
+/// A name that stands for a value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ValueItem {
+    Var(VarId),
+    Clock(VarId),
+    Const(Term),
+    Variant(DataId, u32),
+    /// Declared, but with an error that has been reported.
+    Broken,
+}
+
+/// A function, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct FnItem {
+    pub(crate) params: Vec<(String, VarId)>,
+    pub(crate) body: Term,
+    /// What must hold of the parameters so that values fit their ranges.
+    pub(crate) obligations: Vec<Term>,
+}
+
+/// A message.
+#[derive(Debug)]
+pub(crate) struct GateItem {
+    pub(crate) gate: GateId,
+    pub(crate) kind: GateKind,
+    pub(crate) fields: IndexMap<String, FieldItem, FxBuildHasher>,
+}
+
+/// A field of a message; without variable if its type is wrong.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FieldItem {
+    pub(crate) var: Option<VarId>,
+    pub(crate) span: Span,
+}
+
+/// Where an expression stands: what it may read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Known before the model runs.
+    Constant,
+    /// The value of a function.
+    Function,
+    /// `when` of a transition.
+    Guard,
+    /// A pin of a transition.
+    Pin,
+    /// The right side of an update.
+    Update,
+    /// `always` and `sometimes`.
+    Property,
+    /// The condition of a `reach` purpose.
+    Reach,
+    /// A test step or an observer's transition.
+    Message,
+}
+
+impl Place {
+    fn reads_variables(self) -> bool {
+        matches!(self, Self::Guard | Self::Pin | Self::Update | Self::Property | Self::Reach)
+    }
+
+    fn reads_clocks(self) -> bool {
+        matches!(self, Self::Guard | Self::Reach)
+    }
+
+    fn describe(self) -> &'static str {
+        match self {
+            Self::Constant => "a constant expression",
+            Self::Function => "a function",
+            Self::Guard => "a guard",
+            Self::Pin => "a pin",
+            Self::Update => "an update",
+            Self::Property => "a property",
+            Self::Reach => "the condition of a purpose",
+            Self::Message => "a test or an observer",
+        }
+    }
+}
+
+/// What a sort is needed for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Role<'x> {
+    Guard,
+    Condition,
+    Variable(&'x str),
+    Constant(&'x str),
+    Field(&'x str),
+    Parameter(&'x str),
+    Result(&'x str),
+    Payload,
+    Bound,
+    Duration,
+    Arm,
+    Operand(&'x str),
+}
+
+impl Role<'_> {
+    fn describe(self) -> String {
+        match self {
+            Self::Guard => "a guard".into(),
+            Self::Condition => "a condition".into(),
+            Self::Variable(name) => format!("variable `{name}`"),
+            Self::Constant(name) => format!("constant `{name}`"),
+            Self::Field(name) => format!("field `{name}`"),
+            Self::Parameter(name) => format!("parameter `{name}`"),
+            Self::Result(name) => format!("the value of `{name}`"),
+            Self::Payload => "the value inside `some`".into(),
+            Self::Bound => "the bound of a range".into(),
+            Self::Duration => "a duration".into(),
+            Self::Arm => "this case".into(),
+            Self::Operand(sign) => format!("an operand of `{sign}`"),
+        }
+    }
+}
+
+/// The state of checking one model.
+pub(crate) struct Checker<'a, 's> {
+    pub(crate) pool: TermPool,
+    pub(crate) sink: &'s mut Sink,
+    pub(crate) values: Table<'a, ValueItem>,
+    pub(crate) types: Table<'a, Option<Sort>>,
+    pub(crate) functions: Table<'a, Option<Rc<FnItem>>>,
+    pub(crate) gates: Table<'a, Rc<GateItem>>,
+    pub(crate) states: Table<'a, LocId>,
+    /// Where the expression at hand stands.
+    pub(crate) place: Place,
+    /// The message whose fields are in scope.
+    pub(crate) message: Option<Rc<GateItem>>,
+    /// The parameters in scope.
+    pub(crate) params: FxHashMap<String, VarId>,
+    /// Names bound by `exists`, `forall` and `match`, innermost last.
+    pub(crate) bound: Vec<(String, Term)>,
+    /// What must hold so that values fit their ranges.
+    pub(crate) obligations: Vec<Term>,
+    /// The variable being assigned: reading it for its own update does not count as use.
+    pub(crate) assigned: Option<String>,
+}
+
+impl<'a, 's> Checker<'a, 's> {
+    pub(crate) fn new(sink: &'s mut Sink) -> Self {
+        Self {
+            pool: TermPool::new(),
+            sink,
+            values: Table::new("name"),
+            types: Table::new("type"),
+            functions: Table::new("function"),
+            gates: Table::new("message"),
+            states: Table::new("state"),
+            place: Place::Constant,
+            message: None,
+            params: FxHashMap::default(),
+            bound: Vec::new(),
+            obligations: Vec::new(),
+            assigned: None,
+        }
+    }
+
+    /// Runs `f` for an expression at `place` with the fields of `message` in scope, and
+    /// returns the obligations that arose.
+    pub(crate) fn at<T>(
+        &mut self,
+        place: Place,
+        message: Option<Rc<GateItem>>,
+        f: impl FnOnce(&mut Self) -> T,
+    ) -> (T, Vec<Term>) {
+        let before = (self.place, self.message.take(), std::mem::take(&mut self.obligations));
+        self.place = place;
+        self.message = message;
+        let result = f(self);
+        self.place = before.0;
+        self.message = before.1;
+        (result, std::mem::replace(&mut self.obligations, before.2))
+    }
+
+    // Types.
+
+    /// The sort of `ty`.
+    pub(crate) fn sort(&mut self, ty: &Type) -> Option<Sort> {
+        match &ty.kind {
+            TypeKind::Error => None,
+            TypeKind::Named(name) => self.named_sort(name, ty.span),
+            TypeKind::Range(lo, hi) => self.range_sort(lo, hi, ty.span),
+            TypeKind::Option(inner) => {
+                let inner = self.sort(inner)?;
+                Some(Sort::Data(self.pool.option_of(inner)))
+            }
+        }
+    }
+
+    fn named_sort(&mut self, name: &str, span: Span) -> Option<Sort> {
+        match name {
+            "bool" => return Some(Sort::Bool),
+            "int" => return Some(Sort::Int),
+            "real" => return Some(Sort::Real),
+            "string" => return Some(Sort::Str),
+            _ => {}
+        }
+        if let Some(entry) = self.types.use_name(name) {
+            return entry.item;
+        }
+        let Self { types, sink, .. } = self;
+        sink.error(|| {
+            let diagnostic = Diagnostic::new(Code::UnknownType, span, format!("there is no type `{name}`"));
+            let meant = match name {
+                "integer" | "Int" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "usize" | "number" => Some("int"),
+                "boolean" | "Bool" => Some("bool"),
+                "str" | "String" | "text" => Some("string"),
+                "float" | "double" | "f32" | "f64" | "Real" | "duration" | "time" => Some("real"),
+                _ => None,
+            };
+            if let Some(meant) = meant {
+                return diagnostic.help(format!("did you mean `{meant}`?")).fix(span, meant);
+            }
+            let name = Name { text: name.to_owned(), span };
+            let builtin = ["bool", "int", "real", "string"].into_iter();
+            crate::suggest::nearest(diagnostic, &name, types.names().chain(builtin))
+        });
+        None
+    }
+
+    fn range_sort(&mut self, lo: &Expr, hi: &Expr, span: Span) -> Option<Sort> {
+        let (bounds, _) = self.at(Place::Constant, None, |cx| (cx.bound_value(lo), cx.bound_value(hi)));
+        let (lo, hi) = (bounds.0?, bounds.1?);
+        if lo <= hi {
+            return Some(Sort::Range { lo, hi });
+        }
+        self.sink.error(|| {
+            Diagnostic::new(Code::BadRange, span, format!("the range {lo}..{hi} is empty"))
+                .help("write the smaller bound first; both ends are included")
+        });
+        None
+    }
+
+    /// A constant that can bound a range.
+    pub(crate) fn bound_value(&mut self, expr: &Expr) -> Option<i64> {
+        let value = self.constant(expr, Sort::Int, Role::Bound)?;
+        let bound = value.as_int().and_then(ioxide_model::number::Int::to_i64);
+        if bound.is_none() {
+            self.sink.error(|| {
+                Diagnostic::new(Code::BadRange, expr.span, "the bound of a range does not fit in 64 bits")
+                    .help("use `int` for numbers without bounds")
+            });
+        }
+        bound
+    }
+
+    /// Whether a data type with `parts` is small enough; reports it at `name` if not.
+    pub(crate) fn check_size(&mut self, name: &Name, parts: &[Sort]) -> bool {
+        let sizes: Vec<(usize, usize)> = parts.iter().map(|&sort| self.type_size(sort)).collect();
+        let depth = sizes.iter().map(|size| size.0).max().unwrap_or(0) + 1;
+        let total = sizes.iter().fold(1usize, |total, size| total.saturating_add(size.1));
+        let fits = depth <= MAX_TYPE_DEPTH && total <= MAX_TYPE_PARTS;
+        if !fits {
+            self.sink.error(|| {
+                let message = format!("type `{}` is nested too deep or has too many parts", name.text);
+                Diagnostic::new(Code::NestingTooDeep, name.span, message)
+                    .note(format!("at most {MAX_TYPE_DEPTH} deep and {MAX_TYPE_PARTS} parts in all"))
+            });
+        }
+        fits
+    }
+
+    /// Depth and number of parts of values of `sort`.
+    fn type_size(&self, sort: Sort) -> (usize, usize) {
+        let Sort::Data(data) = sort else { return (1, 1) };
+        let fields = self.pool.data(data).ctors.iter().flat_map(|ctor| &ctor.fields);
+        let sizes = fields.map(|field| self.type_size(field.sort));
+        sizes.fold((1, 1), |(depth, total), (d, t)| (depth.max(d + 1), total.saturating_add(t)))
+    }
+
+    // Sorts of expressions.
+
+    /// The term of `expr`, which must have `sort` because of `role`.
+    pub(crate) fn check(&mut self, expr: &Expr, sort: Sort, role: Role<'_>) -> Option<Term> {
+        let term = self.infer(expr, Some(sort))?;
+        self.coerce(term, expr.span, sort, role)
+    }
+
+    /// `term` as a value of `sort`.
+    pub(crate) fn coerce(&mut self, term: Term, span: Span, sort: Sort, role: Role<'_>) -> Option<Term> {
+        let found = self.pool.sort(term);
+        match (sort, found.base()) {
+            (Sort::Range { lo, hi }, Sort::Int) => self.fit(term, span, lo, hi, role),
+            (Sort::Real, Sort::Int) => Some(self.pool.to_real(term)),
+            (wanted, found) if wanted == found => Some(term),
+            _ => {
+                self.mismatch(span, sort, found, role);
+                None
+            }
+        }
+    }
+
+    fn fit(&mut self, term: Term, span: Span, lo: i64, hi: i64, role: Role<'_>) -> Option<Term> {
+        self.check_constant_range(term, span, Sort::Range { lo, hi }, role)?;
+        let within = matches!(self.pool.sort(term), Sort::Range { lo: l, hi: h } if lo <= l && h <= hi);
+        if !within {
+            let (lo, hi) = (self.pool.int(lo), self.pool.int(hi));
+            let (above, below) = (self.pool.le(lo, term), self.pool.le(term, hi));
+            let obligation = self.pool.and([above, below]);
+            self.oblige(obligation);
+        }
+        Some(term)
+    }
+
+    /// Reports a constant that does not fit a range sort.
+    pub(crate) fn check_constant_range(
+        &mut self,
+        term: Term,
+        span: Span,
+        sort: Sort,
+        role: Role<'_>,
+    ) -> Option<()> {
+        let Sort::Range { lo, hi } = sort else { return Some(()) };
+        let Some(Value::Int(n)) = self.pool.as_value(term) else { return Some(()) };
+        if n.to_i64().is_some_and(|n| lo <= n && n <= hi) {
+            return Some(());
+        }
+        let message = format!("{n} is outside {lo}..{hi}, the range of {}", role.describe());
+        self.sink.error(|| Diagnostic::new(Code::ConstOutOfRange, span, message).caret(format!("not in {lo}..{hi}")));
+        None
+    }
+
+    /// Remembers that `condition` must hold, unless it always does.
+    pub(crate) fn oblige(&mut self, condition: Term) {
+        if !self.pool.is_true(condition) {
+            self.obligations.push(condition);
+        }
+    }
+
+    /// Obligations from number `mark` on count only where `condition` holds.
+    pub(crate) fn qualify(&mut self, mark: usize, condition: impl FnOnce(&mut Self) -> Option<Term>) {
+        if self.obligations.len() == mark {
+            return;
+        }
+        if let Some(condition) = condition(self) {
+            for index in mark..self.obligations.len() {
+                self.obligations[index] = self.pool.implies(condition, self.obligations[index]);
+            }
+        }
+    }
+
+    pub(crate) fn mismatch(&mut self, span: Span, wanted: Sort, found: Sort, role: Role<'_>) {
+        let (wanted_text, found_text) = (self.pool.show_sort(wanted), self.pool.show_sort(found.base()));
+        let help = self.mismatch_help(wanted, found);
+        self.sink.error(|| {
+            let message = format!("{} is {wanted_text}, this is {found_text}", role.describe());
+            let diagnostic = Diagnostic::new(Code::TypeMismatch, span, message)
+                .caret(format!("expected {wanted_text}, found {found_text}"));
+            match help {
+                Some(help) => diagnostic.help(help),
+                None => diagnostic,
+            }
+        });
+    }
+
+    fn mismatch_help(&self, wanted: Sort, found: Sort) -> Option<String> {
+        let payload = |sort| match sort {
+            Sort::Data(id) => option_payload(self.pool.data(id)),
+            _ => None,
+        };
+        if payload(wanted).is_some_and(|inner: Sort| inner.base() == found.base()) {
+            return Some("wrap it: `some(...)`".into());
+        }
+        if payload(found).is_some_and(|inner: Sort| inner.base() == wanted.base()) {
+            return Some("the value may be missing: `match value { none => ..., some(x) => x }`".into());
+        }
+        match (wanted.base(), found.base()) {
+            (Sort::Bool, Sort::Int | Sort::Real) => Some("compare it with a value, as in `n > 0`".into()),
+            (Sort::Bool, Sort::Str) => Some("compare it with a value, as in `s == \"a\"`".into()),
+            (Sort::Int, Sort::Real) => Some("a real does not become an int; declare it `real`".into()),
+            (Sort::Int | Sort::Real, Sort::Bool) => Some("choose a number: `if condition then 1 else 0`".into()),
+            _ => None,
+        }
+    }
+
+    // Constants.
+
+    /// The value of `expr`, which must be constant and of `sort`.
+    pub(crate) fn constant(&mut self, expr: &Expr, sort: Sort, role: Role<'_>) -> Option<Value> {
+        let (term, obligations) = self.at(Place::Constant, None, |cx| cx.check(expr, sort, role));
+        self.ground_value(term?, &obligations, expr.span)
+    }
+
+    /// The value of a term without variables whose range conditions hold.
+    pub(crate) fn ground_value(&mut self, term: Term, obligations: &[Term], span: Span) -> Option<Value> {
+        let nothing = Valuation::new();
+        for &obligation in obligations {
+            if self.pool.holds(obligation, &nothing) == Ok(false) {
+                self.sink.error(|| {
+                    Diagnostic::new(Code::ConstOutOfRange, span, "a value in this expression leaves its range")
+                });
+                return None;
+            }
+        }
+        if let Ok(value) = self.pool.eval(term, &nothing) {
+            return Some(value);
+        }
+        self.sink.error(|| {
+            Diagnostic::new(Code::NotConstant, span, "this cannot be computed before the model runs")
+                .help("use numbers, constants and functions of them; quantifiers over at most 65536 values")
+        });
+        None
+    }
+
+    // Size.
+
+    /// `term`, unless it grew beyond all measure.
+    pub(crate) fn sane(&mut self, term: Term, span: Span) -> Option<Term> {
+        if self.is_sane(term) {
+            return Some(term);
+        }
+        self.sink.error(|| {
+            Diagnostic::new(Code::TooLarge, span, "this expression becomes too large")
+                .help("functions are written into the place of the call; nest them less deeply")
+        });
+        None
+    }
+
+    fn is_sane(&self, term: Term) -> bool {
+        let mut seen: FxHashSet<Term> = FxHashSet::default();
+        let mut open = vec![term];
+        let mut n_parts = 0;
+        while let Some(term) = open.pop() {
+            let node = self.pool.node(term);
+            if let Node::Value(value) = node {
+                if !is_sane_value(value) {
+                    return false;
+                }
+                continue;
+            }
+            for child in node.children() {
+                n_parts += 1;
+                if seen.insert(child) {
+                    open.push(child);
+                }
+            }
+            if n_parts > MAX_TERM_PARTS {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+fn is_sane_value(value: &Value) -> bool {
+    match value {
+        Value::Bool(_) => true,
+        Value::Int(n) => n.to_f64().is_finite(),
+        Value::Real(r) => r.numer().to_f64().is_finite() && r.denom().to_f64().is_finite(),
+        Value::Str(text) => text.len() <= MAX_TERM_PARTS,
+        Value::Data(data) => data.args.iter().all(is_sane_value),
+    }
+}
+
+/// The sort inside an option type.
+pub(crate) fn option_payload(data: &Data) -> Option<Sort> {
+    let is_option = data.kind == DataKind::Option;
+    is_option.then(|| data.ctors.get(1)?.fields.first().map(|field| field.sort)).flatten()
+}

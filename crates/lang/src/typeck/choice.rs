@@ -1,0 +1,293 @@
+//! `if`, `match`, `exists` and `forall`.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::sort::{DataId, DataKind, Sort};
+use ioxide_model::source::Span;
+use ioxide_model::term::Term;
+use ioxide_model::value::Value;
+use rustc_hash::FxHashMap;
+
+use super::{Checker, Role, ValueItem};
+use crate::ast::{Arm, Expr, Name, PatternKind, Quantifier};
+use crate::suggest;
+
+/// What a pattern asks of the value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Case {
+    Any,
+    Ctor(u32),
+    Value(Value),
+}
+
+impl Checker<'_, '_> {
+    /// `if c then a else if d then b else e`, the cases tried in order.
+    pub(super) fn conditional(
+        &mut self,
+        arms: &[(Expr, Expr)],
+        otherwise: &Expr,
+        hint: Option<Sort>,
+    ) -> Option<Term> {
+        let conditions: Vec<Option<Term>> =
+            arms.iter().map(|(condition, _)| self.check(condition, Sort::Bool, Role::Condition)).collect();
+        let exprs: Vec<&Expr> = arms.iter().map(|(_, value)| value).chain([otherwise]).collect();
+        let reached = conditions.iter().copied().chain([None]).collect::<Vec<_>>();
+        let values = self.cases(&exprs, &reached, hint)?;
+        let conditions: Vec<Term> = conditions.into_iter().collect::<Option<_>>()?;
+        Some(self.choose(&conditions, &values))
+    }
+
+    /// The value of the first case whose condition holds; the last case has none.
+    fn choose(&mut self, conditions: &[Term], values: &[Term]) -> Term {
+        let (&last, before) = values.split_last().expect("a choice has a case");
+        conditions.iter().zip(before).rev().fold(last, |other, (&condition, &value)| {
+            self.pool.ite(condition, value, other)
+        })
+    }
+
+    /// The terms of the cases of a choice, all of one sort; obligations of each count only
+    /// where its condition holds and none before it does.
+    fn cases(&mut self, exprs: &[&Expr], conditions: &[Option<Term>], hint: Option<Sort>) -> Option<Vec<Term>> {
+        self.alike_under(exprs, hint, |cx, at| {
+            let before = cx.pool.or(conditions[..at].iter().copied().flatten());
+            let none_before = cx.pool.not(before);
+            Some(cx.pool.and([none_before].into_iter().chain(conditions[at])))
+        })
+    }
+
+    /// `match e { pattern => value, ... }`.
+    pub(super) fn match_expr(
+        &mut self,
+        scrutinee: &Expr,
+        arms: &[Arm],
+        span: Span,
+        hint: Option<Sort>,
+    ) -> Option<Term> {
+        let value = self.infer(scrutinee, None)?;
+        let sort = self.pool.sort(value);
+        let cases: Vec<Option<Case>> = arms.iter().map(|arm| self.case(arm, sort, scrutinee.span)).collect();
+        let cases: Vec<Case> = cases.into_iter().collect::<Option<_>>()?;
+        self.check_reachable(arms, &cases)?;
+        self.check_complete(&cases, sort, span)?;
+        let conditions: Vec<Term> = cases.iter().map(|case| self.case_condition(case, value)).collect();
+        let values = self.arm_values(arms, &conditions, value, hint)?;
+        let before = &conditions[..conditions.len() - 1];
+        Some(self.choose(before, &values))
+    }
+
+    /// The values of the arms. Names bound by patterns are bound while their arm is read.
+    fn arm_values(&mut self, arms: &[Arm], conditions: &[Term], value: Term, hint: Option<Sort>) -> Option<Vec<Term>> {
+        let binds = arms.iter().any(|arm| matches!(&arm.pattern.kind, PatternKind::Some(name) if name.text != "_"));
+        let exprs: Vec<&Expr> = arms.iter().map(|arm| &arm.value).collect();
+        if !binds {
+            let conditions: Vec<Option<Term>> = conditions.iter().copied().map(Some).collect();
+            return self.cases(&exprs, &conditions, hint);
+        }
+        // At most three arms: `some(x)`, `none`, `_`.
+        let mut values = Vec::with_capacity(arms.len());
+        let mut sort = hint;
+        for (arm, &condition) in arms.iter().zip(conditions) {
+            let bound = self.bind_pattern(arm, value);
+            let mark = self.obligations.len();
+            let term = self.infer(&arm.value, sort);
+            self.qualify(mark, |_| Some(condition));
+            self.bound.truncate(bound);
+            let term = term?;
+            sort = sort.or(Some(self.pool.sort(term).base()));
+            values.push((term, arm.value.span));
+        }
+        let is_real = values.iter().any(|(term, _)| self.pool.sort(*term) == Sort::Real);
+        let sort = if is_real { Sort::Real } else { self.pool.sort(values[0].0).base() };
+        let terms: Vec<Option<Term>> =
+            values.iter().map(|(term, span)| self.coerce(*term, *span, sort, Role::Arm)).collect();
+        terms.into_iter().collect()
+    }
+
+    /// Binds the name in `some(x)`; returns how many names were bound before.
+    fn bind_pattern(&mut self, arm: &Arm, value: Term) -> usize {
+        let before = self.bound.len();
+        if let PatternKind::Some(name) = &arm.pattern.kind
+            && name.text != "_"
+        {
+            self.warn_if_hidden(name);
+            let inside = self.pool.select(1, 0, value);
+            self.bound.push((name.text.clone(), inside));
+        }
+        before
+    }
+
+    fn case(&mut self, arm: &Arm, sort: Sort, scrutinee: Span) -> Option<Case> {
+        let data = match sort {
+            Sort::Data(data) => Some((data, self.pool.data(data).kind)),
+            _ => None,
+        };
+        match (&arm.pattern.kind, data) {
+            (PatternKind::Any, _) => Some(Case::Any),
+            (PatternKind::None, Some((_, DataKind::Option))) => Some(Case::Ctor(0)),
+            (PatternKind::Some(_), Some((_, DataKind::Option))) => Some(Case::Ctor(1)),
+            (PatternKind::Name(name), Some((data, DataKind::Enum))) => self.variant_case(name, arm.pattern.span, data),
+            (PatternKind::Name(name), None) => self.constant_case(name, arm.pattern.span, sort, scrutinee),
+            (PatternKind::Literal(literal), _) => {
+                self.constant(literal, sort.base(), Role::Arm).map(Case::Value)
+            }
+            _ => {
+                self.wrong_pattern(arm.pattern.span, sort, scrutinee);
+                None
+            }
+        }
+    }
+
+    fn wrong_pattern(&mut self, span: Span, sort: Sort, scrutinee: Span) {
+        let shown = self.pool.show_sort(sort);
+        self.sink.error(|| {
+            Diagnostic::new(Code::TypeMismatch, span, format!("this pattern does not fit {shown}"))
+                .label(scrutinee, format!("this is {shown}"))
+        });
+    }
+
+    fn variant_case(&mut self, name: &str, span: Span, data: DataId) -> Option<Case> {
+        let position = self.pool.data(data).ctors.iter().position(|ctor| &*ctor.name == name);
+        if let Some(ctor) = position {
+            self.values.use_name(name);
+            return Some(Case::Ctor(u32::try_from(ctor).unwrap_or(0)));
+        }
+        let Self { pool, sink, .. } = self;
+        sink.error(|| {
+            let data = pool.data(data);
+            let message = format!("enum `{}` has no value `{name}`", data.name);
+            let name = Name { text: name.to_owned(), span };
+            let names = data.ctors.iter().map(|ctor| &*ctor.name);
+            suggest::nearest(Diagnostic::new(Code::UnknownName, span, message), &name, names)
+                .help("use `_` for all other values")
+        });
+        None
+    }
+
+    /// A constant as a pattern; other names would bind, which only `some(x)` does.
+    fn constant_case(&mut self, name: &str, span: Span, sort: Sort, scrutinee: Span) -> Option<Case> {
+        match self.values.use_name(name).map(|entry| entry.item) {
+            Some(ValueItem::Const(term)) => {
+                let term = self.coerce(term, span, sort.base(), Role::Arm)?;
+                self.pool.as_value(term).cloned().map(Case::Value)
+            }
+            Some(ValueItem::Broken) => None,
+            _ => {
+                let shown = self.pool.show_sort(sort);
+                self.sink.error(|| {
+                    Diagnostic::new(Code::UnknownName, span, format!("`{name}` is not a constant"))
+                        .label(scrutinee, format!("this is {shown}"))
+                        .help("use `_` for all other values")
+                });
+                None
+            }
+        }
+    }
+
+    fn check_reachable(&mut self, arms: &[Arm], cases: &[Case]) -> Option<()> {
+        let mut seen: FxHashMap<&Case, Span> = FxHashMap::default();
+        let mut any: Option<Span> = None;
+        for (arm, case) in arms.iter().zip(cases) {
+            let span = arm.pattern.span;
+            if let Some(earlier) = any.or_else(|| seen.get(case).copied()) {
+                self.sink.error(|| {
+                    Diagnostic::new(Code::UnreachableArm, span, "this case can never be taken")
+                        .label(earlier, "this case takes its values")
+                        .help("remove it")
+                });
+                return None;
+            }
+            if *case == Case::Any {
+                any = Some(span);
+            }
+            seen.insert(case, span);
+        }
+        Some(())
+    }
+
+    fn check_complete(&mut self, cases: &[Case], sort: Sort, span: Span) -> Option<()> {
+        if cases.contains(&Case::Any) {
+            return Some(());
+        }
+        let missing: Vec<String> = match sort {
+            Sort::Data(data) => {
+                let ctors = self.pool.data(data).ctors.iter().enumerate();
+                let is_missing = |at: usize| !cases.contains(&Case::Ctor(u32::try_from(at).unwrap_or(0)));
+                ctors.filter(|(at, _)| is_missing(*at)).map(|(_, ctor)| ctor.name.to_string()).collect()
+            }
+            Sort::Bool => {
+                let is_missing = |b: &bool| !cases.contains(&Case::Value(Value::Bool(*b)));
+                [true, false].into_iter().filter(is_missing).map(|b| b.to_string()).collect()
+            }
+            Sort::Range { lo, hi } => {
+                let n_values = i128::from(hi) - i128::from(lo) + 1;
+                let in_range = |case: &&Case| matches!(case, Case::Value(Value::Int(n)) if n.to_i64().is_some_and(|n| lo <= n && n <= hi));
+                if cases.iter().filter(in_range).count() as i128 == n_values { vec![] } else { vec!["_".into()] }
+            }
+            Sort::Int | Sort::Real | Sort::Str => vec!["_".into()],
+        };
+        if missing.is_empty() && !cases.is_empty() {
+            return Some(());
+        }
+        self.sink.error(|| {
+            let shown: Vec<&str> = missing.iter().take(5).map(String::as_str).collect();
+            let more = if missing.len() > 5 { ", ..." } else { "" };
+            let message = format!("the match lacks a case for `{}`{more}", shown.join("`, `"));
+            Diagnostic::new(Code::MissingArm, span, message).help("end it with `_ => ...` for all other values")
+        });
+        None
+    }
+
+    fn case_condition(&mut self, case: &Case, value: Term) -> Term {
+        match case {
+            Case::Any => self.pool.tt(),
+            Case::Ctor(ctor) => self.pool.is(*ctor, value),
+            Case::Value(constant) => {
+                let constant = self.pool.value(constant.clone());
+                self.pool.eq(value, constant)
+            }
+        }
+    }
+
+    /// `exists i in lo..hi: body`, both bounds constant and included.
+    pub(super) fn quantified(
+        &mut self,
+        quantifier: Quantifier,
+        var: &Name,
+        bounds: [&Expr; 2],
+        body: &Expr,
+    ) -> Option<Term> {
+        let [lo, hi] = bounds.map(|bound| self.bound_value(bound));
+        let sort = match (lo, hi) {
+            (Some(lo), Some(hi)) if lo <= hi => Sort::Range { lo, hi },
+            _ => Sort::Int,
+        };
+        self.warn_if_hidden(var);
+        let (bound, term) = self.pool.fresh(&var.text, sort);
+        self.bound.push((var.text.clone(), term));
+        let mark = self.obligations.len();
+        let condition = self.check(body, Sort::Bool, Role::Condition);
+        self.bound.pop();
+        for index in mark..self.obligations.len() {
+            self.obligations[index] = self.pool.forall(&[bound], self.obligations[index]);
+        }
+        let (lo, hi, condition) = (lo?, hi?, condition?);
+        if lo > hi {
+            self.obligations.truncate(mark);
+            return Some(self.pool.bool(quantifier == Quantifier::Forall));
+        }
+        Some(match quantifier {
+            Quantifier::Exists => self.pool.exists(&[bound], condition),
+            Quantifier::Forall => self.pool.forall(&[bound], condition),
+        })
+    }
+
+    /// Warns that a bound name hides another one.
+    fn warn_if_hidden(&mut self, name: &Name) {
+        let hidden = self.values.get(&name.text).map(|entry| entry.span);
+        let field = self.message.as_ref().and_then(|message| message.fields.get(&name.text)).map(|field| field.span);
+        if let Some(hidden) = field.or(hidden) {
+            let message = format!("`{}` hides another `{0}`", name.text);
+            self.sink.push(Diagnostic::new(Code::Shadowing, name.span, message).label(hidden, "hidden here"));
+        }
+    }
+}

@@ -1,0 +1,431 @@
+//! Names, literals and operators.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::sort::Sort;
+use ioxide_model::source::Span;
+use ioxide_model::term::Term;
+use ioxide_model::value::Value;
+
+use super::{Checker, Place, Role, ValueItem, option_payload};
+use crate::ast::{AddOp, CmpOp, Expr, ExprKind, MulOp, Name};
+use crate::literal::{self, Number};
+use crate::suggest;
+
+/// After so many factors a product of constants is looked at.
+const FACTORS_AT_ONCE: usize = 32;
+
+impl Checker<'_, '_> {
+    /// The term of `expr`. `hint` is the sort the place would like; it only settles what
+    /// `none` and `some` mean, the caller checks the result.
+    pub(crate) fn infer(&mut self, expr: &Expr, hint: Option<Sort>) -> Option<Term> {
+        match &expr.kind {
+            ExprKind::Error => None,
+            ExprKind::Bool(b) => Some(self.pool.bool(*b)),
+            ExprKind::Number(text) => self.number(text),
+            ExprKind::Str(text) => Some(self.pool.value(Value::str(text))),
+            ExprKind::None => self.none(expr.span, hint),
+            ExprKind::Some(inner) => self.some(inner, hint),
+            ExprKind::Name(name) => self.name(name, expr.span),
+            ExprKind::Paren(inner) => self.infer(inner, hint),
+            ExprKind::Not(inner) => {
+                let inner = self.check(inner, Sort::Bool, Role::Operand("!"))?;
+                Some(self.pool.not(inner))
+            }
+            ExprKind::Neg(inner) => {
+                let inner = self.numeric(inner, "-")?;
+                Some(self.pool.neg(inner))
+            }
+            ExprKind::Sum(first, rest) => self.sum(first, rest, expr.span),
+            ExprKind::Product(first, rest) => self.product(first, rest, expr.span),
+            ExprKind::Compare(first, rest) => self.compare(first, rest),
+            ExprKind::And(list) => self.and(list),
+            ExprKind::Or(list) => self.or(list),
+            ExprKind::Implies(list) => self.implies(list),
+            ExprKind::If(arms, otherwise) => self.conditional(arms, otherwise, hint),
+            ExprKind::Match(scrutinee, arms) => self.match_expr(scrutinee, arms, expr.span, hint),
+            ExprKind::Quantified { quantifier, var, lo, hi, body } => {
+                self.quantified(*quantifier, var, [lo, hi], body)
+            }
+            ExprKind::Call(name, args) => self.call(name, args, expr.span),
+            ExprKind::Method(receiver, name, args) => self.method(receiver, name, args, expr.span),
+            ExprKind::Field(receiver, name) => self.field(receiver, name),
+        }
+    }
+
+    fn number(&mut self, text: &str) -> Option<Term> {
+        match literal::number(text).ok()? {
+            Number::Int(n) => Some(self.pool.value(Value::Int(n))),
+            Number::Real(r) => Some(self.pool.value(Value::Real(r))),
+        }
+    }
+
+    fn none(&mut self, span: Span, hint: Option<Sort>) -> Option<Term> {
+        if let Some(Sort::Data(data)) = hint
+            && option_payload(self.pool.data(data)).is_some()
+        {
+            return Some(self.pool.construct(data, 0, []));
+        }
+        let wanted = hint.map(|sort| self.pool.show_sort(sort));
+        self.sink.error(|| match wanted {
+            Some(wanted) => Diagnostic::new(Code::TypeMismatch, span, format!("expected {wanted}, found `none`"))
+                .help(format!("only a value of type `{wanted}?` may be missing")),
+            None => Diagnostic::new(Code::CannotInfer, span, "the type of this `none` is not known")
+                .help("compare it with a variable, or give it to one"),
+        });
+        None
+    }
+
+    fn some(&mut self, inner: &Expr, hint: Option<Sort>) -> Option<Term> {
+        let payload = match hint {
+            Some(Sort::Data(data)) => option_payload(self.pool.data(data)),
+            _ => None,
+        };
+        let (term, sort) = match payload {
+            Some(sort) => (self.check(inner, sort, Role::Payload)?, sort),
+            None => {
+                let term = self.infer(inner, None)?;
+                (term, self.pool.sort(term).base())
+            }
+        };
+        let option = self.pool.option_of(sort);
+        Some(self.pool.construct(option, 1, [term]))
+    }
+
+    // Names.
+
+    fn name(&mut self, name: &str, span: Span) -> Option<Term> {
+        if let Some((_, term)) = self.bound.iter().rev().find(|(bound, _)| bound == name) {
+            return Some(*term);
+        }
+        if let Some(&var) = self.params.get(name) {
+            return Some(self.pool.var(var));
+        }
+        if let Some(field) = self.message.as_ref().and_then(|message| message.fields.get(name)) {
+            return field.var.map(|var| self.pool.var(var));
+        }
+        let counts = self.assigned.as_deref() != Some(name);
+        let entry = if counts { self.values.use_name(name) } else { self.values.get_mut(name) };
+        let Some(entry) = entry else {
+            self.unknown_name(name, span);
+            return None;
+        };
+        let declared = entry.span;
+        match entry.item {
+            ValueItem::Broken => None,
+            ValueItem::Const(term) => Some(term),
+            ValueItem::Variant(data, ctor) => Some(self.pool.construct(data, ctor, [])),
+            ValueItem::Var(var) if self.place.reads_variables() => Some(self.pool.var(var)),
+            ValueItem::Clock(var) if self.place.reads_clocks() => Some(self.pool.var(var)),
+            ValueItem::Var(_) => {
+                self.not_in_scope(name, span, declared);
+                None
+            }
+            ValueItem::Clock(_) => {
+                let place = self.place.describe();
+                self.sink.error(|| {
+                    let message = format!("clock `{name}` cannot be read in {place}");
+                    Diagnostic::new(Code::ClockOutsideGuard, span, message)
+                        .label(declared, "a clock")
+                        .help("clocks are compared in guards: `when w <= 1s`")
+                });
+                None
+            }
+        }
+    }
+
+    fn not_in_scope(&mut self, name: &str, span: Span, declared: Span) {
+        let place = self.place;
+        self.sink.error(|| {
+            let code = if place == Place::Constant { Code::NotConstant } else { Code::NotInScope };
+            let message = format!("variable `{name}` cannot be read in {}", place.describe());
+            let diagnostic = Diagnostic::new(code, span, message).label(declared, "a variable");
+            match place {
+                Place::Function => diagnostic.help(format!("pass it as an argument: add a parameter for `{name}`")),
+                Place::Message => diagnostic.help("only fields of the message and constants are known there"),
+                _ => diagnostic.help("use a `const`"),
+            }
+        });
+    }
+
+    fn unknown_name(&mut self, name: &str, span: Span) {
+        let Self { values, gates, states, functions, message, params, bound, sink, .. } = self;
+        sink.error(|| {
+            let name = Name { text: name.to_owned(), span };
+            let owner = gates.iter().find(|(_, gate)| gate.item.fields.contains_key(&name.text));
+            if let Some((gate, entry)) = owner {
+                let text = format!("field `{}` of message `{gate}` cannot be read here", name.text);
+                return Diagnostic::new(Code::NotInScope, span, text)
+                    .label(entry.span, "declared with this message")
+                    .help("fields are known in transitions of their own message; keep the value in a variable");
+            }
+            let diagnostic = Diagnostic::new(Code::UnknownName, span, format!("there is no name `{}`", name.text));
+            if functions.get(&name.text).is_some() {
+                return diagnostic.note(format!("`{}` is a function: call it with `(...)`", name.text));
+            }
+            if states.get(&name.text).is_some() {
+                return diagnostic.note(format!("`{}` is a state; states are not values", name.text));
+            }
+            if let Some(word) = ["true", "false", "none"].into_iter().find(|word| word.eq_ignore_ascii_case(&name.text)) {
+                return diagnostic.help(format!("did you mean `{word}`?")).fix(span, word);
+            }
+            let fields = message.iter().flat_map(|message| message.fields.keys()).map(String::as_str);
+            let mut local: Vec<&str> = params.keys().map(String::as_str).collect();
+            local.sort_unstable();
+            let bound = bound.iter().map(|(name, _)| name.as_str());
+            let candidates = fields.chain(bound).chain(local).chain(values.names());
+            suggest::nearest(diagnostic, &name, candidates)
+        });
+    }
+
+    // Arithmetic.
+
+    /// The term of `expr`, which must be a number.
+    fn numeric(&mut self, expr: &Expr, sign: &str) -> Option<Term> {
+        let term = self.infer(expr, None)?;
+        let sort = self.pool.sort(term);
+        if sort.is_numeric() {
+            return Some(term);
+        }
+        self.not_a_number(expr.span, sort, sign);
+        None
+    }
+
+    fn not_a_number(&mut self, span: Span, found: Sort, sign: &str) {
+        let found_text = self.pool.show_sort(found);
+        self.sink.error(|| {
+            let message = format!("`{sign}` needs numbers, this is {found_text}");
+            Diagnostic::new(Code::TypeMismatch, span, message).caret(format!("expected a number, found {found_text}"))
+        });
+    }
+
+    fn sum(&mut self, first: &Expr, rest: &[(AddOp, Expr)], span: Span) -> Option<Term> {
+        let first_term = self.infer(first, None);
+        if first_term.is_some_and(|term| self.pool.sort(term) == Sort::Str) {
+            return self.concatenation(first_term, rest, span);
+        }
+        let mut terms = vec![first_term.and_then(|term| self.require_number(term, first.span, "+"))];
+        for (op, operand) in rest {
+            let term = self.numeric(operand, if *op == AddOp::Add { "+" } else { "-" });
+            terms.push(term.map(|term| if *op == AddOp::Add { term } else { self.pool.neg(term) }));
+        }
+        let mut terms: Vec<Term> = terms.into_iter().collect::<Option<_>>()?;
+        if terms.iter().any(|&term| self.pool.sort(term) == Sort::Real) {
+            terms.iter_mut().for_each(|term| *term = self.as_real(*term));
+        }
+        Some(self.pool.add(terms))
+    }
+
+    fn require_number(&mut self, term: Term, span: Span, sign: &str) -> Option<Term> {
+        let sort = self.pool.sort(term);
+        if !sort.is_numeric() {
+            self.not_a_number(span, sort, sign);
+            return None;
+        }
+        Some(term)
+    }
+
+    /// `s + t`: strings one after the other.
+    fn concatenation(&mut self, first: Option<Term>, rest: &[(AddOp, Expr)], span: Span) -> Option<Term> {
+        let mut terms = vec![first];
+        for (op, operand) in rest {
+            let term = self.check(operand, Sort::Str, Role::Operand("+"));
+            if *op == AddOp::Sub {
+                self.not_a_number(span, Sort::Str, "-");
+                return None;
+            }
+            terms.push(term);
+        }
+        let terms: Vec<Term> = terms.into_iter().collect::<Option<_>>()?;
+        let term = self.pool.concat(terms);
+        self.sane(term, span)
+    }
+
+    fn as_real(&mut self, term: Term) -> Term {
+        if self.pool.sort(term) == Sort::Real { term } else { self.pool.to_real(term) }
+    }
+
+    /// From the left; runs of factors become one product.
+    fn product(&mut self, first: &Expr, rest: &[(MulOp, Expr)], span: Span) -> Option<Term> {
+        let first = self.numeric(first, "*");
+        let mut operands = Vec::with_capacity(rest.len());
+        for (op, operand) in rest {
+            let sign = match op {
+                MulOp::Mul => "*",
+                MulOp::Div => "/",
+                MulOp::Rem => "%",
+            };
+            operands.push((*op, self.numeric(operand, sign), operand.span));
+        }
+        let mut factors = vec![first?];
+        for (op, term, place) in operands {
+            let term = term?;
+            if op == MulOp::Mul && factors.len() < FACTORS_AT_ONCE {
+                factors.push(term);
+                continue;
+            }
+            let left = self.multiply(std::mem::take(&mut factors));
+            let left = self.sane(left, span)?;
+            factors.push(self.divide(op, left, term, place)?);
+        }
+        let product = self.multiply(factors);
+        self.sane(product, span)
+    }
+
+    fn multiply(&mut self, mut factors: Vec<Term>) -> Term {
+        if factors.iter().any(|&term| self.pool.sort(term) == Sort::Real) {
+            factors.iter_mut().for_each(|term| *term = self.as_real(*term));
+        }
+        if let [only] = factors[..] { only } else { self.pool.mul(factors) }
+    }
+
+    fn divide(&mut self, op: MulOp, left: Term, right: Term, span: Span) -> Option<Term> {
+        let is_real = [left, right].iter().any(|&term| self.pool.sort(term) == Sort::Real);
+        match op {
+            MulOp::Mul => Some(self.multiply(vec![left, right])),
+            MulOp::Div if is_real => {
+                let (left, right) = (self.as_real(left), self.as_real(right));
+                Some(self.pool.real_div(left, right))
+            }
+            MulOp::Div => Some(self.pool.div(left, right)),
+            MulOp::Rem if is_real => {
+                self.mismatch(span, Sort::Int, Sort::Real, Role::Operand("%"));
+                None
+            }
+            MulOp::Rem => Some(self.pool.rem(left, right)),
+        }
+    }
+
+    // Comparison.
+
+    fn compare(&mut self, first: &Expr, rest: &[(CmpOp, Expr)]) -> Option<Term> {
+        let exprs: Vec<&Expr> = std::iter::once(first).chain(rest.iter().map(|(_, expr)| expr)).collect();
+        let terms = self.alike(&exprs, None)?;
+        let mut parts = Vec::with_capacity(rest.len());
+        for (index, (op, expr)) in rest.iter().enumerate() {
+            let place = exprs[index].span.to(expr.span);
+            parts.push(self.comparison(*op, terms[index], terms[index + 1], place)?);
+        }
+        Some(self.pool.and(parts))
+    }
+
+    fn comparison(&mut self, op: CmpOp, a: Term, b: Term, span: Span) -> Option<Term> {
+        let sort = self.pool.sort(a).base();
+        let ordered = !matches!(op, CmpOp::Eq | CmpOp::Ne);
+        if ordered && !sort.is_numeric() {
+            let shown = self.pool.show_sort(sort);
+            self.sink.error(|| {
+                Diagnostic::new(Code::NotComparable, span, format!("values of type {shown} have no order"))
+                    .help("only numbers can be compared with `<`, `<=`, `>` and `>=`")
+            });
+            return None;
+        }
+        Some(match op {
+            CmpOp::Eq => self.pool.eq(a, b),
+            CmpOp::Ne => self.pool.ne(a, b),
+            CmpOp::Lt => self.pool.lt(a, b),
+            CmpOp::Le => self.pool.le(a, b),
+            CmpOp::Gt => self.pool.gt(a, b),
+            CmpOp::Ge => self.pool.ge(a, b),
+        })
+    }
+
+    /// The terms of `exprs`, all of one base sort: `int` becomes `real` if one of them is
+    /// `real`, and `none` and `some` take their type from the others.
+    pub(crate) fn alike(&mut self, exprs: &[&Expr], hint: Option<Sort>) -> Option<Vec<Term>> {
+        self.alike_under(exprs, hint, |_, _| None)
+    }
+
+    /// Like [`alike`](Self::alike); obligations of the expression at position `i` count only
+    /// where `reached(i)` holds.
+    pub(super) fn alike_under(
+        &mut self,
+        exprs: &[&Expr],
+        hint: Option<Sort>,
+        reached: impl Fn(&mut Self, usize) -> Option<Term>,
+    ) -> Option<Vec<Term>> {
+        // Each expression is looked at once, first those that say what the others mean.
+        let is_open = |expr: &Expr| matches!(bare(expr).kind, ExprKind::None | ExprKind::Some(_));
+        let is_none = |expr: &Expr| matches!(bare(expr).kind, ExprKind::None);
+        let mut order: Vec<usize> = (0..exprs.len()).collect();
+        order.sort_by_key(|&at| (is_open(exprs[at]), is_none(exprs[at])));
+        let mut hint = hint;
+        let mut found: Vec<Option<Term>> = vec![None; exprs.len()];
+        for at in order {
+            let mark = self.obligations.len();
+            found[at] = self.infer(exprs[at], hint);
+            self.qualify(mark, |cx| reached(cx, at));
+            hint = hint.or_else(|| found[at].map(|term| self.pool.sort(term).base()));
+        }
+        let terms: Vec<Term> = found.into_iter().collect::<Option<_>>()?;
+        self.one_sort(terms, exprs)
+    }
+
+    fn one_sort(&mut self, mut terms: Vec<Term>, exprs: &[&Expr]) -> Option<Vec<Term>> {
+        if terms.iter().any(|&term| self.pool.sort(term) == Sort::Real) {
+            for term in &mut terms {
+                if self.pool.sort(*term).base() == Sort::Int {
+                    *term = self.pool.to_real(*term);
+                }
+            }
+        }
+        let first = self.pool.sort(*terms.first()?).base();
+        let other = terms.iter().position(|&term| self.pool.sort(term).base() != first);
+        let Some(other) = other else { return Some(terms) };
+        let (a, b) = (self.pool.show_sort(first), self.pool.show_sort(self.pool.sort(terms[other])));
+        self.sink.error(|| {
+            Diagnostic::new(Code::TypeMismatch, exprs[other].span, format!("expected {a}, found {b}"))
+                .label(exprs[0].span, format!("this is {a}"))
+        });
+        None
+    }
+
+    // Logic, evaluated from the left as far as needed.
+
+    fn and(&mut self, list: &[Expr]) -> Option<Term> {
+        let terms = self.operands(list, "&&", |pool, seen| pool.and(seen.iter().copied()))?;
+        Some(self.pool.and(terms))
+    }
+
+    fn or(&mut self, list: &[Expr]) -> Option<Term> {
+        let terms = self.operands(list, "||", |pool, seen| {
+            let some = pool.or(seen.iter().copied());
+            pool.not(some)
+        })?;
+        Some(self.pool.or(terms))
+    }
+
+    fn implies(&mut self, list: &[Expr]) -> Option<Term> {
+        let mut terms = self.operands(list, "=>", |pool, seen| pool.and(seen.iter().copied()))?;
+        let last = terms.pop()?;
+        Some(terms.into_iter().rev().fold(last, |right, left| self.pool.implies(left, right)))
+    }
+
+    /// The operands of a chain; obligations of each count only where `reached` says that
+    /// the ones before leave the result open.
+    fn operands(
+        &mut self,
+        list: &[Expr],
+        sign: &str,
+        reached: impl Fn(&mut ioxide_model::term::TermPool, &[Term]) -> Term,
+    ) -> Option<Vec<Term>> {
+        let mut terms = Vec::with_capacity(list.len());
+        let mut complete = true;
+        for expr in list {
+            let mark = self.obligations.len();
+            let term = self.check(expr, Sort::Bool, Role::Operand(sign));
+            self.qualify(mark, |cx| (!terms.is_empty()).then(|| reached(&mut cx.pool, &terms)));
+            complete &= term.is_some();
+            terms.extend(term);
+        }
+        complete.then_some(terms)
+    }
+}
+
+/// `expr` without brackets around it.
+fn bare(mut expr: &Expr) -> &Expr {
+    while let ExprKind::Paren(inner) = &expr.kind {
+        expr = inner;
+    }
+    expr
+}
