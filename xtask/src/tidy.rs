@@ -1,0 +1,140 @@
+//! The house rules that a program can check: layers, effects at the rim, module docs, length.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Who may use whom (ARCHITECTURE.md, "Crates"). A new edge is an architecture change.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("ioxide-model", &[]),
+    ("ioxide-lang", &["ioxide-model"]),
+    ("ioxide-smt", &["ioxide-model"]),
+    ("ioxide-fsm", &["ioxide-model"]),
+    ("ioxide-symex", &["ioxide-model", "ioxide-smt"]),
+    ("ioxide-testgen", &["ioxide-model", "ioxide-smt", "ioxide-symex", "ioxide-fsm"]),
+    ("ioxide-runner", &["ioxide-model", "ioxide-smt", "ioxide-symex", "ioxide-testgen"]),
+    ("ioxide-report", &["ioxide-model", "ioxide-runner"]),
+    (
+        "ioxide",
+        &[
+            "ioxide-model",
+            "ioxide-lang",
+            "ioxide-smt",
+            "ioxide-fsm",
+            "ioxide-symex",
+            "ioxide-testgen",
+            "ioxide-runner",
+            "ioxide-report",
+        ],
+    ),
+];
+
+/// Ways to touch the world, allowed at the rim only.
+const EFFECTS: &[&str] = &[
+    "std::fs", "std::env", "std::net", "std::process", "Instant::now", "SystemTime", "println!", "eprintln!",
+    "thread_rng", "rand::rng(",
+];
+
+/// Where the world may be touched.
+const RIM: &[&str] = &["crates/cli/", "crates/runner/", "crates/smt/src/z3", "crates/smt/src/smtlib/process"];
+
+/// A file of source code is split before this many lines.
+const MAX_LINES: usize = 1000;
+
+/// Everything that is not in order, one line each.
+pub fn check(root: &Path) -> Vec<String> {
+    let mut complaints = layers(root);
+    let mut files = Vec::new();
+    for folder in ["crates", "xtask"] {
+        collect(&root.join(folder), &mut files);
+    }
+    files.sort();
+    for file in files {
+        let name = file.strip_prefix(root).unwrap_or(&file).display().to_string();
+        match fs::read_to_string(&file) {
+            Ok(text) => complaints.extend(source(&name, &text).into_iter().map(|c| format!("{name}: {c}"))),
+            Err(error) => complaints.push(format!("{name}: cannot be read: {error}")),
+        }
+    }
+    complaints
+}
+
+/// Dependencies among our crates that the table does not have.
+fn layers(root: &Path) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for (package, allowed) in LAYERS {
+        let folder = package.strip_prefix("ioxide-").unwrap_or("cli");
+        let path = root.join("crates").join(folder).join("Cargo.toml");
+        let Ok(text) = fs::read_to_string(&path) else {
+            complaints.push(format!("{} is missing", path.display()));
+            continue;
+        };
+        complaints.extend(edges(&text).into_iter().filter(|used| !allowed.contains(&used.as_str())).map(|used| {
+            format!("{package} must not use {used}: the edge is not in the layer table of xtask/src/tidy.rs")
+        }));
+    }
+    complaints
+}
+
+/// Our crates among the dependencies of a manifest; those of tests and build scripts do not count.
+fn edges(manifest: &str) -> Vec<String> {
+    let Ok(manifest) = manifest.parse::<toml::Table>() else { return vec!["an unreadable manifest".into()] };
+    let Some(dependencies) = manifest.get("dependencies").and_then(toml::Value::as_table) else { return Vec::new() };
+    dependencies.keys().filter(|name| name.starts_with("ioxide")).cloned().collect()
+}
+
+/// What is wrong with one file of source code.
+fn source(name: &str, text: &str) -> Vec<String> {
+    let mut complaints = Vec::new();
+    let is_test = name.contains("/tests/") || name.ends_with("tests.rs") || name.contains("/benches/");
+    if !is_test && !text.trim_start().starts_with("//!") {
+        complaints.push("a module opens with `//!`: the thing, its definition, its source, its promise".into());
+    }
+    let lines = text.lines().count();
+    if lines > MAX_LINES {
+        complaints.push(format!("{lines} lines: split it by idea"));
+    }
+    if !is_test && !name.starts_with("xtask/") && !RIM.iter().any(|rim| name.starts_with(rim)) {
+        let code = text.split("#[cfg(test)]").next().unwrap_or(text);
+        let code: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let found = EFFECTS.iter().filter(|effect| code.iter().any(|line| line.contains(**effect)));
+        complaints.extend(found.map(|effect| format!("`{effect}` is for the rim only (cli, runner, solver processes)")));
+    }
+    complaints
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|ext| ext == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_house_is_tidy() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace");
+        let complaints = check(root);
+        assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    }
+
+    #[test]
+    fn an_edge_upwards_is_found() {
+        let manifest = "[dependencies]\nioxide-cli.workspace = true\nserde = \"1\"\n[dev-dependencies]\nioxide-lang = \"1\"";
+        assert_eq!(edges(manifest), ["ioxide-cli"]);
+    }
+
+    #[test]
+    fn effects_are_found_outside_the_rim_and_outside_tests() {
+        let text = "//! Doc.\nfn f() { std::fs::read(\"x\"); }\n#[cfg(test)]\nmod tests { use std::env; }";
+        assert_eq!(source("crates/symex/src/x.rs", text).len(), 1);
+        assert_eq!(source("crates/cli/src/x.rs", text), Vec::<String>::new());
+        assert_eq!(source("crates/symex/src/x.rs", "fn f() {}").len(), 1);
+    }
+}
