@@ -1,1 +1,8 @@
-//! Placeholder.
+//! Runs testers against adapters and tells what happened, as events.
+//!
+//! Also the other side: a model played as a system under test, over the same protocol.
+//! Processes, sockets, files and clocks of a test run are here and nowhere below.
+
+pub mod codec;
+pub mod line;
+pub mod protocol;

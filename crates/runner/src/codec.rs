@@ -1,0 +1,187 @@
+//! Values and labels in JSON, and back.
+//!
+//! | sort | JSON |
+//! | --- | --- |
+//! | bool, string | `true`, `"text"` |
+//! | int, range | a number of any size, exact |
+//! | real | a number if its decimals end, else a string such as `"1/3"` |
+//! | enum | its name as a string; with fields `{"Name": {"field": ..}}` |
+//! | record | an object |
+//! | option | `null` or the value; `{"some": ..}` where the value is an option itself |
+//!
+//! *Promises.* Reading what was written gives the same value. Reading looks at the shape
+//! only: a number outside its range is a value the monitor can judge, not a broken message.
+
+mod error;
+mod label;
+#[cfg(test)]
+mod tests;
+
+use ioxide_model::number::{Int, Rational};
+use ioxide_model::sort::{Ctor, DataField, DataId, DataKind, Sort};
+use ioxide_model::term::TermPool;
+use ioxide_model::value::{DataValue, Value};
+use serde_json::{Map, Number, Value as Json};
+
+pub use self::error::{CodecError, Problem};
+pub use self::label::{Message, args_to_json, label_from_json, label_to_json};
+
+/// Numbers with more digits are refused: reading them takes time that grows with the square.
+const MAX_DIGITS: usize = 10_000;
+
+/// `value` in JSON.
+#[must_use]
+pub fn value_to_json(pool: &TermPool, value: &Value) -> Json {
+    match value {
+        Value::Bool(b) => Json::Bool(*b),
+        Value::Int(n) => number(&n.to_string()),
+        Value::Real(r) => number(&r.to_string()),
+        Value::Str(text) => Json::String(text.to_string()),
+        Value::Data(value) => data_to_json(pool, value),
+    }
+}
+
+/// The value of `sort` that `json` writes, its range not checked.
+///
+/// # Errors
+/// If `json` has another shape; the error names the place inside.
+pub fn value_from_json(pool: &TermPool, sort: Sort, json: &Json) -> Result<Value, CodecError> {
+    let expected = || CodecError::new(Problem::Shape { expected: pool.show_sort(sort), found: shown(json) });
+    match (sort, json) {
+        (Sort::Bool, Json::Bool(b)) => Ok(Value::Bool(*b)),
+        (Sort::Int | Sort::Range { .. }, Json::Number(n)) => {
+            integer(&n.to_string()).map(Value::Int).ok_or_else(expected)
+        }
+        (Sort::Real, Json::Number(n)) => rational(&n.to_string()).map(Value::Real).ok_or_else(expected),
+        (Sort::Real, Json::String(text)) => rational(text).map(Value::Real).ok_or_else(expected),
+        (Sort::Str, Json::String(text)) => Ok(Value::str(text)),
+        (Sort::Data(data), _) => data_from_json(pool, data, json),
+        _ => Err(expected()),
+    }
+}
+
+/// The JSON number written `text`; a fraction, which JSON lacks, stays a string.
+fn number(text: &str) -> Json {
+    text.parse::<Number>().map_or_else(|_| Json::String(text.to_owned()), Json::Number)
+}
+
+fn rational(text: &str) -> Option<Rational> {
+    if text.len() > MAX_DIGITS { None } else { text.parse().ok() }
+}
+
+fn integer(text: &str) -> Option<Int> {
+    let value = rational(text)?;
+    value.is_integer().then(|| value.numer().clone())
+}
+
+fn data_to_json(pool: &TermPool, value: &DataValue) -> Json {
+    let data = pool.data(value.data);
+    let Some(ctor) = data.ctors.get(value.ctor as usize) else { return Json::Null };
+    match data.kind {
+        DataKind::Record => fields_to_json(pool, ctor, value),
+        DataKind::Option => match &*value.args {
+            [] => Json::Null,
+            [inner, ..] => some_to_json(pool, ctor, inner),
+        },
+        DataKind::Enum if ctor.fields.is_empty() => Json::String(ctor.name.to_string()),
+        DataKind::Enum => wrapped(&ctor.name, fields_to_json(pool, ctor, value)),
+    }
+}
+
+fn fields_to_json(pool: &TermPool, ctor: &Ctor, value: &DataValue) -> Json {
+    let field = |(field, arg): (&DataField, &Value)| (field.name.to_string(), value_to_json(pool, arg));
+    Json::Object(ctor.fields.iter().zip(&*value.args).map(field).collect())
+}
+
+fn some_to_json(pool: &TermPool, ctor: &Ctor, inner: &Value) -> Json {
+    let json = value_to_json(pool, inner);
+    match ctor.fields.first() {
+        Some(field) if is_option(pool, field.sort) => wrapped(&ctor.name, json),
+        _ => json,
+    }
+}
+
+fn wrapped(name: &str, json: Json) -> Json {
+    Json::Object(Map::from_iter([(name.to_owned(), json)]))
+}
+
+fn is_option(pool: &TermPool, sort: Sort) -> bool {
+    matches!(sort, Sort::Data(data) if pool.data(data).kind == DataKind::Option)
+}
+
+fn data_from_json(pool: &TermPool, data: DataId, json: &Json) -> Result<Value, CodecError> {
+    match pool.data(data).kind {
+        DataKind::Record => construct(pool, data, 0, json),
+        DataKind::Option => option_from_json(pool, data, json),
+        DataKind::Enum => enum_from_json(pool, data, json),
+    }
+}
+
+fn option_from_json(pool: &TermPool, data: DataId, json: &Json) -> Result<Value, CodecError> {
+    let made = |ctor, args: Vec<Value>| Ok(Value::Data(DataValue { data, ctor, args: args.into() }));
+    let fields = pool.data(data).ctors.get(1).map_or(&[][..], |some| &some.fields);
+    let (Some(field), false) = (fields.first(), json.is_null()) else { return made(0, Vec::new()) };
+    if !is_option(pool, field.sort) {
+        return made(1, vec![value_from_json(pool, field.sort, json)?]);
+    }
+    match json.as_object().filter(|object| object.len() == 1).and_then(|object| object.get("some")) {
+        Some(inner) => made(1, vec![value_from_json(pool, field.sort, inner).map_err(|e| e.inside("some"))?]),
+        None => Err(mismatch(pool, data, json)),
+    }
+}
+
+fn enum_from_json(pool: &TermPool, data: DataId, json: &Json) -> Result<Value, CodecError> {
+    let (name, fields) = match json {
+        Json::String(name) => (name, None),
+        Json::Object(object) => match object.iter().next() {
+            Some((name, fields)) if object.len() == 1 => (name, Some(fields)),
+            _ => return Err(mismatch(pool, data, json)),
+        },
+        _ => return Err(mismatch(pool, data, json)),
+    };
+    let ctors = &pool.data(data).ctors;
+    let Some(ctor) = ctors.iter().position(|ctor| *ctor.name == **name) else {
+        let names = ctors.iter().map(|ctor| ctor.name.to_string()).collect();
+        return Err(CodecError::new(Problem::NoSuchName { found: name.clone(), names }));
+    };
+    let nothing = Json::Object(Map::new());
+    construct(pool, data, ctor, fields.unwrap_or(&nothing)).map_err(|error| error.inside_if(fields, name))
+}
+
+/// Constructor `ctor` of `data` with the fields of the object `json`.
+fn construct(pool: &TermPool, data: DataId, ctor: usize, json: &Json) -> Result<Value, CodecError> {
+    let Json::Object(object) = json else { return Err(mismatch(pool, data, json)) };
+    let fields = &pool.data(data).ctors[ctor].fields;
+    let sorts = fields.iter().map(|field| (&*field.name, field.sort));
+    let args = named_values(pool, sorts, object)?;
+    let ctor = u32::try_from(ctor).map_err(|_| mismatch(pool, data, json))?;
+    Ok(Value::Data(DataValue { data, ctor, args: args.into() }))
+}
+
+/// The values of `object`, in the order of `fields`; each is there, and nothing else.
+fn named_values<'a>(
+    pool: &TermPool,
+    fields: impl Iterator<Item = (&'a str, Sort)>,
+    object: &Map<String, Json>,
+) -> Result<Vec<Value>, CodecError> {
+    let mut values = Vec::new();
+    let mut names = Vec::new();
+    for (name, sort) in fields {
+        let json = object.get(name).ok_or_else(|| CodecError::new(Problem::MissingField(name.to_owned())))?;
+        values.push(value_from_json(pool, sort, json).map_err(|error| error.inside(name))?);
+        names.push(name);
+    }
+    match object.keys().find(|key| !names.contains(&key.as_str())) {
+        Some(extra) => Err(CodecError::new(Problem::UnknownField(extra.clone()))),
+        None => Ok(values),
+    }
+}
+
+fn mismatch(pool: &TermPool, data: DataId, json: &Json) -> CodecError {
+    CodecError::new(Problem::Shape { expected: pool.show_sort(Sort::Data(data)), found: shown(json) })
+}
+
+/// `json` as text, cut where it gets long.
+fn shown(json: &Json) -> String {
+    crate::line::cut(&json.to_string(), 60)
+}

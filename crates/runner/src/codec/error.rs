@@ -1,0 +1,94 @@
+//! What can be wrong with a value or a message, and where.
+
+use std::fmt;
+
+/// A JSON text that is not the value or label it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodecError {
+    /// The names that lead to the place, outermost first.
+    path: Vec<String>,
+    /// What is wrong there.
+    pub problem: Problem,
+}
+
+/// What is wrong with a JSON text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// It has the shape of another sort.
+    Shape {
+        /// The sort wanted.
+        expected: String,
+        /// The text found.
+        found: String,
+    },
+    /// No constructor has this name.
+    NoSuchName {
+        /// The name found.
+        found: String,
+        /// The names there are.
+        names: Vec<String>,
+    },
+    /// A field is not there.
+    MissingField(String),
+    /// There is no such field.
+    UnknownField(String),
+    /// The model has no such message in this direction.
+    UnknownLabel {
+        /// `input` or `output`.
+        direction: &'static str,
+        /// The name found.
+        found: String,
+        /// The names there are.
+        names: Vec<String>,
+    },
+    /// It is not an object with `label` and `args`.
+    NotAMessage(String),
+}
+
+impl CodecError {
+    pub(crate) fn new(problem: Problem) -> Self {
+        Self { path: Vec::new(), problem }
+    }
+
+    /// The same error, seen from outside the part called `name`.
+    pub(crate) fn inside(mut self, name: &str) -> Self {
+        self.path.insert(0, name.to_owned());
+        self
+    }
+
+    /// As [`inside`](Self::inside), if there is a part to be inside of.
+    pub(crate) fn inside_if<T>(self, part: Option<T>, name: &str) -> Self {
+        if part.is_some() { self.inside(name) } else { self }
+    }
+}
+
+impl fmt::Display for CodecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.is_empty() {
+            write!(f, "`{}`: ", self.path.join("."))?;
+        }
+        match &self.problem {
+            Problem::Shape { expected, found } => write!(f, "expected {expected}, found {found}"),
+            Problem::NoSuchName { found, names } => {
+                write!(f, "no value is called `{found}`; there are {}", listed(names))
+            }
+            Problem::MissingField(name) => write!(f, "field `{name}` is missing"),
+            Problem::UnknownField(name) => write!(f, "there is no field `{name}`"),
+            Problem::UnknownLabel { direction, found, names } => {
+                write!(f, "the model has no {direction} `{found}`; it has {}", listed(names))
+            }
+            Problem::NotAMessage(found) => {
+                write!(f, "expected an object with `label` and `args`, found {found}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for CodecError {}
+
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => "none".into(),
+        _ => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+    }
+}

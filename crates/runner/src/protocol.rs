@@ -1,0 +1,301 @@
+//! The adapter protocol: one JSON object per line, the same over pipes and sockets.
+//!
+//! | from | message | meaning |
+//! | --- | --- | --- |
+//! | system | `hello` | who I am, which labels I know, what I can do |
+//! | tool | `configure` | settings, instance, seed |
+//! | system | `ready` | the system is in its initial state |
+//! | tool | `input` | take this message |
+//! | system | `sent` | the system has got it; what I wrote before came before it |
+//! | system | `output` | the system said this; at any moment |
+//! | tool | `reset` | go back to the initial state, then say `ready` |
+//! | tool | `advance` | let virtual time pass |
+//! | either | `log` | a text for people |
+//! | system | `error` | refused (not done), unknown (may have happened), broken |
+//! | either | `bye` | orderly end |
+//!
+//! Fields a reader does not know are ignored; a type it does not know is an error.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use crate::codec;
+
+/// The version spoken here.
+pub const VERSION: u32 = 1;
+
+/// One line of the protocol.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Message {
+    /// Who the system is and what it can do.
+    Hello(Hello),
+    /// How the tool wants it.
+    Configure(Configure),
+    /// The system is in its initial state.
+    Ready(Ready),
+    /// The system shall take this message.
+    Input(Input),
+    /// The system has taken it.
+    Sent(Sent),
+    /// The system said this.
+    Output(Output),
+    /// The system shall go back to its initial state.
+    Reset(Reset),
+    /// Virtual time shall pass.
+    Advance(Advance),
+    /// A text for people.
+    Log(Log),
+    /// Something went wrong.
+    Error(Failure),
+    /// Orderly end.
+    Bye(Bye),
+}
+
+/// The first message of the system.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// The version of the protocol it speaks.
+    pub protocol: u32,
+    /// What it calls itself.
+    #[serde(default)]
+    pub name: String,
+    /// The messages it can take and send; empty if it does not say.
+    #[serde(default)]
+    pub labels: Vec<LabelInfo>,
+    /// The settings it accepts, with their defaults.
+    #[serde(default)]
+    pub settings: Map<String, Json>,
+    /// Whether its time passes only when told to.
+    #[serde(default)]
+    pub virtual_time: bool,
+    /// How it goes back to its initial state.
+    #[serde(default)]
+    pub reset: ResetKind,
+}
+
+/// A message the system can take or send.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabelInfo {
+    /// Its name.
+    pub label: String,
+    /// Who sends it.
+    pub direction: Direction,
+    /// Its fields.
+    #[serde(default)]
+    pub fields: Vec<FieldInfo>,
+}
+
+/// Who sends a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// The tool.
+    Input,
+    /// Somebody else; the tool only sees it.
+    Observed,
+    /// The system.
+    Output,
+}
+
+/// A field of a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldInfo {
+    /// Its name.
+    pub name: String,
+    /// Its sort, as people write it.
+    pub sort: String,
+}
+
+/// How a system goes back to its initial state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResetKind {
+    /// By the message `reset`.
+    #[default]
+    Message,
+    /// By ending and being started again.
+    Restart,
+    /// Not at all.
+    None,
+}
+
+/// How the tool wants the system.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Configure {
+    /// Settings by name.
+    #[serde(default)]
+    pub settings: Map<String, Json>,
+    /// Which of several systems side by side this is.
+    #[serde(default)]
+    pub instance: u32,
+    /// The seed of its random choices; its own if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// A directory it may write to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_dir: Option<String>,
+}
+
+/// The system is in its initial state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ready {}
+
+/// A message to the system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Input {
+    /// Its number, echoed by `sent`.
+    pub id: u64,
+    /// The name of the message.
+    pub label: String,
+    /// Its fields.
+    #[serde(default)]
+    pub args: Map<String, Json>,
+}
+
+/// The system has taken an input.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sent {
+    /// The number of the input.
+    pub id: u64,
+    /// When, in nanoseconds of a clock that never goes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ns: Option<u64>,
+    /// The bytes the system really got, as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<String>,
+}
+
+/// A message from the system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Output {
+    /// The name of the message.
+    pub label: String,
+    /// Its fields.
+    #[serde(default)]
+    pub args: Map<String, Json>,
+    /// When, in nanoseconds of a clock that never goes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ns: Option<u64>,
+    /// The bytes the system really sent, as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<String>,
+}
+
+/// The system shall go back to its initial state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reset {}
+
+/// Virtual time shall pass.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Advance {
+    /// Up to this time in nanoseconds since `ready`; to the next thing that happens if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_ns: Option<u64>,
+}
+
+/// A text for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Log {
+    /// How much it matters.
+    #[serde(default)]
+    pub level: Level,
+    /// The text.
+    pub text: String,
+}
+
+/// How much a text matters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// For those who look for a cause.
+    Debug,
+    /// Worth knowing.
+    #[default]
+    Info,
+    /// Probably not as it should be.
+    Warn,
+    /// Wrong.
+    Error,
+}
+
+/// Something went wrong at the system's side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What it means for the input.
+    pub kind: FailureKind,
+    /// The reason, for people.
+    #[serde(default)]
+    pub text: String,
+    /// The input it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<u64>,
+}
+
+/// What a failure means for the input: definite or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// The input was definitely not given to the system.
+    Refused,
+    /// The system may or may not have got it.
+    Unknown,
+    /// The connection to the system is of no more use.
+    Broken,
+}
+
+/// Orderly end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bye {}
+
+/// A line that is no message of the protocol.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct BadLine {
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl Message {
+    /// Reads one line.
+    ///
+    /// # Errors
+    /// If it is not a JSON object, or of no known type, or a field is missing or wrong.
+    pub fn from_line(line: &str) -> Result<Self, BadLine> {
+        let bad = |reason: String| BadLine { reason };
+        let json: Json = serde_json::from_str(line).map_err(|error| bad(format!("not JSON: {error}")))?;
+        let Some(kind) = json.get("type").and_then(Json::as_str).map(str::to_owned) else {
+            return Err(bad("not a message: expected a JSON object with a `type`".into()));
+        };
+        let message = match kind.as_str() {
+            "hello" => serde_json::from_value(json).map(Self::Hello),
+            "configure" => serde_json::from_value(json).map(Self::Configure),
+            "ready" => serde_json::from_value(json).map(Self::Ready),
+            "input" => serde_json::from_value(json).map(Self::Input),
+            "sent" => serde_json::from_value(json).map(Self::Sent),
+            "output" => serde_json::from_value(json).map(Self::Output),
+            "reset" => serde_json::from_value(json).map(Self::Reset),
+            "advance" => serde_json::from_value(json).map(Self::Advance),
+            "log" => serde_json::from_value(json).map(Self::Log),
+            "error" => serde_json::from_value(json).map(Self::Error),
+            "bye" => serde_json::from_value(json).map(Self::Bye),
+            _ => return Err(bad(format!("unknown message type `{}`", crate::line::cut(&kind, 40)))),
+        };
+        message.map_err(|error| bad(format!("bad `{kind}` message: {error}")))
+    }
+
+    /// The message as one line, without its end mark.
+    #[must_use]
+    pub fn to_line(&self) -> String {
+        serde_json::to_string(self).expect("every message has string keys only")
+    }
+}
+
+impl From<codec::Message> for Output {
+    fn from(message: codec::Message) -> Self {
+        Self { label: message.label, args: message.args, time_ns: None, raw: None }
+    }
+}
+
+#[cfg(test)]
+mod tests;
