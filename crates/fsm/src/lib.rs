@@ -4,13 +4,22 @@
 //! deterministic [`mealy::Mealy`] or a nondeterministic [`nfsm::Nfsm`]. Checked
 //! machines have their own types: [`mealy::Spec`] is complete, connected and
 //! minimal, [`nfsm::Observable`] has one successor per output.
+//!
+//! [`suite`] turns a [`mealy::Spec`] into words that every wrong machine of a
+//! fault domain fails, and [`complete`] checks that claim for a given suite
+//! without knowing how it was made. [`cover`] and [`distinguish`] hold what the
+//! methods share: how to reach a state and how to tell it from others.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
+pub mod complete;
+pub mod cover;
+pub mod distinguish;
 pub mod error;
 pub mod mealy;
 pub mod nfsm;
 pub mod partition;
 pub mod product;
 pub mod read;
+pub mod suite;
 pub mod word;

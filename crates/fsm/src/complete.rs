@@ -1,0 +1,230 @@
+//! Is a given suite complete? An answer that does not depend on how it was made.
+//!
+//! A suite is complete for machines with at most `bound` states if no such
+//! machine passes it without being equivalent to the specification. The search
+//! runs the tests on a machine that does not exist yet: where a test needs a
+//! transition that is still open, every possible target is tried in turn. Once
+//! all tests have run, the machine found so far passes; it is a counterexample
+//! if it can be told from the specification, or if a transition that can be
+//! reached is still open and so may give any output.
+//!
+//! *Promises* an exact answer or [`Answer::Unknown`]; the search is exponential
+//! and meant for small machines.
+
+use ioxide_model::index::Idx;
+
+use crate::mealy::{InputId, Mealy, OutputId, Spec, StateId};
+use crate::product;
+
+/// Whether a suite is complete.
+#[must_use = "an unanswered question proves nothing"]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// No wrong machine of the fault domain passes.
+    Complete,
+    /// This machine passes and is not equivalent to the specification; its
+    /// last output is one the specification never gives.
+    Incomplete(Mealy),
+    /// The search was given up after this many steps.
+    Unknown(usize),
+}
+
+/// Decides whether `suite` is complete for `spec` and machines with at most
+/// `bound` states, in at most `max_steps` steps of search.
+pub fn check<W: AsRef<[InputId]>>(
+    spec: &Spec,
+    suite: impl IntoIterator<Item = W>,
+    bound: usize,
+    max_steps: usize,
+) -> Answer {
+    let mut search = Search::new(spec, bound, max_steps);
+    for word in suite {
+        search.insert(word.as_ref());
+    }
+    match search.run(0) {
+        Outcome::Closed if search.steps > max_steps => Answer::Unknown(search.steps),
+        Outcome::Closed => Answer::Complete,
+        Outcome::Found(machine) => Answer::Incomplete(machine),
+    }
+}
+
+enum Outcome {
+    Closed,
+    Found(Mealy),
+}
+
+/// One symbol of a test: the node it leaves, its input and the output expected.
+struct Step {
+    from: usize,
+    input: InputId,
+    output: OutputId,
+}
+
+struct Search<'s> {
+    spec: &'s Spec,
+    bound: usize,
+    max_steps: usize,
+    steps: usize,
+    /// The tree of tests; step `i` enters node `i + 1`.
+    tree: Vec<Step>,
+    kids: Vec<Vec<(InputId, usize)>>,
+    spec_state: Vec<StateId>,
+    /// The state of the machine each node of the tree is in.
+    place: Vec<usize>,
+    table: Vec<Option<(usize, OutputId)>>,
+    used: usize,
+}
+
+impl<'s> Search<'s> {
+    fn new(spec: &'s Spec, bound: usize, max_steps: usize) -> Self {
+        Self {
+            spec,
+            bound,
+            max_steps,
+            steps: 0,
+            tree: Vec::new(),
+            kids: vec![Vec::new()],
+            spec_state: vec![spec.initial()],
+            place: vec![0],
+            table: vec![None; bound * spec.n_inputs()],
+            used: 1,
+        }
+    }
+
+    fn insert(&mut self, word: &[InputId]) {
+        let mut at = 0;
+        for &input in word {
+            at = match self.kids[at].iter().find(|&&(x, _)| x == input) {
+                Some(&(_, kid)) => kid,
+                None => self.push(at, input),
+            };
+        }
+    }
+
+    fn push(&mut self, from: usize, input: InputId) -> usize {
+        let state = self.spec_state[from];
+        self.tree.push(Step { from, input, output: self.spec.output(state, input) });
+        self.spec_state.push(self.spec.next(state, input));
+        self.place.push(0);
+        self.kids.push(Vec::new());
+        let fresh = self.kids.len() - 1;
+        self.kids[from].push((input, fresh));
+        fresh
+    }
+
+    /// Runs the tests from step `first` on, branching at open transitions.
+    fn run(&mut self, first: usize) -> Outcome {
+        for i in first..self.tree.len() {
+            self.steps += 1;
+            if self.steps > self.max_steps {
+                return Outcome::Closed;
+            }
+            let Step { from, input, output } = self.tree[i];
+            let slot = self.place[from] * self.spec.n_inputs() + input.index();
+            match self.table[slot] {
+                Some((next, given)) if given == output => self.place[i + 1] = next,
+                Some(_) => return Outcome::Closed,
+                None => return self.branch(i, slot, output),
+            }
+        }
+        self.wrong_machine().map_or(Outcome::Closed, Outcome::Found)
+    }
+
+    fn branch(&mut self, i: usize, slot: usize, output: OutputId) -> Outcome {
+        let used = self.used;
+        for next in 0..(used + 1).min(self.bound) {
+            self.table[slot] = Some((next, output));
+            self.used = used.max(next + 1);
+            self.place[i + 1] = next;
+            let outcome = self.run(i + 1);
+            if let Outcome::Found(_) = outcome {
+                return outcome;
+            }
+        }
+        self.table[slot] = None;
+        self.used = used;
+        Outcome::Closed
+    }
+
+    /// The machine found, open transitions giving an output of their own, if
+    /// that is not equivalent to the specification.
+    fn wrong_machine(&self) -> Option<Mealy> {
+        let n_outputs = self.spec.names().outputs.len();
+        let fill =
+            |entry: &Option<(usize, OutputId)>| Some(entry.map_or((0, n_outputs), |(q, y)| (q, y.index())));
+        let table: Vec<_> = self.table.iter().map(fill).collect();
+        let machine = Mealy::from_table(self.bound, self.spec.n_inputs(), n_outputs + 1, &table)?;
+        product::difference(&self.spec.to_mealy(), &machine).map(|_| machine)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::Method;
+    use crate::word::{Word, words_up_to};
+
+    fn toggle() -> Spec {
+        let table = [(1, 0), (0, 0), (0, 1), (1, 0)].map(Some);
+        Spec::check(&Mealy::from_table(2, 2, 2, &table).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_method_is_complete_and_a_single_word_is_not() {
+        let spec = toggle();
+        let suite: Vec<Word> = Method::W.suite(&spec, 0).collect();
+        assert_eq!(check(&spec, &suite, 2, 1_000_000), Answer::Complete);
+        let Answer::Incomplete(machine) = check(&spec, &suite[..1], 2, 1_000_000) else {
+            unreachable!("one word cannot check two states")
+        };
+        assert!(product::passes(&spec.to_mealy(), &machine, &suite[0]));
+        assert!(product::difference(&spec.to_mealy(), &machine).is_some());
+    }
+
+    #[test]
+    fn the_bound_counts_extra_states() {
+        let spec = toggle();
+        let suite: Vec<Word> = Method::W.suite(&spec, 0).collect();
+        assert!(matches!(check(&spec, &suite, 3, 1_000_000), Answer::Incomplete(_)));
+        let suite: Vec<Word> = Method::W.suite(&spec, 1).collect();
+        assert_eq!(check(&spec, &suite, 3, 1_000_000), Answer::Complete);
+    }
+
+    #[test]
+    fn giving_up_is_no_proof() {
+        let spec = toggle();
+        let suite: Vec<Word> = words_up_to(2, 6).collect();
+        assert!(matches!(check(&spec, &suite, 4, 10), Answer::Unknown(_)));
+    }
+
+    /// Every machine with two states and two inputs, by enumeration.
+    #[test]
+    fn the_search_agrees_with_enumeration() {
+        let spec = toggle();
+        let words: Vec<Word> = words_up_to(2, 3).collect();
+        for cut in 0..words.len() {
+            let suite = &words[..cut];
+            let passing =
+                |machine: &Mealy| suite.iter().all(|word| product::passes(&spec.to_mealy(), machine, word));
+            let complete = machines(2, 2, 3)
+                .filter(passing)
+                .all(|machine| product::difference(&spec.to_mealy(), &machine).is_none());
+            let answer = check(&spec, suite, 2, 1_000_000);
+            assert_eq!(answer == Answer::Complete, complete, "{cut} words");
+        }
+    }
+
+    fn machines(states: usize, inputs: usize, outputs: usize) -> impl Iterator<Item = Mealy> {
+        let answers = states * outputs;
+        let count = answers.pow(u32::try_from(states * inputs).unwrap());
+        (0..count).filter_map(move |mut code| {
+            let mut entry = || {
+                let answer = code % answers;
+                code /= answers;
+                Some((answer % states, answer / states))
+            };
+            let table: Vec<_> = (0..states * inputs).map(|_| entry()).collect();
+            Mealy::from_table(states, inputs, outputs, &table)
+        })
+    }
+}

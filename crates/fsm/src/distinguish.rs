@@ -1,0 +1,69 @@
+//! Telling states apart: separating words, splitting trees, characterising
+//! sets, harmonised identifiers, adaptive distinguishing trees.
+//!
+//! A word *separates* two states if they answer it differently. A
+//! *characterising set* separates every two states by one of its words
+//! [Chow78]. *Harmonised identifiers* are sets `H_s` such that every two states
+//! `s`, `t` are separated by a word that is a prefix of words in both `H_s` and
+//! `H_t` [LPB94].
+//!
+//! [Chow78]: T. S. Chow, "Testing Software Design Modeled by Finite-State
+//! Machines", IEEE Transactions on Software Engineering 4(3), 1978.
+//! [LPB94]: G. Luo, A. Petrenko, G. v. Bochmann, "Selecting test sequences for
+//! partially-specified nondeterministic finite state machines", IWPTS 1994.
+
+mod adaptive;
+mod characterise;
+mod pairs;
+mod splitting;
+
+pub use adaptive::{AdaptiveTree, Taste, adaptive_trees, harmonised_identifiers};
+pub use characterise::{characterising_set, identifying_words, singling_word, state_identifiers};
+pub use pairs::SeparatingWords;
+pub use splitting::SplittingTree;
+
+use ioxide_model::index::{Idx, IndexVec};
+
+use crate::cover::StateCover;
+use crate::mealy::{Spec, StateId};
+use crate::word::Word;
+
+/// What words cost in a suite: the choices of this module are made by it.
+#[derive(Clone, Debug)]
+pub struct Weights {
+    /// What a further word costs besides its symbols: a reset and an access word.
+    pub access: f64,
+    /// How many words of the suite reach each state, at least 1.
+    pub uses: IndexVec<StateId, f64>,
+}
+
+impl Weights {
+    /// The weights of a suite over `P · Σ^(extra+1)`.
+    #[must_use]
+    pub fn new(spec: &Spec, cover: &StateCover, extra: usize) -> Self {
+        let mut counts = vec![1.0; spec.n_states()];
+        for _ in 0..=extra {
+            let mut next = vec![0.0; spec.n_states()];
+            for state in spec.states() {
+                for input in spec.inputs() {
+                    next[spec.next(state, input).index()] += counts[state.index()];
+                }
+            }
+            counts = next;
+        }
+        let uses = counts.into_iter().map(|count: f64| count.max(1.0)).collect();
+        Self { access: (cover.mean_depth() + extra + 2) as f64, uses }
+    }
+
+    /// What it costs to apply each of `words` once.
+    #[must_use]
+    pub fn cost(&self, words: &[Word]) -> f64 {
+        words.iter().map(|word| word.len() as f64 + self.access).sum()
+    }
+
+    /// What identifiers cost, each as often as its state is reached.
+    #[must_use]
+    pub fn cost_of_all(&self, identifiers: &IndexVec<StateId, Vec<Word>>) -> f64 {
+        identifiers.iter_enumerated().map(|(state, words)| self.uses[state] * self.cost(words)).sum()
+    }
+}

@@ -1,0 +1,156 @@
+//! A splitting tree: a tree of blocks of states, each inner block with a word
+//! whose answers split it into its children [LeeYannakakis94].
+//!
+//! The word of the lowest block that contains two states separates them. A
+//! block is split by one input if its answers differ, else by an input that
+//! leads it across a block that is split already, with that block's word.
+//!
+//! *Promises* a word for every two states of a minimal machine, in less space
+//! than all pairs: one word per inner block. The words need not be shortest.
+//!
+//! [LeeYannakakis94]: D. Lee, M. Yannakakis, "Testing Finite-State Machines:
+//! State Identification and Verification", IEEE Trans. Computers 43(3), 1994.
+
+use ioxide_model::index::Idx;
+use rustc_hash::FxHashMap;
+
+use crate::mealy::{InputId, OutputId, Spec, StateId};
+use crate::word::Word;
+
+#[derive(Clone, Debug)]
+struct Block {
+    parent: Option<usize>,
+    depth: usize,
+    states: Vec<StateId>,
+    /// The word that splits the block, empty while it is a leaf.
+    word: Word,
+}
+
+/// A splitting tree of a minimal machine.
+#[derive(Clone, Debug)]
+pub struct SplittingTree {
+    blocks: Vec<Block>,
+    /// The leaf of each state.
+    leaf: Vec<usize>,
+}
+
+impl SplittingTree {
+    /// Builds the tree, splitting until every leaf is one state.
+    #[must_use]
+    pub fn new(spec: &Spec) -> Self {
+        let root = Block { parent: None, depth: 0, states: spec.states().collect(), word: Word::new() };
+        let mut tree = Self { blocks: vec![root], leaf: vec![0; spec.n_states()] };
+        let mut open = vec![0];
+        while !open.is_empty() {
+            let mut later = Vec::new();
+            let mut progress = false;
+            for block in open {
+                match tree.splitting_word(spec, block) {
+                    Some(word) => {
+                        progress = true;
+                        let children = tree.split(spec, block, word);
+                        later.extend(
+                            children.into_iter().filter(|&child| tree.blocks[child].states.len() > 1),
+                        );
+                    }
+                    None if tree.blocks[block].states.len() > 1 => later.push(block),
+                    None => (),
+                }
+            }
+            if !progress {
+                break;
+            }
+            open = later;
+        }
+        tree
+    }
+
+    /// The word of the lowest block that holds both states; empty if they are one state.
+    #[must_use]
+    pub fn word(&self, a: StateId, b: StateId) -> &[InputId] {
+        if a == b {
+            return &[];
+        }
+        let block = self.common(self.leaf[a.index()], self.leaf[b.index()]);
+        &self.blocks[block].word
+    }
+
+    /// A word that splits `states`, empty if they are one state.
+    #[must_use]
+    pub fn word_for(&self, states: &[StateId]) -> &[InputId] {
+        let mut leaves = states.iter().map(|state| self.leaf[state.index()]);
+        let Some(first) = leaves.next() else { return &[] };
+        &self.blocks[leaves.fold(first, |block, leaf| self.common(block, leaf))].word
+    }
+
+    /// The words of the blocks above `state`, outermost first.
+    #[must_use]
+    pub fn words_of(&self, state: StateId) -> Vec<&[InputId]> {
+        let mut words = Vec::new();
+        let mut at = self.blocks[self.leaf[state.index()]].parent;
+        while let Some(block) = at {
+            words.push(self.blocks[block].word.as_slice());
+            at = self.blocks[block].parent;
+        }
+        words.reverse();
+        words
+    }
+
+    fn common(&self, mut a: usize, mut b: usize) -> usize {
+        while a != b {
+            if self.blocks[a].depth < self.blocks[b].depth {
+                std::mem::swap(&mut a, &mut b);
+            }
+            match self.blocks[a].parent {
+                Some(parent) => a = parent,
+                None => break,
+            }
+        }
+        a
+    }
+
+    /// The shortest word the tree so far knows for `block`.
+    fn splitting_word(&self, spec: &Spec, block: usize) -> Option<Word> {
+        let states = &self.blocks[block].states;
+        if states.len() < 2 {
+            return None;
+        }
+        let differs = |x: &InputId| states.iter().any(|&s| spec.output(s, *x) != spec.output(states[0], *x));
+        if let Some(x) = spec.inputs().find(differs) {
+            return Some(vec![x]);
+        }
+        let through = |x: InputId| {
+            let mut images = states.iter().map(|&s| self.leaf[spec.next(s, x).index()]);
+            let first = images.next()?;
+            let common = images.fold(first, |a, b| self.common(a, b));
+            let word = &self.blocks[common].word;
+            (!word.is_empty()).then(|| [&[x], word.as_slice()].concat())
+        };
+        spec.inputs().filter_map(through).min_by_key(Vec::len)
+    }
+
+    fn split(&mut self, spec: &Spec, block: usize, word: Word) -> Vec<usize> {
+        let mut groups: FxHashMap<Vec<OutputId>, usize> = FxHashMap::default();
+        let mut children = Vec::new();
+        let states = self.blocks[block].states.clone();
+        for state in states {
+            let mut at = state;
+            let step = |&x: &InputId| {
+                let output = spec.output(at, x);
+                at = spec.next(at, x);
+                output
+            };
+            let answer: Vec<OutputId> = word.iter().map(step).collect();
+            let child = *groups.entry(answer).or_insert_with(|| {
+                let depth = self.blocks[block].depth + 1;
+                self.blocks.push(Block { parent: Some(block), depth, states: Vec::new(), word: Word::new() });
+                children.push(self.blocks.len() - 1);
+                self.blocks.len() - 1
+            });
+            self.blocks[child].states.push(state);
+            self.leaf[state.index()] = child;
+        }
+        self.blocks[block].word = word;
+        children
+    }
+}

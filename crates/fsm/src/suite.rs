@@ -1,0 +1,151 @@
+//! Complete test suites for deterministic machines, one method per file.
+//!
+//! A suite is *complete* for a machine with `n` states and `extra` more if
+//! every machine over the same inputs with at most `n + extra` states that is
+//! not equivalent to it fails a word. Every suite here is complete, has no
+//! word that is a prefix of another, and comes in a fixed order.
+//!
+//! [`W`](Method::W), [`Wp`](Method::Wp) and [`Hsi`](Method::Hsi) are walked
+//! lazily, in memory that does not grow with the suite. The others decide on a
+//! test by what the suite holds already, so they keep a tree of it and yield
+//! its paths.
+
+mod fold;
+mod grow;
+mod h;
+mod hsi;
+mod identify;
+mod s;
+mod spy;
+mod spyh;
+mod traverse;
+mod w;
+mod wp;
+
+pub use h::h_suite;
+pub use hsi::hsi_suite;
+pub use s::s_suite;
+pub use spy::spy_suite;
+pub use spyh::spyh_suite;
+pub use w::w_suite;
+pub use wp::wp_suite;
+
+use std::str::FromStr;
+
+use crate::mealy::{InputId, Spec};
+use crate::word::Word;
+use fold::Paths;
+use traverse::Traversal;
+
+/// How a suite is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// The W-method: a characterising set after every transition.
+    W,
+    /// The partial W-method: state identifiers after the last transitions.
+    Wp,
+    /// Harmonised state identifiers.
+    Hsi,
+    /// The H-method: separating words only where none is there yet.
+    H,
+    /// Harmonised identifiers, spread over words known to converge.
+    Spy,
+    /// Separating words only where needed, spread over words known to converge.
+    Spyh,
+    /// As `Spyh`, continuing tests instead of starting new ones: the smallest suites.
+    S,
+}
+
+impl Method {
+    /// All methods, oldest first.
+    pub const ALL: [Self; 7] = [Self::W, Self::Wp, Self::Hsi, Self::H, Self::Spy, Self::Spyh, Self::S];
+
+    /// The name of the method, lower case.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::W => "w",
+            Self::Wp => "wp",
+            Self::Hsi => "hsi",
+            Self::H => "h",
+            Self::Spy => "spy",
+            Self::Spyh => "spyh",
+            Self::S => "s",
+        }
+    }
+
+    /// The suite of this method for `spec` and `extra` more states.
+    pub fn suite(self, spec: &Spec, extra: usize) -> Suite<'_> {
+        match self {
+            Self::W => w_suite(spec, extra),
+            Self::Wp => wp_suite(spec, extra),
+            Self::Hsi => hsi_suite(spec, extra),
+            Self::H => h_suite(spec, extra),
+            Self::Spy => spy_suite(spec, extra),
+            Self::Spyh => spyh_suite(spec, extra),
+            Self::S => s_suite(spec, extra),
+        }
+    }
+}
+
+/// A name that is no method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownMethod;
+
+impl FromStr for Method {
+    type Err = UnknownMethod;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|method| method.name() == text).ok_or(UnknownMethod)
+    }
+}
+
+/// The words of a suite, one after another.
+#[must_use = "a suite is lazy: its words come by iteration"]
+pub struct Suite<'s>(Source<'s>);
+
+enum Source<'s> {
+    Walked(Box<Traversal<'s>>),
+    Kept(Paths),
+}
+
+impl Suite<'_> {
+    /// The next word, in a buffer that the following call reuses.
+    pub fn advance(&mut self) -> Option<&[InputId]> {
+        match &mut self.0 {
+            Source::Walked(traversal) => traversal.advance(),
+            Source::Kept(paths) => paths.advance(),
+        }
+    }
+
+    /// How many words and symbols the rest of the suite has.
+    #[must_use]
+    pub fn measure(mut self) -> Size {
+        let mut size = Size::default();
+        while let Some(word) = self.advance() {
+            size.tests += 1;
+            size.symbols += word.len();
+        }
+        size
+    }
+}
+
+impl Iterator for Suite<'_> {
+    type Item = Word;
+
+    fn next(&mut self) -> Option<Word> {
+        self.advance().map(<[InputId]>::to_vec)
+    }
+}
+
+/// The size of a suite.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// How many words: each needs a reset.
+    pub tests: usize,
+    /// The sum of their lengths.
+    pub symbols: usize,
+}
+
+#[cfg(test)]
+mod tests;

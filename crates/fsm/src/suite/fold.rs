@@ -1,0 +1,451 @@
+//! A test tree folded by what is known to converge.
+//!
+//! Two words *converge* if they lead every machine of the fault domain that
+//! passes the suite to the same state. The tests form a tree; folding it along
+//! known convergence gives a graph with one *root* per state of the machine,
+//! the class of that state's access word, and below each root a tree of words
+//! not yet known to converge with a root. A word of inputs is *defined* at a
+//! node of the fold if tests cover each of its steps, possibly from different
+//! but convergent words.
+//!
+//! *Invariants.* A child of a root is a root exactly if that transition is
+//! proved. Every node knows one shallowest word of the tree that leads to it,
+//! and all of its words that end a test.
+
+use ioxide_model::index;
+use ioxide_model::index::{Idx, IndexVec};
+
+use crate::cover::StateCover;
+use crate::mealy::{InputId, Spec, StateId};
+use crate::word::Word;
+
+index! { /// A node of the fold: a class of convergent words.
+pub(super) struct NodeId; }
+index! { /// A node of the test tree: one word.
+pub(super) struct LeafId; }
+
+/// Where a new word may start besides the shallowest word of its class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Continue {
+    /// Only at the end of a test in the same class.
+    InPlace,
+    /// At the end of a test in the class of a prefix.
+    FromPrefix,
+    /// At the end of a test from which proved transitions lead there.
+    FromAnywhere,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kids {
+    None,
+    One(InputId, NodeId),
+    /// A block of one optional child per input.
+    Many(u32),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    state: StateId,
+    parent: NodeId,
+    via: InputId,
+    kids: Kids,
+    /// A shallowest word of the class.
+    real: LeafId,
+    /// The words of the class that end a test, as a linked list.
+    ends: Option<LeafId>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Real {
+    parent: Option<LeafId>,
+    input: InputId,
+    depth: u32,
+    /// The next end of a test in the same class.
+    next_end: Option<LeafId>,
+    extended: bool,
+}
+
+/// The folded tree.
+pub(super) struct Fold<'s> {
+    pub(super) spec: &'s Spec,
+    nodes: IndexVec<NodeId, Node>,
+    blocks: Vec<Option<NodeId>>,
+    reals: IndexVec<LeafId, Real>,
+    /// Proved transitions into each state, one for each state they leave.
+    into: IndexVec<StateId, Vec<(StateId, InputId)>>,
+    /// Whether every two roots are known to be apart.
+    pub(super) roots_apart: bool,
+    pub(super) policy: Continue,
+    visited: IndexVec<StateId, u32>,
+    epoch: u32,
+}
+
+impl<'s> Fold<'s> {
+    /// The fold of the state cover alone.
+    pub(super) fn new(spec: &'s Spec, cover: &StateCover, policy: Continue) -> Self {
+        let n = spec.n_states();
+        let mut fold = Self {
+            spec,
+            nodes: IndexVec::new(),
+            blocks: Vec::new(),
+            reals: IndexVec::new(),
+            into: IndexVec::filled(Vec::new(), n),
+            roots_apart: false,
+            policy,
+            visited: IndexVec::filled(0, n),
+            epoch: 0,
+        };
+        for state in spec.states() {
+            let real = LeafId::new(0);
+            let parent = NodeId::new(state.index());
+            fold.nodes.push(Node { state, parent, via: InputId::new(0), kids: Kids::None, real, ends: None });
+        }
+        for &state in cover.order() {
+            let real = match cover.parent(state) {
+                None => fold.push_real(None, InputId::new(0)),
+                Some((from, input)) => {
+                    let real = fold.push_real(Some(fold.nodes[fold.root(from)].real), input);
+                    fold.set_child(fold.root(from), input, fold.root(state));
+                    fold.note_proved(from, input, state);
+                    real
+                }
+            };
+            let root = fold.root(state);
+            fold.nodes[root].real = real;
+        }
+        for state in spec.states() {
+            let root = fold.root(state);
+            let real = fold.nodes[root].real;
+            if !fold.reals[real].extended {
+                fold.nodes[root].ends = Some(real);
+            }
+        }
+        fold
+    }
+
+    pub(super) fn root(&self, state: StateId) -> NodeId {
+        NodeId::new(state.index())
+    }
+
+    pub(super) fn is_root(&self, node: NodeId) -> bool {
+        node.index() < self.spec.n_states()
+    }
+
+    pub(super) fn state(&self, node: NodeId) -> StateId {
+        self.nodes[node].state
+    }
+
+    /// Whether no word is defined at `node`.
+    pub(super) fn is_bare(&self, node: NodeId) -> bool {
+        matches!(self.nodes[node].kids, Kids::None)
+    }
+
+    /// The words at `node` that end a test, if they are few.
+    pub(super) fn ends_below(&self, node: NodeId) -> Vec<Word> {
+        const FEW: usize = 4;
+        let mut words = Vec::new();
+        let mut open = vec![(Word::new(), node)];
+        while let Some((word, at)) = open.pop() {
+            if self.nodes[at].ends.is_some() {
+                words.push(word.clone());
+            }
+            for (input, kid) in self.kids(at) {
+                if !self.is_root(kid) {
+                    open.push(([word.as_slice(), &[input]].concat(), kid));
+                }
+            }
+            if words.len() + open.len() > FEW {
+                return Vec::new();
+            }
+        }
+        words
+    }
+
+    /// Whether a test ends in the class of `state`.
+    pub(super) fn has_end(&self, state: StateId) -> bool {
+        self.nodes[self.root(state)].ends.is_some()
+    }
+
+    pub(super) fn child(&self, node: NodeId, input: InputId) -> Option<NodeId> {
+        match self.nodes[node].kids {
+            Kids::None => None,
+            Kids::One(only, kid) => (only == input).then_some(kid),
+            Kids::Many(block) => self.blocks[block as usize + input.index()],
+        }
+    }
+
+    /// How far `word` is defined at `node`, and the node it leads to.
+    pub(super) fn walk(&self, node: NodeId, word: &[InputId]) -> (usize, NodeId) {
+        let mut at = node;
+        for (i, &input) in word.iter().enumerate() {
+            match self.child(at, input) {
+                Some(next) => at = next,
+                None => return (i, at),
+            }
+        }
+        (word.len(), at)
+    }
+
+    /// Whether a word defined at both nodes separates them.
+    pub(super) fn apart(&self, a: NodeId, b: NodeId) -> bool {
+        let (s, t) = (self.state(a), self.state(b));
+        if s == t {
+            return false;
+        }
+        if self.roots_apart && self.is_root(a) && self.is_root(b) {
+            return true;
+        }
+        match (self.nodes[a].kids, self.nodes[b].kids) {
+            (Kids::None, _) | (_, Kids::None) => false,
+            (Kids::One(input, _), _) | (_, Kids::One(input, _)) => self.apart_after(a, b, input),
+            _ => self.spec.inputs().any(|input| self.apart_after(a, b, input)),
+        }
+    }
+
+    fn apart_after(&self, a: NodeId, b: NodeId, input: InputId) -> bool {
+        let (Some(next_a), Some(next_b)) = (self.child(a, input), self.child(b, input)) else { return false };
+        self.spec.output(self.state(a), input) != self.spec.output(self.state(b), input)
+            || self.apart(next_a, next_b)
+    }
+
+    /// Makes `word` defined at `node`, by as few new symbols as it can.
+    pub(super) fn add(&mut self, node: NodeId, word: &[InputId]) -> NodeId {
+        let (defined, mut at) = self.walk(node, word);
+        if defined == word.len() {
+            return at;
+        }
+        let mut real = self.start(at);
+        for &input in &word[defined..] {
+            real = self.push_real(Some(real), input);
+            let state = self.spec.next(self.state(at), input);
+            let fresh =
+                self.nodes.push(Node { state, parent: at, via: input, kids: Kids::None, real, ends: None });
+            self.set_child(at, input, fresh);
+            at = fresh;
+        }
+        self.push_end(at, real);
+        at
+    }
+
+    /// What `add` would cost: new symbols, counting a new test by its access word.
+    pub(super) fn cost(&self, node: NodeId, word: &[InputId]) -> usize {
+        let (defined, at) = self.walk(node, word);
+        if defined == word.len() {
+            return 0;
+        }
+        let node = &self.nodes[at];
+        let access = if node.ends.is_some() { 0 } else { self.reals[node.real].depth as usize + 1 };
+        word.len() - defined + access
+    }
+
+    /// A word of the class of `at` to go on from: the end of a test, or, if
+    /// that is cheaper, a longer way from the end of another test, or else a
+    /// shallowest word, where a new test branches off.
+    fn start(&mut self, at: NodeId) -> LeafId {
+        if let Some(end) = self.pop_end(at) {
+            return end;
+        }
+        let branch = self.nodes[at].real;
+        let limit = self.reals[branch].depth as usize + 1;
+        match self.way_to(at, limit) {
+            Some((from, way)) => {
+                let end = self.pop_end(from).expect("the way starts at the end of a test");
+                way.iter().fold(end, |real, &input| self.push_real(Some(real), input))
+            }
+            None => branch,
+        }
+    }
+
+    /// A class where a test ends and the shortest way from there, if below `limit`.
+    fn way_to(&mut self, at: NodeId, limit: usize) -> Option<(NodeId, Word)> {
+        if self.policy == Continue::InPlace {
+            return None;
+        }
+        let mut way = Word::new();
+        let mut node = at;
+        while !self.is_root(node) {
+            way.push(self.nodes[node].via);
+            node = self.nodes[node].parent;
+            if way.len() >= limit {
+                return None;
+            }
+            if self.nodes[node].ends.is_some() {
+                way.reverse();
+                return Some((node, way));
+            }
+        }
+        way.reverse();
+        if self.policy == Continue::FromPrefix {
+            return None;
+        }
+        let (from, mut transfer) = self.transfer_to(self.state(node), limit - way.len())?;
+        transfer.extend(way);
+        Some((self.root(from), transfer))
+    }
+
+    /// Backwards breadth-first search over proved transitions for a root with
+    /// the end of a test; gives up after a fixed number of states.
+    fn transfer_to(&mut self, target: StateId, limit: usize) -> Option<(StateId, Word)> {
+        const MAX_VISITS: usize = 96;
+        self.epoch += 1;
+        self.visited[target] = self.epoch;
+        let mut queue: Vec<(StateId, InputId, usize, usize)> = vec![(target, InputId::new(0), 0, 0)];
+        let mut done = 0;
+        while done < queue.len() && queue.len() < MAX_VISITS {
+            let (state, _, length, _) = queue[done];
+            if length + 1 >= limit {
+                return None;
+            }
+            for i in 0..self.into[state].len() {
+                let (from, input) = self.into[state][i];
+                if self.visited[from] == self.epoch {
+                    continue;
+                }
+                self.visited[from] = self.epoch;
+                queue.push((from, input, length + 1, done));
+                if self.has_end(from) {
+                    return Some((from, trail(&queue)));
+                }
+            }
+            done += 1;
+        }
+        None
+    }
+
+    /// Notes that `input` in `state` converges with the access word of its
+    /// target, and folds the words below.
+    pub(super) fn prove(&mut self, state: StateId, input: InputId) {
+        let root = self.root(state);
+        let Some(kid) = self.child(root, input) else { return };
+        if self.is_root(kid) {
+            return;
+        }
+        let target = self.state(kid);
+        self.set_child(root, input, self.root(target));
+        self.note_proved(state, input, target);
+        let mut open = vec![(kid, self.root(target))];
+        while let Some((from, into)) = open.pop() {
+            self.merge_words(from, into);
+            for (input, kid) in self.kids(from) {
+                match self.child(into, input) {
+                    Some(same) => open.push((kid, same)),
+                    None => {
+                        self.nodes[kid].parent = into;
+                        self.nodes[kid].via = input;
+                        self.set_child(into, input, kid);
+                    }
+                }
+            }
+        }
+    }
+
+    fn merge_words(&mut self, from: NodeId, into: NodeId) {
+        let Node { real, ends, .. } = self.nodes[from];
+        if self.reals[real].depth < self.reals[self.nodes[into].real].depth {
+            self.nodes[into].real = real;
+        }
+        let mut end = ends;
+        while let Some(real) = end {
+            end = self.reals[real].next_end;
+            self.push_end(into, real);
+        }
+    }
+
+    fn kids(&self, node: NodeId) -> Vec<(InputId, NodeId)> {
+        match self.nodes[node].kids {
+            Kids::None => Vec::new(),
+            Kids::One(input, kid) => vec![(input, kid)],
+            Kids::Many(_) => self.spec.inputs().filter_map(|x| Some((x, self.child(node, x)?))).collect(),
+        }
+    }
+
+    fn note_proved(&mut self, from: StateId, input: InputId, to: StateId) {
+        let into = &mut self.into[to];
+        if !into.iter().any(|&(state, _)| state == from) {
+            into.push((from, input));
+        }
+    }
+
+    fn set_child(&mut self, node: NodeId, input: InputId, kid: NodeId) {
+        match self.nodes[node].kids {
+            Kids::None => self.nodes[node].kids = Kids::One(input, kid),
+            Kids::One(only, _) if only == input => self.nodes[node].kids = Kids::One(input, kid),
+            Kids::One(only, other) => {
+                let block = self.blocks.len();
+                self.blocks.extend(std::iter::repeat_n(None, self.spec.n_inputs()));
+                self.blocks[block + only.index()] = Some(other);
+                self.blocks[block + input.index()] = Some(kid);
+                self.nodes[node].kids = Kids::Many(block as u32);
+            }
+            Kids::Many(block) => self.blocks[block as usize + input.index()] = Some(kid),
+        }
+    }
+
+    fn push_real(&mut self, parent: Option<LeafId>, input: InputId) -> LeafId {
+        let depth = parent.map_or(0, |parent| {
+            self.reals[parent].extended = true;
+            self.reals[parent].depth + 1
+        });
+        self.reals.push(Real { parent, input, depth, next_end: None, extended: false })
+    }
+
+    fn push_end(&mut self, node: NodeId, real: LeafId) {
+        self.reals[real].next_end = self.nodes[node].ends;
+        self.nodes[node].ends = Some(real);
+    }
+
+    fn pop_end(&mut self, node: NodeId) -> Option<LeafId> {
+        let end = self.nodes[node].ends?;
+        self.nodes[node].ends = self.reals[end].next_end;
+        Some(end)
+    }
+
+    /// The tests: all paths of the tree to its ends.
+    pub(super) fn into_paths(self) -> Paths {
+        Paths { reals: self.reals, at: 0, word: Word::new() }
+    }
+}
+
+/// The inputs from the last entry of a backwards search to its first.
+fn trail(queue: &[(StateId, InputId, usize, usize)]) -> Word {
+    let mut word = Word::new();
+    let mut at = queue.len() - 1;
+    while at != 0 {
+        word.push(queue[at].1);
+        at = queue[at].3;
+    }
+    word
+}
+
+/// The words of a test tree, in the order they were finished.
+#[derive(Default)]
+pub(super) struct Paths {
+    reals: IndexVec<LeafId, Real>,
+    at: usize,
+    word: Word,
+}
+
+impl Paths {
+    /// Symbols and resets of all words.
+    pub(super) fn cost(&self) -> usize {
+        self.reals.iter().filter(|real| !real.extended).map(|real| real.depth as usize + 1).sum()
+    }
+
+    pub(super) fn advance(&mut self) -> Option<&[InputId]> {
+        let ends = &self.reals.as_slice()[self.at..];
+        let skipped = ends.iter().position(|real| !real.extended && real.depth > 0)?;
+        let real = ends[skipped];
+        self.at += skipped + 1;
+        self.word.clear();
+        self.word.resize(real.depth as usize, real.input);
+        let mut at = real;
+        for place in self.word.iter_mut().rev() {
+            *place = at.input;
+            match at.parent {
+                Some(parent) => at = self.reals[parent],
+                None => break,
+            }
+        }
+        Some(&self.word)
+    }
+}

@@ -1,0 +1,17 @@
+//! The SPY-method: harmonised identifiers, each appended to whichever of the
+//! words known to converge makes the suite grow least [SPY12].
+//!
+//! [SPY12]: A. Simão, A. Petrenko, N. Yevtushenko, "On reducing test length
+//! for FSMs with extra states", Software Testing, Verification and
+//! Reliability 22(6), 2012.
+
+use super::fold::Continue;
+use super::grow::smallest;
+use super::identify::Rule;
+use super::{Source, Suite};
+use crate::mealy::Spec;
+
+/// The suite of the SPY-method.
+pub fn spy_suite(spec: &Spec, extra: usize) -> Suite<'_> {
+    Suite(Source::Kept(smallest(spec, extra, &[Rule::Fixed], Some(Continue::FromPrefix))))
+}

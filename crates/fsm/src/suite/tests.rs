@@ -1,0 +1,188 @@
+//! Every method against the checker, small machines and mutants.
+
+use ioxide_model::index::Idx;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::complete::{Answer, check};
+use crate::mealy::{Mealy, StateId};
+use crate::product;
+use crate::word::without_prefixes;
+
+fn slow() -> bool {
+    std::env::var_os("IOXIDE_SLOW").is_some()
+}
+
+fn random_machine(rng: &mut ChaCha8Rng, states: usize, inputs: usize, outputs: usize) -> Mealy {
+    let entry = |_| Some((rng.random_range(0..states), rng.random_range(0..outputs)));
+    let table: Vec<_> = (0..states * inputs).map(entry).collect();
+    Mealy::from_table(states, inputs, outputs, &table).unwrap()
+}
+
+/// Random minimal machines with exactly `states` states.
+fn random_specs(seed: u64, states: usize, inputs: usize, outputs: usize) -> impl Iterator<Item = Spec> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    std::iter::repeat_with(move || random_machine(&mut rng, states, inputs, outputs))
+        .filter_map(|machine| Spec::check(&machine).ok())
+}
+
+/// A machine near `spec`: a few transitions changed, up to `extra` states added.
+fn mutant(rng: &mut ChaCha8Rng, spec: &Spec, extra: usize) -> Mealy {
+    let (n, k, outputs) = (spec.n_states(), spec.n_inputs(), spec.names().outputs.len());
+    let total = n + rng.random_range(0..=extra);
+    let entry = |state: usize, input: usize| {
+        let (state, input) = (StateId::new(state % n), InputId::new(input));
+        Some((spec.next(state, input).index(), spec.output(state, input).index()))
+    };
+    let mut table: Vec<_> = (0..total * k).map(|slot| entry(slot / k, slot % k)).collect();
+    for _ in 0..rng.random_range(1..=2 + extra) {
+        let slot = rng.random_range(0..table.len());
+        let (next, output) = table[slot].unwrap();
+        let changed = if rng.random_bool(0.8) {
+            (rng.random_range(0..total), output)
+        } else {
+            (next, rng.random_range(0..outputs))
+        };
+        table[slot] = Some(changed);
+    }
+    Mealy::from_table(total, k, outputs, &table).unwrap()
+}
+
+#[track_caller]
+fn check_complete(spec: &Spec, extra: usize) {
+    for method in Method::ALL {
+        let suite: Vec<Word> = method.suite(spec, extra).collect();
+        let answer = check(spec, &suite, spec.n_states() + extra, 20_000_000);
+        assert_eq!(answer, Answer::Complete, "{} with {extra} extra states", method.name());
+        assert_eq!(without_prefixes(suite.clone()).len(), suite.len(), "{} has a prefix", method.name());
+    }
+}
+
+/// All machines with `states` states, two inputs and two outputs, each `step`th.
+fn enumerated(states: usize, step: usize) -> impl Iterator<Item = Spec> {
+    let answers = states * 2;
+    let count = answers.pow(u32::try_from(states * 2).unwrap());
+    (0..count).step_by(step).filter_map(move |mut code| {
+        let mut entry = || {
+            let answer = code % answers;
+            code /= answers;
+            Some((answer % states, answer / states))
+        };
+        let table: Vec<_> = (0..states * 2).map(|_| entry()).collect();
+        Spec::check(&Mealy::from_table(states, 2, 2, &table)?).ok()
+    })
+}
+
+#[test]
+fn all_small_machines_get_complete_suites() {
+    let step = if slow() { 1 } else { 17 };
+    let specs = (1..=2).flat_map(|states| enumerated(states, 1)).chain(enumerated(3, step));
+    for spec in specs {
+        check_complete(&spec, 0);
+    }
+    for spec in enumerated(2, 1).chain(enumerated(3, step * 7)) {
+        check_complete(&spec, 1);
+    }
+    for spec in enumerated(2, if slow() { 1 } else { 5 }) {
+        check_complete(&spec, 2);
+    }
+}
+
+#[test]
+fn random_machines_get_complete_suites() {
+    let count = if slow() { 400 } else { 60 };
+    for spec in random_specs(1, 4, 2, 2).take(count) {
+        check_complete(&spec, 0);
+    }
+    for spec in random_specs(2, 5, 2, 2).take(count) {
+        check_complete(&spec, 0);
+    }
+    for spec in random_specs(3, 4, 2, 2).take(count / 5) {
+        check_complete(&spec, 1);
+    }
+}
+
+#[test]
+fn every_suite_kills_every_mutant() {
+    let mutants = if slow() { 100_000 } else { 10_000 };
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let shapes = [(5, 3, 2, 0), (8, 3, 2, 0), (12, 4, 3, 0), (5, 2, 2, 1), (7, 3, 2, 1), (4, 2, 2, 2)];
+    let per_shape = mutants / shapes.len() / 5;
+    for (seed, (states, inputs, outputs, extra)) in shapes.into_iter().enumerate() {
+        for spec in random_specs(seed as u64, states, inputs, outputs).take(5) {
+            let model = spec.to_mealy();
+            let suites = Method::ALL.map(|method| method.suite(&spec, extra).collect::<Vec<Word>>());
+            for _ in 0..per_shape {
+                let mutant = mutant(&mut rng, &spec, extra);
+                let wrong = product::difference(&model, &mutant).is_some();
+                for (method, suite) in Method::ALL.iter().zip(&suites) {
+                    let killed = suite.iter().any(|word| !product::passes(&model, &mutant, word));
+                    assert_eq!(killed, wrong, "{} misjudges a mutant", method.name());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_lazy_suite_is_its_formula() {
+    use crate::cover::state_cover;
+    use crate::distinguish::{SplittingTree, Weights, characterising_set, harmonised_identifiers};
+    use crate::word::words_up_to;
+    for spec in random_specs(11, 6, 3, 2).take(10) {
+        for extra in 0..2 {
+            let cover = state_cover(&spec);
+            let weights = Weights::new(&spec, &cover, extra);
+            let splitting = SplittingTree::new(&spec);
+            let words = characterising_set(&spec, &splitting, &weights);
+            let identifiers = harmonised_identifiers(&spec, &splitting, &weights);
+            let (mut w, mut hsi) = (Vec::new(), Vec::new());
+            for access in cover.words() {
+                for middle in words_up_to(spec.n_inputs(), extra + 1) {
+                    let word = [access.as_slice(), &middle].concat();
+                    let state = spec.after(spec.initial(), &word);
+                    w.extend(words.iter().map(|suffix| [word.as_slice(), suffix].concat()));
+                    hsi.extend(identifiers[state].iter().map(|suffix| [word.as_slice(), suffix].concat()));
+                }
+            }
+            let sorted = |suite: Suite<'_>| without_prefixes(suite.collect());
+            assert_eq!(sorted(w_suite(&spec, extra)), without_prefixes(w));
+            assert_eq!(sorted(hsi_suite(&spec, extra)), without_prefixes(hsi));
+        }
+    }
+}
+
+#[test]
+fn identifiers_and_trees_separate_all_states() {
+    use crate::cover::state_cover;
+    use crate::distinguish::{
+        SeparatingWords, SplittingTree, Weights, characterising_set, harmonised_identifiers,
+    };
+    for spec in random_specs(12, 9, 2, 2).take(30) {
+        let weights = Weights::new(&spec, &state_cover(&spec), 0);
+        let splitting = SplittingTree::new(&spec);
+        let shortest = SeparatingWords::new(&spec);
+        let set = characterising_set(&spec, &splitting, &weights);
+        let harmonised = harmonised_identifiers(&spec, &splitting, &weights);
+        for (a, b) in spec.states().flat_map(|a| spec.states().map(move |b| (a, b))).filter(|(a, b)| a != b) {
+            let word = shortest.word(&spec, a, b);
+            assert_eq!(spec.separated_at(a, b, &word), Some(word.len()));
+            assert!(spec.separated_at(a, b, splitting.word(a, b)).is_some_and(|end| end >= word.len()));
+            assert!(set.iter().any(|word| spec.separated_at(a, b, word).is_some()));
+            let shared = |word: &Word| {
+                let end = spec.separated_at(a, b, word)?;
+                harmonised[b].iter().any(|other| other.starts_with(&word[..end])).then_some(())
+            };
+            assert!(harmonised[a].iter().any(|word| shared(word).is_some()), "no common separating prefix");
+        }
+    }
+}
+
+#[test]
+fn names_and_methods_go_both_ways() {
+    for method in Method::ALL {
+        assert_eq!(method.name().parse(), Ok(method));
+    }
+    assert_eq!("x".parse::<Method>(), Err(UnknownMethod));
+}

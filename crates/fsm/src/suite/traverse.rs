@@ -1,0 +1,159 @@
+//! A lazy walk over `P · Σ^≤(extra+1) · suffixes`, words without prefixes.
+//!
+//! The words of such a set form a tree that is never built: a node of it is a
+//! state, the number of free symbols left, and the places in the suffix sets
+//! that the path may be at. A depth-first walk holds one path of such nodes,
+//! and its leaves are exactly the words that are no prefix of another.
+
+use ioxide_model::index::{Idx, IndexVec};
+
+use crate::cover::{StateCover, state_cover};
+use crate::mealy::{InputId, Spec, StateId};
+use crate::word::Word;
+
+/// The suffixes a walk appends, by the state reached.
+pub(super) struct Suffixes {
+    /// After words that can still be followed by any input.
+    pub(super) inner: IndexVec<StateId, usize>,
+    /// After the longest words of `P · Σ^(extra+1)`.
+    pub(super) last: IndexVec<StateId, usize>,
+    /// The sets both point into.
+    pub(super) tries: Tries,
+}
+
+/// Sets of words as tries in one arena; a set is named by its root.
+#[derive(Default)]
+pub(super) struct Tries {
+    kids: Vec<Vec<(InputId, usize)>>,
+}
+
+impl Tries {
+    /// Adds a set of words and returns its root.
+    pub(super) fn insert<'w>(&mut self, words: impl IntoIterator<Item = &'w Word>) -> usize {
+        let root = self.push();
+        for word in words {
+            let mut at = root;
+            for &input in word {
+                at = match self.kids[at].binary_search_by_key(&input, |&(x, _)| x) {
+                    Ok(found) => self.kids[at][found].1,
+                    Err(place) => {
+                        let fresh = self.push();
+                        self.kids[at].insert(place, (input, fresh));
+                        fresh
+                    }
+                };
+            }
+        }
+        root
+    }
+
+    fn push(&mut self) -> usize {
+        self.kids.push(Vec::new());
+        self.kids.len() - 1
+    }
+
+    fn child(&self, at: usize, input: InputId) -> Option<usize> {
+        let kids = &self.kids[at];
+        match kids[..] {
+            [] => None,
+            [(only, kid)] => (only == input).then_some(kid),
+            _ => kids.binary_search_by_key(&input, |&(x, _)| x).ok().map(|found| kids[found].1),
+        }
+    }
+
+    /// The first input at or after `from` that leads on from `at`.
+    fn first_from(&self, at: usize, from: usize) -> Option<usize> {
+        self.kids[at].iter().map(|&(x, _)| x.index()).find(|&x| x >= from)
+    }
+}
+
+/// One node of the path the walk is at.
+struct Frame {
+    state: StateId,
+    /// Symbols that may still follow freely, counting from -1 when none may
+    /// and no suffix may start.
+    left: i64,
+    in_cover: bool,
+    /// Where its places in the suffix sets start on the common stack.
+    places: usize,
+    /// The next input to try.
+    cursor: usize,
+    leaf: bool,
+}
+
+/// The walk: a cursor over the words.
+pub(super) struct Traversal<'s> {
+    spec: &'s Spec,
+    cover: StateCover,
+    free: i64,
+    suffixes: Suffixes,
+    frames: Vec<Frame>,
+    places: Vec<usize>,
+    word: Word,
+}
+
+impl<'s> Traversal<'s> {
+    pub(super) fn new(spec: &'s Spec, extra: usize, suffixes: Suffixes) -> Self {
+        let free = extra as i64 + 1;
+        let start =
+            Frame { state: spec.initial(), left: free, in_cover: true, places: 0, cursor: 0, leaf: true };
+        let places = vec![suffixes.inner[spec.initial()]];
+        let cover = state_cover(spec);
+        Self { spec, cover, free, suffixes, frames: vec![start], places, word: Word::new() }
+    }
+
+    /// The next leaf of the tree.
+    pub(super) fn advance(&mut self) -> Option<&[InputId]> {
+        if self.frames.last().is_some_and(|frame| frame.leaf && !self.word.is_empty() && frame.cursor > 0) {
+            self.pop();
+        }
+        loop {
+            let frame = self.frames.last()?;
+            match self.next_input(frame) {
+                Some(input) => self.push(InputId::new(input)),
+                None if frame.leaf && !self.word.is_empty() => {
+                    self.frames.last_mut()?.cursor = usize::MAX;
+                    return Some(&self.word);
+                }
+                None => self.pop(),
+            }
+        }
+    }
+
+    fn next_input(&self, frame: &Frame) -> Option<usize> {
+        if frame.left > 0 {
+            return (frame.cursor < self.spec.n_inputs()).then_some(frame.cursor);
+        }
+        let places = &self.places[frame.places..];
+        places.iter().filter_map(|&place| self.suffixes.tries.first_from(place, frame.cursor)).min()
+    }
+
+    fn push(&mut self, input: InputId) {
+        let Some(frame) = self.frames.last_mut() else { return };
+        frame.cursor = input.index() + 1;
+        frame.leaf = false;
+        let (start, end) = (frame.places, self.places.len());
+        let state = self.spec.next(frame.state, input);
+        let in_cover = frame.in_cover && self.cover.has_edge(self.spec, frame.state, input);
+        let left = if in_cover { self.free } else { (frame.left - 1).max(-1) };
+        for i in start..end {
+            if let Some(next) = self.suffixes.tries.child(self.places[i], input) {
+                self.places.push(next);
+            }
+        }
+        match left {
+            -1 => (),
+            0 => self.places.push(self.suffixes.last[state]),
+            _ => self.places.push(self.suffixes.inner[state]),
+        }
+        self.frames.push(Frame { state, left, in_cover, places: end, cursor: 0, leaf: true });
+        self.word.push(input);
+    }
+
+    fn pop(&mut self) {
+        if let Some(frame) = self.frames.pop() {
+            self.places.truncate(frame.places);
+            self.word.pop();
+        }
+    }
+}
