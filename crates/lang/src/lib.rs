@@ -4,6 +4,7 @@
 //! and a model exists only if there is no error.
 
 pub mod ast;
+mod format;
 mod lexer;
 mod lint;
 mod literal;
@@ -20,6 +21,8 @@ use ioxide_model::source::{FileId, Sources, Span};
 use ioxide_model::sts::Model;
 
 use crate::sink::Sink;
+
+pub use crate::format::format;
 
 /// Files up to this size are read.
 const MAX_BYTES: usize = 256 << 20;

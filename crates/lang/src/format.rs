@@ -1,0 +1,204 @@
+//! Syntax tree to canonical text.
+//!
+//! One layout: four spaces, one declaration, transition or step per line, single blank
+//! lines kept where the author put them, everything else decided here. What does not fit
+//! in [`WIDTH`] columns is broken in one fixed way. Formatting again changes nothing, and
+//! the formatted text has the same tree.
+//!
+//! *Comments* stay where they are between lines and at the end of lines. A comment inside
+//! a line's parts (between two updates, say) moves above that line.
+
+mod expr;
+mod item;
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::{FileId, Sources, Span};
+
+use crate::ast::{Comment, File, Meta};
+use crate::sink::Sink;
+use crate::{extension, parser};
+
+/// Lines are kept within this many columns where they can be broken.
+const WIDTH: usize = 100;
+
+/// Spaces per level.
+const INDENT: usize = 4;
+
+/// The text of `file` in canonical layout.
+///
+/// # Errors
+/// If the file is not an `.iox` file, or does not follow the grammar: its errors.
+pub fn format(sources: &Sources, file: FileId) -> Result<String, Vec<Diagnostic>> {
+    let source = sources.file(file);
+    if extension(&source.name) != Some("iox") {
+        let message = "only `.iox` files have a canonical layout";
+        return Err(vec![Diagnostic::new(Code::UnknownFormat, Span::new(file, 0, 0), message)]);
+    }
+    let mut sink = Sink::default();
+    let tree = parser::parse(&source.text, file, &mut sink);
+    if sink.has_errors() {
+        return Err(sink.finish());
+    }
+    Ok(print(&tree, &source.text))
+}
+
+/// `tree`, parsed from `text` without errors, in canonical layout.
+pub(crate) fn print(tree: &File, text: &str) -> String {
+    let mut printer = Printer { text, comments: &tree.comments, out: String::new(), level: 0, last: None };
+    if let Some(model) = &tree.model {
+        printer.model(model);
+    }
+    printer.comments_before(u32::MAX);
+    printer.out
+}
+
+/// Text under construction, and the comments not yet written.
+struct Printer<'a> {
+    text: &'a str,
+    comments: &'a [Comment],
+    out: String,
+    level: usize,
+    /// Where the last thing written in this block ended in the source; none at its start.
+    last: Option<usize>,
+}
+
+impl<'a> Printer<'a> {
+    /// Writes one line at the present level.
+    fn line(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.out.extend(std::iter::repeat_n(' ', self.level * INDENT));
+        }
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    /// How many columns are left on a line at the present level.
+    fn room(&self) -> usize {
+        WIDTH.saturating_sub(self.level * INDENT)
+    }
+
+    fn fits(&self, text: &str) -> bool {
+        text.chars().count() <= self.room()
+    }
+
+    /// Writes a blank line if the source has one between the last thing and `start`.
+    fn blank_line_before(&mut self, start: u32) {
+        let Some(last) = self.last else { return };
+        let between = self.text.get(last..start as usize).unwrap_or("");
+        let mut n_breaks = 0;
+        for c in between.chars() {
+            match c {
+                '\n' => n_breaks += 1,
+                c if c.is_whitespace() => {}
+                _ => n_breaks = 0,
+            }
+            if n_breaks == 2 {
+                self.out.push('\n');
+                return;
+            }
+        }
+    }
+
+    /// Writes the comments that start before `end`, each on a line of its own.
+    fn comments_before(&mut self, end: u32) {
+        while let Some((comment, rest)) = self.comments.split_first()
+            && comment.start < end
+        {
+            self.comments = rest;
+            self.blank_line_before(comment.start);
+            self.line(&comment.text);
+            self.last = Some(end_of(comment));
+        }
+    }
+
+    /// Puts the comment that follows source position `end` on the same line, if there is
+    /// one, behind the line just written.
+    fn trailing_comment(&mut self, end: usize) {
+        let Some((comment, rest)) = self.comments.split_first() else { return };
+        let between = self.text.get(end..comment.start as usize).unwrap_or("x");
+        if between.chars().all(|c| matches!(c, ' ' | '\t' | ',' | ';')) {
+            self.comments = rest;
+            self.append(&comment.text);
+            self.last = Some(end_of(comment));
+        }
+    }
+
+    /// Adds `comment` to the end of the line just written.
+    fn append(&mut self, comment: &str) {
+        if self.out.ends_with('\n') {
+            self.out.pop();
+        }
+        self.out.push_str(" ");
+        self.out.push_str(comment);
+        self.out.push('\n');
+    }
+
+    /// Writes a part of a block that has no blocks inside: comments before and within it,
+    /// doc comment and attributes, then `write`, then the comment behind it.
+    fn unit(&mut self, span: Span, meta: &Meta, write: impl FnOnce(&mut Self)) {
+        self.comments_before(span.end);
+        self.blank_line_before(span.start);
+        self.meta(meta);
+        write(self);
+        self.last = Some(span.end as usize);
+        self.trailing_comment(span.end as usize);
+    }
+
+    /// Writes `heading { ... }` with `parts` inside, one level deeper.
+    fn block(&mut self, span: Span, meta: &Meta, heading: &str, first: Option<Span>, parts: impl FnOnce(&mut Self)) {
+        let outer = std::mem::take(&mut self.last);
+        let inside = first.map_or(span.end.saturating_sub(1), |first| first.start);
+        // A comment on the heading's line stays there; others above the heading go above it.
+        let heading_end = self.heading_end(span, inside);
+        self.last = outer;
+        self.comments_before(heading_end);
+        self.blank_line_before(span.start);
+        self.meta(meta);
+        let has_comments = self.comments.first().is_some_and(|comment| comment.start < span.end);
+        if first.is_none() && !has_comments {
+            self.line(&format!("{heading} {{}}"));
+        } else {
+            self.line(&format!("{heading} {{"));
+            self.trailing_comment(heading_end as usize);
+            self.last = None;
+            self.level += 1;
+            parts(self);
+            self.comments_before(span.end);
+            self.level -= 1;
+            self.line("}");
+        }
+        self.last = Some(span.end as usize);
+        self.trailing_comment(span.end as usize);
+    }
+
+    /// One past the brace that opens the block at `span` whose first part is at `inside`.
+    ///
+    /// No brace stands between it and the first part except in comments.
+    fn heading_end(&self, span: Span, inside: u32) -> u32 {
+        let text = self.text.get(span.start as usize..inside as usize).unwrap_or("");
+        let mut end = span.start;
+        for line in text.split_inclusive('\n') {
+            let code = line.split_once("//").map_or(line, |(code, _)| code);
+            if let Some(brace) = code.rfind('{') {
+                return end + u32::try_from(brace + 1).unwrap_or(0);
+            }
+            end += u32::try_from(line.len()).unwrap_or(0);
+        }
+        span.start
+    }
+
+    fn meta(&mut self, meta: &Meta) {
+        for line in &meta.docs {
+            let text = if line.is_empty() { "///".to_owned() } else { format!("/// {line}") };
+            self.line(&text);
+        }
+        for attr in &meta.attrs {
+            self.line(&item::attribute(attr));
+        }
+    }
+}
+
+fn end_of(comment: &Comment) -> usize {
+    comment.start as usize + comment.text.len()
+}

@@ -1,0 +1,189 @@
+//! Expressions and types as text.
+
+use super::Printer;
+use crate::ast::{AddOp, Arm, CmpOp, Expr, ExprKind, MulOp, Pattern, PatternKind, Quantifier, Type, TypeKind};
+use crate::literal::quote;
+
+/// `expr` on one line.
+pub(super) fn expr(expr: &Expr) -> String {
+    let mut text = String::new();
+    write_expr(expr, &mut text);
+    text
+}
+
+/// `ty` on one line.
+pub(super) fn ty(ty: &Type) -> String {
+    match &ty.kind {
+        TypeKind::Error => String::new(),
+        TypeKind::Named(name) => name.clone(),
+        TypeKind::Range(lo, hi) => format!("{}..{}", expr(lo), expr(hi)),
+        TypeKind::Option(inner) => format!("{}?", self::ty(inner)),
+    }
+}
+
+impl Printer<'_> {
+    /// `prefix` and `value`, over several lines if they do not fit on one.
+    pub(super) fn broken(&mut self, prefix: &str, value: &Expr) {
+        let line = format!("{prefix}{}", expr(value));
+        if self.fits(&line) {
+            return self.line(&line);
+        }
+        match &value.kind {
+            ExprKind::And(list) => self.joined(prefix, list, "&& "),
+            ExprKind::Or(list) => self.joined(prefix, list, "|| "),
+            ExprKind::Implies(list) => self.joined(prefix, list, "=> "),
+            ExprKind::If(arms, otherwise) => {
+                let mut lead = format!("{prefix}if ");
+                for (condition, value) in arms {
+                    self.line(&format!("{lead}{} then {}", expr(condition), expr(value)));
+                    lead = "else if ".to_owned();
+                }
+                self.line(&format!("else {}", expr(otherwise)));
+            }
+            ExprKind::Match(scrutinee, arms) => {
+                self.line(&format!("{prefix}match {} {{", expr(scrutinee)));
+                self.level += 1;
+                for arm in arms {
+                    self.line(&format!("{},", arm_text(arm)));
+                }
+                self.level -= 1;
+                self.line("}");
+            }
+            _ => self.line(&line),
+        }
+    }
+
+    /// One operand per line, the sign in front.
+    fn joined(&mut self, prefix: &str, operands: &[Expr], sign: &str) {
+        for (index, operand) in operands.iter().enumerate() {
+            let lead = if index == 0 { prefix } else { sign };
+            self.line(&format!("{lead}{}", expr(operand)));
+        }
+    }
+}
+
+fn arm_text(arm: &Arm) -> String {
+    format!("{} => {}", pattern(&arm.pattern), expr(&arm.value))
+}
+
+fn pattern(pattern: &Pattern) -> String {
+    match &pattern.kind {
+        PatternKind::Any => "_".into(),
+        PatternKind::Name(name) => name.clone(),
+        PatternKind::None => "none".into(),
+        PatternKind::Some(name) => format!("some({})", name.text),
+        PatternKind::Literal(literal) => expr(literal),
+    }
+}
+
+/// Brackets are nodes of the tree, so none have to be invented here.
+fn write_expr(expr: &Expr, out: &mut String) {
+    match &expr.kind {
+        ExprKind::Error => {}
+        ExprKind::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
+        ExprKind::Number(text) | ExprKind::Name(text) => out.push_str(text),
+        ExprKind::Str(text) => out.push_str(&quote(text)),
+        ExprKind::None => out.push_str("none"),
+        ExprKind::Some(inner) => wrapped("some(", inner, ")", out),
+        ExprKind::Paren(inner) => wrapped("(", inner, ")", out),
+        ExprKind::Not(inner) => wrapped("!", inner, "", out),
+        ExprKind::Neg(inner) => wrapped("-", inner, "", out),
+        ExprKind::Sum(first, rest) => chain(first, rest.iter().map(|(op, e)| (add_sign(*op), e)), out),
+        ExprKind::Product(first, rest) => chain(first, rest.iter().map(|(op, e)| (mul_sign(*op), e)), out),
+        ExprKind::Compare(first, rest) => chain(first, rest.iter().map(|(op, e)| (cmp_sign(*op), e)), out),
+        ExprKind::And(list) => listed(list, " && ", out),
+        ExprKind::Or(list) => listed(list, " || ", out),
+        ExprKind::Implies(list) => listed(list, " => ", out),
+        ExprKind::If(arms, otherwise) => {
+            for (condition, value) in arms {
+                wrapped("if ", condition, " then ", out);
+                wrapped("", value, " else ", out);
+            }
+            write_expr(otherwise, out);
+        }
+        ExprKind::Match(scrutinee, arms) => {
+            wrapped("match ", scrutinee, " { ", out);
+            let arms: Vec<String> = arms.iter().map(arm_text).collect();
+            out.push_str(&arms.join(", "));
+            out.push_str(if arms.is_empty() { "}" } else { " }" });
+        }
+        ExprKind::Quantified { quantifier, var, lo, hi, body } => {
+            out.push_str(if *quantifier == Quantifier::Exists { "exists " } else { "forall " });
+            out.push_str(&var.text);
+            wrapped(" in ", lo, "..", out);
+            wrapped("", hi, ": ", out);
+            write_expr(body, out);
+        }
+        ExprKind::Call(name, args) => {
+            out.push_str(&name.text);
+            out.push('(');
+            for (index, arg) in args.iter().enumerate() {
+                out.push_str(if index > 0 { ", " } else { "" });
+                if let Some(name) = &arg.name {
+                    out.push_str(&name.text);
+                    out.push_str(": ");
+                }
+                write_expr(&arg.value, out);
+            }
+            out.push(')');
+        }
+        ExprKind::Method(receiver, name, args) => {
+            wrapped("", receiver, ".", out);
+            out.push_str(&name.text);
+            out.push('(');
+            listed(args, ", ", out);
+            out.push(')');
+        }
+        ExprKind::Field(receiver, name) => {
+            wrapped("", receiver, ".", out);
+            out.push_str(&name.text);
+        }
+    }
+}
+
+fn wrapped(before: &str, inner: &Expr, behind: &str, out: &mut String) {
+    out.push_str(before);
+    write_expr(inner, out);
+    out.push_str(behind);
+}
+
+fn listed(list: &[Expr], sign: &str, out: &mut String) {
+    for (index, expr) in list.iter().enumerate() {
+        out.push_str(if index > 0 { sign } else { "" });
+        write_expr(expr, out);
+    }
+}
+
+fn chain<'e>(first: &Expr, rest: impl Iterator<Item = (&'static str, &'e Expr)>, out: &mut String) {
+    write_expr(first, out);
+    for (sign, expr) in rest {
+        out.push_str(sign);
+        write_expr(expr, out);
+    }
+}
+
+fn add_sign(op: AddOp) -> &'static str {
+    match op {
+        AddOp::Add => " + ",
+        AddOp::Sub => " - ",
+    }
+}
+
+fn mul_sign(op: MulOp) -> &'static str {
+    match op {
+        MulOp::Mul => " * ",
+        MulOp::Div => " / ",
+        MulOp::Rem => " % ",
+    }
+}
+
+fn cmp_sign(op: CmpOp) -> &'static str {
+    match op {
+        CmpOp::Eq => " == ",
+        CmpOp::Ne => " != ",
+        CmpOp::Lt => " < ",
+        CmpOp::Le => " <= ",
+        CmpOp::Gt => " > ",
+        CmpOp::Ge => " >= ",
+    }
+}

@@ -1,0 +1,304 @@
+//! Declarations, transitions, purposes and tests as lines.
+
+use super::Printer;
+use super::expr::{expr, ty};
+use crate::ast::{
+    Attr, AttrKind, Direction, Expr, Field, Item, ItemKind, Message, MessagePattern, Model, Name, Pin, Property,
+    PropertyKind, Purpose, PurposeGoal, State, Step, StepKind, Test, Transition, Update, UpdateKind,
+};
+use crate::literal::quote;
+
+impl Printer<'_> {
+    pub(super) fn model(&mut self, model: &Model) {
+        let heading = format!("model {}", model.name.text);
+        let first = model.items.first().map(|item| item.span);
+        self.block(model.span, &model.meta, &heading, first, |printer| {
+            model.items.iter().for_each(|item| printer.item(item));
+        });
+    }
+
+    fn item(&mut self, item: &Item) {
+        let (span, meta) = (item.span, &item.meta);
+        match &item.kind {
+            ItemKind::State(state) => {
+                let heading = format!("state {}", state.name.text);
+                let first = state.transitions.first().map(|first| first.span);
+                self.block(span, meta, &heading, first, |printer| printer.transitions(&state.transitions));
+            }
+            ItemKind::Any(transitions) => {
+                let first = transitions.first().map(|first| first.span);
+                self.block(span, meta, "any", first, |printer| printer.transitions(transitions));
+            }
+            ItemKind::Test(test) => self.test(test, item),
+            ItemKind::Purpose(Purpose { name, goal: PurposeGoal::Observer(states) }) => {
+                let first = states.first().map(|first| first.span);
+                let heading = format!("purpose {}", name.text);
+                self.block(span, meta, &heading, first, |printer| {
+                    states.iter().for_each(|state| printer.observer_state(state));
+                });
+            }
+            _ => self.unit(span, meta, |printer| printer.plain_item(item)),
+        }
+    }
+
+    fn plain_item(&mut self, item: &Item) {
+        match &item.kind {
+            ItemKind::Message(message) => self.message(message),
+            ItemKind::Var(decl) => {
+                let heading = format!("var {}: {}", decl.name.text, ty(&decl.ty));
+                self.defined(&heading, decl.init.as_ref());
+            }
+            ItemKind::Clock(name) => self.line(&format!("clock {}", name.text)),
+            ItemKind::Const(decl) => {
+                let annotation = decl.ty.as_ref().map_or(String::new(), |t| format!(": {}", ty(t)));
+                self.defined(&format!("const {}{annotation}", decl.name.text), Some(&decl.value));
+            }
+            ItemKind::Type(decl) => self.line(&format!("type {} = {}", decl.name.text, ty(&decl.ty))),
+            ItemKind::Enum(decl) => {
+                let names: Vec<String> = decl.variants.iter().map(|name| name.text.clone()).collect();
+                self.braced(&format!("enum {} ", decl.name.text), &names);
+            }
+            ItemKind::Record(decl) => {
+                let fields: Vec<String> = decl.fields.iter().map(field).collect();
+                self.braced(&format!("record {} ", decl.name.text), &fields);
+            }
+            ItemKind::Fn(decl) => {
+                let params: Vec<String> = decl.params.iter().map(field).collect();
+                let heading = format!("fn {}({}) -> {}", decl.name.text, params.join(", "), ty(&decl.result));
+                self.defined(&heading, Some(&decl.body));
+            }
+            ItemKind::Transition(transition) => self.transition(transition),
+            ItemKind::Purpose(purpose) => self.purpose(purpose),
+            ItemKind::Property(property) => self.property(property),
+            ItemKind::State(_) | ItemKind::Any(_) | ItemKind::Test(_) => {}
+        }
+    }
+
+    fn message(&mut self, message: &Message) {
+        let direction = match message.direction {
+            Direction::Input => "input",
+            Direction::Observed => "observed input",
+            Direction::Output => "output",
+        };
+        let heading = format!("{direction} {}", message.name.text);
+        let fields: Vec<String> = message.fields.iter().map(field).collect();
+        self.called(&heading, &fields);
+    }
+
+    /// `heading(parts)`, or one part per line; nothing in brackets if there are none.
+    fn called(&mut self, heading: &str, parts: &[String]) {
+        if parts.is_empty() {
+            return self.line(heading);
+        }
+        let line = format!("{heading}({})", parts.join(", "));
+        if self.fits(&line) {
+            return self.line(&line);
+        }
+        self.line(&format!("{heading}("));
+        self.listed(parts);
+        self.line(")");
+    }
+
+    /// `heading{ parts }`, or one part per line.
+    fn braced(&mut self, heading: &str, parts: &[String]) {
+        if parts.is_empty() {
+            return self.line(&format!("{heading}{{}}"));
+        }
+        let line = format!("{heading}{{ {} }}", parts.join(", "));
+        if self.fits(&line) {
+            return self.line(&line);
+        }
+        self.line(&format!("{heading}{{"));
+        self.listed(parts);
+        self.line("}");
+    }
+
+    fn listed(&mut self, parts: &[String]) {
+        self.level += 1;
+        for part in parts {
+            self.line(&format!("{part},"));
+        }
+        self.level -= 1;
+    }
+
+    /// `heading = value`, the value broken over lines if it is long.
+    fn defined(&mut self, heading: &str, value: Option<&Expr>) {
+        let Some(value) = value else { return self.line(heading) };
+        let line = format!("{heading} = {}", expr(value));
+        if self.fits(&line) {
+            return self.line(&line);
+        }
+        self.line(&format!("{heading} ="));
+        self.level += 1;
+        self.broken("", value);
+        self.level -= 1;
+    }
+
+    // States and transitions.
+
+    fn transitions(&mut self, transitions: &[Transition]) {
+        for transition in transitions {
+            self.unit(transition.span, &transition.meta, |printer| printer.transition(transition));
+        }
+    }
+
+    fn transition(&mut self, transition: &Transition) {
+        let label = transition.label.as_ref().map_or(String::new(), |label| format!("{}: ", label.text));
+        let gate = transition.gate.as_ref().map_or(String::new(), |gate| format!(" {}", gate.text));
+        let head = format!("{label}{}{gate}", transition.verb.word());
+        let pins: Vec<String> = transition.pins.iter().map(pin).collect();
+        let updates: Vec<String> = transition.updates.iter().map(update).collect();
+        let mut line = head.clone();
+        if !pins.is_empty() {
+            line.push_str(&format!("({})", pins.join(", ")));
+        }
+        if let Some(guard) = &transition.guard {
+            line.push_str(&format!(" when {}", expr(guard)));
+        }
+        if !updates.is_empty() {
+            line.push_str(&format!(" {{ {} }}", updates.join(", ")));
+        }
+        if let Some(target) = &transition.target {
+            line.push_str(&format!(" -> {}", target.text));
+        }
+        if self.fits(&line) {
+            return self.line(&line);
+        }
+        self.called(&head, &pins);
+        self.level += 1;
+        if let Some(guard) = &transition.guard {
+            self.broken("when ", guard);
+        }
+        if !updates.is_empty() {
+            self.braced("", &updates);
+        }
+        if let Some(target) = &transition.target {
+            self.line(&format!("-> {}", target.text));
+        }
+        self.level -= 1;
+    }
+
+    // Goals.
+
+    fn purpose(&mut self, purpose: &Purpose) {
+        let heading = format!("purpose {}: ", purpose.name.text);
+        match &purpose.goal {
+            PurposeGoal::Path(labels) => self.path(&heading, labels),
+            PurposeGoal::Reach { state, when } => {
+                let state = state.as_ref().map_or(String::new(), |state| format!(" {}", state.text));
+                let condition = when.as_ref().map_or(String::new(), |when| format!(" when {}", expr(when)));
+                let line = format!("{heading}reach{state}{condition}");
+                match when {
+                    Some(when) if !self.fits(&line) => {
+                        self.line(&format!("{heading}reach{state}"));
+                        self.level += 1;
+                        self.broken("when ", when);
+                        self.level -= 1;
+                    }
+                    _ => self.line(&line),
+                }
+            }
+            PurposeGoal::Observer(_) => {}
+        }
+    }
+
+    /// Labels with commas, as many per line as fit.
+    fn path(&mut self, heading: &str, labels: &[Name]) {
+        let mut line = heading.to_owned();
+        let mut is_first_line = true;
+        for (index, label) in labels.iter().enumerate() {
+            let comma = if index + 1 < labels.len() { "," } else { "" };
+            let more = format!("{}{comma}", label.text);
+            let gap = if line.ends_with(' ') || line.is_empty() { "" } else { " " };
+            if line.len() > heading.len() && line.len() + gap.len() + more.len() > self.room() {
+                self.line(&line);
+                self.level += usize::from(is_first_line);
+                is_first_line = false;
+                line = more;
+            } else {
+                line.push_str(gap);
+                line.push_str(&more);
+            }
+        }
+        self.line(&line);
+        self.level -= usize::from(!is_first_line);
+    }
+
+    fn observer_state(&mut self, state: &State) {
+        let heading = format!("state {}", state.name.text);
+        let first = state.transitions.first().map(|first| first.span);
+        self.block(state.span, &state.meta, &heading, first, |printer| printer.transitions(&state.transitions));
+    }
+
+    fn property(&mut self, property: &Property) {
+        let label = property.label.as_ref().map_or(String::new(), |label| format!("{}: ", label.text));
+        let word = match property.kind {
+            PropertyKind::Always => "always",
+            PropertyKind::Sometimes => "sometimes",
+        };
+        let line = format!("{label}{word} {}", expr(&property.condition));
+        if self.fits(&line) {
+            return self.line(&line);
+        }
+        self.line(&format!("{label}{word}"));
+        self.level += 1;
+        self.broken("", &property.condition);
+        self.level -= 1;
+    }
+
+    fn test(&mut self, test: &Test, item: &Item) {
+        let heading = format!("test {}", quote(&test.name));
+        let first = test.steps.first().map(|first| first.span);
+        self.block(item.span, &item.meta, &heading, first, |printer| {
+            for step in &test.steps {
+                printer.unit(step.span, &crate::ast::Meta::default(), |printer| printer.step(step));
+            }
+        });
+    }
+
+    fn step(&mut self, step: &Step) {
+        match &step.kind {
+            StepKind::Send(pattern) => self.pattern("send", pattern),
+            StepKind::Expect(pattern) => self.pattern("expect", pattern),
+            StepKind::Quiet(None) => self.line("quiet"),
+            StepKind::Quiet(Some(duration)) => self.line(&format!("quiet {}", expr(duration))),
+        }
+    }
+
+    fn pattern(&mut self, word: &str, pattern: &MessagePattern) {
+        let head = format!("{word} {}", pattern.gate.text);
+        let pins: Vec<String> = pattern.pins.iter().map(pin).collect();
+        let Some(guard) = &pattern.guard else { return self.called(&head, &pins) };
+        let pinned = if pins.is_empty() { head.clone() } else { format!("{head}({})", pins.join(", ")) };
+        let line = format!("{pinned} when {}", expr(guard));
+        if self.fits(&line) {
+            return self.line(&line);
+        }
+        self.called(&head, &pins);
+        self.level += 1;
+        self.broken("when ", guard);
+        self.level -= 1;
+    }
+}
+
+pub(super) fn attribute(attr: &Attr) -> String {
+    match &attr.kind {
+        AttrKind::Req(text) => format!("@req({})", quote(text)),
+        AttrKind::Weight(weight) => format!("@weight({weight})"),
+    }
+}
+
+fn field(field: &Field) -> String {
+    format!("{}: {}", field.name.text, ty(&field.ty))
+}
+
+fn pin(pin: &Pin) -> String {
+    format!("{}: {}", pin.field.text, expr(&pin.value))
+}
+
+fn update(update: &Update) -> String {
+    match &update.kind {
+        UpdateKind::Assign(target, value) => format!("{} = {}", target.text, expr(value)),
+        UpdateKind::Reset(clock) => format!("reset {}", clock.text),
+    }
+}
