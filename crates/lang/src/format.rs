@@ -129,7 +129,7 @@ impl<'a> Printer<'a> {
         if self.out.ends_with('\n') {
             self.out.pop();
         }
-        self.out.push_str(" ");
+        self.out.push(' ');
         self.out.push_str(comment);
         self.out.push('\n');
     }
@@ -146,7 +146,14 @@ impl<'a> Printer<'a> {
     }
 
     /// Writes `heading { ... }` with `parts` inside, one level deeper.
-    fn block(&mut self, span: Span, meta: &Meta, heading: &str, first: Option<Span>, parts: impl FnOnce(&mut Self)) {
+    fn block(
+        &mut self,
+        span: Span,
+        meta: &Meta,
+        heading: &str,
+        first: Option<Span>,
+        parts: impl FnOnce(&mut Self),
+    ) {
         let outer = std::mem::take(&mut self.last);
         let inside = first.map_or(span.end.saturating_sub(1), |first| first.start);
         // A comment on the heading's line stays there; others above the heading go above it.

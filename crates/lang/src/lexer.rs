@@ -254,10 +254,7 @@ impl TokenKind {
     /// Whether it is a word that cannot be a name.
     pub(crate) fn is_reserved(self) -> bool {
         use TokenKind::{Else, Exists, False, Forall, If, In, Match, None, Some, Then, True, When};
-        matches!(
-            self,
-            If | Then | Else | Match | Exists | Forall | In | True | False | None | Some | When
-        )
+        matches!(self, If | Then | Else | Match | Exists | Forall | In | True | False | None | Some | When)
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod ast;
 mod format;
+mod import;
 mod lexer;
 mod lint;
 mod literal;
@@ -55,6 +56,7 @@ impl Loaded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lints {
     On,
+    Off,
 }
 
 /// Reads the text `file` as the kind of model its name's extension says.
@@ -69,6 +71,9 @@ pub fn load(sources: &Sources, file: FileId, options: &Options) -> Loaded {
     } else {
         match extension(&source.name) {
             Some("iox") => load_iox(&source.text, file, options, &mut sink),
+            Some("as") => import::action::load(&source.text, file, options, &mut sink),
+            Some("dot") => import::dot::load(&source.text, file, options, &mut sink),
+            Some("xml") => import::ralib::load(&source.text, file, options, &mut sink),
             other => {
                 sink.push(unknown_format(other, file));
                 None

@@ -35,14 +35,16 @@ fn unused_values(cx: &Checker<'_, '_>, found: &mut Vec<Diagnostic>) {
             ValueItem::Const(_) => (Code::UnusedConstant, format!("constant `{name}` is never used")),
             ValueItem::Variant(..) | ValueItem::Broken => continue,
         };
-        found.push(Diagnostic::new(code, entry.span, message).help("remove it, or use it where it was meant"));
+        found
+            .push(Diagnostic::new(code, entry.span, message).help("remove it, or use it where it was meant"));
     }
 }
 
 fn unused<T>(table: &Table<'_, T>, code: Code, what: &str, how: &str, found: &mut Vec<Diagnostic>) {
     for (name, entry) in table.iter().filter(|(_, entry)| !entry.used) {
         let message = format!("{what} `{name}` {how}");
-        found.push(Diagnostic::new(code, entry.span, message).help("remove it, or use it where it was meant"));
+        found
+            .push(Diagnostic::new(code, entry.span, message).help("remove it, or use it where it was meant"));
     }
 }
 
@@ -139,7 +141,9 @@ fn check_transition(
         let is_field = gate.is_some_and(|gate| gate.item.fields.contains_key(&target.text));
         if !is_field && matches!(&value.kind, ExprKind::Name(name) if *name == target.text) {
             let message = format!("`{}` keeps its value anyway", target.text);
-            found.push(Diagnostic::new(Code::SelfAssignment, update.span, message).help("remove the assignment"));
+            found.push(
+                Diagnostic::new(Code::SelfAssignment, update.span, message).help("remove the assignment"),
+            );
         }
     }
 }

@@ -44,7 +44,8 @@ pub(crate) fn number(text: &str) -> Result<Number, NotANumber> {
     }
     let unit = UNITS.iter().find(|(name, ..)| *name == suffix);
     let Some(&(_, numer, denom)) = unit else {
-        let looks_like_unit = suffix.chars().all(|c| c.is_ascii_alphabetic()) && !suffix.starts_with(['e', 'x']);
+        let looks_like_unit =
+            suffix.chars().all(|c| c.is_ascii_alphabetic()) && !suffix.starts_with(['e', 'x']);
         return Err(if looks_like_unit { NotANumber::Unit(UNIT_NAMES) } else { NotANumber::Suffix });
     };
     let scale = Rational::new(Int::from(numer), Int::from(denom)).unwrap_or(Rational::ONE);

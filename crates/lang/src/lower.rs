@@ -73,7 +73,11 @@ impl<'a> Lowering<'a, '_> {
             let known = self.cx.states.get(&name.text).is_some();
             self.cx.states.declare(self.cx.sink, name, locations.next_id());
             if !known {
-                locations.push(Location { name: name.text.as_str().into(), span: name.span, doc: doc(&item.meta) });
+                locations.push(Location {
+                    name: name.text.as_str().into(),
+                    span: name.span,
+                    doc: doc(&item.meta),
+                });
             }
         }
         if !locations.is_empty() {
@@ -112,8 +116,13 @@ impl<'a> Lowering<'a, '_> {
 }
 
 /// The finding that there is no constant `name` to override.
-pub(crate) fn unknown_constant<'n>(name: &str, span: Span, names: impl Iterator<Item = &'n str>) -> Diagnostic {
-    let diagnostic = Diagnostic::new(Code::UnknownConstant, span, format!("there is no constant `{name}` to set"));
+pub(crate) fn unknown_constant<'n>(
+    name: &str,
+    span: Span,
+    names: impl Iterator<Item = &'n str>,
+) -> Diagnostic {
+    let diagnostic =
+        Diagnostic::new(Code::UnknownConstant, span, format!("there is no constant `{name}` to set"));
     match crate::suggest::nearest_name(name, names) {
         Some(best) => diagnostic.help(format!("did you mean `--set {best}=...`?")),
         None => diagnostic,

@@ -52,12 +52,38 @@ pub(crate) struct Parser<'a> {
     sink: &'a mut Sink,
     /// Where the last error was reported, so that one place has one error.
     last_error: Option<usize>,
+    /// What text that does not follow the grammar is called.
+    syntax: Code,
+    /// The span of everything, if the text is a part of another format's file.
+    whole: Option<Span>,
 }
 
 impl<'a> Parser<'a> {
     pub(crate) fn new(text: &'a str, file: FileId, lexed: &'a Lexed, sink: &'a mut Sink) -> Self {
         let tokens = &lexed.tokens;
-        Self { text, file, tokens, position: 0, braces: 0, nesting: 0, parts: 0, sink, last_error: None }
+        Self {
+            text,
+            file,
+            tokens,
+            position: 0,
+            braces: 0,
+            nesting: 0,
+            parts: 0,
+            sink,
+            last_error: None,
+            syntax: Code::UnexpectedToken,
+            whole: None,
+        }
+    }
+
+    /// Reports text that does not follow the grammar as `code`.
+    pub(crate) fn with_syntax(self, code: Code) -> Self {
+        Self { syntax: code, ..self }
+    }
+
+    /// Places everything at `span`.
+    pub(crate) fn placed_at(self, span: Span) -> Self {
+        Self { whole: Some(span), ..self }
     }
 
     // Looking.
@@ -71,7 +97,7 @@ impl<'a> Parser<'a> {
         self.token(0).kind
     }
 
-    fn kind_after(&self, ahead: usize) -> TokenKind {
+    pub(crate) fn kind_after(&self, ahead: usize) -> TokenKind {
         self.token(ahead).kind
     }
 
@@ -98,6 +124,9 @@ impl<'a> Parser<'a> {
     }
 
     fn span_of(&self, token: Token) -> Span {
+        if let Some(whole) = self.whole {
+            return whole;
+        }
         Span::new(self.file, token.start as usize, token.end as usize)
     }
 
@@ -188,10 +217,14 @@ impl<'a> Parser<'a> {
             let word = self.slice();
             let span = self.span();
             self.report(
-                Diagnostic::new(Code::ReservedWord, span, format!("`{word}` is a word of the language, expected {what}"))
-                    .caret("cannot be a name")
-                    .help(format!("pick another name, such as `{word}_`"))
-                    .fix(span, format!("{word}_")),
+                Diagnostic::new(
+                    Code::ReservedWord,
+                    span,
+                    format!("`{word}` is a word of the language, expected {what}"),
+                )
+                .caret("cannot be a name")
+                .help(format!("pick another name, such as `{word}_`"))
+                .fix(span, format!("{word}_")),
             );
             return Err(Abort);
         }
@@ -206,6 +239,11 @@ impl<'a> Parser<'a> {
             self.sink.push(diagnostic);
         }
         self.last_error = Some(self.position);
+    }
+
+    /// Reports `diagnostic`, which is not about the token at hand.
+    pub(crate) fn report_always(&mut self, diagnostic: Diagnostic) {
+        self.sink.push(diagnostic);
     }
 
     /// The next token as a message names it.
@@ -234,22 +272,28 @@ impl<'a> Parser<'a> {
         let span = self.span();
         match self.kind() {
             TokenKind::Unknown => self.unknown_character(span),
-            TokenKind::OpenStr => Diagnostic::new(Code::UnterminatedString, span, "the string is not closed on its line")
-                .help("close it with `\"`, and write `\\n` for a line break"),
+            TokenKind::OpenStr => {
+                Diagnostic::new(Code::UnterminatedString, span, "the string is not closed on its line")
+                    .help("close it with `\"`, and write `\\n` for a line break")
+            }
             TokenKind::Doc => Diagnostic::new(Code::MisplacedDoc, span, "this doc comment documents nothing")
                 .caret(format!("expected {expected}"))
                 .help("use `//` for a remark")
                 .fix(Span::new(self.file, span.start as usize, span.start as usize + 3), "//"),
-            _ => Diagnostic::new(Code::UnexpectedToken, span, format!("expected {expected}, found {}", self.found()))
+            _ => Diagnostic::new(self.syntax, span, format!("expected {expected}, found {}", self.found()))
                 .caret(format!("expected {expected}")),
         }
     }
 
     fn unknown_character(&self, span: Span) -> Diagnostic {
         let text = self.slice();
-        let shown: String = text.chars().take(8).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-        let diagnostic =
-            Diagnostic::new(Code::UnexpectedCharacter, span, format!("`{shown}` is not part of the language"));
+        let shown: String =
+            text.chars().take(8).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+        let diagnostic = Diagnostic::new(
+            Code::UnexpectedCharacter,
+            span,
+            format!("`{shown}` is not part of the language"),
+        );
         match text.chars().next() {
             Some('\'') => diagnostic.help("strings use double quotes"),
             Some('#') => diagnostic.help("comments start with `//`"),
@@ -270,18 +314,33 @@ impl<'a> Parser<'a> {
     /// block (`state x {`, `label: on`) ends the search even inside open braces: somebody
     /// forgot to close them.
     pub(crate) fn recover(&mut self, level: usize) {
+        self.skip_to(level, |parser, inside| parser.at_strong_start() || !inside && parser.at_part_start());
+    }
+
+    /// Skips to the first token of a line where `is_start` holds (told whether braces above
+    /// `level` are open), or to the brace that closes the block at brace level `level`.
+    pub(crate) fn skip_to(&mut self, level: usize, is_start: impl Fn(&Self, bool) -> bool) {
         loop {
             let token = self.token(0);
             let inside = self.braces > level;
             match token.kind {
                 TokenKind::End => break,
                 TokenKind::CloseBrace if !inside => break,
-                _ if token.first_on_line && self.at_strong_start() => break,
-                _ if token.first_on_line && !inside && self.at_part_start() => break,
+                _ if token.first_on_line && is_start(self, inside) => break,
                 _ => _ = self.bump(),
             }
         }
         self.braces = level;
+    }
+
+    /// Open braces among the consumed tokens.
+    pub(crate) fn braces(&self) -> usize {
+        self.braces
+    }
+
+    /// How far the parser has come.
+    pub(crate) fn position(&self) -> usize {
+        self.position
     }
 
     fn at_part_start(&self) -> bool {
@@ -300,7 +359,9 @@ impl<'a> Parser<'a> {
             return self.kind_after(2) == TokenKind::Name
                 && matches!(self.slice_at(2), "on" | "emit" | "internal" | "always" | "sometimes");
         }
-        self.at_word("state") && self.kind_after(1) == TokenKind::Name && self.kind_after(2) == TokenKind::OpenBrace
+        self.at_word("state")
+            && self.kind_after(1) == TokenKind::Name
+            && self.kind_after(2) == TokenKind::OpenBrace
             || self.at_word("any") && self.kind_after(1) == TokenKind::OpenBrace
             || self.at_word("test") && self.kind_after(1) == TokenKind::Str
     }
@@ -337,11 +398,16 @@ impl<'a> Parser<'a> {
             ("weight", TokenKind::Number) => self.weight(),
             ("weight", _) => return self.unexpected("a whole number"),
             _ => {
-                let diagnostic =
-                    Diagnostic::new(Code::BadAttribute, name.span, format!("there is no attribute `@{}`", name.text));
+                let diagnostic = Diagnostic::new(
+                    Code::BadAttribute,
+                    name.span,
+                    format!("there is no attribute `@{}`", name.text),
+                );
                 let diagnostic = suggest::nearest(diagnostic, &name, ["req", "weight"].into_iter());
                 self.report(diagnostic.help("attributes are `@req(\"R-12\")` and `@weight(5)`"));
-                while !matches!(self.kind(), TokenKind::CloseParen | TokenKind::End) && !self.token(0).first_on_line {
+                while !matches!(self.kind(), TokenKind::CloseParen | TokenKind::End)
+                    && !self.token(0).first_on_line
+                {
                     self.bump();
                 }
                 None
@@ -357,7 +423,8 @@ impl<'a> Parser<'a> {
             let span = self.span();
             let message = format!("`{}` is not a weight", self.slice());
             self.report(
-                Diagnostic::new(Code::BadAttribute, span, message).help("a weight is a whole number from 0 to 1000000"),
+                Diagnostic::new(Code::BadAttribute, span, message)
+                    .help("a weight is a whole number from 0 to 1000000"),
             );
         }
         self.bump();
@@ -385,8 +452,29 @@ impl<'a> Parser<'a> {
 
 /// The words that start declarations, transitions and steps.
 const PART_WORDS: &[&str] = &[
-    "input", "observed", "output", "var", "clock", "const", "type", "enum", "record", "fn", "state", "any", "on",
-    "emit", "internal", "purpose", "always", "sometimes", "test", "send", "expect", "quiet", "model",
+    "input",
+    "observed",
+    "output",
+    "var",
+    "clock",
+    "const",
+    "type",
+    "enum",
+    "record",
+    "fn",
+    "state",
+    "any",
+    "on",
+    "emit",
+    "internal",
+    "purpose",
+    "always",
+    "sometimes",
+    "test",
+    "send",
+    "expect",
+    "quiet",
+    "model",
 ];
 
 impl TokenKind {

@@ -118,8 +118,11 @@ struct Definitions<'a> {
 
 impl<'a> Definitions<'a> {
     fn collect(items: &'a [Item]) -> Self {
-        let mut names =
-            Self { constants: FxHashMap::default(), types: FxHashMap::default(), functions: FxHashMap::default() };
+        let mut names = Self {
+            constants: FxHashMap::default(),
+            types: FxHashMap::default(),
+            functions: FxHashMap::default(),
+        };
         for (index, item) in items.iter().enumerate() {
             let (table, name) = match &item.kind {
                 ItemKind::Const(decl) => (&mut names.constants, &decl.name),
@@ -135,7 +138,14 @@ impl<'a> Definitions<'a> {
     }
 
     /// Depth-first from `root`, with an explicit stack of (item, its uses, next use).
-    fn visit(&self, items: &[Item], root: usize, states: &mut [Visit], order: &mut Vec<usize>, sink: &mut Sink) {
+    fn visit(
+        &self,
+        items: &[Item],
+        root: usize,
+        states: &mut [Visit],
+        order: &mut Vec<usize>,
+        sink: &mut Sink,
+    ) {
         if states[root] != Visit::New || defined_name(&items[root]).is_none() {
             return;
         }
@@ -219,7 +229,9 @@ fn report_circle(items: &[Item], circle: &[usize], sink: &mut Sink) {
         let diagnostic = others.iter().take(5).fold(diagnostic, |diagnostic, name| {
             diagnostic.label(name.span, format!("`{}` is part of the circle", name.text))
         });
-        diagnostic.help("functions are not recursive; use `exists` or `forall` over a range, or several transitions")
+        diagnostic.help(
+            "functions are not recursive; use `exists` or `forall` over a range, or several transitions",
+        )
     });
 }
 
@@ -285,7 +297,11 @@ pub(crate) fn each_child<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     match &expr.kind {
         ExprKind::Error | ExprKind::Bool(_) | ExprKind::Number(_) | ExprKind::Str(_) => {}
         ExprKind::None | ExprKind::Name(_) => {}
-        ExprKind::Some(e) | ExprKind::Paren(e) | ExprKind::Not(e) | ExprKind::Neg(e) | ExprKind::Field(e, _) => visit(e),
+        ExprKind::Some(e)
+        | ExprKind::Paren(e)
+        | ExprKind::Not(e)
+        | ExprKind::Neg(e)
+        | ExprKind::Field(e, _) => visit(e),
         ExprKind::Sum(first, rest) => {
             visit(first);
             rest.iter().for_each(|(_, e)| visit(e));

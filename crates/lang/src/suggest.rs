@@ -21,7 +21,8 @@ pub(crate) fn nearest<'a>(
 pub(crate) fn nearest_name<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
     let scored = candidates.filter_map(|candidate| {
-        let distance = if candidate.eq_ignore_ascii_case(name) { 0 } else { distance(name, candidate, limit)? };
+        let distance =
+            if candidate.eq_ignore_ascii_case(name) { 0 } else { distance(name, candidate, limit)? };
         Some((distance, candidate))
     });
     scored.min_by_key(|&(distance, _)| distance).map(|(_, candidate)| candidate)

@@ -245,7 +245,9 @@ impl<'a, 's> Checker<'a, 's> {
         sink.error(|| {
             let diagnostic = Diagnostic::new(Code::UnknownType, span, format!("there is no type `{name}`"));
             let meant = match name {
-                "integer" | "Int" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "usize" | "number" => Some("int"),
+                "integer" | "Int" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "usize" | "number" => {
+                    Some("int")
+                }
                 "boolean" | "Bool" => Some("bool"),
                 "str" | "String" | "text" => Some("string"),
                 "float" | "double" | "f32" | "f64" | "Real" | "duration" | "time" => Some("real"),
@@ -359,7 +361,9 @@ impl<'a, 's> Checker<'a, 's> {
             return Some(());
         }
         let message = format!("{n} is outside {lo}..{hi}, the range of {}", role.describe());
-        self.sink.error(|| Diagnostic::new(Code::ConstOutOfRange, span, message).caret(format!("not in {lo}..{hi}")));
+        self.sink.error(|| {
+            Diagnostic::new(Code::ConstOutOfRange, span, message).caret(format!("not in {lo}..{hi}"))
+        });
         None
     }
 
@@ -411,7 +415,9 @@ impl<'a, 's> Checker<'a, 's> {
             (Sort::Bool, Sort::Int | Sort::Real) => Some("compare it with a value, as in `n > 0`".into()),
             (Sort::Bool, Sort::Str) => Some("compare it with a value, as in `s == \"a\"`".into()),
             (Sort::Int, Sort::Real) => Some("a real does not become an int; declare it `real`".into()),
-            (Sort::Int | Sort::Real, Sort::Bool) => Some("choose a number: `if condition then 1 else 0`".into()),
+            (Sort::Int | Sort::Real, Sort::Bool) => {
+                Some("choose a number: `if condition then 1 else 0`".into())
+            }
             _ => None,
         }
     }
@@ -430,7 +436,11 @@ impl<'a, 's> Checker<'a, 's> {
         for &obligation in obligations {
             if self.pool.holds(obligation, &nothing) == Ok(false) {
                 self.sink.error(|| {
-                    Diagnostic::new(Code::ConstOutOfRange, span, "a value in this expression leaves its range")
+                    Diagnostic::new(
+                        Code::ConstOutOfRange,
+                        span,
+                        "a value in this expression leaves its range",
+                    )
                 });
                 return None;
             }

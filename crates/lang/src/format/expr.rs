@@ -1,7 +1,9 @@
 //! Expressions and types as text.
 
 use super::Printer;
-use crate::ast::{AddOp, Arm, CmpOp, Expr, ExprKind, MulOp, Pattern, PatternKind, Quantifier, Type, TypeKind};
+use crate::ast::{
+    AddOp, Arm, CmpOp, Expr, ExprKind, MulOp, Pattern, PatternKind, Quantifier, Type, TypeKind,
+};
 use crate::literal::quote;
 
 /// `expr` on one line.

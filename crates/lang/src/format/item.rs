@@ -3,8 +3,9 @@
 use super::Printer;
 use super::expr::{expr, ty};
 use crate::ast::{
-    Attr, AttrKind, Direction, Expr, Field, Item, ItemKind, Message, MessagePattern, Model, Name, Pin, Property,
-    PropertyKind, Purpose, PurposeGoal, State, Step, StepKind, Test, Transition, Update, UpdateKind,
+    Attr, AttrKind, Direction, Expr, Field, Item, ItemKind, Message, MessagePattern, Model, Name, Pin,
+    Property, PropertyKind, Purpose, PurposeGoal, State, Step, StepKind, Test, Transition, Update,
+    UpdateKind,
 };
 use crate::literal::quote;
 
@@ -227,7 +228,9 @@ impl Printer<'_> {
     fn observer_state(&mut self, state: &State) {
         let heading = format!("state {}", state.name.text);
         let first = state.transitions.first().map(|first| first.span);
-        self.block(state.span, &state.meta, &heading, first, |printer| printer.transitions(&state.transitions));
+        self.block(state.span, &state.meta, &heading, first, |printer| {
+            printer.transitions(&state.transitions)
+        });
     }
 
     fn property(&mut self, property: &Property) {

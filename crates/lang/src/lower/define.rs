@@ -11,7 +11,10 @@ use ioxide_model::term::Term;
 use ioxide_model::value::Value;
 
 use super::{Lowering, doc};
-use crate::ast::{AttrKind, ConstDecl, Direction, EnumDecl, Field, FnDecl, Item, ItemKind, Message, Name, RecordDecl, VarDecl};
+use crate::ast::{
+    AttrKind, ConstDecl, Direction, EnumDecl, Field, FnDecl, Item, ItemKind, Message, Name, RecordDecl,
+    VarDecl,
+};
 use crate::lexer::{TokenKind, lex};
 use crate::parser::Parser;
 use crate::resolve::{Table, definition_order};
@@ -85,8 +88,10 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn define_enum(&mut self, decl: &EnumDecl) {
-        let ctors = decl.variants.iter().map(|name| Ctor { name: name.text.as_str().into(), fields: Vec::new() });
-        let data = Data { name: decl.name.text.as_str().into(), kind: DataKind::Enum, ctors: ctors.collect() };
+        let ctors =
+            decl.variants.iter().map(|name| Ctor { name: name.text.as_str().into(), fields: Vec::new() });
+        let data =
+            Data { name: decl.name.text.as_str().into(), kind: DataKind::Enum, ctors: ctors.collect() };
         let id = self.cx.pool.declare_data(data);
         for (at, variant) in decl.variants.iter().enumerate() {
             self.set_value(variant, ValueItem::Variant(id, u32::try_from(at).unwrap_or(u32::MAX)));
@@ -124,7 +129,9 @@ impl<'a> Lowering<'a, '_> {
         let written = match &decl.ty {
             Some(ty) => {
                 let Some(sort) = self.cx.sort(ty) else { return };
-                self.cx.constant(&decl.value, sort, Role::Constant(&decl.name.text)).map(|value| (value, sort))
+                self.cx
+                    .constant(&decl.value, sort, Role::Constant(&decl.name.text))
+                    .map(|value| (value, sort))
             }
             None => {
                 let (term, obligations) = self.cx.at(Place::Constant, None, |cx| cx.infer(&decl.value, None));
@@ -188,9 +195,9 @@ impl<'a> Lowering<'a, '_> {
             .map(|field| (field.name.to_string(), self.cx.pool.declare(&field.name, field.sort)))
             .collect();
         self.cx.params = params.iter().cloned().collect();
-        let (body, obligations) = self.cx.at(Place::Function, None, |cx| {
-            cx.check(&decl.body, result, Role::Result(&decl.name.text))
-        });
+        let (body, obligations) = self
+            .cx
+            .at(Place::Function, None, |cx| cx.check(&decl.body, result, Role::Result(&decl.name.text)));
         self.cx.params.clear();
         if let (Some(body), Some(entry)) = (body, self.cx.functions.get_mut(&decl.name.text))
             && entry.span == decl.name.span
@@ -251,7 +258,11 @@ impl<'a> Lowering<'a, '_> {
         let is_transition = matches!(item.kind, ItemKind::Transition(_));
         let takes_req = matches!(
             item.kind,
-            ItemKind::State(_) | ItemKind::Transition(_) | ItemKind::Purpose(_) | ItemKind::Property(_) | ItemKind::Test(_)
+            ItemKind::State(_)
+                | ItemKind::Transition(_)
+                | ItemKind::Purpose(_)
+                | ItemKind::Property(_)
+                | ItemKind::Test(_)
         );
         for attr in &item.meta.attrs {
             let fits = match attr.kind {

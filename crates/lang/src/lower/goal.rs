@@ -13,8 +13,8 @@ use ioxide_model::term::Term;
 
 use super::{Lowering, doc, reqs};
 use crate::ast::{
-    Expr, Item, ItemKind, MessagePattern, Name, Property, PropertyKind, Purpose, PurposeGoal, State, Step, StepKind,
-    Test, Transition, Verb,
+    Expr, Item, ItemKind, MessagePattern, Name, Property, PropertyKind, Purpose, PurposeGoal, State, Step,
+    StepKind, Test, Transition, Verb,
 };
 use crate::resolve::Table;
 use crate::typeck::{GateItem, Place, Role};
@@ -45,7 +45,13 @@ impl<'a> Lowering<'a, '_> {
                 _ => continue,
             };
             if let Some(kind) = kind {
-                self.sts.goals.push(Goal { name, kind, span: item.span, doc: doc(&item.meta), reqs: reqs(&item.meta) });
+                self.sts.goals.push(Goal {
+                    name,
+                    kind,
+                    span: item.span,
+                    doc: doc(&item.meta),
+                    reqs: reqs(&item.meta),
+                });
             }
         }
     }
@@ -54,15 +60,11 @@ impl<'a> Lowering<'a, '_> {
         match &purpose.goal {
             PurposeGoal::Path(labels) => self.path(labels).map(GoalKind::Path),
             PurposeGoal::Reach { state, when } => {
-                let location = match state {
-                    Some(name) => Some(self.reached_state(name)),
-                    None => None,
-                };
-                let when = self.formula(when.as_ref(), Place::Reach);
+                let location = state.as_ref().map(|name| self.reached_state(name));
+                let when = self.formula(when.as_ref(), Place::Reach)?;
                 match location {
                     Some(None) => None,
-                    Some(location) => Some(GoalKind::Reach { location, when: when? }),
-                    None => Some(GoalKind::Reach { location: None, when: when? }),
+                    found => Some(GoalKind::Reach { location: found.flatten(), when }),
                 }
             }
             PurposeGoal::Observer(states) => self.observer(&purpose.name, states).map(GoalKind::Observer),
@@ -79,7 +81,8 @@ impl<'a> Lowering<'a, '_> {
 
     fn formula(&mut self, condition: Option<&'a Expr>, place: Place) -> Option<Term> {
         let Some(condition) = condition else { return Some(self.cx.pool.tt()) };
-        let (term, obligations) = self.cx.at(place, None, |cx| cx.check(condition, Sort::Bool, Role::Condition));
+        let (term, obligations) =
+            self.cx.at(place, None, |cx| cx.check(condition, Sort::Bool, Role::Condition));
         let term = term?;
         Some(self.cx.pool.and(obligations.into_iter().chain([term])))
     }
@@ -99,7 +102,8 @@ impl<'a> Lowering<'a, '_> {
             self.sts.switches.get(first)?;
             let at = path.last().map(|&switch| self.sts.switches[switch].target);
             let candidates = self.any_labels.get(label.text.as_str()).map_or(vec![first], Clone::clone);
-            let fits = |&&switch: &&SwitchId| at.unwrap_or(self.sts.initial) == self.sts.switches[switch].source;
+            let fits =
+                |&&switch: &&SwitchId| at.unwrap_or(self.sts.initial) == self.sts.switches[switch].source;
             let next = candidates.iter().find(fits).copied();
             let next = next.or_else(|| at.is_none().then_some(first));
             let Some(next) = next else {
@@ -142,8 +146,12 @@ impl<'a> Lowering<'a, '_> {
         }
         if states.is_empty() {
             self.cx.sink.error(|| {
-                Diagnostic::new(Code::MisplacedItem, purpose.span, format!("observer `{}` has no state", purpose.text))
-                    .help("give it at least one: `state start { on message -> hit }`")
+                Diagnostic::new(
+                    Code::MisplacedItem,
+                    purpose.span,
+                    format!("observer `{}` has no state", purpose.text),
+                )
+                .help("give it at least one: `state start { on message -> hit }`")
             });
             return None;
         }
@@ -182,8 +190,12 @@ impl<'a> Lowering<'a, '_> {
         let message = self.seen_gate(gate);
         let to = self.observer_target(transition, from, stages);
         let message = message?;
-        let when =
-            self.condition(Some(message.clone()), &transition.pins, transition.guard.as_ref(), Place::Message)?;
+        let when = self.condition(
+            Some(message.clone()),
+            &transition.pins,
+            transition.guard.as_ref(),
+            Place::Message,
+        )?;
         Some(ObserverRule { from, gate: message.gate, when, to: to?, span: transition.span })
     }
 
@@ -205,7 +217,8 @@ impl<'a> Lowering<'a, '_> {
                     let message = format!("the observer has no state `{}`", name.text);
                     let diagnostic = Diagnostic::new(Code::UnknownState, name.span, message);
                     let names = stages.names().chain(["hit", "miss"]);
-                    crate::suggest::nearest(diagnostic, name, names).note("`hit` and `miss` end the observation")
+                    crate::suggest::nearest(diagnostic, name, names)
+                        .note("`hit` and `miss` end the observation")
                 });
                 None
             }
@@ -257,7 +270,8 @@ impl<'a> Lowering<'a, '_> {
         let seconds = value.to_rational()?;
         if seconds.is_negative() {
             self.cx.sink.error(|| {
-                Diagnostic::new(Code::ConstOutOfRange, expr.span, "a duration is not negative").help("write `quiet 1s`")
+                Diagnostic::new(Code::ConstOutOfRange, expr.span, "a duration is not negative")
+                    .help("write `quiet 1s`")
             });
             return None;
         }
@@ -289,7 +303,8 @@ impl<'a> Lowering<'a, '_> {
             });
             return None;
         }
-        let when = self.condition(Some(message.clone()), &pattern.pins, pattern.guard.as_ref(), Place::Message)?;
+        let when =
+            self.condition(Some(message.clone()), &pattern.pins, pattern.guard.as_ref(), Place::Message)?;
         Some((message, when))
     }
 }

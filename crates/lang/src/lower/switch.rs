@@ -98,10 +98,15 @@ impl<'a> Lowering<'a, '_> {
         if !self.room_for(n_states, transition.span) {
             return;
         }
-        let base = transition.label.as_ref().map_or_else(|| format!("any#{number}"), |label| label.text.clone());
+        let base =
+            transition.label.as_ref().map_or_else(|| format!("any#{number}"), |label| label.text.clone());
         let mut copies = Vec::with_capacity(n_states);
         for source in self.sts.locations.ids() {
-            let label = if n_states == 1 { base.clone() } else { format!("{base}@{}", self.sts.locations[source].name) };
+            let label = if n_states == 1 {
+                base.clone()
+            } else {
+                format!("{base}@{}", self.sts.locations[source].name)
+            };
             copies.push(self.push(&checked, transition, &transition.meta, source, label.into()));
         }
         if let Some(label) = &transition.label {
@@ -116,7 +121,14 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    fn push(&mut self, checked: &Checked, transition: &Transition, meta: &Meta, source: LocId, label: Arc<str>) -> SwitchId {
+    fn push(
+        &mut self,
+        checked: &Checked,
+        transition: &Transition,
+        meta: &Meta,
+        source: LocId,
+        label: Arc<str>,
+    ) -> SwitchId {
         let weight = meta.attrs.iter().rev().find_map(|attr| match attr.kind {
             AttrKind::Weight(weight) => Some(weight),
             AttrKind::Req(_) => None,
@@ -149,7 +161,8 @@ impl<'a> Lowering<'a, '_> {
         };
         let message = message?;
         let gate = message.as_ref().map_or(Sts::TAU, |message| message.gate);
-        let condition = self.condition(message.clone(), &transition.pins, transition.guard.as_ref(), Place::Guard);
+        let condition =
+            self.condition(message.clone(), &transition.pins, transition.guard.as_ref(), Place::Guard);
         let changes = self.updates(&transition.updates, message);
         let (condition, (update, resets, range_check)) = (condition?, changes?);
         let guard = match range_check {
@@ -299,9 +312,15 @@ impl<'a> Lowering<'a, '_> {
         let (what, declared, help) = match (entry, field) {
             (Some((ValueItem::Var(var), _)), _) => return Some(var),
             (Some((ValueItem::Broken, _)), _) => return None,
-            (Some((ValueItem::Clock(_), declared)), _) => ("a clock", declared, format!("write `reset {}`", name.text)),
-            (Some((ValueItem::Const(_), declared)), _) => ("a constant", declared, "declare it with `var`".into()),
-            (Some((ValueItem::Variant(..), declared)), _) => ("a value of an enum", declared, "name a variable".into()),
+            (Some((ValueItem::Clock(_), declared)), _) => {
+                ("a clock", declared, format!("write `reset {}`", name.text))
+            }
+            (Some((ValueItem::Const(_), declared)), _) => {
+                ("a constant", declared, "declare it with `var`".into())
+            }
+            (Some((ValueItem::Variant(..), declared)), _) => {
+                ("a value of an enum", declared, "name a variable".into())
+            }
             (None, Some(declared)) => {
                 ("a field of the message", declared, format!("pin it: `({}: value)`", name.text))
             }
@@ -312,7 +331,9 @@ impl<'a> Lowering<'a, '_> {
         };
         self.cx.sink.error(|| {
             let message = format!("`{}` is {what} and cannot be assigned", name.text);
-            Diagnostic::new(Code::NotAssignable, name.span, message).label(declared, "declared here").help(help)
+            Diagnostic::new(Code::NotAssignable, name.span, message)
+                .label(declared, "declared here")
+                .help(help)
         });
         None
     }
@@ -329,7 +350,11 @@ impl<'a> Lowering<'a, '_> {
 }
 
 /// The equations that `pins` stand for.
-fn pins_of(cx: &mut crate::typeck::Checker<'_, '_>, message: Option<&GateItem>, pins: &[Pin]) -> Option<Vec<Term>> {
+fn pins_of(
+    cx: &mut crate::typeck::Checker<'_, '_>,
+    message: Option<&GateItem>,
+    pins: &[Pin],
+) -> Option<Vec<Term>> {
     let message = message.filter(|_| !pins.is_empty());
     let Some(message) = message else { return Some(Vec::new()) };
     let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
@@ -339,7 +364,8 @@ fn pins_of(cx: &mut crate::typeck::Checker<'_, '_>, message: Option<&GateItem>, 
         if let Some(first) = seen.insert(&pin.field.text, pin.field.span) {
             cx.sink.error(|| {
                 let message = format!("field `{}` is pinned twice", pin.field.text);
-                Diagnostic::new(Code::PinnedTwice, pin.field.span, message).label(first, "pinned here already")
+                Diagnostic::new(Code::PinnedTwice, pin.field.span, message)
+                    .label(first, "pinned here already")
             });
         }
         match pin_equation(cx, message, pin) {

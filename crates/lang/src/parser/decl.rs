@@ -6,7 +6,8 @@ use ioxide_model::source::Span;
 
 use super::{PART_WORDS, Parse, Parser};
 use crate::ast::{
-    ConstDecl, Direction, EnumDecl, FnDecl, Item, ItemKind, Message, Meta, Model, Name, RecordDecl, TypeDecl, VarDecl,
+    ConstDecl, Direction, EnumDecl, FnDecl, Item, ItemKind, Message, Meta, Model, Name, RecordDecl, TypeDecl,
+    VarDecl,
 };
 use crate::lexer::TokenKind;
 use crate::parser::Abort;
@@ -17,7 +18,8 @@ impl Parser<'_> {
     pub(crate) fn file(&mut self) -> Option<Model> {
         let model = self.model().ok()?;
         if !self.at(TokenKind::End) {
-            let word = if self.at_word("model") { "a file holds one model" } else { "expected the end of the text" };
+            let word =
+                if self.at_word("model") { "a file holds one model" } else { "expected the end of the text" };
             let diagnostic = Diagnostic::new(Code::UnexpectedToken, self.span(), word)
                 .label(model.name.span, "the model of this file")
                 .help("a `}` too many above may have closed the model early");
@@ -63,7 +65,11 @@ impl Parser<'_> {
         let place = self.span();
         let diagnostic = match self.kind() {
             TokenKind::Unknown | TokenKind::OpenStr => self.unexpected_diagnostic("`model`"),
-            _ => Diagnostic::new(Code::MissingModel, place, format!("expected `model`, found {}", self.found())),
+            _ => Diagnostic::new(
+                Code::MissingModel,
+                place,
+                format!("expected `model`, found {}", self.found()),
+            ),
         };
         self.report(diagnostic.help("a file holds one model: `model Name { ... }`"));
         Err(Abort)
@@ -125,7 +131,9 @@ impl Parser<'_> {
         let diagnostic = Diagnostic::new(Code::UnexpectedToken, name.span, message);
         let diagnostic = match name.text.as_str() {
             "let" => diagnostic.help("variables are declared with `var`").fix(name.span, "var"),
-            "function" | "def" | "func" => diagnostic.help("functions are declared with `fn`").fix(name.span, "fn"),
+            "function" | "def" | "func" => {
+                diagnostic.help("functions are declared with `fn`").fix(name.span, "fn")
+            }
             "struct" => diagnostic.help("records are declared with `record`").fix(name.span, "record"),
             _ => suggest::nearest(diagnostic, &name, PART_WORDS.iter().copied()),
         };
@@ -159,7 +167,8 @@ impl Parser<'_> {
         self.bump();
         let name = self.name("the name of a variable")?;
         if !self.at(TokenKind::Colon) {
-            return self.unexpected_with("`:` and a type", |d| d.help("a variable is declared as `var n: int = 0`"));
+            return self
+                .unexpected_with("`:` and a type", |d| d.help("a variable is declared as `var n: int = 0`"));
         }
         self.bump();
         let ty = self.ty()?;
@@ -189,7 +198,9 @@ impl Parser<'_> {
         let variants = self.list(TokenKind::CloseBrace, open, |parser| parser.name("the name of a value"))?;
         if variants.is_empty() {
             let message = format!("enum `{}` has no values", name.text);
-            self.report(Diagnostic::new(Code::UnexpectedToken, name.span, message).help("name at least one value"));
+            self.report(
+                Diagnostic::new(Code::UnexpectedToken, name.span, message).help("name at least one value"),
+            );
             return Err(Abort);
         }
         Ok(EnumDecl { name, variants })

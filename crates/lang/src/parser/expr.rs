@@ -39,8 +39,12 @@ impl Parser<'_> {
     fn too_deep<T>(&mut self) -> Parse<T> {
         let span = self.span();
         self.report(
-            Diagnostic::new(Code::NestingTooDeep, span, format!("this is nested more than {MAX_NESTING} deep"))
-                .help("name the inner part with `fn`"),
+            Diagnostic::new(
+                Code::NestingTooDeep,
+                span,
+                format!("this is nested more than {MAX_NESTING} deep"),
+            )
+            .help("name the inner part with `fn`"),
         );
         Err(Abort)
     }
@@ -124,7 +128,8 @@ impl Parser<'_> {
         };
         let Some(&(last, _)) = before.last() else { return };
         let earlier = before.iter().rev().find_map(|&(op, _)| direction(op));
-        let clash = op == CmpOp::Ne || last == CmpOp::Ne || earlier.zip(direction(op)).is_some_and(|(a, b)| a != b);
+        let clash =
+            op == CmpOp::Ne || last == CmpOp::Ne || earlier.zip(direction(op)).is_some_and(|(a, b)| a != b);
         if clash {
             self.report(
                 Diagnostic::new(Code::MixedChain, sign, "a chained comparison goes in one direction")
@@ -211,9 +216,7 @@ impl Parser<'_> {
     fn primary(&mut self) -> Parse<Expr> {
         let start = self.span();
         let kind = match self.kind() {
-            TokenKind::True | TokenKind::False => {
-                ExprKind::Bool(self.bump().kind == TokenKind::True)
-            }
+            TokenKind::True | TokenKind::False => ExprKind::Bool(self.bump().kind == TokenKind::True),
             TokenKind::Number => self.number(),
             TokenKind::Str => ExprKind::Str(self.string()?),
             TokenKind::None => {
@@ -277,7 +280,8 @@ impl Parser<'_> {
             self.expect(TokenKind::Then)?;
             arms.push((condition, self.expr()?));
             if !self.eat(TokenKind::Else) {
-                return self.unexpected_with("`else`", |d| d.help("an `if` has a value, so it needs an `else`"));
+                return self
+                    .unexpected_with("`else`", |d| d.help("an `if` has a value, so it needs an `else`"));
             }
         }
         Ok(ExprKind::If(arms, Box::new(self.expr()?)))
@@ -382,7 +386,8 @@ impl Parser<'_> {
             let escape = self.text.get(span.range()).unwrap_or("");
             let help = "escapes are `\\n`, `\\r`, `\\t`, `\\\\`, `\\\"`, `\\0` and `\\u{HEX}`; a backslash itself is `\\\\`";
             self.sink.push(
-                Diagnostic::new(Code::BadEscape, span, format!("strings have no escape `{escape}`")).help(help),
+                Diagnostic::new(Code::BadEscape, span, format!("strings have no escape `{escape}`"))
+                    .help(help),
             );
         }
         self.bump();

@@ -6,8 +6,8 @@ use ioxide_model::source::Span;
 
 use super::{Parse, Parser};
 use crate::ast::{
-    MessagePattern, Meta, Name, Pin, Property, PropertyKind, Purpose, PurposeGoal, State, Step, StepKind, Test,
-    Transition, Update, UpdateKind, Verb,
+    MessagePattern, Meta, Name, Pin, Property, PropertyKind, Purpose, PurposeGoal, State, Step, StepKind,
+    Test, Transition, Update, UpdateKind, Verb,
 };
 use crate::lexer::TokenKind;
 use crate::parser::Abort;
@@ -15,8 +15,22 @@ use crate::suggest;
 
 /// Words that start a declaration of the model and nothing in a state.
 const MODEL_WORDS: &[&str] = &[
-    "input", "observed", "output", "var", "clock", "const", "type", "enum", "record", "fn", "state", "any", "purpose",
-    "always", "sometimes", "test",
+    "input",
+    "observed",
+    "output",
+    "var",
+    "clock",
+    "const",
+    "type",
+    "enum",
+    "record",
+    "fn",
+    "state",
+    "any",
+    "purpose",
+    "always",
+    "sometimes",
+    "test",
 ];
 
 impl Parser<'_> {
@@ -112,12 +126,16 @@ impl Parser<'_> {
         let diagnostic = Diagnostic::new(Code::UnexpectedToken, name.span, message);
         let words = Verb::ALL.into_iter().map(|(_, word)| word);
         let diagnostic = match name.text.as_str() {
-            "receive" | "input" | "recv" => diagnostic.help("the system receives with `on`").fix(name.span, "on"),
+            "receive" | "input" | "recv" => {
+                diagnostic.help("the system receives with `on`").fix(name.span, "on")
+            }
             "send" | "output" => diagnostic.help("the system sends with `emit`").fix(name.span, "emit"),
             "tau" => diagnostic.help("the system acts unseen with `internal`").fix(name.span, "internal"),
             _ => suggest::nearest(diagnostic, &name, words),
         };
-        self.report(diagnostic.help("a transition reads `label: on message when condition { updates } -> state`"));
+        self.report(
+            diagnostic.help("a transition reads `label: on message when condition { updates } -> state`"),
+        );
         Err(Abort)
     }
 
@@ -147,7 +165,9 @@ impl Parser<'_> {
     fn pin(&mut self) -> Parse<Pin> {
         if !(self.at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon) {
             return self.unexpected_with("a pin such as `field: value`", |d| {
-                d.help("fields are pinned by name; an unpinned field may be left out and constrained in `when`")
+                d.help(
+                    "fields are pinned by name; an unpinned field may be left out and constrained in `when`",
+                )
             });
         }
         let field = self.name("a field")?;
@@ -195,9 +215,13 @@ impl Parser<'_> {
             TokenKind::ColonEq | TokenKind::EqEq => {
                 let span = self.span();
                 self.report(
-                    Diagnostic::new(Code::UnexpectedToken, span, format!("expected `=`, found {}", self.found()))
-                        .help("an update is written `variable = value`")
-                        .fix(span, "="),
+                    Diagnostic::new(
+                        Code::UnexpectedToken,
+                        span,
+                        format!("expected `=`, found {}", self.found()),
+                    )
+                    .help("an update is written `variable = value`")
+                    .fix(span, "="),
                 );
                 self.bump();
             }
@@ -224,7 +248,8 @@ impl Parser<'_> {
         if !self.eat(TokenKind::Colon) {
             return self.unexpected("`:` or `{`");
         }
-        let reaches = self.at_word("reach") && matches!(self.kind_after(1), TokenKind::Name | TokenKind::When);
+        let reaches =
+            self.at_word("reach") && matches!(self.kind_after(1), TokenKind::Name | TokenKind::When);
         if !reaches {
             let mut path = vec![self.name("the label of a transition")?];
             while self.eat(TokenKind::Comma) {
@@ -268,7 +293,9 @@ impl Parser<'_> {
         self.bump();
         let name_span = self.span();
         if !self.at(TokenKind::Str) {
-            return self.unexpected_with("the name of the test as a string", |d| d.help("write `test \"name\" { ... }`"));
+            return self.unexpected_with("the name of the test as a string", |d| {
+                d.help("write `test \"name\" { ... }`")
+            });
         }
         let name = self.string()?;
         let open = self.span();
@@ -300,7 +327,9 @@ impl Parser<'_> {
             StepKind::Quiet(if self.starts_duration() { Some(self.expr()?) } else { None })
         } else {
             return self.unexpected_with("a step: `send`, `expect` or `quiet`", |d| {
-                d.help("a step reads `send message(field: value)`, `expect message(field: value)` or `quiet 1s`")
+                d.help(
+                    "a step reads `send message(field: value)`, `expect message(field: value)` or `quiet 1s`",
+                )
             });
         };
         Ok(Step { kind, span: self.since(start) })

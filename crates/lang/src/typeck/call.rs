@@ -37,8 +37,11 @@ impl Checker<'_, '_> {
     fn unknown_function(&mut self, name: &Name) {
         let Self { functions, types, sink, .. } = self;
         sink.error(|| {
-            let diagnostic =
-                Diagnostic::new(Code::UnknownFunction, name.span, format!("there is no function `{}`", name.text));
+            let diagnostic = Diagnostic::new(
+                Code::UnknownFunction,
+                name.span,
+                format!("there is no function `{}`", name.text),
+            );
             if STRING_FUNCTIONS.contains(&name.text.as_str()) {
                 return diagnostic.help(format!("it belongs to strings: `text.{}(...)`", name.text));
             }
@@ -86,7 +89,14 @@ impl Checker<'_, '_> {
         self.sane(term, span)
     }
 
-    fn argument_count(&mut self, name: &Name, span: Span, wanted: usize, found: usize, declared: Option<Span>) {
+    fn argument_count(
+        &mut self,
+        name: &Name,
+        span: Span,
+        wanted: usize,
+        found: usize,
+        declared: Option<Span>,
+    ) {
         self.sink.error(|| {
             let arguments = if wanted == 1 { "argument" } else { "arguments" };
             let message = format!("`{}` takes {wanted} {arguments}, here are {found}", name.text);
@@ -140,9 +150,13 @@ impl Checker<'_, '_> {
     ) -> Option<usize> {
         let Some(name) = &arg.name else {
             self.sink.error(|| {
-                Diagnostic::new(Code::UnexpectedToken, arg.value.span, "the fields of a record are given by name")
-                    .label(declared, "declared here")
-                    .help(format!("write `{}(field: value, ...)`", record.text))
+                Diagnostic::new(
+                    Code::UnexpectedToken,
+                    arg.value.span,
+                    "the fields of a record are given by name",
+                )
+                .label(declared, "declared here")
+                .help(format!("write `{}(field: value, ...)`", record.text))
             });
             return None;
         };
@@ -185,7 +199,8 @@ impl Checker<'_, '_> {
             && self.pool.data(data).kind == DataKind::Record
         {
             let record = self.pool.data(data);
-            let names: Vec<String> = record.ctors[0].fields.iter().map(|field| field.name.to_string()).collect();
+            let names: Vec<String> =
+                record.ctors[0].fields.iter().map(|field| field.name.to_string()).collect();
             if let Some(at) = names.iter().position(|field| *field == name.text) {
                 return Some(self.pool.select(0, u32::try_from(at).unwrap_or(0), term));
             }
@@ -198,7 +213,8 @@ impl Checker<'_, '_> {
         let is_function = STRING_FUNCTIONS.contains(&name.text.as_str());
         self.sink.error(|| {
             let message = format!("{shown} has no fields");
-            let diagnostic = Diagnostic::new(Code::NotARecord, name.span, message).label(receiver.span, format!("this is {shown}"));
+            let diagnostic = Diagnostic::new(Code::NotARecord, name.span, message)
+                .label(receiver.span, format!("this is {shown}"));
             if is_function || name.text == "len" {
                 let function = if is_function { &name.text } else { "length" };
                 return diagnostic.help(format!("call it: `.{function}()`"));
@@ -219,7 +235,9 @@ impl Checker<'_, '_> {
                 let diagnostic = Diagnostic::new(Code::UnknownFunction, name.span, message);
                 let diagnostic = match name.text.as_str() {
                     "len" | "size" => diagnostic.help("did you mean `length`?").fix(name.span, "length"),
-                    "startsWith" => diagnostic.help("did you mean `starts_with`?").fix(name.span, "starts_with"),
+                    "startsWith" => {
+                        diagnostic.help("did you mean `starts_with`?").fix(name.span, "starts_with")
+                    }
                     "endsWith" => diagnostic.help("did you mean `ends_with`?").fix(name.span, "ends_with"),
                     _ => suggest::nearest(diagnostic, name, STRING_FUNCTIONS.into_iter()),
                 };
@@ -257,9 +275,11 @@ impl Checker<'_, '_> {
         match self.pool.pattern(pattern) {
             Ok(pattern) => text.map(|text| self.pool.matches(text, pattern)),
             Err(reason) => {
-                let reason = reason.0.lines().last().unwrap_or("").trim().trim_start_matches("error: ").to_owned();
+                let reason =
+                    reason.0.lines().last().unwrap_or("").trim().trim_start_matches("error: ").to_owned();
                 self.sink.error(|| {
-                    Diagnostic::new(Code::BadRegex, arg.span, "this regular expression cannot be read").note(reason)
+                    Diagnostic::new(Code::BadRegex, arg.span, "this regular expression cannot be read")
+                        .note(reason)
                 });
                 None
             }

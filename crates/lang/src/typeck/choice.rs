@@ -40,14 +40,21 @@ impl Checker<'_, '_> {
     /// The value of the first case whose condition holds; the last case has none.
     fn choose(&mut self, conditions: &[Term], values: &[Term]) -> Term {
         let (&last, before) = values.split_last().expect("a choice has a case");
-        conditions.iter().zip(before).rev().fold(last, |other, (&condition, &value)| {
-            self.pool.ite(condition, value, other)
-        })
+        conditions
+            .iter()
+            .zip(before)
+            .rev()
+            .fold(last, |other, (&condition, &value)| self.pool.ite(condition, value, other))
     }
 
     /// The terms of the cases of a choice, all of one sort; obligations of each count only
     /// where its condition holds and none before it does.
-    fn cases(&mut self, exprs: &[&Expr], conditions: &[Option<Term>], hint: Option<Sort>) -> Option<Vec<Term>> {
+    fn cases(
+        &mut self,
+        exprs: &[&Expr],
+        conditions: &[Option<Term>],
+        hint: Option<Sort>,
+    ) -> Option<Vec<Term>> {
         self.alike_under(exprs, hint, |cx, at| {
             let before = cx.pool.or(conditions[..at].iter().copied().flatten());
             let none_before = cx.pool.not(before);
@@ -76,8 +83,15 @@ impl Checker<'_, '_> {
     }
 
     /// The values of the arms. Names bound by patterns are bound while their arm is read.
-    fn arm_values(&mut self, arms: &[Arm], conditions: &[Term], value: Term, hint: Option<Sort>) -> Option<Vec<Term>> {
-        let binds = arms.iter().any(|arm| matches!(&arm.pattern.kind, PatternKind::Some(name) if name.text != "_"));
+    fn arm_values(
+        &mut self,
+        arms: &[Arm],
+        conditions: &[Term],
+        value: Term,
+        hint: Option<Sort>,
+    ) -> Option<Vec<Term>> {
+        let binds =
+            arms.iter().any(|arm| matches!(&arm.pattern.kind, PatternKind::Some(name) if name.text != "_"));
         let exprs: Vec<&Expr> = arms.iter().map(|arm| &arm.value).collect();
         if !binds {
             let conditions: Vec<Option<Term>> = conditions.iter().copied().map(Some).collect();
@@ -125,7 +139,9 @@ impl Checker<'_, '_> {
             (PatternKind::Any, _) => Some(Case::Any),
             (PatternKind::None, Some((_, DataKind::Option))) => Some(Case::Ctor(0)),
             (PatternKind::Some(_), Some((_, DataKind::Option))) => Some(Case::Ctor(1)),
-            (PatternKind::Name(name), Some((data, DataKind::Enum))) => self.variant_case(name, arm.pattern.span, data),
+            (PatternKind::Name(name), Some((data, DataKind::Enum))) => {
+                self.variant_case(name, arm.pattern.span, data)
+            }
             (PatternKind::Name(name), None) => self.constant_case(name, arm.pattern.span, sort, scrutinee),
             (PatternKind::Literal(literal), _) => {
                 self.constant(literal, sort.base(), Role::Arm).map(Case::Value)
@@ -221,7 +237,11 @@ impl Checker<'_, '_> {
             Sort::Range { lo, hi } => {
                 let n_values = i128::from(hi) - i128::from(lo) + 1;
                 let in_range = |case: &&Case| matches!(case, Case::Value(Value::Int(n)) if n.to_i64().is_some_and(|n| lo <= n && n <= hi));
-                if cases.iter().filter(in_range).count() as i128 == n_values { vec![] } else { vec!["_".into()] }
+                if cases.iter().filter(in_range).count() as i128 == n_values {
+                    vec![]
+                } else {
+                    vec!["_".into()]
+                }
             }
             Sort::Int | Sort::Real | Sort::Str => vec!["_".into()],
         };
@@ -232,7 +252,8 @@ impl Checker<'_, '_> {
             let shown: Vec<&str> = missing.iter().take(5).map(String::as_str).collect();
             let more = if missing.len() > 5 { ", ..." } else { "" };
             let message = format!("the match lacks a case for `{}`{more}", shown.join("`, `"));
-            Diagnostic::new(Code::MissingArm, span, message).help("end it with `_ => ...` for all other values")
+            Diagnostic::new(Code::MissingArm, span, message)
+                .help("end it with `_ => ...` for all other values")
         });
         None
     }
@@ -284,7 +305,8 @@ impl Checker<'_, '_> {
     /// Warns that a bound name hides another one.
     fn warn_if_hidden(&mut self, name: &Name) {
         let hidden = self.values.get(&name.text).map(|entry| entry.span);
-        let field = self.message.as_ref().and_then(|message| message.fields.get(&name.text)).map(|field| field.span);
+        let field =
+            self.message.as_ref().and_then(|message| message.fields.get(&name.text)).map(|field| field.span);
         if let Some(hidden) = field.or(hidden) {
             let message = format!("`{}` hides another `{0}`", name.text);
             self.sink.push(Diagnostic::new(Code::Shadowing, name.span, message).label(hidden, "hidden here"));

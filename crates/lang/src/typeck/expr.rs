@@ -68,8 +68,10 @@ impl Checker<'_, '_> {
         }
         let wanted = hint.map(|sort| self.pool.show_sort(sort));
         self.sink.error(|| match wanted {
-            Some(wanted) => Diagnostic::new(Code::TypeMismatch, span, format!("expected {wanted}, found `none`"))
-                .help(format!("only a value of type `{wanted}?` may be missing")),
+            Some(wanted) => {
+                Diagnostic::new(Code::TypeMismatch, span, format!("expected {wanted}, found `none`"))
+                    .help(format!("only a value of type `{wanted}?` may be missing"))
+            }
             None => Diagnostic::new(Code::CannotInfer, span, "the type of this `none` is not known")
                 .help("compare it with a variable, or give it to one"),
         });
@@ -141,7 +143,9 @@ impl Checker<'_, '_> {
             let message = format!("variable `{name}` cannot be read in {}", place.describe());
             let diagnostic = Diagnostic::new(code, span, message).label(declared, "a variable");
             match place {
-                Place::Function => diagnostic.help(format!("pass it as an argument: add a parameter for `{name}`")),
+                Place::Function => {
+                    diagnostic.help(format!("pass it as an argument: add a parameter for `{name}`"))
+                }
                 Place::Message => diagnostic.help("only fields of the message and constants are known there"),
                 _ => diagnostic.help("use a `const`"),
             }
@@ -157,16 +161,21 @@ impl Checker<'_, '_> {
                 let text = format!("field `{}` of message `{gate}` cannot be read here", name.text);
                 return Diagnostic::new(Code::NotInScope, span, text)
                     .label(entry.span, "declared with this message")
-                    .help("fields are known in transitions of their own message; keep the value in a variable");
+                    .help(
+                        "fields are known in transitions of their own message; keep the value in a variable",
+                    );
             }
-            let diagnostic = Diagnostic::new(Code::UnknownName, span, format!("there is no name `{}`", name.text));
+            let diagnostic =
+                Diagnostic::new(Code::UnknownName, span, format!("there is no name `{}`", name.text));
             if functions.get(&name.text).is_some() {
                 return diagnostic.note(format!("`{}` is a function: call it with `(...)`", name.text));
             }
             if states.get(&name.text).is_some() {
                 return diagnostic.note(format!("`{}` is a state; states are not values", name.text));
             }
-            if let Some(word) = ["true", "false", "none"].into_iter().find(|word| word.eq_ignore_ascii_case(&name.text)) {
+            if let Some(word) =
+                ["true", "false", "none"].into_iter().find(|word| word.eq_ignore_ascii_case(&name.text))
+            {
                 return diagnostic.help(format!("did you mean `{word}`?")).fix(span, word);
             }
             let fields = message.iter().flat_map(|message| message.fields.keys()).map(String::as_str);
@@ -195,7 +204,8 @@ impl Checker<'_, '_> {
         let found_text = self.pool.show_sort(found);
         self.sink.error(|| {
             let message = format!("`{sign}` needs numbers, this is {found_text}");
-            Diagnostic::new(Code::TypeMismatch, span, message).caret(format!("expected a number, found {found_text}"))
+            Diagnostic::new(Code::TypeMismatch, span, message)
+                .caret(format!("expected a number, found {found_text}"))
         });
     }
 

@@ -1,0 +1,344 @@
+//! Action systems, files `*.as`: the syntax of [AT15] Fig. 2.
+//!
+//! ```text
+//! def Counter {
+//!     types { Small = [0..3]  Mode = [Off | On] }
+//!     state { n: Small  mode: Mode }
+//!     init { n := 0  mode := Off }
+//!     actions {
+//!         ?inc(by: Small) if mode == On && n + by < 4 then { n := n + by }
+//!         !value(v: Small) if v == n then { }
+//!         tick() if mode == Off then { mode := On }
+//!     }
+//! }
+//! ```
+//!
+//! The system has one location. Each visible action has exactly one definition and becomes
+//! a message and a switch with its name; internal actions have no parameters and may share
+//! a name. Expressions are those of the ioxide language, with `True` and `False`; commas and
+//! semicolons between parts may be left out.
+//!
+//! *Does* the checks of [AT15] Def. 2.1 and builds the same tree as the parser of `*.iox`
+//! files, so names, types and everything behind them are handled once.
+//!
+//! [AT15]: B. K. Aichernig, M. Tappler, "Symbolic Input-Output Conformance Checking for
+//! Model-Based Mutation Testing", USE 2015.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::{FileId, Span};
+use ioxide_model::sts::Model;
+use rustc_hash::FxHashMap;
+
+use crate::ast::{
+    ConstDecl, Direction, EnumDecl, Expr, ExprKind, Field, Item, ItemKind, Message, Meta, Model as ModelDecl,
+    Name, Transition, Type, TypeDecl, TypeKind, Update, UpdateKind, VarDecl, Verb,
+};
+use crate::lexer::{TokenKind, lex};
+use crate::parser::{Abort, Parse, Parser};
+use crate::sink::Sink;
+use crate::{Lints, Options, lower};
+
+/// The model of an action system.
+pub(crate) fn load(text: &str, file: FileId, options: &Options, sink: &mut Sink) -> Option<Model> {
+    let lexed = lex(text);
+    let parser = Parser::new(text, file, &lexed, sink).with_syntax(Code::ActionSyntax);
+    let mut system = Reader { parser, items: Vec::new() }.system().ok()?;
+    check_definitions(&system, sink);
+    number_internal(&mut system.items);
+    Some(lower::lower(&system, options, Lints::Off, sink))
+}
+
+/// A state variable, before its initial value is known.
+struct Declared {
+    name: Name,
+    ty: Type,
+    meta: Meta,
+    span: Span,
+}
+
+struct Reader<'a> {
+    parser: Parser<'a>,
+    items: Vec<Item>,
+}
+
+impl Reader<'_> {
+    /// `def Name { types {...} state {...} init {...} actions {...} }`
+    fn system(mut self) -> Parse<ModelDecl> {
+        let start = self.parser.span();
+        let meta = self.parser.meta()?;
+        if !self.parser.eat_word("def") {
+            return self
+                .parser
+                .unexpected_with("`def`", |d| d.help("an action system starts with `def Name {`"));
+        }
+        let name = self.parser.name("the name of the system")?;
+        self.parser.expect(TokenKind::OpenBrace)?;
+        self.truth_values(name.span);
+        if self.parser.at_word("types") {
+            self.section("types", Self::type_decl)?;
+        }
+        let mut variables = Vec::new();
+        self.section("state", |reader| reader.variable().map(|variable| variables.push(variable)))?;
+        let mut initial: Vec<(Name, Expr)> = Vec::new();
+        self.section("init", |reader| reader.assignment().map(|assignment| initial.push(assignment)))?;
+        self.initialise(variables, initial);
+        self.section("actions", Self::action)?;
+        self.parser.expect(TokenKind::CloseBrace)?;
+        if !self.parser.at(TokenKind::End) {
+            self.parser.unexpected::<()>("the end of the text")?;
+        }
+        let span = self.parser.since(start);
+        Ok(ModelDecl { meta, name, items: self.items, span })
+    }
+
+    /// `True` and `False` are constants.
+    fn truth_values(&mut self, span: Span) {
+        for (text, value) in [("True", true), ("False", false)] {
+            let name = Name { text: text.into(), span };
+            let value = Expr { kind: ExprKind::Bool(value), span };
+            self.push(Meta::default(), ItemKind::Const(ConstDecl { name, ty: None, value }), span);
+        }
+    }
+
+    fn push(&mut self, meta: Meta, kind: ItemKind, span: Span) {
+        self.items.push(Item { meta, kind, span });
+    }
+
+    /// `word { part part ... }`; a part that cannot be read is skipped.
+    fn section(&mut self, word: &str, mut part: impl FnMut(&mut Self) -> Parse<()>) -> Parse<()> {
+        if !self.parser.eat_word(word) {
+            return self.parser.unexpected_with(&format!("`{word} {{`"), |d| {
+                d.help("the sections are `types`, `state`, `init` and `actions`, in this order")
+            });
+        }
+        let open = self.parser.span();
+        self.parser.expect(TokenKind::OpenBrace)?;
+        let level = self.parser.braces();
+        while !matches!(self.parser.kind(), TokenKind::CloseBrace | TokenKind::End) {
+            let before = self.parser.position();
+            if let Err(Abort) = part(self) {
+                self.skip(level, before);
+            }
+            while self.parser.eat(TokenKind::Comma) || self.parser.eat(TokenKind::Semicolon) {}
+        }
+        self.parser.close(TokenKind::CloseBrace, open)
+    }
+
+    /// Skips to the next part of a section, at least one token from `before`.
+    fn skip(&mut self, level: usize, before: usize) {
+        if self.parser.position() == before {
+            self.parser.bump();
+        }
+        self.parser.skip_to(level, |parser, inside| {
+            let next = parser.kind_after(1);
+            let starts = match parser.kind() {
+                TokenKind::Question | TokenKind::Not => next == TokenKind::Name,
+                TokenKind::Name => {
+                    matches!(
+                        next,
+                        TokenKind::Eq | TokenKind::Colon | TokenKind::ColonEq | TokenKind::OpenParen
+                    )
+                }
+                _ => false,
+            };
+            starts && !inside
+        });
+    }
+
+    /// `Name = [0..3]` or `Name = [A | B]`.
+    fn type_decl(&mut self) -> Parse<()> {
+        let start = self.parser.span();
+        let meta = self.parser.meta()?;
+        let name = self.parser.name("the name of a type")?;
+        self.parser.expect(TokenKind::Eq)?;
+        let open = self.parser.span();
+        self.parser.expect(TokenKind::OpenBracket)?;
+        let kind = if self.parser.at(TokenKind::Name) {
+            ItemKind::Enum(EnumDecl { name, variants: self.variants()? })
+        } else {
+            ItemKind::Type(TypeDecl { name, ty: self.parser.ty()? })
+        };
+        self.parser.close(TokenKind::CloseBracket, open)?;
+        let span = self.parser.since(start);
+        self.push(meta, kind, span);
+        Ok(())
+    }
+
+    fn variants(&mut self) -> Parse<Vec<Name>> {
+        let mut variants = vec![self.parser.name("the name of a value")?];
+        while self.parser.eat(TokenKind::Bar) || self.parser.eat(TokenKind::Comma) {
+            variants.push(self.parser.name("the name of a value")?);
+        }
+        Ok(variants)
+    }
+
+    /// `name: Type`.
+    fn variable(&mut self) -> Parse<Declared> {
+        let start = self.parser.span();
+        let meta = self.parser.meta()?;
+        let Field { name, ty } = self.field()?;
+        Ok(Declared { name, ty, meta, span: self.parser.since(start) })
+    }
+
+    fn field(&mut self) -> Parse<Field> {
+        let mut field = self.parser.field()?;
+        if matches!(&field.ty.kind, TypeKind::Named(name) if name == "Bool") {
+            field.ty.kind = TypeKind::Named("bool".into());
+        }
+        Ok(field)
+    }
+
+    /// `name := value`.
+    fn assignment(&mut self) -> Parse<(Name, Expr)> {
+        let name = self.parser.name("the name of a variable")?;
+        self.parser.expect(TokenKind::ColonEq)?;
+        Ok((name, self.parser.expr()?))
+    }
+
+    /// Gives each variable its initial value, exactly one.
+    fn initialise(&mut self, variables: Vec<Declared>, initial: Vec<(Name, Expr)>) {
+        let mut values: FxHashMap<String, (Span, Option<Expr>)> = FxHashMap::default();
+        for (name, value) in initial {
+            let known = variables.iter().any(|variable| variable.name.text == name.text);
+            let twice = values.insert(name.text.clone(), (name.span, Some(value)));
+            let message = match (known, twice) {
+                (false, _) => format!("there is no state variable `{}`", name.text),
+                (true, Some(_)) => format!("`{}` has two initial values", name.text),
+                (true, None) => continue,
+            };
+            let diagnostic = Diagnostic::new(Code::ActionInit, name.span, message);
+            let names = variables.iter().map(|variable| variable.name.text.as_str());
+            self.parser.report_always(crate::suggest::nearest(diagnostic, &name, names.filter(|_| !known)));
+        }
+        for Declared { name, ty, meta, span } in variables {
+            let init = values.get_mut(&name.text).and_then(|(_, value)| value.take());
+            if init.is_none() {
+                let message = format!("state variable `{}` has no initial value", name.text);
+                self.parser.report_always(
+                    Diagnostic::new(Code::ActionInit, name.span, message)
+                        .help(format!("add `{} := ...` to the `init` section", name.text)),
+                );
+            }
+            self.push(meta, ItemKind::Var(VarDecl { name, ty, init }), span);
+        }
+    }
+
+    /// `?name(parameters) if guard then { assignments }`.
+    fn action(&mut self) -> Parse<()> {
+        let start = self.parser.span();
+        let meta = self.parser.meta()?;
+        let verb_span = self.parser.span();
+        let direction = match self.parser.kind() {
+            TokenKind::Question => Some(Direction::Input),
+            TokenKind::Not => Some(Direction::Output),
+            _ => None,
+        };
+        if direction.is_some() {
+            self.parser.bump();
+        }
+        let name = self.parser.name("the name of an action")?;
+        let open = self.parser.span();
+        self.parser.expect(TokenKind::OpenParen)?;
+        let mut fields = Vec::new();
+        while !self.parser.at(TokenKind::CloseParen) {
+            fields.push(self.field()?);
+            if !self.parser.eat(TokenKind::Comma) {
+                break;
+            }
+        }
+        self.parser.close(TokenKind::CloseParen, open)?;
+        self.parser.expect(TokenKind::If)?;
+        let guard = Some(self.parser.expr()?);
+        self.parser.expect(TokenKind::Then)?;
+        let updates = self.body()?;
+        let span = self.parser.since(start);
+        let (verb, gate) = match direction {
+            Some(Direction::Output) => (Verb::Emit, Some(name.clone())),
+            Some(_) => (Verb::On, Some(name.clone())),
+            None => (Verb::Internal, None),
+        };
+        match direction {
+            Some(direction) => {
+                let message = Message { direction, name: name.clone(), fields };
+                self.push(meta.clone(), ItemKind::Message(message), span);
+            }
+            None => self.check_internal(&fields, &name),
+        }
+        let label = Some(name);
+        let pins = Vec::new();
+        let transition = Transition {
+            meta: Meta::default(),
+            label,
+            verb,
+            verb_span,
+            gate,
+            pins,
+            guard,
+            updates,
+            target: None,
+            span,
+        };
+        self.push(meta, ItemKind::Transition(transition), span);
+        Ok(())
+    }
+
+    fn check_internal(&mut self, fields: &[Field], name: &Name) {
+        if let Some(field) = fields.first() {
+            let message = format!("internal action `{}` has parameters", name.text);
+            self.parser.report_always(
+                Diagnostic::new(Code::ActionParameters, field.name.span, message)
+                    .help("write `?` or `!` before the name to make it an input or output"),
+            );
+        }
+    }
+
+    fn body(&mut self) -> Parse<Vec<Update>> {
+        let open = self.parser.span();
+        self.parser.expect(TokenKind::OpenBrace)?;
+        let mut updates = Vec::new();
+        while self.parser.at(TokenKind::Name) {
+            let start = self.parser.span();
+            let (name, value) = self.assignment()?;
+            updates.push(Update { kind: UpdateKind::Assign(name, value), span: self.parser.since(start) });
+            while self.parser.eat(TokenKind::Comma) || self.parser.eat(TokenKind::Semicolon) {}
+        }
+        self.parser.close(TokenKind::CloseBrace, open)?;
+        Ok(updates)
+    }
+}
+
+/// Internal actions that share a name with another action are told apart by a number.
+fn number_internal(items: &mut [Item]) {
+    let mut n_named: FxHashMap<String, usize> = FxHashMap::default();
+    for item in items.iter_mut() {
+        let ItemKind::Transition(transition) = &mut item.kind else { continue };
+        let Some(label) = &mut transition.label else { continue };
+        let number = n_named.entry(label.text.clone()).or_insert(0);
+        *number += 1;
+        if *number > 1 && transition.verb == Verb::Internal {
+            label.text = format!("{}#{number}", label.text);
+        }
+    }
+}
+
+/// Visible actions are defined once.
+fn check_definitions(system: &ModelDecl, sink: &mut Sink) {
+    let mut first: FxHashMap<&str, Span> = FxHashMap::default();
+    for item in &system.items {
+        let ItemKind::Message(message) = &item.kind else { continue };
+        let name = &message.name;
+        if let Some(earlier) = first.get(name.text.as_str()) {
+            sink.push(
+                Diagnostic::new(
+                    Code::ActionDefinedTwice,
+                    name.span,
+                    format!("action `{}` is defined twice", name.text),
+                )
+                .label(*earlier, "first defined here")
+                .help("join the guards with `||` and choose the new values with `if ... then ... else`"),
+            );
+        }
+        first.entry(&name.text).or_insert(name.span);
+    }
+}

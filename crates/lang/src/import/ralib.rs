@@ -1,0 +1,419 @@
+//! Register automata in the XML of RALib.
+//!
+//! Inputs and outputs are separate transitions there too, so locations and transitions
+//! become locations and switches one to one. What needs care:
+//!
+//! - `params` of an input names the parameters for guard and assignments, in order; if it
+//!   is missing, the names of the alphabet count.
+//! - `params` of an output names what is sent: registers and constants. Assignments happen
+//!   before the output is made, so a register that is assigned sends its new value.
+//! - `__fresh__` assigned to a register that is sent: the value is new. Here that means
+//!   that it differs from all registers and constants of its type.
+//! - Types are `int` (also under other names, such as `uid`) and `double`.
+//!
+//! The automaton is turned into the tree that the parser of `*.iox` files builds, so names
+//! and types are checked there. Places are those of the XML elements.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::{FileId, Span};
+use ioxide_model::sts::Model;
+use roxmltree::{Document, Node};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::ast::{
+    CmpOp, ConstDecl, Direction, Expr, ExprKind, Field, Item, ItemKind, Message, Meta, Model as ModelDecl,
+    Name, Pin, State, Transition, Type, TypeKind, Update, UpdateKind, VarDecl, Verb,
+};
+use crate::lexer::{TokenKind, lex};
+use crate::parser::Parser;
+use crate::sink::Sink;
+use crate::{Lints, Options, lower};
+
+/// The model of a register automaton.
+pub(crate) fn load(text: &str, file: FileId, options: &Options, sink: &mut Sink) -> Option<Model> {
+    let document = match Document::parse(text) {
+        Ok(document) => document,
+        Err(error) => {
+            sink.push(bad_xml(text, file, &error));
+            return None;
+        }
+    };
+    let mut reader =
+        Reader { file, sink, items: Vec::new(), registers: Vec::new(), symbols: FxHashMap::default() };
+    let (tree, initial) = reader.automaton(document.root_element())?;
+    let mut model = lower::lower(&tree, options, Lints::Off, sink);
+    model.sts.initial = model.sts.location_named(&initial).unwrap_or(model.sts.initial);
+    Some(model)
+}
+
+fn bad_xml(text: &str, file: FileId, error: &roxmltree::Error) -> Diagnostic {
+    let place = error.pos();
+    let line_start: usize =
+        text.split_inclusive('\n').take((place.row as usize).saturating_sub(1)).map(str::len).sum();
+    let line = text.get(line_start..).unwrap_or("");
+    let column: usize = line.chars().take((place.col as usize).saturating_sub(1)).map(char::len_utf8).sum();
+    let at = (line_start + column).min(text.len());
+    Diagnostic::new(Code::BadXml, Span::new(file, at, at), format!("not well-formed: {error}"))
+}
+
+/// A register or a constant: what a fresh value differs from.
+struct Stored {
+    name: String,
+    ty: &'static str,
+}
+
+/// A symbol of the alphabet.
+struct Symbol {
+    direction: Direction,
+    /// Name in the alphabet, name of the field, type.
+    params: Vec<(String, String, &'static str)>,
+}
+
+struct Reader<'s> {
+    file: FileId,
+    sink: &'s mut Sink,
+    items: Vec<Item>,
+    registers: Vec<Stored>,
+    symbols: FxHashMap<String, Symbol>,
+}
+
+type Xml<'x> = Node<'x, 'x>;
+
+impl Reader<'_> {
+    /// The tree, and the name of the initial location.
+    fn automaton(&mut self, root: Xml<'_>) -> Option<(ModelDecl, String)> {
+        let span = self.span(root);
+        if root.tag_name().name() != "register-automaton" {
+            let found = root.tag_name().name();
+            self.bad(root, format!("expected `register-automaton`, found `{found}`"));
+            return None;
+        }
+        for (section, element) in [("constants", "constant"), ("globals", "variable")] {
+            for node in elements(root, section, element) {
+                self.stored(node, element);
+            }
+        }
+        let alphabet = child(root, "alphabet");
+        for (section, direction) in [("inputs", Direction::Input), ("outputs", Direction::Output)] {
+            for node in alphabet.into_iter().flat_map(|alphabet| elements(alphabet, section, "symbol")) {
+                self.symbol(node, direction);
+            }
+        }
+        let (mut states, initial) = self.locations(root)?;
+        for node in elements(root, "transitions", "transition") {
+            self.transition(node, &mut states);
+        }
+        for (state, span) in states.into_values() {
+            self.push(ItemKind::State(state), span);
+        }
+        let name = Name { text: "RegisterAutomaton".into(), span: Span { end: span.start, ..span } };
+        let items = std::mem::take(&mut self.items);
+        Some((ModelDecl { meta: Meta::default(), name, items, span }, initial))
+    }
+
+    fn span(&self, node: Xml<'_>) -> Span {
+        let range = node.range();
+        Span::new(self.file, range.start, range.end)
+    }
+
+    fn bad(&mut self, node: Xml<'_>, message: String) {
+        let span = self.span(node);
+        self.sink.push(Diagnostic::new(Code::BadAutomaton, span, message));
+    }
+
+    fn push(&mut self, kind: ItemKind, span: Span) {
+        self.items.push(Item { meta: Meta::default(), kind, span });
+    }
+
+    fn attribute(&mut self, node: Xml<'_>, name: &str) -> Option<String> {
+        let value = node.attribute(name);
+        if value.is_none() {
+            self.bad(node, format!("`{}` lacks the attribute `{name}`", node.tag_name().name()));
+        }
+        value.map(str::to_owned)
+    }
+
+    // Alphabet and registers.
+
+    fn stored(&mut self, node: Xml<'_>, element: &str) {
+        let span = self.span(node);
+        let Some(text) = self.attribute(node, "name") else { return };
+        let ty = type_name(node);
+        self.registers.push(Stored { name: text.clone(), ty });
+        let name = Name { text, span };
+        let value = self.expression(node.text().unwrap_or(""), span, &FxHashMap::default());
+        let Some(value) = value else { return };
+        let kind = if element == "constant" {
+            ItemKind::Const(ConstDecl { name, ty: Some(named_type(ty, span)), value })
+        } else {
+            ItemKind::Var(VarDecl { name, ty: named_type(ty, span), init: Some(value) })
+        };
+        self.push(kind, span);
+    }
+
+    fn symbol(&mut self, node: Xml<'_>, direction: Direction) {
+        let span = self.span(node);
+        let Some(text) = self.attribute(node, "name") else { return };
+        let mut params: Vec<(String, String, &'static str)> = Vec::new();
+        for param in node.children().filter(|child| child.has_tag_name("param")) {
+            let Some(name) = self.attribute(param, "name") else { return };
+            // A field must not hide a register, which guards and assignments read too.
+            let mut field = name.clone();
+            while self.registers.iter().any(|stored| stored.name == field)
+                || params.iter().any(|(_, other, _)| *other == field)
+            {
+                field.push('_');
+            }
+            params.push((name, field, type_name(param)));
+        }
+        let fields = params.iter().map(|(_, field, ty)| Field {
+            name: Name { text: field.clone(), span },
+            ty: named_type(ty, span),
+        });
+        let message =
+            Message { direction, name: Name { text: text.clone(), span }, fields: fields.collect() };
+        self.push(ItemKind::Message(message), span);
+        self.symbols.insert(text, Symbol { direction, params });
+    }
+
+    // Locations and transitions.
+
+    #[expect(clippy::type_complexity, reason = "states in order by name, with their places")]
+    fn locations(&mut self, root: Xml<'_>) -> Option<(indexmap::IndexMap<String, (State, Span)>, String)> {
+        let mut states = indexmap::IndexMap::new();
+        let mut initial = None;
+        for node in elements(root, "locations", "location") {
+            let span = self.span(node);
+            let Some(text) = self.attribute(node, "name") else { continue };
+            if node.attribute("initial") == Some("true") && initial.is_none() {
+                initial = Some(text.clone());
+            }
+            if states.contains_key(&text) {
+                self.bad(node, format!("location `{text}` is declared twice"));
+                continue;
+            }
+            let name = Name { text: text.clone(), span };
+            states.insert(text, (State { meta: Meta::default(), name, transitions: Vec::new(), span }, span));
+        }
+        if initial.is_none() {
+            let span = self.span(root);
+            let span = Span { end: span.start, ..span };
+            self.sink.push(
+                Diagnostic::new(Code::NoInitialState, span, "no location is initial")
+                    .help("mark one: `<location name=\"id0\" initial=\"true\"/>`"),
+            );
+        }
+        initial.map(|initial| (states, initial))
+    }
+
+    fn transition(
+        &mut self,
+        node: Xml<'_>,
+        states: &mut indexmap::IndexMap<String, (State, Span)>,
+    ) -> Option<()> {
+        let span = self.span(node);
+        let (from, to) = (self.attribute(node, "from")?, self.attribute(node, "to")?);
+        let gate = self.attribute(node, "symbol")?;
+        let Some(symbol) = self.symbols.remove(&gate) else {
+            self.bad(node, format!("symbol `{gate}` is not in the alphabet"));
+            return None;
+        };
+        let built = match symbol.direction {
+            Direction::Output => self.output(node, span, &symbol),
+            _ => self.input(node, span, &symbol),
+        };
+        let verb = if symbol.direction == Direction::Output { Verb::Emit } else { Verb::On };
+        self.symbols.insert(gate.clone(), symbol);
+        let (pins, guard, updates) = built?;
+        let name = |text: String| Some(Name { text, span });
+        let transition = Transition {
+            meta: Meta::default(),
+            label: None,
+            verb,
+            verb_span: span,
+            gate: name(gate),
+            pins,
+            guard,
+            updates,
+            target: name(to),
+            span,
+        };
+        match states.get_mut(&from) {
+            Some((state, _)) => state.transitions.push(transition),
+            None => self.bad(node, format!("there is no location `{from}`")),
+        }
+        Some(())
+    }
+
+    fn input(&mut self, node: Xml<'_>, span: Span, symbol: &Symbol) -> Option<Parts> {
+        let names = self.param_names(node, symbol)?;
+        let fields: FxHashMap<String, String> =
+            names.into_iter().zip(symbol.params.iter().map(|(_, field, _)| field.clone())).collect();
+        let guard = self.guard(node, &fields)?;
+        let mut updates = Vec::new();
+        for (to, value) in self.assignments(node)? {
+            let value = self.expression(&value, span, &fields)?;
+            updates.push(Update { kind: UpdateKind::Assign(Name { text: to, span }, value), span });
+        }
+        Some((Vec::new(), guard, updates))
+    }
+
+    fn output(&mut self, node: Xml<'_>, span: Span, symbol: &Symbol) -> Option<Parts> {
+        let names = self.param_names(node, symbol)?;
+        let assignments = self.assignments(node)?;
+        let is_stored = |reader: &Self, name: &String| {
+            reader.registers.iter().any(|stored| stored.name == *name) || name.parse::<i64>().is_ok()
+        };
+        let fresh: FxHashSet<&str> =
+            assignments.iter().filter(|(_, value)| value == "__fresh__").map(|(to, _)| to.as_str()).collect();
+        let mut pins = Vec::new();
+        let mut conditions: Vec<Expr> = Vec::new();
+        let mut fields: FxHashMap<String, String> = FxHashMap::default();
+        let mut new_values: FxHashMap<String, String> = FxHashMap::default();
+        for (name, (_, field, ty)) in names.iter().zip(&symbol.params) {
+            if fresh.contains(name.as_str()) {
+                conditions.extend(self.differs_from_all(field, ty, span));
+                new_values.insert(name.clone(), field.clone());
+                continue;
+            }
+            if node.attribute("params").is_none() || !is_stored(self, name) {
+                // A name of its own stands for whatever is sent.
+                fields.insert(name.clone(), field.clone());
+                continue;
+            }
+            let assigned = assignments.iter().find(|(to, _)| to == name).map(|(_, value)| value.clone());
+            let value = self.expression(&assigned.unwrap_or_else(|| name.clone()), span, &fields)?;
+            pins.push(Pin { field: Name { text: field.clone(), span }, value });
+        }
+        conditions.extend(self.guard(node, &fields)?);
+        let mut updates = Vec::new();
+        for (to, value) in assignments {
+            let value = match (value == "__fresh__", new_values.get(&to)) {
+                (true, Some(field)) => Expr { kind: ExprKind::Name(field.clone()), span },
+                (true, None) => {
+                    self.bad(node, format!("`{to}` gets a fresh value that is not sent"));
+                    return None;
+                }
+                (false, _) => self.expression(&value, span, &fields)?,
+            };
+            updates.push(Update { kind: UpdateKind::Assign(Name { text: to, span }, value), span });
+        }
+        let guard = match conditions.len() {
+            0 => None,
+            1 => conditions.pop(),
+            _ => Some(Expr { kind: ExprKind::And(conditions), span }),
+        };
+        Some((pins, guard, updates))
+    }
+
+    /// The names in `params`, or those of the alphabet.
+    fn param_names(&mut self, node: Xml<'_>, symbol: &Symbol) -> Option<Vec<String>> {
+        let names: Vec<String> = match node.attribute("params") {
+            Some(text) => {
+                text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+            }
+            None => symbol.params.iter().map(|(name, ..)| name.clone()).collect(),
+        };
+        if names.len() != symbol.params.len() {
+            let (wanted, found) = (symbol.params.len(), names.len());
+            self.bad(node, format!("the symbol has {wanted} parameters, here are {found}"));
+            return None;
+        }
+        Some(names)
+    }
+
+    /// `field` differs from every register and constant of its type.
+    fn differs_from_all(&self, field: &str, ty: &str, span: Span) -> Vec<Expr> {
+        let name = |text: &str| Expr { kind: ExprKind::Name(text.to_owned()), span };
+        let others = self.registers.iter().filter(|stored| stored.ty == ty);
+        let differs = |stored: &Stored| {
+            let rest = vec![(CmpOp::Ne, name(&stored.name))];
+            Expr { kind: ExprKind::Compare(Box::new(name(field)), rest), span }
+        };
+        others.map(differs).collect()
+    }
+
+    fn assignments(&mut self, node: Xml<'_>) -> Option<Vec<(String, String)>> {
+        let mut found = Vec::new();
+        for assign in elements(node, "assignments", "assign") {
+            let to = self.attribute(assign, "to")?;
+            found.push((to, assign.text().unwrap_or("").trim().to_owned()));
+        }
+        Some(found)
+    }
+
+    #[expect(clippy::option_option, reason = "outside: could it be read; inside: is there one")]
+    fn guard(&mut self, node: Xml<'_>, names: &FxHashMap<String, String>) -> Option<Option<Expr>> {
+        let guard = child(node, "guard");
+        let text = guard.and_then(|guard| guard.text()).unwrap_or("").trim().to_owned();
+        let span = guard.map_or_else(|| self.span(node), |guard| self.span(guard));
+        if text.is_empty() {
+            return Some(None);
+        }
+        self.expression(&text, span, names).map(Some)
+    }
+
+    /// `text` as an expression at `span`, names replaced as `names` says.
+    fn expression(&mut self, text: &str, span: Span, names: &FxHashMap<String, String>) -> Option<Expr> {
+        let renamed = rename(text, names);
+        let lexed = lex(&renamed);
+        let mut findings = Sink::default();
+        let mut parser = Parser::new(&renamed, self.file, &lexed, &mut findings).placed_at(span);
+        let parsed = parser.expr();
+        let complete = parser.at(TokenKind::End);
+        if let (Ok(expr), true, false) = (parsed, complete, findings.has_errors()) {
+            return Some(expr);
+        }
+        let shown = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        self.sink.push(
+            Diagnostic::new(
+                Code::UnsupportedTheory,
+                span,
+                format!("`{shown}` is not an expression that can be read"),
+            )
+            .help(
+                "guards compare registers, parameters, constants and numbers, joined with `&&`, `||` and `!`",
+            ),
+        );
+        None
+    }
+}
+
+type Parts = (Vec<Pin>, Option<Expr>, Vec<Update>);
+
+/// `text` with the names that `names` has replaced.
+fn rename(text: &str, names: &FxHashMap<String, String>) -> String {
+    let slice =
+        |token: &crate::lexer::Token| text.get(token.start as usize..token.end as usize).unwrap_or("");
+    let words = lex(text).tokens;
+    let words = words.iter().map(|token| {
+        let word = slice(token);
+        names.get(word).map_or(word, String::as_str)
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn child<'x>(node: Xml<'x>, name: &str) -> Option<Xml<'x>> {
+    node.children().find(|child| child.has_tag_name(name))
+}
+
+/// The elements called `element` in the part of `node` called `section`.
+fn elements<'x>(node: Xml<'x>, section: &'x str, element: &'x str) -> impl Iterator<Item = Xml<'x>> {
+    let section = child(node, section);
+    section
+        .into_iter()
+        .flat_map(|section| section.children())
+        .filter(move |child| child.has_tag_name(element))
+}
+
+fn type_name(node: Xml<'_>) -> &'static str {
+    match node.attribute("type") {
+        Some("double" | "DOUBLE") => "real",
+        _ => "int",
+    }
+}
+
+fn named_type(name: &str, span: Span) -> Type {
+    Type { kind: TypeKind::Named(name.to_owned()), span }
+}
