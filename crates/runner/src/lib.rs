@@ -5,4 +5,9 @@
 
 pub mod codec;
 pub mod line;
+pub mod player;
 pub mod protocol;
+pub mod serve;
+
+#[cfg(test)]
+mod samples;

@@ -1,1 +1,6 @@
-//! Placeholder.
+//! Purposes, coverage goals and testers: who decides what to send and when to look.
+//!
+//! Nothing here touches the world or draws from it: choices are made with a seeded
+//! generator, and the same seed makes the same choices.
+
+pub mod data;

@@ -1,0 +1,219 @@
+//! A model played as a system under test.
+//!
+//! The concrete semantics (002 Def. 11) with every choice made by a seeded generator: which
+//! enabled output or internal step comes next, the values of loose outputs, the values
+//! unknown at start. Inputs are completed angelically (003 sec. 3): an input nothing accepts
+//! is ignored. As in 003's care about internal steps, an input counts as accepted if it is
+//! accepted after internal steps; it is ignored only where no such steps lead to it.
+//!
+//! *Promises.* The same model, seed and inputs give the same outputs. Silence is decided,
+//! never guessed: where the solver cannot say whether an output is possible, that is an error.
+//! *Differs* from a live system in having no time of its own: it moves when it is asked to.
+
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use thiserror::Error;
+
+use ioxide_model::concrete::{self, State, Successor};
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateKind, SwitchId};
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+use ioxide_smt::solver::Why;
+use ioxide_symex::Ctx;
+use ioxide_testgen::data::{Pick, Wish, any_value, pick};
+
+/// Internal steps in a row after which a model counts as diverging.
+const MAX_INTERNAL: usize = 100_000;
+/// States looked at in search of one that accepts an input.
+const MAX_CLOSURE: usize = 10_000;
+
+/// Plays one model.
+pub struct Player<'m> {
+    cx: Ctx<'m>,
+    seed: u64,
+    /// How often it was reset: each life has random choices of its own.
+    life: u64,
+    rng: ChaCha8Rng,
+    state: State,
+}
+
+/// What became of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// A switch accepted it.
+    Accepted(SwitchId),
+    /// No switch accepts it here.
+    Ignored,
+}
+
+/// Why a model cannot be played.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PlayError {
+    /// It has clocks.
+    #[error("the model has clocks; playing timed models is not supported yet")]
+    Timed,
+    /// It takes internal steps for ever.
+    #[error("the model takes internal steps for ever at state `{location}`")]
+    Diverges {
+        /// Where it was when it was stopped.
+        location: String,
+    },
+    /// The solver cannot say whether a switch can be taken.
+    #[error("cannot decide whether switch `{switch}` can be taken: {why}")]
+    Undecided {
+        /// The switch.
+        switch: String,
+        /// What the solver said.
+        why: Why,
+    },
+    /// An initial value or an update has no value.
+    #[error("`{what}` has no value")]
+    NoValue {
+        /// The variable or switch.
+        what: String,
+    },
+}
+
+impl<'m> Player<'m> {
+    /// A player of the model of `cx`, in its initial state.
+    ///
+    /// # Errors
+    /// If the model is timed, or an initial value cannot be computed.
+    pub fn new(cx: Ctx<'m>, seed: u64) -> Result<Self, PlayError> {
+        if cx.sts.is_timed() {
+            return Err(PlayError::Timed);
+        }
+        let state = State { loc: cx.sts.initial, values: Valuation::new() };
+        let mut player = Self { cx, seed, life: 0, rng: ChaCha8Rng::seed_from_u64(seed), state };
+        player.start()?;
+        Ok(player)
+    }
+
+    /// Back to an initial state, with fresh random choices.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn reset(&mut self) -> Result<(), PlayError> {
+        self.life += 1;
+        self.start()
+    }
+
+    /// Begins again as if just made with this seed.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn reseed(&mut self, seed: u64) -> Result<(), PlayError> {
+        (self.seed, self.life) = (seed, 0);
+        self.start()
+    }
+
+    /// The state it is in.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Its model and solver.
+    pub fn cx(&mut self) -> &mut Ctx<'m> {
+        &mut self.cx
+    }
+
+    /// Whether a switch that takes an input starts where it is.
+    #[must_use]
+    pub fn may_take_input(&self) -> bool {
+        self.cx.sts.switches_from(self.state.loc).any(|(_, switch)| self.cx.sts.kind_of(switch).is_input())
+    }
+
+    /// Gives it an input.
+    ///
+    /// # Errors
+    /// If a guard cannot be evaluated.
+    pub fn input(&mut self, label: &Label) -> Result<Taken, PlayError> {
+        let mut ways = self.ways_to_take(label)?;
+        if ways.is_empty() {
+            return Ok(Taken::Ignored);
+        }
+        let Successor { switch, state } = ways.swap_remove(self.rng.random_range(0..ways.len()));
+        self.state = state;
+        Ok(Taken::Accepted(switch))
+    }
+
+    /// Lets it go on by itself up to its next output; `None` if there is none: it is quiescent.
+    ///
+    /// # Errors
+    /// If it takes internal steps for ever, or the solver cannot say what is possible.
+    pub fn react(&mut self) -> Result<Option<Label>, PlayError> {
+        for _ in 0..MAX_INTERNAL {
+            let Some((id, values)) = self.next_reaction()? else { return Ok(None) };
+            let switch = &self.cx.sts.switches[id];
+            self.state = concrete::successor(self.cx.pool, self.cx.sts, &self.state, switch, &values)
+                .map_err(|_| PlayError::NoValue { what: switch.label.to_string() })?;
+            if let Some(label) = Label::message(self.cx.sts, switch.gate, values) {
+                return Ok(Some(label));
+            }
+        }
+        let location = self.cx.sts.locations[self.state.loc].name.to_string();
+        Err(PlayError::Diverges { location })
+    }
+
+    fn start(&mut self) -> Result<(), PlayError> {
+        self.rng = ChaCha8Rng::seed_from_u64(self.seed);
+        self.rng.set_stream(self.life);
+        let mut values = Valuation::new();
+        for var in &self.cx.sts.vars {
+            let info = self.cx.pool.var_info(var.var);
+            let value = match var.init {
+                Some(term) => self
+                    .cx
+                    .pool
+                    .eval(term, &Valuation::new())
+                    .map_err(|_| PlayError::NoValue { what: info.name.to_string() })?,
+                None => any_value(self.cx.pool, &mut self.rng, info.sort, &[]),
+            };
+            values.set(var.var, value);
+        }
+        self.state = State { loc: self.cx.sts.initial, values };
+        Ok(())
+    }
+
+    /// Where `label` can lead, after any number of internal steps.
+    fn ways_to_take(&self, label: &Label) -> Result<Vec<Successor>, PlayError> {
+        let (pool, sts) = (&*self.cx.pool, self.cx.sts);
+        let undecided = |_| PlayError::Undecided { switch: label.show(pool, sts), why: Why::Incomplete };
+        let closure =
+            concrete::tau_closure(pool, sts, [self.state.clone()], MAX_CLOSURE).map_err(undecided)?;
+        let mut ways = Vec::new();
+        for state in &closure.states {
+            ways.extend(concrete::successors(pool, sts, state, label).map_err(undecided)?);
+        }
+        Ok(ways)
+    }
+
+    /// An enabled output or internal step, each switch equally likely, with values.
+    fn next_reaction(&mut self) -> Result<Option<(SwitchId, Vec<Value>)>, PlayError> {
+        let sts = self.cx.sts;
+        let reacts = |kind| matches!(kind, GateKind::Output | GateKind::Internal);
+        let candidates = sts.switches_from(self.state.loc).filter(|(_, switch)| reacts(sts.kind_of(switch)));
+        let mut candidates: Vec<SwitchId> = candidates.map(|(id, _)| id).collect();
+        candidates.shuffle(&mut self.rng);
+        let mut open = None;
+        for id in candidates {
+            let switch = &sts.switches[id];
+            let wish = Wish { gate: switch.gate, guard: switch.guard, state: &self.state.values };
+            match pick(&mut self.cx, &mut self.rng, &wish) {
+                Pick::Values(values) => return Ok(Some((id, values))),
+                Pick::Impossible => (),
+                Pick::Unknown(why) => open = Some((id, why)),
+            }
+        }
+        match open {
+            None => Ok(None),
+            Some((id, why)) => Err(PlayError::Undecided { switch: sts.switches[id].label.to_string(), why }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+use super::*;
+use crate::samples::{VENDING, message, model, with_cx};
+
+#[test]
+fn an_input_nothing_accepts_is_ignored() {
+    let model = model(VENDING);
+    let (small, big) = (message(&model, "coin", &[1]), message(&model, "coin", &[50]));
+    with_cx(model, |cx| {
+        let mut player = Player::new(cx, 1).unwrap();
+        assert_eq!(player.input(&big), Ok(Taken::Ignored));
+        assert_eq!(player.react(), Ok(None));
+        assert!(matches!(player.input(&small), Ok(Taken::Accepted(_))));
+    });
+}
+
+#[test]
+fn an_input_is_not_ignored_where_internal_steps_lead_to_it() {
+    let text = "model M { input go output done
+        state a { internal -> b }
+        state b { on go -> c }
+        state c { emit done -> c } }";
+    let model = model(text);
+    let go = message(&model, "go", &[]);
+    for seed in 0..10 {
+        with_cx(model.clone(), |cx| {
+            let mut player = Player::new(cx, seed).unwrap();
+            assert!(matches!(player.input(&go), Ok(Taken::Accepted(_))));
+            assert!(matches!(player.react(), Ok(Some(Label::Output(..)))));
+        });
+    }
+}
+
+#[test]
+fn the_same_seed_plays_the_same_and_every_life_is_different() {
+    let model = model(VENDING);
+    let play = |seed| {
+        with_cx(model.clone(), |cx| {
+            let coin = message(&model, "coin", &[5]);
+            let mut player = Player::new(cx, seed).unwrap();
+            let mut lives = Vec::new();
+            for _ in 0..20 {
+                player.input(&coin).unwrap();
+                lives.push([player.react().unwrap(), player.react().unwrap(), player.react().unwrap()]);
+                player.reset().unwrap();
+            }
+            lives
+        })
+    };
+    let lives = play(3);
+    assert_eq!(lives, play(3));
+    assert!(lives.iter().any(|life| life != &lives[0]));
+    assert!(lives.iter().all(|life| life[0] == Some(message(&model, "change", &[3])) && life[2].is_none()));
+}
+
+#[test]
+fn loose_outputs_vary() {
+    let model = model("model M { output n(x: int) state a { emit n when x > 3 } }");
+    let mut seen = std::collections::BTreeSet::new();
+    with_cx(model, |cx| {
+        let mut player = Player::new(cx, 7).unwrap();
+        for _ in 0..50 {
+            let Ok(Some(Label::Output(_, values))) = player.react() else { panic!("it never stops") };
+            assert!(values[0] > Value::int(3));
+            seen.insert(values);
+        }
+    });
+    assert!(seen.len() > 5);
+}
+
+#[test]
+fn unknown_initial_values_vary_with_the_seed() {
+    let model = model("model M { output n(x: int) var v: int state a { emit n(x: v) -> b } state b {} }");
+    let first = |seed| with_cx(model.clone(), |cx| Player::new(cx, seed).unwrap().react().unwrap());
+    assert!((0..20).any(|seed| first(seed) != first(0)));
+    assert_eq!(first(5), first(5));
+}
+
+#[test]
+fn a_divergence_is_told_and_a_loop_with_an_exit_is_left() {
+    let stuck = model("model M { input go state a { internal } }");
+    let location = "a".to_owned();
+    with_cx(stuck, |cx| {
+        assert_eq!(Player::new(cx, 0).unwrap().react(), Err(PlayError::Diverges { location }));
+    });
+    let leaves = model("model M { output done state a { internal emit done -> b } state b {} }");
+    with_cx(leaves, |cx| assert!(Player::new(cx, 0).unwrap().react().unwrap().is_some()));
+}
+
+#[test]
+fn clocks_are_refused() {
+    let timed = model("model M { input go clock w state a { on go when w < 1s { reset w } } }");
+    with_cx(timed, |cx| assert_eq!(Player::new(cx, 0).err(), Some(PlayError::Timed)));
+}

@@ -1,0 +1,355 @@
+//! The system's side of the protocol: a model, played over pipes or sockets.
+//!
+//! Speaks [`protocol`](crate::protocol): says `hello` at once, begins at `configure`,
+//! writes every output as soon as the player makes it, one flushed line each. `sent` is
+//! written when the player has taken the input, so what stands before it came before it.
+//! Where input and output are both possible, a seeded coin decides whether the player
+//! speaks or first listens for a moment, so both orders happen.
+//!
+//! *Promises.* No line makes it panic: what it does not understand is answered by `error`.
+//! The end of the stream ends it in good order.
+
+mod tcp;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, BufRead, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateKind, Model, Sts};
+use ioxide_model::term::TermPool;
+use ioxide_smt::solver::Solver;
+use ioxide_symex::Ctx;
+
+use crate::codec::{self, label_from_json, label_to_json};
+use crate::line::{Line, next_line};
+use crate::player::{PlayError, Player};
+use crate::protocol::{
+    Bye, Configure, Direction, Failure, FailureKind, FieldInfo, Hello, Input, LabelInfo, Level, Log, Message,
+    Ready, ResetKind, Sent, VERSION,
+};
+
+pub use self::tcp::{Happening, serve_tcp};
+
+/// Lines read ahead of the player.
+const READ_AHEAD: usize = 64;
+/// Outputs in a row after which the player looks whether somebody wants to interrupt it.
+const BREATH: u32 = 64;
+/// How long the player listens where it could also speak.
+const LINGER: Duration = Duration::from_millis(2);
+
+/// Makes a solver for one player.
+pub type NewSolver = dyn Fn() -> Box<dyn Solver> + Send + Sync;
+
+/// How a conversation ended in good order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The tool said goodbye.
+    Bye,
+    /// The tool closed the stream.
+    Closed,
+}
+
+/// Plays `model` to whoever writes to `reader` and reads from `writer`.
+///
+/// `seed` counts unless the tool asks for another.
+///
+/// # Errors
+/// If the model cannot be played at all, told as [`io::ErrorKind::Unsupported`], or the
+/// streams fail other than by being closed.
+pub fn serve(
+    model: &Model,
+    new_solver: &NewSolver,
+    seed: u64,
+    reader: impl BufRead + Send + 'static,
+    writer: impl Write,
+) -> io::Result<Ended> {
+    let mut own = model.clone();
+    let mut solver = new_solver();
+    let cx = Ctx::new(&mut own, &mut *solver);
+    let player = Player::new(cx, seed).map_err(|error| io::Error::new(io::ErrorKind::Unsupported, error))?;
+    let lines = read_ahead(reader);
+    let mut talk = Talk {
+        model,
+        player,
+        writer,
+        coin: ChaCha8Rng::seed_from_u64(seed),
+        since: Instant::now(),
+        phase: Phase::Unconfigured,
+        spoken: 0,
+    };
+    match talk.run(&lines) {
+        Err(error) if is_closed(&error) => Ok(Ended::Closed),
+        ended => ended,
+    }
+}
+
+fn is_closed(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
+    matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset)
+}
+
+/// Reads lines in a thread of its own, a bounded number of them ahead.
+fn read_ahead(reader: impl BufRead + Send + 'static) -> Receiver<io::Result<Line>> {
+    let (sender, receiver) = sync_channel(READ_AHEAD);
+    std::thread::spawn(move || forward_lines(reader, &sender));
+    receiver
+}
+
+fn forward_lines(mut reader: impl BufRead, sender: &SyncSender<io::Result<Line>>) {
+    while let Some(line) = next_line(&mut reader).transpose() {
+        let is_last = line.is_err();
+        if sender.send(line).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+/// One conversation.
+struct Talk<'m, W> {
+    model: &'m Model,
+    player: Player<'m>,
+    writer: W,
+    coin: ChaCha8Rng,
+    since: Instant,
+    phase: Phase,
+    /// Outputs written since a line was last heard.
+    spoken: u32,
+}
+
+/// What the player does while no line comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Waits to be configured.
+    Unconfigured,
+    /// May have something to say.
+    Active,
+    /// Has nothing to say until it is given something.
+    Quiet,
+    /// Cannot go on until it is reset.
+    Broken,
+}
+
+impl<W: Write> Talk<'_, W> {
+    fn run(&mut self, lines: &Receiver<io::Result<Line>>) -> io::Result<Ended> {
+        self.write(&Message::Hello(hello(&self.model.pool, &self.model.sts)))?;
+        loop {
+            let line = match self.listen(lines) {
+                Ok(line) => line?,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.speak()?;
+                    continue;
+                }
+                Err(RecvTimeoutError::Disconnected) => return Ok(Ended::Closed),
+            };
+            self.spoken = 0;
+            if let Some(ended) = self.hear(line)? {
+                return Ok(ended);
+            }
+        }
+    }
+
+    /// The next line; [`RecvTimeoutError::Timeout`] if it is the player's turn to speak.
+    fn listen(&mut self, lines: &Receiver<io::Result<Line>>) -> Result<io::Result<Line>, RecvTimeoutError> {
+        if self.phase != Phase::Active {
+            return lines.recv().map_err(|_| RecvTimeoutError::Disconnected);
+        }
+        if self.player.may_take_input() && self.coin.random() {
+            return lines.recv_timeout(LINGER);
+        }
+        if self.spoken >= BREATH {
+            self.spoken = 0;
+            return lines.recv_timeout(Duration::ZERO);
+        }
+        Err(RecvTimeoutError::Timeout)
+    }
+
+    /// Writes the next output of the player, if there is one.
+    fn speak(&mut self) -> io::Result<()> {
+        match self.player.react() {
+            Ok(Some(label)) => {
+                self.spoken += 1;
+                self.write_output(&label)
+            }
+            Ok(None) => {
+                self.phase = Phase::Quiet;
+                Ok(())
+            }
+            Err(error) => self.break_down(&error),
+        }
+    }
+
+    /// Acts on one line.
+    fn hear(&mut self, line: Line) -> io::Result<Option<Ended>> {
+        let text = match line {
+            Line::Text(text) => text,
+            Line::TooLong(start) => {
+                self.refuse(None, format!("the line is too long: {start}"))?;
+                return Ok(None);
+            }
+            Line::NotText(shown) => {
+                self.refuse(None, format!("the line is not UTF-8: {shown}"))?;
+                return Ok(None);
+            }
+        };
+        if text.trim().is_empty() {
+            return Ok(None);
+        }
+        match Message::from_line(&text) {
+            Ok(message) => self.obey(message),
+            Err(bad) => self.refuse(None, bad.to_string()).map(|()| None),
+        }
+    }
+
+    fn obey(&mut self, message: Message) -> io::Result<Option<Ended>> {
+        match message {
+            Message::Configure(configure) => self.configure(&configure)?,
+            Message::Reset(_) if self.phase != Phase::Unconfigured => {
+                let started = self.player.reset();
+                self.begin(started)?;
+            }
+            Message::Input(input) => self.input(input)?,
+            Message::Advance(_) => self.refuse(None, "this system has no virtual time".into())?,
+            Message::Log(_) => (),
+            Message::Bye(_) => {
+                self.write(&Message::Bye(Bye {}))?;
+                return Ok(Some(Ended::Bye));
+            }
+            Message::Reset(_) => self.refuse(None, "`configure` must come first".into())?,
+            Message::Hello(_)
+            | Message::Ready(_)
+            | Message::Sent(_)
+            | Message::Output(_)
+            | Message::Error(_) => {
+                self.refuse(None, "this message is the system's, not the tool's".into())?;
+            }
+        }
+        Ok(None)
+    }
+
+    fn configure(&mut self, configure: &Configure) -> io::Result<()> {
+        if let Some(name) = configure.settings.keys().next() {
+            let text = format!("there is no setting `{}`", crate::line::cut(name, 40));
+            self.write(&Message::Log(Log { level: Level::Warn, text }))?;
+        }
+        let started = match configure.seed {
+            Some(seed) => {
+                self.coin = ChaCha8Rng::seed_from_u64(seed);
+                self.player.reseed(seed)
+            }
+            None if self.phase == Phase::Unconfigured => Ok(()),
+            None => self.player.reset(),
+        };
+        self.begin(started)
+    }
+
+    fn begin(&mut self, started: Result<(), PlayError>) -> io::Result<()> {
+        match started {
+            Ok(()) => {
+                self.phase = Phase::Active;
+                self.write(&Message::Ready(Ready {}))
+            }
+            Err(error) => self.break_down(&error),
+        }
+    }
+
+    fn input(&mut self, input: Input) -> io::Result<()> {
+        let id = input.id;
+        match self.phase {
+            Phase::Unconfigured => return self.refuse(Some(id), "`configure` must come first".into()),
+            Phase::Broken => return self.refuse(Some(id), "the model is stuck; reset it".into()),
+            Phase::Active | Phase::Quiet => (),
+        }
+        let label = match self.decode(input) {
+            Ok(label) => label,
+            Err(reason) => return self.refuse(Some(id), reason),
+        };
+        match self.player.input(&label) {
+            Ok(_) => {
+                self.phase = Phase::Active;
+                let time_ns = self.time_ns();
+                self.write(&Message::Sent(Sent { id, time_ns, raw: None }))
+            }
+            Err(error) => self.break_down(&error),
+        }
+    }
+
+    fn decode(&self, input: Input) -> Result<Label, String> {
+        let message = codec::Message { label: input.label, args: input.args };
+        let label =
+            label_from_json(self.model, &message, GateKind::is_input).map_err(|error| error.to_string())?;
+        match out_of_range(self.model, &label) {
+            Some(field) => Err(format!("`{}.{field}`: outside the range of its sort", message.label)),
+            None => Ok(label),
+        }
+    }
+
+    fn write_output(&mut self, label: &Label) -> io::Result<()> {
+        let Some(message) = label_to_json(&self.model.pool, &self.model.sts, label) else { return Ok(()) };
+        let mut output = crate::protocol::Output::from(message);
+        output.time_ns = self.time_ns();
+        self.write(&Message::Output(output))
+    }
+
+    fn break_down(&mut self, error: &PlayError) -> io::Result<()> {
+        self.phase = Phase::Broken;
+        let failure = Failure { kind: FailureKind::Broken, text: error.to_string(), id: None };
+        self.write(&Message::Error(failure))
+    }
+
+    fn refuse(&mut self, id: Option<u64>, text: String) -> io::Result<()> {
+        self.write(&Message::Error(Failure { kind: FailureKind::Refused, text, id }))
+    }
+
+    fn time_ns(&self) -> Option<u64> {
+        u64::try_from(self.since.elapsed().as_nanos()).ok()
+    }
+
+    /// One line, in one write, flushed.
+    fn write(&mut self, message: &Message) -> io::Result<()> {
+        let mut line = message.to_line();
+        line.push('\n');
+        self.writer.write_all(line.as_bytes())?;
+        self.writer.flush()
+    }
+}
+
+/// The first field of `label` whose value lies outside its sort.
+fn out_of_range(model: &Model, label: &Label) -> Option<String> {
+    let (Label::Input(gate, values) | Label::Output(gate, values)) = label else { return None };
+    let fields = model.sts.gates[*gate].fields.iter();
+    let (field, _) =
+        fields.zip(values).find(|(field, value)| !model.pool.has_sort(value, model.field_sort(**field)))?;
+    Some(model.pool.var_info(*field).name.to_string())
+}
+
+/// What a played model says of itself.
+#[must_use]
+pub fn hello(pool: &TermPool, sts: &Sts) -> Hello {
+    let direction = |kind| match kind {
+        GateKind::Internal => None,
+        GateKind::Input => Some(Direction::Input),
+        GateKind::Observed => Some(Direction::Observed),
+        GateKind::Output => Some(Direction::Output),
+    };
+    let field = |&field| {
+        let info = pool.var_info(field);
+        FieldInfo { name: info.name.to_string(), sort: pool.show_sort(info.sort) }
+    };
+    let labels = sts.gates.iter().filter_map(|gate| {
+        let fields = gate.fields.iter().map(field).collect();
+        Some(LabelInfo { label: gate.name.to_string(), direction: direction(gate.kind)?, fields })
+    });
+    Hello {
+        protocol: VERSION,
+        name: sts.name.to_string(),
+        labels: labels.collect(),
+        reset: ResetKind::Message,
+        ..Hello::default()
+    }
+}

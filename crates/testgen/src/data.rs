@@ -1,0 +1,143 @@
+//! Values for the fields of a message, varied and reproducible by seed.
+//!
+//! 002's algorithm and 000's `getValues` leave the choice open; a solver's first answer is a
+//! dull one. Values are chosen as late as possible, so what was observed before counts.
+//!
+//! *Distribution.* Fields that an equation fixes get that value. If the rest has few
+//! combinations, each one that is allowed is equally likely. Else fields of one sort are
+//! grouped at random (each field joins an earlier group or starts a new one), so that every
+//! pattern of equal and different fields comes up; a group's value is a constant of the
+//! guard or a value of the state (or one beside it) half of the time, else a random value
+//! of its sort, small ones being likelier. What the guard rejects is drawn again. If no draw
+//! fits, the solver is asked, first with one field held at a random value.
+//!
+//! *Promises.* [`Pick::Impossible`] is a proof; [`Pick::Unknown`] is neither yes nor no.
+
+mod fix;
+mod random;
+#[cfg(test)]
+mod tests;
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use ioxide_model::sts::GateId;
+use ioxide_model::term::{Substitution, Term, VarId};
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+use ioxide_smt::solver::{Answer, Why};
+use ioxide_symex::Ctx;
+
+pub use self::random::any_value;
+
+/// With at most this many combinations, all are tried.
+const MAX_COMBINATIONS: usize = 512;
+/// Random draws before the solver is asked.
+const DRAWS: usize = 48;
+
+/// What is asked for: field values of `gate` that satisfy `guard` in a state.
+#[derive(Clone, Copy, Debug)]
+pub struct Wish<'w> {
+    /// The gate whose fields get values.
+    pub gate: GateId,
+    /// A formula over the fields and the variables of the state.
+    pub guard: Term,
+    /// The values of the state.
+    pub state: &'w Valuation,
+}
+
+/// What became of a wish.
+#[must_use = "an unanswered wish proves nothing"]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// One value per field, in order; the guard holds with them.
+    Values(Vec<Value>),
+    /// No values satisfy the guard.
+    Impossible,
+    /// None were found, and nothing shows that there are none.
+    Unknown(Why),
+}
+
+/// Chooses values for `wish`.
+pub fn pick(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Wish<'_>) -> Pick {
+    let fields = &cx.sts.gates[wish.gate].fields;
+    let Some(fixed) = fix::fixed_fields(cx.pool, fields, wish) else { return Pick::Impossible };
+    let open: Vec<VarId> = fields.iter().copied().filter(|&field| fixed.get(field).is_none()).collect();
+    if fix::is_refuted(cx.pool, &open, &fixed, wish) {
+        return Pick::Impossible;
+    }
+    match fix::all_combinations(cx.pool, &open, &fixed, wish, MAX_COMBINATIONS) {
+        Some(all) if all.is_empty() => return Pick::Impossible,
+        Some(mut all) => {
+            let chosen = rng.random_range(0..all.len());
+            return Pick::Values(in_order(fields, &all.swap_remove(chosen)));
+        }
+        None => (),
+    }
+    for _ in 0..DRAWS {
+        let drawn = random::draw(cx.pool, rng, &open, &fixed, wish);
+        if fix::fits(cx.pool, fields, &drawn, wish) == Some(true) {
+            return Pick::Values(in_order(fields, &drawn));
+        }
+    }
+    ask_solver(cx, rng, fields, &open, &fixed, wish)
+}
+
+/// Chooses values for `fields` such that `facts` hold for some values of all other variables.
+///
+/// For beliefs that are not concrete: the facts may mention unknowns.
+pub fn pick_symbolic(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId], facts: &[Term]) -> Pick {
+    if !fields.is_empty() {
+        let field = fields[rng.random_range(0..fields.len())];
+        let value = any_value(cx.pool, rng, cx.pool.var_info(field).sort, &[]);
+        let pin = equation(cx, field, value);
+        let pinned = [facts, &[pin]].concat();
+        if let Answer::Sat(found) = cx.check(&pinned) {
+            return Pick::Values(completed(cx, rng, fields, &found));
+        }
+    }
+    match cx.check(facts) {
+        Answer::Sat(found) => Pick::Values(completed(cx, rng, fields, &found)),
+        Answer::Unsat => Pick::Impossible,
+        Answer::Unknown(why) => Pick::Unknown(why),
+    }
+}
+
+fn ask_solver(
+    cx: &mut Ctx<'_>,
+    rng: &mut ChaCha8Rng,
+    fields: &[VarId],
+    open: &[VarId],
+    fixed: &Valuation,
+    wish: &Wish<'_>,
+) -> Pick {
+    let known: Substitution =
+        wish.state.iter().chain(fixed.iter()).map(|(var, v)| (var, cx.pool.value(v.clone()))).collect();
+    let when = cx.pool.substitute(wish.guard, &known);
+    match pick_symbolic(cx, rng, open, &[when]) {
+        Pick::Values(found) => {
+            let mut all = fixed.clone();
+            open.iter().zip(found).for_each(|(&field, value)| all.set(field, value));
+            Pick::Values(in_order(fields, &all))
+        }
+        other => other,
+    }
+}
+
+fn equation(cx: &mut Ctx<'_>, var: VarId, value: Value) -> Term {
+    let (var, value) = (cx.pool.var(var), cx.pool.value(value));
+    cx.pool.eq(var, value)
+}
+
+/// The values of `fields` in `found`; a field no fact mentions is free.
+fn completed(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId], found: &Valuation) -> Vec<Value> {
+    let value = |&field: &VarId| match found.get(field) {
+        Some(value) => value.clone(),
+        None => any_value(cx.pool, rng, cx.pool.var_info(field).sort, &[]),
+    };
+    fields.iter().map(value).collect()
+}
+
+fn in_order(fields: &[VarId], values: &Valuation) -> Vec<Value> {
+    fields.iter().filter_map(|&field| values.get(field).cloned()).collect()
+}

@@ -1,0 +1,104 @@
+//! What evaluation alone says about the fields of a message.
+
+use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+
+use super::Wish;
+
+/// The fields an equation of the guard fixes; `None` if one gets a value outside its sort.
+///
+/// An equation is a conjunct of the guard, so no other value can satisfy it.
+pub(super) fn fixed_fields(pool: &TermPool, fields: &[VarId], wish: &Wish<'_>) -> Option<Valuation> {
+    let mut fixed = Valuation::new();
+    let mut conjuncts = pool.conjuncts(wish.guard);
+    loop {
+        let before = fixed.len();
+        conjuncts.retain(|&conjunct| match equation(pool, fields, conjunct, &fixed, wish.state) {
+            Some((field, value)) => {
+                fixed.set(field, value);
+                false
+            }
+            None => true,
+        });
+        if fixed.len() == before {
+            break;
+        }
+    }
+    let fits = |(field, value)| pool.has_sort(value, pool.var_info(field).sort);
+    let well_sorted = fixed.iter().all(fits);
+    well_sorted.then_some(fixed)
+}
+
+/// The field and the value that `conjunct` makes equal, if it is such an equation.
+fn equation(
+    pool: &TermPool,
+    fields: &[VarId],
+    conjunct: Term,
+    fixed: &Valuation,
+    state: &Valuation,
+) -> Option<(VarId, Value)> {
+    let is_open = |var: &VarId| fields.contains(var) && fixed.get(*var).is_none();
+    match *pool.node(conjunct) {
+        Node::Var(var) if is_open(&var) => Some((var, Value::Bool(true))),
+        Node::Not(inner) => match *pool.node(inner) {
+            Node::Var(var) if is_open(&var) => Some((var, Value::Bool(false))),
+            _ => None,
+        },
+        Node::Eq(a, b) => [(a, b), (b, a)].into_iter().find_map(|(side, other)| match *pool.node(side) {
+            Node::Var(var) if is_open(&var) => Some((var, pool.eval(other, &(fixed, state)).ok()?)),
+            _ => None,
+        }),
+        _ => None,
+    }
+}
+
+/// Whether a conjunct without open fields is false.
+pub(super) fn is_refuted(pool: &TermPool, open: &[VarId], fixed: &Valuation, wish: &Wish<'_>) -> bool {
+    let decided = |term: Term| pool.free_vars(term).iter().all(|var| !open.contains(var));
+    let holds = |term| pool.holds(term, &(fixed, wish.state));
+    pool.conjuncts(wish.guard).into_iter().any(|conjunct| decided(conjunct) && holds(conjunct) == Ok(false))
+}
+
+/// Every combination of values of `open` that satisfies the guard, if there are few to try.
+pub(super) fn all_combinations(
+    pool: &TermPool,
+    open: &[VarId],
+    fixed: &Valuation,
+    wish: &Wish<'_>,
+    max: usize,
+) -> Option<Vec<Valuation>> {
+    let mut combinations = vec![fixed.clone()];
+    for &field in open {
+        let domain = pool.finite_domain(pool.var_info(field).sort)?;
+        if combinations.len().saturating_mul(domain.len()) > max {
+            return None;
+        }
+        combinations =
+            combinations.iter().flat_map(|base| domain.iter().map(|v| with(base, field, v))).collect();
+    }
+    let mut allowed = Vec::new();
+    for combination in combinations {
+        if pool.holds(wish.guard, &(&combination, wish.state)).ok()? {
+            allowed.push(combination);
+        }
+    }
+    Some(allowed)
+}
+
+fn with(base: &Valuation, var: VarId, value: &Value) -> Valuation {
+    let mut more = base.clone();
+    more.set(var, value.clone());
+    more
+}
+
+/// Whether the fields have values of their sorts that satisfy the guard; `None` if evaluation cannot say.
+pub(super) fn fits(pool: &TermPool, fields: &[VarId], values: &Valuation, wish: &Wish<'_>) -> Option<bool> {
+    let in_sort = |&field: &VarId| {
+        values.get(field).is_some_and(|value| pool.has_sort(value, pool.var_info(field).sort))
+    };
+    if !fields.iter().all(in_sort) {
+        return Some(false);
+    }
+    pool.holds(wish.guard, &(values, wish.state)).ok()
+}

@@ -1,0 +1,103 @@
+use std::collections::BTreeSet;
+
+use ioxide_model::index::Idx;
+use ioxide_model::sort::Sort;
+use ioxide_model::source::{FileId, Span};
+use ioxide_model::sts::{Gate, GateKind, Model, Sts};
+use ioxide_model::term::TermPool;
+use ioxide_smt::brute::Brute;
+use rand::SeedableRng;
+
+use super::*;
+
+#[test]
+fn equations_decide_without_a_solver() {
+    let mut world = World::new(&[Sort::Int, Sort::Int, Sort::Bool]);
+    let guard = |pool: &mut TermPool, x: Term, fields: &[Term]| {
+        let one = pool.int(1);
+        let next = pool.add2(x, one);
+        let (first, second) = (pool.eq(fields[0], next), pool.eq(fields[1], fields[0]));
+        pool.and([first, second, fields[2]])
+    };
+    let expected = vec![Value::int(8), Value::int(8), Value::Bool(true)];
+    assert_eq!(world.pick(7, guard, 0), Pick::Values(expected));
+}
+
+#[test]
+fn a_contradiction_is_proven() {
+    let mut world = World::new(&[Sort::Int]);
+    let guard = |pool: &mut TermPool, x: Term, fields: &[Term]| {
+        let (same, below) = (pool.eq(fields[0], x), pool.lt(fields[0], x));
+        pool.and2(same, below)
+    };
+    assert_eq!(world.pick(7, guard, 0), Pick::Impossible);
+    let mut world = World::new(&[Sort::Range { lo: 0, hi: 3 }]);
+    assert_eq!(world.pick(7, |pool, x, fields| pool.eq(fields[0], x), 0), Pick::Impossible);
+    assert_eq!(world.pick(7, |pool, x, fields| pool.lt(x, fields[0]), 0), Pick::Impossible);
+}
+
+#[test]
+fn loose_fields_vary_and_always_satisfy_the_guard() {
+    let mut world = World::new(&[Sort::Int]);
+    let mut seen = BTreeSet::new();
+    for seed in 0..60 {
+        let Pick::Values(values) = world.pick(3, |pool, x, fields| pool.lt(x, fields[0]), seed) else {
+            panic!("there are values above 3")
+        };
+        assert!(values[0] > Value::int(3));
+        seen.insert(values[0].clone());
+    }
+    assert!(seen.len() > 8, "{seen:?}");
+    assert!(seen.contains(&Value::int(4)), "the boundary comes up");
+}
+
+#[test]
+fn every_pattern_of_equal_fields_comes_up() {
+    let mut world = World::new(&[Sort::Int; 3]);
+    let mut patterns = BTreeSet::new();
+    for seed in 0..100 {
+        let Pick::Values(values) = world.pick(0, |pool, _, _| pool.tt(), seed) else { panic!("no guard") };
+        let [a, b, c] = &values[..] else { panic!("three fields") };
+        patterns.insert((a == b, b == c, a == c));
+    }
+    assert_eq!(patterns.len(), 5);
+}
+
+#[test]
+fn the_same_seed_picks_the_same_values() {
+    let mut world = World::new(&[Sort::Str, Sort::Real, Sort::Int]);
+    for seed in 0..20 {
+        let first = world.pick(3, |pool, _, _| pool.tt(), seed);
+        assert_eq!(first, world.pick(3, |pool, _, _| pool.tt(), seed));
+    }
+}
+
+struct World {
+    model: Model,
+    gate: GateId,
+    x: VarId,
+}
+
+impl World {
+    fn new(sorts: &[Sort]) -> Self {
+        let span = Span::new(FileId::new(0), 0, 0);
+        let mut model = Model { pool: TermPool::new(), sts: Sts::new("m", "s", span) };
+        let x = model.pool.declare("x", Sort::Int);
+        let fields = sorts.iter().map(|&sort| model.pool.declare("f", sort)).collect();
+        let gate = Gate { name: "g".into(), kind: GateKind::Input, fields, span, doc: String::new() };
+        let gate = model.sts.gates.push(gate);
+        Self { model, gate, x }
+    }
+
+    fn pick(&mut self, x: i64, guard: impl Fn(&mut TermPool, Term, &[Term]) -> Term, seed: u64) -> Pick {
+        let fields = self.model.sts.gates[self.gate].fields.clone();
+        let fields: Vec<Term> = fields.into_iter().map(|field| self.model.pool.var(field)).collect();
+        let var = self.model.pool.var(self.x);
+        let guard = guard(&mut self.model.pool, var, &fields);
+        let mut solver = Brute::new();
+        let mut cx = Ctx::new(&mut self.model, &mut solver);
+        let state: Valuation = [(self.x, Value::int(x))].into_iter().collect();
+        let wish = Wish { gate: self.gate, guard, state: &state };
+        pick(&mut cx, &mut ChaCha8Rng::seed_from_u64(seed), &wish)
+    }
+}
