@@ -19,7 +19,7 @@ pub struct Ctx<'a> {
     pub solver: &'a mut dyn Solver,
     /// How long the system waits before a step; only timed systems use it.
     pub delay: VarId,
-    /// One variable per sort, for canonical names.
+    /// One variable per sort, whose numbered copies name values in merged states.
     names: FxHashMap<Sort, VarId>,
 }
 
@@ -47,10 +47,12 @@ impl<'a> Ctx<'a> {
         self.solver.check(self.pool, facts)
     }
 
-    /// The variable whose numbered copies name values of the sort of `var`.
-    pub(crate) fn canonical_base(&mut self, var: VarId) -> VarId {
+    /// The name of the value of `var`, which is the `position`-th live variable of its location.
+    pub(crate) fn position_name(&mut self, position: u32, var: VarId) -> Term {
         let sort = self.pool.var_info(var).sort;
-        *self.names.entry(sort).or_insert_with(|| self.pool.declare("v", sort))
+        let base = *self.names.entry(sort).or_insert_with(|| self.pool.declare("v", sort));
+        let name = self.pool.indexed(base, position);
+        self.pool.var(name)
     }
 
     fn trivial(&self, facts: &[Term]) -> Option<bool> {

@@ -6,17 +6,19 @@
 //!
 //! 1. *Projection.* Dead variables are dropped from the store, and facts that share no
 //!    variable with it are dropped from the path: the path is satisfiable, so they say
-//!    nothing about the state. Variables left only in facts are quantified away.
-//! 2. *Canonical names.* The variables that are left are renamed by first occurrence; states
-//!    with equal keys are equivalent.
-//! 3. *Inclusion by solver*, against earlier states at the same location.
+//!    nothing about the state. What is left becomes a condition on the values of the live
+//!    variables alone, everything else quantified away and eliminated where that is easy.
+//! 2. *Equality.* States with equal conditions are equivalent.
+//! 3. *Inclusion by solver*, against earlier states at the same location, where the
+//!    condition is free of quantifiers.
 //!
 //! *Promises* that a state is only dropped if an explored state stands for all of it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use ioxide_model::sts::LocId;
-use ioxide_model::term::{Substitution, Term, VarId};
+use ioxide_model::term::{Node, Substitution, Term, VarId};
+use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::Decision;
 
 use crate::cx::Ctx;
@@ -38,8 +40,8 @@ pub enum Revisit {
 /// At most this many earlier states are asked whether they subsume a new one.
 const MAX_CANDIDATES: usize = 32;
 
-/// The set of concrete states a symbolic state stands for, in canonical form: the values
-/// `terms` (of the live variables) take under the valuations that satisfy `facts`.
+/// The set of concrete states a symbolic state stands for: the values of the live variables,
+/// constants or names given by position, under a condition on the names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Region {
     loc: LocId,
@@ -98,17 +100,29 @@ impl Seen {
         few.into_iter().find(|(other, _)| includes(cx, other, region)).map(|(_, node)| *node)
     }
 
-    /// The canonical form of what `state` stands for.
+    /// What `state` stands for.
     fn region(&self, cx: &mut Ctx<'_>, state: &SymState) -> Region {
-        let live: Vec<Term> = state
-            .store
-            .iter(cx.sts)
-            .filter(|(var, _)| self.live.is_live(state.loc, *var))
-            .map(|(_, term)| term)
-            .collect();
-        let facts = relevant(cx, &live, state.path.facts());
-        let facts = projected(cx, &live, facts);
-        canonical(cx, state.loc, live, facts)
+        let live: Vec<(VarId, Term)> =
+            state.store.iter(cx.sts).filter(|(var, _)| self.live.is_live(state.loc, *var)).collect();
+        let stored: Vec<Term> = live.iter().map(|(_, term)| *term).collect();
+        let mut facts = relevant(cx, &stored, state.path.facts());
+        let mut hidden = stored.clone();
+        hidden.extend(&facts);
+        let hidden = cx.pool.free_vars_of(&hidden);
+        let mut terms = Vec::with_capacity(live.len());
+        for (position, (var, term)) in (0..).zip(live) {
+            if cx.pool.is_ground(term) {
+                terms.push(term);
+                continue;
+            }
+            let name = cx.position_name(position, var);
+            facts.push(cx.pool.eq(name, term));
+            terms.push(name);
+        }
+        let all = cx.pool.and(facts);
+        let some = cx.pool.exists(&hidden, all);
+        let some = eliminate(cx.pool, some);
+        Region { loc: state.loc, terms, facts: cx.pool.conjuncts(some) }
     }
 }
 
@@ -132,72 +146,25 @@ fn relevant(cx: &Ctx<'_>, terms: &[Term], facts: &[Term]) -> Vec<Term> {
     }
 }
 
-/// `facts` with the variables that do not occur in `terms` quantified away.
-fn projected(cx: &mut Ctx<'_>, terms: &[Term], facts: Vec<Term>) -> Vec<Term> {
-    let visible = cx.pool.free_vars_of(terms);
-    let hidden: Vec<VarId> =
-        cx.pool.free_vars_of(&facts).into_iter().filter(|var| !visible.contains(var)).collect();
-    let all = cx.pool.and(facts);
-    let some = cx.pool.exists(&hidden, all);
-    cx.pool.conjuncts(some)
-}
-
-/// The region with its variables renamed by first occurrence, facts in order.
-fn canonical(cx: &mut Ctx<'_>, loc: LocId, terms: Vec<Term>, facts: Vec<Term>) -> Region {
-    let mut names = Substitution::new();
-    let mut count: FxHashMap<VarId, u32> = FxHashMap::default();
-    for &term in terms.iter().chain(&facts) {
-        for var in cx.pool.free_vars(term) {
-            if names.get(var).is_some() {
-                continue;
-            }
-            // Names are taken per sort, so that a name has the sort of what it stands for.
-            let base = cx.canonical_base(var);
-            let n = count.entry(base).or_insert(0);
-            let name = cx.pool.indexed(base, *n);
-            *n += 1;
-            names.set(var, cx.pool.var(name));
-        }
-    }
-    let terms = terms.into_iter().map(|term| cx.pool.substitute(term, &names)).collect();
-    let mut facts: Vec<Term> = facts.into_iter().map(|fact| cx.pool.substitute(fact, &names)).collect();
-    facts.sort_unstable();
-    facts.dedup();
-    Region { loc, terms, facts }
-}
-
 /// A cheap necessary condition for [`includes`]: a constant covers only itself.
 fn may_include(cx: &Ctx<'_>, big: &Region, small: &Region) -> bool {
-    big.terms.iter().zip(&small.terms).all(|(&b, &s)| b == s || cx.pool.as_value(b).is_none())
+    big.terms.iter().zip(&small.terms).all(|(&b, &s)| b == s || !cx.pool.is_ground(b))
 }
 
-/// Whether every concrete state of `small` is one of `big`: no valuation satisfies the facts
-/// of `small` such that no valuation of `big` gives the same values.
+/// Whether every concrete state of `small` is one of `big`: no values satisfy the condition of
+/// `small` and not that of `big`. Not asked where a quantifier is left.
 fn includes(cx: &mut Ctx<'_>, big: &Region, small: &Region) -> bool {
-    let (terms, facts, vars) = primed(cx, big);
-    let mut same: Vec<Term> = terms.iter().zip(&small.terms).map(|(&b, &s)| cx.pool.eq(b, s)).collect();
-    same.extend(facts);
-    let same = cx.pool.and(same);
-    let covered = cx.pool.exists(&vars, same);
-    let outside = cx.pool.not(covered);
-    let mut question = small.facts.clone();
-    question.push(outside);
-    cx.decide(&question) == Decision::Unsat
-}
-
-/// `region` with its variables made different from those of any other region.
-fn primed(cx: &mut Ctx<'_>, region: &Region) -> (Vec<Term>, Vec<Term>, Vec<VarId>) {
-    let mut names = Substitution::new();
-    let mut vars = Vec::new();
-    let all: Vec<Term> = region.terms.iter().chain(&region.facts).copied().collect();
-    for var in cx.pool.free_vars_of(&all) {
-        let prime = cx.pool.indexed(var, u32::MAX);
-        names.set(var, cx.pool.var(prime));
-        vars.push(prime);
+    let names = big.terms.iter().zip(&small.terms).filter_map(|(&name, &value)| match cx.pool.node(name) {
+        Node::Var(name) => Some((*name, value)),
+        _ => None,
+    });
+    let names: Substitution = names.collect();
+    let condition = cx.pool.and(big.facts.iter().copied());
+    let condition = cx.pool.substitute(condition, &names);
+    if cx.pool.has_quantifier(condition) {
+        return false;
     }
-    let mut rename =
-        |list: &[Term]| list.iter().map(|&term| cx.pool.substitute(term, &names)).collect::<Vec<_>>();
-    let terms = rename(&region.terms);
-    let facts = rename(&region.facts);
-    (terms, facts, vars)
+    let mut question = small.facts.clone();
+    question.push(cx.pool.not(condition));
+    cx.decide(&question) == Decision::Unsat
 }

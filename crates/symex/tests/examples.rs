@@ -1,0 +1,133 @@
+//! The example models explored with the default solver: known counts, known findings.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use ioxide_lang::{Options, load};
+use ioxide_model::number::Int;
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_model::value::Value;
+use ioxide_smt::stack::{Config, Stack, stack};
+use ioxide_symex::{Ctx, Exploration, ExploreConfig, IgnoreDead, Limits, Revisit, StopReason, explore, lint};
+
+fn example(name: &str, set: &[(&str, &str)]) -> Model {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+    let mut sources = Sources::new();
+    let file = sources.add(name, std::fs::read_to_string(path).expect("the example is there"));
+    let overrides = set.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    let loaded = load(&sources, file, &Options { overrides });
+    loaded.model.unwrap_or_else(|| panic!("{name}: {:?}", loaded.diagnostics))
+}
+
+fn solver() -> Stack {
+    stack(&Config::default())
+}
+
+fn explored(model: &mut Model, config: &ExploreConfig) -> Exploration {
+    let mut solver = solver();
+    explore(&mut Ctx::new(model, &mut solver), config, &mut |_| ControlFlow::Continue(()))
+}
+
+/// The distinct (location, n, rn) among the explored states of a BRP model.
+fn frames(model: &Model, result: &Exploration) -> usize {
+    let value = |state: &ioxide_symex::SymState, name: &str| {
+        let var = model.sts.vars.iter().find(|var| &*model.pool.var_info(var.var).name == name).expect("declared");
+        let term = state.store.get(&model.sts, var.var).expect("stored");
+        model.pool.as_value(term).and_then(Value::as_int).map(Int::to_i64)
+    };
+    let key = |state: &ioxide_symex::SymState| (state.loc, value(state, "n"), value(state, "rn"));
+    result.graph.nodes.iter().map(key).collect::<BTreeSet<_>>().len()
+}
+
+#[test]
+fn brp_has_as_many_frames_as_the_table_says() {
+    // The table counts what lies within the longest purpose; one state is a step further.
+    for (n, max_rn, expected) in [(3, 5, 67), (3, 10, 112), (8, 10, 292)] {
+        let set = [("N", n.to_string()), ("MAX_RN", max_rn.to_string())];
+        let mut model = example("brp/scaled.iox", &set.each_ref().map(|(name, value)| (*name, value.as_str())));
+        let within = Limits { max_states: usize::MAX, max_depth: 2 * n + 2 * max_rn + 2 };
+        let config = ExploreConfig { ignore_dead: IgnoreDead::No, ..ExploreConfig::default() };
+        let bounded = explored(&mut model, &ExploreConfig { limits: within, ..config.clone() });
+        assert_eq!(frames(&model, &bounded), expected, "N = {n}, MAX_RN = {max_rn}, {:?}", bounded.stats);
+        let result = explored(&mut model, &config);
+        assert_eq!((result.stop, frames(&model, &result)), (StopReason::Exhausted, expected + 1));
+    }
+}
+
+#[test]
+fn every_switch_of_brp_is_reached_whatever_is_merged() {
+    for revisit in [Revisit::MergeEquivalent, Revisit::MergeSubsumed] {
+        let mut model = example("brp/spec.iox", &[]);
+        let config = ExploreConfig { revisit, ..ExploreConfig::default() };
+        let result = explored(&mut model, &config);
+        assert_eq!(result.stop, StopReason::Exhausted);
+        assert_eq!(result.taken().len(), 16);
+        assert_eq!(result.stats.doubtful, 0);
+    }
+}
+
+#[test]
+fn the_shortest_paths_to_the_switches_of_brp_are_those_of_the_paper() {
+    let mut model = example("brp/spec.iox", &[]);
+    let result = explored(&mut model, &ExploreConfig::default());
+    let shortest = |label: &str| {
+        let id = model.sts.switch_named(label).expect("a label of the table");
+        let uses = result.graph.edges.iter().filter(|edge| edge.switch == id);
+        uses.map(|edge| result.graph.path_to(edge.from).len() + 1).min()
+    };
+    for (label, length) in [("r1", 1), ("r2", 2), ("r7", 3), ("r3", 4), ("r4", 6), ("r6", 7), ("r13", 8), ("r8", 13)] {
+        assert_eq!(shortest(label), Some(length), "{label}");
+    }
+    assert_eq!((shortest("r11"), shortest("r12")), (Some(14), Some(18)));
+}
+
+#[test]
+fn the_adder_has_no_fixed_point_and_says_so() {
+    let mut model = example("adder.iox", &[]);
+    let limits = Limits { max_states: 60, max_depth: u32::MAX };
+    let result = explored(&mut model, &ExploreConfig { limits, ..ExploreConfig::default() });
+    assert_eq!(result.stop, StopReason::MaxStates);
+    assert_eq!(result.taken().len(), 3);
+    let limits = Limits { max_states: 10_000, max_depth: 4 };
+    let result = explored(&mut model, &ExploreConfig { limits, ..ExploreConfig::default() });
+    assert_eq!(result.stop, StopReason::MaxDepth);
+}
+
+#[test]
+fn the_adder_has_no_deep_findings() {
+    check_findings("adder.iox", 40, &[]);
+}
+
+#[test]
+fn brp_has_no_deep_findings() {
+    check_findings("brp/spec.iox", 1000, &[]);
+}
+
+#[test]
+fn the_car_alarm_has_no_deep_findings() {
+    check_findings("cas/cas.iox", 1000, &[]);
+}
+
+#[test]
+fn the_slot_machine_has_no_deep_findings() {
+    check_findings("slot-machine.iox", 40, &[]);
+}
+
+#[test]
+fn redis_has_no_deep_findings() {
+    check_findings("redis/redis.iox", 40, &[]);
+}
+
+#[track_caller]
+fn check_findings(name: &str, max_states: usize, codes: &[&str]) {
+    let mut model = example(name, &[]);
+    let mut solver = solver();
+    let limits = Limits { max_states, max_depth: u32::MAX };
+    let config = ExploreConfig { limits, ..ExploreConfig::default() };
+    let found = lint(&mut Ctx::new(&mut model, &mut solver), &config, &mut |_| ControlFlow::Continue(()));
+    let ids: Vec<&str> = found.findings.iter().map(|finding| finding.code.id()).collect();
+    assert_eq!(ids, codes, "{name}: {:?}", found.findings);
+    assert_eq!(found.open, 0, "{name}: {:?}", found.exploration.stats);
+}
