@@ -3,4 +3,11 @@
 //! Each layer answers what it can prove or witness itself and hands on the rest, so
 //! they stack in any order; [`stack`](crate::stack) has the order that pays.
 
+pub mod cache;
+pub mod count;
+pub mod forall;
+pub mod interval;
+pub mod normalise;
 pub mod scalar;
+pub mod validate;
+pub mod witness;

@@ -9,8 +9,11 @@
 
 pub mod backend;
 pub mod brute;
+mod form;
 pub mod layers;
 mod regex;
+pub mod scripted;
+mod small;
 pub mod smtlib;
 pub mod solver;
 pub mod stack;

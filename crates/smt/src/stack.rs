@@ -1,9 +1,23 @@
 //! The solver most callers want: all layers in the order that pays, and the best
 //! back-end that is there.
+//!
+//! ```text
+//! count → scalar → forall → normalise → cache → witness and bounds → validate → back-end
+//! ```
+//!
+//! Data and easy quantifiers go first, so that everything behind sees plain facts. The
+//! cache stands before the witnesses because a hit is cheaper; valuations are validated
+//! where they come from outside, and the witnesses evaluate their own.
 
 use ioxide_model::term::{Term, TermPool};
 
+use crate::layers::cache::Cache;
+use crate::layers::count::Count;
+use crate::layers::forall::Forall;
+use crate::layers::normalise::Normalise;
 use crate::layers::scalar::Scalar;
+use crate::layers::validate::Validate;
+use crate::layers::witness::Witness;
 use crate::smtlib::process;
 use crate::solver::{Answer, Decision, Limits, NoSolver, Solver};
 use crate::tally::Tally;
@@ -24,12 +38,20 @@ pub enum Choice {
 }
 
 /// How to assemble a solver.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The back-end.
     pub backend: Choice,
     /// What one question may cost there.
     pub limits: Limits,
+    /// How many answers to remember.
+    pub cache: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { backend: Choice::Auto, limits: Limits::default(), cache: 1 << 16 }
+    }
 }
 
 /// All layers with a back-end. One per worker thread, and always the same pool.
@@ -71,7 +93,9 @@ pub fn stack(config: &Config) -> Stack {
         }
         Choice::None => (Backing::None("not wanted".into()), Box::new(NoSolver)),
     };
-    Stack { solver: Box::new(Scalar::new(backend)), backend: backing }
+    let near = Witness::new(Validate::new(backend));
+    let plain = Normalise::new(Cache::new(near, config.cache));
+    Stack { solver: Box::new(Count::new(Scalar::new(Forall::new(plain)))), backend: backing }
 }
 
 impl Solver for Stack {

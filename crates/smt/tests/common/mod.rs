@@ -18,7 +18,6 @@ pub enum Theme {
     /// Also quantifiers over finite sorts.
     Quantified,
     /// Also unbounded integers, reals, and quantifiers over them: enumeration only finds.
-    #[expect(dead_code, reason = "not every test file has solvers for it")]
     Infinite,
 }
 

@@ -1,0 +1,47 @@
+//! Counts questions and takes the time of each.
+
+use std::time::{Duration, Instant};
+
+use ioxide_model::term::{Term, TermPool};
+
+use crate::solver::{Answer, Decision, Solver};
+use crate::tally::Tally;
+
+/// The layer. It stands in front of all others, so that its times include theirs.
+#[derive(Debug)]
+pub struct Count<S> {
+    inner: S,
+    questions: u64,
+    slowest: Duration,
+}
+
+impl<S: Solver> Count<S> {
+    /// Counts the questions to `inner`.
+    pub fn new(inner: S) -> Self {
+        Self { inner, questions: 0, slowest: Duration::ZERO }
+    }
+
+    fn timed<T>(&mut self, ask: impl FnOnce(&mut S) -> T) -> T {
+        let start = Instant::now();
+        let answer = ask(&mut self.inner);
+        self.questions += 1;
+        self.slowest = self.slowest.max(start.elapsed());
+        answer
+    }
+}
+
+impl<S: Solver> Solver for Count<S> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+        self.timed(|inner| inner.check(pool, facts))
+    }
+
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+        self.timed(|inner| inner.decide(pool, facts))
+    }
+
+    fn tally(&self, tally: &mut Tally) {
+        tally.questions += self.questions;
+        tally.slowest = tally.slowest.max(self.slowest);
+        self.inner.tally(tally);
+    }
+}

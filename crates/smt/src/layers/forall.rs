@@ -1,0 +1,262 @@
+//! Eliminates quantifiers that have an easy equivalent without.
+//!
+//! Quiescence asks whether *no* output value satisfies a guard, and output guards are
+//! mostly bounds on one field. `∃x: l ≤ x ∧ x ≤ u` is `l ≤ u`: every lower bound at most
+//! every upper one. That is exact over the reals, and over the integers where the
+//! coefficients of `x` on one of the two sides are 1 or -1. Small finite domains are
+//! written out instead.
+//!
+//! *Promises* facts that hold under the same valuations. A quantifier without an easy
+//! equivalent stays, for the back-end.
+
+mod bounds;
+
+use ioxide_model::sort::Sort;
+use ioxide_model::term::{Node, Substitution, Term, TermPool, VarId};
+use rustc_hash::FxHashMap;
+
+use super::normalise::complete;
+use crate::solver::{Answer, Decision, Solver};
+use crate::tally::Tally;
+
+/// Domains up to this size are written out.
+const MAX_VALUES: usize = 64;
+/// Written-out formulas have at most about this many terms.
+const MAX_TERMS: usize = 4096;
+/// Disjunctive forms have at most this many arms.
+const MAX_ARMS: usize = 64;
+
+/// The layer.
+#[derive(Debug)]
+pub struct Forall<S> {
+    inner: S,
+    images: FxHashMap<Term, Term>,
+}
+
+impl<S: Solver> Forall<S> {
+    /// Eliminates for `inner`.
+    pub fn new(inner: S) -> Self {
+        Self { inner, images: FxHashMap::default() }
+    }
+
+    fn facts(&mut self, pool: &mut TermPool, facts: &[Term]) -> Vec<Term> {
+        facts.iter().map(|&fact| self.fact(pool, fact)).collect()
+    }
+
+    fn fact(&mut self, pool: &mut TermPool, fact: Term) -> Term {
+        if !pool.has_quantifier(fact) {
+            return fact;
+        }
+        if let Some(&image) = self.images.get(&fact) {
+            return image;
+        }
+        let image = eliminate(pool, fact);
+        self.images.insert(fact, image);
+        image
+    }
+}
+
+impl<S: Solver> Solver for Forall<S> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+        let images = self.facts(pool, facts);
+        match self.inner.check(pool, &images) {
+            // A variable may have gone with its quantifier.
+            Answer::Sat(valuation) if images != facts => {
+                Answer::Sat(complete(pool, &pool.free_vars_of(facts), &valuation))
+            }
+            answer => answer,
+        }
+    }
+
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+        let images = self.facts(pool, facts);
+        self.inner.decide(pool, &images)
+    }
+
+    fn tally(&self, tally: &mut Tally) {
+        self.inner.tally(tally);
+    }
+}
+
+/// `term` with its easy quantifiers eliminated, inner ones first.
+pub fn eliminate(pool: &mut TermPool, term: Term) -> Term {
+    let order = pool.subterms_where(&[term], |sub| pool.has_quantifier(sub));
+    let mut images: FxHashMap<Term, Term> = FxHashMap::default();
+    for sub in order {
+        if !pool.has_quantifier(sub) {
+            continue;
+        }
+        let known = |child| images.get(&child).copied().unwrap_or(child);
+        let image = match pool.node(sub).clone() {
+            Node::Exists(vars, body) => exists(pool, &vars, known(body)),
+            _ => pool.with_children(sub, known),
+        };
+        images.insert(sub, image);
+    }
+    images.get(&term).copied().unwrap_or(term)
+}
+
+/// `∃ vars: body`, each variable eliminated if that is easy.
+fn exists(pool: &mut TermPool, vars: &[VarId], body: Term) -> Term {
+    let mut body = body;
+    let mut kept = Vec::new();
+    for &var in vars {
+        match without(pool, var, body) {
+            Some(image) => body = image,
+            None => kept.push(var),
+        }
+    }
+    pool.exists(&kept, body)
+}
+
+/// `∃ var: body` without the quantifier, if that is easy.
+fn without(pool: &mut TermPool, var: VarId, body: Term) -> Option<Term> {
+    let sort = pool.var_info(var).sort;
+    let arms = Arms { var, budget: MAX_ARMS }.of(pool, body);
+    if let Some(arms) = arms
+        && let Some(images) =
+            arms.into_iter().map(|arm| without_in_arm(pool, var, sort, arm)).collect::<Option<Vec<_>>>()
+    {
+        return Some(pool.or(images));
+    }
+    written_out(pool, var, sort, body)
+}
+
+/// `∃ var: arm` for a conjunction of literals.
+fn without_in_arm(pool: &mut TermPool, var: VarId, sort: Sort, arm: Vec<Term>) -> Option<Term> {
+    let (about, others): (Vec<Term>, Vec<Term>) =
+        arm.into_iter().partition(|&literal| pool.free_vars(literal).contains(&var));
+    let image = match sort.base() {
+        _ if about.is_empty() => pool.tt(),
+        Sort::Int | Sort::Real => bounds::eliminate(pool, var, sort, &about)?,
+        Sort::Str => avoidable(pool, var, &about)?,
+        _ => return None,
+    };
+    Some(pool.and(others.into_iter().chain([image])))
+}
+
+/// There is a string different from any finite number of given ones.
+fn avoidable(pool: &mut TermPool, var: VarId, literals: &[Term]) -> Option<Term> {
+    let term = pool.var(var);
+    let is_ne = |literal: &Term| {
+        let Node::Not(inner) = pool.node(*literal) else { return false };
+        let Node::Eq(a, b) = pool.node(*inner) else { return false };
+        let other = if *a == term { *b } else { *a };
+        (*a == term || *b == term) && !pool.free_vars(other).contains(&var)
+    };
+    if literals.iter().all(is_ne) { Some(pool.tt()) } else { None }
+}
+
+/// `∃ var: body` as a disjunction over all values of a small domain.
+fn written_out(pool: &mut TermPool, var: VarId, sort: Sort, body: Term) -> Option<Term> {
+    let values = pool.finite_domain(sort).filter(|values| values.len() <= MAX_VALUES)?;
+    if values.len() * pool.size(body) > MAX_TERMS {
+        return None;
+    }
+    let mut arms = Vec::with_capacity(values.len());
+    for value in values {
+        let value = pool.value(value);
+        arms.push(pool.substitute(body, &Substitution::from_iter([(var, value)])));
+    }
+    Some(pool.or(arms))
+}
+
+/// Disjunctive form of the parts of a formula that mention `var`; the rest are literals.
+struct Arms {
+    var: VarId,
+    budget: usize,
+}
+
+impl Arms {
+    /// Depth beyond which a formula is not opened.
+    const MAX_DEPTH: u32 = 32;
+
+    /// The arms of `body`, each a conjunction of literals; none if there are too many.
+    fn of(&mut self, pool: &mut TermPool, body: Term) -> Option<Vec<Vec<Term>>> {
+        self.open(pool, body, Self::MAX_DEPTH)
+    }
+
+    fn open(&mut self, pool: &mut TermPool, term: Term, depth: u32) -> Option<Vec<Vec<Term>>> {
+        let depth = depth.checked_sub(1)?;
+        if !pool.free_vars(term).contains(&self.var) {
+            return Some(vec![vec![term]]);
+        }
+        match pool.node(term).clone() {
+            Node::And(list) => self.product(pool, &list, depth),
+            Node::Or(list) => self.sum(pool, &list, depth),
+            Node::Not(inner) => self.open_not(pool, term, inner, depth),
+            Node::Eq(a, b) if pool.sort(a) == Sort::Bool => {
+                let (not_a, not_b) = (pool.not(a), pool.not(b));
+                let (both, neither) = (pool.and2(a, b), pool.and2(not_a, not_b));
+                self.sum(pool, &[both, neither], depth)
+            }
+            Node::Ite(cond, a, b) => {
+                let not_cond = pool.not(cond);
+                let (then, other) = (pool.and2(cond, a), pool.and2(not_cond, b));
+                self.sum(pool, &[then, other], depth)
+            }
+            _ => Some(vec![vec![term]]),
+        }
+    }
+
+    fn open_not(
+        &mut self,
+        pool: &mut TermPool,
+        term: Term,
+        inner: Term,
+        depth: u32,
+    ) -> Option<Vec<Vec<Term>>> {
+        match pool.node(inner).clone() {
+            Node::And(list) => {
+                let parts: Vec<Term> = list.iter().map(|&part| pool.not(part)).collect();
+                self.sum(pool, &parts, depth)
+            }
+            Node::Or(list) => {
+                let parts: Vec<Term> = list.iter().map(|&part| pool.not(part)).collect();
+                self.product(pool, &parts, depth)
+            }
+            Node::Eq(a, b) if pool.sort(a) == Sort::Bool => {
+                let not_b = pool.not(b);
+                let flipped = pool.eq(a, not_b);
+                self.open(pool, flipped, depth)
+            }
+            // x != t is x < t or x > t.
+            Node::Eq(a, b) if pool.sort(a).is_numeric() => {
+                let (below, above) = (pool.lt(a, b), pool.lt(b, a));
+                self.sum(pool, &[below, above], depth)
+            }
+            Node::Ite(cond, a, b) => {
+                let (not_a, not_b) = (pool.not(a), pool.not(b));
+                let flipped = pool.ite(cond, not_a, not_b);
+                self.open(pool, flipped, depth)
+            }
+            _ => Some(vec![vec![term]]),
+        }
+    }
+
+    fn sum(&mut self, pool: &mut TermPool, list: &[Term], depth: u32) -> Option<Vec<Vec<Term>>> {
+        let mut arms = Vec::new();
+        for &part in list {
+            arms.extend(self.open(pool, part, depth)?);
+            if arms.len() > self.budget {
+                return None;
+            }
+        }
+        Some(arms)
+    }
+
+    fn product(&mut self, pool: &mut TermPool, list: &[Term], depth: u32) -> Option<Vec<Vec<Term>>> {
+        let mut arms = vec![Vec::new()];
+        for &part in list {
+            let right = self.open(pool, part, depth)?;
+            if arms.len() * right.len() > self.budget {
+                return None;
+            }
+            arms = arms
+                .iter()
+                .flat_map(|left: &Vec<Term>| right.iter().map(move |more| [&left[..], more].concat()))
+                .collect();
+        }
+        Some(arms)
+    }
+}

@@ -1,0 +1,156 @@
+//! One number variable bounded by linear literals, eliminated.
+
+use ioxide_model::number::Rational;
+use ioxide_model::sort::Sort;
+use ioxide_model::term::{Node, Substitution, Term, TermPool, VarId};
+use ioxide_model::value::Value;
+
+/// `factor · x` at least (or at most) `limit`, strictly over the reals if `strict`.
+struct Side {
+    /// Above zero.
+    factor: Rational,
+    limit: Term,
+    strict: bool,
+}
+
+#[derive(Default)]
+struct Sides {
+    lower: Vec<Side>,
+    upper: Vec<Side>,
+}
+
+/// `∃ var: all literals`, where each is linear in `var`; none if it is not that easy.
+pub(super) fn eliminate(pool: &mut TermPool, var: VarId, sort: Sort, literals: &[Term]) -> Option<Term> {
+    let whole = sort.base() == Sort::Int;
+    if let Some(image) = by_equation(pool, var, sort, literals, whole) {
+        return Some(image);
+    }
+    let mut sides = Sides::default();
+    for &literal in literals {
+        sides.add(pool, var, literal, whole)?;
+    }
+    if let Sort::Range { lo, hi } = sort {
+        let (lo, hi) = (pool.int(lo), pool.int(hi));
+        sides.lower.push(Side { factor: Rational::ONE, limit: lo, strict: false });
+        sides.upper.push(Side { factor: Rational::ONE, limit: hi, strict: false });
+    }
+    let unit = |side: &Side| side.factor == Rational::ONE;
+    let exact = !whole || sides.lower.iter().all(unit) || sides.upper.iter().all(unit);
+    // Bounds on one side only leave room however they are scaled.
+    if !exact && !sides.lower.is_empty() && !sides.upper.is_empty() {
+        return None;
+    }
+    let mut facts = Vec::new();
+    for lower in &sides.lower {
+        for upper in &sides.upper {
+            facts.push(compatible(pool, lower, upper));
+        }
+    }
+    Some(pool.and(facts))
+}
+
+/// `a·x ≥ l` and `b·x ≤ u` leave room: `b·l ≤ a·u`.
+fn compatible(pool: &mut TermPool, lower: &Side, upper: &Side) -> Term {
+    let sort = pool.sort(lower.limit).base();
+    let (a, b) = (pool.number(lower.factor.clone(), sort), pool.number(upper.factor.clone(), sort));
+    let (left, right) = (pool.mul2(b, lower.limit), pool.mul2(a, upper.limit));
+    if lower.strict || upper.strict { pool.lt(left, right) } else { pool.le(left, right) }
+}
+
+/// `x = t` and the rest is the rest with `t` for `x`.
+fn by_equation(pool: &mut TermPool, var: VarId, sort: Sort, literals: &[Term], whole: bool) -> Option<Term> {
+    let (at, solution) = literals.iter().enumerate().find_map(|(at, &literal)| {
+        let Node::Eq(a, b) = *pool.node(literal) else { return None };
+        let (factor, rest) = split(pool, var, a, b)?;
+        if whole && !is_unit(&factor) {
+            return None;
+        }
+        Some((at, scaled(pool, rest, &Rational::from(-1).div(&factor))))
+    })?;
+    let subst = Substitution::from_iter([(var, solution)]);
+    let mut facts = vec![pool.domain_fact(sort, solution)];
+    for (other, &literal) in literals.iter().enumerate() {
+        if other != at {
+            facts.push(pool.substitute(literal, &subst));
+        }
+    }
+    Some(pool.and(facts))
+}
+
+fn is_unit(factor: &Rational) -> bool {
+    *factor == Rational::ONE || *factor == Rational::from(-1)
+}
+
+fn scaled(pool: &mut TermPool, term: Term, factor: &Rational) -> Term {
+    let factor = pool.number(factor.clone(), pool.sort(term).base());
+    pool.mul2(factor, term)
+}
+
+impl Sides {
+    /// Takes in one literal; none if it is not a linear bound.
+    fn add(&mut self, pool: &mut TermPool, var: VarId, literal: Term, whole: bool) -> Option<()> {
+        match *pool.node(literal) {
+            Node::Lt(a, b) => self.bound(pool, var, a, b, true, whole),
+            Node::Le(a, b) => self.bound(pool, var, a, b, false, whole),
+            Node::Eq(a, b) => {
+                self.bound(pool, var, a, b, false, whole)?;
+                self.bound(pool, var, b, a, false, whole)
+            }
+            _ => None,
+        }
+    }
+
+    /// `a < b` or `a ≤ b`.
+    fn bound(
+        &mut self,
+        pool: &mut TermPool,
+        var: VarId,
+        a: Term,
+        b: Term,
+        strict: bool,
+        whole: bool,
+    ) -> Option<()> {
+        let (factor, rest) = split(pool, var, a, b)?;
+        let sort = pool.sort(rest).base();
+        // factor·x + rest < 0; over whole numbers, factor·x + rest + 1 ≤ 0.
+        let (rest, strict) = if whole && strict {
+            let one = pool.number(Rational::ONE, sort);
+            (pool.add2(rest, one), false)
+        } else {
+            (rest, strict)
+        };
+        if factor.is_negative() {
+            // (-factor)·x ≥ rest
+            self.lower.push(Side { factor: factor.neg(), limit: rest, strict });
+        } else {
+            let limit = pool.neg(rest);
+            self.upper.push(Side { factor, limit, strict });
+        }
+        Some(())
+    }
+}
+
+/// `a - b` as `factor · var + rest` with `var` not in `rest` and `factor` not zero.
+fn split(pool: &mut TermPool, var: VarId, a: Term, b: Term) -> Option<(Rational, Term)> {
+    let term = pool.var(var);
+    let sort = pool.sort(a).base();
+    if !sort.is_numeric() || pool.sort(term).base() != sort {
+        return None;
+    }
+    let difference = pool.sub(a, b);
+    let factor = coefficient(pool, difference, term)?;
+    let product = scaled(pool, term, &factor);
+    let rest = pool.sub(difference, product);
+    (!pool.free_vars(rest).contains(&var)).then_some((factor, rest))
+}
+
+/// The coefficient of `atom` in the sum `term`.
+fn coefficient(pool: &TermPool, term: Term, atom: Term) -> Option<Rational> {
+    let parts = if let Node::Add(list) = pool.node(term) { list } else { std::slice::from_ref(&term) };
+    parts.iter().find_map(|&part| match pool.node(part) {
+        Node::Mul(list) if list.len() == 2 && list[1] == atom => {
+            pool.as_value(list[0]).and_then(Value::to_rational)
+        }
+        _ => (part == atom).then_some(Rational::ONE),
+    })
+}

@@ -1,0 +1,407 @@
+//! Interval propagation: refutes facts whose bounds leave no room.
+//!
+//! Every number has a lower and an upper bound, from its sort and from the linear facts
+//! that mention it; a fact moves the bounds of one number as far as the bounds of the
+//! others allow, until nothing moves. A disjunction with one arm left is that arm.
+//!
+//! *Promises* that a refutation is a proof. It never finds anything satisfiable.
+
+use std::sync::Arc;
+
+use ioxide_model::sort::Sort;
+use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::value::Value;
+
+use crate::form::{Atom, Fact, Form, Forms, Relation, Slot, SlotKind};
+use crate::small::Small;
+use crate::solver::{Answer, Decision, Solver};
+use crate::tally::{Answers, Tally};
+
+/// Bounds that still move after this many steps are left where they are.
+const MAX_STEPS: usize = 400;
+
+/// One end of an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bound {
+    pub(crate) at: Small,
+    /// Whether the end itself is outside.
+    pub(crate) strict: bool,
+}
+
+/// The numbers between two bounds; a missing bound is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Interval {
+    pub(crate) lo: Option<Bound>,
+    pub(crate) hi: Option<Bound>,
+}
+
+impl Interval {
+    fn closed(lo: i64, hi: i64) -> Self {
+        let bound = |n| Small::int(n).map(|at| Bound { at, strict: false });
+        Self { lo: bound(lo), hi: bound(hi) }
+    }
+
+    fn is_empty(self) -> bool {
+        match (self.lo, self.hi) {
+            (Some(lo), Some(hi)) => lo.at > hi.at || (lo.at == hi.at && (lo.strict || hi.strict)),
+            _ => false,
+        }
+    }
+
+    /// The one number inside, if there is only one.
+    pub(crate) fn single(self) -> Option<Small> {
+        match (self.lo, self.hi) {
+            (Some(lo), Some(hi)) if lo.at == hi.at && !lo.strict && !hi.strict => Some(lo.at),
+            _ => None,
+        }
+    }
+
+    /// Whether `n` is inside.
+    pub(crate) fn contains(self, n: Small) -> bool {
+        self.lo.is_none_or(|lo| lo.at < n || (lo.at == n && !lo.strict))
+            && self.hi.is_none_or(|hi| n < hi.at || (hi.at == n && !hi.strict))
+    }
+}
+
+/// Bounds of all slots under a list of facts that grows and shrinks at its end.
+#[derive(Debug, Default)]
+pub(crate) struct Bounds {
+    pub(crate) forms: Forms,
+    pub(crate) levels: Vec<Level>,
+    intervals: Vec<Interval>,
+    /// Per slot, the levels whose facts mention it.
+    pub(crate) mentions: Vec<Vec<usize>>,
+}
+
+/// One fact of the list.
+#[derive(Debug)]
+pub(crate) struct Level {
+    pub(crate) fact: Arc<Fact>,
+    /// Intervals as they were before this fact.
+    undo: Vec<(usize, Interval)>,
+    /// The facts up to this one are refuted.
+    pub(crate) refuted: bool,
+}
+
+/// The bounds are empty: refuted.
+struct Empty;
+
+impl Bounds {
+    /// Brings the list to `facts` and tells how many at its start stayed as they were.
+    pub(crate) fn sync(&mut self, pool: &TermPool, facts: &[Term]) -> usize {
+        let shared =
+            self.levels.iter().zip(facts).take_while(|(level, fact)| level.fact.term == **fact).count();
+        while self.levels.len() > shared {
+            self.pop();
+        }
+        for &fact in &facts[shared..] {
+            self.push(pool, fact);
+        }
+        shared
+    }
+
+    /// Whether the list is refuted.
+    pub(crate) fn refuted(&self) -> bool {
+        self.levels.last().is_some_and(|level| level.refuted)
+    }
+
+    /// The numbers `slot` can have.
+    pub(crate) fn interval(&self, slot: usize) -> Interval {
+        self.intervals.get(slot).copied().unwrap_or_default()
+    }
+
+    fn pop(&mut self) {
+        let Some(level) = self.levels.pop() else { return };
+        for (slot, interval) in level.undo.into_iter().rev() {
+            self.intervals[slot] = interval;
+        }
+        for &slot in &level.fact.slots {
+            self.mentions[slot].pop();
+        }
+    }
+
+    fn push(&mut self, pool: &TermPool, term: Term) {
+        let fact = self.forms.fact(pool, term);
+        self.make_room(pool);
+        let at = self.levels.len();
+        for &slot in &fact.slots {
+            self.mentions[slot].push(at);
+        }
+        let before = self.refuted();
+        self.levels.push(Level { fact, undo: Vec::new(), refuted: before });
+        if !before && self.propagate(at).is_err() {
+            self.levels[at].refuted = true;
+        }
+    }
+
+    fn make_room(&mut self, pool: &TermPool) {
+        for slot in &self.forms.slots[self.intervals.len()..] {
+            self.intervals.push(natural(pool, slot));
+            self.mentions.push(Vec::new());
+        }
+    }
+
+    /// Moves bounds until nothing moves, starting with the fact at level `first`.
+    fn propagate(&mut self, first: usize) -> Result<(), Empty> {
+        let mut queue = std::collections::VecDeque::from([first]);
+        for _ in 0..MAX_STEPS {
+            let Some(level) = queue.pop_front() else { return Ok(()) };
+            let fact = Arc::clone(&self.levels[level].fact);
+            let mut moved = Vec::new();
+            self.apply(&fact.form, &mut moved)?;
+            for slot in moved {
+                for &other in &self.mentions[slot] {
+                    if !queue.contains(&other) {
+                        queue.push_back(other);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, form: &Form, moved: &mut Vec<usize>) -> Result<(), Empty> {
+        match form {
+            Form::Atom(atom) => self.apply_atom(atom, moved),
+            Form::All(parts) => parts.iter().try_for_each(|part| self.apply(part, moved)),
+            Form::Any(parts) => {
+                let mut open = parts.iter().filter(|part| self.is_possible(part));
+                match (open.next(), open.next()) {
+                    (None, _) => Err(Empty),
+                    (Some(only), None) => {
+                        let only = only.clone();
+                        self.apply(&only, moved)
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Form::Opaque(..) => Ok(()),
+        }
+    }
+
+    /// Whether the bounds leave room for `form`, looked at alone.
+    fn is_possible(&self, form: &Form) -> bool {
+        match form {
+            Form::Atom(atom) => match atom.relation {
+                Relation::Le | Relation::Lt => self.at_most_zero(atom, Side::Plain),
+                Relation::Eq => {
+                    self.at_most_zero(atom, Side::Plain) && self.at_most_zero(atom, Side::Negated)
+                }
+                Relation::Ne => self.fixed_sum(atom).is_none_or(|sum| !sum.is_zero()),
+            },
+            Form::All(parts) => parts.iter().all(|part| self.is_possible(part)),
+            Form::Any(parts) => parts.iter().any(|part| self.is_possible(part)),
+            Form::Opaque(..) => true,
+        }
+    }
+
+    fn at_most_zero(&self, atom: &Atom, side: Side) -> bool {
+        let Some(least) = self.least(atom, side, None) else { return true };
+        if least.strict || atom.relation == Relation::Lt {
+            least.at < Small::ZERO
+        } else {
+            least.at <= Small::ZERO
+        }
+    }
+
+    fn fixed_sum(&self, atom: &Atom) -> Option<Small> {
+        atom.terms.iter().try_fold(atom.constant, |sum, &(slot, factor)| {
+            sum.add(factor.mul(self.intervals[slot].single()?)?)
+        })
+    }
+
+    /// The least value of the sum (or of its negation), without the term of `except`.
+    fn least(&self, atom: &Atom, side: Side, except: Option<usize>) -> Option<Bound> {
+        let start = Bound { at: side.of(atom.constant), strict: false };
+        atom.terms.iter().filter(|term| Some(term.0) != except).try_fold(start, |sum, &(slot, factor)| {
+            let factor = side.of(factor);
+            let interval = self.intervals[slot];
+            let end = if factor.is_negative() { interval.hi } else { interval.lo }?;
+            Some(Bound { at: sum.at.add(factor.mul(end.at)?)?, strict: sum.strict || end.strict })
+        })
+    }
+
+    fn apply_atom(&mut self, atom: &Atom, moved: &mut Vec<usize>) -> Result<(), Empty> {
+        match atom.relation {
+            Relation::Le | Relation::Lt => self.squeeze(atom, Side::Plain, moved),
+            Relation::Eq => {
+                self.squeeze(atom, Side::Plain, moved)?;
+                self.squeeze(atom, Side::Negated, moved)
+            }
+            Relation::Ne => self.exclude(atom, moved),
+        }
+    }
+
+    /// Moves each bound as far as the others allow for `sum <= 0` (or `-sum <= 0`).
+    fn squeeze(&mut self, atom: &Atom, side: Side, moved: &mut Vec<usize>) -> Result<(), Empty> {
+        if !self.at_most_zero(atom, side) {
+            return Err(Empty);
+        }
+        for &(slot, factor) in &atom.terms {
+            let factor = side.of(factor);
+            let Some(rest) = self.least(atom, side, Some(slot)) else { continue };
+            let Some(at) = rest.at.neg().div(factor) else { continue };
+            let strict = rest.strict || atom.relation == Relation::Lt;
+            self.tighten(slot, Bound { at, strict }, factor.is_negative(), moved)?;
+        }
+        Ok(())
+    }
+
+    /// `sum != 0` with all but one number known: that one avoids a value.
+    fn exclude(&mut self, atom: &Atom, moved: &mut Vec<usize>) -> Result<(), Empty> {
+        let mut free = atom.terms.iter().filter(|term| self.intervals[term.0].single().is_none());
+        let (Some(&(slot, factor)), None) = (free.next(), free.next()) else {
+            return match self.fixed_sum(atom) {
+                Some(sum) if sum.is_zero() => Err(Empty),
+                _ => Ok(()),
+            };
+        };
+        let rest = atom
+            .terms
+            .iter()
+            .filter(|term| term.0 != slot)
+            .try_fold(atom.constant, |sum, &(slot, factor)| {
+                sum.add(factor.mul(self.intervals[slot].single()?)?)
+            });
+        let Some(hole) = rest.and_then(|rest| rest.neg().div(factor)) else { return Ok(()) };
+        let interval = self.intervals[slot];
+        let bound = Bound { at: hole, strict: true };
+        if interval.lo.is_some_and(|lo| lo.at == hole) {
+            self.tighten(slot, bound, true, moved)?;
+        }
+        if interval.hi.is_some_and(|hi| hi.at == hole) {
+            self.tighten(slot, bound, false, moved)?;
+        }
+        Ok(())
+    }
+
+    /// Takes `bound` as the lower or upper end of `slot`, if it is sharper.
+    fn tighten(
+        &mut self,
+        slot: usize,
+        bound: Bound,
+        lower: bool,
+        moved: &mut Vec<usize>,
+    ) -> Result<(), Empty> {
+        let bound = if self.forms.slots[slot].whole { whole(bound, lower) } else { Some(bound) };
+        let Some(bound) = bound else { return Ok(()) };
+        let old = self.intervals[slot];
+        let mut new = old;
+        if lower {
+            if old.lo.is_some_and(|lo| (lo.at, lo.strict) >= (bound.at, bound.strict)) {
+                return Ok(());
+            }
+            new.lo = Some(bound);
+        } else {
+            if old.hi.is_some_and(|hi| hi.at < bound.at || (hi.at == bound.at && hi.strict >= bound.strict)) {
+                return Ok(());
+            }
+            new.hi = Some(bound);
+        }
+        if let Some(level) = self.levels.last_mut() {
+            level.undo.push((slot, old));
+        }
+        self.intervals[slot] = new;
+        moved.push(slot);
+        if new.is_empty() { Err(Empty) } else { Ok(()) }
+    }
+}
+
+/// A sum as it is, or negated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Plain,
+    Negated,
+}
+
+impl Side {
+    fn of(self, n: Small) -> Small {
+        if self == Self::Plain { n } else { n.neg() }
+    }
+}
+
+/// The bound for whole numbers: rounded inwards, never strict.
+fn whole(bound: Bound, lower: bool) -> Option<Bound> {
+    let Bound { at, strict } = bound;
+    let at = match (lower, strict && at.is_whole()) {
+        (true, false) => at.ceil(),
+        (false, false) => at.floor(),
+        (true, true) => at.add(Small::ONE)?,
+        (false, true) => at.sub(Small::ONE)?,
+    };
+    Some(Bound { at, strict: false })
+}
+
+/// What is known of a term by its shape.
+fn natural(pool: &TermPool, slot: &Slot) -> Interval {
+    match (slot.sort, slot.kind) {
+        (Sort::Bool, _) => Interval::closed(0, 1),
+        (Sort::Range { lo, hi }, _) => Interval::closed(lo, hi),
+        (_, SlotKind::Term(term)) => natural_of_term(pool, term),
+        (_, SlotKind::Var(_)) => Interval::default(),
+    }
+}
+
+fn natural_of_term(pool: &TermPool, term: Term) -> Interval {
+    match pool.node(term) {
+        Node::Length(_) => Interval { hi: None, ..Interval::closed(0, 0) },
+        Node::Rem(_, divisor) => {
+            let divisor = pool.as_value(*divisor).and_then(Value::as_int).and_then(|n| n.abs().to_i64());
+            divisor.filter(|&n| n > 0).map_or_else(Interval::default, |n| Interval::closed(0, n - 1))
+        }
+        _ => Interval::default(),
+    }
+}
+
+/// The layer: refutes what bounds refute, hands on the rest.
+#[derive(Debug)]
+pub struct Intervals<S> {
+    inner: S,
+    bounds: Bounds,
+    answers: Answers,
+}
+
+impl<S: Solver> Intervals<S> {
+    /// Refutes for `inner`.
+    pub fn new(inner: S) -> Self {
+        Self { inner, bounds: Bounds::default(), answers: Answers::default() }
+    }
+
+    fn refutes(&mut self, pool: &TermPool, facts: &[Term]) -> bool {
+        self.bounds.sync(pool, facts);
+        let refuted = self.bounds.refuted();
+        self.answers.unsat += u64::from(refuted);
+        refuted
+    }
+}
+
+impl<S: Solver> Solver for Intervals<S> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+        if self.refutes(pool, facts) { Answer::Unsat } else { self.inner.check(pool, facts) }
+    }
+
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+        if self.refutes(pool, facts) { Decision::Unsat } else { self.inner.decide(pool, facts) }
+    }
+
+    fn tally(&self, tally: &mut Tally) {
+        tally.add("interval", self.answers);
+        self.inner.tally(tally);
+    }
+}
+
+/// The least and the greatest whole number each of `vars` can have under `facts`, as far
+/// as bounds tell; none of a variable means nothing is known, or it is not a number.
+#[must_use]
+pub fn bounds_of(pool: &TermPool, facts: &[Term], vars: &[VarId]) -> Vec<(Option<i64>, Option<i64>)> {
+    let mut bounds = Bounds::default();
+    bounds.sync(pool, facts);
+    let of = |var: &VarId| {
+        let slot = bounds.forms.slot_of(*var);
+        let interval = slot.map_or_else(Interval::default, |slot| bounds.interval(slot));
+        let lo = interval.lo.and_then(|lo| whole(lo, true)).and_then(|lo| lo.at.to_i64());
+        let hi = interval.hi.and_then(|hi| whole(hi, false)).and_then(|hi| hi.at.to_i64());
+        (lo, hi)
+    };
+    vars.iter().map(of).collect()
+}

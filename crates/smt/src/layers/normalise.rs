@@ -1,0 +1,92 @@
+//! Splits conjunctions, drops what is said twice, and answers what is plain to see.
+//!
+//! The order of the facts stays, so that a back-end still shares their prefix.
+
+use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::valuation::Valuation;
+use rustc_hash::FxHashSet;
+
+use crate::solver::{Answer, Decision, Solver};
+use crate::tally::{Answers, Tally};
+
+/// The layer.
+#[derive(Debug)]
+pub struct Normalise<S> {
+    inner: S,
+    answers: Answers,
+}
+
+impl<S: Solver> Normalise<S> {
+    /// Hands plain lists of facts to `inner`.
+    pub fn new(inner: S) -> Self {
+        Self { inner, answers: Answers::default() }
+    }
+}
+
+impl<S: Solver> Solver for Normalise<S> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+        match conjuncts(pool, facts) {
+            None => self.answers.note(Answer::Unsat),
+            Some(list) if list.is_empty() => self.answers.note(Answer::Sat(Valuation::new())),
+            Some(list) => self.inner.check(pool, &list),
+        }
+    }
+
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+        match conjuncts(pool, facts) {
+            None => self.answers.note_decision(Decision::Unsat),
+            Some(list) if list.is_empty() => self.answers.note_decision(Decision::Sat),
+            Some(list) => self.inner.decide(pool, &list),
+        }
+    }
+
+    fn tally(&self, tally: &mut Tally) {
+        tally.add("normalise", self.answers);
+        self.inner.tally(tally);
+    }
+}
+
+/// The conjuncts of `facts` in order, each once; none if they contradict each other plainly.
+fn conjuncts(pool: &TermPool, facts: &[Term]) -> Option<Vec<Term>> {
+    let mut seen: FxHashSet<Term> = FxHashSet::default();
+    let mut list = Vec::with_capacity(facts.len());
+    for &fact in facts {
+        let parts = if let Node::And(parts) = pool.node(fact) { parts } else { std::slice::from_ref(&fact) };
+        for &part in parts {
+            if pool.is_false(part) {
+                return None;
+            }
+            if !pool.is_true(part) && seen.insert(part) {
+                list.push(part);
+            }
+        }
+    }
+    let denies = |part: &Term| matches!(pool.node(*part), Node::Not(inner) if seen.contains(inner));
+    if list.iter().any(denies) { None } else { Some(list) }
+}
+
+/// Gives every variable of `vars` a value, a plain one where `valuation` has none.
+pub(crate) fn complete(pool: &TermPool, vars: &[VarId], valuation: &Valuation) -> Valuation {
+    let value =
+        |var| valuation.get(var).cloned().unwrap_or_else(|| pool.default_value(pool.var_info(var).sort));
+    vars.iter().map(|&var| (var, value(var))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::{NoSolver, Why};
+    use ioxide_model::sort::Sort;
+
+    #[test]
+    fn plain_lists_need_no_solver() {
+        let mut pool = TermPool::new();
+        let (_, s) = pool.fresh("s", Sort::Str);
+        let text = pool.value(ioxide_model::value::Value::str("a"));
+        let (same, other) = (pool.eq(s, text), pool.ne(s, text));
+        let mut solver = Normalise::new(NoSolver);
+        assert_eq!(solver.check(&mut pool, &[]), Answer::Sat(Valuation::new()));
+        assert_eq!(solver.check(&mut pool, &[same, other]), Answer::Unsat);
+        assert_eq!(solver.check(&mut pool, &[same]), Answer::Unknown(Why::NoSolver));
+    }
+}

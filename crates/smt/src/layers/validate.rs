@@ -1,0 +1,86 @@
+//! Re-evaluates every valuation: a wrong one makes the answer unknown.
+//!
+//! Solvers have bugs, and ours come as a library found at run time. A fact whose
+//! quantifier ranges over too many values cannot be evaluated; it is believed.
+
+use ioxide_model::term::{EvalError, Term, TermPool};
+use ioxide_model::valuation::Valuation;
+
+use crate::solver::{Answer, Decision, Solver, Why};
+use crate::tally::{Answers, Tally};
+
+/// The layer.
+#[derive(Debug)]
+pub struct Validate<S> {
+    inner: S,
+    /// Answers taken back.
+    answers: Answers,
+}
+
+impl<S: Solver> Validate<S> {
+    /// Checks the valuations of `inner`.
+    pub fn new(inner: S) -> Self {
+        Self { inner, answers: Answers::default() }
+    }
+}
+
+impl<S: Solver> Solver for Validate<S> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+        match self.inner.check(pool, facts) {
+            Answer::Sat(valuation) => match complaint(pool, facts, &valuation) {
+                None => Answer::Sat(valuation),
+                Some(text) => self.answers.note(Answer::Unknown(Why::Error(text))),
+            },
+            other => other,
+        }
+    }
+
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+        self.inner.decide(pool, facts)
+    }
+
+    fn tally(&self, tally: &mut Tally) {
+        tally.add("validate", self.answers);
+        self.inner.tally(tally);
+    }
+}
+
+/// What is wrong with `valuation`, if something is.
+fn complaint(pool: &TermPool, facts: &[Term], valuation: &Valuation) -> Option<String> {
+    for (var, value) in valuation.iter() {
+        if !pool.has_sort(value, pool.var_info(var).sort) {
+            return Some(format!("the solver gave `{}` a value outside its sort", pool.var_info(var).name));
+        }
+    }
+    facts.iter().find_map(|&fact| match pool.holds(fact, valuation) {
+        Ok(true) | Err(EvalError::Unbounded(_)) => None,
+        Ok(false) => Some("the solver's valuation does not satisfy the facts".to_owned()),
+        Err(EvalError::Unassigned(var)) => {
+            Some(format!("the solver gave `{}` no value", pool.var_info(var).name))
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scripted::Scripted;
+    use ioxide_model::sort::Sort;
+    use ioxide_model::value::Value;
+
+    #[test]
+    fn a_wrong_valuation_makes_the_answer_unknown() {
+        let mut pool = TermPool::new();
+        let (x, x_term) = pool.fresh("x", Sort::Range { lo: 0, hi: 9 });
+        let five = pool.int(5);
+        let fact = pool.lt(five, x_term);
+        for (value, fine) in [(7, true), (5, false), (10, false)] {
+            let valuation = Valuation::from_iter([(x, Value::int(value))]);
+            let mut solver = Validate::new(Scripted::new([Answer::Sat(valuation)]));
+            let answer = solver.check(&mut pool, &[fact]);
+            assert_eq!(matches!(answer, Answer::Sat(_)), fine, "{value}: {answer:?}");
+        }
+        let mut solver = Validate::new(Scripted::new([Answer::Sat(Valuation::new())]));
+        assert!(matches!(solver.check(&mut pool, &[fact]), Answer::Unknown(Why::Error(_))));
+    }
+}

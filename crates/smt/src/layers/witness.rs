@@ -1,0 +1,415 @@
+//! Tries valuations of neighbouring questions, and repairs them, before asking anyone.
+//!
+//! In a search the next question is the last one with a fact more or less, so a
+//! valuation that satisfied the shared facts often satisfies all, or does after one or
+//! two variables change. The layer keeps the [bounds](super::interval) of the facts too:
+//! they refute, and they tell a repair which values are worth trying.
+//!
+//! *Promises* that every valuation it hands out was evaluated on all facts.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use ioxide_model::sort::Sort;
+use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::valuation::{Assignment, Valuation};
+use ioxide_model::value::Value;
+
+use super::interval::{Bounds, Interval};
+use crate::form::{Atom, Form, Forms, Relation, SlotKind, number, value};
+use crate::small::Small;
+use crate::solver::{Answer, Decision, Solver};
+use crate::tally::{Answers, Tally};
+
+/// How often all broken facts are gone through.
+const ROUNDS: usize = 3;
+/// How many valuations of other branches are kept.
+const RECENT: usize = 4;
+
+/// The layer.
+#[derive(Debug)]
+pub struct Witness<S> {
+    inner: S,
+    bounds: Bounds,
+    /// Per fact of the last question, values that satisfy the facts up to it.
+    found: Vec<Option<Values>>,
+    recent: VecDeque<Values>,
+    refuted: Answers,
+    witnessed: Answers,
+}
+
+/// A value per slot; slots of later facts are missing at the end.
+type Values = Arc<Vec<Value>>;
+
+impl<S: Solver> Witness<S> {
+    /// Answers what it can for `inner`.
+    pub fn new(inner: S) -> Self {
+        Self {
+            inner,
+            bounds: Bounds::default(),
+            found: Vec::new(),
+            recent: VecDeque::new(),
+            refuted: Answers::default(),
+            witnessed: Answers::default(),
+        }
+    }
+
+    /// Values that satisfy `facts`, from here or from behind.
+    fn find(&mut self, pool: &mut TermPool, facts: &[Term]) -> Result<Values, Decision> {
+        let shared = self.bounds.sync(pool, facts);
+        self.found.truncate(shared);
+        self.found.resize(facts.len(), None);
+        if self.bounds.refuted() {
+            self.refuted.unsat += 1;
+            return Err(Decision::Unsat);
+        }
+        if let Some(values) = self.try_known(pool) {
+            self.witnessed.sat += 1;
+            return Ok(self.keep(values));
+        }
+        match self.inner.check(pool, facts) {
+            Answer::Sat(valuation) => {
+                let values = self.import(pool, &valuation);
+                Ok(self.keep(Arc::new(values)))
+            }
+            Answer::Unsat => Err(Decision::Unsat),
+            Answer::Unknown(why) => Err(Decision::Unknown(why)),
+        }
+    }
+
+    fn keep(&mut self, values: Values) -> Values {
+        if let Some(last) = self.found.last_mut() {
+            *last = Some(Arc::clone(&values));
+        }
+        if self.recent.front().is_none_or(|front| !Arc::ptr_eq(front, &values)) {
+            self.recent.truncate(RECENT - 1);
+            self.recent.push_front(Arc::clone(&values));
+        }
+        values
+    }
+
+    fn try_known(&self, pool: &TermPool) -> Option<Values> {
+        let search = Search { pool, bounds: &self.bounds };
+        let ancestor = self.found.iter().rposition(Option::is_some);
+        if let Some(at) = ancestor
+            && let Some(values) = &self.found[at]
+        {
+            let values = search.completed(values);
+            if search.holds_from(&values, at + 1) {
+                return Some(values);
+            }
+        }
+        let near = ancestor.and_then(|at| self.found[at].clone());
+        let mut tried: Vec<Values> = near.into_iter().collect();
+        for other in &self.recent {
+            if tried.iter().any(|known| Arc::ptr_eq(known, other)) {
+                continue;
+            }
+            tried.push(Arc::clone(other));
+            let values = search.completed(other);
+            if search.holds_from(&values, 0) {
+                return Some(values);
+            }
+        }
+        // Far branches seldom repair well: the nearest valuation, the latest, and a plain one.
+        tried.truncate(2);
+        tried.push(Arc::default());
+        tried.iter().find_map(|start| search.repaired(search.extended(start))).map(Arc::new)
+    }
+
+    /// The values of a valuation, plain ones for the other slots.
+    fn import(&self, pool: &TermPool, valuation: &Valuation) -> Vec<Value> {
+        let slots = &self.bounds.forms.slots;
+        let given = |kind| if let SlotKind::Var(var) = kind { valuation.get(var).cloned() } else { None };
+        slots.iter().map(|slot| given(slot.kind).unwrap_or_else(|| pool.default_value(slot.sort))).collect()
+    }
+
+    /// The valuation of the variables of the facts.
+    fn export(&self, values: &[Value]) -> Valuation {
+        let mut vars: Vec<(VarId, usize)> = Vec::new();
+        for slot in self.bounds.levels.iter().flat_map(|level| &level.fact.slots) {
+            if let SlotKind::Var(var) = self.bounds.forms.slots[*slot].kind {
+                vars.push((var, *slot));
+            }
+        }
+        vars.sort_unstable();
+        vars.dedup();
+        vars.into_iter().map(|(var, slot)| (var, values[slot].clone())).collect()
+    }
+}
+
+impl<S: Solver> Solver for Witness<S> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+        match self.find(pool, facts) {
+            Ok(values) => Answer::Sat(self.export(&values)),
+            Err(Decision::Unsat) => Answer::Unsat,
+            Err(Decision::Unknown(why)) => Answer::Unknown(why),
+            Err(Decision::Sat) => unreachable!("satisfiable facts come with values"),
+        }
+    }
+
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+        self.find(pool, facts).map_or_else(|decision| decision, |_| Decision::Sat)
+    }
+
+    fn tally(&self, tally: &mut Tally) {
+        tally.add("witness", self.witnessed);
+        tally.add("interval", self.refuted);
+        self.inner.tally(tally);
+    }
+}
+
+/// Values by slot, looked up by variable.
+struct View<'a> {
+    forms: &'a Forms,
+    values: &'a [Value],
+}
+
+impl Assignment for View<'_> {
+    fn value_of(&self, var: VarId) -> Option<&Value> {
+        self.values.get(self.forms.slot_of(var)?)
+    }
+}
+
+/// Evaluates and repairs values under the facts of `bounds`.
+struct Search<'a> {
+    pool: &'a TermPool,
+    bounds: &'a Bounds,
+}
+
+impl Search<'_> {
+    /// Whether the facts from level `first` on hold; the last facts are the likeliest to fail.
+    fn holds_from(&self, values: &[Value], first: usize) -> bool {
+        (first..self.bounds.levels.len()).rev().all(|level| self.level_holds(values, level))
+    }
+
+    fn level_holds(&self, values: &[Value], level: usize) -> bool {
+        let fact = &self.bounds.levels[level].fact;
+        self.form_holds(values, &fact.form).unwrap_or_else(|| self.term_holds(values, fact.term))
+    }
+
+    /// A fact that cannot be evaluated does not hold for our purposes.
+    fn term_holds(&self, values: &[Value], term: Term) -> bool {
+        self.pool.holds(term, &self.view(values)) == Ok(true)
+    }
+
+    fn view<'v>(&'v self, values: &'v [Value]) -> View<'v> {
+        View { forms: &self.bounds.forms, values }
+    }
+
+    /// None if a number is too big to say.
+    fn form_holds(&self, values: &[Value], form: &Form) -> Option<bool> {
+        match form {
+            Form::Atom(atom) => Some(atom.relation.holds(self.sum(values, atom, None)?)),
+            Form::All(parts) => {
+                for part in parts {
+                    if !self.form_holds(values, part)? {
+                        return Some(false);
+                    }
+                }
+                Some(true)
+            }
+            Form::Any(parts) => {
+                for part in parts {
+                    if self.form_holds(values, part)? {
+                        return Some(true);
+                    }
+                }
+                Some(false)
+            }
+            Form::Opaque(term, positive) => {
+                self.pool.holds(*term, &self.view(values)).ok().map(|holds| holds == *positive)
+            }
+        }
+    }
+
+    /// The sum of `atom` without the term of slot `except`.
+    fn sum(&self, values: &[Value], atom: &Atom, except: Option<usize>) -> Option<Small> {
+        atom.terms
+            .iter()
+            .filter(|term| Some(term.0) != except)
+            .try_fold(atom.constant, |sum, &(slot, factor)| {
+                sum.add(factor.mul(self.slot_number(values, slot)?)?)
+            })
+    }
+
+    fn slot_number(&self, values: &[Value], slot: usize) -> Option<Small> {
+        match self.bounds.forms.slots[slot].kind {
+            SlotKind::Var(_) => number(&values[slot]),
+            SlotKind::Term(term) => number(&self.pool.eval(term, &self.view(values)).ok()?),
+        }
+    }
+
+    /// `values` with all slots, shared if they were complete already.
+    fn completed(&self, values: &Values) -> Values {
+        let complete = values.len() >= self.bounds.forms.slots.len();
+        if complete { Arc::clone(values) } else { Arc::new(self.extended(values)) }
+    }
+
+    /// `values` with a plain value, inside its bounds, for every slot that has none.
+    fn extended(&self, values: &[Value]) -> Vec<Value> {
+        let slots = &self.bounds.forms.slots;
+        let plain = |slot: usize| {
+            let sort = slots[slot].sort;
+            let near = near_zero(self.bounds.interval(slot), slots[slot].whole).and_then(|n| value(n, sort));
+            near.unwrap_or_else(|| self.pool.default_value(sort))
+        };
+        values.iter().cloned().chain((values.len()..slots.len()).map(plain)).collect()
+    }
+
+    /// Changes one variable at a time while that breaks fewer facts than before.
+    fn repaired(&self, mut values: Vec<Value>) -> Option<Vec<Value>> {
+        for _ in 0..ROUNDS {
+            let broken: Vec<usize> =
+                (0..self.bounds.levels.len()).filter(|&level| !self.level_holds(&values, level)).collect();
+            if broken.is_empty() {
+                return Some(values);
+            }
+            let mut progress = false;
+            for level in broken {
+                progress |= self.level_holds(&values, level) || self.repair_level(&mut values, level);
+            }
+            if !progress {
+                return None;
+            }
+        }
+        self.holds_from(&values, 0).then_some(values)
+    }
+
+    /// Makes the fact at `level` hold by the change that breaks the fewest others.
+    fn repair_level(&self, values: &mut [Value], level: usize) -> bool {
+        let mut moves = Vec::new();
+        self.moves(values, &self.bounds.levels[level].fact.form, &mut moves);
+        let mut best: Option<(usize, usize, Value)> = None;
+        for (slot, candidate) in moves {
+            let before = self.n_broken(values, slot);
+            let old = std::mem::replace(&mut values[slot], candidate);
+            let after = self.n_broken(values, slot);
+            let good = after < before && self.level_holds(values, level);
+            let candidate = std::mem::replace(&mut values[slot], old);
+            if good && best.as_ref().is_none_or(|(least, ..)| after < *least) {
+                best = Some((after, slot, candidate));
+                if after == 0 {
+                    break;
+                }
+            }
+        }
+        let Some((_, slot, candidate)) = best else { return false };
+        values[slot] = candidate;
+        true
+    }
+
+    fn n_broken(&self, values: &[Value], slot: usize) -> usize {
+        self.bounds.mentions[slot].iter().filter(|&&level| !self.level_holds(values, level)).count()
+    }
+
+    /// Changes of one variable that could make `form` hold.
+    fn moves(&self, values: &[Value], form: &Form, moves: &mut Vec<(usize, Value)>) {
+        match form {
+            Form::Atom(atom) => self.atom_moves(values, atom, moves),
+            Form::All(parts) | Form::Any(parts) => {
+                for part in parts {
+                    if self.form_holds(values, part) == Some(false) {
+                        self.moves(values, part, moves);
+                    }
+                }
+            }
+            Form::Opaque(term, positive) => self.opaque_moves(values, *term, *positive, moves),
+        }
+    }
+
+    fn atom_moves(&self, values: &[Value], atom: &Atom, moves: &mut Vec<(usize, Value)>) {
+        for &(slot, factor) in &atom.terms {
+            let it = self.bounds.forms.slots[slot];
+            let SlotKind::Var(_) = it.kind else { continue };
+            let interval = self.bounds.interval(slot);
+            let Some(edge) = self.sum(values, atom, Some(slot)).and_then(|rest| rest.neg().div(factor))
+            else {
+                continue;
+            };
+            for target in targets(edge, atom.relation, factor.is_negative(), interval, it.whole) {
+                if interval.contains(target) && (target.is_whole() || !it.whole) {
+                    moves.extend(value(target, it.sort).map(|value| (slot, value)));
+                }
+            }
+        }
+    }
+
+    /// An equation sets a variable to the other side; a string takes what is asked of it.
+    fn opaque_moves(&self, values: &[Value], term: Term, positive: bool, moves: &mut Vec<(usize, Value)>) {
+        let pool = self.pool;
+        let slot = |term: Term| match pool.node(term) {
+            Node::Var(var) => self.bounds.forms.slot_of(*var),
+            _ => None,
+        };
+        let mut set = |to: Term, from: Term| {
+            if let (Some(slot), Ok(value)) = (slot(to), pool.eval(from, &self.view(values)))
+                && pool.has_sort(&value, self.bounds.forms.slots[slot].sort)
+            {
+                moves.push((slot, value));
+            }
+        };
+        match (positive, pool.node(term)) {
+            (true, Node::Eq(a, b)) => {
+                set(*a, *b);
+                set(*b, *a);
+            }
+            (true, Node::Contains(whole, part)) => set(*whole, *part),
+            (true, Node::Prefix(part, whole) | Node::Suffix(part, whole)) => set(*whole, *part),
+            (false, Node::Eq(a, b)) if pool.sort(*a) == Sort::Str => {
+                let texts = ["", "a", "b", "c"].map(Value::str);
+                let slots = [slot(*a), slot(*b)];
+                moves.extend(
+                    slots.into_iter().flatten().flat_map(|slot| texts.clone().map(|text| (slot, text))),
+                );
+            }
+            _ => (),
+        }
+    }
+}
+
+/// Values of a variable on the right side of `edge`, nearest first.
+fn targets(edge: Small, relation: Relation, lower: bool, interval: Interval, whole: bool) -> Vec<Small> {
+    let step = |n: Small, up: bool| if up { n.add(Small::ONE) } else { n.sub(Small::ONE) };
+    let inward = if lower { edge.ceil() } else { edge.floor() };
+    match relation {
+        Relation::Eq => vec![edge],
+        Relation::Ne => [step(edge, true), step(edge, false)].into_iter().flatten().collect(),
+        Relation::Le if whole => vec![inward],
+        Relation::Le => vec![edge],
+        Relation::Lt => {
+            let far = if lower { interval.hi } else { interval.lo };
+            let middle =
+                far.and_then(|far| far.at.add(edge)).and_then(|sum| sum.div(Small::ONE.add(Small::ONE)?));
+            [step(edge, lower), middle].into_iter().flatten().collect()
+        }
+    }
+}
+
+/// The number of the interval nearest to zero, or one inside if there is none nearest.
+fn near_zero(interval: Interval, whole: bool) -> Option<Small> {
+    if interval.contains(Small::ZERO) {
+        return Some(Small::ZERO);
+    }
+    let (bound, up) = match (interval.lo, interval.hi) {
+        (Some(lo), _) if !lo.at.is_negative() => (lo, true),
+        (_, Some(hi)) => (hi, false),
+        (Some(lo), None) => (lo, true),
+        (None, None) => return Some(Small::ZERO),
+    };
+    if !bound.strict {
+        return Some(if !whole {
+            bound.at
+        } else if up {
+            bound.at.ceil()
+        } else {
+            bound.at.floor()
+        });
+    }
+    let other = if up { interval.hi } else { interval.lo };
+    match other {
+        Some(other) => bound.at.add(other.at)?.div(Small::ONE.add(Small::ONE)?),
+        None if up => bound.at.add(Small::ONE),
+        None => bound.at.sub(Small::ONE),
+    }
+}
