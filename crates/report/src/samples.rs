@@ -170,6 +170,113 @@ pub fn door() -> Model {
     b.build()
 }
 
+/// The bounded retransmission protocol: 6 locations, 16 switches.
+pub fn brp() -> Model {
+    let mut b = Builder::new("BRP", "INIT");
+    let int = Sort::Int;
+    let ireq = b.gate("IREQ", GateKind::Input, &[("d1", int), ("d2", int), ("d3", int)]);
+    let iack = b.gate("IACK", GateKind::Input, &[]);
+    let itimeout = b.gate("ITIMEOUT", GateKind::Input, &[]);
+    let oframe = b.gate("OFRAME", GateKind::Output, &[("b1", int), ("b2", int), ("b3", int), ("d", int)]);
+    let oconf = b.gate("OCONF", GateKind::Output, &[("c", int)]);
+    let onok = b.gate("ONOK", GateKind::Output, &[]);
+    let [n, rn, toggle] = ["n", "rn", "toggle"].map(|name| b.var(name, int, Some(0)));
+    let msg = ["msg1", "msg2", "msg3"].map(|name| b.var(name, int, Some(0)));
+    let numbers: Vec<Term> = (0..6).map(|n| b.pool().int(n)).collect();
+    let (tt, zero) = (b.pool().tt(), numbers[0]);
+    let flipped = b.pool().sub(numbers[1], toggle);
+    let (next_n, next_rn) = (b.pool().add2(n, numbers[1]), b.pool().add2(rn, numbers[1]));
+    let d = [0, 1, 2].map(|field| b.field(ireq, field));
+    let request = b.switch("r1", "INIT", ireq, tt, "SF").set("n", zero).set("rn", zero);
+    request.set("msg1", d[0]).set("msg2", d[1]).set("msg3", d[2]);
+    for (frame, (label, flags)) in [("r2", [1, 0]), ("r3", [0, 0]), ("r4", [0, 1])].into_iter().enumerate() {
+        let fields = [0, 1, 2, 3].map(|field| b.field(oframe, field));
+        let values = [numbers[flags[0]], numbers[flags[1]], toggle, msg[frame]];
+        let at = b.pool().eq(n, numbers[frame]);
+        let pins = fields.into_iter().zip(values).map(|(field, value)| b.pool().eq(field, value));
+        let all: Vec<Term> = std::iter::once(at).chain(pins.collect::<Vec<_>>()).collect();
+        let guard = b.pool().and(all);
+        b.switch(label, "SF", oframe, guard, "WA").set("rn", next_rn);
+    }
+    let (more, done) = (b.pool().lt(n, numbers[2]), b.pool().eq(n, numbers[2]));
+    let (again, over) = (b.pool().le(rn, numbers[5]), b.pool().gt(rn, numbers[5]));
+    b.switch("r5", "WA", iack, more, "SF").set("n", next_n).set("rn", zero).set("toggle", flipped);
+    b.switch("r6", "WA", iack, done, "CONF").set("n", numbers[3]).set("rn", zero).set("toggle", flipped);
+    b.switch("r7", "WA", itimeout, again, "SF");
+    b.switch("r8", "WA", itimeout, over, "CONF");
+    b.switch("r9", "WA", ireq, tt, "NOK_WA");
+    b.switch("r10", "NOK_WA", onok, tt, "WA");
+    let c = b.field(oconf, 0);
+    let last = b.pool().eq(n, numbers[3]);
+    for (label, when, code) in [("r11", more, 0), ("r12", done, 2), ("r13", last, 1)] {
+        let pin = b.pool().eq(c, numbers[code]);
+        let guard = b.pool().and2(when, pin);
+        b.switch(label, "CONF", oconf, guard, "INIT");
+    }
+    b.switch("r14", "INIT", iack, tt, "NOK_INIT");
+    b.switch("r15", "INIT", itimeout, tt, "NOK_INIT");
+    b.switch("r16", "NOK_INIT", onok, tt, "INIT");
+    b.build()
+}
+
+/// The car alarm: 13 locations, 26 switches; each row is source, message, wait, target.
+pub fn car_alarm() -> Model {
+    const ROWS: [(&str, &str, &str, &str, &str, &str); 26] = [
+        ("OpenUnlocked", "?close", "== 0", "", "", "ClosedUnlocked"),
+        ("OpenUnlocked", "?lock", "== 0", "", "", "OpenLocked"),
+        ("ClosedUnlocked", "?open", "== 0", "", "", "OpenUnlocked"),
+        ("ClosedUnlocked", "?lock", "== 0", "", "", "ClosedLocked"),
+        ("OpenLocked", "?unlock", "== 0", "", "", "OpenUnlocked"),
+        ("OpenLocked", "?close", "== 0", "", "", "ClosedLocked"),
+        ("ClosedLocked", "?unlock", "< 20", "", "", "ClosedUnlocked"),
+        ("ClosedLocked", "?open", "< 20", "", "", "OpenLocked"),
+        ("ClosedLocked", "!armedOn", "== 20", "", "", "Armed"),
+        ("Armed", "?unlock", "== 0", "", "el 0", "Disarm"),
+        ("Armed", "?open", "== 0", "", "el 1", "Disarm"),
+        ("Disarm", "!armedOff", "== 0", "el 0", "", "ClosedUnlocked"),
+        ("Disarm", "!armedOff", "== 0", "el 1", "", "Trigger"),
+        ("Trigger", "!flashOn", "== 0", "", "flash 1", "Alarm1"),
+        ("Trigger", "!soundOn", "== 0", "", "sound 1", "Alarm1"),
+        ("Alarm1", "!flashOn", "== 0", "flash 0", "flash 1", "FlashAndSound"),
+        ("Alarm1", "!soundOn", "== 0", "sound 0", "sound 1", "FlashAndSound"),
+        ("FlashAndSound", "?unlock", "< 30", "", "", "Off"),
+        ("FlashAndSound", "!soundOff", "== 30", "", "sound 0", "Flash"),
+        ("Flash", "?unlock", "< 270", "", "", "Off"),
+        ("Flash", "!flashOff", "== 270", "", "flash 0", "SilentAndOpen"),
+        ("Off", "!soundOff", "== 0", "sound 1", "sound 0", "Off"),
+        ("Off", "!flashOff", "== 0", "flash 1", "flash 0", "OpenUnlocked"),
+        ("SilentAndOpen", "?unlock", "== 0", "", "", "OpenUnlocked"),
+        ("SilentAndOpen", "?close", "== 0", "", "", "Rearm"),
+        ("Rearm", "!armedOn", "== 0", "", "", "Armed"),
+    ];
+    let mut b = Builder::new("Car alarm", "OpenUnlocked");
+    let flags: Vec<(&str, Term)> =
+        ["flash", "sound", "el"].into_iter().map(|name| (name, b.var(name, Sort::Int, Some(0)))).collect();
+    for (n, (from, message, wait, needs, sets, to)) in ROWS.into_iter().enumerate() {
+        let kind = if message.starts_with('?') { GateKind::Input } else { GateKind::Output };
+        let name = &message[1..];
+        let known = b.sts().gate_named(name);
+        let gate = known.unwrap_or_else(|| b.gate(name, kind, &[("w", Sort::Int)]));
+        let w = b.field(gate, 0);
+        let (operator, bound) = wait.split_once(' ').unwrap();
+        let bound = b.pool().int(bound.parse().unwrap());
+        let waits = if operator == "<" { b.pool().lt(w, bound) } else { b.pool().eq(w, bound) };
+        let mut flag = |text: &str| {
+            let (name, value) = text.split_once(' ')?;
+            let var = flags.iter().find(|(flag, _)| *flag == name)?.1;
+            Some((name.to_owned(), var, b.pool().int(value.parse().unwrap())))
+        };
+        let (needs, sets) = (flag(needs), flag(sets));
+        let needs = needs.map(|(_, var, value)| b.pool().eq(var, value));
+        let guard = b.pool().and([waits].into_iter().chain(needs));
+        let added = b.switch(&format!("s{}", n + 1), from, gate, guard, to);
+        if let Some((name, _, value)) = sets {
+            added.set(&name, value);
+        }
+    }
+    b.build()
+}
+
 fn span() -> Span {
     Span::new(FileId::new(0), 0, 0)
 }

@@ -1,0 +1,429 @@
+//! A layered drawing of boxes and lines: who stands where, and how the lines run.
+//!
+//! The method of Sugiyama, Tagawa and Toda [Sugiyama81] in the phases of Gansner et al.
+//! [Gansner93]: break cycles and choose layers ([`rank`]), make every link a chain of items
+//! with its label as one of them ([`layers`]), order the items within layers ([`order`]),
+//! give them coordinates ([`place`]), draw the lines ([`route`]). Self loops hang beside
+//! their node ([`loops`]). Connected parts are drawn apart and then packed into rows.
+//!
+//! *Promises*, for any input: no two nodes overlap, no label overlaps a node or another
+//! label, every edge has a line that starts and ends at its nodes, nothing lies outside the
+//! drawing, the same input gives the same drawing, and no recursion follows the input.
+//!
+//! [Sugiyama81]: see [`order`].
+//! [Gansner93]: see [`rank`].
+
+mod layers;
+mod loops;
+mod order;
+mod part;
+mod place;
+mod rank;
+mod route;
+
+#[cfg(test)]
+mod tests;
+
+use ioxide_model::index::{Idx, IndexVec};
+
+use self::layers::{Layered, layered};
+use self::part::{Axes, Body, ItemId, Link, LinkId, Part};
+use self::route::{Place, Routed, Stroke};
+use crate::graph::{EdgeId, NodeId};
+
+/// Between connected parts.
+const PART_GAP: f64 = 36.0;
+/// No box is larger than this.
+const MAX_SIDE: f64 = 100_000.0;
+
+/// Where the first layer leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From top to bottom.
+    Down,
+    /// From left to right.
+    Right,
+}
+
+/// Width and height.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Size {
+    /// Width.
+    pub width: f64,
+    /// Height.
+    pub height: f64,
+}
+
+/// A point; y grows downwards.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Point {
+    /// From the left.
+    pub x: f64,
+    /// From the top.
+    pub y: f64,
+}
+
+/// A box with its left upper corner.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rect {
+    /// Left edge.
+    pub x: f64,
+    /// Top edge.
+    pub y: f64,
+    /// Width.
+    pub width: f64,
+    /// Height.
+    pub height: f64,
+}
+
+impl Rect {
+    /// Right edge.
+    #[must_use]
+    pub fn right(&self) -> f64 {
+        self.x + self.width
+    }
+
+    /// Bottom edge.
+    #[must_use]
+    pub fn bottom(&self) -> f64 {
+        self.y + self.height
+    }
+
+    /// The point in the middle.
+    #[must_use]
+    pub fn centre(&self) -> Point {
+        Point { x: self.x + self.width / 2.0, y: self.y + self.height / 2.0 }
+    }
+
+    fn around(centre: Point, half: Size) -> Self {
+        let Size { width, height } = half;
+        Self { x: centre.x - width, y: centre.y - height, width: 2.0 * width, height: 2.0 * height }
+    }
+}
+
+/// What is to be laid out.
+#[derive(Clone, Debug, Default)]
+pub struct Boxes {
+    /// The size each node needs; it may get more, for the ends of its edges.
+    pub nodes: IndexVec<NodeId, Size>,
+    /// Edges; one that ends at no node gets an empty line.
+    pub edges: IndexVec<EdgeId, EdgeBox>,
+    /// Nodes the drawing should begin with.
+    pub roots: Vec<NodeId>,
+}
+
+/// An edge to be laid out.
+#[derive(Clone, Copy, Debug)]
+pub struct EdgeBox {
+    /// Where it starts.
+    pub from: NodeId,
+    /// Where it leads.
+    pub to: NodeId,
+    /// The size its label needs, if it has one.
+    pub label: Option<Size>,
+}
+
+/// A line from the source of an edge to its target.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Route {
+    /// Where it starts.
+    pub start: Point,
+    /// How it goes on.
+    pub steps: Vec<Step>,
+}
+
+/// A piece of a [`Route`] that begins where the one before ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Step {
+    /// A straight line to a point.
+    Line(Point),
+    /// A cubic with two control points, to the last point.
+    Curve(Point, Point, Point),
+}
+
+impl Route {
+    /// Where it ends.
+    #[must_use]
+    pub fn end(&self) -> Point {
+        match self.steps.last() {
+            Some(Step::Line(to) | Step::Curve(_, _, to)) => *to,
+            None => self.start,
+        }
+    }
+
+    fn points_mut(&mut self) -> impl Iterator<Item = &mut Point> {
+        let steps = self.steps.iter_mut().flat_map(|step| match step {
+            Step::Line(to) => vec![to],
+            Step::Curve(a, b, to) => vec![a, b, to],
+        });
+        std::iter::once(&mut self.start).chain(steps)
+    }
+}
+
+/// A finished drawing; its left upper corner is at the origin.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Layout {
+    /// The whole drawing.
+    pub size: Size,
+    /// The box of each node.
+    pub nodes: IndexVec<NodeId, Rect>,
+    /// The box of each label.
+    pub labels: IndexVec<EdgeId, Option<Rect>>,
+    /// The line of each edge.
+    pub routes: IndexVec<EdgeId, Route>,
+}
+
+/// Lays out `boxes` in `direction`.
+#[must_use]
+pub fn layout(boxes: &Boxes, direction: Direction) -> Layout {
+    let mut drawing = Layout {
+        size: Size::default(),
+        nodes: IndexVec::filled(Rect::default(), boxes.nodes.len()),
+        labels: IndexVec::filled(None, boxes.edges.len()),
+        routes: IndexVec::filled(Route::default(), boxes.edges.len()),
+    };
+    let components = components(boxes);
+    let item_of = item_numbers(boxes, &components);
+    let mut draw = |component| draw_part(Task::new(boxes, direction, component, &item_of), &mut drawing);
+    let sizes: Vec<Size> = components.iter().map(&mut draw).collect();
+    let (corners, size) = packed(&sizes);
+    drawing.size = size;
+    for (component, corner) in components.iter().zip(corners) {
+        shift(&mut drawing, component, corner);
+    }
+    drawing
+}
+
+/// The nodes and edges of one connected part.
+#[derive(Debug, Default)]
+struct Component {
+    nodes: Vec<NodeId>,
+    edges: Vec<EdgeId>,
+}
+
+/// The connected parts, those with roots first, then in the order of their first nodes.
+fn components(boxes: &Boxes) -> Vec<Component> {
+    let part_of = part_numbers(boxes);
+    let n_parts = part_of.iter().flatten().max().map_or(0, |&last| last + 1);
+    let mut components: Vec<Component> = (0..n_parts).map(|_| Component::default()).collect();
+    for (node, part) in part_of.iter_enumerated() {
+        if let Some(component) = part.and_then(|part| components.get_mut(part)) {
+            component.nodes.push(node);
+        }
+    }
+    for (id, edge) in boxes.edges.iter_enumerated() {
+        let joins = part_of.get(edge.from).copied().flatten().filter(|_| part_of.get(edge.to).is_some());
+        if let Some(component) = joins.and_then(|part| components.get_mut(part)) {
+            component.edges.push(id);
+        }
+    }
+    components
+}
+
+fn part_numbers(boxes: &Boxes) -> IndexVec<NodeId, Option<usize>> {
+    let n_nodes = boxes.nodes.len();
+    let exists = |node: NodeId| node.index() < n_nodes;
+    let mut neighbours: IndexVec<NodeId, Vec<NodeId>> = IndexVec::filled(Vec::new(), n_nodes);
+    for edge in boxes.edges.iter().filter(|edge| exists(edge.from) && exists(edge.to)) {
+        neighbours[edge.from].push(edge.to);
+        neighbours[edge.to].push(edge.from);
+    }
+    let mut part_of: IndexVec<NodeId, Option<usize>> = IndexVec::filled(None, n_nodes);
+    let mut n_parts = 0;
+    let roots = boxes.roots.iter().copied().filter(|&root| exists(root));
+    for start in roots.chain(boxes.nodes.ids()) {
+        if part_of[start].is_some() {
+            continue;
+        }
+        let mut stack = vec![start];
+        while let Some(node) = stack.pop() {
+            if part_of[node].is_none() {
+                part_of[node] = Some(n_parts);
+                stack.extend(&neighbours[node]);
+            }
+        }
+        n_parts += 1;
+    }
+    part_of
+}
+
+/// The number each node has within its part.
+fn item_numbers(boxes: &Boxes, components: &[Component]) -> IndexVec<NodeId, ItemId> {
+    let mut item_of: IndexVec<NodeId, ItemId> = IndexVec::filled(ItemId::new(0), boxes.nodes.len());
+    for component in components {
+        for (item, &node) in component.nodes.iter().enumerate() {
+            item_of[node] = ItemId::new(item);
+        }
+    }
+    item_of
+}
+
+/// One connected part in the axes of the method, and where its pieces come from.
+struct Task<'b> {
+    boxes: &'b Boxes,
+    direction: Direction,
+    part: Part,
+    /// The node behind each item.
+    nodes: Vec<NodeId>,
+    /// The edge behind each link.
+    links: Vec<EdgeId>,
+    /// The self loops of each node.
+    loops: IndexVec<ItemId, Vec<EdgeId>>,
+}
+
+/// Draws one part with its corner at the origin, and returns its size.
+fn draw_part(task: Task<'_>, drawing: &mut Layout) -> Size {
+    let ranking = rank::ranking(&task.part);
+    let mut layered = layered(&task.part, &ranking);
+    order::order(&mut layered);
+    let mut across = place::place(&layered);
+    let width = place::to_origin(&layered, &mut across);
+    let routed = route::route(&layered, &across);
+    task.write(&layered, &routed, drawing);
+    oriented(task.direction, Axes { across: width, along: routed.length })
+}
+
+impl<'b> Task<'b> {
+    fn new(
+        boxes: &'b Boxes,
+        direction: Direction,
+        component: &Component,
+        item_of: &IndexVec<NodeId, ItemId>,
+    ) -> Self {
+        let mut task = Task {
+            boxes,
+            direction,
+            part: Part::default(),
+            nodes: component.nodes.clone(),
+            links: Vec::new(),
+            loops: IndexVec::filled(Vec::new(), component.nodes.len()),
+        };
+        for &edge in &component.edges {
+            task.add_edge(edge, item_of);
+        }
+        task.add_bodies();
+        let roots = boxes.roots.iter().filter(|root| component.nodes.binary_search(root).is_ok());
+        task.part.roots = roots.map(|&root| item_of[root]).collect();
+        task
+    }
+
+    fn add_edge(&mut self, id: EdgeId, item_of: &IndexVec<NodeId, ItemId>) {
+        let edge = &self.boxes.edges[id];
+        let (from, to) = (item_of[edge.from], item_of[edge.to]);
+        if from == to {
+            return self.loops[from].push(id);
+        }
+        let label = edge.label.map(|size| self.body(size));
+        self.part.links.push(Link { from, to, label });
+        self.links.push(id);
+    }
+
+    fn add_bodies(&mut self) {
+        for (item, &node) in self.nodes.iter().enumerate() {
+            let mut body = self.body(self.boxes.nodes[node]);
+            loops::make_room(&mut body, &self.loop_labels(ItemId::new(item)), self.direction);
+            self.part.nodes.push(body);
+        }
+    }
+
+    fn loop_labels(&self, item: ItemId) -> Vec<Option<Size>> {
+        self.loops[item].iter().map(|&edge| self.boxes.edges[edge].label.map(sane)).collect()
+    }
+
+    fn body(&self, size: Size) -> Body {
+        let Size { width, height } = sane(size);
+        let half = match self.direction {
+            Direction::Down => Axes { across: width / 2.0, along: height / 2.0 },
+            Direction::Right => Axes { across: height / 2.0, along: width / 2.0 },
+        };
+        Body { half, ..Body::default() }
+    }
+
+    /// Writes boxes and lines into the drawing.
+    fn write(&self, layered: &Layered, routed: &Routed, drawing: &mut Layout) {
+        for (item, &node) in self.nodes.iter().enumerate() {
+            let item = ItemId::new(item);
+            let rect = self.rect(layered, routed, item);
+            drawing.nodes[node] = rect;
+            let loops = loops::draw(rect, &self.loop_labels(item), self.direction);
+            for (&edge, (label, route)) in self.loops[item].iter().zip(loops) {
+                drawing.labels[edge] = label;
+                drawing.routes[edge] = route;
+            }
+        }
+        for (link, &edge) in self.links.iter().enumerate() {
+            let link = LinkId::new(link);
+            let label = layered.chains[link].label;
+            drawing.labels[edge] = label.map(|item| self.rect(layered, routed, item));
+            drawing.routes[edge] = self.line(&routed.lines[link]);
+        }
+    }
+
+    fn rect(&self, layered: &Layered, routed: &Routed, item: ItemId) -> Rect {
+        let half = oriented(self.direction, layered.body[item].half);
+        Rect::around(self.point(routed.anchor[item]), half)
+    }
+
+    fn line(&self, line: &route::Line) -> Route {
+        let step = |stroke: &Stroke| match *stroke {
+            Stroke::Line(to) => Step::Line(self.point(to)),
+            Stroke::Curve(a, b, to) => Step::Curve(self.point(a), self.point(b), self.point(to)),
+        };
+        Route { start: self.point(line.start), steps: line.strokes.iter().map(step).collect() }
+    }
+
+    fn point(&self, place: Place) -> Point {
+        let Size { width, height } =
+            oriented(self.direction, Axes { across: place.across, along: place.along });
+        Point { x: width, y: height }
+    }
+}
+
+/// Lengths of the method's axes as width and height.
+fn oriented(direction: Direction, axes: Axes) -> Size {
+    match direction {
+        Direction::Down => Size { width: axes.across, height: axes.along },
+        Direction::Right => Size { width: axes.along, height: axes.across },
+    }
+}
+
+/// A size that can be drawn: finite, not negative, not absurd.
+fn sane(size: Size) -> Size {
+    let side = |side: f64| if side.is_finite() { side.clamp(0.0, MAX_SIDE) } else { 0.0 };
+    Size { width: side(size.width), height: side(size.height) }
+}
+
+/// Corners of parts set side by side in rows, and the size of the whole.
+///
+/// A row is about as long as makes the whole half as wide again as it is high.
+fn packed(sizes: &[Size]) -> (Vec<Point>, Size) {
+    let area: f64 = sizes.iter().map(|size| (size.width + PART_GAP) * (size.height + PART_GAP)).sum();
+    let widest = sizes.iter().map(|size| size.width).fold(0.0, f64::max);
+    let row_width = widest.max((area * 1.5).sqrt());
+    let mut corners = Vec::with_capacity(sizes.len());
+    let mut whole = Size::default();
+    let mut at = Point::default();
+    for size in sizes {
+        if at.x > 0.0 && at.x + size.width > row_width {
+            at = Point { x: 0.0, y: whole.height + PART_GAP };
+        }
+        corners.push(at);
+        whole.width = whole.width.max(at.x + size.width);
+        whole.height = whole.height.max(at.y + size.height);
+        at.x += size.width + PART_GAP;
+    }
+    (corners, whole)
+}
+
+fn shift(drawing: &mut Layout, component: &Component, by: Point) {
+    let moved = |rect: Rect| Rect { x: rect.x + by.x, y: rect.y + by.y, ..rect };
+    for &node in &component.nodes {
+        drawing.nodes[node] = moved(drawing.nodes[node]);
+    }
+    for &edge in &component.edges {
+        drawing.labels[edge] = drawing.labels[edge].map(moved);
+        for point in drawing.routes[edge].points_mut() {
+            *point = Point { x: point.x + by.x, y: point.y + by.y };
+        }
+    }
+}

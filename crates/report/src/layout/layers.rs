@@ -1,0 +1,189 @@
+//! Proper layers: every link becomes a chain of items, one per layer.
+//!
+//! Labels are items of their own [Gansner93, sec. 5.2]: if any link has a label, ranks are
+//! doubled and the label stands on an odd layer between the ends of its link. Where a link
+//! is long the emptiest such layer is taken, the one nearest to the middle among equals.
+//!
+//! *Promises* at most [`MAX_ITEMS`] bends: beyond that the longest links run free, with no
+//! room reserved for them behind their label.
+//!
+//! [Gansner93]: see [`rank`](super::rank).
+
+use ioxide_model::index::IndexVec;
+
+use super::part::{Body, ItemId, LinkId, Part};
+use super::rank::Ranking;
+
+/// Bends of all links together.
+const MAX_ITEMS: usize = 300_000;
+/// Room for one end of a link at the side of a node, for the first ones and for further ones.
+const PORT: (f64, f64) = (12.0, 8.0);
+/// How many ends are the first ones.
+const FIRST_PORTS: usize = 7;
+/// Half the room a line needs where it passes through a layer.
+const HALF_LINE: f64 = 3.0;
+
+/// What an item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A node of the part.
+    Node,
+    /// The label of a link.
+    Label,
+    /// A place where a link passes through a layer.
+    Bend,
+}
+
+/// Items on layers.
+#[derive(Debug)]
+pub struct Layered {
+    /// What each item is.
+    pub kind: IndexVec<ItemId, Kind>,
+    /// The room each item needs.
+    pub body: IndexVec<ItemId, Body>,
+    /// The layer of each item.
+    pub layer: IndexVec<ItemId, usize>,
+    /// Neighbours on the layer before, one per chain.
+    pub before: IndexVec<ItemId, Vec<ItemId>>,
+    /// Neighbours on the layer after, one per chain.
+    pub after: IndexVec<ItemId, Vec<ItemId>>,
+    /// The items of each layer, in order.
+    pub layers: Vec<Vec<ItemId>>,
+    /// How each link runs.
+    pub chains: IndexVec<LinkId, Chain>,
+}
+
+/// The items of a link, from the smaller layer to the greater one.
+#[derive(Debug)]
+pub struct Chain {
+    /// Both nodes and what lies between them; a free link lacks bends.
+    pub items: Vec<ItemId>,
+    /// The label among them.
+    pub label: Option<ItemId>,
+    /// Whether the link leads from the last item to the first.
+    pub reversed: bool,
+}
+
+/// The items and layers of `part` under `ranking`.
+pub fn layered(part: &Part, ranking: &Ranking) -> Layered {
+    let step = if part.links.iter().any(|link| link.label.is_some()) { 2 } else { 1 };
+    let mut layered = nodes_only(part, ranking, step);
+    let longest = longest_bent(&layered, part);
+    let mut fill = vec![0.0; layered.layers.len()];
+    for link in part.links.ids() {
+        layered.add_chain(part, ranking, link, longest, &mut fill);
+    }
+    for node in part.nodes.ids() {
+        let n_ends = layered.before[node].len().max(layered.after[node].len());
+        let half = &mut layered.body[node].half.across;
+        *half = half.max(side_for(n_ends) / 2.0);
+    }
+    layered
+}
+
+/// How long the side of a node is that `n_ends` links touch.
+fn side_for(n_ends: usize) -> f64 {
+    let n_first = n_ends.min(FIRST_PORTS);
+    (n_first + 1) as f64 * PORT.0 + (n_ends - n_first) as f64 * PORT.1
+}
+
+fn nodes_only(part: &Part, ranking: &Ranking, step: usize) -> Layered {
+    let n_nodes = part.nodes.len();
+    let layer: IndexVec<ItemId, usize> = ranking.rank.iter().map(|rank| rank * step).collect();
+    let n_layers = layer.iter().max().map_or(0, |&last| last + 1);
+    let mut layers = vec![Vec::new(); n_layers];
+    for (node, &at) in layer.iter_enumerated() {
+        layers[at].push(node);
+    }
+    Layered {
+        kind: IndexVec::filled(Kind::Node, n_nodes),
+        body: part.nodes.iter().copied().collect(),
+        layer,
+        before: IndexVec::filled(Vec::new(), n_nodes),
+        after: IndexVec::filled(Vec::new(), n_nodes),
+        layers,
+        chains: IndexVec::new(),
+    }
+}
+
+/// The greatest length of a link that still gets bends.
+fn longest_bent(layered: &Layered, part: &Part) -> usize {
+    let length = |from: ItemId, to: ItemId| layered.layer[from].abs_diff(layered.layer[to]);
+    let mut lengths: Vec<usize> = part.links.iter().map(|link| length(link.from, link.to)).collect();
+    lengths.sort_unstable();
+    let mut total = 0;
+    let mut longest = 0;
+    for length in lengths {
+        total += length;
+        if total > MAX_ITEMS {
+            break;
+        }
+        longest = length;
+    }
+    longest
+}
+
+impl Layered {
+    fn add_chain(&mut self, part: &Part, ranking: &Ranking, id: LinkId, longest: usize, fill: &mut [f64]) {
+        let link = &part.links[id];
+        let reversed = ranking.reversed[id];
+        let (first, last) = if reversed { (link.to, link.from) } else { (link.from, link.to) };
+        let (top, bottom) = (self.layer[first], self.layer[last]);
+        let is_free = bottom - top > longest;
+        let label_layer = link.label.map(|body| label_layer(top, bottom, is_free, &body, fill));
+        let mut chain = Chain { items: vec![first], label: None, reversed };
+        let mut previous = first;
+        for layer in top + 1..bottom {
+            let is_label = label_layer == Some(layer);
+            if is_free && !is_label {
+                continue;
+            }
+            let item = match link.label.filter(|_| is_label) {
+                Some(body) => self.add(Kind::Label, body, layer),
+                None => self.add(Kind::Bend, bend(), layer),
+            };
+            chain.label = if is_label { Some(item) } else { chain.label };
+            self.join(previous, item);
+            chain.items.push(item);
+            previous = item;
+        }
+        if !is_free || bottom == top + 1 {
+            self.join(previous, last);
+        }
+        chain.items.push(last);
+        self.chains.push(chain);
+    }
+
+    fn add(&mut self, kind: Kind, body: Body, layer: usize) -> ItemId {
+        self.kind.push(kind);
+        self.body.push(body);
+        self.before.push(Vec::new());
+        self.after.push(Vec::new());
+        let item = self.layer.push(layer);
+        self.layers[layer].push(item);
+        item
+    }
+
+    fn join(&mut self, above: ItemId, below: ItemId) {
+        self.after[above].push(below);
+        self.before[below].push(above);
+    }
+}
+
+fn bend() -> Body {
+    let mut body = Body::default();
+    body.half.across = HALF_LINE;
+    body
+}
+
+/// The layer for a label, which is then fuller by the room it needs.
+fn label_layer(top: usize, bottom: usize, is_free: bool, body: &Body, fill: &mut [f64]) -> usize {
+    let last = if is_free { top + 1 } else { bottom - 1 };
+    let candidates = (top + 1..=last).step_by(2);
+    let middle = (top + bottom) as f64 / 2.0;
+    let key = |layer: usize| (fill[layer], (layer as f64 - middle).abs());
+    let best = candidates.min_by(|&a, &b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
+    let layer = best.unwrap_or(top + 1);
+    fill[layer] += 2.0 * body.half.across;
+    layer
+}

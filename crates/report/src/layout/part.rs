@@ -1,0 +1,65 @@
+//! What the layout works on: one connected part, in the axes of the method.
+//!
+//! *Across* runs along a layer, *along* from layer to layer, so that the phases need not
+//! know whether the drawing runs down or to the right.
+
+use ioxide_model::index::IndexVec;
+
+ioxide_model::index! { /// A node, label or bend of a [`Part`]; nodes come first.
+pub struct ItemId; }
+ioxide_model::index! { /// An edge of a [`Part`] between two different nodes.
+pub struct LinkId; }
+
+/// A connected graph without self loops.
+#[derive(Debug, Default)]
+pub struct Part {
+    /// Nodes with the room they need.
+    pub nodes: IndexVec<ItemId, Body>,
+    /// Edges with the room their labels need.
+    pub links: IndexVec<LinkId, Link>,
+    /// Where the drawing begins if it can.
+    pub roots: Vec<ItemId>,
+}
+
+/// An edge between two different nodes.
+#[derive(Clone, Copy, Debug)]
+pub struct Link {
+    /// Where it starts.
+    pub from: ItemId,
+    /// Where it leads.
+    pub to: ItemId,
+    /// The room its label needs, if it has one.
+    pub label: Option<Body>,
+}
+
+/// The room an item needs: a core around its anchor, and margins for its self loops.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Body {
+    /// Half the size of the core.
+    pub half: Axes,
+    /// Room beyond the core towards the end of each axis.
+    pub margin_after: Axes,
+    /// Room beyond the core towards the start of each axis.
+    pub margin_before: Axes,
+}
+
+/// A length for each axis of the method.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Axes {
+    /// Along a layer.
+    pub across: f64,
+    /// From layer to layer.
+    pub along: f64,
+}
+
+impl Body {
+    /// From the anchor towards the start and the end of the layer.
+    pub fn across(&self) -> (f64, f64) {
+        (self.half.across + self.margin_before.across, self.half.across + self.margin_after.across)
+    }
+
+    /// From the anchor towards the layer before and the layer after.
+    pub fn along(&self) -> (f64, f64) {
+        (self.half.along + self.margin_before.along, self.half.along + self.margin_after.along)
+    }
+}

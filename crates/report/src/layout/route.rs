@@ -1,0 +1,243 @@
+//! Lines: coordinates from layer to layer, the ends of links at the sides of nodes, curves.
+//!
+//! A link runs straight through every layer at the place of its item, and bends only in the
+//! gap between two layers, by a cubic that starts and ends at right angles to them. So a
+//! line never touches a box it does not belong to, and never has a corner. Gaps grow with
+//! the farthest sideways move they have to hold.
+
+use ioxide_model::index::IndexVec;
+
+use super::layers::{Chain, Layered};
+use super::part::{ItemId, LinkId};
+
+/// The least gap between two layers; arrow heads need it.
+const GAP: f64 = 26.0;
+/// How much of the farthest sideways move is added to a gap, and at most how much.
+const GAP_GROWTH: (f64, f64) = (0.18, 80.0);
+/// The least distance of a link's end from the corner of a node.
+const CORNER: f64 = 9.0;
+
+/// A shorter straight piece is left out.
+const SHORTEST: f64 = 0.05;
+
+/// A point in the axes of the method.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// Along the layer.
+    pub across: f64,
+    /// From layer to layer.
+    pub along: f64,
+}
+
+/// A piece of a line that begins where the one before ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stroke {
+    /// A straight line.
+    Line(Place),
+    /// A cubic with two control points.
+    Curve(Place, Place, Place),
+}
+
+/// A line from the source of a link to its target.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Where it starts.
+    pub start: Place,
+    /// How it goes on.
+    pub strokes: Vec<Stroke>,
+}
+
+/// Where everything is.
+#[derive(Debug)]
+pub struct Routed {
+    /// The anchor of each item.
+    pub anchor: IndexVec<ItemId, Place>,
+    /// The line of each link.
+    pub lines: IndexVec<LinkId, Line>,
+    /// The whole length from the first layer to the last.
+    pub length: f64,
+}
+
+/// Lines for all links, given the coordinates across.
+pub fn route(layered: &Layered, across: &IndexVec<ItemId, f64>) -> Routed {
+    let ports = ports(layered, across);
+    let bands = bands(layered, across, &ports);
+    let anchor: IndexVec<ItemId, Place> = across
+        .iter_enumerated()
+        .map(|(item, &across)| Place { across, along: bands[layered.layer[item]].anchor })
+        .collect();
+    let chains = layered.chains.iter_enumerated();
+    let lines = chains.map(|(link, chain)| line(layered, &anchor, &bands, chain, ports[link])).collect();
+    Routed { anchor, lines, length: bands.last().map_or(0.0, |band| band.end) }
+}
+
+/// The part of the along axis that a layer fills.
+#[derive(Clone, Copy, Debug, Default)]
+struct Band {
+    start: f64,
+    anchor: f64,
+    end: f64,
+}
+
+/// Where a link touches its first and its last node.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ports {
+    first: f64,
+    last: f64,
+}
+
+/// Which end of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    First,
+    Last,
+}
+
+fn ports(layered: &Layered, across: &IndexVec<ItemId, f64>) -> IndexVec<LinkId, Ports> {
+    let mut ports = IndexVec::filled(Ports::default(), layered.chains.len());
+    let mut ends: IndexVec<ItemId, [Vec<(f64, LinkId)>; 2]> =
+        across.iter().map(|_| [Vec::new(), Vec::new()]).collect();
+    for (link, chain) in layered.chains.iter_enumerated() {
+        let [first, second, ..] = chain.items[..] else { continue };
+        let [.., last_but_one, last] = chain.items[..] else { continue };
+        ends[first][0].push((across[second], link));
+        ends[last][1].push((across[last_but_one], link));
+    }
+    for (node, sides) in ends.iter_enumerated() {
+        for (side, end) in sides.iter().zip([End::First, End::Last]) {
+            for (port, link) in spread(side, across[node], layered.body[node].half.across) {
+                match end {
+                    End::First => ports[link].first = port,
+                    End::Last => ports[link].last = port,
+                }
+            }
+        }
+    }
+    ports
+}
+
+/// Ends in the order of where they lead, each as straight as the others allow.
+fn spread(ends: &[(f64, LinkId)], centre: f64, half: f64) -> Vec<(f64, LinkId)> {
+    let mut ends = ends.to_vec();
+    ends.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let (low, high) = (centre - (half - CORNER).max(0.0), centre + (half - CORNER).max(0.0));
+    let n = ends.len();
+    let step = if n > 1 { ((high - low) / (n - 1) as f64).min(18.0) } else { 0.0 };
+    let mut floor = low;
+    for (place, end) in ends.iter_mut().enumerate() {
+        // Room is left for those that come after.
+        let ceiling = high - step * (n - 1 - place) as f64;
+        end.0 = end.0.min(ceiling).max(floor);
+        floor = end.0 + step;
+    }
+    ends
+}
+
+/// The bands of all layers, with gaps that hold the curves between them.
+fn bands(layered: &Layered, across: &IndexVec<ItemId, f64>, ports: &IndexVec<LinkId, Ports>) -> Vec<Band> {
+    let moves = farthest_moves(layered, across, ports);
+    let mut bands: Vec<Band> = Vec::with_capacity(layered.layers.len());
+    let mut start = 0.0;
+    for (layer, items) in layered.layers.iter().enumerate() {
+        let reach = items.iter().map(|&item| layered.body[item].along());
+        let (before, after) = reach.fold((0.0, 0.0), |a: (f64, f64), b| (a.0.max(b.0), a.1.max(b.1)));
+        bands.push(Band { start, anchor: start + before, end: start + before + after });
+        let growth = (moves[layer] * GAP_GROWTH.0).min(GAP_GROWTH.1);
+        start += before + after + GAP + growth;
+    }
+    bands
+}
+
+/// For each layer how far a link moves sideways before the next one.
+fn farthest_moves(
+    layered: &Layered,
+    across: &IndexVec<ItemId, f64>,
+    ports: &IndexVec<LinkId, Ports>,
+) -> Vec<f64> {
+    let mut moves = vec![0.0_f64; layered.layers.len()];
+    for (link, chain) in layered.chains.iter_enumerated() {
+        let places = places(across, chain, ports[link]);
+        for (pair, items) in places.windows(2).zip(chain.items.windows(2)) {
+            let layer = layered.layer[items[0]];
+            moves[layer] = moves[layer].max((pair[1] - pair[0]).abs());
+        }
+    }
+    moves
+}
+
+/// Where a chain passes its items, the ports at its ends included.
+fn places(across: &IndexVec<ItemId, f64>, chain: &Chain, ports: Ports) -> Vec<f64> {
+    let last = chain.items.len() - 1;
+    let place = |(n, &item): (usize, &ItemId)| match n {
+        0 => ports.first,
+        n if n == last => ports.last,
+        _ => across[item],
+    };
+    chain.items.iter().enumerate().map(place).collect()
+}
+
+fn line(
+    layered: &Layered,
+    anchor: &IndexVec<ItemId, Place>,
+    bands: &[Band],
+    chain: &Chain,
+    ports: Ports,
+) -> Line {
+    let last = chain.items.len() - 1;
+    let passes = chain.items.iter().enumerate().map(|(n, &item)| {
+        let band = bands[layered.layer[item]];
+        let half = layered.body[item].half.along;
+        match n {
+            0 => (ports.first, band.anchor + half, band.end),
+            n if n == last => (ports.last, band.start, band.anchor - half),
+            _ => (anchor[item].across, band.start, band.end),
+        }
+    });
+    let line = through(passes);
+    if chain.reversed { turned(line) } else { line }
+}
+
+/// A line that runs straight from `start` to `end` at each place, and bends in between.
+fn through(passes: impl Iterator<Item = (f64, f64, f64)>) -> Line {
+    let mut line = Line { start: Place { across: 0.0, along: 0.0 }, strokes: Vec::new() };
+    let mut here: Option<Place> = None;
+    for (across, start, end) in passes {
+        let (start, end) = (Place { across, along: start }, Place { across, along: end });
+        match here {
+            None => line.start = start,
+            Some(from) => line.strokes.push(bend(from, start)),
+        }
+        if end.along - start.along > SHORTEST {
+            line.strokes.push(Stroke::Line(end));
+        }
+        here = Some(end);
+    }
+    line
+}
+
+/// From `from` to `to`, leaving and arriving along the axis.
+fn bend(from: Place, to: Place) -> Stroke {
+    if from.across == to.across {
+        return Stroke::Line(to);
+    }
+    let middle = (from.along + to.along) / 2.0;
+    Stroke::Curve(
+        Place { across: from.across, along: middle },
+        Place { across: to.across, along: middle },
+        to,
+    )
+}
+
+/// The same line from its end to its start.
+fn turned(line: Line) -> Line {
+    let ends = line.strokes.iter().map(|stroke| match *stroke {
+        Stroke::Line(to) | Stroke::Curve(_, _, to) => to,
+    });
+    let mut places: Vec<Place> = std::iter::once(line.start).chain(ends).collect();
+    let start = places.pop().unwrap_or(line.start);
+    let strokes = line.strokes.iter().rev().zip(places.into_iter().rev()).map(|(stroke, to)| match *stroke {
+        Stroke::Line(_) => Stroke::Line(to),
+        Stroke::Curve(first, second, _) => Stroke::Curve(second, first, to),
+    });
+    Line { start, strokes: strokes.collect() }
+}

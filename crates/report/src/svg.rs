@@ -1,0 +1,415 @@
+//! A graph as a picture: self-contained SVG that needs no other program, font or network.
+//!
+//! Every node is a `<g class="node …" data-location="…">` and every edge a
+//! `<g class="edge KIND …" data-edge="…" data-switch="…">`, each with the class given in the
+//! graph and a tooltip, so that a page can colour and click them. Kinds of edges differ in
+//! colour and also in dashes and arrow heads. All texts are escaped.
+
+mod measure;
+
+use std::fmt::Write as _;
+
+use ioxide_model::index::{Idx, IndexVec};
+
+use self::measure::{INDENT, LABEL_LINE, LABEL_PADDING, NODE_FONT, NODE_LINE, NODE_PADDING, Row};
+use crate::graph::{Edge, EdgeId, EdgeKind, Graph, Node, NodeId, Part};
+use crate::layout::{Boxes, Direction, EdgeBox, Layout, Point, Rect, Route, Size, Step, layout};
+use crate::visible::visible;
+
+/// The style sheet of every picture; its rules are confined to `.ioxide-graph`.
+pub const STYLE: &str = include_str!("assets/graph.css");
+
+/// Room around the drawing.
+const MARGIN: f64 = 20.0;
+/// Room for the title.
+const TITLE: f64 = 30.0;
+/// Room for the legend.
+const LEGEND: f64 = 34.0;
+/// The dot before the initial node.
+const START: f64 = 10.0;
+/// Up to this many edges both directions are tried.
+const MAX_TRIED: usize = 400;
+
+/// How a picture is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct SvgConfig {
+    /// Which way it runs; by default whichever fits a screen better.
+    pub direction: Option<Direction>,
+    /// Where it is used.
+    pub form: Form,
+}
+
+/// Where a picture is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Form {
+    /// As a file of its own, with its style sheet.
+    #[default]
+    File,
+    /// Inside a page that has [`STYLE`] already.
+    Inline,
+}
+
+/// `graph` as SVG.
+#[must_use]
+pub fn svg(graph: &Graph, config: SvgConfig) -> String {
+    let texts = Texts::of(graph);
+    let layout = texts.layout(graph, config.direction);
+    let kinds: Vec<EdgeKind> = EdgeKind::ALL
+        .into_iter()
+        .filter(|&kind| graph.edges().iter().any(|edge| edge.kind == kind))
+        .collect();
+    let with_legend = kinds.iter().any(|&kind| kind != EdgeKind::Plain);
+    let title_width = measure::name_width(graph.title()) * 15.0 / NODE_FONT;
+    let width = layout.size.width.max(title_width).max(if with_legend { legend_width(&kinds) } else { 0.0 });
+    let height = TITLE + layout.size.height + if with_legend { LEGEND } else { 0.0 };
+    let size = Size { width: width + 2.0 * MARGIN, height: height + 2.0 * MARGIN };
+    let mut out = String::new();
+    open(&mut out, graph, config.form, size);
+    let left = MARGIN + (width - layout.size.width) / 2.0;
+    let _ = writeln!(out, "<g transform=\"translate({} {})\">", number(left), number(MARGIN + TITLE));
+    draw_edges(&mut out, graph, &texts, &layout);
+    draw_nodes(&mut out, graph, &texts, &layout);
+    out.push_str("</g>\n");
+    if with_legend {
+        legend(&mut out, &kinds, Point { x: MARGIN, y: size.height - MARGIN - 6.0 });
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// The texts of a graph, broken into rows.
+struct Texts {
+    nodes: IndexVec<NodeId, Vec<Row>>,
+    edges: IndexVec<EdgeId, Vec<(Part, Row)>>,
+}
+
+impl Texts {
+    fn of(graph: &Graph) -> Self {
+        let rows = |edge: &Edge| {
+            let lines = edge.lines.iter();
+            lines
+                .flat_map(|line| measure::label_rows(&line.text).into_iter().map(|row| (line.part, row)))
+                .collect()
+        };
+        Self {
+            nodes: graph.nodes().iter().map(|node| measure::node_rows(&node.name)).collect(),
+            edges: graph.edges().iter().map(rows).collect(),
+        }
+    }
+
+    /// The graph laid out, with a small box before each initial node.
+    fn layout(&self, graph: &Graph, direction: Option<Direction>) -> Layout {
+        let boxes = self.boxes(graph);
+        match direction {
+            Some(direction) => layout(&boxes, direction),
+            None if graph.edges().len() > MAX_TRIED => layout(&boxes, Direction::Right),
+            None => {
+                let [down, right] = [Direction::Down, Direction::Right].map(|it| layout(&boxes, it));
+                if on_screen(down.size) <= on_screen(right.size) { down } else { right }
+            }
+        }
+    }
+
+    fn boxes(&self, graph: &Graph) -> Boxes {
+        let edge = |(id, edge): (EdgeId, &Edge)| {
+            let rows = &self.edges[id];
+            EdgeBox { from: edge.from, to: edge.to, label: (!rows.is_empty()).then(|| label_size(rows)) }
+        };
+        let mut boxes = Boxes {
+            nodes: self.nodes.iter().map(|rows| node_size(rows)).collect(),
+            edges: graph.edges().iter_enumerated().map(edge).collect(),
+            roots: Vec::new(),
+        };
+        for node in initial_nodes(graph) {
+            let start = boxes.nodes.push(Size { width: START, height: START });
+            boxes.edges.push(EdgeBox { from: start, to: node, label: None });
+            boxes.roots.push(start);
+        }
+        boxes
+    }
+}
+
+fn initial_nodes(graph: &Graph) -> impl Iterator<Item = NodeId> {
+    graph.nodes().iter_enumerated().filter(|(_, node)| node.initial).map(|(id, _)| id)
+}
+
+/// How large a screen of the usual shape must be to show a drawing whole.
+fn on_screen(size: Size) -> f64 {
+    (size.width / 1.5).max(size.height)
+}
+
+fn node_size(rows: &[Row]) -> Size {
+    let width = rows.iter().map(|row| measure::name_width(&row.text)).fold(22.0, f64::max);
+    let n_rows = rows.len().max(1) as f64;
+    Size { width: width + 2.0 * NODE_PADDING.width, height: n_rows * NODE_LINE + 2.0 * NODE_PADDING.height }
+}
+
+fn label_size(rows: &[(Part, Row)]) -> Size {
+    let width = rows.iter().map(|(_, row)| indent(row) + measure::mono_width(&row.text)).fold(0.0, f64::max);
+    Size {
+        width: width + 2.0 * LABEL_PADDING.width,
+        height: rows.len() as f64 * LABEL_LINE + 2.0 * LABEL_PADDING.height,
+    }
+}
+
+/// How far a row is set to the right.
+fn indent(row: &Row) -> f64 {
+    if row.continues { measure::mono_width(&" ".repeat(INDENT)) } else { 0.0 }
+}
+
+fn open(out: &mut String, graph: &Graph, form: Form, size: Size) {
+    let (width, height) = (number(size.width), number(size.height));
+    let title = escaped(graph.title());
+    let _ = writeln!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ioxide-graph\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\">"
+    );
+    if form == Form::File {
+        let _ = writeln!(out, "<style>\n{}</style>", escaped(STYLE));
+    }
+    let _ = writeln!(out, "<rect class=\"page\" width=\"{width}\" height=\"{height}\"/>");
+    let _ =
+        writeln!(out, "<text class=\"title\" x=\"{MARGIN}\" y=\"{}\">{title}</text>", number(MARGIN + 12.0));
+}
+
+fn draw_edges(out: &mut String, graph: &Graph, texts: &Texts, layout: &Layout) {
+    for (id, edge) in graph.edges().iter_enumerated() {
+        let class = escaped(&format!("edge {} {}", edge.kind.word(), edge.class));
+        let _ = write!(out, "<g class=\"{}\" data-edge=\"{}\"", class.trim_end(), id.index());
+        if let Some(switch) = edge.switch {
+            let _ = write!(out, " data-switch=\"{}\"", switch.index());
+        }
+        let _ = writeln!(out, "><title>{}</title>", escaped(&edge_tooltip(graph, edge)));
+        draw_line(out, &layout.routes[id], edge.kind);
+        if let Some(rect) = layout.labels[id] {
+            draw_label(out, rect, &texts.edges[id]);
+        }
+        out.push_str("</g>\n");
+    }
+    let n_edges = graph.edges().len();
+    for (start, _) in initial_nodes(graph).enumerate() {
+        let (node, edge) = (NodeId::new(graph.nodes().len() + start), EdgeId::new(n_edges + start));
+        let centre = layout.nodes[node].centre();
+        out.push_str("<g class=\"start\">");
+        let _ = write!(
+            out,
+            "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"/>",
+            number(centre.x),
+            number(centre.y),
+            number(START / 2.0)
+        );
+        draw_line(out, &layout.routes[edge], EdgeKind::Plain);
+        out.push_str("</g>\n");
+    }
+}
+
+/// The line with its arrow head, and a wide invisible one to point at.
+fn draw_line(out: &mut String, route: &Route, kind: EdgeKind) {
+    if route.steps.is_empty() {
+        return;
+    }
+    let tip = Arrow::at_end_of(route);
+    let line = path(&shortened(route, tip, neck(kind)));
+    let _ = write!(out, "<path class=\"hit\" d=\"{line}\"/><path class=\"line\" d=\"{line}\"/>");
+    let _ = writeln!(out, "<path class=\"head\" d=\"{}\"/>", tip.head(kind));
+}
+
+/// How far the line ends before the tip of its arrow.
+fn neck(kind: EdgeKind) -> f64 {
+    match kind {
+        EdgeKind::Output => 2.0,
+        EdgeKind::Input | EdgeKind::Observed | EdgeKind::Internal | EdgeKind::Plain => 7.0,
+    }
+}
+
+/// Where an arrow ends and the direction in which it arrives.
+#[derive(Clone, Copy)]
+struct Arrow {
+    tip: Point,
+    towards: Point,
+}
+
+impl Arrow {
+    fn at_end_of(route: &Route) -> Self {
+        let tip = route.end();
+        // The last point of the line that is not the tip itself says where it comes from.
+        let points = route.steps.iter().rev().flat_map(|step| match *step {
+            Step::Line(to) => vec![to],
+            Step::Curve(first, second, to) => vec![to, second, first],
+        });
+        let mut before = points.chain([route.start]);
+        let away = |point: &Point| (tip.x - point.x).hypot(tip.y - point.y) > 0.5;
+        let from = before.find(away).unwrap_or(Point { x: tip.x, y: tip.y - 1.0 });
+        let (dx, dy) = (tip.x - from.x, tip.y - from.y);
+        let length = dx.hypot(dy);
+        Self { tip, towards: Point { x: dx / length, y: dy / length } }
+    }
+
+    /// The point `back` behind the tip and `aside` to the side.
+    fn point(self, back: f64, aside: f64) -> Point {
+        Point {
+            x: self.tip.x - self.towards.x * back - self.towards.y * aside,
+            y: self.tip.y - self.towards.y * back + self.towards.x * aside,
+        }
+    }
+
+    fn head(self, kind: EdgeKind) -> String {
+        let at = |back, aside| coordinates(self.point(back, aside));
+        match kind {
+            EdgeKind::Output => format!("M{} L{} L{}", at(8.5, 5.0), at(1.0, 0.0), at(8.5, -5.0)),
+            EdgeKind::Input | EdgeKind::Observed | EdgeKind::Internal | EdgeKind::Plain => {
+                format!("M{} L{} L{} Z", at(9.0, 3.8), at(0.6, 0.0), at(9.0, -3.8))
+            }
+        }
+    }
+}
+
+/// The same line, ending `by` before its tip.
+fn shortened(route: &Route, arrow: Arrow, by: f64) -> Route {
+    let mut route = route.clone();
+    let end = arrow.point(by, 0.0);
+    match route.steps.last_mut() {
+        Some(Step::Line(to)) => *to = end,
+        Some(Step::Curve(_, _, to)) => *to = end,
+        None => (),
+    }
+    route
+}
+
+fn path(route: &Route) -> String {
+    let mut out = format!("M{}", coordinates(route.start));
+    for step in &route.steps {
+        let _ = match *step {
+            Step::Line(to) => write!(out, " L{}", coordinates(to)),
+            Step::Curve(a, b, to) => {
+                write!(out, " C{} {} {}", coordinates(a), coordinates(b), coordinates(to))
+            }
+        };
+    }
+    out
+}
+
+fn draw_label(out: &mut String, rect: Rect, rows: &[(Part, Row)]) {
+    out.push_str("<g class=\"label\">");
+    draw_rect(out, rect, 4.0);
+    for (n, (part, row)) in rows.iter().enumerate() {
+        let class = match part {
+            Part::Message => "message",
+            Part::Guard => "guard",
+            Part::Update => "update",
+            Part::Reset => "reset",
+        };
+        let x = rect.x + LABEL_PADDING.width + indent(row);
+        let y = rect.y + LABEL_PADDING.height + LABEL_LINE * (n as f64 + 0.75);
+        let text = escaped(&row.text);
+        let _ = write!(out, "<text class=\"{class}\" x=\"{}\" y=\"{}\">{text}</text>", number(x), number(y));
+    }
+    out.push_str("</g>\n");
+}
+
+fn draw_nodes(out: &mut String, graph: &Graph, texts: &Texts, layout: &Layout) {
+    for (id, node) in graph.nodes().iter_enumerated() {
+        let initial = if node.initial { " initial" } else { "" };
+        let class = escaped(&format!("node{initial} {}", node.class));
+        let _ = write!(out, "<g class=\"{}\" data-location=\"{}\">", class.trim_end(), escaped(&node.id));
+        let _ = writeln!(out, "<title>{}</title>", escaped(&node_tooltip(node)));
+        let rect = layout.nodes[id];
+        draw_rect(out, rect, 9.0);
+        let rows = &texts.nodes[id];
+        let top = rect.centre().y - NODE_LINE * rows.len() as f64 / 2.0;
+        for (n, row) in rows.iter().enumerate() {
+            let y = top + NODE_LINE * (n as f64 + 0.76);
+            let text = escaped(&row.text);
+            let _ = write!(out, "<text x=\"{}\" y=\"{}\">{text}</text>", number(rect.centre().x), number(y));
+        }
+        out.push_str("</g>\n");
+    }
+}
+
+fn draw_rect(out: &mut String, rect: Rect, radius: f64) {
+    let [x, y, width, height] = [rect.x, rect.y, rect.width, rect.height].map(number);
+    let _ = write!(out, "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"{radius}\"/>");
+}
+
+fn node_tooltip(node: &Node) -> String {
+    let initial = if node.initial { " (initial)" } else { "" };
+    with_doc(format!("{}{initial}", node.name), &node.doc)
+}
+
+fn edge_tooltip(graph: &Graph, edge: &Edge) -> String {
+    let mut lines: Vec<&str> = edge.lines.iter().map(|line| line.text.as_str()).collect();
+    let ends = format!("{} → {}", graph.nodes()[edge.from].name, graph.nodes()[edge.to].name);
+    lines.push(&ends);
+    with_doc(lines.join("\n"), &edge.doc)
+}
+
+fn with_doc(text: String, doc: &str) -> String {
+    let doc: Vec<String> = doc.lines().map(visible).collect();
+    if doc.is_empty() { text } else { format!("{text}\n\n{}", doc.join("\n")) }
+}
+
+/// What the kinds of edges look like.
+fn legend(out: &mut String, kinds: &[EdgeKind], corner: Point) {
+    out.push_str("<g class=\"legend\">\n");
+    let mut x = corner.x;
+    for &kind in kinds {
+        let _ = write!(out, "<g class=\"edge {}\">", kind.word());
+        let end = Point { x: x + 34.0, y: corner.y };
+        draw_line(out, &Route { start: Point { x, y: corner.y }, steps: vec![Step::Line(end)] }, kind);
+        let (text_x, text_y) = (number(x + 41.0), number(corner.y + 4.0));
+        let _ = writeln!(out, "<text x=\"{text_x}\" y=\"{text_y}\">{}</text></g>", legend_word(kind));
+        x += legend_entry(kind);
+    }
+    out.push_str("</g>\n");
+}
+
+fn legend_word(kind: EdgeKind) -> &'static str {
+    match kind {
+        EdgeKind::Input => "?input",
+        EdgeKind::Observed => "?observed input",
+        EdgeKind::Output => "!output",
+        EdgeKind::Internal => "τ internal",
+        EdgeKind::Plain => "other",
+    }
+}
+
+fn legend_entry(kind: EdgeKind) -> f64 {
+    41.0 + measure::mono_width(legend_word(kind)) + 22.0
+}
+
+fn legend_width(kinds: &[EdgeKind]) -> f64 {
+    kinds.iter().map(|&kind| legend_entry(kind)).sum()
+}
+
+fn coordinates(point: Point) -> String {
+    format!("{} {}", number(point.x), number(point.y))
+}
+
+/// A number with at most one digit after the point.
+fn number(n: f64) -> String {
+    let text = format!("{n:.1}");
+    let short = text.strip_suffix(".0").unwrap_or(&text);
+    if short == "-0" { "0".to_owned() } else { short.to_owned() }
+}
+
+/// `text` for the inside of an element or a quoted attribute.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' => out.push('\n'),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;
