@@ -9,6 +9,10 @@
 //! fault domain fails, and [`complete`] checks that claim for a given suite
 //! without knowing how it was made. [`cover`] and [`distinguish`] hold what the
 //! methods share: how to reach a state and how to tell it from others.
+//!
+//! [`reduce`] tests nondeterministic systems against an
+//! [`nfsm::Observable`] model by state counting, through the small trait
+//! [`reduce::System`] that machines and live systems implement.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
@@ -21,5 +25,6 @@ pub mod nfsm;
 pub mod partition;
 pub mod product;
 pub mod read;
+pub mod reduce;
 pub mod suite;
 pub mod word;

@@ -1,0 +1,120 @@
+//! Testing for reduction: does a nondeterministic system only do what the
+//! model allows?
+//!
+//! State counting extends input words from a deterministic state cover until a
+//! longer word could only repeat a state of the product of model and system.
+//! The adaptive algorithm of [Hierons04] counts with what the system has
+//! answered so far; [Sachtleben18] shows that it may stop too early and repairs
+//! it. Both are here, with two variations the thesis sketches and the older
+//! algorithm that needs no system.
+//!
+//! *Assumes* an observable, completely specified model, a system that behaves
+//! like such a machine with at most `bound` states, a reliable reset, and that
+//! applying a test as often as the [`System`] does shows all its answers.
+//!
+//! [Hierons04]: R. M. Hierons, "Testing from a nondeterministic finite state
+//! machine using adaptive state counting", IEEE Trans. Computers 53(10), 2004.
+//! [Sachtleben18]: R. Sachtleben, "A Refined State Counting Algorithm for
+//! Model-Based Testing", Master's thesis, University of Bremen, 2018.
+
+mod adaptive;
+mod bound;
+mod case;
+mod cover;
+mod distinguish;
+mod nonadaptive;
+mod on_demand;
+mod system;
+mod tree;
+
+pub use adaptive::state_counting;
+pub use case::Case;
+pub use cover::deterministic_cover;
+pub use distinguish::{RDistinguish, characterising_cases};
+pub use nonadaptive::nonadaptive_words;
+pub use on_demand::on_demand_counting;
+pub use system::{Live, Machine, Repeated, System};
+
+use crate::error::Refusal;
+use crate::nfsm::Observable;
+use crate::word::{IoWord, Word};
+
+/// Which words are extended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// As published first [Hierons04]: may miss failures.
+    Original,
+    /// Only responses to the cover that agree with the word are counted [Sachtleben18, Alg. 7.1].
+    Refined,
+    /// As refined, each response extended on its own [Sachtleben18, §8.1.2].
+    PerResponse,
+}
+
+/// What state counting starts from.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// A deterministic state cover, with the empty word.
+    pub cover: Vec<Word>,
+    /// An adaptive characterising set.
+    pub cases: Vec<Case>,
+    /// The greatest number of states the system may have.
+    pub bound: usize,
+    /// Give up when more words than this have been tested: words grow
+    /// exponentially where few states are r-distinguishable.
+    pub max_words: usize,
+}
+
+impl Plan {
+    /// The plan for `model` and `bound`, or why there is none.
+    pub fn new(model: &Observable, bound: usize) -> Result<Self, Refusal> {
+        model.check_complete()?;
+        if bound < model.n_states() {
+            return Err(Refusal::BoundTooSmall { bound, states: model.n_states() });
+        }
+        let cover = deterministic_cover(model).into_iter().map(|(_, word)| word).collect();
+        Ok(Self { cover, cases: characterising_cases(model), bound, max_words: usize::MAX })
+    }
+}
+
+/// What tests say about a system.
+#[must_use = "a test that was given up proves nothing"]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The system is a reduction of the model, under the assumptions above.
+    Pass,
+    /// The system gave an answer the model does not allow.
+    Fail,
+    /// No failure was seen before testing was given up.
+    Unknown,
+}
+
+/// What came out of testing a system.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Answers the model does not allow; the system is a reduction if there are none.
+    pub failures: Vec<IoWord>,
+    /// Whether testing was given up, so that having seen no failure proves nothing.
+    pub gave_up: bool,
+    /// The words that were tested, each followed by the characterising set.
+    pub tested: Vec<Word>,
+    /// How often the set of tested words grew.
+    pub iterations: usize,
+    /// How many different answers to tests were seen.
+    pub sequences: usize,
+    /// The sum of their lengths.
+    pub symbols: usize,
+}
+
+impl Report {
+    /// What the tests say.
+    pub fn verdict(&self) -> Verdict {
+        match (self.failures.is_empty(), self.gave_up) {
+            (false, _) => Verdict::Fail,
+            (true, false) => Verdict::Pass,
+            (true, true) => Verdict::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,271 @@
+//! Adaptive state counting: original, refined, and one response at a time.
+//!
+//! From the cover on, every tested word is followed by the characterising set.
+//! A word is extended by every input unless for each response the lower bound
+//! exceeds the number of states the system may have; then none of its
+//! extensions is a shortest way to a failure.
+//!
+//! *Differs* from Algorithms 5.1 and 7.1 of [Sachtleben18] only in computing
+//! the greatest lower bound over all `S₁` and `V''` by a search of its own.
+
+use rustc_hash::FxHashSet;
+
+use super::bound::{Group, exceeds};
+use super::tree::{ClassId, NodeId, Tree};
+use super::{Case, Plan, Report, System, Variant};
+use crate::mealy::{InputId, StateId};
+use crate::nfsm::Observable;
+use crate::word::Word;
+
+/// Tests whether `system` is a reduction of `model`.
+///
+/// Stops after the first test with a failure.
+pub fn state_counting<S: System>(
+    model: &Observable,
+    system: &mut S,
+    plan: &Plan,
+    variant: Variant,
+) -> Result<Report, S::Error> {
+    let mut counting = Counting::new(model, system, plan, variant);
+    let mut current = Vec::new();
+    for word in &plan.cover {
+        current.push(Item { word: word.clone(), nodes: Vec::new() });
+    }
+    while !current.is_empty() {
+        counting.test(&mut current)?;
+        counting.report.iterations += 1;
+        if counting.is_over() {
+            break;
+        }
+        current = counting.extended(current);
+    }
+    Ok(counting.finish())
+}
+
+/// A word that was tested, and the responses to it that are to be extended.
+pub(super) struct Item {
+    pub(super) word: Word,
+    pub(super) nodes: Vec<NodeId>,
+}
+
+pub(super) struct Counting<'a, 'm, S> {
+    pub(super) model: &'m Observable,
+    system: &'a mut S,
+    plan: &'a Plan,
+    variant: Variant,
+    tree: Tree<'m>,
+    tested: FxHashSet<Word>,
+    /// The class of each node that was followed by the characterising set.
+    classes: Vec<Option<ClassId>>,
+    /// All classes seen: `D`.
+    seen: FxHashSet<ClassId>,
+    /// The responses to each word of the cover.
+    cover: Vec<Vec<NodeId>>,
+    report: Report,
+}
+
+impl<'a, 'm, S: System> Counting<'a, 'm, S> {
+    pub(super) fn new(model: &'m Observable, system: &'a mut S, plan: &'a Plan, variant: Variant) -> Self {
+        Self {
+            model,
+            system,
+            plan,
+            variant,
+            tree: Tree::new(model),
+            tested: FxHashSet::default(),
+            classes: Vec::new(),
+            seen: FxHashSet::default(),
+            cover: Vec::new(),
+            report: Report::default(),
+        }
+    }
+
+    /// Applies each word, or each trace, followed by the characterising set,
+    /// up to the first test with a failure.
+    pub(super) fn test(&mut self, items: &mut [Item]) -> Result<(), S::Error> {
+        for item in items.iter() {
+            if self.tested.insert(item.word.clone()) {
+                self.report.tested.push(item.word.clone());
+            }
+            let cases = if self.plan.cases.is_empty() { &[Case::Stop][..] } else { &self.plan.cases };
+            for case in cases {
+                let test = match item.nodes[..] {
+                    [before] if self.variant == Variant::PerResponse => {
+                        let last = &item.word[item.word.len() - 1..];
+                        Case::along(&self.tree.trace(before), Case::word_then(last, case.clone()))
+                    }
+                    _ => Case::word_then(&item.word, case.clone()),
+                };
+                for trace in self.system.observe(&test)? {
+                    if !self.tree.insert(&trace) {
+                        self.report.failures.push(trace);
+                    }
+                }
+                if !self.report.failures.is_empty() {
+                    return Ok(());
+                }
+            }
+        }
+        self.reach(items);
+        Ok(())
+    }
+
+    /// Looks up the responses to the items and classifies them.
+    fn reach(&mut self, items: &mut [Item]) {
+        let first = self.cover.is_empty();
+        for item in items {
+            item.nodes = match item.nodes[..] {
+                [before] if self.variant == Variant::PerResponse => {
+                    let last = item.word[item.word.len() - 1];
+                    self.tree.after(before, last).collect()
+                }
+                _ => self.responses(&item.word),
+            };
+            for &node in &item.nodes {
+                let class = self.tree.class(node, &self.plan.cases);
+                let slot = ioxide_model::index::Idx::index(node);
+                self.classes.resize(self.classes.len().max(slot + 1), None);
+                self.classes[slot] = Some(class);
+                self.seen.insert(class);
+            }
+            if first {
+                self.cover.push(item.nodes.clone());
+            }
+        }
+    }
+
+    fn responses(&self, word: &[InputId]) -> Vec<NodeId> {
+        word.iter().fold(vec![self.tree.root()], |nodes, &input| {
+            nodes.iter().flat_map(|&node| self.tree.after(node, input)).collect()
+        })
+    }
+
+    /// The extensions of the items that are not removed.
+    pub(super) fn extended(&self, items: Vec<Item>) -> Vec<Item> {
+        let mut next = Vec::new();
+        for item in items {
+            let open = |&node: &NodeId| !self.is_counted_out(&item.word, node);
+            let parts: Vec<Vec<NodeId>> = match self.variant {
+                Variant::PerResponse => {
+                    item.nodes.iter().copied().filter(open).map(|node| vec![node]).collect()
+                }
+                _ if item.nodes.iter().any(open) => vec![item.nodes.clone()],
+                _ => Vec::new(),
+            };
+            for nodes in parts {
+                for input in self.model.inputs() {
+                    let word = [item.word.as_slice(), &[input]].concat();
+                    let known = match self.variant {
+                        Variant::PerResponse => self.plan.cover.contains(&word),
+                        Variant::Original | Variant::Refined => self.tested.contains(&word),
+                    };
+                    if !known {
+                        next.push(Item { word, nodes: nodes.clone() });
+                    }
+                }
+            }
+        }
+        next
+    }
+
+    /// Whether the lower bound of the trace of `node` exceeds the states the
+    /// system may have.
+    fn is_counted_out(&self, word: &[InputId], node: NodeId) -> bool {
+        let prefixes: Vec<usize> = self.cover_prefixes(word);
+        let longest = &prefixes[prefixes.len().saturating_sub(1)..];
+        let starts = if self.variant == Variant::Original { &prefixes[..] } else { longest };
+        starts.iter().any(|&start| {
+            self.groups(word, node, start)
+                .is_some_and(|groups| exceeds(self.plan.bound, self.seen.len(), &groups))
+        })
+    }
+
+    /// The positions in the cover of the prefixes of `word`, shortest first.
+    fn cover_prefixes(&self, word: &[InputId]) -> Vec<usize> {
+        let mut found: Vec<usize> =
+            (0..self.plan.cover.len()).filter(|&i| word.starts_with(&self.plan.cover[i])).collect();
+        found.sort_by_key(|&i| self.plan.cover[i].len());
+        found
+    }
+
+    /// The `R⁺` of all states, for the split of the trace after cover word
+    /// `start`; `None` if no choice of responses makes that the longest.
+    fn groups(&self, word: &[InputId], node: NodeId, start: usize) -> Option<Vec<Group>> {
+        let begin = self.plan.cover[start].len();
+        let path = self.path(node, word.len());
+        let mut groups = vec![Group::default(); self.model.n_states()];
+        let group_of = |state: StateId| ioxide_model::index::Idx::index(state);
+        for &visited in &path[begin + 1..] {
+            let group = &mut groups[group_of(self.tree.state(visited)?)];
+            group.visits += 1;
+            let class = self.class(visited)?;
+            if !group.classes.contains(&class) {
+                group.classes.push(class);
+            }
+        }
+        for (i, responses) in self.cover.iter().enumerate() {
+            let length = self.plan.cover[i].len();
+            let own = word.starts_with(&self.plan.cover[i]).then(|| path[length]);
+            let fits = |response: NodeId| match own {
+                Some(own) if i == start => response == own,
+                Some(own) if length > begin => response != own,
+                _ => true,
+            };
+            let chosen: Vec<NodeId> = responses.iter().copied().filter(|&response| fits(response)).collect();
+            let state = self.tree.state(*chosen.first()?)?;
+            let mut classes: Vec<ClassId> = chosen.into_iter().filter_map(|node| self.class(node)).collect();
+            classes.sort_unstable();
+            classes.dedup();
+            groups[group_of(state)].cover = classes;
+        }
+        groups.retain(|group| group.visits > 0);
+        Some(groups)
+    }
+
+    /// The nodes from the root to `node`.
+    fn path(&self, node: NodeId, length: usize) -> Vec<NodeId> {
+        let mut path = vec![node];
+        let mut at = node;
+        for _ in 0..length {
+            at = self.tree.parent(at);
+            path.push(at);
+        }
+        path.reverse();
+        path
+    }
+
+    fn class(&self, node: NodeId) -> Option<ClassId> {
+        self.classes.get(ioxide_model::index::Idx::index(node)).copied().flatten()
+    }
+
+    /// Whether a failure was seen or too many words were tested.
+    fn is_over(&mut self) -> bool {
+        self.report.gave_up = self.report.tested.len() > self.plan.max_words;
+        self.report.gave_up || !self.report.failures.is_empty()
+    }
+
+    pub(super) fn finish(mut self) -> Report {
+        (self.report.sequences, self.report.symbols) = self.tree.measure();
+        self.report.failures.sort_unstable();
+        self.report.failures.dedup();
+        self.report
+    }
+
+    /// The lower bounds of all responses to `word`, for the longest cover word.
+    #[cfg(test)]
+    pub(super) fn lower_bounds(&self, word: &[InputId]) -> Vec<(crate::word::IoWord, usize)> {
+        let start = self.cover_prefixes(word).into_iter().next_back();
+        let bound = |node| {
+            let groups = self.groups(word, node, start?)?;
+            Some((self.tree.trace(node), super::bound::lower_bound(self.seen.len(), &groups)))
+        };
+        self.responses(word).into_iter().filter_map(bound).collect()
+    }
+
+    /// The sets of answers seen after each response to `word`.
+    #[cfg(test)]
+    pub(super) fn behaviours(&self, word: &[InputId]) -> Vec<(crate::word::IoWord, ClassId)> {
+        let behaviour = |node| Some((self.tree.trace(node), self.class(node)?));
+        self.responses(word).into_iter().filter_map(behaviour).collect()
+    }
+}

@@ -1,0 +1,90 @@
+//! The lower bound on the states of a system that repeats none.
+//!
+//! For a word after its longest prefix `v` in the cover, let `R⁺(s)` be the
+//! prefixes beyond `v` that lead the model to `s`, and the cover's own word for
+//! `s` with one of its responses. If no state of the product repeats, the
+//! prefixes in `R⁺(s)` lead the system to different states; sets of answers
+//! seen elsewhere but not there are states of their own. For a set `S₁` of
+//! model states whose `R⁺` share no set of answers the bound is
+//! `Σ |R⁺(s)| + |D \ …|` [Sachtleben18, Def. 5.4.9].
+//!
+//! Every set of answers along the word is in `D`, so the bound is `|D|` plus,
+//! for each `s` in `S₁`, how many more prefixes than sets of answers it has:
+//! a state adds nothing unless a set of answers came back.
+
+use super::tree::ClassId;
+
+/// `R⁺(s)` of one state of the model.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Group {
+    /// How many prefixes lead there, without the cover's word.
+    pub(super) visits: usize,
+    /// Their different sets of answers.
+    pub(super) classes: Vec<ClassId>,
+    /// The sets of answers the cover's word for the state may be given,
+    /// empty if it has none.
+    pub(super) cover: Vec<ClassId>,
+}
+
+impl Group {
+    /// Each way to choose a response: what it adds to the bound, and the
+    /// answers it takes.
+    fn options(&self) -> Vec<(usize, Vec<ClassId>)> {
+        let returned = self.visits - self.classes.len();
+        if self.cover.iter().any(|class| self.classes.contains(class)) {
+            return vec![(returned + 1, self.classes.clone())];
+        }
+        if self.cover.is_empty() {
+            return vec![(returned, self.classes.clone())];
+        }
+        self.cover.iter().map(|&class| (returned, [self.classes.as_slice(), &[class]].concat())).collect()
+    }
+}
+
+/// Whether the bound can exceed `limit` with `seen` different sets of answers.
+pub(super) fn exceeds(limit: usize, seen: usize, groups: &[Group]) -> bool {
+    let mut options: Vec<Vec<(usize, Vec<ClassId>)>> = groups
+        .iter()
+        .map(|group| group.options().into_iter().filter(|&(gain, _)| gain > 0).collect::<Vec<_>>())
+        .filter(|options: &Vec<_>| !options.is_empty())
+        .collect();
+    options.sort_by_key(|options| std::cmp::Reverse(options[0].0));
+    let reach = seen + options.iter().map(|options| options[0].0).sum::<usize>();
+    reach > limit && search(limit, seen, reach - seen, &options, &mut Vec::new())
+}
+
+/// The greatest bound, for a look at single words.
+#[cfg(test)]
+pub(super) fn lower_bound(seen: usize, groups: &[Group]) -> usize {
+    (seen..).find(|&limit| !exceeds(limit, seen, groups)).unwrap_or(seen)
+}
+
+/// Takes or leaves each state; `left` is what the untried states could add.
+fn search(
+    limit: usize,
+    sum: usize,
+    left: usize,
+    options: &[Vec<(usize, Vec<ClassId>)>],
+    taken: &mut Vec<ClassId>,
+) -> bool {
+    if sum > limit {
+        return true;
+    }
+    let Some((first, rest)) = options.split_first() else { return false };
+    if sum + left <= limit {
+        return false;
+    }
+    let left = left - first[0].0;
+    for (gain, classes) in first {
+        if classes.iter().any(|class| taken.contains(class)) {
+            continue;
+        }
+        let before = taken.len();
+        taken.extend(classes);
+        if search(limit, sum + gain, left, rest, taken) {
+            return true;
+        }
+        taken.truncate(before);
+    }
+    search(limit, sum, left, rest, taken)
+}

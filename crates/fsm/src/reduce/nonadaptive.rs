@@ -1,0 +1,128 @@
+//! State counting without a system: words fixed in advance.
+//!
+//! A word is extended until, for every response the *model* can give, some set
+//! of pairwise r-distinguishable states is visited so often that one of them
+//! must repeat: the visits beyond the cover plus the states of the set that
+//! the cover reaches exceed the bound [Hierons04], [PetrenkoYevtushenko11].
+//! Each word is to be followed by a characterising set.
+//!
+//! [PetrenkoYevtushenko11]: A. Petrenko, N. Yevtushenko, "Adaptive testing of
+//! deterministic implementations specified by nondeterministic FSMs", ICTSS 2011.
+
+use ioxide_model::index::{Idx, IndexVec};
+
+use super::{Plan, RDistinguish};
+use crate::mealy::{InputId, StateId};
+use crate::nfsm::Observable;
+use crate::word::Word;
+
+/// The words to test, each to be followed by `plan.cases`, lazily: the words
+/// of the cover in order, each with its extensions.
+pub fn nonadaptive_words(model: &Observable, plan: &Plan) -> impl Iterator<Item = Word> {
+    let counter = Counter::new(model, plan);
+    let mut open: Vec<(Word, Vec<Vec<StateId>>)> = plan
+        .cover
+        .iter()
+        .rev()
+        .filter_map(|access| Some((access.clone(), vec![vec![after(model, access)?]])))
+        .collect();
+    std::iter::from_fn(move || {
+        let (word, trails) = open.pop()?;
+        open.extend(counter.extensions(&word, &trails));
+        Some(word)
+    })
+}
+
+/// The state that all responses to a word of the cover lead to.
+fn after(model: &Observable, word: &[InputId]) -> Option<StateId> {
+    word.iter()
+        .try_fold(vec![model.initial()], |states, &input| {
+            let mut next: Vec<StateId> =
+                states.iter().flat_map(|&state| model.answers(state, input)).map(|&(_, next)| next).collect();
+            next.sort_unstable();
+            next.dedup();
+            (!next.is_empty()).then_some(next)
+        })?
+        .first()
+        .copied()
+}
+
+/// Every path of states that continues one of `trails` by `input`.
+fn continued(model: &Observable, trails: &[Vec<StateId>], input: InputId) -> Vec<Vec<StateId>> {
+    let mut next = Vec::new();
+    for trail in trails {
+        let Some(&at) = trail.last() else { continue };
+        for &(_, to) in model.answers(at, input) {
+            next.push([trail.as_slice(), &[to]].concat());
+        }
+    }
+    next.sort_unstable();
+    next.dedup();
+    next
+}
+
+struct Counter<'m, 'p> {
+    model: &'m Observable,
+    plan: &'p Plan,
+    distinguish: RDistinguish<'m>,
+    covered: IndexVec<StateId, bool>,
+}
+
+impl<'m, 'p> Counter<'m, 'p> {
+    fn new(model: &'m Observable, plan: &'p Plan) -> Self {
+        let mut covered = IndexVec::filled(false, model.n_states());
+        for state in plan.cover.iter().filter_map(|word| after(model, word)) {
+            covered[state] = true;
+        }
+        Self { model, plan, distinguish: RDistinguish::new(model), covered }
+    }
+
+    /// The words one symbol longer with the paths that may take them, unless
+    /// every path is counted out; a path begins where the cover ends.
+    fn extensions(&self, word: &[InputId], trails: &[Vec<StateId>]) -> Vec<(Word, Vec<Vec<StateId>>)> {
+        let open: Vec<Vec<StateId>> =
+            trails.iter().filter(|trail| self.count(&trail[1..]) <= self.plan.bound).cloned().collect();
+        if open.is_empty() {
+            return Vec::new();
+        }
+        let longer = |input| ([word, &[input]].concat(), continued(self.model, &open, input));
+        self.model.inputs().rev().map(longer).filter(|(word, _)| !self.plan.cover.contains(word)).collect()
+    }
+
+    /// The greatest count over sets of pairwise r-distinguishable states.
+    fn count(&self, visited: &[StateId]) -> usize {
+        let mut weights: Vec<(usize, StateId)> = self
+            .model
+            .states()
+            .map(|state| {
+                let visits = visited.iter().filter(|&&at| at == state).count();
+                (visits + usize::from(self.covered[state]), state)
+            })
+            .filter(|&(weight, _)| weight > 0)
+            .collect();
+        weights.sort_by_key(|&(weight, state)| (std::cmp::Reverse(weight), state.index()));
+        self.heaviest(&weights, &mut Vec::new(), 0, 0)
+    }
+
+    /// Branch and bound for the heaviest set.
+    fn heaviest(
+        &self,
+        rest: &[(usize, StateId)],
+        taken: &mut Vec<StateId>,
+        sum: usize,
+        best: usize,
+    ) -> usize {
+        let possible = sum + rest.iter().map(|&(weight, _)| weight).sum::<usize>();
+        let Some((&(weight, state), rest)) = rest.split_first() else { return best.max(sum) };
+        if possible <= best {
+            return best;
+        }
+        let mut best = best;
+        if taken.iter().all(|&other| self.distinguish.level(state, other).is_some()) {
+            taken.push(state);
+            best = self.heaviest(rest, taken, sum + weight, best);
+            taken.pop();
+        }
+        self.heaviest(rest, taken, sum, best)
+    }
+}

@@ -1,0 +1,267 @@
+//! State counting with cases on demand: the H-variation of [Sachtleben18, §8.1.2].
+//!
+//! No characterising set is applied as a matter of course. A trace is counted
+//! with the sets `R⁺` of pairwise r-distinguishable states only; where that
+//! count would end the trace, the cases that tell its prefixes apart are
+//! applied, unless a case that does so was applied to both already. Traces
+//! elsewhere that were told from all of these, and from each other, are
+//! further states.
+//!
+//! *Differs* from the sketch in looking for further states greedily, among all
+//! traces, by whatever cases two of them have in common.
+
+use ioxide_model::index::Idx;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::tree::{ClassId, NodeId, Tree};
+use super::{Case, Plan, RDistinguish, Report, System};
+use crate::mealy::{InputId, StateId};
+use crate::nfsm::Observable;
+use crate::word::Word;
+
+/// Tests whether `system` is a reduction of `model`, with as few cases as needed.
+///
+/// Stops at the first failure.
+pub fn on_demand_counting<S: System>(
+    model: &Observable,
+    system: &mut S,
+    plan: &Plan,
+) -> Result<Report, S::Error> {
+    let mut counting = Counting::new(model, system, plan);
+    let mut current: Vec<(Word, NodeId)> = Vec::new();
+    for word in &plan.cover {
+        let nodes = counting.test_word(word)?;
+        counting.cover.push(nodes.clone());
+        current.extend(nodes.into_iter().map(|node| (word.clone(), node)));
+    }
+    while !current.is_empty() && !counting.is_over() {
+        counting.report.iterations += 1;
+        let mut next = Vec::new();
+        for (word, node) in current {
+            if !counting.is_over() && !counting.is_counted_out(&word, node)? {
+                next.extend(counting.extensions(&word, node)?);
+            }
+        }
+        current = next;
+    }
+    Ok(counting.finish())
+}
+
+struct Counting<'a, 'm, S> {
+    model: &'m Observable,
+    system: &'a mut S,
+    plan: &'a Plan,
+    distinguish: RDistinguish<'m>,
+    /// For each pair of states the cases that tell it apart.
+    serving: FxHashMap<(StateId, StateId), Vec<usize>>,
+    tree: Tree<'m>,
+    /// What each case has shown after each node it was applied to.
+    shown: FxHashMap<NodeId, Vec<Option<ClassId>>>,
+    /// Nodes with different things shown, in the order they were met.
+    known: Vec<NodeId>,
+    signatures: FxHashSet<Vec<Option<ClassId>>>,
+    cover: Vec<Vec<NodeId>>,
+    tested: FxHashSet<Word>,
+    report: Report,
+}
+
+impl<'a, 'm, S: System> Counting<'a, 'm, S> {
+    fn new(model: &'m Observable, system: &'a mut S, plan: &'a Plan) -> Self {
+        let distinguish = RDistinguish::new(model);
+        let mut serving = FxHashMap::default();
+        for (a, b) in distinguish.pairs() {
+            let serves = |&i: &usize| plan.cases[i].r_distinguishes(model, a, b);
+            let cases: Vec<usize> = (0..plan.cases.len()).filter(serves).collect();
+            serving.insert((a, b), cases.clone());
+            serving.insert((b, a), cases);
+        }
+        Self {
+            model,
+            system,
+            plan,
+            distinguish,
+            serving,
+            tree: Tree::new(model),
+            shown: FxHashMap::default(),
+            known: Vec::new(),
+            signatures: FxHashSet::default(),
+            cover: Vec::new(),
+            tested: FxHashSet::default(),
+            report: Report::default(),
+        }
+    }
+
+    fn observe(&mut self, case: &Case) -> Result<(), S::Error> {
+        for trace in self.system.observe(case)? {
+            if !self.tree.insert(&trace) {
+                self.report.failures.push(trace);
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies `word` alone and returns its responses.
+    fn test_word(&mut self, word: &[InputId]) -> Result<Vec<NodeId>, S::Error> {
+        self.note(word);
+        self.observe(&Case::word(word))?;
+        Ok(word.iter().fold(vec![self.tree.root()], |nodes, &input| {
+            nodes.iter().flat_map(|&node| self.tree.after(node, input)).collect()
+        }))
+    }
+
+    fn note(&mut self, word: &[InputId]) {
+        if self.tested.insert(word.to_vec()) {
+            self.report.tested.push(word.to_vec());
+        }
+    }
+
+    /// Applies every input after the trace of `node`.
+    fn extensions(&mut self, word: &[InputId], node: NodeId) -> Result<Vec<(Word, NodeId)>, S::Error> {
+        let mut next = Vec::new();
+        for input in self.model.inputs() {
+            let longer = [word, &[input]].concat();
+            if self.plan.cover.contains(&longer) {
+                continue;
+            }
+            self.note(&longer);
+            self.observe(&Case::along(&self.tree.trace(node), Case::word(&[input])))?;
+            let reached: Vec<NodeId> = self.tree.after(node, input).collect();
+            next.extend(reached.into_iter().map(|node| (longer.clone(), node)));
+        }
+        Ok(next)
+    }
+
+    /// Applies a case after `node` unless that was done before.
+    fn apply(&mut self, node: NodeId, case: usize) -> Result<(), S::Error> {
+        let n_cases = self.plan.cases.len();
+        if self.shown.get(&node).is_some_and(|shown| shown[case].is_some()) {
+            return Ok(());
+        }
+        self.observe(&Case::along(&self.tree.trace(node), self.plan.cases[case].clone()))?;
+        let class = self.tree.class(node, std::slice::from_ref(&self.plan.cases[case]));
+        let shown = self.shown.entry(node).or_insert_with(|| vec![None; n_cases]);
+        shown[case] = Some(class);
+        if self.signatures.insert(shown.clone()) {
+            self.known.push(node);
+        }
+        Ok(())
+    }
+
+    /// Whether a case was applied to both nodes and showed different things.
+    fn told_apart(&self, a: NodeId, b: NodeId) -> bool {
+        let (Some(a), Some(b)) = (self.shown.get(&a), self.shown.get(&b)) else { return false };
+        a.iter().zip(b).any(|(a, b)| a.is_some() && b.is_some() && a != b)
+    }
+
+    /// Whether the trace of `node` need not be extended; applies what that takes.
+    fn is_counted_out(&mut self, word: &[InputId], node: NodeId) -> Result<bool, S::Error> {
+        let Some(groups) = self.groups(word, node) else { return Ok(true) };
+        let counted = self.heaviest(&groups);
+        let visits: Vec<NodeId> = counted.iter().flat_map(|&i| groups[i].1.iter().copied()).collect();
+        if visits.len() + self.further(&visits) <= self.plan.bound {
+            return Ok(false);
+        }
+        for (at, &i) in counted.iter().enumerate() {
+            for &j in &counted[..at] {
+                self.separate(&groups[i], &groups[j])?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Makes sure that a case that serves the states was applied to all their nodes.
+    fn separate(&mut self, a: &(StateId, Vec<NodeId>), b: &(StateId, Vec<NodeId>)) -> Result<(), S::Error> {
+        let serving = self.serving[&(a.0, b.0)].clone();
+        for &first in &a.1 {
+            for &second in &b.1 {
+                let done = |node: NodeId, case: usize| {
+                    usize::from(self.shown.get(&node).is_some_and(|shown| shown[case].is_some()))
+                };
+                let best = serving.iter().copied().max_by_key(|&case| done(first, case) + done(second, case));
+                if let Some(case) = best {
+                    self.apply(first, case)?;
+                    self.apply(second, case)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many known nodes are told from all of `visits` and from each other.
+    fn further(&self, visits: &[NodeId]) -> usize {
+        let mut chosen: Vec<NodeId> = Vec::new();
+        for &node in &self.known {
+            if visits.iter().chain(&chosen).all(|&other| self.told_apart(node, other)) {
+                chosen.push(node);
+            }
+        }
+        chosen.len()
+    }
+
+    /// `R⁺` of each state that has one, the first response chosen for words of
+    /// the cover that are no prefix of `word`.
+    fn groups(&self, word: &[InputId], node: NodeId) -> Option<Vec<(StateId, Vec<NodeId>)>> {
+        let mut path = vec![node];
+        for i in 0..word.len() {
+            path.push(self.tree.parent(path[i]));
+        }
+        path.reverse();
+        let prefixes = self.plan.cover.iter().filter(|access| word.starts_with(access));
+        let begin = prefixes.map(Vec::len).max().unwrap_or(0);
+        let mut nodes: Vec<Vec<NodeId>> = vec![Vec::new(); self.model.n_states()];
+        for &visited in &path[begin + 1..] {
+            nodes[self.tree.state(visited)?.index()].push(visited);
+        }
+        for (access, responses) in self.plan.cover.iter().zip(&self.cover) {
+            let own = word.starts_with(access).then(|| path[access.len()]);
+            let response = own.or_else(|| responses.first().copied())?;
+            nodes[self.tree.state(response)?.index()].push(response);
+        }
+        let groups = nodes.into_iter().enumerate().map(|(state, nodes)| (StateId::new(state), nodes));
+        Some(groups.filter(|(_, nodes)| !nodes.is_empty()).collect())
+    }
+
+    /// Pairwise r-distinguishable states with the most nodes, by branch and bound.
+    fn heaviest(&self, groups: &[(StateId, Vec<NodeId>)]) -> Vec<usize> {
+        let mut best = (0, Vec::new());
+        self.grow(groups, 0, &mut Vec::new(), 0, &mut best);
+        best.1
+    }
+
+    fn grow(
+        &self,
+        groups: &[(StateId, Vec<NodeId>)],
+        next: usize,
+        taken: &mut Vec<usize>,
+        sum: usize,
+        best: &mut (usize, Vec<usize>),
+    ) {
+        if sum > best.0 {
+            *best = (sum, taken.clone());
+        }
+        let left: usize = groups[next..].iter().map(|(_, nodes)| nodes.len()).sum();
+        if next == groups.len() || sum + left <= best.0 {
+            return;
+        }
+        let (state, nodes) = &groups[next];
+        if taken.iter().all(|&i| self.distinguish.level(*state, groups[i].0).is_some()) {
+            taken.push(next);
+            self.grow(groups, next + 1, taken, sum + nodes.len(), best);
+            taken.pop();
+        }
+        self.grow(groups, next + 1, taken, sum, best);
+    }
+
+    /// Whether a failure was seen or too many words were tested.
+    fn is_over(&mut self) -> bool {
+        self.report.gave_up = self.report.tested.len() > self.plan.max_words;
+        self.report.gave_up || !self.report.failures.is_empty()
+    }
+
+    fn finish(mut self) -> Report {
+        (self.report.sequences, self.report.symbols) = self.tree.measure();
+        self.report.failures.sort_unstable();
+        self.report.failures.dedup();
+        self.report
+    }
+}

@@ -1,0 +1,138 @@
+//! All answers seen so far, in one prefix tree.
+//!
+//! A node is a trace of the system. As long as the model allows the trace the
+//! node knows the model's state after it. What a case has shown after a node
+//! is read off the tree below it.
+
+use ioxide_model::index;
+use ioxide_model::index::{Idx, IndexVec};
+use rustc_hash::FxHashMap;
+
+use super::Case;
+use crate::mealy::{InputId, OutputId, StateId};
+use crate::nfsm::Observable;
+use crate::word::IoWord;
+
+index! { /// A trace that was seen.
+pub(super) struct NodeId; }
+index! { /// A set of answers to the characterising set.
+pub(super) struct ClassId; }
+
+struct Node {
+    parent: NodeId,
+    step: Option<(InputId, OutputId)>,
+    /// The state of the model, if it allows the trace.
+    state: Option<StateId>,
+    /// Steps seen here, sorted.
+    kids: Vec<(InputId, OutputId, NodeId)>,
+    /// Whether a test ended here.
+    end: bool,
+}
+
+/// The tree of observations.
+pub(super) struct Tree<'m> {
+    model: &'m Observable,
+    nodes: IndexVec<NodeId, Node>,
+    classes: FxHashMap<Vec<u32>, ClassId>,
+}
+
+impl<'m> Tree<'m> {
+    pub(super) fn new(model: &'m Observable) -> Self {
+        let state = Some(model.initial());
+        let root = Node { parent: NodeId::new(0), step: None, state, kids: Vec::new(), end: false };
+        let nodes = [root].into_iter().collect();
+        Self { model, nodes, classes: FxHashMap::default() }
+    }
+
+    pub(super) fn root(&self) -> NodeId {
+        NodeId::new(0)
+    }
+
+    /// Adds a trace; tells whether the model allows it.
+    pub(super) fn insert(&mut self, trace: &[(InputId, OutputId)]) -> bool {
+        let mut at = self.root();
+        for &(input, output) in trace {
+            at = match self.find(at, input, output) {
+                Ok(place) => self.nodes[at].kids[place].2,
+                Err(place) => {
+                    let state = self.nodes[at].state.and_then(|state| self.model.after(state, input, output));
+                    let step = Some((input, output));
+                    let fresh =
+                        self.nodes.push(Node { parent: at, step, state, kids: Vec::new(), end: false });
+                    self.nodes[at].kids.insert(place, (input, output, fresh));
+                    fresh
+                }
+            };
+        }
+        self.nodes[at].end = true;
+        self.nodes[at].state.is_some()
+    }
+
+    fn find(&self, at: NodeId, input: InputId, output: OutputId) -> Result<usize, usize> {
+        self.nodes[at].kids.binary_search_by_key(&(input, output), |&(x, y, _)| (x, y))
+    }
+
+    /// The nodes one `input` after `at`, by output.
+    pub(super) fn after(&self, at: NodeId, input: InputId) -> impl Iterator<Item = NodeId> {
+        self.nodes[at].kids.iter().filter(move |&&(x, _, _)| x == input).map(|&(_, _, node)| node)
+    }
+
+    /// The state of the model after the trace of `at`, if it allows it.
+    pub(super) fn state(&self, at: NodeId) -> Option<StateId> {
+        self.nodes[at].state
+    }
+
+    /// The node before `at`; the root is before itself.
+    pub(super) fn parent(&self, at: NodeId) -> NodeId {
+        self.nodes[at].parent
+    }
+
+    /// The trace of `at`.
+    pub(super) fn trace(&self, at: NodeId) -> IoWord {
+        let mut trace = IoWord::new();
+        let mut at = at;
+        while let Some(step) = self.nodes[at].step {
+            trace.push(step);
+            at = self.nodes[at].parent;
+        }
+        trace.reverse();
+        trace
+    }
+
+    /// `B`: the class of the answers to `cases` seen after `at`.
+    pub(super) fn class(&mut self, at: NodeId, cases: &[Case]) -> ClassId {
+        let mut key = Vec::new();
+        for case in cases {
+            self.write(at, case, &mut key);
+            key.push(u32::MAX);
+        }
+        let fresh = ClassId::new(self.classes.len());
+        *self.classes.entry(key).or_insert(fresh)
+    }
+
+    /// The answers to `case` below `at`, depth first, as numbers.
+    fn write(&self, at: NodeId, case: &Case, key: &mut Vec<u32>) {
+        let Some(input) = case.input() else { return };
+        for &(x, output, kid) in &self.nodes[at].kids {
+            if x == input {
+                key.push(output.index() as u32);
+                self.write(kid, case.after(output), key);
+                key.push(u32::MAX - 1);
+            }
+        }
+    }
+
+    /// How many tests ended in different traces, and the sum of their lengths.
+    pub(super) fn measure(&self) -> (usize, usize) {
+        let mut depth = vec![0; self.nodes.len()];
+        let (mut ends, mut symbols) = (0, 0);
+        for (id, node) in self.nodes.iter_enumerated().skip(1) {
+            depth[id.index()] = depth[node.parent.index()] + 1;
+            if node.end {
+                ends += 1;
+                symbols += depth[id.index()];
+            }
+        }
+        (ends, symbols)
+    }
+}
