@@ -4,3 +4,4 @@
 //! generator, and the same seed makes the same choices.
 
 pub mod data;
+pub mod tester;

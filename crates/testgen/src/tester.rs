@@ -1,0 +1,41 @@
+//! Testers: given what the specification allows and what was seen, say what to do next.
+//!
+//! 002's algorithm chooses freely among stopping, giving an input and observing; a tester is
+//! one way to choose. A tester cannot say Fail: only the monitor can, so every tester is
+//! sound by construction.
+
+pub mod random;
+pub mod replay;
+
+use ioxide_model::label::Label;
+use ioxide_model::trace::Trace;
+use ioxide_symex::{After, Ctx};
+
+/// Decides the next move of a test run.
+pub trait Tester {
+    /// A new run begins. What was learnt from earlier runs may be kept.
+    fn start(&mut self, seed: u64);
+
+    /// The next move, given the states the specification may be in and what was seen so far.
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move;
+}
+
+/// What a tester wants to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// Give the system this input.
+    Stimulate(Label),
+    /// Look what the system does, silence included.
+    Observe,
+    /// End the run.
+    Stop(Stop),
+}
+
+/// Why a tester ends a run; the text is for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It did what it set out to do.
+    GoalMet(String),
+    /// What it set out to do is out of reach.
+    GoalMissed(String),
+}

@@ -1,0 +1,76 @@
+//! Replays a plan: the inputs of a recorded trace, with a look wherever something was seen.
+
+use ioxide_model::label::Label;
+use ioxide_model::trace::Trace;
+use ioxide_symex::{After, Ctx};
+
+use super::{Move, Stop, Tester};
+
+/// One move of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Planned {
+    /// Give this input.
+    Send(Label),
+    /// Look what happens.
+    Look,
+}
+
+/// What to do with a planned input the specification does not mention at its turn.
+///
+/// It happens when the system answers otherwise than it did before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unmentioned {
+    /// Leave it out and go on.
+    Skip,
+    /// End the run: the plan no longer fits.
+    Stop,
+}
+
+/// The moves that made `trace`.
+#[must_use]
+pub fn plan_of(trace: &Trace) -> Vec<Planned> {
+    let planned = |label: &Label| match label {
+        Label::Input(..) => Some(Planned::Send(label.clone())),
+        Label::Output(..) | Label::Quiescence => Some(Planned::Look),
+        Label::Delay(_) => None,
+    };
+    trace.labels.iter().filter_map(planned).collect()
+}
+
+/// Makes the moves of a plan, one after the other.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    plan: Vec<Planned>,
+    at: usize,
+    unmentioned: Unmentioned,
+}
+
+impl Replay {
+    /// A tester that follows `plan`.
+    #[must_use]
+    pub fn new(plan: Vec<Planned>, unmentioned: Unmentioned) -> Self {
+        Self { plan, at: 0, unmentioned }
+    }
+}
+
+impl Tester for Replay {
+    fn start(&mut self, _seed: u64) {
+        self.at = 0;
+    }
+
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, _history: &Trace) -> Move {
+        while let Some(planned) = self.plan.get(self.at) {
+            self.at += 1;
+            match planned {
+                Planned::Look => return Move::Observe,
+                Planned::Send(label) if after.accepts(cx, label) => return Move::Stimulate(label.clone()),
+                Planned::Send(_) if self.unmentioned == Unmentioned::Skip => (),
+                Planned::Send(label) => {
+                    let text = format!("{} is not possible here this time", label.show(cx.pool, cx.sts));
+                    return Move::Stop(Stop::GoalMissed(text));
+                }
+            }
+        }
+        Move::Stop(Stop::GoalMet("the plan was carried out".into()))
+    }
+}
