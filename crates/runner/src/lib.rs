@@ -3,6 +3,9 @@
 //! Also the other side: a model played as a system under test, over the same protocol.
 //! Processes, sockets, files and clocks of a test run are here and nowhere below.
 
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
+
+pub mod adapter;
 pub mod codec;
 pub mod line;
 pub mod player;

@@ -1,0 +1,123 @@
+//! Adapters: the system under test as the run sees it.
+//!
+//! *Promises.* A system that has ended, hung up or talks nonsense is an [`AdapterError`],
+//! never silence: only a live connection on which nothing came for the whole patience is
+//! [`Observation::Quiet`]. Trouble here is no verdict about the system.
+
+pub mod model;
+pub mod process;
+mod remote;
+mod spec;
+pub mod tcp;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+use ioxide_model::label::Label;
+
+use crate::player::PlayError;
+
+pub use self::remote::Connection;
+pub use self::spec::{BadSpec, SutSpec};
+
+/// The system under test.
+pub trait Adapter {
+    /// Brings the system to its initial state.
+    ///
+    /// # Errors
+    /// If it cannot be started, reached or reset.
+    fn reset(&mut self) -> Result<(), AdapterError>;
+
+    /// Gives the system one input; waits until the system has it, not for an answer.
+    ///
+    /// # Errors
+    /// If the input was not, or maybe not, taken.
+    fn send(&mut self, input: &Label) -> Result<Sent, AdapterError>;
+
+    /// A message that has arrived already; never waits.
+    ///
+    /// # Errors
+    /// If the connection is of no more use.
+    fn poll(&mut self) -> Result<Option<Label>, AdapterError>;
+
+    /// The next message, or [`Observation::Quiet`] once `patience` has passed.
+    ///
+    /// # Errors
+    /// If the connection is of no more use.
+    fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError>;
+
+    /// The last words of the system outside the protocol: its error stream and its log.
+    fn last_words(&self) -> String {
+        String::new()
+    }
+}
+
+/// An input the system has taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// What the system said before it took the input, in order.
+    pub earlier: Vec<Label>,
+}
+
+/// What was seen of the system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Observation {
+    /// It said this (or, at an observed input, somebody said it to it).
+    Output(Label),
+    /// It was silent for the whole patience.
+    Quiet,
+}
+
+/// Trouble on the way to the system.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum AdapterError {
+    /// It could not be started or reached.
+    #[error("cannot start `{what}`: {reason}")]
+    Start {
+        /// The command or address.
+        what: String,
+        /// Why not.
+        reason: String,
+    },
+    /// It did not answer in time.
+    #[error("no `{awaited}` from the system within {} ms", .limit.as_millis())]
+    Late {
+        /// The message waited for.
+        awaited: &'static str,
+        /// How long.
+        limit: Duration,
+    },
+    /// It ended.
+    #[error("the system ended: {status}")]
+    Ended {
+        /// Its exit status, or that the connection was closed.
+        status: String,
+    },
+    /// It wrote something that is no message of the protocol.
+    #[error("the system broke the protocol: {reason}; it wrote: {line}")]
+    Protocol {
+        /// What it wrote, cut if long.
+        line: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The input was definitely not taken.
+    #[error("the system refused: {0}")]
+    Refused(String),
+    /// The input may have been taken or not.
+    #[error("the system does not know whether it took the input: {0}")]
+    Unknown(String),
+    /// The connection behind the adapter is of no more use.
+    #[error("the system is broken: {0}")]
+    Broken(String),
+    /// It cannot go back to its initial state.
+    #[error("the system cannot be reset")]
+    NoReset,
+    /// The model played as system cannot go on.
+    #[error("the model played as system: {0}")]
+    Play(#[from] PlayError),
+}

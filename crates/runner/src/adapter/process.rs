@@ -1,0 +1,207 @@
+//! A child process whose standard streams speak the protocol.
+//!
+//! It runs in a process group of its own, which is ended as a whole: no grandchild outlives
+//! a run. Its error stream is captured, and its tail shown when something goes wrong.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::Model;
+
+use super::remote::{Link, Remote};
+use super::wire::Wire;
+use super::{Adapter, AdapterError, Connection, Observation, Sent};
+
+/// Bytes of the error stream kept.
+const MAX_TAIL: usize = 8 << 10;
+/// How long a process may take to end by itself.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// A child process as system under test.
+pub struct ProcessAdapter {
+    remote: Remote<Process>,
+}
+
+impl ProcessAdapter {
+    /// Starts `command` in a shell and greets it.
+    ///
+    /// # Errors
+    /// If it cannot be started, or does not greet as it should.
+    pub fn start(command: &str, model: Arc<Model>, connection: Connection) -> Result<Self, AdapterError> {
+        let link = Process { command: command.to_owned(), child: None, ended: None, tail: Tail::default() };
+        Ok(Self { remote: Remote::new(link, model, connection)? })
+    }
+}
+
+impl Adapter for ProcessAdapter {
+    fn reset(&mut self) -> Result<(), AdapterError> {
+        self.remote.reset()
+    }
+
+    fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
+        self.remote.send(input)
+    }
+
+    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+        self.remote.poll()
+    }
+
+    fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
+        self.remote.observe(patience)
+    }
+
+    fn last_words(&self) -> String {
+        self.remote.last_words()
+    }
+}
+
+/// The last bytes of an error stream, shared with the thread that reads it.
+#[derive(Clone, Debug, Default)]
+struct Tail(Arc<Mutex<Vec<u8>>>);
+
+impl Tail {
+    fn push(&self, bytes: &[u8]) {
+        let mut tail = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.extend_from_slice(bytes);
+        let excess = tail.len().saturating_sub(MAX_TAIL);
+        tail.drain(..excess);
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
+}
+
+/// The process behind a [`ProcessAdapter`].
+struct Process {
+    command: String,
+    child: Option<Child>,
+    /// How the last child ended, if it did so by itself.
+    ended: Option<String>,
+    tail: Tail,
+}
+
+impl Process {
+    fn cannot(&self, reason: &impl ToString) -> AdapterError {
+        AdapterError::Start { what: self.command.clone(), reason: reason.to_string() }
+    }
+
+    /// Ends the whole group, then lets go of the child.
+    fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            kill_group(&mut child);
+            child.wait().ok();
+        }
+    }
+}
+
+impl Link for Process {
+    fn open(&mut self) -> Result<Wire, AdapterError> {
+        self.kill();
+        (self.ended, self.tail) = (None, Tail::default());
+        let mut child = shell(&self.command)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| self.cannot(&error))?;
+        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        self.child = Some(child);
+        let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
+            return Err(self.cannot(&"its streams are missing"));
+        };
+        let tail = self.tail.clone();
+        std::thread::spawn(move || keep_tail(stderr, &tail));
+        Ok(Wire::new(BufReader::new(stdout), stdin))
+    }
+
+    fn status(&mut self, patience: Duration) -> Option<String> {
+        let deadline = Instant::now() + patience;
+        while self.child.as_mut().is_some_and(|child| !has_exited(child)) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        if let Some(mut child) = self.child.take_if(|child| has_exited(child)) {
+            // Before the child is let go of, so that its id still names its own group.
+            kill_group(&mut child);
+            self.ended = child.wait().ok().map(|status| status.to_string());
+        }
+        self.ended.clone()
+    }
+
+    fn close(&mut self, mut wire: Wire) {
+        wire.wait_for_end(GRACE);
+        self.kill();
+    }
+
+    fn last_words(&self) -> String {
+        self.tail.text()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn keep_tail(stderr: ChildStderr, tail: &Tail) {
+    let mut reader = BufReader::new(stderr.take(u64::MAX));
+    while let Ok(bytes) = reader.fill_buf() {
+        if bytes.is_empty() {
+            return;
+        }
+        tail.push(bytes);
+        let used = bytes.len();
+        reader.consume(used);
+    }
+}
+
+#[cfg(unix)]
+fn shell(command: &str) -> Command {
+    use std::os::unix::process::CommandExt;
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(command).process_group(0);
+    shell
+}
+
+#[cfg(not(unix))]
+fn shell(command: &str) -> Command {
+    let mut shell = Command::new("cmd");
+    shell.arg("/C").arg(command);
+    shell
+}
+
+/// Whether the child has ended; it is not let go of yet.
+#[cfg(unix)]
+fn has_exited(child: &mut Child) -> bool {
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let status = group_of(child).map(|id| waitid(WaitId::Pid(id), options));
+    matches!(status, Some(Ok(Some(_))))
+}
+
+#[cfg(not(unix))]
+fn has_exited(child: &mut Child) -> bool {
+    matches!(child.try_wait(), Ok(Some(_)))
+}
+
+#[cfg(unix)]
+fn group_of(child: &Child) -> Option<rustix::process::Pid> {
+    i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)
+}
+
+/// Ends the child and everything in its process group.
+#[cfg(unix)]
+fn kill_group(child: &mut Child) {
+    if let Some(group) = group_of(child) {
+        rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
+    }
+}
+
+#[cfg(not(unix))]
+fn kill_group(child: &mut Child) {
+    child.kill().ok();
+}
