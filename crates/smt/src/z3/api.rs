@@ -56,6 +56,7 @@ functions! {
     get_error_code = b"Z3_get_error_code": fn(RawContext) -> c_int;
     get_error_msg = b"Z3_get_error_msg": fn(RawContext, c_int) -> *const c_char;
     inc_ref = b"Z3_inc_ref": fn(RawContext, RawAst);
+    dec_ref = b"Z3_dec_ref": fn(RawContext, RawAst);
     mk_int_symbol = b"Z3_mk_int_symbol": fn(RawContext, c_int) -> RawSymbol;
     mk_string_symbol = b"Z3_mk_string_symbol": fn(RawContext, *const c_char) -> RawSymbol;
     mk_bool_sort = b"Z3_mk_bool_sort": fn(RawContext) -> RawSort;

@@ -4,6 +4,7 @@
 //! *Invariant.* An [`Ast`] or [`SolverHandle`] is only used with the context that made
 //! it, and lives as long as it: [`Z3`](super::Z3) drops all three together.
 
+use std::cell::RefCell;
 use std::ffi::{CString, c_int, c_uint};
 use std::fmt;
 use std::sync::Arc;
@@ -37,6 +38,8 @@ pub(super) struct Context {
     sorts: Sorts,
     /// Given back when the context goes.
     solvers: Vec<RawSolver>,
+    /// Given back too: Z3 takes very long to find what was not.
+    kept: RefCell<Vec<RawAst>>,
 }
 
 /// The sorts, made once.
@@ -124,7 +127,7 @@ impl Context {
                 regex: (functions.mk_re_sort)(raw, string),
             }
         };
-        let context = Self { functions, raw, sorts, solvers: Vec::new() };
+        let context = Self { functions, raw, sorts, solvers: Vec::new(), kept: RefCell::default() };
         context.fine()?;
         for sort in [sorts.bool, sorts.int, sorts.real, sorts.string, sorts.regex] {
             context.keep(RawAst(sort.0))?;
@@ -158,6 +161,7 @@ impl Context {
             return Err(Why::Error("Z3 returned nothing".into()));
         }
         call!(self, inc_ref, raw)?;
+        self.kept.borrow_mut().push(raw);
         Ok(Ast(raw))
     }
 
@@ -332,11 +336,14 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: nothing of this context is used after it: see the module docs. Z3
-        // frees the expressions with the context.
+        // SAFETY: nothing of this context is used after it: see the module docs. Each
+        // handle was counted once when it was kept; parents go before their children.
         unsafe {
             for &solver in &self.solvers {
                 (self.functions.solver_dec_ref)(self.raw, solver);
+            }
+            for &ast in self.kept.get_mut().iter().rev() {
+                (self.functions.dec_ref)(self.raw, ast);
             }
             (self.functions.del_context)(self.raw);
         }

@@ -19,11 +19,15 @@ pub(super) struct Memo {
     domains: FxHashMap<VarId, Ast>,
 }
 
+/// Z3 gets slow on deeper terms, and may run out of stack.
+const MAX_DEPTH: u32 = 5_000;
+
 /// An expression, and whether it is linear arithmetic over integers and truth values.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     ast: Ast,
     linear: bool,
+    depth: u32,
 }
 
 impl Memo {
@@ -81,8 +85,12 @@ impl Memo {
         let children =
             pool.node(term).children().map(|child| self.known(child)).collect::<Result<Vec<_>, _>>()?;
         let linear = children.iter().all(|child| child.linear) && is_linear(pool, term);
+        let depth = children.iter().map(|child| child.depth + 1).max().unwrap_or(0);
+        if depth > MAX_DEPTH {
+            return Err(Why::Error(format!("a fact is nested more than {MAX_DEPTH} deep, too deep for Z3")));
+        }
         let asts: Vec<Ast> = children.iter().map(|child| child.ast).collect();
-        Ok(Entry { ast: self.apply(context, pool, term, &asts)?, linear })
+        Ok(Entry { ast: self.apply(context, pool, term, &asts)?, linear, depth })
     }
 
     /// The expression of `term` over those of its children.

@@ -1,0 +1,302 @@
+//! What can go wrong around a solver, and that it is usable afterwards.
+
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::{Duration, Instant};
+
+use ioxide_model::sort::Sort;
+use ioxide_model::term::{Term, TermPool};
+use ioxide_model::value::Value;
+use ioxide_smt::backend::{Backend as _, Incremental};
+use ioxide_smt::brute::Brute;
+use ioxide_smt::layers::scalar::Scalar;
+use ioxide_smt::layers::validate::Validate;
+use ioxide_smt::smtlib::process::{self, Process};
+use ioxide_smt::smtlib::write;
+use ioxide_smt::solver::{Answer, Decision, Limits, Solver, Why};
+use ioxide_smt::stack::{Choice, Config, stack};
+use ioxide_smt::z3;
+
+const DEEP: usize = 100_000;
+
+fn quick(millis: u64) -> Limits {
+    Limits { wall: Duration::from_millis(millis), steps: None }
+}
+
+fn installed(program: &str) -> bool {
+    std::process::Command::new(program).arg("--version").output().is_ok()
+}
+
+/// `x > 2` in a pool of its own.
+fn small_fact() -> (TermPool, Term) {
+    let mut pool = TermPool::new();
+    let (_, x) = pool.fresh("x", Sort::Int);
+    let two = pool.int(2);
+    let fact = pool.lt(two, x);
+    (pool, fact)
+}
+
+/// A formula nested `depth` times that is true if `b` is.
+fn deep_bool(pool: &mut TermPool, depth: usize) -> Term {
+    let (_, b) = pool.fresh("b", Sort::Bool);
+    let (_, c) = pool.fresh("c", Sort::Bool);
+    (0..depth / 2).fold(b, |deep, _| {
+        let inner = pool.and2(c, deep);
+        pool.or2(b, inner)
+    })
+}
+
+/// A number nested `depth` times.
+fn deep_int(pool: &mut TermPool, depth: usize) -> Term {
+    let (_, b) = pool.fresh("p", Sort::Bool);
+    let (_, x) = pool.fresh("x", Sort::Int);
+    let one = pool.int(1);
+    (0..depth / 2).fold(x, |deep, _| {
+        let next = pool.add2(deep, one);
+        pool.ite(b, next, x)
+    })
+}
+
+/// `x³ + y³ + z³ = 42`, which no solver here decides soon.
+fn hard(pool: &mut TermPool) -> Term {
+    let cubes: Vec<Term> = ["x", "y", "z"]
+        .map(|name| {
+            let (_, x) = pool.fresh(name, Sort::Int);
+            pool.mul([x, x, x])
+        })
+        .into();
+    let (sum, goal) = (pool.add(cubes), pool.int(42));
+    pool.eq(sum, goal)
+}
+
+#[test]
+fn deep_terms_are_written_and_read_without_recursion() {
+    let mut pool = TermPool::new();
+    let facts = [deep_bool(&mut pool, DEEP), {
+        let (deep, zero) = (deep_int(&mut pool, DEEP), pool.int(0));
+        pool.lt(zero, deep)
+    }];
+    let script = write::script(&pool, &facts).expect("no patterns");
+    assert!(script.len() > DEEP);
+}
+
+#[test]
+fn deep_terms_pass_all_layers() {
+    for backend in [Choice::None, Choice::Z3] {
+        let mut pool = TermPool::new();
+        let deep = deep_bool(&mut pool, DEEP);
+        let mut solver =
+            stack(&Config { backend: backend.clone(), limits: quick(2000), ..Config::default() });
+        assert_ne!(solver.decide(&mut pool, &[deep]), Decision::Unsat, "{backend:?}");
+        let (number, zero) = (deep_int(&mut pool, DEEP), pool.int(0));
+        let above = pool.lt(zero, number);
+        assert_ne!(solver.decide(&mut pool, &[above]), Decision::Unsat, "{backend:?}");
+        assert_ne!(solver.decide(&mut pool, &[deep, above]), Decision::Unsat, "{backend:?}");
+    }
+}
+
+#[test]
+fn z3_alone_survives_deep_terms() {
+    let Ok(mut solver) = z3::solver(quick(5000)) else { return };
+    let mut pool = TermPool::new();
+    let easy = deep_bool(&mut pool, 4_900);
+    assert_eq!(solver.decide(&mut pool, &[easy]), Decision::Sat);
+    let (number, zero) = (deep_int(&mut pool, 4_900), pool.int(0));
+    let above = pool.lt(zero, number);
+    assert_ne!(solver.decide(&mut pool, &[easy, above]), Decision::Unsat);
+    let deep = deep_bool(&mut pool, DEEP);
+    let answer = solver.decide(&mut pool, &[deep]);
+    assert!(
+        matches!(&answer, Decision::Unknown(Why::Error(text)) if text.contains("too deep")),
+        "{answer:?}"
+    );
+    assert_eq!(solver.decide(&mut pool, &[easy]), Decision::Sat);
+}
+
+#[test]
+fn a_hung_z3_is_interrupted_and_usable_afterwards() {
+    let Ok(mut solver) = z3::solver(quick(100)) else { return };
+    let (mut pool, easy) = small_fact();
+    let hard = hard(&mut pool);
+    for _ in 0..3 {
+        let start = Instant::now();
+        assert_eq!(solver.decide(&mut pool, &[hard]), Decision::Unknown(Why::Time));
+        assert!(start.elapsed() < Duration::from_secs(5));
+        assert!(matches!(solver.check(&mut pool, &[easy]), Answer::Sat(_)));
+    }
+}
+
+#[test]
+fn a_stopped_z3_says_so() {
+    let Ok(library) = z3::load() else { return };
+    let mut solver = Incremental::new(z3::Z3::new(library), quick(20_000));
+    let stop = solver.backend().stopper();
+    let stopper = std::thread::spawn(move || {
+        for _ in 0..50 {
+            std::thread::sleep(Duration::from_millis(20));
+            stop();
+        }
+    });
+    let (mut pool, easy) = small_fact();
+    let hard = hard(&mut pool);
+    assert_eq!(solver.decide(&mut pool, &[hard]), Decision::Unknown(Why::Interrupted));
+    stopper.join().expect("no panic");
+    assert!(matches!(solver.check(&mut pool, &[easy]), Answer::Sat(_)));
+}
+
+#[test]
+fn strings_of_all_kinds_come_back_from_z3() {
+    let Ok(mut solver) = z3::solver(Limits::default()) else { return };
+    let mut pool = TermPool::new();
+    for text in ["", "plain", "a\"b\\c", "é€𝄞\u{0}\n", "(;|)"] {
+        let (s, s_term) = pool.fresh("s", Sort::Str);
+        let value = pool.value(Value::str(text));
+        let fact = pool.eq(s_term, value);
+        let valuation = solver.check(&mut pool, &[fact]).valuation().expect("satisfiable");
+        assert_eq!(valuation.get(s), Some(&Value::str(text)));
+    }
+}
+
+#[test]
+fn patterns_mean_the_same_to_z3() {
+    for pattern in ["[a-c]{2,3}x?", "(ab|cd)+", "^[0-9]+-[^a-z]$", ".*é.*", "a{3}", "(a*b){2,}"] {
+        let Ok(solver) = z3::solver(Limits::default()) else { return };
+        let mut pool = TermPool::new();
+        let regex = pool.pattern(pattern).expect("a pattern");
+        let (_, s) = pool.fresh("s", Sort::Str);
+        let (matches, length, three) = (pool.matches(s, regex), pool.length(s), pool.int(3));
+        let long = pool.le(three, length);
+        let answer = Validate::new(solver).check(&mut pool, &[matches, long]);
+        assert!(matches!(answer, Answer::Sat(_)), "{pattern}: {answer:?}");
+    }
+}
+
+#[test]
+fn what_no_solver_can_say_is_an_error_and_harmless() {
+    let Ok(mut solver) = z3::solver(Limits::default()) else { return };
+    let (mut pool, easy) = small_fact();
+    let regex = pool.pattern(r"a\bb").expect("a pattern");
+    let (_, s) = pool.fresh("s", Sort::Str);
+    let odd = pool.matches(s, regex);
+    let answer = solver.check(&mut pool, &[easy, odd]);
+    assert!(
+        matches!(&answer, Answer::Unknown(Why::Error(text)) if text.contains("word boundary")),
+        "{answer:?}"
+    );
+    assert!(matches!(solver.check(&mut pool, &[easy]), Answer::Sat(_)));
+}
+
+/// An executable shell script that lives as long as the returned guard.
+fn fake_solver(script: &str) -> (tempfile::TempDir, Vec<String>) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("solver.sh");
+    let mut file = std::fs::File::create(&path).expect("a file");
+    write!(file, "#!/bin/sh\n{script}\n").expect("written");
+    file.set_permissions(std::fs::Permissions::from_mode(0o755)).expect("executable");
+    drop(file);
+    let command = vec!["/bin/sh".to_owned(), path.to_string_lossy().into_owned()];
+    (dir, command)
+}
+
+#[test]
+fn a_missing_solver_is_an_error_with_its_name() {
+    let (mut pool, fact) = small_fact();
+    let mut solver = process::solver(&["no-such-solver".to_owned()], quick(1000));
+    for _ in 0..2 {
+        let answer = solver.check(&mut pool, &[fact]);
+        assert!(
+            matches!(&answer, Answer::Unknown(Why::Error(text)) if text.contains("no-such-solver")),
+            "{answer:?}"
+        );
+    }
+    let mut nothing = process::solver(&[], quick(1000));
+    assert!(matches!(nothing.check(&mut pool, &[fact]), Answer::Unknown(Why::Error(_))));
+}
+
+#[test]
+fn a_solver_that_dies_is_started_again() {
+    // Dies at its first check, answers when started again.
+    let script = r#"
+        mark="$0.mark"
+        while read -r line; do
+            case "$line" in
+                *check-sat*) if [ -e "$mark" ]; then echo unsat; else touch "$mark"; kill -9 $$; fi ;;
+            esac
+        done"#;
+    let (_dir, command) = fake_solver(script);
+    let (mut pool, fact) = small_fact();
+    let mut solver = process::solver(&command, quick(5000));
+    let answer = solver.check(&mut pool, &[fact]);
+    assert!(matches!(&answer, Answer::Unknown(Why::Error(text)) if text.contains("ended")), "{answer:?}");
+    assert_eq!(solver.check(&mut pool, &[fact]), Answer::Unsat);
+}
+
+#[test]
+fn a_hung_solver_is_killed_at_the_deadline() {
+    let (_dir, command) = fake_solver("exec sleep 60");
+    let (mut pool, fact) = small_fact();
+    let mut solver = process::solver(&command, quick(200));
+    // More text than a pipe holds must not block either.
+    let mut facts = vec![fact];
+    for n in 0..5_000 {
+        let (_, y) = pool.fresh("a_rather_long_variable_name", Sort::Range { lo: 0, hi: n });
+        let limit = pool.int(n);
+        facts.push(pool.le(y, limit));
+    }
+    for _ in 0..2 {
+        let start = Instant::now();
+        assert_eq!(solver.check(&mut pool, &facts), Answer::Unknown(Why::Time));
+        assert!(start.elapsed() < Duration::from_secs(5));
+    }
+}
+
+#[test]
+fn nonsense_answers_are_errors() {
+    for answer in ["maybe", "(error \"line 1: no\")", "(((", "\"\"", "sat\\n(("] {
+        let (_dir, command) = fake_solver(&format!(
+            "while read -r line; do case \"$line\" in *check*|*get*) printf '{answer}\\n';; esac; done"
+        ));
+        let (mut pool, fact) = small_fact();
+        let mut solver = process::solver(&command, quick(300));
+        let got = solver.check(&mut pool, &[fact]);
+        assert!(matches!(got, Answer::Unknown(_)), "{answer}: {got:?}");
+    }
+}
+
+#[test]
+fn a_stopped_process_says_so_and_the_next_question_works() {
+    if !installed("z3") {
+        return;
+    }
+    let command = ["z3", "-in"].map(str::to_owned);
+    let mut solver = Incremental::new(Process::new(&command), quick(20_000));
+    let stop = solver.backend().stopper();
+    let stopper = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        stop();
+    });
+    let (mut pool, easy) = small_fact();
+    let hard = hard(&mut pool);
+    assert_eq!(solver.decide(&mut pool, &[hard]), Decision::Unknown(Why::Interrupted));
+    stopper.join().expect("no panic");
+    assert!(matches!(solver.check(&mut pool, &[easy]), Answer::Sat(_)));
+}
+
+#[test]
+fn without_any_solver_the_layers_still_answer() {
+    let config = Config { backend: Choice::None, ..Config::default() };
+    let mut solver = stack(&config);
+    let (mut pool, fact) = small_fact();
+    let not = pool.not(fact);
+    assert!(matches!(solver.check(&mut pool, &[fact]), Answer::Sat(_)));
+    assert_eq!(solver.check(&mut pool, &[fact, not]), Answer::Unsat);
+    let hard = hard(&mut pool);
+    assert_eq!(solver.decide(&mut pool, &[hard]), Decision::Unknown(Why::NoSolver));
+}
+
+#[test]
+fn solvers_can_move_to_another_thread() {
+    fn is_send<T: Send>(_: &T) {}
+    is_send(&stack(&Config::default()));
+    is_send(&Scalar::new(Brute::new()));
+}
