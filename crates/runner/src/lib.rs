@@ -6,11 +6,20 @@
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
 pub mod adapter;
+pub mod campaign;
+pub mod clock;
 pub mod codec;
+pub mod coverage;
+pub mod event;
+mod explain;
 pub mod line;
 pub mod player;
 pub mod protocol;
+pub mod record;
+pub mod reporter;
+pub mod run;
 pub mod serve;
+pub mod shrink;
 
 #[cfg(test)]
 mod samples;

@@ -1,5 +1,7 @@
 //! Models for the tests of this crate.
 
+use std::sync::atomic::AtomicBool;
+
 use ioxide_lang::{Options, load};
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
@@ -8,6 +10,14 @@ use ioxide_model::value::Value;
 use ioxide_smt::brute::Brute;
 use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
+use ioxide_testgen::tester::random::{Random, RandomConfig};
+
+use crate::adapter::model::ModelAdapter;
+use crate::campaign::{CampaignConfig, CampaignOutcome, campaign};
+use crate::clock::Stopped;
+use crate::event::Event;
+use crate::reporter::{Reporter, Teller};
+use crate::run::Bench;
 
 /// The model `text` writes.
 #[track_caller]
@@ -65,4 +75,37 @@ pub(crate) fn with_cx<T>(mut model: Model, body: impl FnOnce(Ctx<'_>) -> T) -> T
 /// The solver of tests.
 pub(crate) fn new_solver() -> Box<dyn Solver> {
     Box::new(Brute::new())
+}
+
+/// The events and the outcome of a campaign of the random tester against a model.
+pub(crate) fn test(
+    spec: &Model,
+    sut: &Model,
+    steps: usize,
+    config: &CampaignConfig,
+) -> (Vec<Event>, CampaignOutcome) {
+    let mut events = Vec::new();
+    let outcome = test_into(spec, sut, steps, config, &mut events);
+    (events, outcome)
+}
+
+/// As [`test`], told to `reporter`.
+pub(crate) fn test_into(
+    spec: &Model,
+    sut: &Model,
+    steps: usize,
+    config: &CampaignConfig,
+    reporter: &mut dyn Reporter,
+) -> CampaignOutcome {
+    let (mut spec_own, mut sut_own) = (spec.clone(), sut.clone());
+    let (mut spec_solver, mut sut_solver) = (Brute::new(), Brute::new());
+    let mut cx = Ctx::new(&mut spec_own, &mut spec_solver);
+    let sut_cx = Ctx::new(&mut sut_own, &mut sut_solver);
+    let mut adapter = ModelAdapter::new(spec, sut_cx, config.seed).unwrap();
+    let mut tester = Random::new(RandomConfig { steps, ..RandomConfig::default() }, config.seed);
+    let stop = AtomicBool::new(false);
+    let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut clock = Stopped;
+    let mut teller = Teller::new(reporter, &mut clock);
+    campaign(&mut bench, &mut tester, config, &mut teller).unwrap()
 }

@@ -1,25 +1,44 @@
 //! A model played in this process: no waiting, silence is decided.
+//!
+//! The model may be another one than the specification, such as a mutant: messages are
+//! matched by name. Where both have the same interface nothing is translated.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ioxide_model::label::Label;
+use ioxide_model::sts::{Gate, GateKind, Model, Sts};
+use ioxide_model::term::{TermPool, VarId};
 use ioxide_symex::Ctx;
 
 use super::{Adapter, AdapterError, Observation, Sent};
+use crate::codec::{CodecError, label_from_json, label_to_json};
 use crate::player::{PlayError, Player};
 
 /// A [`Player`] as system under test.
 pub struct ModelAdapter<'m> {
     player: Player<'m>,
+    dictionary: Option<Dictionary>,
+}
+
+/// Two models whose messages have the same names.
+struct Dictionary {
+    spec: Arc<Model>,
+    sut: Arc<Model>,
 }
 
 impl<'m> ModelAdapter<'m> {
-    /// Plays the model of `cx`, whose messages have the ids of the specification's.
+    /// Plays the model of `cx` to a tester that knows the messages of `spec`.
     ///
     /// # Errors
     /// If the model cannot be played.
-    pub fn new(cx: Ctx<'m>, seed: u64) -> Result<Self, PlayError> {
-        Ok(Self { player: Player::new(cx, seed)? })
+    pub fn new(spec: &Model, cx: Ctx<'m>, seed: u64) -> Result<Self, PlayError> {
+        let same = same_interface((&spec.pool, &spec.sts), (cx.pool, cx.sts));
+        let dictionary = (!same).then(|| Dictionary {
+            spec: Arc::new(spec.clone()),
+            sut: Arc::new(Model { pool: cx.pool.clone(), sts: cx.sts.clone() }),
+        });
+        Ok(Self { player: Player::new(cx, seed)?, dictionary })
     }
 }
 
@@ -29,7 +48,13 @@ impl Adapter for ModelAdapter<'_> {
     }
 
     fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
-        self.player.input(input)?;
+        let label = match &self.dictionary {
+            None => Some(input.clone()),
+            Some(dictionary) => dictionary.to_sut(input),
+        };
+        if let Some(label) = label {
+            self.player.input(&label)?;
+        }
         Ok(Sent::default())
     }
 
@@ -39,6 +64,55 @@ impl Adapter for ModelAdapter<'_> {
     }
 
     fn observe(&mut self, _patience: Duration) -> Result<Observation, AdapterError> {
-        Ok(self.player.react()?.map_or(Observation::Quiet, Observation::Output))
+        let Some(label) = self.player.react()? else { return Ok(Observation::Quiet) };
+        match &self.dictionary {
+            None => Ok(Observation::Output(label)),
+            Some(dictionary) => dictionary.to_spec(&label).map(Observation::Output),
+        }
     }
+}
+
+impl Dictionary {
+    /// The input as the system knows it; one it does not know is ignored, as it would be by name.
+    fn to_sut(&self, label: &Label) -> Option<Label> {
+        translated(&self.spec, &self.sut, label, GateKind::is_input)?.ok()
+    }
+
+    fn to_spec(&self, label: &Label) -> Result<Label, AdapterError> {
+        let unknown = |reason: String| AdapterError::Protocol {
+            line: label.show(&self.sut.pool, &self.sut.sts),
+            reason,
+        };
+        match translated(&self.sut, &self.spec, label, |kind| kind == GateKind::Output) {
+            Some(Ok(label)) => Ok(label),
+            Some(Err(error)) => Err(unknown(error.to_string())),
+            None => Err(unknown("this is no message".into())),
+        }
+    }
+}
+
+/// `label` of `from` as `to` knows it; `None` if it is no message.
+fn translated(
+    from: &Model,
+    to: &Model,
+    label: &Label,
+    is_wanted: fn(GateKind) -> bool,
+) -> Option<Result<Label, CodecError>> {
+    let message = label_to_json(&from.pool, &from.sts, label)?;
+    Some(label_from_json(to, &message, is_wanted))
+}
+
+/// Whether messages of one are messages of the other, with the same ids.
+fn same_interface(a: (&TermPool, &Sts), b: (&TermPool, &Sts)) -> bool {
+    let gates = |(pool, sts): (&TermPool, &Sts)| {
+        let field = |&field: &VarId| {
+            let info = pool.var_info(field);
+            (info.name.to_string(), info.sort)
+        };
+        let gate = |gate: &Gate| {
+            (gate.name.to_string(), gate.kind, gate.fields.iter().map(field).collect::<Vec<_>>())
+        };
+        sts.gates.iter().map(gate).collect::<Vec<_>>()
+    };
+    gates(a) == gates(b) && a.0.data_types().eq(b.0.data_types())
 }

@@ -1,0 +1,130 @@
+use ioxide_model::verdict::Verdict;
+
+use super::*;
+use crate::event::Event;
+use crate::run::End;
+use crate::samples::{VENDING, example, message, model, test};
+
+fn many(runs: u64, seed: u64) -> CampaignConfig {
+    CampaignConfig { runs, seed, ..CampaignConfig::default() }
+}
+
+#[test]
+fn a_model_passes_against_itself() {
+    for (path, runs) in [("brp/spec.iox", 20), ("adder.iox", 20), ("cas/cas.iox", 0), ("redis/redis.iox", 10)]
+    {
+        if runs == 0 {
+            continue;
+        }
+        let spec = example(path);
+        let (_, outcome) = test(&spec, &spec, 60, &many(runs, 4));
+        assert_eq!(
+            outcome.counts,
+            Counts { passed: runs, ..Counts::default() },
+            "{path}: {:?}",
+            outcome.error
+        );
+    }
+}
+
+#[test]
+fn every_mutant_of_the_protocol_is_found() {
+    let spec = example("brp/spec.iox");
+    for mutant in 1..=6 {
+        let sut = example(&format!("brp/m{mutant}.iox"));
+        let (_, outcome) = test(&spec, &sut, 300, &many(100, 11));
+        let [failure] = &outcome.failures[..] else { panic!("m{mutant}: {:?}", outcome.counts) };
+        assert_eq!((failure.reproduced, failure.of), (3, 3), "m{mutant}");
+        let shrunk = failure.shrunk.as_ref().expect("it came back");
+        let shortest = [4, 12, 4, 6, 18, 6][mutant - 1];
+        assert!(shrunk.minimal, "m{mutant}");
+        assert_eq!((shrunk.reproduced, shrunk.of), (5, 5), "m{mutant}");
+        assert!(shrunk.trace.len() <= shortest + 2, "m{mutant}: {} labels", shrunk.trace.len());
+    }
+}
+
+#[test]
+fn a_failure_is_explained() {
+    let sut = model(&VENDING.replace("paid - 2", "paid - 1"));
+    let (events, outcome) = test(&model(VENDING), &sut, 50, &many(50, 1));
+    assert_eq!(outcome.counts.failed, 1);
+    let told = events.iter().find_map(|event| match &event.event {
+        EventKind::Verdict(told) => told.explanation.clone(),
+        _ => None,
+    });
+    let told = told.expect("a fail is explained");
+    let [allowed] = &told.allowed[..] else { panic!("{told:?}") };
+    assert!(allowed.label.starts_with("!change(n: "), "{allowed:?}");
+    assert_eq!(allowed.switch.as_deref(), Some("change"));
+    assert_eq!(told.states[0].location, "paid_up");
+    assert!(told.why_not[0].reason.contains("does not hold with n = "), "{:?}", told.why_not);
+}
+
+#[test]
+fn a_failure_that_depends_on_the_systems_whim_is_told_as_such() {
+    let sut = VENDING.replace("tea: emit tea", "soup: emit change(n: 99) { paid = 0 } -> idle tea: emit tea");
+    let config = CampaignConfig { replays: 40, shrink: None, ..many(200, 3) };
+    let (_, outcome) = test(&model(VENDING), &model(&sut), 40, &config);
+    let failure = &outcome.failures[0];
+    assert!(
+        0 < failure.reproduced && failure.reproduced < failure.of,
+        "{} of {}",
+        failure.reproduced,
+        failure.of
+    );
+}
+
+#[test]
+fn failures_need_not_end_a_campaign() {
+    let sut = model(&VENDING.replace("paid - 2", "paid - 1"));
+    let config = CampaignConfig { on_failure: OnFailure::GoOn, shrink: None, ..many(20, 1) };
+    let (_, outcome) = test(&model(VENDING), &sut, 50, &config);
+    assert_eq!(outcome.counts.total(), 20);
+    assert!(outcome.failures.len() > 1);
+}
+
+#[test]
+fn silence_where_the_model_must_speak_is_a_failure() {
+    let sut = VENDING.replace("exact: internal when paid <= 2 -> serving", "");
+    let (_, outcome) = test(&model(VENDING), &model(&sut), 50, &many(100, 1));
+    let shrunk = outcome.failures[0].shrunk.as_ref().unwrap();
+    assert_eq!(shrunk.trace.labels.last(), Some(&ioxide_model::label::Label::Quiescence));
+    assert_eq!(shrunk.trace.len(), 2);
+    assert_eq!(
+        shrunk.trace.labels[0],
+        message(&model(VENDING), "coin", &[1]),
+        "the simplest value that fails"
+    );
+}
+
+#[test]
+fn coverage_counts_what_was_surely_taken() {
+    let spec = model(VENDING);
+    let (events, outcome) = test(&spec, &spec, 60, &many(20, 1));
+    let covered: Vec<_> =
+        outcome.coverage.covered().map(|id| spec.sts.switches[id].label.to_string()).collect();
+    assert_eq!(covered, ["pay", "change", "tea", "coffee"], "the internal switch is not seen");
+    let Some(Event { event: EventKind::CampaignFinished(told), .. }) = events.last() else {
+        panic!("no end")
+    };
+    assert_eq!(told.never, ["exact"]);
+}
+
+#[test]
+fn a_model_that_cannot_go_on_is_an_error_and_no_verdict() {
+    let sut = VENDING.replace("tea: emit tea { paid = 0 } -> idle", "stuck: internal -> stuck") + "";
+    let sut = sut.replace("    state serving {", "    state stuck { internal }\n    state serving {");
+    let sut = sut.replace("coffee: emit coffee { paid = 0 } -> idle", "");
+    let (events, outcome) = test(&model(VENDING), &model(&sut), 50, &many(5, 1));
+    assert_eq!(outcome.counts, Counts { errors: 1, ..Counts::default() });
+    assert!(outcome.error.unwrap().to_string().contains("internal steps for ever"));
+    assert!(!events.iter().any(|event| matches!(event.event, EventKind::Verdict(_))));
+}
+
+#[test]
+fn seeds_of_runs_differ_and_the_first_is_the_campaigns() {
+    assert_eq!(run_seed(7, 0), 7);
+    assert_ne!(run_seed(7, 1), run_seed(7, 2));
+    assert_ne!(run_seed(7, 1), run_seed(8, 1));
+    assert_eq!(End::Verdict(Verdict::Pass, String::new()).outcome(), Outcome::Pass);
+}

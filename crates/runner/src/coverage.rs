@@ -1,0 +1,85 @@
+//! Which switches a run took, as far as what was seen tells.
+//!
+//! The specification may be in several states, so a label may have taken one of several
+//! switches. A switch counts as *certain* if it is the only one that explains a label, and
+//! as *possible* if it is one of several (000's conservative and liberal measure, by label).
+//! Internal switches are not seen; they are not counted here.
+
+use ioxide_model::concrete;
+use ioxide_model::index::IndexVec;
+use ioxide_model::label::Label;
+use ioxide_model::sts::{Sts, SwitchId};
+use ioxide_symex::{Belief, Ctx};
+
+/// How often a switch was taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// As the only explanation of a label.
+    pub certain: u64,
+    /// As one of the explanations of a label.
+    pub possible: u64,
+}
+
+/// How often every switch was taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coverage {
+    taken: IndexVec<SwitchId, Taken>,
+}
+
+impl Coverage {
+    /// Nothing taken yet.
+    #[must_use]
+    pub fn new(sts: &Sts) -> Self {
+        Self { taken: IndexVec::filled(Taken::default(), sts.switches.len()) }
+    }
+
+    /// How often `switch` was taken.
+    #[must_use]
+    pub fn of(&self, switch: SwitchId) -> Taken {
+        self.taken[switch]
+    }
+
+    /// The switches that were certainly taken.
+    pub fn covered(&self) -> impl Iterator<Item = SwitchId> + '_ {
+        self.taken.iter_enumerated().filter(|(_, taken)| taken.certain > 0).map(|(id, _)| id)
+    }
+
+    /// The switches that were never even possibly taken.
+    pub fn never(&self) -> impl Iterator<Item = SwitchId> + '_ {
+        self.taken.iter_enumerated().filter(|(_, taken)| taken.possible == 0).map(|(id, _)| id)
+    }
+
+    /// Counts one label that these switches explain.
+    pub fn count(&mut self, switches: &[SwitchId]) {
+        for &switch in switches {
+            self.taken[switch].possible += 1;
+        }
+        if let [only] = switches {
+            self.taken[*only].certain += 1;
+        }
+    }
+}
+
+/// The switches that explain `label` in some state of `belief`, in order, each once.
+///
+/// Where values are unknown, every switch of the right gate counts.
+#[must_use]
+pub fn explaining(cx: &Ctx<'_>, belief: &Belief, label: &Label) -> Vec<SwitchId> {
+    let mut found: Vec<SwitchId> = match (belief, label) {
+        (Belief::Concrete(states), _) => {
+            let from = |state| concrete::successors(cx.pool, cx.sts, state, label).unwrap_or_default();
+            states.iter().flat_map(from).map(|successor| successor.switch).collect()
+        }
+        (Belief::Symbolic(states), Label::Input(gate, _) | Label::Output(gate, _)) => {
+            let from = |state: &ioxide_symex::SymState| {
+                let here = cx.sts.switches_from(state.loc).filter(|(_, switch)| switch.gate == *gate);
+                here.map(|(id, _)| id).collect::<Vec<_>>()
+            };
+            states.iter().flat_map(from).collect()
+        }
+        (Belief::Symbolic(_) | Belief::Unspecified, _) => Vec::new(),
+    };
+    found.sort_unstable();
+    found.dedup();
+    found
+}

@@ -1,0 +1,319 @@
+//! Events: what happens in a run, told as it happens.
+//!
+//! One closed stream for everyone: the terminal, reports, the record on disk. An event is
+//! plain data that means the same without the model, so a record read back tells the same.
+//! Times are in [`Event::time_ns`] and nowhere else.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::Sts;
+use ioxide_model::term::TermPool;
+use ioxide_model::verdict::Verdict;
+
+use crate::codec::label_to_json;
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// Its number, from 0 without gaps.
+    pub seq: u64,
+    /// When, in nanoseconds since the first.
+    pub time_ns: u64,
+    /// What.
+    pub event: EventKind,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventKind {
+    /// Runs begin.
+    CampaignStarted(CampaignStarted),
+    /// A run begins.
+    RunStarted(RunStarted),
+    /// The system was given an input.
+    Stimulus(StepTold),
+    /// Something was seen of the system, silence included.
+    Observation(StepTold),
+    /// The run has a verdict.
+    Verdict(VerdictTold),
+    /// The run broke off for a reason that is not the system's behaviour.
+    Trouble(Trouble),
+    /// The run is over.
+    RunFinished(RunFinished),
+    /// A failing run was done again.
+    Replayed(Replayed),
+    /// A failing run was made smaller.
+    Shrunk(ShrunkTold),
+    /// All runs are over.
+    CampaignFinished(CampaignFinished),
+}
+
+/// Runs begin.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CampaignStarted {
+    /// The name of the model.
+    pub model: String,
+    /// The labels of its switches, in order.
+    pub switches: Vec<String>,
+    /// Who decides the moves.
+    pub tester: String,
+    /// The system under test.
+    pub sut: String,
+    /// The seed all others come from.
+    pub seed: u64,
+    /// How many runs are planned.
+    pub runs: u64,
+    /// How long silence must last to count, in milliseconds.
+    pub patience_ms: u64,
+}
+
+/// A run begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunStarted {
+    /// Its number, from 0.
+    pub run: u64,
+    /// Its seed.
+    pub seed: u64,
+}
+
+/// One step of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepTold {
+    /// Its number in the run, from 1.
+    pub step: usize,
+    /// What was sent or seen.
+    pub label: LabelTold,
+    /// How many states the specification may be in now; absent where it says nothing any more.
+    pub belief: Option<usize>,
+    /// The switches the specification may have taken; one only if that is certain.
+    pub switches: Vec<String>,
+}
+
+/// A label, readable without the model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabelTold {
+    /// Who moved.
+    pub kind: LabelKind,
+    /// The message; empty for silence and delays.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
+    /// Its fields.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub args: Map<String, Json>,
+    /// The label as people write it.
+    pub text: String,
+}
+
+/// Who moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LabelKind {
+    /// The tester, or somebody else, gave an input.
+    Input,
+    /// The system said something.
+    Output,
+    /// The system was silent.
+    Quiescence,
+    /// Time passed.
+    Delay,
+}
+
+/// The run has a verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerdictTold {
+    /// `pass`, `fail` or `inconclusive`.
+    pub verdict: VerdictWord,
+    /// Why, for people.
+    pub reason: String,
+    /// What the specification allowed instead; with `fail` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
+}
+
+/// A verdict as a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VerdictWord {
+    /// Everything seen is allowed, and the goal was met.
+    Pass,
+    /// Everything seen is allowed, but the goal was not met.
+    Inconclusive,
+    /// Something was seen that is not allowed.
+    Fail,
+}
+
+/// Observed against allowed, and why not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// What was seen.
+    pub observed: String,
+    /// What was allowed instead, each with the switch that allows it.
+    pub allowed: Vec<Allowed>,
+    /// The states the specification may have been in, the first ones if there are many.
+    pub states: Vec<StateTold>,
+    /// How many states there were.
+    pub n_states: usize,
+    /// For every switch that could have matched, what stood against it.
+    pub why_not: Vec<WhyNot>,
+}
+
+/// Something the specification allowed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allowed {
+    /// The message, with values or the condition on them; `δ` for silence.
+    pub label: String,
+    /// The switch; absent for silence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switch: Option<String>,
+}
+
+/// A state the specification may have been in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateTold {
+    /// Its location.
+    pub location: String,
+    /// Its variables as `name = value`.
+    pub values: Vec<String>,
+    /// What is known of unknown values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<String>,
+}
+
+/// What stood against a switch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WhyNot {
+    /// The state, by position in [`Explanation::states`].
+    pub state: usize,
+    /// The switch.
+    pub switch: String,
+    /// The reason, with the values that count.
+    pub reason: String,
+}
+
+/// Trouble with the system or the way to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trouble {
+    /// What went wrong.
+    pub error: String,
+    /// The last words of the system outside the protocol.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub last_words: String,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunFinished {
+    /// Its number.
+    pub run: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// How many labels were seen.
+    pub steps: usize,
+    /// How many answers the solver owed.
+    pub doubts: usize,
+}
+
+/// How a run can end: a verdict, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Verdict pass.
+    Pass,
+    /// Verdict inconclusive.
+    Inconclusive,
+    /// Verdict fail.
+    Fail,
+    /// Trouble with the system or the way to it.
+    Error,
+    /// Somebody stopped it.
+    Interrupted,
+}
+
+/// A failing run was done again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replayed {
+    /// Its number.
+    pub run: u64,
+    /// How often it failed again.
+    pub reproduced: u32,
+    /// How often it was tried.
+    pub of: u32,
+}
+
+/// A failing run was made smaller.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShrunkTold {
+    /// Its number.
+    pub run: u64,
+    /// The smaller trace, which fails with its last label.
+    pub trace: Vec<LabelTold>,
+    /// How many labels it had.
+    pub from: usize,
+    /// Runs it took.
+    pub attempts: u32,
+    /// Whether no single move can be left out, as far as one try each shows.
+    pub minimal: bool,
+    /// How often the smaller run failed again.
+    pub reproduced: u32,
+    /// How often it was tried.
+    pub of: u32,
+}
+
+/// All runs are over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CampaignFinished {
+    /// Runs done.
+    pub runs: u64,
+    /// Runs by outcome.
+    pub passed: u64,
+    /// Runs by outcome.
+    pub inconclusive: u64,
+    /// Runs by outcome.
+    pub failed: u64,
+    /// Runs by outcome.
+    pub errors: u64,
+    /// Somebody stopped it.
+    pub interrupted: bool,
+    /// Switches certainly taken.
+    pub covered: Vec<String>,
+    /// Switches never even possibly taken.
+    pub never: Vec<String>,
+}
+
+impl From<Verdict> for VerdictWord {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Pass => Self::Pass,
+            Verdict::Inconclusive => Self::Inconclusive,
+            Verdict::Fail => Self::Fail,
+        }
+    }
+}
+
+impl From<Verdict> for Outcome {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Pass => Self::Pass,
+            Verdict::Inconclusive => Self::Inconclusive,
+            Verdict::Fail => Self::Fail,
+        }
+    }
+}
+
+impl LabelTold {
+    /// `label` as it is told.
+    #[must_use]
+    pub fn new(pool: &TermPool, sts: &Sts, label: &Label) -> Self {
+        let kind = match label {
+            Label::Input(..) => LabelKind::Input,
+            Label::Output(..) => LabelKind::Output,
+            Label::Quiescence => LabelKind::Quiescence,
+            Label::Delay(_) => LabelKind::Delay,
+        };
+        let message = label_to_json(pool, sts, label).unwrap_or_default();
+        Self { kind, label: message.label, args: message.args, text: label.show(pool, sts) }
+    }
+}

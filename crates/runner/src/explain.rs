@@ -1,0 +1,140 @@
+//! A forbidden observation in words: observed against allowed, state by state.
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::Sts;
+use ioxide_model::term::{Node, Term, VarId};
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+use ioxide_symex::{Belief, Blocked, Ctx, Forbidden, Offer, Refusal, SymState};
+
+use crate::event::{Allowed, Explanation, StateTold, WhyNot};
+
+/// States told one by one; of more, only the number.
+const MAX_STATES: usize = 20;
+
+/// `forbidden` in words.
+#[must_use]
+pub fn explanation(cx: &Ctx<'_>, forbidden: &Forbidden) -> Explanation {
+    let refusals = forbidden.refusals.iter().filter(|refusal| refusal.state < MAX_STATES);
+    Explanation {
+        observed: forbidden.label.show(cx.pool, cx.sts),
+        allowed: allowed(cx, forbidden),
+        states: states(cx, &forbidden.before),
+        n_states: forbidden.before.size().unwrap_or(0),
+        why_not: refusals.map(|refusal| why_not(cx, forbidden, refusal)).collect(),
+    }
+}
+
+fn allowed(cx: &Ctx<'_>, forbidden: &Forbidden) -> Vec<Allowed> {
+    let mut told: Vec<Allowed> = Vec::new();
+    for offer in &forbidden.allowed {
+        let switch = cx.sts.switches[offer.switch].label.to_string();
+        let allowed = Allowed { label: offered(cx, offer), switch: Some(switch) };
+        if !told.contains(&allowed) {
+            told.push(allowed);
+        }
+    }
+    if forbidden.silence_allowed {
+        told.push(Allowed { label: Label::Quiescence.show(cx.pool, cx.sts), switch: None });
+    }
+    told
+}
+
+/// The message of an offer: with values where they are fixed, else with its condition.
+fn offered(cx: &Ctx<'_>, offer: &Offer) -> String {
+    let fields = &cx.sts.gates[offer.gate].fields;
+    let conjuncts = cx.pool.conjuncts(offer.when);
+    let values: Vec<Value> =
+        fields.iter().filter_map(|&field| conjuncts.iter().find_map(|&c| equals(cx, c, field))).collect();
+    if values.len() == fields.len() && conjuncts.len() == fields.len() {
+        return Label::Output(offer.gate, values).show(cx.pool, cx.sts);
+    }
+    let names: Vec<&str> = fields.iter().map(|&field| &*cx.pool.var_info(field).name).collect();
+    let gate = &cx.sts.gates[offer.gate].name;
+    match conjuncts.is_empty() {
+        true => format!("!{gate}({})", names.join(", ")),
+        false => format!("!{gate}({}) when {}", names.join(", "), cx.pool.show(offer.when)),
+    }
+}
+
+/// The value `conjunct` gives `field`, if it is such an equation.
+fn equals(cx: &Ctx<'_>, conjunct: Term, field: VarId) -> Option<Value> {
+    let is_field = |term: Term| *cx.pool.node(term) == Node::Var(field);
+    match *cx.pool.node(conjunct) {
+        Node::Var(var) if var == field => Some(Value::Bool(true)),
+        Node::Not(inner) if is_field(inner) => Some(Value::Bool(false)),
+        Node::Eq(a, b) if is_field(a) => cx.pool.as_value(b).cloned(),
+        Node::Eq(a, b) if is_field(b) => cx.pool.as_value(a).cloned(),
+        _ => None,
+    }
+}
+
+fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateTold> {
+    match belief {
+        Belief::Concrete(states) => {
+            let told = |state: &ioxide_model::concrete::State| StateTold {
+                location: cx.sts.locations[state.loc].name.to_string(),
+                values: shown_values(cx, &state.values, |_| true),
+                path: Vec::new(),
+            };
+            states.iter().take(MAX_STATES).map(told).collect()
+        }
+        Belief::Symbolic(states) => states.iter().take(MAX_STATES).map(|state| symbolic(cx, state)).collect(),
+        Belief::Unspecified => Vec::new(),
+    }
+}
+
+fn symbolic(cx: &Ctx<'_>, state: &SymState) -> StateTold {
+    let value = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
+    StateTold {
+        location: cx.sts.locations[state.loc].name.to_string(),
+        values: state.store.iter(cx.sts).map(value).collect(),
+        path: state.path.facts().iter().map(|&fact| cx.pool.show(fact).to_string()).collect(),
+    }
+}
+
+fn shown_values(cx: &Ctx<'_>, values: &Valuation, wanted: impl Fn(VarId) -> bool) -> Vec<String> {
+    let shown = |(var, value)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show_value(value));
+    values.iter().filter(|(var, _)| wanted(*var)).map(shown).collect()
+}
+
+fn why_not(cx: &Ctx<'_>, forbidden: &Forbidden, refusal: &Refusal) -> WhyNot {
+    let reason = match &refusal.blocked {
+        Blocked::Guard { conjunct } => {
+            let free = cx.pool.free_vars(*conjunct);
+            let mut values = shown_values(cx, &fields(cx.sts, &forbidden.label), |var| free.contains(&var));
+            values.extend(state_values(cx, forbidden, refusal.state, &free));
+            format!("`{}` does not hold with {}", cx.pool.show(*conjunct), values.join(", "))
+        }
+        Blocked::Path => "its guard cannot hold with what is known".into(),
+        Blocked::Sort { field, value } => {
+            let info = cx.pool.var_info(*field);
+            let (value, sort) = (cx.pool.show_value(value), cx.pool.show_sort(info.sort));
+            format!("`{}` is {value}, which is not of sort {sort}", info.name)
+        }
+        Blocked::Arity => "the message has another number of fields".into(),
+        Blocked::Enabled => "it can be taken without any input, so the system must not be silent".into(),
+    };
+    WhyNot { state: refusal.state, switch: cx.sts.switches[refusal.switch].label.to_string(), reason }
+}
+
+/// The field values of a message.
+fn fields(sts: &Sts, label: &Label) -> Valuation {
+    match label {
+        Label::Input(gate, values) | Label::Output(gate, values) => {
+            sts.gates[*gate].fields.iter().copied().zip(values.iter().cloned()).collect()
+        }
+        Label::Quiescence | Label::Delay(_) => Valuation::new(),
+    }
+}
+
+/// The values of the variables in `free`, in the state at this position of the belief.
+fn state_values(cx: &Ctx<'_>, forbidden: &Forbidden, position: usize, free: &[VarId]) -> Vec<String> {
+    match &forbidden.before {
+        Belief::Concrete(states) => match states.iter().nth(position) {
+            Some(state) => shown_values(cx, &state.values, |var| free.contains(&var)),
+            None => Vec::new(),
+        },
+        Belief::Symbolic(_) | Belief::Unspecified => Vec::new(),
+    }
+}

@@ -1,0 +1,61 @@
+use super::*;
+use crate::campaign::{CampaignConfig, OnFailure};
+use crate::samples::{VENDING, example, model, test, test_into};
+
+/// The record of a campaign that goes on over failures.
+fn recorded(seed: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let config = CampaignConfig { runs: 4, seed, on_failure: OnFailure::GoOn, ..CampaignConfig::default() };
+    let sut = model(&VENDING.replace("paid - 2", "paid - 1"));
+    test_into(&model(VENDING), &sut, 30, &config, &mut Recorder::new(&mut bytes).unwrap());
+    bytes
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes() {
+    assert_eq!(recorded(3), recorded(3));
+    assert_ne!(recorded(3), recorded(4));
+}
+
+#[test]
+fn a_record_is_read_as_it_was_told() {
+    let config = CampaignConfig { runs: 3, ..CampaignConfig::default() };
+    let (spec, sut) = (example("brp/spec.iox"), example("brp/m3.iox"));
+    let (events, _) = test(&spec, &sut, 60, &config);
+    let mut bytes = Vec::new();
+    test_into(&spec, &sut, 60, &config, &mut Recorder::new(&mut bytes).unwrap());
+    let record = Record::read(&bytes[..]).unwrap();
+    assert_eq!(record, Record { events, is_cut: false });
+}
+
+#[test]
+fn a_trace_can_be_taken_from_it() {
+    let config = CampaignConfig { runs: 50, ..CampaignConfig::default() };
+    let (spec, sut) = (example("brp/spec.iox"), example("brp/m3.iox"));
+    let mut bytes = Vec::new();
+    let outcome = test_into(&spec, &sut, 60, &config, &mut Recorder::new(&mut bytes).unwrap());
+    let failure = &outcome.failures[0];
+    let record = Record::read(&bytes[..]).unwrap();
+    assert_eq!(record.trace(&spec, failure.id.run).unwrap(), failure.trace);
+}
+
+#[test]
+fn what_was_written_before_an_abort_is_readable() {
+    let bytes = recorded(3);
+    let whole = Record::read(&bytes[..]).unwrap();
+    for end in (bytes.len() / 2..bytes.len()).step_by(97) {
+        let part = Record::read(&bytes[..end]).unwrap();
+        assert!(!part.events.is_empty());
+        assert!(whole.events.starts_with(&part.events));
+    }
+}
+
+#[test]
+fn other_files_are_told_apart() {
+    let error = |bytes: &[u8]| Record::read(bytes).unwrap_err().to_string();
+    assert!(error(b"").starts_with("this is no record"));
+    assert!(error(b"{\"a\":1}\n").starts_with("this is no record"));
+    assert!(error(b"{\"format\":\"ioxide-record\",\"version\":9}\n").contains("version 9"));
+    let damaged = b"{\"format\":\"ioxide-record\",\"version\":1}\nnonsense\n{}\n";
+    assert!(error(damaged).starts_with("line 2 of the record"));
+}

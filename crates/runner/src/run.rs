@@ -1,0 +1,248 @@
+//! One test run: the tester moves, the adapter acts, the monitor judges, events are told.
+//!
+//! 002's on-the-fly algorithm. There is one loop for every kind of test; they differ in
+//! the tester. An output that is already there comes before an input that is only meant to
+//! be sent, and what the system said before it took an input is judged before the input.
+//!
+//! *Promises.* Fail comes from the monitor and from nothing else. Trouble with the adapter
+//! is an error of the run, never a verdict. Every label is told before the next move.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ioxide_model::label::Label;
+use ioxide_model::trace::Trace;
+use ioxide_model::verdict::Verdict;
+use ioxide_symex::{After, Ctx, Forbidden, Observed};
+use ioxide_testgen::tester::{Move, Stop, Tester};
+
+use crate::adapter::{Adapter, AdapterError, Observation};
+use crate::coverage::{Coverage, explaining};
+use crate::event::{EventKind, LabelTold, Outcome, RunFinished, RunStarted, StepTold, Trouble, VerdictTold};
+use crate::explain::explanation;
+use crate::reporter::Teller;
+
+/// What a run needs besides a tester.
+pub struct Bench<'b, 'm> {
+    /// The specification and a solver.
+    pub cx: &'b mut Ctx<'m>,
+    /// The system under test.
+    pub adapter: &'b mut dyn Adapter,
+    /// Set by whoever wants the run to end after its current step.
+    pub stop: &'b AtomicBool,
+}
+
+/// The settings of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunConfig {
+    /// How long silence must last to count as quiescence.
+    pub patience: Duration,
+    /// Labels after which the run ends whatever the tester wants.
+    pub max_steps: usize,
+}
+
+impl Default for RunConfig {
+    /// A fifth of a second, a million labels.
+    fn default() -> Self {
+        Self { patience: Duration::from_millis(200), max_steps: 1_000_000 }
+    }
+}
+
+/// Which run it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunId {
+    /// Its number.
+    pub run: u64,
+    /// Its seed.
+    pub seed: u64,
+}
+
+/// A run that is over.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// What was seen.
+    pub trace: Trace,
+    /// How it ended.
+    pub end: End,
+    /// How many answers the solver owed.
+    pub doubts: usize,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub enum End {
+    /// With this verdict, for this reason.
+    Verdict(Verdict, String),
+    /// Trouble with the system or the way to it.
+    Error(AdapterError),
+    /// Somebody stopped it.
+    Interrupted,
+}
+
+impl End {
+    /// The kind of end.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Verdict(verdict, _) => (*verdict).into(),
+            Self::Error(_) => Outcome::Error,
+            Self::Interrupted => Outcome::Interrupted,
+        }
+    }
+}
+
+/// Runs one test on a freshly reset system.
+///
+/// # Errors
+/// If an event cannot be told.
+pub fn run(
+    bench: &mut Bench<'_, '_>,
+    tester: &mut dyn Tester,
+    config: &RunConfig,
+    id: RunId,
+    coverage: &mut Coverage,
+    teller: &mut Teller<'_>,
+) -> io::Result<Finished> {
+    teller.tell(EventKind::RunStarted(RunStarted { run: id.run, seed: id.seed }))?;
+    tester.start(id.seed);
+    let after = After::new(bench.cx);
+    let mut walk = Walk { bench, after, trace: Trace::default(), coverage, teller };
+    let end = match walk.go(tester, config)? {
+        Ended::Stopped(Stop::GoalMet(reason)) => End::Verdict(Verdict::Pass, reason),
+        Ended::Stopped(Stop::GoalMissed(reason)) => End::Verdict(Verdict::Inconclusive, reason),
+        Ended::Forbidden(forbidden) => walk.fail(&forbidden)?,
+        Ended::Trouble(error) => End::Error(error),
+        Ended::Interrupted => End::Interrupted,
+    };
+    walk.finish(end, id)
+}
+
+/// A run under way.
+struct Walk<'w, 'b, 'm, 'r> {
+    bench: &'w mut Bench<'b, 'm>,
+    after: After,
+    trace: Trace,
+    coverage: &'w mut Coverage,
+    teller: &'w mut Teller<'r>,
+}
+
+/// Why the loop was left.
+enum Ended {
+    Stopped(Stop),
+    Forbidden(Box<Forbidden>),
+    Trouble(AdapterError),
+    Interrupted,
+}
+
+/// Why a step is the last one, if it is.
+type Step = Result<(), Ended>;
+
+impl Walk<'_, '_, '_, '_> {
+    fn go(&mut self, tester: &mut dyn Tester, config: &RunConfig) -> io::Result<Ended> {
+        if let Err(error) = self.bench.adapter.reset() {
+            return Ok(Ended::Trouble(error));
+        }
+        loop {
+            if self.bench.stop.load(Ordering::Relaxed) {
+                return Ok(Ended::Interrupted);
+            }
+            if self.trace.len() >= config.max_steps {
+                let reason = format!("the limit of {} steps was reached", config.max_steps);
+                return Ok(Ended::Stopped(Stop::GoalMissed(reason)));
+            }
+            let step = match tester.next(self.bench.cx, &self.after, &self.trace) {
+                Move::Stimulate(label) => self.stimulate(&label)?,
+                Move::Observe => self.observe(config.patience)?,
+                Move::Stop(stop) => return Ok(Ended::Stopped(stop)),
+            };
+            if let Err(ended) = step {
+                return Ok(ended);
+            }
+        }
+    }
+
+    /// Gives an input, unless the system was quicker: then the tester may think again.
+    fn stimulate(&mut self, label: &Label) -> io::Result<Step> {
+        match self.bench.adapter.poll() {
+            Ok(None) => (),
+            Ok(Some(quicker)) => return self.judge(&quicker),
+            Err(error) => return Ok(Err(Ended::Trouble(error))),
+        }
+        let sent = match self.bench.adapter.send(label) {
+            Ok(sent) => sent,
+            Err(error) => return Ok(Err(Ended::Trouble(error))),
+        };
+        for earlier in sent.earlier.iter().chain([label]) {
+            let step = self.judge(earlier)?;
+            if step.is_err() {
+                return Ok(step);
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn observe(&mut self, patience: Duration) -> io::Result<Step> {
+        match self.bench.adapter.observe(patience) {
+            Ok(Observation::Output(label)) => self.judge(&label),
+            Ok(Observation::Quiet) => self.judge(&Label::Quiescence),
+            Err(error) => Ok(Err(Ended::Trouble(error))),
+        }
+    }
+
+    /// Moves the monitor on by one label and tells the step.
+    fn judge(&mut self, label: &Label) -> io::Result<Step> {
+        let switches = explaining(self.bench.cx, self.after.belief(), label);
+        let judged = self.after.observe(self.bench.cx, label);
+        self.trace.labels.push(label.clone());
+        self.coverage.count(&switches);
+        let sts = self.bench.cx.sts;
+        let step = StepTold {
+            step: self.trace.len(),
+            label: LabelTold::new(self.bench.cx.pool, sts, label),
+            belief: self.after.belief().size(),
+            switches: switches.iter().map(|&id| sts.switches[id].label.to_string()).collect(),
+        };
+        self.teller.tell(match label {
+            Label::Input(..) => EventKind::Stimulus(step),
+            Label::Output(..) | Label::Quiescence | Label::Delay(_) => EventKind::Observation(step),
+        })?;
+        Ok(match judged {
+            Ok(Observed::Allowed | Observed::Unspecified) => Ok(()),
+            Err(forbidden) => Err(Ended::Forbidden(forbidden)),
+        })
+    }
+
+    fn fail(&mut self, forbidden: &Forbidden) -> io::Result<End> {
+        let explanation = explanation(self.bench.cx, forbidden);
+        let reason = format!("the specification does not allow {} here", explanation.observed);
+        let told = VerdictTold {
+            verdict: Verdict::Fail.into(),
+            reason: reason.clone(),
+            explanation: Some(explanation),
+        };
+        self.teller.tell(EventKind::Verdict(told))?;
+        Ok(End::Verdict(Verdict::Fail, reason))
+    }
+
+    fn finish(self, end: End, id: RunId) -> io::Result<Finished> {
+        match &end {
+            End::Verdict(Verdict::Fail, _) | End::Interrupted => (),
+            End::Verdict(verdict, reason) => {
+                let told =
+                    VerdictTold { verdict: (*verdict).into(), reason: reason.clone(), explanation: None };
+                self.teller.tell(EventKind::Verdict(told))?;
+            }
+            End::Error(error) => {
+                let last_words = self.bench.adapter.last_words();
+                self.teller.tell(EventKind::Trouble(Trouble { error: error.to_string(), last_words }))?;
+            }
+        }
+        let (outcome, steps, doubts) = (end.outcome(), self.trace.len(), self.after.doubts());
+        self.teller.tell(EventKind::RunFinished(RunFinished { run: id.run, outcome, steps, doubts }))?;
+        Ok(Finished { trace: self.trace, end, doubts })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+//! Soundness, held against a second opinion: explicit sets of states, every value enumerated.
+
+use std::collections::BTreeSet;
+
+use ioxide_model::concrete::{State, initial_state, successors, tau_closure};
+use ioxide_model::sts::{GateKind, Model};
+use ioxide_model::value::Value;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::campaign::CampaignConfig;
+use crate::samples::{model, test};
+
+#[test]
+fn input_enabled_models_never_fail_against_themselves() {
+    for seed in 0..120 {
+        let model = model(&Recipe::random(seed).text());
+        let config = CampaignConfig { runs: 4, seed, ..CampaignConfig::default() };
+        let (_, outcome) = test(&model, &model, 40, &config);
+        assert_eq!(outcome.counts.failed, 0, "{}\n{:?}", Recipe::random(seed).text(), outcome.failures);
+        assert_eq!(outcome.counts.errors, 0, "{:?}", outcome.error);
+    }
+}
+
+#[test]
+fn mutants_that_fail_are_really_wrong() {
+    let mut found = 0;
+    for seed in 0..150 {
+        let recipe = Recipe::random(seed);
+        let (spec, sut) = (model(&recipe.text()), model(&recipe.mutated(seed).text()));
+        let config = CampaignConfig { runs: 6, seed, ..CampaignConfig::default() };
+        let (_, outcome) = test(&spec, &sut, 40, &config);
+        for failure in &outcome.failures {
+            let shrunk = failure.shrunk.iter().map(|shrunk| &shrunk.trace);
+            for trace in [&failure.trace].into_iter().chain(shrunk) {
+                assert!(allows(&sut, trace), "not a trace of the system: {trace:?}");
+                assert!(!allows(&spec, trace), "the specification allows it: {trace:?}");
+                let before = trace.labels[..trace.len() - 1].iter().cloned().collect();
+                assert!(allows(&spec, &before), "it failed too late: {trace:?}");
+            }
+            found += 1;
+        }
+    }
+    assert!(found > 40, "only {found} mutants were found");
+}
+
+/// Whether `model`, which accepts every input, can do `trace`.
+fn allows(model: &Model, trace: &Trace) -> bool {
+    let mut states = closed(model, [initial_state(&model.pool, &model.sts).unwrap()]);
+    for label in &trace.labels {
+        let next: Vec<State> = match label {
+            Label::Quiescence => states.into_iter().filter(|state| is_quiet(model, state)).collect(),
+            _ => states.iter().flat_map(|state| after(model, state, label)).collect(),
+        };
+        states = closed(model, next);
+    }
+    !states.is_empty()
+}
+
+fn closed(model: &Model, states: impl IntoIterator<Item = State>) -> BTreeSet<State> {
+    tau_closure(&model.pool, &model.sts, states, 1000).unwrap().states
+}
+
+fn after(model: &Model, state: &State, label: &Label) -> Vec<State> {
+    let all = successors(&model.pool, &model.sts, state, label).unwrap();
+    all.into_iter().map(|successor| successor.state).collect()
+}
+
+/// No internal step, and no output whatever its value.
+fn is_quiet(model: &Model, state: &State) -> bool {
+    let outputs = model.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Output);
+    let silent = outputs.flat_map(|(id, gate)| match gate.fields.len() {
+        0 => vec![Label::Output(id, vec![])],
+        _ => (0..=2).map(|n| Label::Output(id, vec![Value::int(n)])).collect(),
+    });
+    let has_internal = tau_closure(&model.pool, &model.sts, [state.clone()], 1000).unwrap().states.len() > 1;
+    !has_internal && silent.into_iter().all(|label| after(model, state, &label).is_empty())
+}
+
+/// A small model that accepts every input everywhere; internal steps only go forward.
+#[derive(Clone)]
+struct Recipe {
+    states: Vec<Vec<Line>>,
+}
+
+#[derive(Clone)]
+struct Line {
+    verb: &'static str,
+    guard: String,
+    update: &'static str,
+    target: usize,
+}
+
+const UPDATES: [&str; 4] = ["", "{ v = 0 }", "{ v = 1 }", "{ v = 2 - v }"];
+
+impl Recipe {
+    fn random(seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let n = rng.random_range(2..5usize);
+        let states = (0..n).map(|i| lines(&mut rng, i, n)).collect();
+        Self { states }
+    }
+
+    /// One line changed: another target, update or bound, or an output left out.
+    fn mutated(&self, seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x5eed);
+        let mut mutant = self.clone();
+        let n = mutant.states.len();
+        let state = rng.random_range(0..n);
+        let at = rng.random_range(0..mutant.states[state].len());
+        let is_input = mutant.states[state][at].verb.starts_with("on");
+        match rng.random_range(0..3u32) {
+            0 if mutant.states[state][at].verb != "internal" => {
+                mutant.states[state][at].target = rng.random_range(0..n);
+            }
+            1 if !is_input => drop(mutant.states[state].remove(at)),
+            _ => mutant.states[state][at].update = UPDATES[rng.random_range(0..4usize)],
+        }
+        mutant
+    }
+
+    fn text(&self) -> String {
+        let mut text =
+            String::from("model M { input a(x: 0..2) input b output p(y: 0..2) output q var v: 0..2 = 0\n");
+        for (i, lines) in self.states.iter().enumerate() {
+            text += &format!("state s{i} {{\n");
+            for Line { verb, guard, update, target } in lines {
+                text += &format!("  {verb} {guard} {update} -> s{target}\n");
+            }
+            text += "}\n";
+        }
+        text + "}"
+    }
+}
+
+fn lines(rng: &mut ChaCha8Rng, i: usize, n: usize) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut add = |rng: &mut ChaCha8Rng, verb, guard: String, target| {
+        lines.push(Line { verb, guard, update: UPDATES[rng.random_range(0..4usize)], target });
+    };
+    for verb in ["on a", "on b"] {
+        let bound = rng.random_range(0..3);
+        for relation in ["<=", ">"] {
+            let target = rng.random_range(0..n);
+            add(rng, verb, format!("when v {relation} {bound}"), target);
+        }
+        if rng.random_ratio(1, 3) {
+            let target = rng.random_range(0..n);
+            add(rng, verb, String::new(), target);
+        }
+    }
+    for (verb, guards) in [
+        ("emit p(y: v)", ["", "when v > 0"]),
+        ("emit p", ["when y <= v", "when y != v"]),
+        ("emit q", ["", "when v < 2"]),
+    ] {
+        if rng.random_ratio(1, 3) {
+            let (guard, target) = (guards[rng.random_range(0..2usize)], rng.random_range(0..n));
+            add(rng, verb, guard.to_owned(), target);
+        }
+    }
+    if i + 1 < n && rng.random_ratio(1, 3) {
+        let (target, value) = (rng.random_range(i + 1..n), rng.random_range(0..3));
+        add(rng, "internal", format!("when v == {value}"), target);
+    }
+    lines
+}
+
+#[test]
+fn a_run_that_is_stopped_tells_so_and_has_no_verdict() {
+    use crate::adapter::model::ModelAdapter;
+    use crate::clock::Stopped;
+    use ioxide_testgen::tester::random::{Random, RandomConfig};
+    let spec = model(crate::samples::VENDING);
+    let (mut spec_own, mut sut_own) = (spec.clone(), spec.clone());
+    let (mut a, mut b) = (ioxide_smt::brute::Brute::new(), ioxide_smt::brute::Brute::new());
+    let mut cx = Ctx::new(&mut spec_own, &mut a);
+    let mut adapter = ModelAdapter::new(&spec, Ctx::new(&mut sut_own, &mut b), 1).unwrap();
+    let stop = AtomicBool::new(true);
+    let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut coverage = Coverage::new(&spec.sts);
+    let (mut events, mut clock): (Vec<crate::event::Event>, _) = (Vec::new(), Stopped);
+    let mut teller = Teller::new(&mut events, &mut clock);
+    let mut tester = Random::new(RandomConfig::default(), 1);
+    let config = RunConfig::default();
+    let finished =
+        run(&mut bench, &mut tester, &config, RunId::default(), &mut coverage, &mut teller).unwrap();
+    assert!(matches!(finished.end, End::Interrupted));
+    assert_eq!(events.len(), 2);
+}
