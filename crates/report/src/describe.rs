@@ -233,7 +233,7 @@ mod tests {
         let model = b.build();
         let text = describe(&model, model.sts.switches.iter().next().unwrap());
         assert_eq!(text.guard, ["x >= 1"]);
-        assert_eq!(text.range, ["x + 1 <= 3"]);
+        assert_eq!(text.range, [show(&model.pool, range)]);
         assert_eq!(text.updates, [("x".to_owned(), "x + 1".to_owned())]);
     }
 

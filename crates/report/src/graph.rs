@@ -6,6 +6,8 @@
 //!
 //! *Invariant.* Every edge joins two nodes that exist.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 
 use ioxide_model::index::{Idx, IndexVec};
@@ -190,6 +192,25 @@ impl Graph {
         self
     }
 
+    /// The same graph with edges of one kind and class between the same nodes made one, their
+    /// lines one below the other: the usual picture of a machine with many inputs.
+    ///
+    /// An edge made of several stands for no single switch.
+    #[must_use]
+    pub fn bundled(self) -> Self {
+        let mut edges: IndexVec<EdgeId, Edge> = IndexVec::new();
+        let mut bundles: BTreeMap<(NodeId, NodeId, EdgeKind, String), EdgeId> = BTreeMap::new();
+        for edge in &self.edges {
+            match bundles.entry((edge.from, edge.to, edge.kind, edge.class.clone())) {
+                Entry::Vacant(entry) => {
+                    entry.insert(edges.push(edge.clone()));
+                }
+                Entry::Occupied(entry) => edges[*entry.get()].absorb(edge),
+            }
+        }
+        Self { edges, ..self }
+    }
+
     /// What is drawn.
     #[must_use]
     pub fn title(&self) -> &str {
@@ -232,6 +253,16 @@ impl Edge {
             doc: String::new(),
             class: String::new(),
         }
+    }
+
+    /// Takes over the lines and the comment of an edge between the same nodes.
+    fn absorb(&mut self, other: &Self) {
+        self.lines.extend(other.lines.iter().cloned());
+        self.switch = None;
+        if !self.doc.is_empty() && !other.doc.is_empty() {
+            self.doc.push('\n');
+        }
+        self.doc.push_str(&other.doc);
     }
 
     /// The text in one line.
@@ -300,6 +331,24 @@ mod tests {
     fn an_edge_to_nowhere_is_refused() {
         let edge = Edge::plain(NodeId::new(0), NodeId::new(1), "x");
         assert_eq!(Graph::new("t", [Node::named("a")], [edge]).unwrap_err(), DanglingEdge(EdgeId::new(0)));
+    }
+
+    #[test]
+    fn edges_of_one_kind_between_the_same_nodes_are_bundled() {
+        let (a, b) = (NodeId::new(0), NodeId::new(1));
+        let edges = [Edge::plain(a, b, "x/1"), Edge::plain(b, a, "x/2"), Edge::plain(a, b, "y/1")];
+        let internal = Edge { kind: EdgeKind::Internal, ..Edge::plain(a, b, "τ") };
+        let nodes = [Node::named("a"), Node::named("b")];
+        let graph = Graph::new("t", nodes, edges.into_iter().chain([internal])).unwrap().bundled();
+        let texts: Vec<String> = graph.edges().iter().map(Edge::text).collect();
+        assert_eq!(texts, ["x/1 y/1", "x/2", "τ"]);
+    }
+
+    #[test]
+    fn a_bundle_stands_for_a_switch_only_if_it_is_one() {
+        let graph = Graph::of(&samples::brp()).bundled();
+        let switches = graph.edges().iter().filter(|edge| edge.switch.is_some()).count();
+        assert_eq!((graph.edges().len(), switches), (9, 4));
     }
 
     #[test]

@@ -13,6 +13,7 @@
 //! [Sugiyama81]: see [`order`].
 //! [Gansner93]: see [`rank`].
 
+mod geometry;
 mod layers;
 mod loops;
 mod order;
@@ -20,11 +21,14 @@ mod part;
 mod place;
 mod rank;
 mod route;
+mod simplex;
 
 #[cfg(test)]
 mod tests;
 
 use ioxide_model::index::{Idx, IndexVec};
+
+pub use self::geometry::{Direction, Point, Rect, Route, Size, Step};
 
 use self::layers::{Layered, layered};
 use self::part::{Axes, Body, ItemId, Link, LinkId, Part};
@@ -35,71 +39,6 @@ use crate::graph::{EdgeId, NodeId};
 const PART_GAP: f64 = 36.0;
 /// No box is larger than this.
 const MAX_SIDE: f64 = 100_000.0;
-
-/// Where the first layer leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// From top to bottom.
-    Down,
-    /// From left to right.
-    Right,
-}
-
-/// Width and height.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Size {
-    /// Width.
-    pub width: f64,
-    /// Height.
-    pub height: f64,
-}
-
-/// A point; y grows downwards.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Point {
-    /// From the left.
-    pub x: f64,
-    /// From the top.
-    pub y: f64,
-}
-
-/// A box with its left upper corner.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Rect {
-    /// Left edge.
-    pub x: f64,
-    /// Top edge.
-    pub y: f64,
-    /// Width.
-    pub width: f64,
-    /// Height.
-    pub height: f64,
-}
-
-impl Rect {
-    /// Right edge.
-    #[must_use]
-    pub fn right(&self) -> f64 {
-        self.x + self.width
-    }
-
-    /// Bottom edge.
-    #[must_use]
-    pub fn bottom(&self) -> f64 {
-        self.y + self.height
-    }
-
-    /// The point in the middle.
-    #[must_use]
-    pub fn centre(&self) -> Point {
-        Point { x: self.x + self.width / 2.0, y: self.y + self.height / 2.0 }
-    }
-
-    fn around(centre: Point, half: Size) -> Self {
-        let Size { width, height } = half;
-        Self { x: centre.x - width, y: centre.y - height, width: 2.0 * width, height: 2.0 * height }
-    }
-}
 
 /// What is to be laid out.
 #[derive(Clone, Debug, Default)]
@@ -121,43 +60,6 @@ pub struct EdgeBox {
     pub to: NodeId,
     /// The size its label needs, if it has one.
     pub label: Option<Size>,
-}
-
-/// A line from the source of an edge to its target.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Route {
-    /// Where it starts.
-    pub start: Point,
-    /// How it goes on.
-    pub steps: Vec<Step>,
-}
-
-/// A piece of a [`Route`] that begins where the one before ends.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Step {
-    /// A straight line to a point.
-    Line(Point),
-    /// A cubic with two control points, to the last point.
-    Curve(Point, Point, Point),
-}
-
-impl Route {
-    /// Where it ends.
-    #[must_use]
-    pub fn end(&self) -> Point {
-        match self.steps.last() {
-            Some(Step::Line(to) | Step::Curve(_, _, to)) => *to,
-            None => self.start,
-        }
-    }
-
-    fn points_mut(&mut self) -> impl Iterator<Item = &mut Point> {
-        let steps = self.steps.iter_mut().flat_map(|step| match step {
-            Step::Line(to) => vec![to],
-            Step::Curve(a, b, to) => vec![a, b, to],
-        });
-        std::iter::once(&mut self.start).chain(steps)
-    }
 }
 
 /// A finished drawing; its left upper corner is at the origin.

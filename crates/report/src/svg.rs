@@ -28,7 +28,7 @@ const LEGEND: f64 = 34.0;
 /// The dot before the initial node.
 const START: f64 = 10.0;
 /// Up to this many edges both directions are tried.
-const MAX_TRIED: usize = 400;
+const MAX_TRIED: usize = 2_500;
 
 /// How a picture is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -11,9 +11,9 @@ use super::layers::{Chain, Layered};
 use super::part::{ItemId, LinkId};
 
 /// The least gap between two layers; arrow heads need it.
-const GAP: f64 = 26.0;
-/// How much of the farthest sideways move is added to a gap, and at most how much.
-const GAP_GROWTH: (f64, f64) = (0.18, 80.0);
+const GAP: f64 = 24.0;
+/// A gap grows with the square root of the farthest sideways move, up to a limit.
+const GAP_GROWTH: (f64, f64) = (2.2, 80.0);
 /// The least distance of a link's end from the corner of a node.
 const CORNER: f64 = 9.0;
 
@@ -142,7 +142,7 @@ fn bands(layered: &Layered, across: &IndexVec<ItemId, f64>, ports: &IndexVec<Lin
         let reach = items.iter().map(|&item| layered.body[item].along());
         let (before, after) = reach.fold((0.0, 0.0), |a: (f64, f64), b| (a.0.max(b.0), a.1.max(b.1)));
         bands.push(Band { start, anchor: start + before, end: start + before + after });
-        let growth = (moves[layer] * GAP_GROWTH.0).min(GAP_GROWTH.1);
+        let growth = (moves[layer].sqrt() * GAP_GROWTH.0).min(GAP_GROWTH.1);
         start += before + after + GAP + growth;
     }
     bands
@@ -203,11 +203,12 @@ fn through(passes: impl Iterator<Item = (f64, f64, f64)>) -> Line {
     let mut here: Option<Place> = None;
     for (across, start, end) in passes {
         let (start, end) = (Place { across, along: start }, Place { across, along: end });
+        let is_long = end.along - start.along > SHORTEST;
         match here {
             None => line.start = start,
-            Some(from) => line.strokes.push(bend(from, start)),
+            Some(from) => line.strokes.push(bend(from, if is_long { start } else { end })),
         }
-        if end.along - start.along > SHORTEST {
+        if is_long {
             line.strokes.push(Stroke::Line(end));
         }
         here = Some(end);

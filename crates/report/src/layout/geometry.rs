@@ -1,0 +1,105 @@
+//! Points, boxes and lines on the page.
+
+/// Where the first layer leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From top to bottom.
+    Down,
+    /// From left to right.
+    Right,
+}
+
+/// Width and height.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Size {
+    /// Width.
+    pub width: f64,
+    /// Height.
+    pub height: f64,
+}
+
+/// A point; y grows downwards.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Point {
+    /// From the left.
+    pub x: f64,
+    /// From the top.
+    pub y: f64,
+}
+
+/// A box with its left upper corner.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rect {
+    /// Left edge.
+    pub x: f64,
+    /// Top edge.
+    pub y: f64,
+    /// Width.
+    pub width: f64,
+    /// Height.
+    pub height: f64,
+}
+
+impl Rect {
+    /// Right edge.
+    #[must_use]
+    pub fn right(&self) -> f64 {
+        self.x + self.width
+    }
+
+    /// Bottom edge.
+    #[must_use]
+    pub fn bottom(&self) -> f64 {
+        self.y + self.height
+    }
+
+    /// The point in the middle.
+    #[must_use]
+    pub fn centre(&self) -> Point {
+        Point { x: self.x + self.width / 2.0, y: self.y + self.height / 2.0 }
+    }
+
+    /// A box of twice the size `half` around `centre`.
+    pub(super) fn around(centre: Point, half: Size) -> Self {
+        let Size { width, height } = half;
+        Self { x: centre.x - width, y: centre.y - height, width: 2.0 * width, height: 2.0 * height }
+    }
+}
+
+/// A line from the source of an edge to its target.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Route {
+    /// Where it starts.
+    pub start: Point,
+    /// How it goes on.
+    pub steps: Vec<Step>,
+}
+
+/// A piece of a [`Route`] that begins where the one before ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Step {
+    /// A straight line to a point.
+    Line(Point),
+    /// A cubic with two control points, to the last point.
+    Curve(Point, Point, Point),
+}
+
+impl Route {
+    /// Where it ends.
+    #[must_use]
+    pub fn end(&self) -> Point {
+        match self.steps.last() {
+            Some(Step::Line(to) | Step::Curve(_, _, to)) => *to,
+            None => self.start,
+        }
+    }
+
+    /// Every point that makes up the line.
+    pub(super) fn points_mut(&mut self) -> impl Iterator<Item = &mut Point> {
+        let steps = self.steps.iter_mut().flat_map(|step| match step {
+            Step::Line(to) => vec![to],
+            Step::Curve(a, b, to) => vec![a, b, to],
+        });
+        std::iter::once(&mut self.start).chain(steps)
+    }
+}
