@@ -125,6 +125,7 @@ codes! {
     MissingLabel W0609 Warning "a transition without a label among labelled ones"
     UnusedClock W0610 Warning "a clock that no guard reads"
     SelfAssignment W0611 Warning "an assignment that changes nothing"
+    Nonlinear W0612 Hint "arithmetic that the solver may not decide"
     UnsatisfiableGuard W0701 Warning "a guard that no values satisfy"
     UnreachableSwitch W0702 Warning "a transition that is never enabled"
     TauLoop W0703 Warning "internal transitions that can repeat for ever"

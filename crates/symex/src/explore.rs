@@ -150,7 +150,10 @@ impl Search {
         let mut seen = Seen::new(config.revisit, live);
         let mut graph = ExecGraph::default();
         let initial = SymState::initial(cx);
-        seen.visit(cx, &initial, graph.nodes.next_id());
+        let initial = match seen.visit(cx, initial.clone(), graph.nodes.next_id()) {
+            Match::New(summary) => summary,
+            Match::Equivalent(_) | Match::Subsumed(_) => initial,
+        };
         let root = graph.add(initial, None);
         let stats = Stats { states: 1, ..Stats::default() };
         Self { graph, seen, frontier: [root].into(), stats, cut: false }
@@ -212,8 +215,8 @@ impl Search {
     }
 
     fn reach(&mut self, cx: &mut Ctx<'_>, from: NodeId, switch: SwitchId, next: SymState) {
-        match self.seen.visit(cx, &next, self.graph.nodes.next_id()) {
-            Match::New => self.push(from, switch, next),
+        match self.seen.visit(cx, next, self.graph.nodes.next_id()) {
+            Match::New(next) => self.push(from, switch, next),
             Match::Equivalent(to) => {
                 self.stats.merged += 1;
                 self.graph.edges.push(Edge { from, switch, to });

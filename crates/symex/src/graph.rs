@@ -20,6 +20,9 @@ pub struct Edge {
 }
 
 /// The symbolic execution graph (000 Def. 14), states merged where exploration says so.
+///
+/// Where states are merged, the store and the path of a node are a summary of what it stands
+/// for, not the history of one way to it; [`along`](crate::along) gives that.
 #[derive(Clone, Debug, Default)]
 pub struct ExecGraph {
     /// The states, in order of discovery; the first is the initial one.

@@ -24,7 +24,7 @@ use ioxide_smt::solver::Decision;
 use crate::cx::Ctx;
 use crate::graph::NodeId;
 use crate::live::LiveVars;
-use crate::state::SymState;
+use crate::state::{Path, Store, SymState};
 
 /// What to do with a state that is covered by an explored one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,10 +58,10 @@ pub(crate) struct Seen {
 }
 
 /// How a state was recognised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Match {
-    /// It is new.
-    New,
+    /// It is new; this is the state to go on from.
+    New(SymState),
     /// An explored state stands for the same.
     Equivalent(NodeId),
     /// An explored state stands for more.
@@ -74,11 +74,11 @@ impl Seen {
     }
 
     /// Looks for a state that covers `state`; remembers it as `node` if there is none.
-    pub fn visit(&mut self, cx: &mut Ctx<'_>, state: &SymState, node: NodeId) -> Match {
+    pub fn visit(&mut self, cx: &mut Ctx<'_>, state: SymState, node: NodeId) -> Match {
         if self.revisit == Revisit::Explore {
-            return Match::New;
+            return Match::New(state);
         }
-        let region = self.region(cx, state);
+        let region = self.region(cx, &state);
         if let Some(&known) = self.by_region.get(&region) {
             return Match::Equivalent(known);
         }
@@ -87,9 +87,40 @@ impl Seen {
         {
             return Match::Subsumed(known);
         }
+        let summary = self.summary(cx, state, &region);
         self.by_region.insert(region.clone(), node);
         self.by_loc.entry(region.loc).or_default().push((region, node));
-        Match::New
+        Match::New(summary)
+    }
+
+    /// The state that stands for `region` with as few facts as it takes: going on from it keeps
+    /// questions small however long the path is. Dead variables hold plain values.
+    fn summary(&self, cx: &mut Ctx<'_>, state: SymState, region: &Region) -> SymState {
+        if region.facts.iter().any(|&fact| cx.pool.has_quantifier(fact)) {
+            return state;
+        }
+        let mut names = Substitution::new();
+        let mut terms = Vec::with_capacity(state.store.terms().len());
+        let mut regional = region.terms.iter();
+        for (var, _) in state.store.iter(cx.sts) {
+            if !self.live.is_live(state.loc, var) {
+                let plain = cx.pool.default_value(cx.pool.var_info(var).sort);
+                terms.push(cx.pool.value(plain));
+                continue;
+            }
+            let &term = regional.next().expect("a region has a term for every live variable");
+            let Node::Var(position) = *cx.pool.node(term) else {
+                terms.push(term);
+                continue;
+            };
+            let name = cx.pool.indexed(var, state.depth);
+            let name = cx.pool.var(name);
+            names.set(position, name);
+            terms.push(name);
+        }
+        let facts: Vec<Term> = region.facts.iter().map(|&fact| cx.pool.substitute(fact, &names)).collect();
+        let facts = cx.pool.and(facts);
+        SymState { store: Store::new(terms), path: Path::default().with(cx, facts), ..state }
     }
 
     /// The most recent explored region that stands for all of `region`.

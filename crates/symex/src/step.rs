@@ -49,6 +49,18 @@ pub fn step(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> Step {
     }
 }
 
+/// The state after `switches`, one after the other, with the whole path condition.
+///
+/// # Errors
+/// If a switch cannot be taken: its position.
+pub fn along(cx: &mut Ctx<'_>, switches: &[SwitchId]) -> Result<SymState, usize> {
+    let mut state = SymState::initial(cx);
+    for (position, &switch) in switches.iter().enumerate() {
+        state = step(cx, &state, switch).state().ok_or(position)?;
+    }
+    Ok(state)
+}
+
 /// The state after `switch`, its guard assumed.
 fn successor(cx: &mut Ctx<'_>, state: &SymState, switch: &Switch) -> SymState {
     let depth = state.depth + 1;

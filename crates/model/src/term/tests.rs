@@ -169,6 +169,22 @@ fn orders_fold_constants_and_offsets_only() {
 }
 
 #[test]
+fn a_constant_moves_to_the_constant_side_only() {
+    let mut d = desk();
+    let (one, five) = (d.int(1), d.int(5));
+    let next = d.pool.add([d.x, one]);
+    let eq = d.pool.eq(next, five);
+    d.shows(eq, "x == 4");
+    let lt = d.pool.lt(five, next);
+    d.shows(lt, "x > 4");
+    let twice = d.pool.add([d.x, d.y]);
+    let kept = d.pool.eq(twice, five);
+    d.shows(kept, "x + y == 5");
+    let kept = d.pool.le(next, d.y);
+    d.shows(kept, "x + 1 <= y");
+}
+
+#[test]
 fn sums_have_one_form() {
     let mut d = desk();
     let (one, two) = (d.int(1), d.int(2));

@@ -125,6 +125,20 @@ impl TermPool {
         linear.monomials.is_empty().then_some(linear.constant)
     }
 
+    /// The two sides of a relation with the constant of a sum moved to a side that is constant.
+    pub(super) fn shift_constant(&mut self, a: Term, b: Term) -> Option<(Term, Term)> {
+        let constant = |pool: &Self, sum| match pool.node(sum) {
+            Node::Add(list) if pool.as_value(list[0]).is_some() => Some(list[0]),
+            _ => None,
+        };
+        let moved = match (self.as_value(a).is_some(), self.as_value(b).is_some()) {
+            (false, true) => constant(self, a)?,
+            (true, false) => constant(self, b)?,
+            _ => return None,
+        };
+        Some((self.sub(a, moved), self.sub(b, moved)))
+    }
+
     /// `Σ coefficient · term`, like atoms collected.
     fn combine(&mut self, parts: impl IntoIterator<Item = (Term, Rational)>) -> Linear {
         let mut linear = Linear { constant: Rational::ZERO, monomials: Vec::new() };

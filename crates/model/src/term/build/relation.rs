@@ -16,6 +16,7 @@ impl TermPool {
             .or_else(|| self.eq_values(a, b))
             .or_else(|| self.eq_bool(a, b))
             .or_else(|| self.eq_offset(a, b))
+            .or_else(|| self.eq_shift(a, b))
             .or_else(|| self.eq_construct(a, b))
             .or_else(|| self.eq_choice(a, b))
             .unwrap_or_else(|| self.intern(Node::Eq(a, b)))
@@ -51,6 +52,7 @@ impl TermPool {
         debug_assert!(self.sort(a).is_numeric() && self.sort(a).base() == self.sort(b).base());
         None.or_else(|| self.order_values(a, b, holds))
             .or_else(|| self.order_offset(a, b, holds))
+            .or_else(|| self.order_shift(a, b, holds, node))
             .unwrap_or_else(|| self.intern(node(a, b)))
     }
 
@@ -82,6 +84,24 @@ impl TermPool {
     fn eq_offset(&mut self, a: Term, b: Term) -> Option<Term> {
         let difference = self.constant_difference(a, b)?;
         Some(self.bool(difference.is_zero()))
+    }
+
+    /// `x + 1 == 5` is `x == 4`.
+    fn eq_shift(&mut self, a: Term, b: Term) -> Option<Term> {
+        let (a, b) = self.shift_constant(a, b)?;
+        Some(self.eq(a, b))
+    }
+
+    /// `x + 1 < 5` is `x < 4`.
+    fn order_shift(
+        &mut self,
+        a: Term,
+        b: Term,
+        holds: fn(Ordering) -> bool,
+        node: fn(Term, Term) -> Node,
+    ) -> Option<Term> {
+        let (a, b) = self.shift_constant(a, b)?;
+        Some(self.order(a, b, holds, node))
     }
 
     /// `Some(a) == Some(b)` is `a == b`; different constructors differ.
