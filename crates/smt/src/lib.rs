@@ -9,6 +9,7 @@
 
 pub mod backend;
 pub mod brute;
+pub mod diverse;
 mod form;
 pub mod layers;
 mod regex;

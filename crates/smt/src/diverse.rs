@@ -1,0 +1,277 @@
+//! Many different valuations of the same facts, the same for the same seed.
+//!
+//! Solvers repeat themselves whatever their seed, so the diversity is put in here. A
+//! *random* run takes one valuation from the solver and walks on from there: in a random
+//! direction, to a random point where all facts still hold (hit and run), in our own
+//! evaluator. Where that does not move, the solver is asked again with a bundle of random
+//! half-spaces, one dropped per failure. *Boundary* values sit at the bounds of variables
+//! and at the constants of the facts. *Patterns* are the ways in which variables can be
+//! equal to each other (set partitions), one valuation for each that is possible.
+//!
+//! *Promises* that every valuation satisfies the facts, and that no two agree on all the
+//! wanted variables.
+
+mod patterns;
+mod walk;
+
+use ioxide_model::sort::Sort;
+use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+use rand::seq::SliceRandom as _;
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use rustc_hash::FxHashSet;
+
+use self::patterns::Patterns;
+use crate::layers::interval::bounds_of;
+use crate::solver::{Answer, Solver};
+
+/// Which valuations are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// Spread over all that is possible.
+    Random,
+    /// At the edges: least and greatest values, and those around constants of the facts.
+    Boundary,
+    /// One for every way the variables can be equal to each other.
+    Patterns,
+}
+
+/// How often a walk is tried before the solver is asked again.
+const TRIES: usize = 40;
+/// How many half-spaces cut a random region out.
+const BUNDLE: usize = 6;
+/// Unbounded numbers are looked for within this distance of zero first.
+const SPREAD: i64 = 100;
+
+/// A source of different valuations.
+#[derive(Debug)]
+pub struct Diverse {
+    facts: Vec<Term>,
+    vars: Vec<VarId>,
+    policy: Policy,
+    rng: ChaCha8Rng,
+    /// What the wanted variables had in valuations given out.
+    given: FxHashSet<Vec<Value>>,
+    /// Where the walk stands.
+    at: Option<Valuation>,
+    /// Questions still to be asked, for the policies that have a list.
+    plan: Option<Plan>,
+}
+
+#[derive(Debug)]
+enum Plan {
+    /// Facts to add, one valuation each.
+    Goals(Vec<Term>),
+    Patterns(Patterns),
+}
+
+impl Diverse {
+    /// Valuations of `facts` that differ on `vars`.
+    #[must_use]
+    pub fn new(pool: &TermPool, facts: &[Term], vars: &[VarId], policy: Policy, seed: u64) -> Self {
+        let plan = (policy == Policy::Patterns).then(|| Plan::Patterns(Patterns::new(pool, vars)));
+        Self {
+            facts: facts.to_vec(),
+            vars: vars.to_vec(),
+            policy,
+            rng: ChaCha8Rng::seed_from_u64(seed),
+            given: FxHashSet::default(),
+            at: None,
+            plan,
+        }
+    }
+
+    /// The next valuation, over the free variables of the facts and the wanted ones.
+    /// None if there is no further one, or none was found: then there may be others.
+    pub fn next(&mut self, pool: &mut TermPool, solver: &mut dyn Solver) -> Option<Valuation> {
+        let found = match self.policy {
+            Policy::Random => self.next_random(pool, solver),
+            Policy::Boundary => self.next_boundary(pool, solver),
+            Policy::Patterns => self.next_pattern(pool, solver),
+        }?;
+        self.given.insert(self.key(&found));
+        Some(found)
+    }
+
+    fn key(&self, valuation: &Valuation) -> Vec<Value> {
+        self.vars.iter().filter_map(|&var| valuation.get(var).cloned()).collect()
+    }
+
+    fn is_new(&self, valuation: &Valuation) -> bool {
+        !self.given.contains(&self.key(valuation))
+    }
+
+    /// Asks for a valuation of the facts and `more`, plain values for variables nobody mentions.
+    fn ask(&self, pool: &mut TermPool, solver: &mut dyn Solver, more: &[Term]) -> Option<Valuation> {
+        let facts = [&self.facts[..], more].concat();
+        let Answer::Sat(mut valuation) = solver.check(pool, &facts) else { return None };
+        for &var in &self.vars {
+            if valuation.get(var).is_none() {
+                valuation.set(var, pool.default_value(pool.var_info(var).sort));
+            }
+        }
+        Some(valuation)
+    }
+
+    fn next_random(&mut self, pool: &mut TermPool, solver: &mut dyn Solver) -> Option<Valuation> {
+        if self.at.is_none() {
+            self.at = self.ask_bundle(pool, solver).or_else(|| self.ask(pool, solver, &[]));
+            let start = self.at.clone()?;
+            if self.is_new(&start) {
+                return Some(start);
+            }
+        }
+        if let Some(found) = self.walk(pool) {
+            return Some(found);
+        }
+        // The walk is stuck: somewhere else, or at least somewhere new.
+        let elsewhere = self.ask_bundle(pool, solver).filter(|found| self.is_new(found));
+        let found = elsewhere.or_else(|| self.ask_different(pool, solver))?;
+        self.at = Some(found.clone());
+        Some(found)
+    }
+
+    /// Walks until the wanted variables are new.
+    fn walk(&mut self, pool: &TermPool) -> Option<Valuation> {
+        for _ in 0..TRIES {
+            let at = self.at.as_ref()?;
+            let next = walk::step(pool, &self.facts, &self.vars, at, &mut self.rng);
+            if let Some(next) = next {
+                let new = self.is_new(&next);
+                self.at = Some(next.clone());
+                if new {
+                    return Some(next);
+                }
+            }
+        }
+        None
+    }
+
+    /// A valuation in a random region: half-spaces through random points, dropped until one fits.
+    fn ask_bundle(&mut self, pool: &mut TermPool, solver: &mut dyn Solver) -> Option<Valuation> {
+        let mut bundle: Vec<Term> = (0..BUNDLE).filter_map(|_| self.half_space(pool)).collect();
+        while !bundle.is_empty() {
+            if let Some(found) = self.ask(pool, solver, &bundle) {
+                return Some(found);
+            }
+            bundle.pop();
+        }
+        None
+    }
+
+    /// A random variable above or below a random value within its bounds.
+    fn half_space(&mut self, pool: &mut TermPool) -> Option<Term> {
+        let numeric = |var: &VarId| pool.var_info(*var).sort.is_numeric();
+        let numbers: Vec<VarId> = self.vars.iter().copied().filter(numeric).collect();
+        if numbers.is_empty() {
+            return None;
+        }
+        let var = numbers[self.rng.random_range(0..numbers.len())];
+        let (lo, hi) = bounds_of(pool, &self.facts, &[var])[0];
+        let lo = lo.unwrap_or_else(|| hi.unwrap_or(SPREAD).saturating_sub(2 * SPREAD));
+        let hi = hi.unwrap_or_else(|| lo.saturating_add(2 * SPREAD));
+        let at = if lo < hi { self.rng.random_range(lo..=hi) } else { lo };
+        let term = pool.var(var);
+        let at = pool.number(at.into(), pool.sort(term).base());
+        Some(if self.rng.random_range(0..2) == 0 { pool.le(term, at) } else { pool.le(at, term) })
+    }
+
+    /// A valuation in which the wanted variables are not all as in one given before.
+    fn ask_different(&mut self, pool: &mut TermPool, solver: &mut dyn Solver) -> Option<Valuation> {
+        let mut given: Vec<Vec<Value>> = self.given.iter().cloned().collect();
+        given.sort_unstable();
+        let mut facts = Vec::with_capacity(given.len());
+        for values in given {
+            let differs: Vec<Term> = self
+                .vars
+                .iter()
+                .zip(values)
+                .map(|(&var, value)| {
+                    let (var, value) = (pool.var(var), pool.value(value));
+                    pool.ne(var, value)
+                })
+                .collect();
+            facts.push(pool.or(differs));
+        }
+        self.ask(pool, solver, &facts)
+    }
+
+    fn next_boundary(&mut self, pool: &mut TermPool, solver: &mut dyn Solver) -> Option<Valuation> {
+        if self.plan.is_none() {
+            let mut goals = boundary_goals(pool, &self.facts, &self.vars);
+            goals.shuffle(&mut self.rng);
+            self.plan = Some(Plan::Goals(goals));
+        }
+        while let Some(Plan::Goals(goals)) = &mut self.plan
+            && let Some(goal) = goals.pop()
+        {
+            if let Some(found) = self.ask(pool, solver, &[goal]).filter(|found| self.is_new(found)) {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    fn next_pattern(&mut self, pool: &mut TermPool, solver: &mut dyn Solver) -> Option<Valuation> {
+        while let Some(Plan::Patterns(patterns)) = &mut self.plan
+            && let Some(facts) = patterns.next(pool)
+        {
+            if let Some(found) = self.ask(pool, solver, &facts).filter(|found| self.is_new(found)) {
+                return Some(found);
+            }
+        }
+        None
+    }
+}
+
+/// Facts that put one variable at an edge: its bounds, constants of the facts and their neighbours.
+fn boundary_goals(pool: &mut TermPool, facts: &[Term], vars: &[VarId]) -> Vec<Term> {
+    let constants = whole_constants(pool, facts);
+    let bounds = bounds_of(pool, facts, vars);
+    let mut goals = Vec::new();
+    for (&var, (lo, hi)) in vars.iter().zip(bounds) {
+        let sort = pool.var_info(var).sort;
+        let term = pool.var(var);
+        let mut add = |pool: &mut TermPool, value| {
+            let value = pool.value(value);
+            let goal = pool.eq(term, value);
+            if !goals.contains(&goal) {
+                goals.push(goal);
+            }
+        };
+        if !sort.is_numeric() {
+            for value in pool.finite_domain(sort).unwrap_or_default() {
+                add(pool, value);
+            }
+            continue;
+        }
+        let around = constants.iter().flat_map(|&n| [n.saturating_sub(1), n, n.saturating_add(1)]);
+        let inside = |n: &i64| lo.is_none_or(|lo| lo <= *n) && hi.is_none_or(|hi| *n <= hi);
+        let edges: Vec<i64> = lo.into_iter().chain(hi).chain(around).chain([0]).filter(inside).collect();
+        for n in edges {
+            let value = if sort == Sort::Real { Value::Real(n.into()) } else { Value::int(n) };
+            add(pool, value);
+        }
+    }
+    goals
+}
+
+/// The whole numbers that occur in `facts`, each once, in order.
+fn whole_constants(pool: &TermPool, facts: &[Term]) -> Vec<i64> {
+    let mut found: Vec<i64> = Vec::new();
+    for sub in pool.subterms_where(facts, |_| true) {
+        if let Node::Value(value) = pool.node(sub)
+            && let Some(n) = value.to_rational()
+        {
+            found.extend(n.floor().to_i64());
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! The ways in which variables can be equal to each other: set partitions.
+//!
+//! A partition is a *restricted growth string*: the first variable is in block 0, and
+//! each further one in a block used already or in the next new one. Variables of
+//! different base sorts are never in one block.
+
+use ioxide_model::sort::Sort;
+use ioxide_model::term::{Term, TermPool, VarId};
+
+/// Counts through the partitions, all equal first, all different last.
+#[derive(Debug)]
+pub(super) struct Patterns {
+    vars: Vec<VarId>,
+    sorts: Vec<Sort>,
+    /// The block of each variable; none before the first.
+    blocks: Option<Vec<usize>>,
+    done: bool,
+}
+
+impl Patterns {
+    pub(super) fn new(pool: &TermPool, vars: &[VarId]) -> Self {
+        let sorts = vars.iter().map(|&var| pool.var_info(var).sort.base()).collect();
+        Self { vars: vars.to_vec(), sorts, blocks: None, done: false }
+    }
+
+    /// The facts that say the next partition.
+    pub(super) fn next(&mut self, pool: &mut TermPool) -> Option<Vec<Term>> {
+        loop {
+            self.advance();
+            let blocks = self.blocks.as_ref().filter(|_| !self.done)?;
+            if self.is_sorted(blocks) {
+                return Some(self.facts(pool, blocks));
+            }
+        }
+    }
+
+    /// The next restricted growth string.
+    fn advance(&mut self) {
+        let Some(blocks) = &mut self.blocks else {
+            self.blocks = Some(vec![0; self.vars.len()]);
+            return;
+        };
+        for at in (1..blocks.len()).rev() {
+            let most = blocks[..at].iter().copied().max().unwrap_or(0);
+            if blocks[at] <= most {
+                blocks[at] += 1;
+                blocks[at + 1..].fill(0);
+                return;
+            }
+        }
+        self.done = true;
+    }
+
+    /// Whether no block holds two sorts.
+    fn is_sorted(&self, blocks: &[usize]) -> bool {
+        pairs(blocks.len()).all(|(a, b)| blocks[a] != blocks[b] || self.sorts[a] == self.sorts[b])
+    }
+
+    fn facts(&self, pool: &mut TermPool, blocks: &[usize]) -> Vec<Term> {
+        let mut facts = Vec::new();
+        for (a, b) in pairs(blocks.len()) {
+            if self.sorts[a] != self.sorts[b] {
+                continue;
+            }
+            let (x, y) = (pool.var(self.vars[a]), pool.var(self.vars[b]));
+            facts.push(if blocks[a] == blocks[b] { pool.eq(x, y) } else { pool.ne(x, y) });
+        }
+        facts
+    }
+}
+
+fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n).flat_map(move |b| (0..b).map(move |a| (a, b)))
+}

@@ -1,0 +1,123 @@
+//! One step of hit and run: from a valuation, in a random direction, to another.
+
+use ioxide_model::number::{Int, Rational};
+use ioxide_model::sort::Sort;
+use ioxide_model::term::{Term, TermPool, VarId};
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+use rand::RngExt as _;
+use rand_chacha::ChaCha8Rng;
+
+/// The farthest a step goes looking for the edge: 2^20.
+const MAX_DOUBLINGS: u32 = 20;
+
+/// Another valuation of `facts`, or none if the step hit nothing.
+///
+/// Numbers move along a line through all of them or a few; others take another value
+/// now and then. Where the facts end on that line is found by doubling and halving, and
+/// the step ends at a random point before; a point outside in between is not taken.
+pub(super) fn step(
+    pool: &TermPool,
+    facts: &[Term],
+    vars: &[VarId],
+    at: &Valuation,
+    rng: &mut ChaCha8Rng,
+) -> Option<Valuation> {
+    let direction = direction(pool, vars, rng);
+    let base = flipped(pool, vars, at, rng);
+    let base = if holds(pool, facts, &base) { base } else { at.clone() };
+    let back = reach(pool, facts, &base, &direction, -1);
+    let ahead = reach(pool, facts, &base, &direction, 1);
+    let length = rng.random_range(-back..=ahead);
+    let next = moved(pool, &base, &direction, length)?;
+    (next != *at && holds(pool, facts, &next)).then_some(next)
+}
+
+fn holds(pool: &TermPool, facts: &[Term], valuation: &Valuation) -> bool {
+    facts.iter().all(|&fact| pool.holds(fact, valuation) == Ok(true))
+}
+
+/// One number by one, or a few by small amounts in either sense: sums often have to stay.
+fn direction(pool: &TermPool, vars: &[VarId], rng: &mut ChaCha8Rng) -> Vec<(VarId, i64)> {
+    let numbers: Vec<VarId> =
+        vars.iter().copied().filter(|&var| pool.var_info(var).sort.is_numeric()).collect();
+    if numbers.is_empty() {
+        return Vec::new();
+    }
+    let pick = |rng: &mut ChaCha8Rng| numbers[rng.random_range(0..numbers.len())];
+    match rng.random_range(0..3) {
+        0 => vec![(pick(rng), 1)],
+        1 => vec![(pick(rng), 1), (pick(rng), if rng.random_range(0..2) == 0 { 1 } else { -1 })],
+        _ => numbers.iter().map(|&var| (var, rng.random_range(-2..=2))).collect(),
+    }
+}
+
+/// Gives a variable with few values another one, sometimes.
+fn flipped(pool: &TermPool, vars: &[VarId], at: &Valuation, rng: &mut ChaCha8Rng) -> Valuation {
+    let mut next = at.clone();
+    for &var in vars {
+        let sort = pool.var_info(var).sort;
+        if sort.is_numeric() || rng.random_range(0..3) != 0 {
+            continue;
+        }
+        let choices = pool.finite_domain(sort).unwrap_or_else(|| texts(sort));
+        if !choices.is_empty() {
+            next.set(var, choices[rng.random_range(0..choices.len())].clone());
+        }
+    }
+    next
+}
+
+/// Short strings to try.
+fn texts(sort: Sort) -> Vec<Value> {
+    if sort == Sort::Str {
+        ["", "a", "b", "ab", "0", "A", "hello"].map(Value::str).into()
+    } else {
+        Vec::new()
+    }
+}
+
+/// How far the facts hold along `direction`, up to the limit.
+fn reach(pool: &TermPool, facts: &[Term], base: &Valuation, direction: &[(VarId, i64)], sign: i64) -> i64 {
+    let fits =
+        |length: i64| moved(pool, base, direction, sign * length).is_some_and(|it| holds(pool, facts, &it));
+    if direction.is_empty() || !fits(1) {
+        return 0;
+    }
+    let mut inside = 1;
+    for _ in 0..MAX_DOUBLINGS {
+        if !fits(inside * 2) {
+            break;
+        }
+        inside *= 2;
+    }
+    let mut outside = inside * 2;
+    while outside - inside > 1 {
+        let middle = inside + (outside - inside) / 2;
+        *(if fits(middle) { &mut inside } else { &mut outside }) = middle;
+    }
+    inside
+}
+
+/// `base` moved by `length` along `direction`; none if a value leaves its sort.
+fn moved(pool: &TermPool, base: &Valuation, direction: &[(VarId, i64)], length: i64) -> Option<Valuation> {
+    let mut next = base.clone();
+    for &(var, slope) in direction {
+        let by = Int::from(slope).mul(&Int::from(length));
+        let value = match next.get(var)? {
+            Value::Int(n) => Value::Int(n.add(&by)),
+            Value::Real(n) => Value::Real(n.add(&half(&by))),
+            other => other.clone(),
+        };
+        if !pool.has_sort(&value, pool.var_info(var).sort) {
+            return None;
+        }
+        next.set(var, value);
+    }
+    Some(next)
+}
+
+/// Reals move in halves, so that they are readable and not all whole.
+fn half(n: &Int) -> Rational {
+    Rational::new(n.clone(), Int::from(2)).unwrap_or(Rational::ZERO)
+}
