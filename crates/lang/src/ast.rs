@@ -36,6 +36,8 @@ pub struct Model {
     pub name: Name,
     /// The declarations, in order.
     pub items: Vec<Item>,
+    /// Names whose declarations could not be read, so that nobody misses them.
+    pub broken: Vec<String>,
     /// From the first doc comment to the closing brace.
     pub span: Span,
 }

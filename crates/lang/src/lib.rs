@@ -1,7 +1,39 @@
 //! Text becomes a resolved, typed transition system, or diagnostics.
 //!
 //! [`load`] is the front door. It is total: any text gives a [`Loaded`], never a panic,
-//! and a model exists only if there is no error.
+//! and a model exists only if there is no error. [`format`] gives a text its canonical
+//! layout, [`parse`] stops at the syntax tree.
+//!
+//! # The language in short
+//!
+//! ```text
+//! model Name {
+//!     input name(field: type)           observed input name(...)           output name(...)
+//!     var name: type = value            // no value: unknown at start
+//!     clock name                        // real seconds
+//!     const NAME = value                // or NAME: type = value; overridable
+//!     type Port = 0..65535              // both ends included, here and in exists and forall
+//!     enum Colour { red, green }        // values are plain names: colour == red
+//!     record Point { x: int, y: int }   // values are Point(x: 1, y: 2), fields p.x
+//!     fn max(a: int, b: int) -> int = if a > b then a else b
+//!     state name { label: on message(pins) when guard { x = 1, reset w } -> target }
+//!     any { ... }
+//!     purpose name: label, label        purpose name: reach state when condition
+//!     purpose name { state a { on message(pins) when condition -> hit } }
+//!     label: always condition           label: sometimes condition
+//!     test "name" { send message(pins) expect message(pins) quiet 1s }
+//! }
+//! ```
+//!
+//! - Types: `bool`, `int` (no bounds), `real` (exact), `string`, ranges, enums, records, and
+//!   `T?` for options with `none` and `some(e)`.
+//! - Updates are separated by commas because they happen at once. Steps of a test stand on
+//!   lines of their own or are separated by semicolons.
+//! - Only `if then else match exists forall in true false none some when` are reserved.
+//! - Strings: `+`, `s.length()`, `s.contains(t)`, `s.starts_with(t)`, `s.ends_with(t)`,
+//!   `s.matches("regex")` (the whole string).
+//! - Functions read their parameters, constants and other functions, not variables.
+//! - Declarations may stand in any order; only the first `state` is special.
 
 pub mod ast;
 mod format;
@@ -82,6 +114,14 @@ pub fn load(sources: &Sources, file: FileId, options: &Options) -> Loaded {
     };
     let model = model.filter(|_| !sink.has_errors());
     Loaded { model, diagnostics: sink.finish() }
+}
+
+/// The syntax tree of the `.iox` text `file`, with what is wrong with its syntax.
+#[must_use]
+pub fn parse(sources: &Sources, file: FileId) -> (ast::File, Vec<Diagnostic>) {
+    let mut sink = Sink::default();
+    let tree = parser::parse(&sources.file(file).text, file, &mut sink);
+    (tree, sink.finish())
 }
 
 fn load_iox(text: &str, file: FileId, options: &Options, sink: &mut Sink) -> Option<Model> {

@@ -1,9 +1,14 @@
 //! Findings that need no solver: unused names, unreachable states, hidden names.
 
+use std::fmt::{self, Write};
+
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::index::IndexVec;
+use ioxide_model::source::Span;
 use ioxide_model::sts::{LocId, Sts};
+use ioxide_model::term::{Node, Term};
+use rustc_hash::FxHashSet;
 
 use crate::ast::{ExprKind, Field, Item, ItemKind, Model, Transition, UpdateKind};
 use crate::resolve::Table;
@@ -17,6 +22,7 @@ pub(crate) fn check(decl: &Model, sts: &Sts, cx: &Checker<'_, '_>) -> Vec<Diagno
     unused(&cx.functions, Code::UnusedFunction, "function", "is never called", &mut found);
     unused(&cx.types, Code::UnusedType, "type", "is never used", &mut found);
     unreachable_states(sts, &mut found);
+    nonlinear(sts, cx, &mut found);
     let has_labels = decl.items.iter().flat_map(transitions).any(|transition| transition.label.is_some());
     for item in &decl.items {
         check_item(item, cx, &mut found);
@@ -33,7 +39,7 @@ fn unused_values(cx: &Checker<'_, '_>, found: &mut Vec<Diagnostic>) {
             ValueItem::Var(_) => (Code::UnusedVariable, format!("variable `{name}` is never read")),
             ValueItem::Clock(_) => (Code::UnusedClock, format!("clock `{name}` is never read")),
             ValueItem::Const(_) => (Code::UnusedConstant, format!("constant `{name}` is never used")),
-            ValueItem::Variant(..) | ValueItem::Broken => continue,
+            _ => continue,
         };
         found
             .push(Diagnostic::new(code, entry.span, message).help("remove it, or use it where it was meant"));
@@ -72,6 +78,62 @@ fn unreachable_states(sts: &Sts, found: &mut Vec<Diagnostic>) {
     }
 }
 
+/// Switches with products of unknowns or unknown divisors; copies of one text once.
+fn nonlinear(sts: &Sts, cx: &Checker<'_, '_>, found: &mut Vec<Diagnostic>) {
+    let mut seen: FxHashSet<Term> = FxHashSet::default();
+    let mut reported: FxHashSet<Span> = FxHashSet::default();
+    for switch in &sts.switches {
+        let mut open: Vec<Term> = switch.update.iter().map(|&(_, term)| term).chain([switch.guard]).collect();
+        while let Some(term) = open.pop() {
+            if !seen.insert(term) {
+                continue;
+            }
+            let node = cx.pool.node(term);
+            if is_nonlinear(node, cx) && reported.insert(switch.span) {
+                let message = format!("`{}` may be too hard for the solver", shown(cx, term));
+                found.push(
+                    Diagnostic::new(Code::Nonlinear, switch.span, message)
+                        .note("it multiplies or divides by a value that is not constant"),
+                );
+            }
+            open.extend(node.children());
+        }
+    }
+}
+
+/// The start of `term` as text; shared parts could make the whole of it very long.
+fn shown(cx: &Checker<'_, '_>, term: Term) -> String {
+    let mut start = Start { text: String::new(), room: 60 };
+    if write!(start, "{}", cx.pool.show(term)).is_err() {
+        start.text.push_str("...");
+    }
+    start.text
+}
+
+/// Takes text until there is no more room.
+struct Start {
+    text: String,
+    room: usize,
+}
+
+impl fmt::Write for Start {
+    fn write_str(&mut self, piece: &str) -> fmt::Result {
+        let n_chars = piece.chars().count();
+        self.text.extend(piece.chars().take(self.room));
+        self.room = self.room.checked_sub(n_chars).ok_or(fmt::Error)?;
+        Ok(())
+    }
+}
+
+fn is_nonlinear(node: &Node, cx: &Checker<'_, '_>) -> bool {
+    let is_unknown = |term: &&Term| !cx.pool.is_ground(**term);
+    match node {
+        Node::Mul(list) => list.iter().filter(is_unknown).count() > 1,
+        Node::Div(_, by) | Node::Rem(_, by) | Node::RealDiv(_, by) => is_unknown(&by),
+        _ => false,
+    }
+}
+
 fn check_item(item: &Item, cx: &Checker<'_, '_>, found: &mut Vec<Diagnostic>) {
     match &item.kind {
         ItemKind::Any(transitions) if transitions.is_empty() => {
@@ -102,7 +164,7 @@ fn hidden(
             ValueItem::Var(_) => "variable",
             ValueItem::Clock(_) => "clock",
             ValueItem::Const(_) => "constant",
-            ValueItem::Variant(..) | ValueItem::Broken => "value",
+            _ => "value",
         };
         let message = format!("{what} `{}` hides the {other} of the same name", name.text);
         found.push(

@@ -39,6 +39,7 @@ pub(crate) fn lower(decl: &ModelDecl, options: &Options, lints: Lints, sink: &mu
         any_labels: rustc_hash::FxHashMap::default(),
     };
     lowering.sts.doc = doc(&decl.meta);
+    lowering.cx.sink.excuse(&decl.broken);
     lowering.define_all(&decl.items);
     lowering.states(&decl.items);
     lowering.transitions(&decl.items);

@@ -347,7 +347,8 @@ impl<'a> Parser<'a> {
         match self.kind() {
             TokenKind::Doc | TokenKind::At => true,
             TokenKind::Name => {
-                self.kind_after(1) == TokenKind::Colon
+                // Two names at the start of a line: a declaration, perhaps with its word misspelt.
+                matches!(self.kind_after(1), TokenKind::Colon | TokenKind::Name)
                     || (PART_WORDS.contains(&self.slice()) && !self.kind_after(1).is_operator())
             }
             _ => false,
@@ -366,6 +367,16 @@ impl<'a> Parser<'a> {
             || self.at_word("test") && self.kind_after(1) == TokenKind::Str
     }
 
+    /// The name that the declaration at token `start` would have declared, if it has one.
+    pub(crate) fn name_declared_at(&self, start: usize) -> Option<String> {
+        let kept = |token: &&Token| token.kind == TokenKind::Name;
+        let end = self.tokens.len().min(start + 12);
+        let text = |token: &Token| self.text.get(token.start as usize..token.end as usize).unwrap_or("");
+        let words =
+            self.tokens[start..end].iter().skip_while(|token| token.kind != TokenKind::Name).take_while(kept);
+        words.map(text).find(|word| !PART_WORDS.contains(word)).map(str::to_owned)
+    }
+
     // Parts that many declarations share.
 
     /// Doc comments and attributes.
@@ -380,9 +391,24 @@ impl<'a> Parser<'a> {
                     self.bump();
                 }
                 TokenKind::At => meta.attrs.extend(self.attribute()?),
+                TokenKind::CloseBrace | TokenKind::End if !meta.docs.is_empty() => {
+                    return self.doc_for_nothing();
+                }
                 _ => return Ok(meta),
             }
         }
+    }
+
+    fn doc_for_nothing<T>(&mut self) -> Parse<T> {
+        let last = self.tokens[..self.position].iter().rposition(|token| token.kind == TokenKind::Doc);
+        let span = last.map_or_else(|| self.span(), |last| self.span_of(self.tokens[last]));
+        let slashes = Span { end: (span.start + 3).min(span.end), ..span };
+        self.report(
+            Diagnostic::new(Code::MisplacedDoc, span, "this doc comment documents nothing")
+                .help("use `//` for a remark")
+                .fix(slashes, "//"),
+        );
+        Err(Abort)
     }
 
     /// `@req("R-12")` or `@weight(5)`; an unknown one is reported and skipped.
@@ -480,18 +506,33 @@ const PART_WORDS: &[&str] = &[
 impl TokenKind {
     /// Whether it continues an expression, so that a word before it is a name.
     fn is_operator(self) -> bool {
-        !matches!(
+        use TokenKind::{
+            AndAnd, CloseParen, Colon, ColonEq, Comma, Dot, DotDot, Eq, EqEq, FatArrow, Ge, Gt, Le, Lt,
+            Minus, NotEq, OrOr, Percent, Plus, Slash, Star,
+        };
+        matches!(
             self,
-            Self::Name
-                | Self::Str
-                | Self::Number
-                | Self::OpenBrace
-                | Self::When
-                | Self::Arrow
-                | Self::End
-                | Self::CloseBrace
-                | Self::Doc
-                | Self::OpenParen
+            AndAnd
+                | CloseParen
+                | Colon
+                | ColonEq
+                | Comma
+                | Dot
+                | DotDot
+                | Eq
+                | EqEq
+                | FatArrow
+                | Ge
+                | Gt
+                | Le
+                | Lt
+                | Minus
+                | NotEq
+                | OrOr
+                | Percent
+                | Plus
+                | Slash
+                | Star
         )
     }
 }

@@ -81,7 +81,7 @@ impl<'a, T> Table<'a, T> {
 
     /// Reports that `name` is in no table, with the nearest name of this one.
     pub(crate) fn unknown(&self, sink: &mut Sink, code: Code, name: &Name) {
-        sink.error(|| {
+        sink.missing(&name.text, || {
             let diagnostic =
                 Diagnostic::new(code, name.span, format!("there is no {} `{}`", self.what, name.text));
             suggest::nearest(diagnostic, name, self.names())

@@ -2,6 +2,7 @@
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
+use rustc_hash::FxHashSet;
 
 /// How many errors are kept; text that is no model at all could have millions.
 const MAX_ERRORS: usize = 100;
@@ -11,6 +12,7 @@ const MAX_ERRORS: usize = 100;
 pub(crate) struct Sink {
     diagnostics: Vec<Diagnostic>,
     n_errors: usize,
+    broken: FxHashSet<String>,
 }
 
 impl Sink {
@@ -34,6 +36,23 @@ impl Sink {
         if self.n_errors <= MAX_ERRORS {
             self.push(make());
         }
+    }
+
+    /// Reports nothing about `names` that are missing: their declarations have errors.
+    pub(crate) fn excuse(&mut self, names: &[String]) {
+        self.broken.extend(names.iter().cloned());
+    }
+
+    /// Like [`error`](Self::error), for the name `name` that is missing.
+    pub(crate) fn missing(&mut self, name: &str, make: impl FnOnce() -> Diagnostic) {
+        if !self.broken.contains(name) {
+            self.error(make);
+        }
+    }
+
+    /// Forgets the proposed changes: the places are too coarse to put them in.
+    pub(crate) fn drop_fixes(&mut self) {
+        self.diagnostics.iter_mut().for_each(|diagnostic| diagnostic.fix = None);
     }
 
     /// Whether there was an error.

@@ -38,8 +38,11 @@ use crate::sink::Sink;
 const MAX_TYPE_DEPTH: usize = 32;
 const MAX_TYPE_PARTS: usize = 10_000;
 
-/// Terms may have this many parts after functions are written into their calls.
-const MAX_TERM_PARTS: usize = 1_000_000;
+/// Terms may have this many parts after functions are written into their calls, products
+/// and concatenations this many operands, and constant strings this many bytes.
+const MAX_TERM_PARTS: usize = 200_000;
+const MAX_OPERANDS: usize = 1_000;
+const MAX_STRING: usize = 1 << 16;
 
 /// A name that stands for a value.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +51,9 @@ pub(crate) enum ValueItem {
     Clock(VarId),
     Const(Term),
     Variant(DataId, u32),
+    /// A variable or clock, before variables are defined: nothing then may read it.
+    LaterVar,
+    LaterClock,
     /// Declared, but with an error that has been reported.
     Broken,
 }
@@ -242,7 +248,7 @@ impl<'a, 's> Checker<'a, 's> {
             return entry.item;
         }
         let Self { types, sink, .. } = self;
-        sink.error(|| {
+        sink.missing(name, || {
             let diagnostic = Diagnostic::new(Code::UnknownType, span, format!("there is no type `{name}`"));
             let meant = match name {
                 "integer" | "Int" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "usize" | "number" => {
@@ -487,7 +493,8 @@ impl<'a, 's> Checker<'a, 's> {
                     open.push(child);
                 }
             }
-            if n_parts > MAX_TERM_PARTS {
+            let is_wide = matches!(node, Node::Mul(list) | Node::Concat(list) if list.len() > MAX_OPERANDS);
+            if n_parts > MAX_TERM_PARTS || is_wide {
                 return false;
             }
         }
@@ -500,7 +507,7 @@ fn is_sane_value(value: &Value) -> bool {
         Value::Bool(_) => true,
         Value::Int(n) => n.to_f64().is_finite(),
         Value::Real(r) => r.numer().to_f64().is_finite() && r.denom().to_f64().is_finite(),
-        Value::Str(text) => text.len() <= MAX_TERM_PARTS,
+        Value::Str(text) => text.len() <= MAX_STRING,
         Value::Data(data) => data.args.iter().all(is_sane_value),
     }
 }

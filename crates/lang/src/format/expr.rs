@@ -55,11 +55,14 @@ impl Printer<'_> {
         }
     }
 
-    /// One operand per line, the sign in front.
+    /// One operand per line, the sign in front; deeper than `prefix` if there is one.
     fn joined(&mut self, prefix: &str, operands: &[Expr], sign: &str) {
+        let deeper = usize::from(!prefix.is_empty());
         for (index, operand) in operands.iter().enumerate() {
-            let lead = if index == 0 { prefix } else { sign };
+            let (lead, level) = if index == 0 { (prefix, 0) } else { (sign, deeper) };
+            self.level += level;
             self.line(&format!("{lead}{}", expr(operand)));
+            self.level -= level;
         }
     }
 }

@@ -43,8 +43,8 @@ use crate::{Lints, Options, lower};
 pub(crate) fn load(text: &str, file: FileId, options: &Options, sink: &mut Sink) -> Option<Model> {
     let lexed = lex(text);
     let parser = Parser::new(text, file, &lexed, sink).with_syntax(Code::ActionSyntax);
-    let mut system = Reader { parser, items: Vec::new() }.system().ok()?;
-    check_definitions(&system, sink);
+    let mut system = Reader { parser, items: Vec::new(), broken: Vec::new() }.system().ok()?;
+    check_definitions(&mut system.items, sink);
     number_internal(&mut system.items);
     Some(lower::lower(&system, options, Lints::Off, sink))
 }
@@ -60,6 +60,8 @@ struct Declared {
 struct Reader<'a> {
     parser: Parser<'a>,
     items: Vec<Item>,
+    /// Names whose declarations could not be read.
+    broken: Vec<String>,
 }
 
 impl Reader<'_> {
@@ -89,7 +91,7 @@ impl Reader<'_> {
             self.parser.unexpected::<()>("the end of the text")?;
         }
         let span = self.parser.since(start);
-        Ok(ModelDecl { meta, name, items: self.items, span })
+        Ok(ModelDecl { meta, name, items: self.items, broken: self.broken, span })
     }
 
     /// `True` and `False` are constants.
@@ -118,6 +120,7 @@ impl Reader<'_> {
         while !matches!(self.parser.kind(), TokenKind::CloseBrace | TokenKind::End) {
             let before = self.parser.position();
             if let Err(Abort) = part(self) {
+                self.broken.extend(self.parser.name_declared_at(before));
                 self.skip(level, before);
             }
             while self.parser.eat(TokenKind::Comma) || self.parser.eat(TokenKind::Semicolon) {}
@@ -201,6 +204,9 @@ impl Reader<'_> {
         let mut values: FxHashMap<String, (Span, Option<Expr>)> = FxHashMap::default();
         for (name, value) in initial {
             let known = variables.iter().any(|variable| variable.name.text == name.text);
+            if self.broken.contains(&name.text) {
+                continue;
+            }
             let twice = values.insert(name.text.clone(), (name.span, Some(value)));
             let message = match (known, twice) {
                 (false, _) => format!("there is no state variable `{}`", name.text),
@@ -286,6 +292,7 @@ impl Reader<'_> {
     fn check_internal(&mut self, fields: &[Field], name: &Name) {
         if let Some(field) = fields.first() {
             let message = format!("internal action `{}` has parameters", name.text);
+            self.broken.extend(fields.iter().map(|field| field.name.text.clone()));
             self.parser.report_always(
                 Diagnostic::new(Code::ActionParameters, field.name.span, message)
                     .help("write `?` or `!` before the name to make it an input or output"),
@@ -322,23 +329,27 @@ fn number_internal(items: &mut [Item]) {
     }
 }
 
-/// Visible actions are defined once.
-fn check_definitions(system: &ModelDecl, sink: &mut Sink) {
-    let mut first: FxHashMap<&str, Span> = FxHashMap::default();
-    for item in &system.items {
-        let ItemKind::Message(message) = &item.kind else { continue };
-        let name = &message.name;
-        if let Some(earlier) = first.get(name.text.as_str()) {
+/// Visible actions are defined once; further definitions are reported and removed.
+fn check_definitions(items: &mut Vec<Item>, sink: &mut Sink) {
+    let mut first: FxHashMap<String, Span> = FxHashMap::default();
+    items.retain(|item| {
+        let (name, is_message) = match &item.kind {
+            ItemKind::Message(message) => (&message.name, true),
+            ItemKind::Transition(Transition { gate: Some(gate), .. }) => (gate, false),
+            _ => return true,
+        };
+        let earlier = *first.entry(name.text.clone()).or_insert(name.span);
+        if earlier != name.span && is_message {
             sink.push(
                 Diagnostic::new(
                     Code::ActionDefinedTwice,
                     name.span,
                     format!("action `{}` is defined twice", name.text),
                 )
-                .label(*earlier, "first defined here")
+                .label(earlier, "first defined here")
                 .help("join the guards with `||` and choose the new values with `if ... then ... else`"),
             );
         }
-        first.entry(&name.text).or_insert(name.span);
-    }
+        earlier == name.span
+    });
 }

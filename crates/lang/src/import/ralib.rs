@@ -43,6 +43,7 @@ pub(crate) fn load(text: &str, file: FileId, options: &Options, sink: &mut Sink)
         Reader { file, sink, items: Vec::new(), registers: Vec::new(), symbols: FxHashMap::default() };
     let (tree, initial) = reader.automaton(document.root_element())?;
     let mut model = lower::lower(&tree, options, Lints::Off, sink);
+    sink.drop_fixes();
     model.sts.initial = model.sts.location_named(&initial).unwrap_or(model.sts.initial);
     Some(model)
 }
@@ -109,7 +110,7 @@ impl Reader<'_> {
         }
         let name = Name { text: "RegisterAutomaton".into(), span: Span { end: span.start, ..span } };
         let items = std::mem::take(&mut self.items);
-        Some((ModelDecl { meta: Meta::default(), name, items, span }, initial))
+        Some((ModelDecl { meta: Meta::default(), name, items, broken: Vec::new(), span }, initial))
     }
 
     fn span(&self, node: Xml<'_>) -> Span {

@@ -54,8 +54,8 @@ impl<'a> Lowering<'a, '_> {
         for item in items {
             let cx = &mut self.cx;
             match &item.kind {
-                ItemKind::Var(decl) => cx.values.declare(cx.sink, &decl.name, ValueItem::Broken),
-                ItemKind::Clock(name) => cx.values.declare(cx.sink, name, ValueItem::Broken),
+                ItemKind::Var(decl) => cx.values.declare(cx.sink, &decl.name, ValueItem::LaterVar),
+                ItemKind::Clock(name) => cx.values.declare(cx.sink, name, ValueItem::LaterClock),
                 ItemKind::Const(decl) => cx.values.declare(cx.sink, &decl.name, ValueItem::Broken),
                 ItemKind::Type(decl) => declare_type(cx, &decl.name),
                 ItemKind::Record(decl) => declare_type(cx, &decl.name),
@@ -219,7 +219,7 @@ impl<'a> Lowering<'a, '_> {
             }
             (Some(_), None) => None,
         };
-        let Some(sort) = sort else { return };
+        let Some(sort) = sort else { return self.set_value(name, ValueItem::Broken) };
         let var = self.cx.pool.declare(&name.text, sort);
         self.set_value(name, ValueItem::Var(var));
         self.sts.vars.push(StateVar { var, init: init.flatten(), span: name.span });

@@ -283,7 +283,7 @@ impl<'a> Lowering<'a, '_> {
         let entry = self.cx.values.get(&name.text).map(|entry| (entry.item, entry.span));
         match entry {
             Some((ValueItem::Clock(var), _)) => Some(var),
-            Some((ValueItem::Broken, _)) => None,
+            Some((ValueItem::Broken | ValueItem::LaterVar | ValueItem::LaterClock, _)) => None,
             Some((_, declared)) => {
                 self.cx.sink.error(|| {
                     Diagnostic::new(Code::NotAClock, name.span, format!("`{}` is not a clock", name.text))
@@ -295,7 +295,7 @@ impl<'a> Lowering<'a, '_> {
             None => {
                 let Self { cx, .. } = self;
                 let (values, sink) = (&cx.values, &mut *cx.sink);
-                sink.error(|| {
+                sink.missing(&name.text, || {
                     let clocks = values.iter().filter(|(_, entry)| matches!(entry.item, ValueItem::Clock(_)));
                     let message = format!("there is no clock `{}`", name.text);
                     let diagnostic = Diagnostic::new(Code::UnknownName, name.span, message);
@@ -311,7 +311,7 @@ impl<'a> Lowering<'a, '_> {
         let field = message.and_then(|message| message.fields.get(&name.text)).map(|field| field.span);
         let (what, declared, help) = match (entry, field) {
             (Some((ValueItem::Var(var), _)), _) => return Some(var),
-            (Some((ValueItem::Broken, _)), _) => return None,
+            (Some((ValueItem::Broken | ValueItem::LaterVar | ValueItem::LaterClock, _)), _) => return None,
             (Some((ValueItem::Clock(_), declared)), _) => {
                 ("a clock", declared, format!("write `reset {}`", name.text))
             }
@@ -340,7 +340,7 @@ impl<'a> Lowering<'a, '_> {
 
     fn unknown_variable(&mut self, name: &Name) {
         let (values, sink) = (&self.cx.values, &mut *self.cx.sink);
-        sink.error(|| {
+        sink.missing(&name.text, || {
             let variables = values.iter().filter(|(_, entry)| matches!(entry.item, ValueItem::Var(_)));
             let message = format!("there is no variable `{}`", name.text);
             let diagnostic = Diagnostic::new(Code::UnknownName, name.span, message);

@@ -38,16 +38,20 @@ impl Parser<'_> {
         let open = self.span();
         self.expect(TokenKind::OpenBrace)?;
         let level = self.braces;
-        let mut items = Vec::new();
+        let (mut items, mut broken) = (Vec::new(), Vec::new());
         while !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
+            let start = self.position;
             match self.item() {
                 Ok(item) => items.push(item),
-                Err(Abort) => self.recover_here(level),
+                Err(Abort) => {
+                    broken.extend(self.name_declared_at(start));
+                    self.recover_here(level);
+                }
             }
         }
         // A missing brace is reported; the model is complete all the same.
         let _ = self.close(TokenKind::CloseBrace, open);
-        Ok(Model { meta, name, items, span: self.since(start) })
+        Ok(Model { meta, name, items, broken, span: self.since(start) })
     }
 
     /// Like [`recover`](Self::recover), but moves at least past a token that starts

@@ -146,7 +146,11 @@ impl Parser<'_> {
             TokenKind::OpenBrace => "the updates",
             TokenKind::OpenParen => "the pins",
             TokenKind::Arrow => "`->`",
-            _ => return Ok(()),
+            TokenKind::Name | TokenKind::At | TokenKind::Doc | TokenKind::CloseBrace | TokenKind::End => {
+                return Ok(());
+            }
+            _ if self.token(0).first_on_line => return Ok(()),
+            _ => return self.unexpected("the next transition"),
         };
         self.unexpected_with("the next transition", |d| {
             d.note(format!("{clause} stands in another place"))
@@ -338,8 +342,8 @@ impl Parser<'_> {
     fn starts_duration(&self) -> bool {
         let next = self.token(0);
         match next.kind {
-            TokenKind::Number | TokenKind::OpenParen => true,
-            TokenKind::Name => !next.first_on_line,
+            TokenKind::Number | TokenKind::OpenParen | TokenKind::Minus => true,
+            TokenKind::Name => !next.first_on_line && !["send", "expect", "quiet"].contains(&self.slice()),
             _ => false,
         }
     }

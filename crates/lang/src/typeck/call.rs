@@ -36,7 +36,7 @@ impl Checker<'_, '_> {
 
     fn unknown_function(&mut self, name: &Name) {
         let Self { functions, types, sink, .. } = self;
-        sink.error(|| {
+        sink.missing(&name.text, || {
             let diagnostic = Diagnostic::new(
                 Code::UnknownFunction,
                 name.span,

@@ -261,11 +261,29 @@ impl Checker<'_, '_> {
     fn case_condition(&mut self, case: &Case, value: Term) -> Term {
         match case {
             Case::Any => self.pool.tt(),
-            Case::Ctor(ctor) => self.pool.is(*ctor, value),
+            Case::Ctor(ctor) => self.made_by(*ctor, value),
             Case::Value(constant) => {
                 let constant = self.pool.value(constant.clone());
                 self.pool.eq(value, constant)
             }
+        }
+    }
+
+    /// Whether `value` was made by `ctor`, written as `==` and `!=` would write it, so that
+    /// both ways to ask give the same term.
+    fn made_by(&mut self, ctor: u32, value: Term) -> Term {
+        let Sort::Data(data) = self.pool.sort(value) else { return self.pool.is(ctor, value) };
+        let kind = self.pool.data(data).kind;
+        match (kind, ctor) {
+            (DataKind::Enum, _) | (DataKind::Option, 0) => {
+                let other = self.pool.construct(data, ctor, []);
+                self.pool.eq(value, other)
+            }
+            (DataKind::Option, _) => {
+                let none = self.pool.construct(data, 0, []);
+                self.pool.ne(value, none)
+            }
+            (DataKind::Record, _) => self.pool.tt(),
         }
     }
 

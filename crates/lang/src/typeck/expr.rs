@@ -119,11 +119,11 @@ impl Checker<'_, '_> {
             ValueItem::Variant(data, ctor) => Some(self.pool.construct(data, ctor, [])),
             ValueItem::Var(var) if self.place.reads_variables() => Some(self.pool.var(var)),
             ValueItem::Clock(var) if self.place.reads_clocks() => Some(self.pool.var(var)),
-            ValueItem::Var(_) => {
+            ValueItem::Var(_) | ValueItem::LaterVar => {
                 self.not_in_scope(name, span, declared);
                 None
             }
-            ValueItem::Clock(_) => {
+            ValueItem::Clock(_) | ValueItem::LaterClock => {
                 let place = self.place.describe();
                 self.sink.error(|| {
                     let message = format!("clock `{name}` cannot be read in {place}");
@@ -153,10 +153,18 @@ impl Checker<'_, '_> {
     }
 
     fn unknown_name(&mut self, name: &str, span: Span) {
+        let place = self.place;
         let Self { values, gates, states, functions, message, params, bound, sink, .. } = self;
-        sink.error(|| {
+        sink.missing(name, || {
             let name = Name { text: name.to_owned(), span };
             let owner = gates.iter().find(|(_, gate)| gate.item.fields.contains_key(&name.text));
+            if let Some((gate, entry)) = owner
+                && place == Place::Constant
+            {
+                let text = format!("field `{}` of message `{gate}` is not constant", name.text);
+                return Diagnostic::new(Code::NotConstant, span, text)
+                    .label(entry.span, "declared with this message");
+            }
             if let Some((gate, entry)) = owner {
                 let text = format!("field `{}` of message `{gate}` cannot be read here", name.text);
                 return Diagnostic::new(Code::NotInScope, span, text)

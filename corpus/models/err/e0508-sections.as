@@ -1,0 +1,4 @@
+def Counter {
+    state { n: Small }
+    types { Small = [0..3] }
+}

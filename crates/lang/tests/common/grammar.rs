@@ -1,0 +1,156 @@
+//! Random texts: words in no order, and models that are mostly well formed.
+#![allow(dead_code, clippy::allow_attributes, reason = "each test program uses a part of this")]
+
+use proptest::prelude::*;
+
+/// Words that make texts which get far into the front end.
+const WORDS: &[&str] = &[
+    "model",
+    "M",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    "input",
+    "observed",
+    "output",
+    "var",
+    "clock",
+    "const",
+    "type",
+    "enum",
+    "record",
+    "fn",
+    "state",
+    "any",
+    "on",
+    "emit",
+    "internal",
+    "when",
+    "->",
+    "=",
+    "==",
+    "!=",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "&&",
+    "||",
+    "=>",
+    "!",
+    ":",
+    ",",
+    ";",
+    ".",
+    "..",
+    "..=",
+    "?",
+    "@",
+    "req",
+    "weight",
+    "purpose",
+    "reach",
+    "always",
+    "sometimes",
+    "test",
+    "\"s\"",
+    "send",
+    "expect",
+    "quiet",
+    "reset",
+    "if",
+    "then",
+    "else",
+    "match",
+    "exists",
+    "forall",
+    "in",
+    "true",
+    "false",
+    "none",
+    "some",
+    "int",
+    "bool",
+    "real",
+    "string",
+    "x",
+    "y",
+    "a",
+    "b",
+    "_",
+    "0",
+    "1",
+    "2.5",
+    "3s",
+    "// c\n",
+    "/// d\n",
+    "\n",
+    "def",
+    "types",
+    "init",
+    "actions",
+    ":=",
+    "|",
+    "digraph",
+    "label",
+];
+
+/// Words in no order.
+pub fn soup() -> impl Strategy<Value = String> {
+    proptest::collection::vec(proptest::sample::select(WORDS), 0..120).prop_map(|words| words.join(" "))
+}
+
+/// A model with random expressions and transitions in it: mostly well formed.
+pub fn model() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        expr().prop_map(|e| format!("    const C = {e}\n")),
+        (expr(), expr())
+            .prop_map(|(g, v)| format!("    state s {{ on i(p: {v}) when {g} {{ x = {v} }} -> s }}\n")),
+        (expr(), expr())
+            .prop_map(|(a, b)| format!("    fn f(q: int, o: int?) -> int = if {a} then {b} else q\n")),
+        expr().prop_map(|e| format!("    always {e}\n")),
+        expr().prop_map(|e| format!("    type T = {e}..{e}\n")),
+        expr().prop_map(|e| format!(
+            "    // about it\n    test \"t\" {{ send i(p: {e}); quiet {e} // why\n }}\n"
+        )),
+        expr().prop_map(|e| format!("    purpose q: reach s when {e}\n")),
+        Just("    enum E { a, b }\n".to_owned()),
+        Just("    record R { f: int, g: int? }\n".to_owned()),
+    ];
+    proptest::collection::vec(part, 0..8).prop_map(|parts| {
+        format!("model M {{\n    input i(p: int)\n    var x: int = 0\n    clock w\n{}}}\n", parts.concat())
+    })
+}
+
+fn expr() -> impl Strategy<Value = String> {
+    let leaf = proptest::sample::select(&[
+        "x", "p", "w", "0", "1", "2.5", "true", "none", "\"s\"", "C", "q", "o", "a",
+    ]);
+    leaf.prop_map(str::to_owned).prop_recursive(5, 40, 3, |inner| {
+        let sign =
+            proptest::sample::select(&["+", "-", "*", "/", "%", "==", "<", "<=", "&&", "||", "=>", "!="]);
+        prop_oneof![
+            (inner.clone(), sign, inner.clone()).prop_map(|(a, s, b)| format!("{a} {s} {b}")),
+            inner.clone().prop_map(|a| format!("({a})")),
+            inner.clone().prop_map(|a| format!("!{a}")),
+            inner.clone().prop_map(|a| format!("-{a}")),
+            inner.clone().prop_map(|a| format!("some({a})")),
+            inner.clone().prop_map(|a| format!("f({a}, {a})")),
+            inner.clone().prop_map(|a| format!("R(f: {a}, g: {a}).f")),
+            inner.clone().prop_map(|a| format!("({a}).length()")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("if {a} then {b} else {a}")),
+            (inner.clone(), inner.clone())
+                .prop_map(|(a, b)| format!("match {a} {{ none => {b}, some(v) => v, }}")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("match {a} {{ 0 => {b}, _ => {a} }}")),
+            (inner.clone(), inner).prop_map(|(a, b)| format!("exists i in 0..{a}: i == {b}")),
+        ]
+    })
+}
