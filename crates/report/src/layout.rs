@@ -1,17 +1,17 @@
 //! A layered drawing of boxes and lines: who stands where, and how the lines run.
 //!
 //! The method of Sugiyama, Tagawa and Toda [Sugiyama81] in the phases of Gansner et al.
-//! [Gansner93]: break cycles and choose layers ([`rank`]), make every link a chain of items
-//! with its label as one of them ([`layers`]), order the items within layers ([`order`]),
-//! give them coordinates ([`place`]), draw the lines ([`route`]). Self loops hang beside
-//! their node ([`loops`]). Connected parts are drawn apart and then packed into rows.
+//! [Gansner93]: break cycles and choose layers (`rank`), make every link a chain of items
+//! with its label as one of them (`layers`), order the items within layers (`order`),
+//! give them coordinates (`place`), draw the lines (`route`). Self loops hang beside
+//! their node (`loops`). Connected parts are drawn apart and then packed into rows.
 //!
 //! *Promises*, for any input: no two nodes overlap, no label overlaps a node or another
 //! label, every edge has a line that starts and ends at its nodes, nothing lies outside the
 //! drawing, the same input gives the same drawing, and no recursion follows the input.
 //!
-//! [Sugiyama81]: see [`order`].
-//! [Gansner93]: see [`rank`].
+//! [Sugiyama81]: see `order`.
+//! [Gansner93]: see `rank`.
 
 mod geometry;
 mod layers;

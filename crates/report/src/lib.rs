@@ -18,6 +18,7 @@ pub mod json;
 pub mod layout;
 pub mod mermaid;
 pub mod svg;
+pub mod terminal;
 pub mod text;
 pub mod visible;
 

@@ -61,17 +61,28 @@ fn write_style(out: &mut String, graph: &Graph, kind: EdgeKind, n_starts: usize)
 
 /// `text` for the inside of a quoted label.
 fn escaped(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            ' ' | '_' | '.' | ',' | ':' | '=' | '+' | '-' | '*' | '/' | '(' | ')' | '[' | ']' | '!' | '?' => {
-                out.push(c);
-            }
-            c if c.is_alphanumeric() => out.push(c),
-            c => out.push_str(&format!("#{};", c as u32)),
+    for (at, &c) in chars.iter().enumerate() {
+        if is_harmless(&chars[..at], c, &chars[at + 1..]) {
+            out.push(c);
+        } else {
+            out.push_str(&format!("#{};", c as u32));
         }
     }
     out
+}
+
+/// Whether `c` between these is neither syntax nor Markdown, which newer versions read in labels.
+fn is_harmless(before: &[char], c: char, after: &[char]) -> bool {
+    let in_word = |c: Option<&char>| c.is_some_and(|c| c.is_alphanumeric());
+    match c {
+        ' ' | ',' | ':' | '=' | '/' | '(' | ')' | '[' | ']' | '!' | '?' => true,
+        '_' => in_word(before.last()) && in_word(after.first()),
+        '-' | '+' => !before.is_empty(),
+        '.' => !before.iter().all(char::is_ascii_digit),
+        c => c.is_alphanumeric(),
+    }
 }
 
 /// `text` for the inside of a double-quoted YAML string.
@@ -97,6 +108,15 @@ mod tests {
         check("\"]) --> evil", "#34;]) --#62; evil");
         check("#35; `md` |", "#35;35#59; #96;md#96; #124;");
         check("τ", "τ");
+    }
+
+    #[test]
+    fn labels_are_not_read_as_markdown() {
+        check("NOK_WA", "NOK_WA");
+        check("_x_ * y", "#95;x#95; #42; y");
+        check("1. first", "1#46; first");
+        check("- x", "#45; x");
+        check("w <= 5.0 - x", "w #60;= 5.0 - x");
     }
 
     #[track_caller]

@@ -7,7 +7,7 @@
 //! *Promises* at most [`MAX_ITEMS`] bends: beyond that the longest links run free, with no
 //! room reserved for them behind their label.
 //!
-//! [Gansner93]: see [`rank`](super::rank).
+//! [Gansner93]: see `rank`.
 
 use ioxide_model::index::IndexVec;
 

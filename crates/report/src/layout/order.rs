@@ -9,7 +9,7 @@
 //!
 //! [Sugiyama81]: K. Sugiyama, S. Tagawa, M. Toda, "Methods for Visual Understanding of
 //! Hierarchical System Structures", IEEE Transactions on Systems, Man, and Cybernetics 11(2), 1981.
-//! [Gansner93]: see [`rank`](super::rank).
+//! [Gansner93]: see `rank`.
 //! [Barth02]: W. Barth, M. Juenger, P. Mutzel, "Simple and Efficient Bilayer Cross Counting",
 //! Graph Drawing 2002.
 

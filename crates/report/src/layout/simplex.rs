@@ -10,7 +10,7 @@
 //! sum of (out-degree minus in-degree) over a subtree, which is cheap. Large graphs stop at
 //! a fixed amount of work with a ranking that is valid but perhaps not the shortest.
 //!
-//! [Gansner93]: see [`rank`](super::rank).
+//! [Gansner93]: see `rank`.
 
 use std::collections::VecDeque;
 
