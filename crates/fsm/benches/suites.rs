@@ -1,13 +1,17 @@
 //! Sizes and times of all suite methods on the public machines.
 //!
-//! Run by hand: `IOXIDE_DATA=… cargo bench -p ioxide-fsm [-- FILTER]`.
+//! Run by hand: `IOXIDE_DATA=… cargo bench -p ioxide-fsm --bench suites -- [FILTER] [EXTRA] [METHODS]`,
+//! for example `-- BitVise 1 h,s`. Seconds are processor time where the system
+//! tells it, for the machine may be shared, the mean of several runs where one
+//! is too short to measure. The ratios are the reference's
+//! figure divided by ours: above 1 we are smaller or faster.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use ioxide_fsm::mealy::{Mealy, Spec};
 use ioxide_fsm::read;
-use ioxide_fsm::suite::Method;
+use ioxide_fsm::suite::{Method, Size};
 
 const MACHINES: [&str; 8] = [
     "bankcard/Volksbank_learnresult_MAESTRO_fix",
@@ -20,15 +24,19 @@ const MACHINES: [&str; 8] = [
     "industrial/m106",
 ];
 
+const REFERENCE: &str = include_str!("reference.txt");
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
     let data =
         std::env::var("IOXIDE_DATA").map_or_else(|_| PathBuf::from("../../../shared/data"), PathBuf::from);
-    let max_extra: usize = args.get(1).and_then(|a| a.parse().ok()).unwrap_or(1);
+    let max_extra: usize = args.get(1).and_then(|arg| arg.parse().ok()).unwrap_or(1);
     let methods: Vec<Method> = match args.get(2) {
         Some(list) => list.split(',').filter_map(|name| name.parse().ok()).collect(),
         None => Method::ALL.to_vec(),
     };
+    println!("| machine | extra | method | tests | symbols | seconds | tests × | symbols × | speed × |");
+    println!("|---|---|---|---|---|---|---|---|---|");
     for name in MACHINES {
         if args.first().is_some_and(|filter| !name.contains(filter.as_str())) {
             continue;
@@ -38,20 +46,51 @@ fn main() {
         };
         let machine = Mealy::from_listing(&read::dot(&text).expect("a machine")).expect("deterministic");
         let spec = Spec::reduced(&machine).expect("complete");
-        println!("{name}: {} states, {} inputs", spec.n_states(), spec.n_inputs());
         for extra in 0..=max_extra {
             for &method in &methods {
-                let start = Instant::now();
-                let size = method.suite(&spec, extra).measure();
-                let time = start.elapsed();
-                println!(
-                    "  {extra} {:5} {:9} / {:9} / {:.4}",
-                    method.name(),
-                    size.tests,
-                    size.symbols,
-                    time.as_secs_f64()
-                );
+                measure(name, &spec, extra, method);
             }
         }
     }
+}
+
+fn measure(name: &str, spec: &Spec, extra: usize, method: Method) {
+    let (before, start) = (processor_seconds(), Instant::now());
+    let (mut rounds, mut total) = (0, 0.0);
+    let mut size = Size::default();
+    while rounds < 200 && total < 0.04 {
+        size = method.suite(spec, extra).measure();
+        rounds += 1;
+        total = match (before, processor_seconds()) {
+            (Some(before), Some(after)) => after - before,
+            _ => start.elapsed().as_secs_f64(),
+        };
+    }
+    let seconds = total / f64::from(rounds);
+    let ratios = match reference(name, extra, method) {
+        Some((peer, time)) => format!(
+            "{:.2} | {:.2} | {:.1}",
+            peer.tests as f64 / size.tests as f64,
+            peer.symbols as f64 / size.symbols as f64,
+            time / seconds
+        ),
+        None => "– | – | –".to_owned(),
+    };
+    let (method, Size { tests, symbols }) = (method.name(), size);
+    println!("| {name} | {extra} | {method} | {tests} | {symbols} | {seconds:.4} | {ratios} |");
+}
+
+fn reference(name: &str, extra: usize, method: Method) -> Option<(Size, f64)> {
+    let key = format!("{name} {extra} {} ", method.name());
+    let row = REFERENCE.lines().find_map(|line| line.strip_prefix(&key))?;
+    let mut fields = row.split(' ');
+    let tests = fields.next()?.parse().ok()?;
+    let symbols = fields.next()?.parse().ok()?;
+    Some((Size { tests, symbols }, fields.next()?.parse().ok()?))
+}
+
+/// Time this process has spent on a processor.
+fn processor_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
+    text.split(' ').next()?.parse::<f64>().ok().map(|nanoseconds| nanoseconds / 1e9)
 }

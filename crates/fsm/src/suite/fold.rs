@@ -24,6 +24,10 @@ pub(super) struct NodeId; }
 index! { /// A node of the test tree: one word.
 pub(super) struct LeafId; }
 
+/// How many symbols a way to the end of a test may cost beyond an access word
+/// before a reset is cheaper.
+const RESET: usize = 1;
+
 /// Where a new word may start besides the shallowest word of its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Continue {
@@ -233,9 +237,13 @@ impl<'s> Fold<'s> {
         if defined == word.len() {
             return 0;
         }
-        let node = &self.nodes[at];
-        let access = if node.ends.is_some() { 0 } else { self.reals[node.real].depth as usize + 1 };
-        word.len() - defined + access
+        word.len() - defined + self.access(at)
+    }
+
+    /// What starting a new word at `node` costs: nothing where a test ends.
+    pub(super) fn access(&self, node: NodeId) -> usize {
+        let node = &self.nodes[node];
+        if node.ends.is_some() { 0 } else { self.reals[node.real].depth as usize + 1 }
     }
 
     /// A word of the class of `at` to go on from: the end of a test, or, if
@@ -246,7 +254,7 @@ impl<'s> Fold<'s> {
             return end;
         }
         let branch = self.nodes[at].real;
-        let limit = self.reals[branch].depth as usize + 1;
+        let limit = self.reals[branch].depth as usize + RESET;
         match self.way_to(at, limit) {
             Some((from, way)) => {
                 let end = self.pop_end(from).expect("the way starts at the end of a test");

@@ -33,19 +33,42 @@ use crate::mealy::{InputId, Spec, StateId};
 ///
 /// With `converge` tests go on as it says; without it no convergence is used.
 pub(super) fn smallest(spec: &Spec, extra: usize, rules: &[Rule], converge: Option<Continue>) -> Paths {
-    const MAX_TRIED: usize = 1;
+    let rules: Vec<Rule> = rules.iter().copied().filter(|&rule| pays(spec, rule)).collect();
     let cover = state_cover(spec);
     let mut library = Library::new(spec, &cover, extra);
     if rules != [Rule::Fixed] {
         library = library.with_more_words();
     }
-    let grow = |extra, &rule: &Rule| grow(spec, &cover, &library, &Plan { extra, rule, converge });
-    if let [only] = rules {
+    let grow = |extra, rule| grow(spec, &cover, &library, &Plan { extra, rule, converge });
+    if let [only] = rules[..] {
         return grow(extra, only);
     }
-    let tried = rules.iter().map(|rule| (rule, grow(extra.min(MAX_TRIED), rule)));
+    let trial = extra_for_trial(spec, extra);
+    let tried = rules.into_iter().map(|rule| (rule, grow(trial, rule)));
     let Some((rule, paths)) = tried.min_by_key(|(_, paths)| paths.cost()) else { return Paths::default() };
-    if extra <= MAX_TRIED { paths } else { grow(extra, rule) }
+    if trial == extra { paths } else { grow(extra, rule) }
+}
+
+/// Whether a rule is worth its time: on large machines choosing word by word
+/// was seen to take long and to save little.
+fn pays(spec: &Spec, rule: Rule) -> bool {
+    let most = match rule {
+        Rule::Fixed => usize::MAX,
+        Rule::FixedCover => 150,
+        Rule::OnTheFly => 30,
+    };
+    spec.n_states() <= most
+}
+
+/// The greatest number of extra states, at most `extra`, for which trying
+/// several rules is cheap.
+fn extra_for_trial(spec: &Spec, extra: usize) -> usize {
+    const CHEAP: usize = 100_000;
+    let words = |e: &usize| {
+        let power = u32::try_from(e + 1).unwrap_or(u32::MAX);
+        spec.n_inputs().saturating_pow(power).saturating_mul(spec.n_states())
+    };
+    (0..=extra).rev().find(|e| words(e) <= CHEAP).unwrap_or(0)
 }
 
 /// What kind of suite to grow.

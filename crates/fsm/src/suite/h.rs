@@ -11,5 +11,5 @@ use crate::mealy::Spec;
 
 /// The suite of the H-method.
 pub fn h_suite(spec: &Spec, extra: usize) -> Suite<'_> {
-    Suite(Source::Kept(smallest(spec, extra, &[Rule::FixedCover, Rule::OnTheFly], None)))
+    Suite(Source::Kept(smallest(spec, extra, &Rule::ALL, None)))
 }

@@ -6,7 +6,7 @@
 //! given what the tests hold already; a word the roots still lack is charged
 //! to all nodes that will use it.
 
-use ioxide_model::index::IndexVec;
+use ioxide_model::index::{Idx, IndexVec};
 
 use super::fold::{Fold, NodeId};
 use crate::cover::StateCover;
@@ -25,6 +25,10 @@ pub(super) enum Rule {
     OnTheFly,
 }
 
+impl Rule {
+    pub(super) const ALL: [Self; 3] = [Self::Fixed, Self::FixedCover, Self::OnTheFly];
+}
+
 /// The words to choose from.
 pub(super) struct Library<'s> {
     spec: &'s Spec,
@@ -33,6 +37,9 @@ pub(super) struct Library<'s> {
     /// Words for each state, those of its harmonised identifier first.
     words: IndexVec<StateId, Vec<Word>>,
     n_harmonised: IndexVec<StateId, usize>,
+    /// For each word of each state after how many symbols it separates the
+    /// state from each other one, 0 if it does not.
+    ends: IndexVec<StateId, Vec<Vec<u16>>>,
 }
 
 impl<'s> Library<'s> {
@@ -41,7 +48,7 @@ impl<'s> Library<'s> {
         let weights = Weights::new(spec, cover, extra);
         let words = harmonised_identifiers(spec, &splitting, &weights);
         let n_harmonised = words.iter().map(Vec::len).collect();
-        Self { spec, splitting, weights, words, n_harmonised }
+        Self { spec, splitting, weights, words, n_harmonised, ends: IndexVec::new() }
     }
 
     /// The same with words for each state that need not be harmonised.
@@ -50,6 +57,13 @@ impl<'s> Library<'s> {
             let more = identifying_words(self.spec, &self.splitting, state);
             self.words[state].extend(more);
         }
+        let end = |state, other, word: &Word| self.spec.separated_at(state, other, word).unwrap_or(0);
+        let ends = |state, word| self.spec.states().map(|other| narrow(end(state, other, word))).collect();
+        self.ends = self
+            .spec
+            .states()
+            .map(|state| self.words[state].iter().map(|word| ends(state, word)).collect())
+            .collect();
         self
     }
 
@@ -67,11 +81,32 @@ pub(super) struct Identify<'l, 's> {
     rule: Rule,
 }
 
-/// A word for a node, cut after its last use, and the roots it takes care of.
-#[derive(Clone)]
+/// A word for a node and what it would do, whatever else is chosen.
+struct Offer<'w> {
+    word: &'w [InputId],
+    /// How much of it is defined at the node, and what starting the rest costs.
+    defined: usize,
+    access: usize,
+    /// The open roots it separates the node from.
+    roots: Vec<Separation>,
+}
+
+/// A root that a word separates a node from.
+#[derive(Clone, Copy)]
+struct Separation {
+    /// Its place among the open roots.
+    open: usize,
+    /// After how many symbols.
+    end: usize,
+    /// What it costs to define that much of the word at the root.
+    owed: usize,
+}
+
+/// An offer taken: the word cut after its last use.
 struct Choice {
-    word: Word,
-    roots: Vec<(StateId, usize)>,
+    offer: usize,
+    end: usize,
+    roots: Vec<Separation>,
     cost: f64,
 }
 
@@ -132,31 +167,63 @@ impl<'l, 's> Identify<'l, 's> {
     /// Adds the cheapest plan of words and returns them.
     fn choose_all(&self, fold: &mut Fold<'_>, node: NodeId) -> Vec<Word> {
         let state = fold.state(node);
-        let is_open = |&other: &StateId| other != state && !fold.apart(node, fold.root(other));
+        let bare = fold.is_bare(node);
+        let is_open = |&other: &StateId| other != state && (bare || !fold.apart(node, fold.root(other)));
         let open: Vec<StateId> = self.spec.states().filter(is_open).collect();
         if open.is_empty() {
             return Vec::new();
         }
-        let harmonised = self.library.harmonised(state);
-        let mut all = self.library.words[state].clone();
-        all.extend(self.continued(fold, node, &open));
+        let continued = self.continued(fold, node, &open);
+        let known = self.library.words[state].iter().zip(&self.library.ends[state]).map(|(word, ends)| {
+            let end = |other: StateId| usize::from(ends[other.index()]);
+            self.offer(fold, node, &open, word, end)
+        });
+        let fresh = continued.iter().map(|word| {
+            let end = |other| self.spec.separated_at(state, other, word).unwrap_or(0);
+            self.offer(fold, node, &open, word, end)
+        });
+        let offers: Vec<Offer<'_>> = known.chain(fresh).collect();
+        let harmonised = &offers[..self.library.n_harmonised[state]];
+        let access = self.library.weights.access;
+        let uses = self.library.weights.uses[state];
         let plans = [
-            self.plan(fold, node, open.clone(), &all, 0.0),
-            self.plan(fold, node, open.clone(), &all, self.library.weights.access),
-            self.plan(fold, node, open, harmonised, self.library.weights.access),
+            plan(&offers, open.len(), uses, 0.0),
+            plan(&offers, open.len(), uses, access),
+            plan(harmonised, open.len(), uses, access),
         ];
         let total = |plan: &Vec<Choice>| {
-            let further = plan.len().saturating_sub(1) as f64 * self.library.weights.access;
+            let further = plan.len().saturating_sub(1) as f64 * access;
             plan.iter().map(|choice| choice.cost).sum::<f64>() + further
         };
         let best = plans.into_iter().min_by(|a, b| total(a).total_cmp(&total(b))).unwrap_or_default();
-        for choice in &best {
-            fold.add(node, &choice.word);
-            for &(other, end) in &choice.roots {
-                fold.add(fold.root(other), &choice.word[..end]);
+        let mut added = Vec::new();
+        for choice in best {
+            let word = &offers[choice.offer].word[..choice.end];
+            fold.add(node, word);
+            for separation in &choice.roots {
+                fold.add(fold.root(open[separation.open]), &word[..separation.end]);
             }
+            added.push(word.to_vec());
         }
-        best.into_iter().map(|choice| choice.word).collect()
+        added
+    }
+
+    fn offer<'w>(
+        &self,
+        fold: &Fold<'_>,
+        node: NodeId,
+        open: &[StateId],
+        word: &'w [InputId],
+        end: impl Fn(StateId) -> usize,
+    ) -> Offer<'w> {
+        let separation = |(open, &other): (usize, &StateId)| {
+            let end = end(other);
+            let owed = fold.cost(fold.root(other), &word[..end]);
+            (end > 0).then_some(Separation { open, end, owed })
+        };
+        let (defined, at) = fold.walk(node, word);
+        let roots = open.iter().enumerate().filter_map(separation).collect();
+        Offer { word, defined, access: fold.access(at), roots }
     }
 
     /// The words at `node` that end a test, each continued to separate what is open.
@@ -172,66 +239,68 @@ impl<'l, 's> Identify<'l, 's> {
         };
         fold.ends_below(node).into_iter().map(go_on).collect()
     }
+}
 
-    /// Greedy: the word of the best value for what is open, until nothing is.
-    fn plan(
-        &self,
-        fold: &Fold<'_>,
-        node: NodeId,
-        mut open: Vec<StateId>,
-        words: &[Word],
-        overhead: f64,
-    ) -> Vec<Choice> {
-        let mut plan = Vec::new();
-        while !open.is_empty() {
-            let Some(choice) = self.choose(fold, node, &open, words, overhead) else { break };
-            open.retain(|other| !choice.roots.iter().any(|(done, _)| done == other));
-            plan.push(choice);
-        }
-        plan
-    }
-
-    fn choose(
-        &self,
-        fold: &Fold<'_>,
-        node: NodeId,
-        open: &[StateId],
-        words: &[Word],
-        overhead: f64,
-    ) -> Option<Choice> {
-        let state = fold.state(node);
-        let direct = self.library.splitting.word(state, open[0]);
-        let mut best: Option<(f64, Choice)> = None;
-        for word in words.iter().map(Vec::as_slice).chain([direct]) {
-            let end = |&other: &StateId| Some((other, self.spec.separated_at(state, other, word)?));
-            let ends: Vec<(StateId, usize)> = open.iter().filter_map(end).collect();
-            let defined =
-                |&(other, end): &(StateId, usize)| fold.walk(fold.root(other), &word[..end]).0 == end;
-            let free: Vec<(StateId, usize)> = ends.iter().copied().filter(defined).collect();
-            for roots in [free, ends] {
-                let Some(choice) = self.weigh(fold, node, word, roots) else { continue };
-                let value = choice.roots.len() as f64 / (choice.cost + overhead);
-                if best.as_ref().is_none_or(|(best, _)| value > *best) {
-                    best = Some((value, choice));
+/// Greedy: the offer of the best value for what is open, until nothing is.
+///
+/// `overhead` is what each further word is taken to cost besides.
+fn plan(offers: &[Offer<'_>], n_open: usize, uses: f64, overhead: f64) -> Vec<Choice> {
+    let mut open = vec![true; n_open];
+    let mut plan = Vec::new();
+    loop {
+        let mut best: Option<(f64, usize, Reach)> = None;
+        for (i, offer) in offers.iter().enumerate() {
+            for reach in [Reach::Free, Reach::All] {
+                let Some(value) = value(offer, &open, reach, uses, overhead) else { continue };
+                if best.is_none_or(|(best, _, _)| value > best) {
+                    best = Some((value, i, reach));
                 }
             }
         }
-        best.map(|(_, choice)| choice)
+        let Some((_, i, reach)) = best else { return plan };
+        let roots: Vec<Separation> = offers[i].taken(&open, reach).copied().collect();
+        roots.iter().for_each(|root| open[root.open] = false);
+        let end = roots.iter().map(|root| root.end).max().unwrap_or(0);
+        let owed = roots.iter().map(|root| root.owed).sum();
+        plan.push(Choice { offer: i, end, cost: offers[i].cost(end, owed, uses), roots });
+    }
+}
+
+/// Which of the roots a word separates are to count.
+#[derive(Clone, Copy)]
+enum Reach {
+    /// Those where the word is defined already.
+    Free,
+    /// All.
+    All,
+}
+
+impl Offer<'_> {
+    fn taken(&self, open: &[bool], reach: Reach) -> impl Iterator<Item = &Separation> {
+        self.roots
+            .iter()
+            .filter(move |root| open[root.open] && (matches!(reach, Reach::All) || root.owed == 0))
     }
 
-    fn weigh(
-        &self,
-        fold: &Fold<'_>,
-        node: NodeId,
-        word: &[InputId],
-        roots: Vec<(StateId, usize)>,
-    ) -> Option<Choice> {
-        let end = roots.iter().map(|&(_, end)| end).max()?;
-        let owed: usize = roots.iter().map(|&(other, end)| fold.cost(fold.root(other), &word[..end])).sum();
-        let share = owed as f64 / self.library.weights.uses[fold.state(node)];
-        let cost = fold.cost(node, &word[..end]) as f64 + share + 0.01;
-        Some(Choice { word: word[..end].to_vec(), cost, roots })
+    fn cost(&self, end: usize, owed: usize, uses: f64) -> f64 {
+        let own = if end > self.defined { end - self.defined + self.access } else { 0 };
+        own as f64 + owed as f64 / uses + 0.01
     }
+}
+
+/// How many open roots an offer takes care of per cost, if it does of any.
+fn value(offer: &Offer<'_>, open: &[bool], reach: Reach, uses: f64, overhead: f64) -> Option<f64> {
+    let (mut gain, mut end, mut owed) = (0, 0, 0);
+    for root in offer.taken(open, reach) {
+        gain += 1;
+        end = end.max(root.end);
+        owed += root.owed;
+    }
+    (gain > 0).then(|| f64::from(gain) / (offer.cost(end, owed, uses) + overhead))
+}
+
+fn narrow(end: usize) -> u16 {
+    u16::try_from(end).unwrap_or(0)
 }
 
 fn add_all(fold: &mut Fold<'_>, node: NodeId, words: &[Word]) {

@@ -19,6 +19,5 @@ use crate::mealy::Spec;
 
 /// The suite of the S-method.
 pub fn s_suite(spec: &Spec, extra: usize) -> Suite<'_> {
-    let rules = [Rule::Fixed, Rule::FixedCover, Rule::OnTheFly];
-    Suite(Source::Kept(smallest(spec, extra, &rules, Some(Continue::FromAnywhere))))
+    Suite(Source::Kept(smallest(spec, extra, &Rule::ALL, Some(Continue::FromAnywhere))))
 }

@@ -12,10 +12,5 @@ use crate::mealy::Spec;
 
 /// The suite of the SPYH-method.
 pub fn spyh_suite(spec: &Spec, extra: usize) -> Suite<'_> {
-    Suite(Source::Kept(smallest(
-        spec,
-        extra,
-        &[Rule::FixedCover, Rule::OnTheFly],
-        Some(Continue::FromPrefix),
-    )))
+    Suite(Source::Kept(smallest(spec, extra, &Rule::ALL, Some(Continue::FromPrefix))))
 }
