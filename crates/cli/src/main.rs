@@ -1,1 +1,21 @@
-fn main() {}
+//! The `ioxide` program: flags and files in, exit status out.
+
+mod args;
+mod commands;
+mod exit;
+mod load;
+mod message;
+mod progress;
+mod record;
+mod render;
+mod seed;
+mod session;
+mod solver;
+
+use clap::Parser;
+
+fn main() -> std::process::ExitCode {
+    let args = args::Args::parse();
+    let outcome = std::panic::catch_unwind(|| commands::run(args));
+    exit::finish(outcome)
+}

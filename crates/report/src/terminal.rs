@@ -6,8 +6,8 @@
 use std::io::{self, Write};
 
 use ioxide_runner::event::{
-    CampaignFinished, CampaignStarted, Event, EventKind, Explanation, LabelTold, Outcome, Replayed, ShrunkTold,
-    StepTold, Trouble, VerdictTold,
+    CampaignFinished, CampaignStarted, Event, EventKind, Explanation, LabelTold, Outcome, Replayed,
+    ShrunkTold, StepTold, Trouble, VerdictTold,
 };
 use ioxide_runner::reporter::Reporter;
 
@@ -32,13 +32,26 @@ pub struct Terminal<W: Write, P: FnMut(&str)> {
 impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
     /// Results go to `out`, progress to `progress`.
     pub fn new(out: W, progress: P) -> Self {
-        Self { out, progress, runs: 0, run: 0, total_steps: 0, steps: Vec::new(), verdict: None, trouble: None }
+        Self {
+            out,
+            progress,
+            runs: 0,
+            run: 0,
+            total_steps: 0,
+            steps: Vec::new(),
+            verdict: None,
+            trouble: None,
+        }
     }
 
     fn started(&mut self, told: &CampaignStarted) -> io::Result<()> {
         self.runs = told.runs;
         let runs = plural(told.runs, "run");
-        writeln!(self.out, "testing `{}` against {} ({}, {runs}, seed {})", told.model, told.sut, told.tester, told.seed)
+        writeln!(
+            self.out,
+            "testing `{}` against {} ({}, {runs}, seed {})",
+            told.model, told.sut, told.tester, told.seed
+        )
     }
 
     fn step(&mut self, told: &StepTold) {
@@ -61,11 +74,18 @@ impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
             Outcome::Pass => Ok(()),
             Outcome::Inconclusive => {
                 let reason = verdict.map(|verdict| verdict.reason).unwrap_or_default();
-                writeln!(self.out, "run {}: inconclusive after {} ({reason})", run + 1, plural(steps as u64, "step"))
+                writeln!(
+                    self.out,
+                    "run {}: inconclusive after {} ({reason})",
+                    run + 1,
+                    plural(steps as u64, "step")
+                )
             }
             Outcome::Fail => self.failure(run, steps, verdict.as_ref()),
             Outcome::Error => self.error(run, trouble.as_ref()),
-            Outcome::Interrupted => writeln!(self.out, "run {}: interrupted after {}", run + 1, plural(steps as u64, "step")),
+            Outcome::Interrupted => {
+                writeln!(self.out, "run {}: interrupted after {}", run + 1, plural(steps as u64, "step"))
+            }
         }
     }
 
@@ -86,10 +106,14 @@ impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
     }
 
     fn explanation(&mut self, told: &Explanation) -> io::Result<()> {
-        let allowed: Vec<String> = told.allowed.iter().map(|allowed| match &allowed.switch {
-            Some(switch) => format!("{} [{switch}]", allowed.label),
-            None => allowed.label.clone(),
-        }).collect();
+        let allowed: Vec<String> = told
+            .allowed
+            .iter()
+            .map(|allowed| match &allowed.switch {
+                Some(switch) => format!("{} [{switch}]", allowed.label),
+                None => allowed.label.clone(),
+            })
+            .collect();
         let allowed = if allowed.is_empty() { "nothing".to_owned() } else { allowed.join(", or ") };
         writeln!(self.out, "    observed  {}", told.observed)?;
         writeln!(self.out, "    allowed   {allowed}")?;
@@ -125,7 +149,13 @@ impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
     fn shrunk(&mut self, told: &ShrunkTold) -> io::Result<()> {
         let size = told.trace.len();
         let kind = if told.minimal { "smallest" } else { "smaller" };
-        writeln!(self.out, "    {kind} failing run: {} (of {}), {} tried", plural(size as u64, "step"), told.from, plural(u64::from(told.attempts), "run"))?;
+        writeln!(
+            self.out,
+            "    {kind} failing run: {} (of {}), {} tried",
+            plural(size as u64, "step"),
+            told.from,
+            plural(u64::from(told.attempts), "run")
+        )?;
         for (i, LabelTold { text, .. }) in told.trace.iter().enumerate() {
             let mark = if i + 1 == size { "✗" } else { " " };
             writeln!(self.out, "  {mark} {:>3}  {text}", i + 1)?;
@@ -140,9 +170,15 @@ impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
             (told.inconclusive, "inconclusive"),
             (told.errors, "without verdict"),
         ];
-        let shown: Vec<String> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+        let shown: Vec<String> =
+            parts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
         let shown = if shown.is_empty() { "none finished".to_owned() } else { shown.join(", ") };
-        writeln!(self.out, "{}: {shown}; {}", plural(told.runs, "run"), plural(self.total_steps as u64, "step"))?;
+        writeln!(
+            self.out,
+            "{}: {shown}; {}",
+            plural(told.runs, "run"),
+            plural(self.total_steps as u64, "step")
+        )?;
         write!(self.out, "switches: {} certainly taken", told.covered.len())?;
         match told.never.is_empty() {
             true => writeln!(self.out, ", every one at least possibly"),

@@ -1,0 +1,31 @@
+//! One module per command: load, call, show.
+
+mod bench;
+mod check;
+mod demo;
+mod explain;
+mod fmt;
+mod replay;
+mod show;
+mod step;
+mod sut;
+mod test;
+
+use crate::args::{Args, Command};
+use crate::exit::{ExitStatus, Stop};
+
+/// Does what was asked.
+pub fn run(args: Args) -> Result<ExitStatus, Stop> {
+    match args.command {
+        Command::Demo(args) => demo::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Fmt(args) => fmt::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Step(args) => step::run(&args),
+        Command::Sut(args) => sut::run(&args),
+        Command::Test(args) => test::run(&args),
+        Command::Replay(args) => replay::run(&args),
+        Command::Bench(args) => bench::run(&args),
+    }
+}

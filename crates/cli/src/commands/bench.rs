@@ -1,0 +1,13 @@
+//! `ioxide bench`: the project's measurements, repeatable.
+
+mod scale;
+
+use crate::args::{Bench, BenchName};
+use crate::exit::{ExitStatus, Stop};
+
+/// Runs the wanted measurement.
+pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+    match args.name {
+        BenchName::Scale => scale::run(args),
+    }
+}

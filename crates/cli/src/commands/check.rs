@@ -1,0 +1,151 @@
+//! `ioxide check`: what is wrong with a model.
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+
+use ioxide_model::diag::{Diagnostic, Severity};
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_symex::{Ctx, ExploreConfig, Limits, Lint, StopReason, lint};
+use serde_json::json;
+
+use crate::args::Check;
+use crate::exit::{ExitStatus, Stop};
+use crate::progress::Progress;
+use crate::{load, render, solver};
+
+/// What was found in one file.
+struct Checked {
+    file: String,
+    diagnostics: Vec<Diagnostic>,
+    deep: Option<Deep>,
+}
+
+/// What the deep lints rest on.
+struct Deep {
+    states: usize,
+    stop: StopReason,
+    open: usize,
+}
+
+/// Checks every file; all are checked even if one is wrong.
+pub fn run(args: &Check) -> Result<ExitStatus, Stop> {
+    let mut sources = Sources::new();
+    let mut results = Vec::new();
+    let mut trouble = None;
+    for path in &args.files {
+        match check(args, &mut sources, path) {
+            Ok(checked) => results.push(checked),
+            Err(stop) if args.files.len() == 1 => return Err(stop),
+            Err(stop) => {
+                crate::exit::say(&stop);
+                trouble = Some(stop);
+            }
+        }
+    }
+    if args.json {
+        show_json(&sources, &results)?
+    } else {
+        show(&sources, &results)?
+    }
+    if let Some(stop) = trouble {
+        return Err(Stop::quiet(stop.status()));
+    }
+    let worst = results.iter().flat_map(|checked| &checked.diagnostics).map(|found| found.severity).max();
+    Ok(match worst {
+        Some(Severity::Error) => ExitStatus::Model,
+        Some(Severity::Warning) if args.deny_warnings => ExitStatus::Model,
+        _ => ExitStatus::Success,
+    })
+}
+
+fn check(args: &Check, sources: &mut Sources, path: &str) -> Result<Checked, Stop> {
+    let file = sources.add(path, load::read(path)?);
+    let loaded = load::load(sources, file, &args.set)?;
+    let mut diagnostics = loaded.diagnostics;
+    let mut deep = None;
+    if let (true, Some(mut model)) = (args.deep, loaded.model) {
+        let found = look_deep(args, &mut model)?;
+        deep = Some(Deep {
+            states: found.exploration.stats.states,
+            stop: found.exploration.stop,
+            open: found.open,
+        });
+        diagnostics.extend(found.findings);
+    }
+    Ok(Checked { file: path.to_owned(), diagnostics, deep })
+}
+
+fn look_deep(args: &Check, model: &mut Model) -> Result<Lint, Stop> {
+    let mut solver = solver::make(&args.solver)?;
+    let limits = Limits { max_states: args.max_states, max_depth: u32::MAX };
+    let config = ExploreConfig { limits, ..ExploreConfig::default() };
+    let mut progress = Progress::new();
+    let mut cx = Ctx::new(model, &mut *solver);
+    Ok(lint(&mut cx, &config, &mut |stats| {
+        progress.tick(|| format!("exploring: {} states, {} looked into", stats.states, stats.expanded));
+        ControlFlow::Continue(())
+    }))
+}
+
+fn show(sources: &Sources, results: &[Checked]) -> Result<(), Stop> {
+    let mut out = io::stdout().lock();
+    for checked in results {
+        eprint!("{}", render::text(sources, &checked.diagnostics));
+        let count = |severity| checked.diagnostics.iter().filter(|found| found.severity == severity).count();
+        let summary = match (count(Severity::Error), count(Severity::Warning), count(Severity::Hint)) {
+            (0, 0, 0) => "ok".to_owned(),
+            (errors, warnings, hints) => {
+                let parts = [(errors, "error"), (warnings, "warning"), (hints, "hint")];
+                let shown = parts.iter().filter(|(n, _)| *n > 0);
+                shown.map(|(n, word)| plural(*n, word)).collect::<Vec<_>>().join(", ")
+            }
+        };
+        writeln!(
+            out,
+            "{}: {summary}{}",
+            checked.file,
+            checked.deep.as_ref().map(deep_text).unwrap_or_default()
+        )?;
+    }
+    Ok(())
+}
+
+fn deep_text(deep: &Deep) -> String {
+    let states = plural(deep.states, "symbolic state");
+    let how = match deep.stop {
+        StopReason::Exhausted => "all explored",
+        StopReason::MaxStates => "limit reached; raise --max-states to see more",
+        StopReason::MaxDepth => "depth limit reached",
+        StopReason::Stopped => "stopped",
+    };
+    let open = match deep.open {
+        0 => String::new(),
+        n => format!("; {} left open by the solver", plural(n, "question")),
+    };
+    format!(" ({states}, {how}{open})")
+}
+
+fn plural(n: usize, word: &str) -> String {
+    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
+}
+
+fn show_json(sources: &Sources, results: &[Checked]) -> Result<(), Stop> {
+    let files: Vec<_> = results
+        .iter()
+        .map(|checked| {
+            let list: Vec<_> = checked.diagnostics.iter().map(|found| render::json(sources, found)).collect();
+            json!({
+                "file": checked.file,
+                "diagnostics": list,
+                "deep": checked.deep.as_ref().map(|deep| json!({
+                    "states": deep.states,
+                    "complete": deep.stop == StopReason::Exhausted,
+                    "open": deep.open,
+                })),
+            })
+        })
+        .collect();
+    writeln!(io::stdout().lock(), "{}", json!({ "version": 1, "files": files }))?;
+    Ok(())
+}

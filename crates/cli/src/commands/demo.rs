@@ -1,0 +1,94 @@
+//! `ioxide demo`: the main job on what ships with ioxide.
+//!
+//! The bounded retransmission protocol: a correct sender passes, a sender that flips the
+//! alternating bit on retransmission is caught, and the failing run is made small.
+
+use std::io::{self, Write};
+
+use ioxide_lang::{Options, load};
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome};
+use ioxide_testgen::tester::random::{Random, RandomConfig};
+use serde_json::json;
+
+use super::test::outcome_json;
+use crate::args::{Demo, SolverArgs};
+use crate::exit::{ExitStatus, Stop};
+use crate::session::{Session, Show, System};
+
+const SPEC: &str = include_str!("../../../../examples/brp/spec.iox");
+const FAULTY: &str = include_str!("../../../../examples/brp/m3.iox");
+
+/// Tests both systems; succeeds if the correct one passes and the faulty one is caught.
+pub fn run(args: &Demo) -> Result<ExitStatus, Stop> {
+    let mut out = io::stdout().lock();
+    if !args.json {
+        writeln!(
+            out,
+            "The model: a sender that splits a file into three frames, repeats a frame that is not"
+        )?;
+        writeln!(out, "acknowledged, and reports how it ended (examples/brp/spec.iox).\n")?;
+        writeln!(out, "1. A correct system.")?;
+    }
+    let correct = test(args, SPEC, "a correct sender")?;
+    if !args.json {
+        writeln!(
+            out,
+            "\n2. A system with a planted bug: it flips the alternating bit when it repeats a frame."
+        )?;
+    }
+    let faulty = test(args, FAULTY, "a faulty sender (examples/brp/m3.iox)")?;
+    let good = correct.1.counts.failed == 0 && correct.1.counts.passed > 0 && faulty.1.counts.failed > 0;
+    if args.json {
+        let spec = model(SPEC)?;
+        let result = json!({
+            "version": 1,
+            "correct": outcome_json(&spec, &correct.0, &correct.1),
+            "faulty": outcome_json(&spec, &faulty.0, &faulty.1),
+        });
+        writeln!(out, "{result}")?;
+    } else if good {
+        writeln!(
+            out,
+            "\nThe correct system passed, the bug was found. Next: `ioxide step examples/brp/spec.iox`,"
+        )?;
+        writeln!(out, "or `ioxide test examples/brp/spec.iox --sut model:examples/brp/m5.iox`.")?;
+    }
+    if !good {
+        return Err(Stop::new(
+            ExitStatus::Inconclusive,
+            "the demo did not show what it should; try another --seed",
+        ));
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn test(args: &Demo, sut: &str, name: &str) -> Result<(CampaignConfig, CampaignOutcome), Stop> {
+    let mut tester = Random::new(RandomConfig::default(), args.seed);
+    let config = CampaignConfig {
+        runs: 20,
+        seed: args.seed,
+        tester: "random tester".into(),
+        sut: name.into(),
+        file: "examples/brp/spec.iox".into(),
+        ..CampaignConfig::default()
+    };
+    let session = Session {
+        spec: model(SPEC)?,
+        sut: System::Model(model(sut)?),
+        tester: &mut tester,
+        solver: &SolverArgs::default(),
+        show: if args.json { Show::Nothing } else { Show::People },
+        record: None,
+    };
+    let outcome = session.run(&config)?;
+    Ok((config, outcome))
+}
+
+fn model(text: &str) -> Result<Model, Stop> {
+    let mut sources = Sources::new();
+    let file = sources.add("brp.iox", text);
+    let loaded = load(&sources, file, &Options::default());
+    loaded.model.ok_or_else(|| Stop::new(ExitStatus::Internal, "a model of the demo does not load"))
+}

@@ -1,0 +1,25 @@
+//! `ioxide explain`: a diagnostic code explained.
+
+use std::io::{self, Write};
+
+use ioxide_model::code::Code;
+
+use crate::args::Explain;
+use crate::exit::{ExitStatus, Stop};
+
+/// Writes the page of a code, or the list of codes.
+pub fn run(args: &Explain) -> Result<ExitStatus, Stop> {
+    let mut out = io::stdout().lock();
+    if args.list {
+        for code in Code::ALL {
+            writeln!(out, "{}  {}", code.id(), code.title())?;
+        }
+        return Ok(ExitStatus::Success);
+    }
+    let wanted = args.code.as_deref().unwrap_or_default();
+    let code = Code::by_id(wanted).ok_or_else(|| {
+        Stop::usage(format!("there is no code `{wanted}`")).help("`ioxide explain --list` lists them all")
+    })?;
+    write!(out, "{}", code.explanation())?;
+    Ok(ExitStatus::Success)
+}

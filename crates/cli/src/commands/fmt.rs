@@ -1,0 +1,59 @@
+//! `ioxide fmt`: one canonical layout.
+
+use std::fs;
+use std::io::{self, Write};
+
+use ioxide_model::source::Sources;
+
+use crate::args::Fmt;
+use crate::exit::{ExitStatus, Stop};
+use crate::{load, render};
+
+/// Lays out every file; with `--check` only says which are not.
+pub fn run(args: &Fmt) -> Result<ExitStatus, Stop> {
+    let mut status = ExitStatus::Success;
+    for path in &args.files {
+        let before = load::read(path)?;
+        let Some(after) = formatted(path, &before)? else {
+            status = ExitStatus::Model;
+            continue;
+        };
+        match path.as_str() {
+            "-" => io::stdout().lock().write_all(after.as_bytes())?,
+            _ if before == after => (),
+            _ if args.check => {
+                eprintln!("{path}: not laid out canonically; run `ioxide fmt {path}`");
+                status = ExitStatus::Failure;
+            }
+            _ => write(path, &after)?,
+        }
+    }
+    Ok(status)
+}
+
+/// The canonical text; `None` if there is none, and the reason is on stderr.
+fn formatted(path: &str, text: &str) -> Result<Option<String>, Stop> {
+    if path != "-" && !path.ends_with(".iox") {
+        return Err(Stop::usage(format!("`{path}` is not an `.iox` file"))
+            .help("only `.iox` models have a canonical layout"));
+    }
+    let name = if path == "-" { "stdin.iox" } else { path };
+    let mut sources = Sources::new();
+    let file = sources.add(name, text);
+    match ioxide_lang::format(&sources, file) {
+        Ok(text) => Ok(Some(text)),
+        Err(diagnostics) => {
+            eprint!("{}", render::text(&sources, &diagnostics));
+            eprintln!("error: `{path}` is left as it is: it has errors");
+            Ok(None)
+        }
+    }
+}
+
+/// Replaces the file in one step, so that no interruption leaves half of it.
+fn write(path: &str, text: &str) -> Result<(), Stop> {
+    let temporary = format!("{path}.tmp");
+    fs::write(&temporary, text)
+        .and_then(|()| fs::rename(&temporary, path))
+        .map_err(|error| Stop::usage(format!("cannot write `{path}`: {error}")))
+}

@@ -1,0 +1,28 @@
+//! `ioxide show`: the model as text or picture.
+
+use std::io::{self, Write};
+
+use ioxide_report::graph::Graph;
+use ioxide_report::{dot, json, mermaid, svg, text};
+
+use crate::args::{Format, Show};
+use crate::exit::{ExitStatus, Stop};
+use crate::load;
+
+/// Writes the model in the wanted format.
+pub fn run(args: &Show) -> Result<ExitStatus, Stop> {
+    let (_, model) = load::model(&args.model.file, &args.model.set)?;
+    let shown = match args.format {
+        Format::Text => text::text(&model),
+        Format::Json => json::json(&model),
+        Format::Dot => dot::dot(&Graph::of(&model)),
+        Format::Mermaid => mermaid::mermaid(&Graph::of(&model)),
+        Format::Svg => svg::svg(&Graph::of(&model), svg::SvgConfig::default()),
+    };
+    let mut out = io::stdout().lock();
+    out.write_all(shown.as_bytes())?;
+    if !shown.ends_with('\n') {
+        writeln!(out)?;
+    }
+    Ok(ExitStatus::Success)
+}

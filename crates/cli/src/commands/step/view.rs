@@ -1,0 +1,203 @@
+//! What the stepper shows: the belief, the choices, and why something is forbidden.
+
+use std::io::{self, Write};
+
+use ioxide_model::concrete::State;
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateId, GateKind, SwitchId};
+use ioxide_model::term::{Substitution, Term};
+use ioxide_model::value::Value;
+use ioxide_smt::solver::{Answer, Decision};
+use ioxide_symex::{After, Belief, Blocked, Ctx, Forbidden, SymState, offers};
+
+/// States of a belief shown before the rest is only counted.
+const MAX_SHOWN: usize = 12;
+
+/// A switch that can be taken now.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    pub switch: SwitchId,
+    pub gate: GateId,
+    /// What the field values have to satisfy.
+    facts: Vec<Term>,
+}
+
+impl Choice {
+    /// A message that takes the switch, with the given field values where there are some.
+    pub fn label(&self, cx: &mut Ctx<'_>, given: &[Option<Value>]) -> Result<Label, String> {
+        let fields = cx.sts.gates[self.gate].fields.clone();
+        let mut facts = self.facts.clone();
+        for (&field, value) in fields.iter().zip(given) {
+            let Some(value) = value else { continue };
+            let (field, value) = (cx.pool.var(field), cx.pool.value(value.clone()));
+            facts.push(cx.pool.eq(field, value));
+        }
+        let valuation = match cx.check(&facts) {
+            Answer::Sat(valuation) => valuation,
+            Answer::Unsat => return Err("no values make this possible".into()),
+            Answer::Unknown(why) => return Err(format!("{why}; write the values yourself")),
+        };
+        let value = |field| match valuation.get(field) {
+            Some(value) => value.clone(),
+            None => cx.pool.default_value(cx.pool.var_info(field).sort),
+        };
+        let values = fields.into_iter().map(value).collect();
+        Label::message(cx.sts, self.gate, values).ok_or_else(|| "an internal step is not observed".into())
+    }
+}
+
+/// The messages that can come now, inputs first.
+pub fn choices(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<Choice> {
+    let mut found: Vec<Choice> = Vec::new();
+    let visible = |kind| kind != GateKind::Internal;
+    match belief {
+        Belief::Concrete(states) => {
+            for state in states.iter().take(MAX_SHOWN) {
+                let offers = offers(cx, state, visible);
+                found.extend(offers.into_iter().map(|offer| Choice {
+                    switch: offer.switch,
+                    gate: offer.gate,
+                    facts: vec![offer.when],
+                }));
+            }
+        }
+        Belief::Symbolic(states) => {
+            for state in states.iter().take(MAX_SHOWN) {
+                found.extend(symbolic_choices(cx, state));
+            }
+        }
+        Belief::Unspecified => (),
+    }
+    let mut unique: Vec<Choice> = Vec::new();
+    for choice in found {
+        if !unique.iter().any(|other| other.switch == choice.switch && other.facts == choice.facts) {
+            unique.push(choice);
+        }
+    }
+    unique.sort_by_key(|choice| (cx.sts.gates[choice.gate].kind, choice.switch));
+    unique
+}
+
+fn symbolic_choices(cx: &mut Ctx<'_>, state: &SymState) -> Vec<Choice> {
+    let sts = cx.sts;
+    let known = state.store.substitution(sts);
+    let mut found = Vec::new();
+    for (id, switch) in sts.switches_from(state.loc) {
+        if sts.kind_of(switch) == GateKind::Internal {
+            continue;
+        }
+        let mut facts = state.path.facts().to_vec();
+        facts.push(cx.pool.substitute(switch.guard, &known));
+        if cx.decide(&facts) != Decision::Unsat {
+            found.push(Choice { switch: id, gate: switch.gate, facts });
+        }
+    }
+    found
+}
+
+/// Where the model may be.
+pub fn belief(cx: &Ctx<'_>, belief: &Belief, out: &mut impl Write) -> io::Result<()> {
+    let total = match belief.size() {
+        None => return writeln!(out, "the model says nothing any more; `undo` goes back"),
+        Some(1) => 1,
+        Some(n) => {
+            writeln!(out, "the model may be in one of {n} states:")?;
+            n
+        }
+    };
+    match belief {
+        Belief::Concrete(states) => {
+            for state in states.iter().take(MAX_SHOWN) {
+                writeln!(out, "  {}", concrete(cx, state))?;
+            }
+        }
+        Belief::Symbolic(states) => {
+            for state in states.iter().take(MAX_SHOWN) {
+                writeln!(out, "  {}", symbolic(cx, state))?;
+            }
+        }
+        Belief::Unspecified => (),
+    }
+    if total > MAX_SHOWN {
+        writeln!(out, "  … and {} more", total - MAX_SHOWN)?;
+    }
+    Ok(())
+}
+
+/// `idle  x = 3`.
+fn concrete(cx: &Ctx<'_>, state: &State) -> String {
+    let value = |(var, value)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show_value(value));
+    let values: Vec<String> = state.values.iter().map(value).collect();
+    format!("{}  {}", cx.sts.locations[state.loc].name, values.join(", ")).trim_end().to_owned()
+}
+
+/// `q1  fee = fee@0 where fee@0 > 0`.
+fn symbolic(cx: &Ctx<'_>, state: &SymState) -> String {
+    let value = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
+    let values: Vec<String> = state.store.iter(cx.sts).map(value).collect();
+    let facts: Vec<String> = state.path.facts().iter().map(|fact| cx.pool.show(*fact).to_string()).collect();
+    let path = if facts.is_empty() { String::new() } else { format!(" where {}", facts.join(" && ")) };
+    format!("{}  {}{path}", cx.sts.locations[state.loc].name, values.join(", "))
+}
+
+/// What can happen now.
+pub fn menu(cx: &mut Ctx<'_>, after: &After, choices: &[Choice], out: &mut impl Write) -> io::Result<()> {
+    for (i, choice) in choices.iter().enumerate() {
+        let switch = &cx.sts.switches[choice.switch];
+        let gate = &cx.sts.gates[choice.gate];
+        let mark = if gate.kind == GateKind::Output { '!' } else { '?' };
+        let fields: Vec<String> =
+            gate.fields.iter().map(|field| cx.pool.var_info(*field).name.to_string()).collect();
+        let fields = if fields.is_empty() { String::new() } else { format!("({})", fields.join(", ")) };
+        let guard = choice.facts.last().copied().unwrap_or(switch.guard);
+        let guard =
+            if cx.pool.is_true(guard) { String::new() } else { format!("  when {}", cx.pool.show(guard)) };
+        let target = &cx.sts.locations[switch.target].name;
+        writeln!(out, "{:>4}  {mark}{}{fields}{guard}  [{} -> {target}]", i + 1, gate.name, switch.label)?;
+    }
+    if after.accepts(cx, &Label::Quiescence) {
+        writeln!(out, "      quiet  silence is allowed")?;
+    }
+    Ok(())
+}
+
+/// Why a message was not possible.
+pub fn forbidden(cx: &mut Ctx<'_>, forbidden: &Forbidden, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "forbidden: {}", forbidden.label.show(cx.pool, cx.sts))?;
+    for refusal in &forbidden.refusals {
+        let switch = &cx.sts.switches[refusal.switch];
+        let why = match &refusal.blocked {
+            Blocked::Guard { conjunct } => {
+                let here = with_values(cx, &forbidden.before, refusal.state, *conjunct);
+                format!("needs {}, which is {here} here", cx.pool.show(*conjunct))
+            }
+            Blocked::Path => "is ruled out by what was observed before".to_owned(),
+            Blocked::Sort { field, value } => {
+                let info = cx.pool.var_info(*field);
+                format!(
+                    "`{}` is {}, not {}",
+                    info.name,
+                    cx.pool.show_sort(info.sort),
+                    cx.pool.show_value(value)
+                )
+            }
+            Blocked::Arity => "has another number of fields".to_owned(),
+            Blocked::Enabled => "can be taken without any input".to_owned(),
+        };
+        writeln!(out, "  {}: {why}", switch.label)?;
+    }
+    if forbidden.refusals.is_empty() {
+        writeln!(out, "  no transition of the states above has this message")?;
+    }
+    Ok(())
+}
+
+/// `conjunct` with the values of the state put in.
+fn with_values(cx: &mut Ctx<'_>, before: &Belief, state: usize, conjunct: Term) -> String {
+    let Belief::Concrete(states) = before else { return "not so".into() };
+    let Some(state) = states.iter().nth(state) else { return "not so".into() };
+    let known: Substitution =
+        state.values.iter().map(|(var, value)| (var, cx.pool.value(value.clone()))).collect();
+    let here = cx.pool.substitute(conjunct, &known);
+    cx.pool.show(here).to_string()
+}

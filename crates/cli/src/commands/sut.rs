@@ -1,0 +1,68 @@
+//! `ioxide sut`: plays a model as a system under test.
+
+use std::io::{self, BufReader};
+use std::net::TcpListener;
+use std::sync::Arc;
+
+use ioxide_model::sts::Model;
+use ioxide_runner::serve::{Happening, NewSolver, serve, serve_tcp};
+use ioxide_smt::solver::Solver;
+
+use crate::args::Sut;
+use crate::exit::{ExitStatus, Stop};
+use crate::{load, solver};
+
+/// Speaks the adapter protocol until the other side goes away.
+pub fn run(args: &Sut) -> Result<ExitStatus, Stop> {
+    let (_, model) = load::model(&args.model.file, &args.model.set)?;
+    let new_solver = factory(args)?;
+    let seed = args.seed.unwrap_or_else(crate::seed::fresh);
+    match &args.listen {
+        Some(address) => listen(model, &new_solver, seed, address),
+        None => stdio(&model, &*new_solver, seed),
+    }
+}
+
+/// Makes one solver per connection; whether it can be made is known before the first.
+fn factory(args: &Sut) -> Result<Arc<NewSolver>, Stop> {
+    solver::make(&args.solver)?;
+    let wanted = args.solver.clone();
+    Ok(Arc::new(move || match solver::make(&wanted) {
+        Ok(solver) => solver as Box<dyn Solver>,
+        Err(_) => Box::new(ioxide_smt::solver::NoSolver),
+    }))
+}
+
+fn stdio(model: &Model, new_solver: &NewSolver, seed: u64) -> Result<ExitStatus, Stop> {
+    let reader = BufReader::new(io::stdin());
+    serve(model, new_solver, seed, reader, io::stdout().lock()).map_err(|error| trouble(&error))?;
+    Ok(ExitStatus::Success)
+}
+
+fn listen(model: Model, new_solver: &Arc<NewSolver>, seed: u64, address: &str) -> Result<ExitStatus, Stop> {
+    // A port alone means this machine only.
+    let address = if address.contains(':') { address.to_owned() } else { format!("127.0.0.1:{address}") };
+    let listener = TcpListener::bind(&address).map_err(|error| {
+        Stop::usage(format!("cannot listen on `{address}`: {error}")).help("pick another port")
+    })?;
+    let place = listener.local_addr().map_or(address, |place| place.to_string());
+    eprintln!("playing `{}` on {place}, seed {seed}", model.sts.name);
+    serve_tcp(&listener, &Arc::new(model), new_solver, seed, tell).map_err(|error| trouble(&error))?;
+    Ok(ExitStatus::Success)
+}
+
+fn tell(happening: Happening) {
+    match happening {
+        Happening::Connected(peer) => eprintln!("{peer} connected"),
+        Happening::Left(peer, Ok(_)) => eprintln!("{peer} left"),
+        Happening::Left(peer, Err(error)) => eprintln!("{peer} left: {error}"),
+        Happening::NotAccepted(error) => eprintln!("a connection was not accepted: {error}"),
+    }
+}
+
+fn trouble(error: &io::Error) -> Stop {
+    match error.kind() {
+        io::ErrorKind::Unsupported => Stop::usage(format!("this model cannot be played: {error}")),
+        _ => Stop::new(ExitStatus::Infrastructure, format!("the connection broke: {error}")),
+    }
+}

@@ -1,0 +1,105 @@
+//! `ioxide test`: a live system against a model, on the fly.
+
+use std::io::{self, Write};
+
+use ioxide_model::sts::Model;
+use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
+use ioxide_runner::run::RunConfig;
+use ioxide_testgen::tester::random::{Random, RandomConfig};
+use serde_json::{Value as Json, json};
+
+use crate::args::Test;
+use crate::exit::{ExitStatus, Stop};
+use crate::session::{Session, Show, System, patience, status};
+use crate::{load, seed};
+
+/// Tests the system and says what was found.
+pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
+    let (_, spec) = load::model(&args.model.file, &args.model.set)?;
+    refuse_timed(&spec)?;
+    if args.tester != "random" {
+        return Err(Stop::usage(format!("there is no tester `{}`", args.tester)).help("there is `random`"));
+    }
+    if args.runs == 0 || args.steps == 0 {
+        return Err(Stop::new(ExitStatus::Nothing, "nothing to run: `--runs` and `--steps` must be above 0"));
+    }
+    let seed = args.seed.unwrap_or_else(seed::fresh);
+    let mut tester = Random::new(RandomConfig { steps: args.steps, ..RandomConfig::default() }, seed);
+    let config = CampaignConfig {
+        runs: args.runs,
+        seed,
+        on_failure: if args.keep_going { OnFailure::GoOn } else { OnFailure::Stop },
+        run: RunConfig { patience: patience(args.quiescence_ms), ..RunConfig::default() },
+        tester: format!("{} tester", args.tester),
+        sut: args.sut.clone(),
+        file: args.model.file.clone(),
+        ..CampaignConfig::default()
+    };
+    let shown = spec.clone();
+    let session = Session {
+        spec,
+        sut: System::named(&args.sut)?,
+        tester: &mut tester,
+        solver: &args.solver,
+        show: if args.json { Show::Nothing } else { Show::People },
+        record: args.report.as_deref(),
+    };
+    let outcome = session.run(&config)?;
+    if args.json {
+        writeln!(io::stdout().lock(), "{}", outcome_json(&shown, &config, &outcome))?;
+    } else if let Some(folder) = &args.report {
+        eprintln!("record: {folder}/{}", crate::session::RECORD);
+    }
+    Ok(status(&outcome))
+}
+
+/// Timed models are checked, shown and stepped through; running them needs clocks the runner does not have yet.
+pub fn refuse_timed(spec: &Model) -> Result<(), Stop> {
+    if !spec.sts.is_timed() {
+        return Ok(());
+    }
+    Err(Stop::usage(format!(
+        "`{}` has clocks; testing against timed models is not supported yet",
+        spec.sts.name
+    ))
+    .help("`check`, `show` and `step` work on it"))
+}
+
+/// The outcome for programs.
+pub fn outcome_json(spec: &Model, config: &CampaignConfig, outcome: &CampaignOutcome) -> Json {
+    let labels = |trace: &ioxide_model::trace::Trace| {
+        trace.labels.iter().map(|label| label.show(&spec.pool, &spec.sts)).collect::<Vec<_>>()
+    };
+    let failures: Vec<Json> = outcome
+        .failures
+        .iter()
+        .map(|failure| {
+            json!({
+                "run": failure.id.run,
+                "seed": failure.id.seed,
+                "trace": labels(&failure.trace),
+                "reproduced": failure.reproduced,
+                "of": failure.of,
+                "shrunk": failure.shrunk.as_ref().map(|shrunk| labels(&shrunk.trace)),
+            })
+        })
+        .collect();
+    let names = |ids: Vec<ioxide_model::sts::SwitchId>| {
+        ids.into_iter().map(|id| spec.sts.switches[id].label.to_string()).collect::<Vec<_>>()
+    };
+    json!({
+        "version": 1,
+        "seed": config.seed,
+        "runs": outcome.counts.total(),
+        "passed": outcome.counts.passed,
+        "failed": outcome.counts.failed,
+        "inconclusive": outcome.counts.inconclusive,
+        "errors": outcome.counts.errors,
+        "error": outcome.error.as_ref().map(ToString::to_string),
+        "interrupted": outcome.interrupted,
+        "steps": outcome.steps,
+        "failures": failures,
+        "covered": names(outcome.coverage.covered().collect()),
+        "never": names(outcome.coverage.never().collect()),
+    })
+}

@@ -1,0 +1,100 @@
+//! How the program ends: a number scripts can branch on, and a last word for people.
+
+use std::any::Any;
+use std::io;
+use std::process::ExitCode;
+
+/// The documented exit codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitStatus {
+    /// Passed, goals met.
+    Success = 0,
+    /// A conformance failure was found.
+    Failure = 1,
+    /// The command line or the configuration is wrong.
+    Usage = 2,
+    /// The model does not compile.
+    Model = 3,
+    /// There is nothing to run.
+    Nothing = 4,
+    /// Goals not met, or only inconclusive runs.
+    Inconclusive = 5,
+    /// Trouble with the adapter or the system under test; safe to retry.
+    Infrastructure = 6,
+    /// A bug in ioxide.
+    Internal = 70,
+    /// Interrupted; what was done is written.
+    Interrupted = 130,
+}
+
+/// Why a command stopped early: a status, what happened, and what to do next.
+#[derive(Debug)]
+pub struct Stop {
+    status: ExitStatus,
+    message: String,
+    help: Option<String>,
+}
+
+impl Stop {
+    /// Stops with `status` and says why.
+    pub fn new(status: ExitStatus, message: impl Into<String>) -> Self {
+        Self { status, message: message.into(), help: None }
+    }
+
+    /// The command line or the configuration is wrong.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(ExitStatus::Usage, message)
+    }
+
+    /// Says what to do next.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// The exit status it leads to.
+    pub fn status(&self) -> ExitStatus {
+        self.status
+    }
+
+    /// Everything was said already.
+    pub fn quiet(status: ExitStatus) -> Self {
+        Self::new(status, "")
+    }
+}
+
+impl From<io::Error> for Stop {
+    /// A reader that went away (as `head` does) is no trouble.
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::quiet(ExitStatus::Success),
+            _ => Self::usage(format!("cannot write: {error}")),
+        }
+    }
+}
+
+/// The exit code for what the command returned, its last word written to stderr.
+pub fn finish(outcome: Result<Result<ExitStatus, Stop>, Box<dyn Any + Send>>) -> ExitCode {
+    let status = match outcome {
+        Ok(Ok(status)) => status,
+        Ok(Err(stop)) => {
+            say(&stop);
+            stop.status
+        }
+        Err(_) => {
+            eprintln!("error: this is a bug in ioxide; please report it with the command and the files used");
+            ExitStatus::Internal
+        }
+    };
+    ExitCode::from(status as u8)
+}
+
+/// Writes why a command stopped to stderr.
+pub fn say(stop: &Stop) {
+    if !stop.message.is_empty() {
+        eprintln!("error: {}", stop.message);
+    }
+    if let Some(help) = &stop.help {
+        eprintln!("  help: {help}");
+    }
+}

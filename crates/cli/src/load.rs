@@ -1,0 +1,96 @@
+//! Files become sources and models; what is wrong with them is said here.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use ioxide_lang::{Loaded, Options};
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::{FileId, Sources};
+use ioxide_model::sts::Model;
+
+use crate::exit::{ExitStatus, Stop};
+use crate::render;
+
+/// The text of the file at `path` (`-` is stdin).
+pub fn read(path: &str) -> Result<String, Stop> {
+    let bytes = if path == "-" { read_stdin() } else { fs::read(path) };
+    let bytes = bytes.map_err(|error| cannot_read(path, &error))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
+        Stop::new(
+            ExitStatus::Model,
+            format!("`{path}` is not UTF-8 text: bad byte at offset {at}, line {line}"),
+        )
+        .help("save the file as UTF-8; models are plain text")
+    })
+}
+
+fn read_stdin() -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn cannot_read(path: &str, error: &std::io::Error) -> Stop {
+    let stop = Stop::usage(format!("cannot read `{path}`: {error}"));
+    match nearby(path) {
+        Some(name) => stop.help(format!("did you mean `{name}`?")),
+        None if Path::new(path).is_dir() => stop.help("name a model file in it, such as a `*.iox` file"),
+        None => stop.help("check the path; it is relative to the current directory"),
+    }
+}
+
+/// A file in the same directory with the same stem, or with the extension forgotten.
+fn nearby(path: &str) -> Option<String> {
+    let path = Path::new(path);
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let stem = path.file_stem()?;
+    let mut names: Vec<_> = fs::read_dir(parent).ok()?.flatten().map(|entry| entry.path()).collect();
+    names.sort();
+    let found = names.into_iter().find(|other| other.is_file() && other.file_stem() == Some(stem))?;
+    Some(found.strip_prefix("./").unwrap_or(&found).display().to_string())
+}
+
+/// Loads the model at `path`; findings that are not errors are written to stderr.
+pub fn model(path: &str, set: &[String]) -> Result<(Sources, Model), Stop> {
+    let mut sources = Sources::new();
+    let file = sources.add(path, read(path)?);
+    let loaded = load(&sources, file, set)?;
+    finish(sources, loaded)
+}
+
+/// Runs the front end with the overrides of `--set`.
+pub fn load(sources: &Sources, file: FileId, set: &[String]) -> Result<Loaded, Stop> {
+    let options = Options { overrides: overrides(set)? };
+    Ok(ioxide_lang::load(sources, file, &options))
+}
+
+fn overrides(set: &[String]) -> Result<Vec<(String, String)>, Stop> {
+    let pair = |text: &String| {
+        let (name, value) = text.split_once('=')?;
+        Some((name.trim().to_owned(), value.trim().to_owned()))
+    };
+    set.iter()
+        .map(|text| {
+            pair(text).ok_or_else(|| {
+                Stop::usage(format!("`--set {text}` is not NAME=VALUE")).help("write `--set MAX_RN=3`")
+            })
+        })
+        .collect()
+}
+
+fn finish(sources: Sources, loaded: Loaded) -> Result<(Sources, Model), Stop> {
+    let errors: Vec<Diagnostic> =
+        loaded.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).cloned().collect();
+    match loaded.model {
+        Some(model) if errors.is_empty() => Ok((sources, model)),
+        _ => {
+            eprint!("{}", render::text(&sources, &errors));
+            let count = errors.len();
+            let plural = if count == 1 { "" } else { "s" };
+            Err(Stop::new(ExitStatus::Model, format!("the model has {count} error{plural}")))
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Messages as people type them: `coin`, `inX(p: 3)`, `SET(key: k1, value: 5)`.
+//!
+//! Values are written as in models, constants only: numbers, `true`, strings in quotes,
+//! names of enum values, `none`, `some(3)`, `Point { x: 1, y: 2 }`.
+
+use std::sync::Arc;
+
+use ioxide_model::label::Label;
+use ioxide_model::sort::{Ctor, DataKind, Sort};
+use ioxide_model::sts::{GateId, Sts};
+use ioxide_model::term::TermPool;
+use ioxide_model::value::{DataValue, Value};
+
+/// A gate, and a value for each field that was written.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Typed {
+    pub gate: GateId,
+    pub values: Vec<Option<Value>>,
+}
+
+impl Typed {
+    /// The label, if every field has a value.
+    pub fn label(&self, sts: &Sts) -> Option<Label> {
+        Label::message(sts, self.gate, self.values.iter().cloned().collect::<Option<_>>()?)
+    }
+}
+
+/// Reads a message; `?` and `!` in front are allowed.
+pub fn read(pool: &TermPool, sts: &Sts, text: &str) -> Result<Typed, String> {
+    let text = text.trim().trim_start_matches(['?', '!']);
+    let (name, rest) = text.split_at(text.find('(').unwrap_or(text.len()));
+    let name = name.trim();
+    let gate = sts.gate_named(name).filter(|gate| *gate != Sts::TAU).ok_or_else(|| unknown(sts, name))?;
+    let inner = match rest.trim() {
+        "" => "",
+        rest => rest
+            .strip_prefix('(')
+            .and_then(|rest| rest.strip_suffix(')'))
+            .ok_or_else(|| format!("`{rest}` should be `(field: value, ...)`"))?,
+    };
+    let fields = &sts.gates[gate].fields;
+    let mut values = vec![None; fields.len()];
+    for part in split(inner) {
+        let (field, value) =
+            part.split_once(':').ok_or_else(|| format!("`{part}` should be `field: value`"))?;
+        let at =
+            fields.iter().position(|var| &*pool.var_info(*var).name == field.trim()).ok_or_else(|| {
+                let names: Vec<String> =
+                    fields.iter().map(|var| format!("`{}`", pool.var_info(*var).name)).collect();
+                format!("`{name}` has no field `{}`; it has {}", field.trim(), list(&names))
+            })?;
+        values[at] = Some(value_of(pool, pool.var_info(fields[at]).sort, value.trim())?);
+    }
+    Ok(Typed { gate, values })
+}
+
+fn unknown(sts: &Sts, name: &str) -> String {
+    let names: Vec<String> = sts.gates.iter().skip(1).map(|gate| format!("`{}`", gate.name)).collect();
+    format!("there is no message `{name}`; there is {}", list(&names))
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
+/// Splits at commas that stand outside brackets and quotes.
+fn split(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut depth, mut quoted, mut escaped, mut start) = (0i32, false, false, 0);
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            _ if quoted => (),
+            '(' | '{' => depth += 1,
+            ')' | '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => (),
+        }
+    }
+    parts.push(&text[start..]);
+    parts.retain(|part| !part.trim().is_empty());
+    parts
+}
+
+/// Reads a constant of `sort`.
+fn value_of(pool: &TermPool, sort: Sort, text: &str) -> Result<Value, String> {
+    let wrong = || format!("`{text}` is not a value of type {}", pool.show_sort(sort));
+    let value = match sort {
+        Sort::Bool => Value::Bool(text.parse().map_err(|_| wrong())?),
+        Sort::Int | Sort::Range { .. } => Value::Int(text.parse().map_err(|_| wrong())?),
+        Sort::Real => Value::Real(text.parse().map_err(|_| wrong())?),
+        Sort::Str => Value::Str(serde_json::from_str::<String>(text).map_err(|_| wrong())?.into()),
+        Sort::Data(data) => {
+            let info = pool.data(data);
+            let head = text.split(['(', '{']).next().unwrap_or(text).trim();
+            let found = info.ctors.iter().position(|ctor| &*ctor.name == head).ok_or_else(wrong)?;
+            let args = arguments(pool, &info.ctors[found], info.kind, text[head.len()..].trim())?;
+            Value::Data(DataValue { data, ctor: found as u32, args })
+        }
+    };
+    if pool.has_sort(&value, sort) { Ok(value) } else { Err(wrong()) }
+}
+
+fn arguments(pool: &TermPool, ctor: &Ctor, kind: DataKind, text: &str) -> Result<Arc<[Value]>, String> {
+    let brackets = if kind == DataKind::Record { ['{', '}'] } else { ['(', ')'] };
+    let inner = text.strip_prefix(brackets[0]).and_then(|text| text.strip_suffix(brackets[1])).unwrap_or("");
+    let parts = split(inner);
+    if parts.len() != ctor.fields.len() {
+        return Err(format!("`{}` has {} fields, not {}", ctor.name, ctor.fields.len(), parts.len()));
+    }
+    let mut values = Vec::with_capacity(parts.len());
+    for (field, part) in ctor.fields.iter().zip(parts) {
+        let text = match (kind, part.split_once(':')) {
+            (DataKind::Record, Some((name, value))) if name.trim() == &*field.name => value,
+            (DataKind::Record, _) => return Err(format!("`{part}` should be `{}: value`", field.name)),
+            _ => part,
+        };
+        values.push(value_of(pool, field.sort, text.trim())?);
+    }
+    Ok(values.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioxide_lang::{Options, load};
+    use ioxide_model::source::Sources;
+    use ioxide_model::sts::Model;
+
+    fn model() -> Model {
+        let text = "model M { enum Key { k1, k2 } record P { x: int, y: real }\n\
+            input A(key: Key, n: 0..9, s: string, p: P, o: int?) input B output C(b: bool)\n\
+            state s { a: on A b: on B c: emit C } }";
+        let mut sources = Sources::new();
+        let file = sources.add("m.iox", text);
+        let loaded = load(&sources, file, &Options::default());
+        loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+    }
+
+    #[test]
+    fn messages_read_back_as_they_are_shown() {
+        let model = model();
+        for text in [
+            "?A(key: k2, n: 7, s: \"a, (\\\"\", p: P { x: -1, y: 0.5 }, o: some(3))",
+            "?A(key: k1, n: 0, s: \"\", p: P { x: 1, y: 2.0 }, o: none)",
+            "?B",
+            "!C(b: true)",
+        ] {
+            let typed = read(&model.pool, &model.sts, text).expect(text);
+            let label = typed.label(&model.sts).expect("all fields have values");
+            assert_eq!(label.show(&model.pool, &model.sts), text);
+        }
+    }
+
+    #[test]
+    fn fields_may_be_left_open() {
+        let model = model();
+        let typed = read(&model.pool, &model.sts, "A(n: 3)").expect("a message");
+        assert_eq!(typed.values.iter().filter(|value| value.is_some()).count(), 1);
+        assert_eq!(typed.label(&model.sts), None);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let model = model();
+        let problem = |text: &str| read(&model.pool, &model.sts, text).expect_err(text);
+        insta::assert_snapshot!(problem("D"), @"there is no message `D`; there is `A`, `B`, `C`");
+        insta::assert_snapshot!(problem("C(x: 1)"), @"`C` has no field `x`; it has `b`");
+        insta::assert_snapshot!(problem("A(n: 10)"), @"`10` is not a value of type 0..9");
+        insta::assert_snapshot!(problem("A(key: k3)"), @"`k3` is not a value of type Key");
+        insta::assert_snapshot!(problem("A(n"), @"`(n` should be `(field: value, ...)`");
+        insta::assert_snapshot!(problem("internal"), @"there is no message `internal`; there is `A`, `B`, `C`");
+    }
+}

@@ -1,0 +1,51 @@
+//! Progress on stderr for anything that takes more than a second.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// One line on stderr, rewritten in place on a terminal, repeated now and then elsewhere.
+pub struct Progress {
+    started: Instant,
+    shown: Option<Instant>,
+    terminal: bool,
+}
+
+impl Progress {
+    /// Starts the clock; nothing is shown in the first second.
+    pub fn new() -> Self {
+        Self { started: Instant::now(), shown: None, terminal: std::io::stderr().is_terminal() }
+    }
+
+    /// How long it has taken so far.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Shows `line` if it is time to.
+    pub fn tick(&mut self, line: impl FnOnce() -> String) {
+        let pause = if self.terminal { Duration::from_millis(200) } else { Duration::from_secs(5) };
+        let due = match self.shown {
+            None => self.started.elapsed() > Duration::from_secs(1),
+            Some(last) => last.elapsed() > pause,
+        };
+        if !due {
+            return;
+        }
+        self.shown = Some(Instant::now());
+        let seconds = self.started.elapsed().as_secs();
+        match self.terminal {
+            true => eprint!("\r\x1b[K{} ({seconds} s)", line()),
+            false => eprintln!("{} ({seconds} s)", line()),
+        }
+        let _ = std::io::stderr().flush();
+    }
+}
+
+impl Drop for Progress {
+    /// Leaves the terminal line clean.
+    fn drop(&mut self) {
+        if self.terminal && self.shown.is_some() {
+            eprint!("\r\x1b[K");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! A test campaign from the command line: opens the system, runs, tells, records.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ioxide_model::sts::Model;
+use ioxide_report::terminal::Terminal;
+use ioxide_runner::adapter::model::ModelAdapter;
+use ioxide_runner::adapter::process::ProcessAdapter;
+use ioxide_runner::adapter::tcp::TcpAdapter;
+use ioxide_runner::adapter::{Adapter, AdapterError, Connection, SutSpec};
+use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, campaign};
+use ioxide_runner::clock::Monotonic;
+use ioxide_runner::record::Recorder;
+use ioxide_runner::reporter::{Reporter, Teller};
+use ioxide_runner::run::Bench;
+use ioxide_symex::Ctx;
+use ioxide_testgen::tester::Tester;
+
+use crate::args::SolverArgs;
+use crate::exit::{ExitStatus, Stop};
+use crate::progress::Progress;
+use crate::{load, solver};
+
+/// Set by the first Ctrl-C; the run ends after its step and everything is written.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// What a campaign needs besides its settings.
+pub struct Session<'a> {
+    /// The specification.
+    pub spec: Model,
+    /// The system under test.
+    pub sut: System,
+    /// Decides the moves.
+    pub tester: &'a mut dyn Tester,
+    /// How questions are decided.
+    pub solver: &'a SolverArgs,
+    /// Where results for people go.
+    pub show: Show,
+    /// The directory for the record.
+    pub record: Option<&'a str>,
+}
+
+/// Whether results are shown as they come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Show {
+    /// On stdout.
+    People,
+    /// Not at all: the caller prints JSON.
+    Nothing,
+}
+
+/// A system under test, ready to be opened.
+pub enum System {
+    /// A model played in this process.
+    Model(Model),
+    /// A command that speaks the protocol on its standard streams.
+    Stdio(String),
+    /// An address that speaks it.
+    Tcp(String),
+}
+
+impl System {
+    /// The system `text` names; a model is loaded.
+    pub fn named(text: &str) -> Result<Self, Stop> {
+        let spec: SutSpec = text.parse().map_err(|error| Stop::usage(format!("--sut: {error}")))?;
+        Ok(match spec {
+            SutSpec::Model(path) => Self::Model(load::model(&path, &[])?.1),
+            SutSpec::Stdio(command) => Self::Stdio(command),
+            SutSpec::Tcp(address) => Self::Tcp(address),
+        })
+    }
+}
+
+impl Session<'_> {
+    /// Runs the campaign.
+    pub fn run(self, config: &CampaignConfig) -> Result<CampaignOutcome, Stop> {
+        catch_interrupts();
+        let Self { mut spec, sut, tester, solver: wanted, show, record } = self;
+        let interface = Arc::new(spec.clone());
+        let mut spec_solver = solver::make(wanted)?;
+        let mut sut_solver = solver::make(wanted)?;
+        let connection = Connection { seed: Some(config.seed), ..Connection::default() };
+        let mut sut_model;
+        let mut adapter: Box<dyn Adapter + '_> = match sut {
+            System::Model(model) => {
+                sut_model = model;
+                let cx = Ctx::new(&mut sut_model, &mut *sut_solver);
+                let adapter = ModelAdapter::new(&interface, cx, config.seed);
+                Box::new(
+                    adapter.map_err(|error| Stop::usage(format!("this model cannot be played: {error}")))?,
+                )
+            }
+            System::Stdio(command) => {
+                Box::new(ProcessAdapter::start(&command, interface, connection).map_err(trouble)?)
+            }
+            System::Tcp(address) => {
+                Box::new(TcpAdapter::connect(&address, interface, connection).map_err(trouble)?)
+            }
+        };
+        let mut cx = Ctx::new(&mut spec, &mut *spec_solver);
+        let mut bench = Bench { cx: &mut cx, adapter: &mut *adapter, stop: &STOP };
+        let mut reporters = reporters(show, record)?;
+        let mut clock = Monotonic::start();
+        let mut teller = Teller::new(&mut reporters, &mut clock);
+        Ok(campaign(&mut bench, tester, config, &mut teller)?)
+    }
+}
+
+/// Where the record of a campaign lies.
+pub const RECORD: &str = "campaign.jsonl";
+
+fn reporters(show: Show, record: Option<&str>) -> Result<Vec<Box<dyn Reporter>>, Stop> {
+    let mut reporters: Vec<Box<dyn Reporter>> = Vec::new();
+    if let Some(folder) = record {
+        let path = Path::new(folder).join(RECORD);
+        let cannot = |error: io::Error| Stop::usage(format!("cannot write `{}`: {error}", path.display()));
+        fs::create_dir_all(folder).map_err(cannot)?;
+        let file = File::create(&path).map_err(cannot)?;
+        reporters.push(Box::new(Recorder::new(BufWriter::new(file)).map_err(cannot)?));
+    }
+    if show == Show::People {
+        let mut progress = Progress::new();
+        reporters
+            .push(Box::new(Terminal::new(io::stdout(), move |line: &str| progress.tick(|| line.to_owned()))));
+    }
+    Ok(reporters)
+}
+
+/// The first Ctrl-C asks the run to end, the second ends the program.
+fn catch_interrupts() {
+    // An error means that a handler is set already: nothing is lost.
+    let _ = ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::Relaxed) {
+            std::process::exit(ExitStatus::Interrupted as i32);
+        }
+        eprintln!("\nfinishing the step and writing what was done; once more to stop at once");
+    });
+}
+
+fn trouble(error: AdapterError) -> Stop {
+    Stop::new(ExitStatus::Infrastructure, error.to_string())
+        .help("no verdict: check that the system starts and speaks the adapter protocol")
+}
+
+/// How long silence must last.
+pub fn patience(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+/// The exit status a campaign leads to.
+pub fn status(outcome: &CampaignOutcome) -> ExitStatus {
+    let counts = outcome.counts;
+    match () {
+        () if counts.failed > 0 => ExitStatus::Failure,
+        () if outcome.interrupted => ExitStatus::Interrupted,
+        () if counts.errors > 0 => ExitStatus::Infrastructure,
+        () if counts.total() == 0 => ExitStatus::Nothing,
+        () if counts.passed == 0 => ExitStatus::Inconclusive,
+        () => ExitStatus::Success,
+    }
+}
