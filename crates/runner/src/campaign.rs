@@ -52,6 +52,8 @@ pub struct CampaignConfig {
     pub tester: String,
     /// The system under test, for people.
     pub sut: String,
+    /// The file of the specification as it was named; a replay looks for it there.
+    pub file: String,
 }
 
 impl Default for CampaignConfig {
@@ -66,6 +68,7 @@ impl Default for CampaignConfig {
             run: RunConfig::default(),
             tester: "random".into(),
             sut: String::new(),
+            file: String::new(),
         }
     }
 }
@@ -147,7 +150,7 @@ pub fn run_seed(seed: u64, n: u64) -> u64 {
 /// Does the runs.
 ///
 /// # Errors
-/// If an event cannot be told.
+/// As [`run`].
 pub fn campaign(
     bench: &mut Bench<'_, '_>,
     tester: &mut dyn Tester,
@@ -216,6 +219,7 @@ fn started(bench: &Bench<'_, '_>, config: &CampaignConfig) -> CampaignStarted {
     let sts = bench.cx.sts;
     CampaignStarted {
         model: sts.name.to_string(),
+        file: config.file.clone(),
         switches: sts.switches.iter().map(|switch| switch.label.to_string()).collect(),
         tester: config.tester.clone(),
         sut: config.sut.clone(),

@@ -56,6 +56,9 @@ pub enum EventKind {
 pub struct CampaignStarted {
     /// The name of the model.
     pub model: String,
+    /// Its file as it was named; empty if it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub file: String,
     /// The labels of its switches, in order.
     pub switches: Vec<String>,
     /// Who decides the moves.
