@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use ioxide_model::sort::Sort;
 use ioxide_model::term::{Term, TermPool, VarId};
+use ioxide_model::valuation::Valuation;
+use ioxide_smt::diverse::{Diverse, Policy};
 use ioxide_smt::layers::forall::Forall;
 use ioxide_smt::layers::interval::Intervals;
 use ioxide_smt::layers::validate::Validate;
@@ -28,6 +30,7 @@ fn main() {
     }
     search(n);
     quiescence(n / 10);
+    diversity(n / 20);
 }
 
 /// A workload: one pool, and lists of facts in the order they are asked.
@@ -52,7 +55,7 @@ fn limits() -> Limits {
 fn search(n: usize) {
     let workload = depth_first(n);
     let n_facts: usize = workload.questions.iter().map(Vec::len).sum();
-    println!("\nsearch: {} questions, {:.1} facts each on average", n, n_facts as f64 / n as f64);
+    println!("\nsearch: {n} questions, {:.1} facts each on average", n_facts as f64 / n as f64);
     let process = |command: &[&str]| {
         let command: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
         Box::new(process::solver(&command, limits())) as Box<dyn Solver>
@@ -115,6 +118,35 @@ fn quiescence(n: usize) {
     let none = Config { backend: Choice::None, limits: limits(), ..Config::default() };
     contestants.push(("whole stack, no solver", Box::new(stack(&none)), Ask::Decide));
     compare(&workload, contestants);
+}
+
+/// Different valuations of one equation, one disequation and one disjunction over six numbers.
+fn diversity(n: usize) {
+    let mut pool = TermPool::new();
+    let sort = Sort::Range { lo: 0, hi: 1000 };
+    let vars: Vec<VarId> = (0..6).map(|at| pool.declare(&format!("x{at}"), sort)).collect();
+    let x: Vec<Term> = vars.iter().map(|&var| pool.var(var)).collect();
+    let (sum, total) = (pool.add([x[0], x[1], x[2]]), pool.int(1500));
+    let (a, b) = (pool.lt(x[4], x[5]), pool.lt(x[5], x[0]));
+    let facts = [pool.eq(sum, total), pool.ne(x[3], x[4]), pool.or2(a, b)];
+    let mut solver = stack(&Config { limits: limits(), ..Config::default() });
+    let mut source = Diverse::new(&pool, &facts, &vars, Policy::Random, 1);
+    let cpu = cpu_seconds();
+    let found: Vec<Valuation> = (0..n).map_while(|_| source.next(&mut pool, &mut solver)).collect();
+    let seconds = (cpu_seconds() - cpu).max(0.01);
+    let entropy: f64 = vars.iter().map(|&var| flatness(&found, var)).sum::<f64>() / vars.len() as f64;
+    println!("\ndiverse: {} different valuations of six numbers in {seconds:.2} CPU s", found.len());
+    println!("entropy of their values in ten classes, 1 is flat: {entropy:.2}");
+}
+
+/// The entropy of the tenths of 0..=1000 that `var` falls into; 1 if all are equally frequent.
+fn flatness(found: &[Valuation], var: VarId) -> f64 {
+    let mut counts = [0u32; 10];
+    for value in found.iter().filter_map(|valuation| valuation.get(var)?.as_int()?.to_i64()) {
+        counts[usize::try_from(value / 101).unwrap_or(0).min(9)] += 1;
+    }
+    let share = |count: u32| f64::from(count) / found.len() as f64;
+    counts.iter().filter(|&&count| count > 0).map(|&count| -share(count) * share(count).log10()).sum()
 }
 
 fn bare_z3() -> Box<dyn Solver> {
@@ -219,7 +251,13 @@ fn depth_first(n: usize) -> Workload {
         while path.len() < 4 {
             path.push(fact(&mut pool, &mut rng, &vars, &flags));
         }
-        path.push(fact(&mut pool, &mut rng, &vars, &flags));
+        let guard = fact(&mut pool, &mut rng, &vars, &flags);
+        // Both sides of a guard are asked, as a search does that takes one of two switches.
+        if rng.random_range(0..3) == 0 {
+            let other = pool.not(guard);
+            questions.push([&path[..], &[other]].concat());
+        }
+        path.push(guard);
         questions.push(path.clone());
         // A refuted branch is left; at depth 40, or now and then, the search goes back.
         if guide.decide(&mut pool, &path) == Decision::Unsat {
@@ -229,6 +267,7 @@ fn depth_first(n: usize) -> Workload {
             path.truncate(keep.min(path.len() - 1));
         }
     }
+    questions.truncate(n);
     Workload { pool, questions }
 }
 

@@ -40,6 +40,10 @@ pub enum Policy {
 
 /// How often a walk is tried before the solver is asked again.
 const TRIES: usize = 40;
+/// Steps between two valuations, so that they are not close to each other.
+const STRIDE: usize = 4;
+/// A walk mixes slowly along equations, so it starts elsewhere after this many valuations.
+const RESTART: usize = 16;
 /// How many half-spaces cut a random region out.
 const BUNDLE: usize = 6;
 /// Unbounded numbers are looked for within this distance of zero first.
@@ -123,30 +127,35 @@ impl Diverse {
                 return Some(start);
             }
         }
-        if let Some(found) = self.walk(pool) {
+        if !self.given.len().is_multiple_of(RESTART)
+            && let Some(found) = self.walk(pool)
+        {
             return Some(found);
         }
-        // The walk is stuck: somewhere else, or at least somewhere new.
+        // Somewhere else, or at least somewhere new.
         let elsewhere = self.ask_bundle(pool, solver).filter(|found| self.is_new(found));
-        let found = elsewhere.or_else(|| self.ask_different(pool, solver))?;
+        let found = match elsewhere {
+            Some(found) => found,
+            None => self.walk(pool).or_else(|| self.ask_different(pool, solver))?,
+        };
         self.at = Some(found.clone());
         Some(found)
     }
 
     /// Walks until the wanted variables are new.
     fn walk(&mut self, pool: &TermPool) -> Option<Valuation> {
+        let mut n_steps = 0;
         for _ in 0..TRIES {
             let at = self.at.as_ref()?;
-            let next = walk::step(pool, &self.facts, &self.vars, at, &mut self.rng);
-            if let Some(next) = next {
-                let new = self.is_new(&next);
-                self.at = Some(next.clone());
-                if new {
-                    return Some(next);
-                }
+            let Some(next) = walk::step(pool, &self.facts, &self.vars, at, &mut self.rng) else { continue };
+            n_steps += 1;
+            let done = n_steps >= STRIDE && self.is_new(&next);
+            self.at = Some(next.clone());
+            if done {
+                return Some(next);
             }
         }
-        None
+        self.at.clone().filter(|at| self.is_new(at))
     }
 
     /// A valuation in a random region: half-spaces through random points, dropped until one fits.

@@ -45,9 +45,9 @@ fn direction(pool: &TermPool, vars: &[VarId], rng: &mut ChaCha8Rng) -> Vec<(VarI
         return Vec::new();
     }
     let pick = |rng: &mut ChaCha8Rng| numbers[rng.random_range(0..numbers.len())];
-    match rng.random_range(0..3) {
+    match rng.random_range(0..4) {
         0 => vec![(pick(rng), 1)],
-        1 => vec![(pick(rng), 1), (pick(rng), if rng.random_range(0..2) == 0 { 1 } else { -1 })],
+        1 | 2 => vec![(pick(rng), 1), (pick(rng), if rng.random_range(0..2) == 0 { 1 } else { -1 })],
         _ => numbers.iter().map(|&var| (var, rng.random_range(-2..=2))).collect(),
     }
 }

@@ -260,3 +260,44 @@ impl Arms {
         Some(arms)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The image of `∃o: lower ≤ f·o ∧ g·o < upper`, shown.
+    fn image(sort: Sort, lower_factor: i64, upper_factor: i64) -> String {
+        let mut pool = TermPool::new();
+        let (o, o_term) = pool.fresh("o", sort);
+        let (_, x) = pool.fresh("x", sort.base());
+        let (_, y) = pool.fresh("y", sort.base());
+        let [f, g] = [lower_factor, upper_factor].map(|n| pool.number(n.into(), sort.base()));
+        let (low, high) = (pool.mul2(f, o_term), pool.mul2(g, o_term));
+        let (above, below) = (pool.le(x, low), pool.lt(high, y));
+        let body = pool.and2(above, below);
+        let fact = pool.exists(&[o], body);
+        let image = eliminate(&mut pool, fact);
+        pool.show(image).to_string()
+    }
+
+    #[test]
+    fn bounds_of_one_number_become_bounds_of_the_others() {
+        let small = Sort::Range { lo: 0, hi: 9 };
+        let rows =
+            [(Sort::Int, 1, 1), (Sort::Real, 1, 1), (Sort::Real, 2, 3), (Sort::Int, 1, 3), (small, 1, 1)];
+        let images = rows.map(|(sort, lower, upper)| image(sort, lower, upper));
+        let expected =
+            ["x <= y - 1", "x < y", "3.0 * x < 2.0 * y", "3 * x <= y - 1", "x <= y - 1 && x <= 9 && y >= 1"];
+        assert_eq!(images, expected);
+    }
+
+    #[test]
+    fn whole_numbers_with_gaps_keep_their_quantifier() {
+        assert!(image(Sort::Int, 2, 3).contains("exists"));
+    }
+
+    #[test]
+    fn a_small_range_with_gaps_is_written_out() {
+        assert!(!image(Sort::Range { lo: 0, hi: 3 }, 2, 3).contains("exists"));
+    }
+}

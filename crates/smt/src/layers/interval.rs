@@ -405,3 +405,88 @@ pub fn bounds_of(pool: &TermPool, facts: &[Term], vars: &[VarId]) -> Vec<(Option
     };
     vars.iter().map(of).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::{NoSolver, Why};
+
+    /// Whether bounds refute `facts` over three numbers.
+    #[track_caller]
+    fn check(facts: impl Fn(&mut TermPool, [Term; 3]) -> Vec<Term>, sorts: [Sort; 3], refuted: bool) {
+        let mut pool = TermPool::new();
+        let vars = sorts.map(|sort| pool.fresh("v", sort).1);
+        let facts = facts(&mut pool, vars);
+        let expected = if refuted { Decision::Unsat } else { Decision::Unknown(Why::NoSolver) };
+        assert_eq!(Intervals::new(NoSolver).decide(&mut pool, &facts), expected);
+    }
+
+    const SMALL: Sort = Sort::Range { lo: 0, hi: 9 };
+
+    #[test]
+    fn ranges_bound_sums() {
+        let sum_above = |n| {
+            move |pool: &mut TermPool, [x, y, _]: [Term; 3]| {
+                let (sum, n) = (pool.add2(x, y), pool.int(n));
+                vec![pool.lt(n, sum)]
+            }
+        };
+        check(sum_above(18), [SMALL; 3], true);
+        check(sum_above(17), [SMALL; 3], false);
+        check(sum_above(18), [Sort::Int; 3], false);
+    }
+
+    #[test]
+    fn chains_of_differences_meet() {
+        let chain = |pool: &mut TermPool, [x, y, z]: [Term; 3]| {
+            let (zero, two) = (pool.int(0), pool.int(2));
+            vec![pool.lt(zero, x), pool.lt(x, y), pool.lt(y, z), pool.le(z, two)]
+        };
+        check(chain, [Sort::Int; 3], true);
+    }
+
+    #[test]
+    fn parity_is_seen_and_strictness_matters_for_reals() {
+        let even = |pool: &mut TermPool, [x, y, _]: [Term; 3]| {
+            let (two, one) = (pool.int(2), pool.int(1));
+            let (a, b) = (pool.mul2(two, x), pool.mul2(two, y));
+            let sum = pool.add2(a, b);
+            vec![pool.eq(sum, one)]
+        };
+        check(even, [Sort::Int; 3], true);
+        let between = |pool: &mut TermPool, [x, ..]: [Term; 3]| {
+            let [zero, one] = [0, 1].map(|n| pool.number(n.into(), Sort::Real));
+            vec![pool.lt(zero, x), pool.lt(x, one)]
+        };
+        check(between, [Sort::Real; 3], false);
+        let nowhere = |pool: &mut TermPool, [x, ..]: [Term; 3]| {
+            let one = pool.number(1.into(), Sort::Real);
+            vec![pool.le(one, x), pool.lt(x, one)]
+        };
+        check(nowhere, [Sort::Real; 3], true);
+    }
+
+    #[test]
+    fn an_alternative_with_one_arm_left_is_that_arm() {
+        let arms = |pool: &mut TermPool, [x, y, _]: [Term; 3]| {
+            let nine = pool.int(9);
+            let (a, b) = (pool.lt(nine, x), pool.lt(nine, y));
+            vec![pool.or2(a, b)]
+        };
+        check(arms, [SMALL; 3], true);
+        check(arms, [SMALL, Sort::Int, SMALL], false);
+    }
+
+    #[test]
+    fn facts_taken_back_take_their_bounds_along() {
+        let mut pool = TermPool::new();
+        let (_, x) = pool.fresh("x", SMALL);
+        let (two, seven) = (pool.int(2), pool.int(7));
+        let (low, high) = (pool.lt(x, two), pool.lt(seven, x));
+        let mut layer = Intervals::new(NoSolver);
+        assert_eq!(layer.decide(&mut pool, &[low, high]), Decision::Unsat);
+        assert_eq!(layer.decide(&mut pool, &[low]), Decision::Unknown(Why::NoSolver));
+        assert_eq!(layer.decide(&mut pool, &[high]), Decision::Unknown(Why::NoSolver));
+        assert_eq!(layer.decide(&mut pool, &[high, low]), Decision::Unsat);
+    }
+}
