@@ -1,7 +1,7 @@
 //! Text becomes a resolved, typed transition system, or diagnostics.
 //!
 //! [`load`] is the front door. It is total: any text gives a [`Loaded`], never a panic,
-//! and a model exists only if there is no error. [`format`] gives a text its canonical
+//! and a model exists only if there is no error. [`format()`] gives a text its canonical
 //! layout, [`parse`] stops at the syntax tree.
 //!
 //! # The language in short

@@ -116,7 +116,7 @@ struct Start {
     room: usize,
 }
 
-impl fmt::Write for Start {
+impl Write for Start {
     fn write_str(&mut self, piece: &str) -> fmt::Result {
         let n_chars = piece.chars().count();
         self.text.extend(piece.chars().take(self.room));

@@ -241,9 +241,9 @@ impl<'a> Parser<'a> {
         self.last_error = Some(self.position);
     }
 
-    /// Reports `diagnostic`, which is not about the token at hand.
-    pub(crate) fn report_always(&mut self, diagnostic: Diagnostic) {
-        self.sink.push(diagnostic);
+    /// Reports what `make` makes, which is not about the token at hand.
+    pub(crate) fn error(&mut self, make: impl FnOnce() -> Diagnostic) {
+        self.sink.error(make);
     }
 
     /// The next token as a message names it.

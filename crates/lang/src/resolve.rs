@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::Span;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::ast::{Expr, ExprKind, Item, ItemKind, Name, PatternKind, Type, TypeKind};
 use crate::sink::Sink;
@@ -181,8 +181,9 @@ impl<'a> Definitions<'a> {
     }
 
     /// The definitions that `item` uses.
-    fn uses(&self, item: &Item) -> Vec<usize> {
-        let mut uses = Uses { names: self, bound: Vec::new(), found: Vec::new() };
+    fn uses<'i>(&'i self, item: &'i Item) -> Vec<usize> {
+        let mut uses =
+            Uses { names: self, params: FxHashSet::default(), bound: Vec::new(), found: Vec::new() };
         match &item.kind {
             ItemKind::Const(decl) => {
                 decl.ty.iter().for_each(|ty| uses.ty(ty));
@@ -195,7 +196,7 @@ impl<'a> Definitions<'a> {
                     uses.ty(&param.ty);
                 }
                 uses.ty(&decl.result);
-                uses.bound.extend(decl.params.iter().map(|param| param.name.text.clone()));
+                uses.params = decl.params.iter().map(|param| param.name.text.as_str()).collect();
                 uses.expr(&decl.body);
             }
             _ => {}
@@ -238,6 +239,7 @@ fn report_circle(items: &[Item], circle: &[usize], sink: &mut Sink) {
 /// Collects the definitions that a piece of syntax mentions.
 struct Uses<'a> {
     names: &'a Definitions<'a>,
+    params: FxHashSet<&'a str>,
     bound: Vec<String>,
     found: Vec<usize>,
 }
@@ -258,7 +260,7 @@ impl Uses<'_> {
     fn expr(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Name(name) => {
-                if !self.bound.contains(name) {
+                if !self.params.contains(name.as_str()) && !self.bound.contains(name) {
                     self.found.extend(self.names.constants.get(name.as_str()));
                 }
             }

@@ -22,7 +22,7 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
-use ioxide_model::sort::{Data, DataId, DataKind, Sort};
+use ioxide_model::sort::{Ctor, Data, DataField, DataId, DataKind, Sort};
 use ioxide_model::source::Span;
 use ioxide_model::sts::{GateId, GateKind, LocId};
 use ioxide_model::term::{Node, Term, TermPool, VarId};
@@ -181,6 +181,8 @@ pub(crate) struct Checker<'a, 's> {
     pub(crate) bound: Vec<(String, Term)>,
     /// What must hold so that values fit their ranges.
     pub(crate) obligations: Vec<Term>,
+    /// The option type over each sort, as far as it was needed.
+    options: FxHashMap<Sort, DataId>,
     /// The variable being assigned: reading it for its own update does not count as use.
     pub(crate) assigned: Option<String>,
 }
@@ -200,6 +202,7 @@ impl<'a, 's> Checker<'a, 's> {
             params: FxHashMap::default(),
             bound: Vec::new(),
             obligations: Vec::new(),
+            options: FxHashMap::default(),
             assigned: None,
         }
     }
@@ -231,9 +234,22 @@ impl<'a, 's> Checker<'a, 's> {
             TypeKind::Range(lo, hi) => self.range_sort(lo, hi, ty.span),
             TypeKind::Option(inner) => {
                 let inner = self.sort(inner)?;
-                Some(Sort::Data(self.pool.option_of(inner)))
+                Some(Sort::Data(self.option_of(inner)))
             }
         }
+    }
+
+    /// The option type over `sort`, as [`TermPool::option_of`] makes it; that looks through
+    /// all types, so the types made here are kept in a table.
+    pub(crate) fn option_of(&mut self, sort: Sort) -> DataId {
+        let Self { options, pool, .. } = self;
+        *options.entry(sort).or_insert_with(|| {
+            let value = DataField { name: "value".into(), sort };
+            let none = Ctor { name: "none".into(), fields: Vec::new() };
+            let some = Ctor { name: "some".into(), fields: vec![value] };
+            let name = format!("{}?", pool.show_sort(sort)).into();
+            pool.declare_data(Data { name, kind: DataKind::Option, ctors: vec![none, some] })
+        })
     }
 
     fn named_sort(&mut self, name: &str, span: Span) -> Option<Sort> {
@@ -377,18 +393,6 @@ impl<'a, 's> Checker<'a, 's> {
     pub(crate) fn oblige(&mut self, condition: Term) {
         if !self.pool.is_true(condition) {
             self.obligations.push(condition);
-        }
-    }
-
-    /// Obligations from number `mark` on count only where `condition` holds.
-    pub(crate) fn qualify(&mut self, mark: usize, condition: impl FnOnce(&mut Self) -> Option<Term>) {
-        if self.obligations.len() == mark {
-            return;
-        }
-        if let Some(condition) = condition(self) {
-            for index in mark..self.obligations.len() {
-                self.obligations[index] = self.pool.implies(condition, self.obligations[index]);
-            }
         }
     }
 

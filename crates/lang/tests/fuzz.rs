@@ -187,3 +187,41 @@ fn copies_of_any_transitions_are_limited() {
     let text = format!("model M {{ input i {states} any {{ {all} }} }}");
     assert!(codes("m.iox", &text).contains(&Code::TooManySwitches));
 }
+
+#[test]
+fn wide_declarations_are_not_quadratic() {
+    let n = 30_000;
+    let list = |part: &dyn Fn(usize) -> String, sep: &str| (0..n).map(part).collect::<Vec<_>>().join(sep);
+    let variants = list(&|i| format!("v{i}"), ", ");
+    let arms = list(&|i| format!("v{i} => {i}"), ", ");
+    let text = format!(
+        "model M {{ enum E {{ {variants} }} input i(e: E, n: int) state s {{ on i(n: match e {{ {arms} }}) }} }}"
+    );
+    assert_eq!(codes("m.iox", &text), []);
+
+    let options = list(&|i| format!("enum E{i} {{ w{i} }} input i{i}(o: E{i}?)"), "\n");
+    let uses = list(&|i| format!("on i{i} when o == some(w{i})"), "\n");
+    assert_eq!(codes("m.iox", &format!("model M {{ {options} state s {{ {uses} }} }}")), []);
+
+    let params = list(&|i| format!("p{i}: int"), ", ");
+    let sum = list(&|i| format!("p{i}"), " + ");
+    let text = format!(
+        "model M {{ fn f({params}) -> int = {sum} input i({params}) state s {{ on i when f({}) == 0 }} }}",
+        sum.replace(" + ", ", ")
+    );
+    assert_eq!(codes("m.iox", &text), []);
+
+    let checks = list(&|i| format!("small(n + {i})"), " && ");
+    let chain = list(&|i| format!("if n == {i} then some(n + {i}) else"), " ");
+    let text = format!(
+        "model M {{ type S = 0..9 fn small(s: S) -> bool = s > 3 input i(n: int) var o: S? = none
+         state s {{ on i when {checks} on i {{ o = {chain} none }} on i when o != none }} }}"
+    );
+    assert_eq!(codes("m.iox", &text), []);
+
+    let (vars, inits) = (list(&|i| format!("v{i}: S"), " "), list(&|i| format!("v{i} := 0"), " "));
+    let text = format!(
+        "def M {{ types {{ S = [0..3] }} state {{ {vars} }} init {{ {inits} }} actions {{ ?i() if v0 == 0 then {{ {inits} }} }} }}"
+    );
+    assert_eq!(codes("m.as", &text), []);
+}

@@ -28,7 +28,7 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Span};
 use ioxide_model::sts::Model;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{
     ConstDecl, Direction, EnumDecl, Expr, ExprKind, Field, Item, ItemKind, Message, Meta, Model as ModelDecl,
@@ -201,30 +201,34 @@ impl Reader<'_> {
 
     /// Gives each variable its initial value, exactly one.
     fn initialise(&mut self, variables: Vec<Declared>, initial: Vec<(Name, Expr)>) {
-        let mut values: FxHashMap<String, (Span, Option<Expr>)> = FxHashMap::default();
+        let declared: FxHashSet<String> =
+            variables.iter().map(|variable| variable.name.text.clone()).collect();
+        let broken: FxHashSet<String> = self.broken.iter().cloned().collect();
+        let mut values: FxHashMap<String, Option<Expr>> = FxHashMap::default();
         for (name, value) in initial {
-            let known = variables.iter().any(|variable| variable.name.text == name.text);
-            if self.broken.contains(&name.text) {
+            let known = declared.contains(&name.text);
+            if broken.contains(&name.text) {
                 continue;
             }
-            let twice = values.insert(name.text.clone(), (name.span, Some(value)));
+            let twice = values.insert(name.text.clone(), Some(value));
             let message = match (known, twice) {
                 (false, _) => format!("there is no state variable `{}`", name.text),
                 (true, Some(_)) => format!("`{}` has two initial values", name.text),
                 (true, None) => continue,
             };
-            let diagnostic = Diagnostic::new(Code::ActionInit, name.span, message);
-            let names = variables.iter().map(|variable| variable.name.text.as_str());
-            self.parser.report_always(crate::suggest::nearest(diagnostic, &name, names.filter(|_| !known)));
+            let names = variables.iter().map(|variable| variable.name.text.as_str()).filter(|_| !known);
+            self.parser.error(|| {
+                crate::suggest::nearest(Diagnostic::new(Code::ActionInit, name.span, message), &name, names)
+            });
         }
         for Declared { name, ty, meta, span } in variables {
-            let init = values.get_mut(&name.text).and_then(|(_, value)| value.take());
+            let init = values.get_mut(&name.text).and_then(Option::take);
             if init.is_none() {
                 let message = format!("state variable `{}` has no initial value", name.text);
-                self.parser.report_always(
+                self.parser.error(|| {
                     Diagnostic::new(Code::ActionInit, name.span, message)
-                        .help(format!("add `{} := ...` to the `init` section", name.text)),
-                );
+                        .help(format!("add `{} := ...` to the `init` section", name.text))
+                });
             }
             self.push(meta, ItemKind::Var(VarDecl { name, ty, init }), span);
         }
@@ -293,10 +297,10 @@ impl Reader<'_> {
         if let Some(field) = fields.first() {
             let message = format!("internal action `{}` has parameters", name.text);
             self.broken.extend(fields.iter().map(|field| field.name.text.clone()));
-            self.parser.report_always(
+            self.parser.error(|| {
                 Diagnostic::new(Code::ActionParameters, field.name.span, message)
-                    .help("write `?` or `!` before the name to make it an input or output"),
-            );
+                    .help("write `?` or `!` before the name to make it an input or output")
+            });
         }
     }
 

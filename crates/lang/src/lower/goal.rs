@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::goal::{Goal, GoalKind, Observer, ObserverRule, ObserverTarget, TestStep, TestStepKind};
+use ioxide_model::index::Idx;
 use ioxide_model::number::Rational;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::{GateKind, SwitchId};
@@ -101,11 +102,12 @@ impl<'a> Lowering<'a, '_> {
             // Where an error kept the switch from being made there is nothing to connect.
             self.sts.switches.get(first)?;
             let at = path.last().map(|&switch| self.sts.switches[switch].target);
-            let candidates = self.any_labels.get(label.text.as_str()).map_or(vec![first], Clone::clone);
-            let fits =
-                |&&switch: &&SwitchId| at.unwrap_or(self.sts.initial) == self.sts.switches[switch].source;
-            let next = candidates.iter().find(fits).copied();
-            let next = next.or_else(|| at.is_none().then_some(first));
+            let here = at.unwrap_or(self.sts.initial);
+            // Copies of an `any` transition stand in the order of the states.
+            let next = match self.any_labels.get(label.text.as_str()) {
+                Some(copies) => copies.get(here.index()).copied(),
+                None => Some(first).filter(|&first| at.is_none() || self.sts.switches[first].source == here),
+            };
             let Some(next) = next else {
                 self.broken_path(label, before, first, declared, at);
                 return None;

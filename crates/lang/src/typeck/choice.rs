@@ -6,7 +6,7 @@ use ioxide_model::sort::{DataId, DataKind, Sort};
 use ioxide_model::source::Span;
 use ioxide_model::term::Term;
 use ioxide_model::value::Value;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Checker, Role, ValueItem};
 use crate::ast::{Arm, Expr, Name, PatternKind, Quantifier};
@@ -55,11 +55,22 @@ impl Checker<'_, '_> {
         conditions: &[Option<Term>],
         hint: Option<Sort>,
     ) -> Option<Vec<Term>> {
-        self.alike_under(exprs, hint, |cx, at| {
-            let before = cx.pool.or(conditions[..at].iter().copied().flatten());
-            let none_before = cx.pool.not(before);
-            Some(cx.pool.and([none_before].into_iter().chain(conditions[at])))
-        })
+        let (terms, obligations) = self.alike_apart(exprs, hint);
+        self.oblige_cases(conditions, obligations);
+        terms
+    }
+
+    fn oblige_cases(&mut self, conditions: &[Option<Term>], mut obligations: Vec<Vec<Term>>) {
+        if obligations.iter().all(Vec::is_empty) {
+            return;
+        }
+        let mut passed = Vec::with_capacity(conditions.len());
+        for (condition, own) in conditions.iter().zip(&mut obligations) {
+            let condition = condition.unwrap_or_else(|| self.pool.tt());
+            own.iter_mut().for_each(|obligation| *obligation = self.pool.implies(condition, *obligation));
+            passed.push(self.pool.not(condition));
+        }
+        self.oblige_in_turn(&passed, obligations);
     }
 
     /// `match e { pattern => value, ... }`.
@@ -99,17 +110,20 @@ impl Checker<'_, '_> {
         }
         // At most three arms: `some(x)`, `none`, `_`.
         let mut values = Vec::with_capacity(arms.len());
+        let mut obligations = Vec::with_capacity(arms.len());
         let mut sort = hint;
-        for (arm, &condition) in arms.iter().zip(conditions) {
+        for arm in arms {
             let bound = self.bind_pattern(arm, value);
             let mark = self.obligations.len();
             let term = self.infer(&arm.value, sort);
-            self.qualify(mark, |_| Some(condition));
+            obligations.push(self.obligations.split_off(mark));
             self.bound.truncate(bound);
             let term = term?;
             sort = sort.or(Some(self.pool.sort(term).base()));
             values.push((term, arm.value.span));
         }
+        let conditions: Vec<Option<Term>> = conditions.iter().copied().map(Some).collect();
+        self.oblige_cases(&conditions, obligations);
         let is_real = values.iter().any(|(term, _)| self.pool.sort(*term) == Sort::Real);
         let sort = if is_real { Sort::Real } else { self.pool.sort(values[0].0).base() };
         let terms: Vec<Option<Term>> =
@@ -162,10 +176,11 @@ impl Checker<'_, '_> {
     }
 
     fn variant_case(&mut self, name: &str, span: Span, data: DataId) -> Option<Case> {
-        let position = self.pool.data(data).ctors.iter().position(|ctor| &*ctor.name == name);
-        if let Some(ctor) = position {
-            self.values.use_name(name);
-            return Some(Case::Ctor(u32::try_from(ctor).unwrap_or(0)));
+        if let Some(entry) = self.values.use_name(name)
+            && let ValueItem::Variant(owner, ctor) = entry.item
+            && owner == data
+        {
+            return Some(Case::Ctor(ctor));
         }
         let Self { pool, sink, .. } = self;
         sink.error(|| {
@@ -227,7 +242,8 @@ impl Checker<'_, '_> {
         let missing: Vec<String> = match sort {
             Sort::Data(data) => {
                 let ctors = self.pool.data(data).ctors.iter().enumerate();
-                let is_missing = |at: usize| !cases.contains(&Case::Ctor(u32::try_from(at).unwrap_or(0)));
+                let named: FxHashSet<&Case> = cases.iter().collect();
+                let is_missing = |at: usize| !named.contains(&Case::Ctor(u32::try_from(at).unwrap_or(0)));
                 ctors.filter(|(at, _)| is_missing(*at)).map(|(_, ctor)| ctor.name.to_string()).collect()
             }
             Sort::Bool => {

@@ -4,7 +4,7 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::sort::Sort;
 use ioxide_model::source::Span;
-use ioxide_model::term::Term;
+use ioxide_model::term::{Term, TermPool};
 use ioxide_model::value::Value;
 
 use super::{Checker, Place, Role, ValueItem, option_payload};
@@ -90,7 +90,7 @@ impl Checker<'_, '_> {
                 (term, self.pool.sort(term).base())
             }
         };
-        let option = self.pool.option_of(sort);
+        let option = self.option_of(sort);
         Some(self.pool.construct(option, 1, [term]))
     }
 
@@ -351,17 +351,17 @@ impl Checker<'_, '_> {
     /// The terms of `exprs`, all of one base sort: `int` becomes `real` if one of them is
     /// `real`, and `none` and `some` take their type from the others.
     pub(crate) fn alike(&mut self, exprs: &[&Expr], hint: Option<Sort>) -> Option<Vec<Term>> {
-        self.alike_under(exprs, hint, |_, _| None)
+        let (terms, obligations) = self.alike_apart(exprs, hint);
+        self.obligations.extend(obligations.into_iter().flatten());
+        terms
     }
 
-    /// Like [`alike`](Self::alike); obligations of the expression at position `i` count only
-    /// where `reached(i)` holds.
-    pub(super) fn alike_under(
+    /// Like [`alike`](Self::alike), with the obligations of each expression apart.
+    pub(super) fn alike_apart(
         &mut self,
         exprs: &[&Expr],
         hint: Option<Sort>,
-        reached: impl Fn(&mut Self, usize) -> Option<Term>,
-    ) -> Option<Vec<Term>> {
+    ) -> (Option<Vec<Term>>, Vec<Vec<Term>>) {
         // Each expression is looked at once, first those that say what the others mean.
         let is_open = |expr: &Expr| matches!(bare(expr).kind, ExprKind::None | ExprKind::Some(_));
         let is_none = |expr: &Expr| matches!(bare(expr).kind, ExprKind::None);
@@ -369,14 +369,15 @@ impl Checker<'_, '_> {
         order.sort_by_key(|&at| (is_open(exprs[at]), is_none(exprs[at])));
         let mut hint = hint;
         let mut found: Vec<Option<Term>> = vec![None; exprs.len()];
+        let mut obligations: Vec<Vec<Term>> = vec![Vec::new(); exprs.len()];
         for at in order {
             let mark = self.obligations.len();
             found[at] = self.infer(exprs[at], hint);
-            self.qualify(mark, |cx| reached(cx, at));
+            obligations[at] = self.obligations.split_off(mark);
             hint = hint.or_else(|| found[at].map(|term| self.pool.sort(term).base()));
         }
-        let terms: Vec<Term> = found.into_iter().collect::<Option<_>>()?;
-        self.one_sort(terms, exprs)
+        let terms = found.into_iter().collect::<Option<Vec<Term>>>();
+        (terms.and_then(|terms| self.one_sort(terms, exprs)), obligations)
     }
 
     fn one_sort(&mut self, mut terms: Vec<Term>, exprs: &[&Expr]) -> Option<Vec<Term>> {
@@ -401,42 +402,67 @@ impl Checker<'_, '_> {
     // Logic, evaluated from the left as far as needed.
 
     fn and(&mut self, list: &[Expr]) -> Option<Term> {
-        let terms = self.operands(list, "&&", |pool, seen| pool.and(seen.iter().copied()))?;
+        let terms = self.operands(list, "&&", |_, term| term)?;
         Some(self.pool.and(terms))
     }
 
     fn or(&mut self, list: &[Expr]) -> Option<Term> {
-        let terms = self.operands(list, "||", |pool, seen| {
-            let some = pool.or(seen.iter().copied());
-            pool.not(some)
-        })?;
+        let terms = self.operands(list, "||", TermPool::not)?;
         Some(self.pool.or(terms))
     }
 
     fn implies(&mut self, list: &[Expr]) -> Option<Term> {
-        let mut terms = self.operands(list, "=>", |pool, seen| pool.and(seen.iter().copied()))?;
+        let mut terms = self.operands(list, "=>", |_, term| term)?;
         let last = terms.pop()?;
         Some(terms.into_iter().rev().fold(last, |right, left| self.pool.implies(left, right)))
     }
 
-    /// The operands of a chain; obligations of each count only where `reached` says that
-    /// the ones before leave the result open.
+    /// The operands of a chain; obligations of each count only where every operand before
+    /// it leaves the result open, which `passes` says.
     fn operands(
         &mut self,
         list: &[Expr],
         sign: &str,
-        reached: impl Fn(&mut ioxide_model::term::TermPool, &[Term]) -> Term,
+        passes: impl Fn(&mut TermPool, Term) -> Term,
     ) -> Option<Vec<Term>> {
         let mut terms = Vec::with_capacity(list.len());
-        let mut complete = true;
+        let mut obligations = Vec::with_capacity(list.len());
         for expr in list {
             let mark = self.obligations.len();
-            let term = self.check(expr, Sort::Bool, Role::Operand(sign));
-            self.qualify(mark, |cx| (!terms.is_empty()).then(|| reached(&mut cx.pool, &terms)));
-            complete &= term.is_some();
-            terms.extend(term);
+            terms.push(self.check(expr, Sort::Bool, Role::Operand(sign)));
+            obligations.push(self.obligations.split_off(mark));
         }
-        complete.then_some(terms)
+        let terms: Vec<Term> = terms.into_iter().collect::<Option<_>>()?;
+        if obligations.iter().any(|own| !own.is_empty()) {
+            let passed: Vec<Term> = terms.iter().map(|&term| passes(&mut self.pool, term)).collect();
+            self.oblige_in_turn(&passed, obligations);
+        }
+        Some(terms)
+    }
+
+    /// Obligations of parts that are evaluated in turn: those of a part count where all
+    /// parts before it were `passed`. The formula has the size of what goes in.
+    pub(super) fn oblige_in_turn(&mut self, passed: &[Term], obligations: Vec<Vec<Term>>) {
+        let mut later: Option<Term> = None;
+        let mut pending: Vec<Term> = Vec::new();
+        for (&passed, own) in passed.iter().zip(obligations).rev() {
+            if later.is_some() {
+                pending.push(passed);
+            }
+            if own.is_empty() {
+                continue;
+            }
+            let rest = later.map(|later| {
+                let before = self.pool.and(pending.drain(..));
+                self.pool.implies(before, later)
+            });
+            later = Some(self.pool.and(own.into_iter().chain(rest)));
+        }
+        if let Some(later) = later {
+            let before = self.pool.and(pending);
+            let obligation = self.pool.implies(before, later);
+            self.oblige(obligation);
+        }
     }
 }
 
