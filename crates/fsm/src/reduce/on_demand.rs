@@ -5,14 +5,16 @@
 //! count would end the trace, the cases that tell its prefixes apart are
 //! applied, unless a case that does so was applied to both already. Traces
 //! elsewhere that were told from all of these, and from each other, are
-//! further states.
+//! further states. Where that is not enough but all cases might be, they are
+//! all applied along the trace and it is counted as the refined algorithm does.
 //!
 //! *Differs* from the sketch in looking for further states greedily, among all
-//! traces, by whatever cases two of them have in common.
+//! traces, by whatever cases two of them have in common, and in that last resort.
 
 use ioxide_model::index::Idx;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::bound::{Group, exceeds};
 use super::tree::{ClassId, NodeId, Tree};
 use super::{Case, Plan, RDistinguish, Report, System};
 use crate::mealy::{InputId, StateId};
@@ -47,6 +49,14 @@ pub fn on_demand_counting<S: System>(
     Ok(counting.finish())
 }
 
+/// `R⁺` of one state of the model.
+struct Visits {
+    state: StateId,
+    /// The prefixes beyond the cover, then the response chosen for the cover's word.
+    nodes: Vec<NodeId>,
+    covered: bool,
+}
+
 struct Counting<'a, 'm, S> {
     model: &'m Observable,
     system: &'a mut S,
@@ -60,6 +70,10 @@ struct Counting<'a, 'm, S> {
     /// Nodes with different things shown, in the order they were met.
     known: Vec<NodeId>,
     signatures: FxHashSet<Vec<Option<ClassId>>>,
+    /// The first trace that led to each state of the model.
+    first: Vec<Option<NodeId>>,
+    /// The sets of answers to all cases seen so far.
+    full: FxHashSet<ClassId>,
     cover: Vec<Vec<NodeId>>,
     tested: FxHashSet<Word>,
     report: Report,
@@ -85,6 +99,8 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
             shown: FxHashMap::default(),
             known: Vec::new(),
             signatures: FxHashSet::default(),
+            first: vec![None; model.n_states()],
+            full: FxHashSet::default(),
             cover: Vec::new(),
             tested: FxHashSet::default(),
             report: Report::default(),
@@ -155,25 +171,59 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
 
     /// Whether the trace of `node` need not be extended; applies what that takes.
     fn is_counted_out(&mut self, word: &[InputId], node: NodeId) -> Result<bool, S::Error> {
-        let Some(groups) = self.groups(word, node) else { return Ok(true) };
-        let counted = self.heaviest(&groups);
-        let visits: Vec<NodeId> = counted.iter().flat_map(|&i| groups[i].1.iter().copied()).collect();
-        if visits.len() + self.further(&visits) <= self.plan.bound {
-            return Ok(false);
+        if let Some(state) = self.tree.state(node) {
+            self.first[state.index()].get_or_insert(node);
+        }
+        let Some(visits) = self.visits(word, node) else { return Ok(true) };
+        let counted = self.heaviest(&visits);
+        let nodes: Vec<NodeId> = counted.iter().flat_map(|&i| visits[i].nodes.iter().copied()).collect();
+        if nodes.len() + self.further(&nodes) <= self.plan.bound {
+            return self.is_counted_out_by_all_cases(&visits);
         }
         for (at, &i) in counted.iter().enumerate() {
             for &j in &counted[..at] {
-                self.separate(&groups[i], &groups[j])?;
+                self.separate(&visits[i], &visits[j])?;
             }
         }
         Ok(true)
     }
 
+    /// Applies all cases to all prefixes and counts, if that may well end the
+    /// trace: if states of the model met twice are answered alike, and
+    /// different ones are not.
+    fn is_counted_out_by_all_cases(&mut self, visits: &[Visits]) -> Result<bool, S::Error> {
+        let met: Vec<NodeId> = self.first.iter().copied().flatten().collect();
+        let again: usize = visits.iter().map(|visits| visits.nodes.len() - 1).sum();
+        if met.len().max(self.full.len()) + again <= self.plan.bound {
+            return Ok(false);
+        }
+        let nodes: Vec<NodeId> = visits.iter().flat_map(|visits| visits.nodes.iter().copied()).collect();
+        for node in nodes.into_iter().chain(met) {
+            for case in 0..self.plan.cases.len() {
+                self.apply(node, case)?;
+            }
+            let class = self.tree.class(node, &self.plan.cases);
+            self.full.insert(class);
+        }
+        let groups: Vec<Group> = visits.iter().map(|visits| self.group(visits)).collect();
+        Ok(exceeds(self.plan.bound, self.full.len(), &groups))
+    }
+
+    fn group(&mut self, visits: &Visits) -> Group {
+        let mut classes: Vec<ClassId> =
+            visits.nodes.iter().map(|&node| self.tree.class(node, &self.plan.cases)).collect();
+        let cover = if visits.covered { classes.split_off(classes.len() - 1) } else { Vec::new() };
+        let visits = classes.len();
+        classes.sort_unstable();
+        classes.dedup();
+        Group { visits, classes, cover }
+    }
+
     /// Makes sure that a case that serves the states was applied to all their nodes.
-    fn separate(&mut self, a: &(StateId, Vec<NodeId>), b: &(StateId, Vec<NodeId>)) -> Result<(), S::Error> {
-        let serving = self.serving[&(a.0, b.0)].clone();
-        for &first in &a.1 {
-            for &second in &b.1 {
+    fn separate(&mut self, a: &Visits, b: &Visits) -> Result<(), S::Error> {
+        let serving = self.serving[&(a.state, b.state)].clone();
+        for &first in &a.nodes {
+            for &second in &b.nodes {
                 let done = |node: NodeId, case: usize| {
                     usize::from(self.shown.get(&node).is_some_and(|shown| shown[case].is_some()))
                 };
@@ -200,7 +250,7 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
 
     /// `R⁺` of each state that has one, the first response chosen for words of
     /// the cover that are no prefix of `word`.
-    fn groups(&self, word: &[InputId], node: NodeId) -> Option<Vec<(StateId, Vec<NodeId>)>> {
+    fn visits(&self, word: &[InputId], node: NodeId) -> Option<Vec<Visits>> {
         let mut path = vec![node];
         for i in 0..word.len() {
             path.push(self.tree.parent(path[i]));
@@ -208,29 +258,32 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
         path.reverse();
         let prefixes = self.plan.cover.iter().filter(|access| word.starts_with(access));
         let begin = prefixes.map(Vec::len).max().unwrap_or(0);
-        let mut nodes: Vec<Vec<NodeId>> = vec![Vec::new(); self.model.n_states()];
+        let fresh = |state| Visits { state, nodes: Vec::new(), covered: false };
+        let mut visits: Vec<Visits> = self.model.states().map(fresh).collect();
         for &visited in &path[begin + 1..] {
-            nodes[self.tree.state(visited)?.index()].push(visited);
+            visits[self.tree.state(visited)?.index()].nodes.push(visited);
         }
         for (access, responses) in self.plan.cover.iter().zip(&self.cover) {
             let own = word.starts_with(access).then(|| path[access.len()]);
             let response = own.or_else(|| responses.first().copied())?;
-            nodes[self.tree.state(response)?.index()].push(response);
+            let visits = &mut visits[self.tree.state(response)?.index()];
+            visits.nodes.push(response);
+            visits.covered = true;
         }
-        let groups = nodes.into_iter().enumerate().map(|(state, nodes)| (StateId::new(state), nodes));
-        Some(groups.filter(|(_, nodes)| !nodes.is_empty()).collect())
+        visits.retain(|visits| !visits.nodes.is_empty());
+        Some(visits)
     }
 
     /// Pairwise r-distinguishable states with the most nodes, by branch and bound.
-    fn heaviest(&self, groups: &[(StateId, Vec<NodeId>)]) -> Vec<usize> {
+    fn heaviest(&self, visits: &[Visits]) -> Vec<usize> {
         let mut best = (0, Vec::new());
-        self.grow(groups, 0, &mut Vec::new(), 0, &mut best);
+        self.grow(visits, 0, &mut Vec::new(), 0, &mut best);
         best.1
     }
 
     fn grow(
         &self,
-        groups: &[(StateId, Vec<NodeId>)],
+        visits: &[Visits],
         next: usize,
         taken: &mut Vec<usize>,
         sum: usize,
@@ -239,17 +292,17 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
         if sum > best.0 {
             *best = (sum, taken.clone());
         }
-        let left: usize = groups[next..].iter().map(|(_, nodes)| nodes.len()).sum();
-        if next == groups.len() || sum + left <= best.0 {
+        let left: usize = visits[next..].iter().map(|visits| visits.nodes.len()).sum();
+        if next == visits.len() || sum + left <= best.0 {
             return;
         }
-        let (state, nodes) = &groups[next];
-        if taken.iter().all(|&i| self.distinguish.level(*state, groups[i].0).is_some()) {
+        let Visits { state, nodes, .. } = &visits[next];
+        if taken.iter().all(|&i| self.distinguish.level(*state, visits[i].state).is_some()) {
             taken.push(next);
-            self.grow(groups, next + 1, taken, sum + nodes.len(), best);
+            self.grow(visits, next + 1, taken, sum + nodes.len(), best);
             taken.pop();
         }
-        self.grow(groups, next + 1, taken, sum, best);
+        self.grow(visits, next + 1, taken, sum, best);
     }
 
     /// Whether a failure was seen or too many words were tested.

@@ -186,16 +186,17 @@ impl<'l, 's> Identify<'l, 's> {
         let harmonised = &offers[..self.library.n_harmonised[state]];
         let access = self.library.weights.access;
         let uses = self.library.weights.uses[state];
-        let plans = [
-            plan(&offers, open.len(), uses, 0.0),
-            plan(&offers, open.len(), uses, access),
-            plan(harmonised, open.len(), uses, access),
-        ];
         let total = |plan: &Vec<Choice>| {
             let further = plan.len().saturating_sub(1) as f64 * access;
             plan.iter().map(|choice| choice.cost).sum::<f64>() + further
         };
-        let best = plans.into_iter().min_by(|a, b| total(a).total_cmp(&total(b))).unwrap_or_default();
+        let mut best = plan(&offers, open.len(), uses, access);
+        if best.len() > 1 {
+            let others = [plan(&offers, open.len(), uses, 0.0), plan(harmonised, open.len(), uses, access)];
+            best = others
+                .into_iter()
+                .fold(best, |best, plan| if total(&plan) < total(&best) { plan } else { best });
+        }
         let mut added = Vec::new();
         for choice in best {
             let word = &offers[choice.offer].word[..choice.end];
