@@ -1,5 +1,6 @@
 //! Models for the tests of this crate.
 
+use std::io;
 use std::sync::atomic::AtomicBool;
 
 use ioxide_lang::{Options, load};
@@ -85,7 +86,7 @@ pub(crate) fn test(
     config: &CampaignConfig,
 ) -> (Vec<Event>, CampaignOutcome) {
     let mut events = Vec::new();
-    let outcome = test_into(spec, sut, steps, config, &mut events);
+    let outcome = test_into(spec, sut, steps, config, &mut events).unwrap();
     (events, outcome)
 }
 
@@ -96,7 +97,7 @@ pub(crate) fn test_into(
     steps: usize,
     config: &CampaignConfig,
     reporter: &mut dyn Reporter,
-) -> CampaignOutcome {
+) -> io::Result<CampaignOutcome> {
     let (mut spec_own, mut sut_own) = (spec.clone(), sut.clone());
     let (mut spec_solver, mut sut_solver) = (Brute::new(), Brute::new());
     let mut cx = Ctx::new(&mut spec_own, &mut spec_solver);
@@ -107,5 +108,5 @@ pub(crate) fn test_into(
     let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut clock = Stopped;
     let mut teller = Teller::new(reporter, &mut clock);
-    campaign(&mut bench, &mut tester, config, &mut teller).unwrap()
+    campaign(&mut bench, &mut tester, config, &mut teller)
 }

@@ -6,6 +6,8 @@
 
 pub mod random;
 pub mod replay;
+#[cfg(test)]
+mod tests;
 
 use ioxide_model::label::Label;
 use ioxide_model::trace::Trace;

@@ -123,7 +123,7 @@ impl Link for Process {
         while self.child.as_mut().is_some_and(|child| !has_exited(child)) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(2));
         }
-        if let Some(mut child) = self.child.take_if(|child| has_exited(child)) {
+        if let Some(mut child) = self.child.take_if(has_exited) {
             // Before the child is let go of, so that its id still names its own group.
             kill_group(&mut child);
             self.ended = child.wait().ok().map(|status| status.to_string());

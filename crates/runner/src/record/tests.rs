@@ -7,7 +7,7 @@ fn recorded(seed: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     let config = CampaignConfig { runs: 4, seed, on_failure: OnFailure::GoOn, ..CampaignConfig::default() };
     let sut = model(&VENDING.replace("paid - 2", "paid - 1"));
-    test_into(&model(VENDING), &sut, 30, &config, &mut Recorder::new(&mut bytes).unwrap());
+    test_into(&model(VENDING), &sut, 30, &config, &mut Recorder::new(&mut bytes).unwrap()).unwrap();
     bytes
 }
 
@@ -23,7 +23,7 @@ fn a_record_is_read_as_it_was_told() {
     let (spec, sut) = (example("brp/spec.iox"), example("brp/m3.iox"));
     let (events, _) = test(&spec, &sut, 60, &config);
     let mut bytes = Vec::new();
-    test_into(&spec, &sut, 60, &config, &mut Recorder::new(&mut bytes).unwrap());
+    test_into(&spec, &sut, 60, &config, &mut Recorder::new(&mut bytes).unwrap()).unwrap();
     let record = Record::read(&bytes[..]).unwrap();
     assert_eq!(record, Record { events, is_cut: false });
 }
@@ -33,7 +33,7 @@ fn a_trace_can_be_taken_from_it() {
     let config = CampaignConfig { runs: 50, ..CampaignConfig::default() };
     let (spec, sut) = (example("brp/spec.iox"), example("brp/m3.iox"));
     let mut bytes = Vec::new();
-    let outcome = test_into(&spec, &sut, 60, &config, &mut Recorder::new(&mut bytes).unwrap());
+    let outcome = test_into(&spec, &sut, 60, &config, &mut Recorder::new(&mut bytes).unwrap()).unwrap();
     let failure = &outcome.failures[0];
     let record = Record::read(&bytes[..]).unwrap();
     assert_eq!(record.trace(&spec, failure.id.run).unwrap(), failure.trace);

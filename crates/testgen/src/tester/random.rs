@@ -1,7 +1,8 @@
 //! The random tester: 002's algorithm with its free choices made by a seeded generator.
 //!
 //! Inputs are those some state of the belief accepts. A switch is chosen by its weight,
-//! divided by how often it was chosen already, so rare ones are favoured; then values.
+//! divided by the logarithm of how often it was chosen already: rare ones are favoured, but
+//! not so much that the same one is never chosen many times in a row. Then values.
 //! Where both an input and an observation make sense a coin decides. After silence there is
 //! nothing to see, so an input is given if there is one. The last move is always an
 //! observation: without it the effect of the last input is never seen.
@@ -103,7 +104,7 @@ impl Random {
     fn weighted(&mut self, sts: &Sts, candidates: &[SwitchId]) -> Option<usize> {
         let weight = |id: &SwitchId| {
             let times = self.chosen.get(id).copied().unwrap_or(0);
-            (u64::from(sts.switches[*id].weight) * SCALE).div_ceil(1 + times)
+            (u64::from(sts.switches[*id].weight) * SCALE).div_ceil(1 + u64::from((1 + times).ilog2()))
         };
         let weights: Vec<u64> = candidates.iter().map(weight).collect();
         let total: u64 = weights.iter().sum();
@@ -172,10 +173,10 @@ impl Tester for Random {
             return self.last_move(history);
         }
         let is_quiet = history.labels.last() == Some(&Label::Quiescence);
-        if is_quiet || self.wants_to_send() {
-            if let Some(label) = self.stimulus(cx, after) {
-                return Move::Stimulate(label);
-            }
+        if (is_quiet || self.wants_to_send())
+            && let Some(label) = self.stimulus(cx, after)
+        {
+            return Move::Stimulate(label);
         }
         match (is_quiet, after.belief()) {
             (false, _) => Move::Observe,

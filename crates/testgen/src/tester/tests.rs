@@ -1,0 +1,143 @@
+use ioxide_lang::{Options, load};
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_model::value::Value;
+use ioxide_smt::brute::Brute;
+
+use super::random::{Random, RandomConfig};
+use super::replay::{Planned, Replay, Unmentioned, plan_of};
+use super::*;
+
+const LAMP: &str = "
+model Lamp {
+    input press(force: 1..9)
+    output light(on: bool)
+    var lit: bool = false
+    state idle {
+        gentle: on press when force <= 5 { lit = !lit } -> busy
+        rough: on press when force > 5 -> idle
+    }
+    state busy { tell: emit light(on: lit) -> idle }
+}";
+
+#[test]
+fn only_inputs_the_specification_mentions_are_given() {
+    with(LAMP, |cx| {
+        let mut tester = Random::new(RandomConfig::default(), 3);
+        let mut after = After::new(cx);
+        let mut history = Trace::default();
+        for _ in 0..60 {
+            match tester.next(cx, &after, &history) {
+                Move::Stimulate(label) => {
+                    assert!(after.accepts(cx, &label));
+                    see(cx, &mut after, &mut history, label);
+                }
+                Move::Observe => {
+                    let light =
+                        |on| Label::Output(cx.sts.gate_named("light").unwrap(), vec![Value::Bool(on)]);
+                    let candidates = [light(true), light(false), Label::Quiescence];
+                    let seen = candidates.into_iter().find(|label| after.accepts(cx, label)).unwrap();
+                    see(cx, &mut after, &mut history, seen);
+                }
+                Move::Stop(stop) => panic!("too early: {stop:?}"),
+            }
+        }
+    });
+}
+
+#[test]
+fn the_last_move_is_a_look() {
+    with(LAMP, |cx| {
+        let mut tester = Random::new(RandomConfig { steps: 1, ..RandomConfig::default() }, 3);
+        let mut after = After::new(cx);
+        let mut history = Trace::default();
+        let press = press(cx, 2);
+        see(cx, &mut after, &mut history, press);
+        assert_eq!(tester.next(cx, &after, &history), Move::Observe);
+        assert!(matches!(tester.next(cx, &after, &history), Move::Stop(Stop::GoalMet(_))));
+    });
+}
+
+#[test]
+fn the_same_seed_moves_the_same() {
+    let moves = |seed| {
+        with(LAMP, |cx| {
+            let mut tester = Random::new(RandomConfig::default(), seed);
+            let after = After::new(cx);
+            (0..20).map(|_| tester.next(cx, &after, &Trace::default())).collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(moves(1), moves(1));
+    assert_ne!(moves(1), moves(2));
+}
+
+#[test]
+fn rarely_chosen_switches_are_favoured() {
+    with(LAMP, |cx| {
+        let quiet: Trace = [Label::Quiescence].into_iter().collect();
+        let after = After::new(cx);
+        let mut repeats = 0;
+        for seed in 0..200 {
+            let mut tester = Random::new(RandomConfig::default(), seed);
+            let mut is_rough = || match tester.next(cx, &after, &quiet) {
+                Move::Stimulate(Label::Input(_, values)) => values[0] > Value::int(5),
+                other => panic!("{other:?}"),
+            };
+            repeats += usize::from(is_rough() == is_rough());
+        }
+        assert!((40..85).contains(&repeats), "{repeats} of 200 repeat the first choice");
+    });
+}
+
+#[test]
+fn a_replay_makes_the_moves_that_made_the_trace() {
+    with(LAMP, |cx| {
+        let light = Label::Output(cx.sts.gate_named("light").unwrap(), vec![Value::Bool(true)]);
+        let trace: Trace = [press(cx, 2), light, press(cx, 9)].into_iter().collect();
+        let plan = plan_of(&trace);
+        assert_eq!(plan, [Planned::Send(press(cx, 2)), Planned::Look, Planned::Send(press(cx, 9))]);
+        let mut strict = Replay::new(plan.clone(), Unmentioned::Stop);
+        let mut after = After::new(cx);
+        assert_eq!(strict.next(cx, &after, &Trace::default()), Move::Stimulate(press(cx, 2)));
+        let first = press(cx, 2);
+        after.observe(cx, &first).unwrap();
+        assert_eq!(strict.next(cx, &after, &Trace::default()), Move::Observe);
+        assert!(matches!(strict.next(cx, &after, &Trace::default()), Move::Stop(Stop::GoalMissed(_))));
+        let mut loose = Replay::new(plan[2..].to_vec(), Unmentioned::Skip);
+        assert!(matches!(loose.next(cx, &after, &Trace::default()), Move::Stop(Stop::GoalMet(_))));
+    });
+}
+
+#[test]
+fn values_unknown_at_start_do_not_stop_it() {
+    let text = "model M { input guess(n: 0..3) output right output wrong var secret: 0..3
+        state ask { hit: on guess when n == secret -> yes  miss: on guess when n != secret -> no }
+        state yes { emit right -> ask }
+        state no { emit wrong -> ask } }";
+    with(text, |cx| {
+        let mut tester = Random::new(RandomConfig::default(), 1);
+        let quiet: Trace = [Label::Quiescence].into_iter().collect();
+        let after = After::new(cx);
+        for _ in 0..20 {
+            assert!(matches!(tester.next(cx, &after, &quiet), Move::Stimulate(_)));
+        }
+    });
+}
+
+fn press(cx: &Ctx<'_>, force: i64) -> Label {
+    Label::Input(cx.sts.gate_named("press").unwrap(), vec![Value::int(force)])
+}
+
+fn see(cx: &mut Ctx<'_>, after: &mut After, history: &mut Trace, label: Label) {
+    after.observe(cx, &label).unwrap();
+    history.labels.push(label);
+}
+
+fn with<T>(text: &str, body: impl FnOnce(&mut Ctx<'_>) -> T) -> T {
+    let mut sources = Sources::default();
+    let file = sources.add("test.iox", text);
+    let loaded = load(&sources, file, &Options::default());
+    let mut model: Model = loaded.model.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics));
+    let mut solver = Brute::new();
+    body(&mut Ctx::new(&mut model, &mut solver))
+}
