@@ -16,11 +16,15 @@ pub(crate) fn nearest<'a>(
     }
 }
 
+/// How many names are compared.
+const MAX_CANDIDATES: usize = 5_000;
+
 /// The candidate at the smallest edit distance, if that is at most a third of the length.
 /// Of equally near ones the first; names that differ only in case are always near.
 pub(crate) fn nearest_name<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
-    let scored = candidates.filter_map(|candidate| {
+    // Among very many names a near one means little, and looking at all of them takes long.
+    let scored = candidates.take(MAX_CANDIDATES).filter_map(|candidate| {
         let distance =
             if candidate.eq_ignore_ascii_case(name) { 0 } else { distance(name, candidate, limit)? };
         Some((distance, candidate))
