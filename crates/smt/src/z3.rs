@@ -1,7 +1,7 @@
 //! Z3 in this process, found and loaded at run time.
 //!
 //! Building ioxide needs neither Z3 nor its headers; running it uses the first `libz3`
-//! that [`locate`] finds. One [`Z3`] is one Z3 context, owned by one thread; terms are
+//! that [`load`] finds. One [`Z3`] is one Z3 context, owned by one thread; terms are
 //! translated once per context. Formulas over integers and truth values alone go to a
 //! solver made for linear integer arithmetic, all others to the general one.
 //!
