@@ -9,7 +9,8 @@
 //! pattern of equal and different fields comes up; a group's value is a constant of the
 //! guard or a value of the state (or one beside it) half of the time, else a random value
 //! of its sort, small ones being likelier. What the guard rejects is drawn again. If no draw
-//! fits, the solver is asked, first with one field held at a random value.
+//! fits, the solver is asked for diverse valuations: spread, at the bounds, or by patterns of
+//! equality, each as likely as the other.
 //!
 //! *Promises.* [`Pick::Impossible`] is a proof; [`Pick::Unknown`] is neither yes nor no.
 
@@ -25,6 +26,7 @@ use ioxide_model::sts::GateId;
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
+use ioxide_smt::diverse::{Diverse, Policy};
 use ioxide_smt::solver::{Answer, Why};
 use ioxide_symex::Ctx;
 
@@ -34,6 +36,9 @@ pub use self::random::any_value;
 const MAX_COMBINATIONS: usize = 512;
 /// Random draws before the solver is asked.
 const DRAWS: usize = 48;
+
+/// Valuations asked for, at most, to take the last of them.
+const VARIED: usize = 4;
 
 /// What is asked for: field values of `gate` that satisfy `guard` in a state.
 #[derive(Clone, Copy, Debug)]
@@ -87,20 +92,31 @@ pub fn pick(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Wish<'_>) -> Pick {
 ///
 /// For beliefs that are not concrete: the facts may mention unknowns.
 pub fn pick_symbolic(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId], facts: &[Term]) -> Pick {
-    if !fields.is_empty() {
-        let field = fields[rng.random_range(0..fields.len())];
-        let value = any_value(cx.pool, rng, cx.pool.var_info(field).sort, &[]);
-        let pin = equation(cx, field, value);
-        let pinned = [facts, &[pin]].concat();
-        if let Answer::Sat(found) = cx.check(&pinned) {
-            return Pick::Values(completed(cx, rng, fields, &found));
-        }
+    if let Some(found) = varied(cx, rng, fields, facts) {
+        return Pick::Values(completed(cx, rng, fields, &found));
     }
     match cx.check(facts) {
         Answer::Sat(found) => Pick::Values(completed(cx, rng, fields, &found)),
         Answer::Unsat => Pick::Impossible,
         Answer::Unknown(why) => Pick::Unknown(why),
     }
+}
+
+/// One of the first few of many different valuations, by a policy chosen at random.
+fn varied(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId], facts: &[Term]) -> Option<Valuation> {
+    if fields.is_empty() {
+        return None;
+    }
+    let policy = [Policy::Random, Policy::Boundary, Policy::Patterns][rng.random_range(0..3usize)];
+    let mut source = Diverse::new(cx.pool, facts, fields, policy, rng.random());
+    let mut found = None;
+    for _ in 0..rng.random_range(1..=VARIED) {
+        match source.next(cx.pool, cx.solver) {
+            Some(valuation) => found = Some(valuation),
+            None => break,
+        }
+    }
+    found
 }
 
 fn ask_solver(
@@ -122,11 +138,6 @@ fn ask_solver(
         }
         other => other,
     }
-}
-
-fn equation(cx: &mut Ctx<'_>, var: VarId, value: Value) -> Term {
-    let (var, value) = (cx.pool.var(var), cx.pool.value(value));
-    cx.pool.eq(var, value)
 }
 
 /// The values of `fields` in `found`; a field no fact mentions is free.

@@ -5,7 +5,7 @@ use ioxide_model::sort::Sort;
 use ioxide_model::source::{FileId, Span};
 use ioxide_model::sts::{Gate, GateKind, Model, Sts};
 use ioxide_model::term::TermPool;
-use ioxide_smt::brute::Brute;
+use ioxide_smt::stack::{Choice, Config, stack};
 use rand::SeedableRng;
 
 use super::*;
@@ -64,6 +64,30 @@ fn every_pattern_of_equal_fields_comes_up() {
 }
 
 #[test]
+fn values_too_rare_to_be_drawn_come_from_the_solver_and_vary() {
+    let mut world = World::new(&[Sort::Range { lo: 0, hi: 1_000_000 }, Sort::Range { lo: 0, hi: 1_000_000 }]);
+    let guard = |pool: &mut TermPool, _: Term, fields: &[Term]| {
+        let (seven, total) = (pool.int(7), pool.int(700_000));
+        let scaled = pool.mul2(seven, fields[0]);
+        let sum = pool.add2(scaled, fields[1]);
+        pool.eq(sum, total)
+    };
+    let mut seen = BTreeSet::new();
+    for seed in 0..12 {
+        match world.pick(0, guard, seed) {
+            Pick::Values(values) => drop(seen.insert(values)),
+            Pick::Impossible => panic!("there are such values"),
+            Pick::Unknown(_) => (),
+        }
+    }
+    assert!(seen.len() > 3, "{seen:?}");
+    for values in &seen {
+        let number = |i: usize| values[i].as_int().and_then(ioxide_model::number::Int::to_i64).unwrap();
+        assert_eq!(7 * number(0) + number(1), 700_000);
+    }
+}
+
+#[test]
 fn the_same_seed_picks_the_same_values() {
     let mut world = World::new(&[Sort::Str, Sort::Real, Sort::Int]);
     for seed in 0..20 {
@@ -94,7 +118,8 @@ impl World {
         let fields: Vec<Term> = fields.into_iter().map(|field| self.model.pool.var(field)).collect();
         let var = self.model.pool.var(self.x);
         let guard = guard(&mut self.model.pool, var, &fields);
-        let mut solver = Brute::new();
+        let config = Config { backend: Choice::None, ..Config::default() };
+        let mut solver = stack(&config);
         let mut cx = Ctx::new(&mut self.model, &mut solver);
         let state: Valuation = [(self.x, Value::int(x))].into_iter().collect();
         let wish = Wish { gate: self.gate, guard, state: &state };
