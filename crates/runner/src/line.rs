@@ -1,6 +1,7 @@
 //! Lines of text from a stranger: bounded, checked to be UTF-8, never trusted.
 
 use std::io::{self, BufRead, Read};
+use std::sync::mpsc::{Receiver, sync_channel};
 
 /// Longer lines are not read to their end.
 pub const MAX_LINE: usize = 1 << 20;
@@ -38,6 +39,22 @@ pub fn next_line(reader: &mut impl BufRead) -> io::Result<Option<Line>> {
         Ok(text) => Line::Text(text),
         Err(error) => Line::NotText(cut(&String::from_utf8_lossy(error.as_bytes()), 80)),
     }))
+}
+
+/// Reads lines in a thread of its own, at most `n` of them ahead of whoever takes them.
+///
+/// A stream that floods us has to wait, so it cannot fill our memory.
+pub(crate) fn read_ahead(mut reader: impl BufRead + Send + 'static, n: usize) -> Receiver<io::Result<Line>> {
+    let (sender, receiver) = sync_channel(n);
+    std::thread::spawn(move || {
+        while let Some(line) = next_line(&mut reader).transpose() {
+            let is_last = line.is_err();
+            if sender.send(line).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    receiver
 }
 
 /// Reads up to the next end mark, keeping nothing.

@@ -14,7 +14,7 @@ mod tcp;
 mod tests;
 
 use std::io::{self, BufRead, Write};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use rand::{RngExt, SeedableRng};
@@ -27,7 +27,7 @@ use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
 
 use crate::codec::{self, label_from_json, label_to_json};
-use crate::line::{Line, next_line};
+use crate::line::{Line, read_ahead};
 use crate::player::{PlayError, Player};
 use crate::protocol::{
     Bye, Configure, Direction, Failure, FailureKind, FieldInfo, Hello, Input, LabelInfo, Level, Log, Message,
@@ -73,7 +73,7 @@ pub fn serve(
     let mut solver = new_solver();
     let cx = Ctx::new(&mut own, &mut *solver);
     let player = Player::new(cx, seed).map_err(|error| io::Error::new(io::ErrorKind::Unsupported, error))?;
-    let lines = read_ahead(reader);
+    let lines = read_ahead(reader, READ_AHEAD);
     let mut talk = Talk {
         model,
         player,
@@ -92,22 +92,6 @@ pub fn serve(
 fn is_closed(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
     matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset)
-}
-
-/// Reads lines in a thread of its own, a bounded number of them ahead.
-fn read_ahead(reader: impl BufRead + Send + 'static) -> Receiver<io::Result<Line>> {
-    let (sender, receiver) = sync_channel(READ_AHEAD);
-    std::thread::spawn(move || forward_lines(reader, &sender));
-    receiver
-}
-
-fn forward_lines(mut reader: impl BufRead, sender: &SyncSender<io::Result<Line>>) {
-    while let Some(line) = next_line(&mut reader).transpose() {
-        let is_last = line.is_err();
-        if sender.send(line).is_err() || is_last {
-            return;
-        }
-    }
 }
 
 /// One conversation.

@@ -3,8 +3,9 @@
 //! It runs in a process group of its own, which is ended as a whole: no grandchild outlives
 //! a run. Its error stream is captured, and its tail shown when something goes wrong.
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,8 @@ use super::{Adapter, AdapterError, Connection, Observation, Sent};
 
 /// Bytes of the error stream kept.
 const MAX_TAIL: usize = 8 << 10;
+/// Lines it may leave unread.
+const UNREAD: usize = 64;
 /// How long a process may take to end by itself.
 const GRACE: Duration = Duration::from_millis(300);
 
@@ -115,7 +118,7 @@ impl Link for Process {
         };
         let tail = self.tail.clone();
         std::thread::spawn(move || keep_tail(stderr, &tail));
-        Ok(Wire::new(BufReader::new(stdout), stdin))
+        Ok(Wire::new(BufReader::new(stdout), Patient::new(stdin)))
     }
 
     fn status(&mut self, patience: Duration) -> Option<String> {
@@ -138,6 +141,33 @@ impl Link for Process {
 
     fn last_words(&self) -> String {
         self.tail.text()
+    }
+}
+
+/// Writes to a pipe in a thread of its own: a process that does not read cannot block a run.
+struct Patient(SyncSender<Vec<u8>>);
+
+impl Patient {
+    fn new(mut stdin: ChildStdin) -> Self {
+        let (sender, lines) = sync_channel::<Vec<u8>>(UNREAD);
+        std::thread::spawn(move || {
+            lines.iter().try_for_each(|line| stdin.write_all(&line).and_then(|()| stdin.flush()))
+        });
+        Self(sender)
+    }
+}
+
+impl Write for Patient {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.try_send(bytes.to_vec()) {
+            Ok(()) => Ok(bytes.len()),
+            Err(TrySendError::Full(_)) => Err(io::ErrorKind::TimedOut.into()),
+            Err(TrySendError::Disconnected(_)) => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

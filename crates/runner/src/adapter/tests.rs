@@ -88,6 +88,19 @@ fn a_process_that_hangs_is_late() {
 }
 
 #[test]
+fn a_process_that_does_not_read_blocks_nobody() {
+    let text = "model M { input say(text: string) state a { on say } }";
+    let model = Arc::new(model(text));
+    let mut adapter =
+        ProcessAdapter::start(&format!("{HELLO} sleep 30"), Arc::clone(&model), quick()).unwrap();
+    let gate = model.sts.gate_named("say").unwrap();
+    let long = Label::Input(gate, vec![ioxide_model::value::Value::str(&"x".repeat(500_000))]);
+    for _ in 0..2 {
+        assert!(matches!(adapter.send(&long), Err(AdapterError::Late { awaited: "sent", .. })));
+    }
+}
+
+#[test]
 fn refusals_keep_their_kind() {
     let says = |kind: &str| {
         trouble(&format!(r#"read x; echo '{{"type":"error","kind":"{kind}","text":"no cups"}}'; read x"#))

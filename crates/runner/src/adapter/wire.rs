@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Write};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use super::AdapterError;
-use crate::line::{Line, cut, next_line};
+use crate::line::{Line, cut, read_ahead};
 use crate::protocol::{Failure, FailureKind, Log, Message};
 
-/// Lines read ahead; a system that floods us has to wait, and so does not fill our memory.
+/// Lines read ahead.
 const READ_AHEAD: usize = 1024;
 /// Log messages remembered.
 const MAX_LOG: usize = 40;
@@ -23,8 +23,7 @@ pub(super) struct Wire {
 
 impl Wire {
     pub(super) fn new(reader: impl BufRead + Send + 'static, writer: impl Write + Send + 'static) -> Self {
-        let (sender, lines) = sync_channel(READ_AHEAD);
-        std::thread::spawn(move || forward_lines(reader, &sender));
+        let lines = read_ahead(reader, READ_AHEAD);
         Self { lines, writer: Box::new(writer), log: VecDeque::new() }
     }
 
@@ -72,15 +71,6 @@ impl Wire {
         self.log.push_back(cut(&log.text, 400));
         if self.log.len() > MAX_LOG {
             self.log.pop_front();
-        }
-    }
-}
-
-fn forward_lines(mut reader: impl BufRead, sender: &SyncSender<io::Result<Line>>) {
-    while let Some(line) = next_line(&mut reader).transpose() {
-        let is_last = line.is_err();
-        if sender.send(line).is_err() || is_last {
-            return;
         }
     }
 }

@@ -3,6 +3,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
 use super::*;
+use crate::line::next_line;
 use crate::samples::{VENDING, model, new_solver};
 
 /// What the vending machine answers to `lines`, times left out.
