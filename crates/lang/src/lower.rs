@@ -124,9 +124,11 @@ pub(crate) fn unknown_constant<'n>(
 ) -> Diagnostic {
     let diagnostic =
         Diagnostic::new(Code::UnknownConstant, span, format!("there is no constant `{name}` to set"));
-    match crate::suggest::nearest_name(name, names) {
+    let names: Vec<&str> = names.collect();
+    match crate::suggest::nearest_name(name, names.iter().copied()) {
         Some(best) => diagnostic.help(format!("did you mean `--set {best}=...`?")),
-        None => diagnostic,
+        None if names.is_empty() => diagnostic.help("this model has no constants"),
+        None => diagnostic.help(format!("its constants are `{}`", names.join("`, `"))),
     }
 }
 

@@ -230,14 +230,15 @@ impl TermPool {
         if self.as_value(a).is_some() { (b, a) } else { (a, b) }
     }
 
-    /// Monomials with a minus sign are subtracted, and the constant comes last.
+    /// Monomials with a minus sign are subtracted; the constant comes last unless all others are.
     fn sum(&self, list: &[Term]) -> Vec<Piece> {
         let (constants, rest): (Vec<Term>, Vec<Term>) =
             list.iter().partition(|&&t| self.as_value(t).is_some());
         let (minus, plus): (Vec<Term>, Vec<Term>) =
             rest.into_iter().partition(|&t| self.negated(t).is_some());
+        let order = if plus.is_empty() { [constants, minus, plus] } else { [plus, minus, constants] };
         let mut pieces = Vec::new();
-        for part in plus.into_iter().chain(minus).chain(constants) {
+        for part in order.into_iter().flatten() {
             let (sign, shown) = match self.negated(part) {
                 Some(positive) => ("-", positive),
                 None => ("+", vec![Piece::Term(part, Binding::Product)]),

@@ -199,6 +199,8 @@ fn sums_have_one_form() {
     let neg = d.pool.neg(d.x);
     let diff = d.pool.add([d.y, neg, one]);
     d.shows(diff, "y - x + 1");
+    let flip = d.pool.sub(one, d.x);
+    d.shows(flip, "1 - x");
     d.shows(neg, "-x");
     let only = d.pool.add([d.x]);
     assert_eq!(only, d.x);

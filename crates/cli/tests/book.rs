@@ -1,0 +1,164 @@
+//! The book is true: its commands are run, its pictures are those of the examples, its links lead somewhere.
+//!
+//! A `console` block holds commands (`$ ...`), each followed by what it prints, stdout and
+//! stderr together. `? 3` says that it ends with exit code 3, `...` stands for any lines. With
+//! `UPDATE_BOOK=1` the blocks and pictures are written anew.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace is there")
+}
+
+fn updating() -> bool {
+    std::env::var_os("UPDATE_BOOK").is_some()
+}
+
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec![root().join("README.md")];
+    for folder in ["docs/book/src", "docs/book/src/examples", "docs/measurements"] {
+        let entries = fs::read_dir(root().join(folder)).expect("the folder is there");
+        pages.extend(
+            entries
+                .flatten()
+                .map(|entry| entry.path())
+                .filter(|path| path.extension().is_some_and(|e| e == "md")),
+        );
+    }
+    pages.sort();
+    pages
+}
+
+/// Runs `command` as a reader would, from the root of the repository.
+fn run(command: &str) -> (String, i32) {
+    let program = Path::new(env!("CARGO_BIN_EXE_ioxide"));
+    let path = std::env::var("PATH").expect("a search path");
+    let folder = program.parent().expect("a program lies in a folder");
+    let output = Command::new("sh")
+        .args(["-c", &format!("( {command} ) 2>&1")])
+        .current_dir(root())
+        .env("PATH", format!("{}:{path}", folder.display()))
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("a shell");
+    (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code().unwrap_or(-1))
+}
+
+#[test]
+fn every_command_prints_what_the_book_says() {
+    let mut wrong = Vec::new();
+    for page in pages() {
+        let text = fs::read_to_string(&page).expect("a page");
+        let (fresh, differences) = played(&text);
+        if updating() {
+            fs::write(&page, fresh).expect("the page can be written");
+        } else {
+            wrong.extend(
+                differences.into_iter().map(|difference| format!("{}: {difference}", page.display())),
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{}\nrun with UPDATE_BOOK=1 and look at the diff", wrong.join("\n"));
+}
+
+/// The page with its blocks run, and where they differ from what stood there.
+fn played(text: &str) -> (String, Vec<String>) {
+    let mut fresh = String::new();
+    let mut differences = Vec::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        fresh.push_str(line);
+        fresh.push('\n');
+        if line != "```console" {
+            continue;
+        }
+        while let Some(command) = lines.next_if(|line| *line != "```") {
+            let command =
+                command.strip_prefix("$ ").unwrap_or_else(|| panic!("`{command}` is not a command"));
+            let mut expected = Vec::new();
+            while let Some(line) = lines.next_if(|line| *line != "```" && !line.starts_with("$ ")) {
+                expected.push(line);
+            }
+            let actual = shown(command);
+            if !fits(&expected, &actual) {
+                differences.push(format!("`{command}` prints\n{}", actual.join("\n")));
+            }
+            let kept = if expected.contains(&"...") && fits(&expected, &actual) {
+                expected.iter().map(|line| (*line).to_owned()).collect()
+            } else {
+                actual
+            };
+            fresh.push_str(&format!("$ {command}\n"));
+            kept.iter().for_each(|line| fresh.push_str(&format!("{line}\n")));
+        }
+    }
+    (fresh, differences)
+}
+
+fn shown(command: &str) -> Vec<String> {
+    let (output, code) = run(command);
+    let mut lines: Vec<String> = output.lines().map(|line| line.trim_end().to_owned()).collect();
+    if code != 0 {
+        lines.insert(0, format!("? {code}"));
+    }
+    lines
+}
+
+/// Whether the lines are those expected, `...` standing for any number of lines.
+fn fits(expected: &[&str], actual: &[String]) -> bool {
+    match (expected.first(), actual.first()) {
+        (None, None) => true,
+        (Some(&"..."), _) => (0..=actual.len()).any(|skipped| fits(&expected[1..], &actual[skipped..])),
+        (Some(line), Some(found)) => *line == found && fits(&expected[1..], &actual[1..]),
+        _ => false,
+    }
+}
+
+#[test]
+fn the_pictures_are_those_of_the_examples() {
+    let pictures = [
+        ("adder", "adder.iox"),
+        ("slot-machine", "slot-machine.iox"),
+        ("brp", "brp/spec.iox"),
+        ("cas", "cas/cas.iox"),
+        ("atm", "atm/atm.iox"),
+        ("me", "fsm/me.dot"),
+        ("redis", "redis/redis.iox"),
+    ];
+    for (picture, example) in pictures {
+        let (svg, code) = run(&format!("ioxide show --format svg examples/{example}"));
+        assert_eq!(code, 0, "{svg}");
+        let path = root().join(format!("docs/book/src/pictures/{picture}.svg"));
+        if updating() {
+            fs::write(&path, svg).expect("the picture can be written");
+        } else {
+            let drawn = fs::read_to_string(&path).unwrap_or_default();
+            assert!(drawn == svg, "{picture}.svg is not the picture of {example}; run with UPDATE_BOOK=1");
+        }
+    }
+}
+
+#[test]
+fn links_and_pictures_of_the_book_lead_somewhere() {
+    for page in pages() {
+        let text = fs::read_to_string(&page).expect("a page");
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = link.split('#').next().unwrap_or(link);
+            if target.is_empty() || target.contains("://") {
+                continue;
+            }
+            let path = page.parent().expect("a page lies in a folder").join(target);
+            assert!(path.exists(), "{}: {link} leads nowhere", page.display());
+        }
+    }
+}
+
+#[test]
+fn the_summary_lists_every_code() {
+    let summary = fs::read_to_string(root().join("docs/book/src/SUMMARY.md")).expect("a summary");
+    for code in ioxide_model::code::Code::ALL {
+        assert!(summary.contains(&format!("(errors/{}.md)", code.id())), "{} is missing", code.id());
+    }
+}
