@@ -55,8 +55,10 @@ const ROWS: [Row; 37] = [
 ];
 
 fn main() {
-    let data =
-        std::env::var("IOXIDE_DATA").map_or_else(|_| PathBuf::from("../../../shared/data"), PathBuf::from);
+    let Some(data) = std::env::var_os("IOXIDE_DATA").map(PathBuf::from) else {
+        println!("set IOXIDE_DATA to the folder of machines");
+        return;
+    };
     println!("pair, bound: reference sequences / symbols / seconds; then refined, per response, on demand");
     for (model, system, bound, reference) in ROWS {
         let (Some(first), Some(second)) = (load(&data, model), load(&data, system)) else { continue };

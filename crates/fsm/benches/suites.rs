@@ -28,8 +28,10 @@ const REFERENCE: &str = include_str!("reference.txt");
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
-    let data =
-        std::env::var("IOXIDE_DATA").map_or_else(|_| PathBuf::from("../../../shared/data"), PathBuf::from);
+    let Some(data) = std::env::var_os("IOXIDE_DATA").map(PathBuf::from) else {
+        println!("set IOXIDE_DATA to the folder of machines");
+        return;
+    };
     let max_extra: usize = args.get(1).and_then(|arg| arg.parse().ok()).unwrap_or(1);
     let methods: Vec<Method> = match args.get(2) {
         Some(list) => list.split(',').filter_map(|name| name.parse().ok()).collect(),

@@ -16,8 +16,8 @@
 use ioxide_model::index::{Idx, IndexVec};
 use rustc_hash::FxHashMap;
 
-use crate::distinguish::{SplittingTree, Weights};
-use crate::mealy::{InputId, OutputId, Spec, StateId};
+use crate::distinguish::{AnswerKey, SplittingTree, Weights, answer};
+use crate::mealy::{InputId, Spec, StateId};
 use crate::word::{Word, without_prefixes};
 
 /// A tree of words that separates the states it is grown for as far as it can.
@@ -185,17 +185,11 @@ impl Grower<'_> {
     }
 
     fn apply(&self, tokens: &Tokens, word: Word) -> Split {
-        let mut groups: FxHashMap<Vec<OutputId>, usize> = FxHashMap::default();
+        let mut groups: FxHashMap<AnswerKey, usize> = FxHashMap::default();
         let mut parts: Vec<Tokens> = Vec::new();
         for &(start, now) in tokens {
-            let mut at = now;
-            let step = |&x: &InputId| {
-                let output = self.spec.output(at, x);
-                at = self.spec.next(at, x);
-                output
-            };
-            let answer: Vec<OutputId> = word.iter().map(step).collect();
-            let part = *groups.entry(answer).or_insert_with(|| {
+            let (key, at) = answer(self.spec, now, &word);
+            let part = *groups.entry(key).or_insert_with(|| {
                 parts.push(Tokens::new());
                 parts.len() - 1
             });

@@ -9,10 +9,10 @@
 //! [FBKAG91]: S. Fujiwara et al., "Test Selection Based on Finite State
 //! Models", IEEE Transactions on Software Engineering 17(6), 1991.
 
-use ioxide_model::index::{Idx, IndexVec};
+use ioxide_model::index::IndexVec;
 use rustc_hash::FxHashMap;
 
-use crate::distinguish::{SplittingTree, Weights};
+use crate::distinguish::{SplittingTree, Weights, answer};
 use crate::mealy::{InputId, Spec, StateId};
 use crate::partition;
 use crate::word::{Word, without_prefixes};
@@ -164,15 +164,7 @@ fn blocks(spec: &Spec, splitting: &SplittingTree, classes: &[usize], here: &[Sta
 }
 
 fn refined(spec: &Spec, classes: &[usize], here: &[StateId], word: &[InputId]) -> Vec<usize> {
-    partition::group_by(classes.len(), |i| {
-        let mut at = here[i];
-        let step = |&x: &InputId| {
-            let output = spec.output(at, x).index() as u32;
-            at = spec.next(at, x);
-            output
-        };
-        (classes[i], word.iter().map(step).collect::<Vec<u32>>())
-    })
+    partition::group_by(classes.len(), |i| (classes[i], answer(spec, here[i], word).0))
 }
 
 /// How many pairs share a class.

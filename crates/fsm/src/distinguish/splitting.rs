@@ -14,7 +14,8 @@
 use ioxide_model::index::Idx;
 use rustc_hash::FxHashMap;
 
-use crate::mealy::{InputId, OutputId, Spec, StateId};
+use crate::distinguish::{AnswerKey, answer};
+use crate::mealy::{InputId, Spec, StateId};
 use crate::word::Word;
 
 #[derive(Clone, Debug)]
@@ -130,18 +131,12 @@ impl SplittingTree {
     }
 
     fn split(&mut self, spec: &Spec, block: usize, word: Word) -> Vec<usize> {
-        let mut groups: FxHashMap<Vec<OutputId>, usize> = FxHashMap::default();
+        let mut groups: FxHashMap<AnswerKey, usize> = FxHashMap::default();
         let mut children = Vec::new();
         let states = self.blocks[block].states.clone();
         for state in states {
-            let mut at = state;
-            let step = |&x: &InputId| {
-                let output = spec.output(at, x);
-                at = spec.next(at, x);
-                output
-            };
-            let answer: Vec<OutputId> = word.iter().map(step).collect();
-            let child = *groups.entry(answer).or_insert_with(|| {
+            let (key, _) = answer(spec, state, &word);
+            let child = *groups.entry(key).or_insert_with(|| {
                 let depth = self.blocks[block].depth + 1;
                 self.blocks.push(Block { parent: Some(block), depth, states: Vec::new(), word: Word::new() });
                 children.push(self.blocks.len() - 1);

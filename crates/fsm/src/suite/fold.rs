@@ -383,7 +383,7 @@ impl<'s> Fold<'s> {
                 self.blocks.extend(std::iter::repeat_n(None, self.spec.n_inputs()));
                 self.blocks[block + only.index()] = Some(other);
                 self.blocks[block + input.index()] = Some(kid);
-                self.nodes[node].kids = Kids::Many(block as u32);
+                self.nodes[node].kids = Kids::Many(u32::try_from(block).expect("fewer than 2^32 children"));
             }
             Kids::Many(block) => self.blocks[block as usize + input.index()] = Some(kid),
         }

@@ -18,6 +18,10 @@ use crate::distinguish::{
 use crate::mealy::{Spec, StateId};
 use crate::word::{Word, without_prefixes};
 
+/// Up to this many states identifiers are chosen from the words of all: with
+/// more that is a large set to choose from.
+const FEW_STATES: usize = 40;
+
 /// The suite of the partial W-method.
 pub fn wp_suite(spec: &Spec, extra: usize) -> Suite<'_> {
     let (words, identifiers) = sets(spec, extra);
@@ -29,15 +33,17 @@ pub fn wp_suite(spec: &Spec, extra: usize) -> Suite<'_> {
 }
 
 /// `W` and the `W_s`: a characterising set with identifiers from it, or
-/// identifiers of their own with their union, whichever costs less.
+/// harmonised identifiers with their union, whichever costs less.
 fn sets(spec: &Spec, extra: usize) -> (Vec<Word>, IndexVec<StateId, Vec<Word>>) {
     let weights = Weights::new(spec, &state_cover(spec), extra);
     let splitting = SplittingTree::new(spec);
     let words = characterising_set(spec, &splitting, &weights);
     let identifiers = state_identifiers(spec, &words, &weights);
-    let own = harmonised_identifiers(spec, &splitting, &weights);
+    let mut own = harmonised_identifiers(spec, &splitting, &weights);
     let union = without_prefixes(own.iter().flatten().cloned().collect());
-    let own = state_identifiers(spec, &union, &weights);
+    if spec.n_states() <= FEW_STATES {
+        own = state_identifiers(spec, &union, &weights);
+    }
     let inner =
         spec.n_states() as f64 * (spec.n_inputs() as f64).powi(i32::try_from(extra).unwrap_or(i32::MAX));
     let total = |words: &[Word], each| inner * weights.cost(words) + weights.cost_of_all(each);
