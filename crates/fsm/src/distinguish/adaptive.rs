@@ -174,7 +174,9 @@ impl Grower<'_> {
     fn candidates(&self, here: &[StateId]) -> Vec<Word> {
         let mut words = vec![self.splitting.word_for(here).to_vec()];
         for x in self.spec.inputs() {
-            words.push(vec![x]);
+            if here.iter().any(|&state| self.spec.output(state, x) != self.spec.output(here[0], x)) {
+                words.push(vec![x]);
+            }
             let images: Vec<StateId> = here.iter().map(|&state| self.spec.next(state, x)).collect();
             let tail = self.splitting.word_for(&images);
             if !tail.is_empty() {

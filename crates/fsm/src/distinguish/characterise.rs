@@ -28,13 +28,16 @@ pub fn characterising_set(spec: &Spec, splitting: &SplittingTree, weights: &Weig
     let mut words: Vec<Word> = Vec::new();
     let mut here: Vec<StateId> = spec.states().collect();
     while count(&classes) < n {
-        let appended = best_block(spec, splitting, &classes, &here, 0.0);
+        let appended =
+            if words.is_empty() { None } else { best_block(spec, splitting, &classes, &here, 0.0) };
         let start: Vec<StateId> = spec.states().collect();
-        let fresh = best_block(spec, splitting, &classes, &start, weights.access);
+        let most = together(&classes) as f64 / (weights.access + 1.0);
+        let fresh = match &appended {
+            Some(appended) if appended.value >= most => None,
+            _ => best_block(spec, splitting, &classes, &start, weights.access),
+        };
         match (appended, fresh) {
-            (Some(appended), fresh)
-                if !words.is_empty() && fresh.as_ref().is_none_or(|fresh| appended.value >= fresh.value) =>
-            {
+            (Some(appended), fresh) if fresh.as_ref().is_none_or(|fresh| appended.value >= fresh.value) => {
                 classes = appended.classes;
                 here = moved(spec, &here, &appended.word);
                 words.last_mut().expect("a word was started").extend(appended.word);
@@ -88,12 +91,15 @@ pub fn singling_word(spec: &Spec, splitting: &SplittingTree, state: StateId, oth
         open.dedup();
         open.retain(|&other| other != at);
         let candidate = |block| {
-            let gone = open.iter().filter(|&&other| spec.separated_at(at, other, block).is_some()).count();
-            let target = spec.after(at, block);
-            let meets =
-                |other| spec.separated_at(at, other, block).is_none() && spec.after(other, block) == target;
-            let met = open.iter().filter(|&&other| meets(other)).count();
-            (gone as f64 - 2.0 * met as f64, gone as f64 / block.len().max(1) as f64, block, gone)
+            let (mut gone, mut met) = (0, 0);
+            for &other in &open {
+                match meeting(spec, at, other, block) {
+                    Meeting::Separated => gone += 1,
+                    Meeting::Met => met += 1,
+                    Meeting::Open => (),
+                }
+            }
+            (f64::from(gone - 2 * met), f64::from(gone) / block.len().max(1) as f64, block, gone)
         };
         let blocks = splitting.words_of(at).into_iter().map(candidate).filter(|&(_, _, _, gone)| gone > 0);
         let best = blocks.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
@@ -103,6 +109,30 @@ pub fn singling_word(spec: &Spec, splitting: &SplittingTree, state: StateId, oth
         at = spec.after(at, block);
         word.extend_from_slice(block);
     }
+}
+
+/// What becomes of two states under a word.
+enum Meeting {
+    /// They answer differently.
+    Separated,
+    /// They end in one state, having answered alike.
+    Met,
+    /// Neither.
+    Open,
+}
+
+fn meeting(spec: &Spec, a: StateId, b: StateId, word: &[InputId]) -> Meeting {
+    let (mut a, mut b) = (a, b);
+    for &input in word {
+        if spec.output(a, input) != spec.output(b, input) {
+            return Meeting::Separated;
+        }
+        (a, b) = (spec.next(a, input), spec.next(b, input));
+        if a == b {
+            return Meeting::Met;
+        }
+    }
+    Meeting::Open
 }
 
 struct Choice {

@@ -11,6 +11,9 @@ use crate::mealy::{Listing, Row};
 /// more than 65,536 inputs each.
 const MAX_OPEN_BITS: usize = 16;
 
+/// Machines with more rows than this after expansion are refused.
+const MAX_ROWS: usize = 1 << 22;
+
 /// Reads a KISS2 machine.
 pub fn kiss2(text: &str) -> Result<Listing, ReadError> {
     let mut listing = Listing::default();
@@ -48,6 +51,9 @@ fn push_rows(
     [input, from, to, output]: [&str; 4],
 ) -> Result<(), ReadError> {
     let open = input.chars().filter(|&bit| bit == '-').count();
+    if open <= MAX_OPEN_BITS && listing.rows.len() + (1 << open) > MAX_ROWS {
+        return Err(ReadError::new(line, format!("the machine has more than {MAX_ROWS} transitions")));
+    }
     if open > MAX_OPEN_BITS {
         let message =
             format!("input `{input}` leaves {open} bits open, at most {MAX_OPEN_BITS} can be expanded");

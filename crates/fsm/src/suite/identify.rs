@@ -169,7 +169,8 @@ impl<'l, 's> Identify<'l, 's> {
         let state = fold.state(node);
         let bare = fold.is_bare(node);
         let is_open = |&other: &StateId| other != state && (bare || !fold.apart(node, fold.root(other)));
-        let open: Vec<StateId> = self.spec.states().filter(is_open).collect();
+        let mut open: Vec<StateId> = Vec::with_capacity(self.spec.n_states());
+        open.extend(self.spec.states().filter(is_open));
         if open.is_empty() {
             return Vec::new();
         }
@@ -223,7 +224,8 @@ impl<'l, 's> Identify<'l, 's> {
             (end > 0).then_some(Separation { open, end, owed })
         };
         let (defined, at) = fold.walk(node, word);
-        let roots = open.iter().enumerate().filter_map(separation).collect();
+        let mut roots = Vec::with_capacity(open.len());
+        roots.extend(open.iter().enumerate().filter_map(separation));
         Offer { word, defined, access: fold.access(at), roots }
     }
 

@@ -180,6 +180,16 @@ fn identifiers_and_trees_separate_all_states() {
 }
 
 #[test]
+fn machines_without_choice_get_small_suites() {
+    let silent = Spec::check(&Mealy::from_table(1, 0, 1, &[]).unwrap()).unwrap();
+    let single = Spec::check(&Mealy::from_table(1, 2, 1, &[Some((0, 0)); 2]).unwrap()).unwrap();
+    for method in Method::ALL {
+        assert_eq!(method.suite(&silent, 2).count(), 0, "{}", method.name());
+        assert_eq!(method.suite(&single, 0).measure().symbols, 2, "{}", method.name());
+    }
+}
+
+#[test]
 fn names_and_methods_go_both_ways() {
     for method in Method::ALL {
         assert_eq!(method.name().parse(), Ok(method));
