@@ -1,7 +1,7 @@
 //! Messages as people type them: `coin`, `inX(p: 3)`, `SET(key: k1, value: 5)`.
 //!
 //! Values are written as in models, constants only: numbers, `true`, strings in quotes,
-//! names of enum values, `none`, `some(3)`, `Point { x: 1, y: 2 }`.
+//! names of enum values, `none`, `some(3)`, `Point(x: 1, y: 2)`.
 
 use std::sync::Arc;
 
@@ -73,8 +73,8 @@ fn split(text: &str) -> Vec<&str> {
             '\\' if quoted => escaped = true,
             '"' => quoted = !quoted,
             _ if quoted => (),
-            '(' | '{' => depth += 1,
-            ')' | '}' => depth -= 1,
+            '(' => depth += 1,
+            ')' => depth -= 1,
             ',' if depth == 0 => {
                 parts.push(&text[start..at]);
                 start = at + 1;
@@ -97,7 +97,7 @@ fn value_of(pool: &TermPool, sort: Sort, text: &str) -> Result<Value, String> {
         Sort::Str => Value::Str(serde_json::from_str::<String>(text).map_err(|_| wrong())?.into()),
         Sort::Data(data) => {
             let info = pool.data(data);
-            let head = text.split(['(', '{']).next().unwrap_or(text).trim();
+            let head = text.split('(').next().unwrap_or(text).trim();
             let found = info.ctors.iter().position(|ctor| &*ctor.name == head).ok_or_else(wrong)?;
             let args = arguments(pool, &info.ctors[found], info.kind, text[head.len()..].trim())?;
             Value::Data(DataValue { data, ctor: found as u32, args })
@@ -107,8 +107,7 @@ fn value_of(pool: &TermPool, sort: Sort, text: &str) -> Result<Value, String> {
 }
 
 fn arguments(pool: &TermPool, ctor: &Ctor, kind: DataKind, text: &str) -> Result<Arc<[Value]>, String> {
-    let brackets = if kind == DataKind::Record { ['{', '}'] } else { ['(', ')'] };
-    let inner = text.strip_prefix(brackets[0]).and_then(|text| text.strip_suffix(brackets[1])).unwrap_or("");
+    let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or("");
     let parts = split(inner);
     if parts.len() != ctor.fields.len() {
         return Err(format!("`{}` has {} fields, not {}", ctor.name, ctor.fields.len(), parts.len()));
@@ -146,8 +145,8 @@ mod tests {
     fn messages_read_back_as_they_are_shown() {
         let model = model();
         for text in [
-            "?A(key: k2, n: 7, s: \"a, (\\\"\", p: P { x: -1, y: 0.5 }, o: some(3))",
-            "?A(key: k1, n: 0, s: \"\", p: P { x: 1, y: 2.0 }, o: none)",
+            "?A(key: k2, n: 7, s: \"a, (\\\"\", p: P(x: -1, y: 0.5), o: some(3))",
+            "?A(key: k1, n: 0, s: \"\", p: P(x: 1, y: 2.0), o: none)",
             "?B",
             "!C(b: true)",
         ] {

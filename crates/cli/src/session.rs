@@ -57,7 +57,7 @@ pub enum Show {
 /// A system under test, ready to be opened.
 pub enum System {
     /// A model played in this process.
-    Model(Model),
+    Model(Box<Model>),
     /// A command that speaks the protocol on its standard streams.
     Stdio(String),
     /// An address that speaks it.
@@ -69,7 +69,7 @@ impl System {
     pub fn named(text: &str) -> Result<Self, Stop> {
         let spec: SutSpec = text.parse().map_err(|error| Stop::usage(format!("--sut: {error}")))?;
         Ok(match spec {
-            SutSpec::Model(path) => Self::Model(load::model(&path, &[])?.1),
+            SutSpec::Model(path) => Self::Model(Box::new(load::model(&path, &[])?.1)),
             SutSpec::Stdio(command) => Self::Stdio(command),
             SutSpec::Tcp(address) => Self::Tcp(address),
         })
@@ -88,7 +88,7 @@ impl Session<'_> {
         let mut sut_model;
         let mut adapter: Box<dyn Adapter + '_> = match sut {
             System::Model(model) => {
-                sut_model = model;
+                sut_model = *model;
                 let cx = Ctx::new(&mut sut_model, &mut *sut_solver);
                 let adapter = ModelAdapter::new(&interface, cx, config.seed);
                 Box::new(

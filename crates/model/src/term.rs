@@ -15,7 +15,6 @@
 mod build;
 mod eval;
 mod print;
-mod rewrite;
 mod subst;
 mod walk;
 
@@ -25,6 +24,7 @@ pub(crate) mod arbitrary;
 mod tests;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -176,11 +176,38 @@ struct Facts {
     binders: u32,
 }
 
+/// Tells pools apart: no two pools of a program have the same, a pool and its clone neither.
+///
+/// Who remembers terms (a solver does) remembers whose they are.
+#[derive(Debug)]
+struct PoolId(u64);
+
+impl PoolId {
+    fn fresh() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Default for PoolId {
+    fn default() -> Self {
+        Self::fresh()
+    }
+}
+
+/// A cloned pool goes its own way, so it is another pool.
+impl Clone for PoolId {
+    fn clone(&self) -> Self {
+        Self::fresh()
+    }
+}
+
 /// The owner of terms, variables, data types and patterns.
 ///
 /// A clone has the same ids, so a worker clones the pool of a model and goes on alone.
 #[derive(Clone, Debug, Default)]
 pub struct TermPool {
+    id: PoolId,
     nodes: IndexSet<Node, FxBuildHasher>,
     facts: Vec<Facts>,
     vars: IndexVec<VarId, Var>,
@@ -195,6 +222,12 @@ impl TermPool {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Which pool this is; its clones are others.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.id.0
     }
 
     /// What `term` is made of.

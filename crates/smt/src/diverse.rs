@@ -270,7 +270,7 @@ fn boundary_goals(pool: &mut TermPool, facts: &[Term], vars: &[VarId]) -> Vec<Te
 /// The whole numbers that occur in `facts`, each once, in order.
 fn whole_constants(pool: &TermPool, facts: &[Term]) -> Vec<i64> {
     let mut found: Vec<i64> = Vec::new();
-    for sub in pool.subterms_where(facts, |_| true) {
+    for sub in pool.subterms(facts, |_| true) {
         if let Node::Value(value) = pool.node(sub)
             && let Some(n) = value.to_rational()
         {

@@ -54,10 +54,16 @@ impl Default for Config {
     }
 }
 
-/// All layers with a back-end. One per worker thread, and always the same pool.
+/// All layers with a back-end. One per worker thread, best used with one pool only: a question
+/// from another pool makes it start afresh.
 pub struct Stack {
+    config: Config,
     solver: Box<dyn Solver>,
     backend: Backing,
+    /// The pool of the questions so far.
+    pool: Option<u64>,
+    /// The counts from before the last change of pool.
+    before: Tally,
 }
 
 /// The back-end a [`Stack`] ended up with.
@@ -77,12 +83,30 @@ impl Stack {
     pub fn backing(&self) -> &Backing {
         &self.backend
     }
+
+    /// Forgets everything if the questions now come from another pool: the layers remember
+    /// answers by term, and the terms of another pool mean something else.
+    fn turn_to(&mut self, pool: &TermPool) {
+        if self.pool == Some(pool.id()) {
+            return;
+        }
+        if self.pool.is_some() {
+            self.solver.tally(&mut self.before);
+            (self.backend, self.solver) = assemble(&self.config);
+        }
+        self.pool = Some(pool.id());
+    }
 }
 
 /// Assembles the layers over the back-end `config` asks for; if there is no such
 /// back-end, the layers alone, which leave open what they cannot decide.
 #[must_use]
 pub fn stack(config: &Config) -> Stack {
+    let (backend, solver) = assemble(config);
+    Stack { config: config.clone(), solver, backend, pool: None, before: Tally::default() }
+}
+
+fn assemble(config: &Config) -> (Backing, Box<dyn Solver>) {
     let (backing, backend): (Backing, Box<dyn Solver>) = match &config.backend {
         Choice::Auto | Choice::Z3 => match z3::solver(config.limits) {
             Ok(solver) => (Backing::Z3(solver.backend().version()), Box::new(solver)),
@@ -95,19 +119,22 @@ pub fn stack(config: &Config) -> Stack {
     };
     let near = Witness::new(Validate::new(backend));
     let plain = Normalise::new(Cache::new(near, config.cache));
-    Stack { solver: Box::new(Count::new(Scalar::new(Forall::new(plain)))), backend: backing }
+    (backing, Box::new(Count::new(Scalar::new(Forall::new(plain)))))
 }
 
 impl Solver for Stack {
     fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+        self.turn_to(pool);
         self.solver.check(pool, facts)
     }
 
     fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+        self.turn_to(pool);
         self.solver.decide(pool, facts)
     }
 
     fn tally(&self, tally: &mut Tally) {
         self.solver.tally(tally);
+        tally.absorb(&self.before);
     }
 }

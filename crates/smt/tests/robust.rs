@@ -300,3 +300,26 @@ fn solvers_can_move_to_another_thread() {
     is_send(&stack(&Config::default()));
     is_send(&Scalar::new(Brute::new()));
 }
+
+#[test]
+fn a_question_from_another_pool_is_not_answered_from_memory() {
+    let mut solver = stack(&Config::default());
+    let mut first = TermPool::new();
+    let (_, x) = first.fresh("x", Sort::Int);
+    let one = first.int(1);
+    let below = first.lt(x, one);
+    assert_eq!(solver.decide(&mut first, &[below]), Decision::Sat);
+    // The same ids, another meaning: this x is never below 1.
+    let mut second = TermPool::new();
+    let (_, x) = second.fresh("x", Sort::Range { lo: 5, hi: 9 });
+    let one = second.int(1);
+    assert_eq!(second.lt(x, one), below);
+    assert_eq!(solver.decide(&mut second, &[below]), Decision::Unsat);
+    let mut clone = first.clone();
+    let two = clone.int(2);
+    let above = clone.lt(two, x);
+    assert_eq!(solver.decide(&mut clone, &[below, above]), Decision::Unsat);
+    let mut tally = ioxide_smt::tally::Tally::default();
+    solver.tally(&mut tally);
+    assert_eq!(tally.questions, 3);
+}

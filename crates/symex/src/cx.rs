@@ -30,6 +30,12 @@ impl<'a> Ctx<'a> {
         Self { sts: &model.sts, pool: &mut model.pool, solver, delay, names: FxHashMap::default() }
     }
 
+    /// The context over another system whose terms live in the same pool, such as a product.
+    pub fn over<'b>(&'b mut self, sts: &'b Sts) -> Ctx<'b> {
+        let names = self.names.clone();
+        Ctx { sts, pool: self.pool, solver: self.solver, delay: self.delay, names }
+    }
+
     /// Whether `facts` can hold together. Constant facts decide without the solver.
     pub fn decide(&mut self, facts: &[Term]) -> Decision {
         match self.trivial(facts) {

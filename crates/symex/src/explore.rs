@@ -1,6 +1,6 @@
 //! The search through symbolic states: its order, its bounds, and why it stopped.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 
 use ioxide_model::sts::SwitchId;
@@ -95,6 +95,8 @@ pub struct Stats {
     pub doubtful: usize,
     /// The greatest number of steps from the initial state.
     pub depth: u32,
+    /// Different switches taken beyond doubt.
+    pub switches: usize,
 }
 
 /// The result of a search.
@@ -117,7 +119,7 @@ impl Exploration {
 
     /// The switches taken somewhere, beyond doubt or not.
     #[must_use]
-    pub fn taken(&self) -> std::collections::BTreeSet<SwitchId> {
+    pub fn taken(&self) -> BTreeSet<SwitchId> {
         self.graph.edges.iter().map(|edge| edge.switch).collect()
     }
 }
@@ -138,6 +140,7 @@ struct Search {
     seen: Seen,
     frontier: VecDeque<NodeId>,
     stats: Stats,
+    taken: BTreeSet<SwitchId>,
     cut: bool,
 }
 
@@ -156,7 +159,7 @@ impl Search {
         };
         let root = graph.add(initial, None);
         let stats = Stats { states: 1, ..Stats::default() };
-        Self { graph, seen, frontier: [root].into(), stats, cut: false }
+        Self { graph, seen, frontier: [root].into(), stats, taken: BTreeSet::new(), cut: false }
     }
 
     fn run(
@@ -215,6 +218,8 @@ impl Search {
     }
 
     fn reach(&mut self, cx: &mut Ctx<'_>, from: NodeId, switch: SwitchId, next: SymState) {
+        self.taken.insert(switch);
+        self.stats.switches = self.taken.len();
         match self.seen.visit(cx, next, self.graph.nodes.next_id()) {
             Match::New(next) => self.push(from, switch, next),
             Match::Equivalent(to) => {

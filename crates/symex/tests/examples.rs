@@ -33,7 +33,8 @@ fn explored(model: &mut Model, config: &ExploreConfig) -> Exploration {
 /// The distinct (location, n, rn) among the explored states of a BRP model.
 fn frames(model: &Model, result: &Exploration) -> usize {
     let value = |state: &ioxide_symex::SymState, name: &str| {
-        let var = model.sts.vars.iter().find(|var| &*model.pool.var_info(var.var).name == name).expect("declared");
+        let var =
+            model.sts.vars.iter().find(|var| &*model.pool.var_info(var.var).name == name).expect("declared");
         let term = state.store.get(&model.sts, var.var).expect("stored");
         model.pool.as_value(term).and_then(Value::as_int).map(Int::to_i64)
     };
@@ -46,7 +47,8 @@ fn brp_has_as_many_frames_as_the_table_says() {
     // The table counts what lies within the longest purpose; one state is a step further.
     for (n, max_rn, expected) in [(3, 5, 67), (3, 10, 112), (8, 10, 292)] {
         let set = [("N", n.to_string()), ("MAX_RN", max_rn.to_string())];
-        let mut model = example("brp/scaled.iox", &set.each_ref().map(|(name, value)| (*name, value.as_str())));
+        let mut model =
+            example("brp/scaled.iox", &set.each_ref().map(|(name, value)| (*name, value.as_str())));
         let within = Limits { max_states: usize::MAX, max_depth: 2 * n + 2 * max_rn + 2 };
         let config = ExploreConfig { ignore_dead: IgnoreDead::No, ..ExploreConfig::default() };
         let bounded = explored(&mut model, &ExploreConfig { limits: within, ..config.clone() });
@@ -77,7 +79,9 @@ fn the_shortest_paths_to_the_switches_of_brp_are_those_of_the_paper() {
         let uses = result.graph.edges.iter().filter(|edge| edge.switch == id);
         uses.map(|edge| result.graph.path_to(edge.from).len() + 1).min()
     };
-    for (label, length) in [("r1", 1), ("r2", 2), ("r7", 3), ("r3", 4), ("r4", 6), ("r6", 7), ("r13", 8), ("r8", 13)] {
+    for (label, length) in
+        [("r1", 1), ("r2", 2), ("r7", 3), ("r3", 4), ("r4", 6), ("r6", 7), ("r13", 8), ("r8", 13)]
+    {
         assert_eq!(shortest(label), Some(length), "{label}");
     }
     assert_eq!((shortest("r11"), shortest("r12")), (Some(14), Some(18)));
@@ -130,4 +134,23 @@ fn check_findings(name: &str, max_states: usize, codes: &[&str]) {
     let ids: Vec<&str> = found.findings.iter().map(|finding| finding.code.id()).collect();
     assert_eq!(ids, codes, "{name}: {:?}", found.findings);
     assert_eq!(found.open, 0, "{name}: {:?}", found.exploration.stats);
+}
+
+/// The public register automaton `keygen` repeats a register in a guard; the overlap shows.
+#[test]
+fn a_mistyped_guard_of_a_public_model_shows_as_an_overlap() {
+    let data = std::env::var_os("IOXIDE_DATA").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+        std::path::PathBuf::from,
+    );
+    let Ok(text) = std::fs::read_to_string(data.join("ralib/keygen.xml")) else { return };
+    let mut sources = Sources::new();
+    let file = sources.add("keygen.xml", text);
+    let mut model = load(&sources, file, &Options::default()).model.expect("keygen loads");
+    let mut solver = solver();
+    let found = lint(&mut Ctx::new(&mut model, &mut solver), &ExploreConfig::default(), &mut |_| {
+        ControlFlow::Continue(())
+    });
+    assert!(found.exploration.is_complete());
+    assert!(found.findings.iter().any(|finding| finding.code.id() == "W0709"), "{:?}", found.findings);
 }

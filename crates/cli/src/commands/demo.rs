@@ -76,7 +76,7 @@ fn test(args: &Demo, sut: &str, name: &str) -> Result<(CampaignConfig, CampaignO
     };
     let session = Session {
         spec: model(SPEC)?,
-        sut: System::Model(model(sut)?),
+        sut: System::Model(Box::new(model(sut)?)),
         tester: &mut tester,
         solver: &SolverArgs::default(),
         show: if args.json { Show::Nothing } else { Show::People },

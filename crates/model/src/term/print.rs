@@ -82,7 +82,7 @@ impl TermPool {
                     DataKind::Record => {
                         let fields =
                             ctor.fields.iter().zip(args).map(|(field, arg)| format!("{}: {arg}", field.name));
-                        format!("{} {{ {} }}", ctor.name, fields.collect::<Vec<_>>().join(", "))
+                        format!("{}({})", ctor.name, fields.collect::<Vec<_>>().join(", "))
                     }
                     DataKind::Enum | DataKind::Option => format!("{}({})", ctor.name, args.join(", ")),
                 }
@@ -166,7 +166,7 @@ impl TermPool {
                 let ctor = &self.data(*data).ctors[*ctor as usize];
                 match self.data(*data).kind {
                     DataKind::Record => {
-                        let mut pieces = vec![text(&format!("{} {{ ", ctor.name))];
+                        let mut pieces = vec![text(&format!("{}(", ctor.name))];
                         for (i, (field, arg)) in ctor.fields.iter().zip(args).enumerate() {
                             let comma = if i > 0 { ", " } else { "" };
                             pieces.extend([
@@ -174,7 +174,7 @@ impl TermPool {
                                 one(arg, Binding::Loose),
                             ]);
                         }
-                        pieces.push(text(" }"));
+                        pieces.push(text(")"));
                         (Binding::Atom, pieces)
                     }
                     DataKind::Enum | DataKind::Option => call(&ctor.name, args),

@@ -70,16 +70,26 @@ impl TermPool {
         if let Node::Var(var) = self.node(sub) {
             return subst.get(*var).unwrap_or(sub);
         }
-        let changed = self.node(sub).children().any(|child| images.contains_key(&child));
-        if !changed || self.binds_any(sub, subst) {
+        if self.binds_any(sub, subst) {
             return sub;
         }
-        let node = self.node(sub).clone();
-        self.rebuild(&node, |child| images.get(&child).copied().unwrap_or(child))
+        self.with_children(sub, |child| images.get(&child).copied().unwrap_or(child))
+    }
+
+    /// `term` built again, and simplified again, with `image(child)` for every child.
+    ///
+    /// The body of a quantifier is a child, and its bound variables are free in it: an
+    /// image must not put a quantifier around them that binds more variables than before.
+    pub fn with_children(&mut self, term: Term, image: impl Fn(Term) -> Term) -> Term {
+        if self.node(term).children().all(|child| image(child) == child) {
+            return term;
+        }
+        let node = self.node(term).clone();
+        self.rebuild(&node, image)
     }
 
     /// Builds `node` again with other children.
-    pub(super) fn rebuild(&mut self, node: &Node, image: impl Fn(Term) -> Term) -> Term {
+    fn rebuild(&mut self, node: &Node, image: impl Fn(Term) -> Term) -> Term {
         let all = |list: &[Term]| list.iter().map(|&child| image(child)).collect::<Vec<_>>();
         match node {
             Node::Value(_) | Node::Var(_) => self.intern(node.clone()),

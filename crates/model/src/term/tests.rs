@@ -316,7 +316,7 @@ fn data_terms_fold_when_the_constructor_is_known() {
     d.shows(field, "q.x");
     let r = d.pool.construct(data, 0, [d.z, d.y]);
     assert_eq!(d.pool.eq(p, r), d.pool.eq(d.x, d.z));
-    d.shows(p, "Point { x: x, y: y }");
+    d.shows(p, "Point(x: x, y: y)");
     let option = d.pool.option_of(Sort::Int);
     assert_eq!(d.pool.option_of(Sort::Int), option);
     let none = d.pool.construct(option, 0, []);

@@ -8,7 +8,8 @@ impl TermPool {
     /// The subterms of `roots`, children before parents, each once.
     ///
     /// `enter` decides whether to look below a term; the term itself is always listed.
-    pub(super) fn subterms(&self, roots: &[Term], enter: impl Fn(Term) -> bool) -> Vec<Term> {
+    #[must_use]
+    pub fn subterms(&self, roots: &[Term], enter: impl Fn(Term) -> bool) -> Vec<Term> {
         let mut seen: FxHashSet<Term> = FxHashSet::default();
         let mut found: Vec<Term> = roots.iter().copied().filter(|&root| seen.insert(root)).collect();
         let mut next = 0;

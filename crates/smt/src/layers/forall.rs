@@ -80,7 +80,7 @@ impl<S: Solver> Solver for Forall<S> {
 
 /// `term` with its easy quantifiers eliminated, inner ones first.
 pub fn eliminate(pool: &mut TermPool, term: Term) -> Term {
-    let order = pool.subterms_where(&[term], |sub| pool.has_quantifier(sub));
+    let order = pool.subterms(&[term], |sub| pool.has_quantifier(sub));
     let mut images: FxHashMap<Term, Term> = FxHashMap::default();
     for sub in order {
         if !pool.has_quantifier(sub) {

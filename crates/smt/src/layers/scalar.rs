@@ -87,7 +87,7 @@ impl Images {
         if let Some(&image) = self.facts.get(&fact) {
             return image;
         }
-        let order = pool.subterms_where(&[fact], |_| true);
+        let order = pool.subterms(&[fact], |_| true);
         let has_data = order.iter().any(|&term| matches!(pool.sort(term), Sort::Data(_)));
         let image = if has_data { self.rewrite(pool, fact, &order) } else { fact };
         self.facts.insert(fact, image);

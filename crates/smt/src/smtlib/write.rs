@@ -241,7 +241,7 @@ impl Writer<'_> {
 fn shared_subterms(pool: &TermPool, root: Term) -> Vec<Term> {
     let opaque = |term: Term| matches!(pool.node(term), Node::Exists(..));
     // The body of a quantifier that is itself the root of this scope was opened by the caller.
-    let order = pool.subterms_where(&[root], |term| !opaque(term));
+    let order = pool.subterms(&[root], |term| !opaque(term));
     let mut parents: FxHashMap<Term, u32> = FxHashMap::default();
     for &term in order.iter().filter(|&&term| !opaque(term)) {
         for child in pool.node(term).children() {
@@ -391,7 +391,7 @@ fn conjunction(parts: &[String]) -> String {
 fn data_types(pool: &TermPool, facts: &[Term], vars: &[VarId]) -> Vec<DataId> {
     let mut found = Vec::new();
     let of_vars = vars.iter().map(|&var| pool.var_info(var).sort);
-    let of_terms = pool.subterms_where(facts, |_| true).into_iter().map(|term| pool.sort(term));
+    let of_terms = pool.subterms(facts, |_| true).into_iter().map(|term| pool.sort(term));
     for sort in of_vars.chain(of_terms) {
         add_data(pool, sort, &mut found);
     }

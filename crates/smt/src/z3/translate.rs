@@ -67,7 +67,7 @@ impl Memo {
         pool: &TermPool,
         term: Term,
     ) -> Result<(Ast, bool), Why> {
-        for sub in pool.subterms_where(&[term], |sub| !self.terms.contains_key(&sub)) {
+        for sub in pool.subterms(&[term], |sub| !self.terms.contains_key(&sub)) {
             if !self.terms.contains_key(&sub) {
                 let entry = self.entry(context, pool, sub)?;
                 self.terms.insert(sub, entry);

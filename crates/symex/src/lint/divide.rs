@@ -57,7 +57,7 @@ fn divisors_of(cx: &Ctx<'_>, switch: &Switch) -> Vec<Term> {
     let roots: Vec<Term> =
         std::iter::once(switch.guard).chain(switch.update.iter().map(|(_, term)| *term)).collect();
     let mut found = Vec::new();
-    for sub in cx.pool.subterms_where(&roots, |_| true) {
+    for sub in cx.pool.subterms(&roots, |_| true) {
         if let Node::Div(_, divisor) | Node::Rem(_, divisor) | Node::RealDiv(_, divisor) = *cx.pool.node(sub)
             && !cx.pool.is_ground(divisor)
             && !found.contains(&divisor)
@@ -69,7 +69,7 @@ fn divisors_of(cx: &Ctx<'_>, switch: &Switch) -> Vec<Term> {
 }
 
 fn in_guard(cx: &Ctx<'_>, switch: &Switch, divisor: Term) -> bool {
-    cx.pool.subterms_where(&[switch.guard], |_| true).contains(&divisor)
+    cx.pool.subterms(&[switch.guard], |_| true).contains(&divisor)
 }
 
 /// Whether `question` can hold in a reachable state at the source of `switch`.

@@ -42,7 +42,7 @@ pub(super) fn draw(
 fn interesting(pool: &TermPool, wish: &Wish<'_>) -> Vec<Value> {
     let constant = |term| if let Node::Value(value) = pool.node(term) { Some(value.clone()) } else { None };
     let mut found: Vec<Value> =
-        pool.subterms_where(&[wish.guard], |_| true).into_iter().filter_map(constant).collect();
+        pool.subterms(&[wish.guard], |_| true).into_iter().filter_map(constant).collect();
     found.extend(wish.state.iter().map(|(_, value)| value.clone()));
     found
 }
