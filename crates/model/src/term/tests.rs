@@ -358,6 +358,25 @@ fn quantifiers_narrow_and_vanish_where_an_equation_fixes_the_variable() {
 }
 
 #[test]
+fn a_variable_inside_a_constructor_is_fixed_by_the_field() {
+    let mut d = desk();
+    let option = d.pool.option_of(Sort::Int);
+    let o = d.pool.fresh("o", Sort::Data(option)).1;
+    let (v, p) = d.pool.fresh("p", Sort::Int);
+    let some = d.pool.construct(option, 1, [p]);
+    let eq = d.pool.eq(o, some);
+    let above = d.pool.lt(d.x, p);
+    let both = d.pool.and([eq, above]);
+    let fixed = d.pool.exists(&[v], both);
+    d.shows(fixed, "o is some && x < o.value");
+    // Nothing to fix where the other side is bound too.
+    let (w, q) = d.pool.fresh("q", Sort::Data(option));
+    let eq = d.pool.eq(q, some);
+    let free = d.pool.exists(&[v, w], eq);
+    assert!(d.pool.is_true(free));
+}
+
+#[test]
 fn an_equation_outside_the_range_of_the_variable_has_no_solution() {
     let mut d = desk();
     let (v, p) = d.pool.fresh("p", Sort::Range { lo: 0, hi: 9 });

@@ -16,6 +16,7 @@ impl TermPool {
             .or_else(|| self.exists_or(vars, body))
             .or_else(|| self.exists_and(vars, body))
             .or_else(|| self.exists_one_point(vars, body))
+            .or_else(|| self.exists_construct(vars, body))
             .unwrap_or_else(|| self.bind(vars, body))
     }
 
@@ -90,6 +91,34 @@ impl TermPool {
         let body = self.and([rest, in_sort]);
         let others: Vec<VarId> = vars.iter().copied().filter(|&other| other != var).collect();
         Some(self.exists(&others, body))
+    }
+
+    /// `exists x: t == some(x) && b` is `exists x: t is some && t.value == x && b`, which fixes `x`.
+    fn exists_construct(&mut self, vars: &[VarId], body: Term) -> Option<Term> {
+        let mut conjuncts = self.conjuncts(body);
+        let (at, opened) =
+            conjuncts.iter().enumerate().find_map(|(at, &part)| Some((at, self.opened(vars, part)?)))?;
+        conjuncts[at] = opened;
+        let body = self.and(conjuncts);
+        Some(self.exists(vars, body))
+    }
+
+    /// The equation `t == C(a, b)` as a test and equations of the fields, if `t` does not mention `vars`
+    /// and the fields do.
+    fn opened(&mut self, vars: &[VarId], conjunct: Term) -> Option<Term> {
+        let Node::Eq(a, b) = *self.node(conjunct) else { return None };
+        let mentions = |pool: &Self, term| pool.free_vars(term).iter().any(|var| vars.contains(var));
+        let (whole, made) = if mentions(self, a) { (b, a) } else { (a, b) };
+        if mentions(self, whole) || !mentions(self, made) {
+            return None;
+        }
+        let Node::Construct(_, ctor, args) = self.node(made).clone() else { return None };
+        let mut parts = vec![self.is(ctor, whole)];
+        for (field, &arg) in (0..).zip(&*args) {
+            let selected = self.select(ctor, field, whole);
+            parts.push(self.eq(selected, arg));
+        }
+        Some(self.and(parts))
     }
 
     /// `t` where `conjunct` says `var == t` and `var` does not occur in `t`.
