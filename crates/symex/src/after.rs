@@ -64,7 +64,8 @@ pub struct After {
     belief: Belief,
     /// How many answers the solver owed and did not give; states were kept in doubt.
     doubts: usize,
-    /// Internal steps were cut: the belief may lack states, so nothing is reported as forbidden.
+    /// Internal steps were cut or a state could not be computed: the belief may lack states, so
+    /// nothing is reported as forbidden.
     truncated: bool,
 }
 
@@ -92,7 +93,8 @@ impl After {
         self.doubts
     }
 
-    /// Whether internal steps were cut at the limit (a divergence, or very many states).
+    /// Whether the belief may lack states: internal steps were cut at the limit (a divergence, or very
+    /// many states), or an update could not be computed.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         self.truncated
@@ -110,6 +112,7 @@ impl After {
             Belief::Symbolic(states) => symbolic::after(cx, states, label),
         };
         self.doubts += next.doubts;
+        self.truncated |= next.truncated;
         if next.belief.size() != Some(0) {
             self.belief = next.belief;
             self.close(cx);

@@ -154,3 +154,10 @@ fn a_mistyped_guard_of_a_public_model_shows_as_an_overlap() {
     assert!(found.exploration.is_complete());
     assert!(found.findings.iter().any(|finding| finding.code.id() == "W0709"), "{:?}", found.findings);
 }
+
+#[test]
+fn redis_has_a_fixed_point() {
+    let mut model = example("redis/redis.iox", &[]);
+    let result = explored(&mut model, &ExploreConfig::default());
+    assert_eq!(result.stop, StopReason::Exhausted, "{:?}", result.stats);
+}

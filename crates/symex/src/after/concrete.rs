@@ -15,36 +15,45 @@ use crate::cx::Ctx;
 use crate::outputs::constants;
 use crate::quiescence::{Quiescence, is_quiescent};
 
+/// What a belief costs in certainty.
+#[derive(Default)]
+struct Cost {
+    /// Questions the solver left open; their states are kept.
+    doubts: usize,
+    /// A state could not be computed (an update over too many values): the belief lacks it.
+    lost: bool,
+}
+
 /// The states after `label`, not yet closed under internal steps.
 pub(super) fn after(cx: &mut Ctx<'_>, states: &BTreeSet<State>, label: &Label) -> Next {
-    let mut doubts = 0;
+    let mut cost = Cost::default();
     let mut next = BTreeSet::new();
     for state in states {
         match label {
             Label::Input(gate, values) | Label::Output(gate, values) => {
                 let sts = cx.sts;
                 for (_, switch) in sts.switches_from(state.loc).filter(|(_, switch)| switch.gate == *gate) {
-                    next.extend(take(cx, state, switch, values, &mut doubts));
+                    next.extend(take(cx, state, switch, values, &mut cost));
                 }
             }
             Label::Quiescence => match is_quiescent(cx, state) {
                 Quiescence::Active => (),
                 Quiescence::Quiet => next.extend([state.clone()]),
                 Quiescence::Unknown(_) => {
-                    doubts += 1;
+                    cost.doubts += 1;
                     next.extend([state.clone()]);
                 }
             },
             Label::Delay(time) => next.extend([concrete::delayed(cx.sts, state, time)]),
         }
     }
-    Next { belief: Belief::Concrete(next), doubts, truncated: false }
+    Next { belief: Belief::Concrete(next), doubts: cost.doubts, truncated: cost.lost }
 }
 
 /// The closure under internal steps.
 pub(super) fn close(cx: &mut Ctx<'_>, states: BTreeSet<State>) -> Next {
     let sts = cx.sts;
-    let mut doubts = 0;
+    let mut cost = Cost::default();
     let mut closure = states;
     let mut todo: Vec<State> = closure.iter().cloned().collect();
     while let Some(state) = todo.pop() {
@@ -52,16 +61,16 @@ pub(super) fn close(cx: &mut Ctx<'_>, states: BTreeSet<State>) -> Next {
             if sts.kind_of(switch) != GateKind::Internal {
                 continue;
             }
-            let Some(next) = take(cx, &state, switch, &[], &mut doubts) else { continue };
+            let Some(next) = take(cx, &state, switch, &[], &mut cost) else { continue };
             if closure.len() >= MAX_BELIEF && !closure.contains(&next) {
-                return Next { belief: Belief::Concrete(closure), doubts, truncated: true };
+                return Next { belief: Belief::Concrete(closure), doubts: cost.doubts, truncated: true };
             }
             if closure.insert(next.clone()) {
                 todo.push(next);
             }
         }
     }
-    Next { belief: Belief::Concrete(closure), doubts, truncated: false }
+    Next { belief: Belief::Concrete(closure), doubts: cost.doubts, truncated: cost.lost }
 }
 
 /// The state after `switch` with these field values, unless it is not enabled.
@@ -70,18 +79,17 @@ fn take(
     state: &State,
     switch: &Switch,
     values: &[Value],
-    doubts: &mut usize,
+    cost: &mut Cost,
 ) -> Option<State> {
     let enabled = concrete::is_enabled(cx.pool, cx.sts, state, switch, values);
-    let enabled = enabled.unwrap_or_else(|_| decided(cx, state, switch.guard, switch, values, doubts));
+    let enabled = enabled.unwrap_or_else(|_| decided(cx, state, switch.guard, switch, values, cost));
     if !enabled {
         return None;
     }
     match concrete::successor(cx.pool, cx.sts, state, switch, values) {
         Ok(next) => Some(next),
         Err(_) => {
-            // An update with an unbounded quantifier: lowering allows them in guards only.
-            *doubts += 1;
+            cost.lost = true;
             None
         }
     }
@@ -94,7 +102,7 @@ fn decided(
     guard: Term,
     switch: &Switch,
     values: &[Value],
-    doubts: &mut usize,
+    cost: &mut Cost,
 ) -> bool {
     let fields: Valuation = concrete::field_values(cx.sts, switch, values);
     let mut known = constants(cx, state);
@@ -106,7 +114,7 @@ fn decided(
         Decision::Sat => true,
         Decision::Unsat => false,
         Decision::Unknown(_) => {
-            *doubts += 1;
+            cost.doubts += 1;
             true
         }
     }
