@@ -6,4 +6,5 @@
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
 pub mod data;
+pub mod purpose;
 pub mod tester;

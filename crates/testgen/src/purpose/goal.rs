@@ -1,0 +1,157 @@
+//! Purposes from the goals people write beside a model: a path, a place to reach, an observer.
+//!
+//! A path goal may start anywhere: the shortest way to its first switch from which the rest
+//! can be taken is put before it. The search doubles its bound until something is found, so
+//! that a near goal in an endless model is found early.
+
+use std::fmt;
+use std::ops::ControlFlow;
+
+use ioxide_model::goal::{Goal, GoalKind};
+use ioxide_model::sts::{LocId, SwitchId};
+use ioxide_model::term::{Term, VarId};
+use ioxide_smt::solver::Decision;
+use ioxide_symex::{
+    Ctx, Exploration, ExploreConfig, IgnoreDead, Limits, StopReason, SymState, explore, step,
+};
+
+use super::{Purpose, observer};
+
+/// States of the first search; each further one may look at four times as many.
+const FIRST_STATES: usize = 256;
+
+/// Why there is no purpose for a goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoPurpose {
+    /// Proved: all symbolic states were explored.
+    Unreachable,
+    /// Not known: the search ended before it had seen everything.
+    Cut(StopReason),
+    /// The goal is of a kind that is no purpose (an invariant, a written test).
+    NoPurpose,
+}
+
+impl fmt::Display for NoPurpose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unreachable => "proved out of reach: all symbolic states were explored",
+            Self::Cut(StopReason::MaxStates) => "not found within the limit of states",
+            Self::Cut(_) => "not found, and nothing shows that it is out of reach",
+            Self::NoPurpose => "it is an invariant or a test, not a purpose",
+        })
+    }
+}
+
+/// The purpose that meets `goal` by a shortest path.
+///
+/// # Errors
+/// If none was found, with what is known.
+pub fn of_goal(cx: &mut Ctx<'_>, goal: &Goal, limits: Limits) -> Result<Purpose, NoPurpose> {
+    match &goal.kind {
+        GoalKind::Path(path) => {
+            let first = path.first().map(|&id| cx.sts.switches[id].source);
+            let tt = cx.pool.tt();
+            let wanted = Wanted { location: first, rest: path, when: tt };
+            found(cx, &goal.name, &wanted, limits)
+        }
+        GoalKind::Reach { location, when } => {
+            found(cx, &goal.name, &Wanted { location: *location, rest: &[], when: *when }, limits)
+        }
+        GoalKind::Observer(observer) => observer::purpose(cx, &goal.name, observer, limits),
+        GoalKind::Always(_) | GoalKind::Sometimes(_) | GoalKind::Test(_) => Err(NoPurpose::NoPurpose),
+    }
+}
+
+/// A state to look for.
+pub(super) struct Wanted<'w> {
+    /// Where; anywhere if `None`.
+    pub(super) location: Option<LocId>,
+    /// What must be possible from there, one after the other.
+    pub(super) rest: &'w [SwitchId],
+    /// What must hold after that.
+    pub(super) when: Term,
+}
+
+/// The purpose along a shortest path to a wanted state.
+pub(super) fn found(
+    cx: &mut Ctx<'_>,
+    name: &str,
+    wanted: &Wanted<'_>,
+    limits: Limits,
+) -> Result<Purpose, NoPurpose> {
+    let mut max_states = FIRST_STATES.min(limits.max_states);
+    loop {
+        let exploration = search(cx, wanted.when, Limits { max_states, ..limits });
+        if let Some(purpose) = first(cx, name, wanted, &exploration) {
+            return Ok(purpose);
+        }
+        match exploration.stop {
+            StopReason::Exhausted if exploration.stats.doubtful == 0 => return Err(NoPurpose::Unreachable),
+            StopReason::MaxStates if max_states < limits.max_states => {
+                max_states = max_states.saturating_mul(4).min(limits.max_states);
+            }
+            stop => return Err(NoPurpose::Cut(stop)),
+        }
+    }
+}
+
+/// Explores with the variables of `when` kept apart: they matter even if no guard reads them.
+fn search(cx: &mut Ctx<'_>, when: Term, limits: Limits) -> Exploration {
+    let watched: Vec<VarId> = cx.pool.free_vars(when);
+    let config =
+        ExploreConfig { limits, ignore_dead: IgnoreDead::Except(watched), ..ExploreConfig::default() };
+    explore(cx, &config, &mut |_| ControlFlow::Continue(()))
+}
+
+/// The purpose to the first state of the graph that is wanted; one in doubt only if there is no other.
+fn first(cx: &mut Ctx<'_>, name: &str, wanted: &Wanted<'_>, exploration: &Exploration) -> Option<Purpose> {
+    let graph = &exploration.graph;
+    let mut in_doubt = None;
+    for (node, state) in graph.nodes.iter_enumerated() {
+        if wanted.location.is_some_and(|location| location != state.loc) || !is_possible(cx, wanted, state) {
+            continue;
+        }
+        let mut path = graph.path_to(node);
+        path.extend_from_slice(wanted.rest);
+        match confirmed(cx, name, wanted, &path) {
+            Some(purpose) if purpose.doubt.is_none() => return Some(purpose),
+            other => in_doubt = in_doubt.or(other),
+        }
+    }
+    in_doubt
+}
+
+/// Whether nothing refutes the rest and the condition from the summary `state`.
+fn is_possible(cx: &mut Ctx<'_>, wanted: &Wanted<'_>, state: &SymState) -> bool {
+    let mut state = state.clone();
+    for &switch in wanted.rest {
+        match step(cx, &state, switch).state() {
+            Some(next) => state = next,
+            None => return false,
+        }
+    }
+    let (facts, _) = with_condition(cx, wanted.when, &state);
+    cx.decide(&facts) != Decision::Unsat
+}
+
+/// The purpose along `path` with the condition at its end, unless it is refuted.
+fn confirmed(cx: &mut Ctx<'_>, name: &str, wanted: &Wanted<'_>, path: &[SwitchId]) -> Option<Purpose> {
+    let (mut purpose, state) = Purpose::with_state(cx, name.to_owned(), path).ok()?;
+    let (facts, end) = with_condition(cx, wanted.when, &state);
+    purpose.doubt = match cx.decide(&facts) {
+        Decision::Sat => None,
+        Decision::Unsat => return None,
+        Decision::Unknown(why) => Some(why),
+    };
+    purpose.end = vec![end];
+    Some(purpose)
+}
+
+/// The path of `state` with `when` after it, and `when` alone, over the fields of the steps.
+fn with_condition(cx: &mut Ctx<'_>, when: Term, state: &SymState) -> (Vec<Term>, Term) {
+    let store = state.store.substitution(cx.sts);
+    let end = cx.pool.substitute(when, &store);
+    let mut facts = state.path.facts().to_vec();
+    facts.push(end);
+    (facts, end)
+}

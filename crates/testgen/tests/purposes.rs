@@ -1,0 +1,252 @@
+//! Switch-coverage purposes of models with known answers, and against an explicit search.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use ioxide_lang::{Options, load};
+use ioxide_model::concrete::{self, State};
+use ioxide_model::source::Sources;
+use ioxide_model::sts::{Model, SwitchId};
+use ioxide_model::value::Value;
+use ioxide_smt::brute::Brute;
+use ioxide_smt::solver::NoSolver;
+use ioxide_smt::stack::{Config, stack};
+use ioxide_symex::{Ctx, Limits, StopReason};
+use ioxide_testgen::purpose::{NoPurpose, PurposeSet, WhyUnreached, of_goal, switch_coverage};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const LIMITS: Limits = Limits { max_states: 100_000, max_depth: u32::MAX };
+
+fn read(path: &Path, set: &[(&str, &str)]) -> Model {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    named(&path.to_string_lossy(), &text, set)
+}
+
+fn named(name: &str, text: &str, set: &[(&str, &str)]) -> Model {
+    let mut sources = Sources::new();
+    let file = sources.add(name, text);
+    let overrides = set.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    let loaded = load(&sources, file, &Options { overrides });
+    loaded.model.unwrap_or_else(|| panic!("{name}: {:?}\n{text}", loaded.diagnostics))
+}
+
+fn example(name: &str, set: &[(&str, &str)]) -> Model {
+    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name), set)
+}
+
+fn covered(model: &mut Model, limits: Limits) -> PurposeSet {
+    let mut solver = stack(&Config::default());
+    switch_coverage(&mut Ctx::new(model, &mut solver), limits, &mut |_| ControlFlow::Continue(()))
+}
+
+fn lengths(set: &PurposeSet) -> Vec<usize> {
+    set.purposes.iter().map(|purpose| purpose.steps.len()).collect()
+}
+
+#[test]
+fn brp_has_the_six_purposes_of_the_paper() {
+    let mut model = example("brp/spec.iox", &[]);
+    let set = covered(&mut model, LIMITS);
+    assert_eq!(lengths(&set), [18, 14, 8, 4, 2, 1]);
+    assert_eq!((set.covered().len(), set.total, set.unreached.len()), (16, 16, 0));
+    assert!(set.purposes.iter().all(|purpose| purpose.doubt.is_none()));
+}
+
+#[test]
+fn the_car_alarm_has_eleven_purposes() {
+    let mut model = example("cas/cas.iox", &[]);
+    let set = covered(&mut model, LIMITS);
+    let lengths = lengths(&set);
+    assert_eq!((lengths.len(), lengths.iter().sum::<usize>(), lengths[0]), (11, 64, 11), "{lengths:?}");
+    assert_eq!((set.covered().len(), set.total), (26, 26));
+}
+
+#[test]
+fn the_scaled_protocol_has_the_longest_purpose_of_the_formula() {
+    for (chunks, max_rn) in [(3, 10), (8, 10), (16, 20)] {
+        let mut model =
+            example("brp/scaled.iox", &[("N", &chunks.to_string()), ("MAX_RN", &max_rn.to_string())]);
+        let set = covered(&mut model, LIMITS);
+        assert_eq!(lengths(&set)[0], 2 * chunks + 2 * max_rn + 2);
+        assert_eq!(set.covered().len(), set.total);
+    }
+}
+
+#[test]
+fn an_endless_model_is_left_as_soon_as_everything_is_covered() {
+    let mut model = example("adder.iox", &[]);
+    let set = covered(&mut model, LIMITS);
+    assert_eq!(set.covered().len(), set.total);
+    assert!(set.stats.states < 100, "{:?}", set.stats);
+}
+
+/// The folder of public models, where it exists.
+fn data() -> Option<PathBuf> {
+    let given = std::env::var_os("IOXIDE_DATA").map(PathBuf::from);
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    given.into_iter().chain([beside]).find(|folder| folder.join("ralib").is_dir())
+}
+
+#[test]
+fn register_automata_have_the_purposes_of_the_table() {
+    let Some(data) = data() else { return };
+    for (name, switches, purposes, longest) in [
+        ("passport", 78, 44, 10),
+        ("abp.output", 50, 21, 12),
+        ("abp.receiver", 10, 4, 8),
+        ("login", 20, 8, 6),
+        ("login_ndet", 21, 9, 6),
+        ("fifo2", 12, 4, 6),
+        ("fifo5", 24, 7, 12),
+        ("palindrome", 15, 10, 2),
+    ] {
+        let mut model = read(&data.join("ralib").join(format!("{name}.xml")), &[]);
+        let set = covered(&mut model, LIMITS);
+        let lengths = lengths(&set);
+        let unreached: Vec<_> = set.unreached.iter().collect();
+        assert_eq!((set.covered().len(), set.total), (switches, switches), "{name}: {unreached:?}");
+        assert_eq!(lengths[0], longest, "{name}");
+        assert!(lengths.len().abs_diff(purposes) <= 3, "{name}: {} purposes, not {purposes}", lengths.len());
+    }
+}
+
+const GATES: &str = "input a(x: 0..2) input b output c(x: 0..2) output d";
+
+/// A small model with finite data, as text.
+fn random_model(seed: u64) -> String {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut text = format!("model M {{ {GATES} var m: 0..2 = 0 var n: 0..2 = 1\n");
+    for loc in 0..4 {
+        text += &format!("state s{loc} {{\n");
+        for k in 0..rng.random_range(1..4u32) {
+            let gate = ["on a", "on b", "emit c", "emit d", "internal"][rng.random_range(0..5usize)];
+            let operand = if gate.ends_with(['a', 'c']) { "x" } else { "n" };
+            let (left, right) = (["m", "n", operand], [operand, "m", "0", "1", "2"]);
+            let left = left[rng.random_range(0..3usize)];
+            let op = ["==", "!=", "<", ">"][rng.random_range(0..4usize)];
+            let right = right[rng.random_range(0..5usize)];
+            let value = ["m", "n", operand, "0", "2"][rng.random_range(0..5usize)];
+            let var = ["m", "n"][rng.random_range(0..2usize)];
+            let to = rng.random_range(0..4u32);
+            text +=
+                &format!("  t{loc}_{k}: {gate} when {left} {op} {right} {{ {var} = {value} }} -> s{to}\n");
+        }
+        text += "}\n";
+    }
+    text + "}"
+}
+
+/// The length of a shortest path to every switch, found state by state.
+fn explicit(model: &Model) -> BTreeMap<SwitchId, usize> {
+    let start = concrete::initial_state(&model.pool, &model.sts).expect("all values are known");
+    let (mut seen, mut level): (BTreeSet<State>, Vec<State>) = ([start.clone()].into(), vec![start]);
+    let mut found = BTreeMap::new();
+    for depth in 1.. {
+        let mut next = Vec::new();
+        for state in &level {
+            for (id, switch) in model.sts.switches_from(state.loc) {
+                let n_fields = model.sts.gates[switch.gate].fields.len();
+                for x in 0..(if n_fields == 0 { 1 } else { 3 }) {
+                    let values = vec![Value::int(x); n_fields];
+                    if !concrete::is_enabled(&model.pool, &model.sts, state, switch, &values).unwrap() {
+                        continue;
+                    }
+                    found.entry(id).or_insert(depth);
+                    let to = concrete::successor(&model.pool, &model.sts, state, switch, &values).unwrap();
+                    if seen.insert(to.clone()) {
+                        next.push(to);
+                    }
+                }
+            }
+        }
+        if next.is_empty() {
+            return found;
+        }
+        level = next;
+    }
+    found
+}
+
+#[test]
+fn random_models_agree_with_an_explicit_search() {
+    let mut n_unreached = 0;
+    for seed in 0..150 {
+        let text = random_model(seed);
+        let mut model = named("random.iox", &text, &[]);
+        let expected = explicit(&model);
+        let mut solver = Brute::new();
+        let set = switch_coverage(&mut Ctx::new(&mut model, &mut solver), LIMITS, &mut |_| {
+            ControlFlow::Continue(())
+        });
+        assert_eq!(set.covered(), expected.keys().copied().collect(), "{text}");
+        for purpose in &set.purposes {
+            let last = purpose.steps.last().expect("no purpose is empty").switch;
+            assert_eq!(purpose.steps.len(), expected[&last], "{text}");
+        }
+        assert!(set.is_settled(), "{text}");
+        n_unreached += set.unreached.len();
+    }
+    assert!(n_unreached > 20, "the random models should have unreachable switches: {n_unreached}");
+}
+
+#[test]
+fn a_limit_is_no_proof() {
+    let mut model = example("brp/spec.iox", &[]);
+    let set = covered(&mut model, Limits { max_states: 5, max_depth: u32::MAX });
+    let r12 = model.sts.switch_named("r12").unwrap();
+    let found = set.unreached.iter().find(|unreached| unreached.switch == r12).unwrap();
+    assert_eq!(found.why, WhyUnreached::Cut(StopReason::MaxStates));
+    assert!(!set.is_settled());
+}
+
+#[test]
+fn without_a_solver_paths_are_taken_in_doubt() {
+    let text = "model M { input a(x: int) output b var n: int = 0
+        state s { t: on a when x * x == 2 + x * n { n = x } -> u }
+        state u { v: emit b -> s } }";
+    let mut model = named("doubt.iox", text, &[]);
+    let mut solver = NoSolver;
+    let limits = Limits { max_states: 6, max_depth: u32::MAX };
+    let set =
+        switch_coverage(&mut Ctx::new(&mut model, &mut solver), limits, &mut |_| ControlFlow::Continue(()));
+    assert_eq!(set.covered().len(), 2);
+    assert!(set.purposes.iter().all(|purpose| purpose.doubt.is_some()));
+}
+
+const GOALS: &str = "model M { input add(x: 1..3) output sum(n: int) input stop
+    var total: int = 0
+    state s { more: on add when total < 9 { total = total + x } -> t  halt: on stop when total > 4 -> e }
+    state t { say: emit sum(n: total) -> s }
+    state e { over: on stop -> e }
+    purpose inside: say, halt, over
+    purpose big: reach t when total == 7
+    purpose never: reach e when total > 20
+    purpose three {
+        state first { on add(x: 3) -> second }
+        state second { on add(x: 1) -> miss  on add(x: 2) -> miss  on add -> third }
+        state third { emit sum when n > 5 -> hit }
+    }
+}";
+
+#[test]
+fn goals_become_shortest_purposes() {
+    let mut model = named("goals.iox", GOALS, &[]);
+    let goals = model.sts.goals.clone();
+    let mut solver = stack(&Config::default());
+    let mut cx = Ctx::new(&mut model, &mut solver);
+    let found = |cx: &mut Ctx<'_>, name: &str| {
+        let goal = goals.iter().find(|goal| &*goal.name == name).expect("written above");
+        of_goal(cx, goal, LIMITS).map(|purpose| {
+            let label = |id: SwitchId| cx.sts.switches[id].label.to_string();
+            purpose.path().map(label).collect::<Vec<_>>().join(" ")
+        })
+    };
+    assert_eq!(found(&mut cx, "inside").unwrap(), "more say more say halt over");
+    assert_eq!(found(&mut cx, "big").unwrap(), "more say more say more");
+    assert_eq!(found(&mut cx, "never"), Err(NoPurpose::Unreachable));
+    assert_eq!(found(&mut cx, "three").unwrap(), "more say more say");
+}
