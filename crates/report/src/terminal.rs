@@ -100,31 +100,9 @@ impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
             writeln!(self.out, "  {mark} {:>3}  {step}", i + 1)?;
         }
         match verdict.and_then(|verdict| verdict.explanation.as_ref()) {
-            Some(explanation) => self.explanation(explanation),
+            Some(told) => explanation(told, &mut self.out),
             None => Ok(()),
         }
-    }
-
-    fn explanation(&mut self, told: &Explanation) -> io::Result<()> {
-        let allowed: Vec<String> = told
-            .allowed
-            .iter()
-            .map(|allowed| match &allowed.switch {
-                Some(switch) => format!("{} [{switch}]", allowed.label),
-                None => allowed.label.clone(),
-            })
-            .collect();
-        let allowed = if allowed.is_empty() { "nothing".to_owned() } else { allowed.join(", or ") };
-        writeln!(self.out, "    observed  {}", told.observed)?;
-        writeln!(self.out, "    allowed   {allowed}")?;
-        for state in told.states.iter().take(MAX_LINES) {
-            let known = state.values.iter().chain(&state.path).cloned().collect::<Vec<_>>().join(", ");
-            writeln!(self.out, "    in state  {}  {known}", state.location)?;
-        }
-        for why in told.why_not.iter().take(MAX_LINES) {
-            writeln!(self.out, "    why not   {}: {}", why.switch, why.reason)?;
-        }
-        Ok(())
     }
 
     fn error(&mut self, run: u64, trouble: Option<&Trouble>) -> io::Result<()> {
@@ -214,6 +192,32 @@ impl<W: Write, P: FnMut(&str)> Reporter for Terminal<W, P> {
             EventKind::CampaignFinished(told) => self.finished(told),
         }
     }
+}
+
+/// Observed against allowed, where the model may have been, and why not what was seen.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn explanation(told: &Explanation, out: &mut impl Write) -> io::Result<()> {
+    let allowed: Vec<String> = told
+        .allowed
+        .iter()
+        .map(|allowed| match &allowed.switch {
+            Some(switch) => format!("{} [{switch}]", allowed.label),
+            None => allowed.label.clone(),
+        })
+        .collect();
+    let allowed = if allowed.is_empty() { "nothing".to_owned() } else { allowed.join(", or ") };
+    writeln!(out, "    observed  {}", told.observed)?;
+    writeln!(out, "    allowed   {allowed}")?;
+    for state in told.states.iter().take(MAX_LINES) {
+        let known = state.values.iter().chain(&state.path).cloned().collect::<Vec<_>>().join(", ");
+        writeln!(out, "    in state  {}  {known}", state.location)?;
+    }
+    for why in told.why_not.iter().take(MAX_LINES) {
+        writeln!(out, "    why not   {}: {}", why.switch, why.reason)?;
+    }
+    Ok(())
 }
 
 fn plural(n: u64, word: &str) -> String {

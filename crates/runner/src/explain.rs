@@ -135,6 +135,14 @@ fn state_values(cx: &Ctx<'_>, forbidden: &Forbidden, position: usize, free: &[Va
             Some(state) => shown_values(cx, &state.values, |var| free.contains(&var)),
             None => Vec::new(),
         },
-        Belief::Symbolic(_) | Belief::Unspecified => Vec::new(),
+        Belief::Symbolic(states) => match states.get(position) {
+            Some(state) => {
+                let wanted = state.store.iter(cx.sts).filter(|(var, _)| free.contains(var));
+                let shown = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
+                wanted.map(shown).collect()
+            }
+            None => Vec::new(),
+        },
+        Belief::Unspecified => Vec::new(),
     }
 }

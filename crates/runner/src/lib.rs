@@ -11,7 +11,7 @@ pub mod clock;
 pub mod codec;
 pub mod coverage;
 pub mod event;
-mod explain;
+pub mod explain;
 pub mod line;
 pub mod player;
 pub mod protocol;

@@ -141,16 +141,38 @@ fn misfit(cx: &Ctx<'_>, id: SwitchId, values: &[Value]) -> Option<Blocked> {
 
 fn symbolic_refusals(cx: &mut Ctx<'_>, i: usize, state: &SymState, label: &Label) -> Vec<Refusal> {
     let sts = cx.sts;
-    let blocked = |cx: &Ctx<'_>, id| match label {
-        Label::Output(gate, values) if sts.switches[id].gate == *gate => {
-            Some(misfit(cx, id, values).unwrap_or(Blocked::Path))
+    let mut refusals = Vec::new();
+    for (id, switch) in sts.switches_from(state.loc) {
+        let blocked = match label {
+            Label::Output(gate, values) if switch.gate == *gate => {
+                symbolically_blocked(cx, state, id, values)
+            }
+            Label::Quiescence if matches!(sts.kind_of(switch), GateKind::Output | GateKind::Internal) => {
+                Blocked::Enabled
+            }
+            _ => continue,
+        };
+        refusals.push(Refusal { state: i, switch: id, blocked });
+    }
+    refusals
+}
+
+/// The first conjunct that cannot hold with these values and what is known of the unknown ones.
+fn symbolically_blocked(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId, values: &[Value]) -> Blocked {
+    if let Some(misfit) = misfit(cx, id, values) {
+        return misfit;
+    }
+    let switch = &cx.sts.switches[id];
+    let mut names = state.store.substitution(cx.sts);
+    for (&field, value) in cx.sts.gates[switch.gate].fields.iter().zip(values) {
+        names.set(field, cx.pool.value(value.clone()));
+    }
+    for conjunct in cx.pool.conjuncts(switch.guard) {
+        let mut facts = state.path.facts().to_vec();
+        facts.push(cx.pool.substitute(conjunct, &names));
+        if cx.decide(&facts) == Decision::Unsat {
+            return Blocked::Guard { conjunct };
         }
-        Label::Quiescence => {
-            let kind = sts.kind_of(&sts.switches[id]);
-            matches!(kind, GateKind::Output | GateKind::Internal).then_some(Blocked::Path)
-        }
-        _ => None,
-    };
-    let switches = sts.switches_from(state.loc);
-    switches.filter_map(|(id, _)| Some(Refusal { state: i, switch: id, blocked: blocked(cx, id)? })).collect()
+    }
+    Blocked::Path
 }

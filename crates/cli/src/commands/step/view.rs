@@ -5,10 +5,12 @@ use std::io::{self, Write};
 use ioxide_model::concrete::State;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, SwitchId};
-use ioxide_model::term::{Substitution, Term};
+use ioxide_model::term::Term;
 use ioxide_model::value::Value;
+use ioxide_report::terminal::explanation;
+use ioxide_runner::explain::explanation as explain;
 use ioxide_smt::solver::{Answer, Decision};
-use ioxide_symex::{After, Belief, Blocked, Ctx, Forbidden, SymState, offers};
+use ioxide_symex::{After, Belief, Ctx, Forbidden, SymState, offers};
 
 /// States of a belief shown before the rest is only counted.
 const MAX_SHOWN: usize = 12;
@@ -163,41 +165,6 @@ pub fn menu(cx: &mut Ctx<'_>, after: &After, choices: &[Choice], out: &mut impl 
 
 /// Why a message was not possible.
 pub fn forbidden(cx: &mut Ctx<'_>, forbidden: &Forbidden, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "forbidden: {}", forbidden.label.show(cx.pool, cx.sts))?;
-    for refusal in &forbidden.refusals {
-        let switch = &cx.sts.switches[refusal.switch];
-        let why = match &refusal.blocked {
-            Blocked::Guard { conjunct } => {
-                let here = with_values(cx, &forbidden.before, refusal.state, *conjunct);
-                format!("needs {}, which is {here} here", cx.pool.show(*conjunct))
-            }
-            Blocked::Path => "is ruled out by what was observed before".to_owned(),
-            Blocked::Sort { field, value } => {
-                let info = cx.pool.var_info(*field);
-                format!(
-                    "`{}` is {}, not {}",
-                    info.name,
-                    cx.pool.show_sort(info.sort),
-                    cx.pool.show_value(value)
-                )
-            }
-            Blocked::Arity => "has another number of fields".to_owned(),
-            Blocked::Enabled => "can be taken without any input".to_owned(),
-        };
-        writeln!(out, "  {}: {why}", switch.label)?;
-    }
-    if forbidden.refusals.is_empty() {
-        writeln!(out, "  no transition of the states above has this message")?;
-    }
-    Ok(())
-}
-
-/// `conjunct` with the values of the state put in.
-fn with_values(cx: &mut Ctx<'_>, before: &Belief, state: usize, conjunct: Term) -> String {
-    let Belief::Concrete(states) = before else { return "not so".into() };
-    let Some(state) = states.iter().nth(state) else { return "not so".into() };
-    let known: Substitution =
-        state.values.iter().map(|(var, value)| (var, cx.pool.value(value.clone()))).collect();
-    let here = cx.pool.substitute(conjunct, &known);
-    cx.pool.show(here).to_string()
+    writeln!(out, "forbidden")?;
+    explanation(&explain(cx, forbidden), out)
 }
