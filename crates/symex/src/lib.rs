@@ -26,7 +26,7 @@ pub use crate::graph::{Edge, ExecGraph, NodeId};
 pub use crate::lint::{Lint, lint};
 pub use crate::live::LiveVars;
 pub use crate::merge::Revisit;
-pub use crate::outputs::{Offer, offers};
+pub use crate::outputs::{Offer, offers, symbolic_offers};
 pub use crate::quiescence::{Quiescence, can_react, is_quiescent, quiescence};
 pub use crate::state::{Path, Store, SymState};
 pub use crate::step::{Step, along, step};

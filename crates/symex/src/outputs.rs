@@ -1,12 +1,13 @@
-//! What a concrete state offers: the switches that can be taken, and for which field values.
+//! What a state offers: the switches that can be taken, and for which field values.
 
 use ioxide_model::concrete::State;
-use ioxide_model::sts::{GateId, GateKind, SwitchId};
+use ioxide_model::sts::{GateId, GateKind, LocId, SwitchId};
 use ioxide_model::term::{Substitution, Term};
 use ioxide_model::value::Value;
 use ioxide_smt::solver::{Answer, Decision, Why};
 
 use crate::cx::Ctx;
+use crate::state::SymState;
 
 /// A switch that can be taken, and the field values it can be taken with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,15 +24,33 @@ pub struct Offer {
 
 /// The switches of `state` whose gate is of a kind that `want` accepts.
 pub fn offers(cx: &mut Ctx<'_>, state: &State, want: impl Fn(GateKind) -> bool) -> Vec<Offer> {
-    let sts = cx.sts;
     let known = constants(cx, state);
+    offers_at(cx, state.loc, &known, &[], want)
+}
+
+/// The switches of the symbolic `state` whose gate is of a kind that `want` accepts; the condition of
+/// an offer may mention unknown values, about which the path of the state says more.
+pub fn symbolic_offers(cx: &mut Ctx<'_>, state: &SymState, want: impl Fn(GateKind) -> bool) -> Vec<Offer> {
+    let known = state.store.substitution(cx.sts);
+    offers_at(cx, state.loc, &known, state.path.facts(), want)
+}
+
+fn offers_at(
+    cx: &mut Ctx<'_>,
+    loc: LocId,
+    known: &Substitution,
+    path: &[Term],
+    want: impl Fn(GateKind) -> bool,
+) -> Vec<Offer> {
+    let sts = cx.sts;
     let mut found = Vec::new();
-    for (id, switch) in sts.switches_from(state.loc) {
+    for (id, switch) in sts.switches_from(loc) {
         if !want(sts.kind_of(switch)) {
             continue;
         }
-        let when = cx.pool.substitute(switch.guard, &known);
-        let doubt = match cx.decide(&[when]) {
+        let when = cx.pool.substitute(switch.guard, known);
+        let facts: Vec<Term> = path.iter().copied().chain([when]).collect();
+        let doubt = match cx.decide(&facts) {
             Decision::Unsat => continue,
             Decision::Sat => None,
             Decision::Unknown(why) => Some(why),

@@ -10,7 +10,7 @@ use ioxide_smt::solver::Decision;
 
 use super::Belief;
 use crate::cx::Ctx;
-use crate::outputs::{Offer, constants, offers};
+use crate::outputs::{Offer, constants, offers, symbolic_offers};
 use crate::state::SymState;
 
 /// An observation the specification forbids.
@@ -22,7 +22,7 @@ pub struct Forbidden {
     pub before: Belief,
     /// What stood against it, state by state.
     pub refusals: Vec<Refusal>,
-    /// What was allowed instead, state by state (concrete beliefs only).
+    /// What was allowed instead, state by state.
     pub allowed: Vec<Offer>,
     /// Silence was allowed instead, in some state.
     pub silence_allowed: bool,
@@ -64,22 +64,30 @@ pub enum Blocked {
 
 pub(super) fn forbidden(cx: &mut Ctx<'_>, belief: &Belief, label: &Label) -> Forbidden {
     let mut refusals = Vec::new();
-    let mut allowed = Vec::new();
+    let mut allowed: Vec<Offer> = Vec::new();
     let mut silence_allowed = false;
+    let mut note = |cx: &Ctx<'_>, here: Vec<Offer>| {
+        silence_allowed |= here.is_empty();
+        let outputs = here.into_iter().filter(|offer| cx.sts.gates[offer.gate].kind == GateKind::Output);
+        for offer in outputs {
+            if !allowed.contains(&offer) {
+                allowed.push(offer);
+            }
+        }
+    };
     match belief {
         Belief::Concrete(states) => {
             for (i, state) in states.iter().enumerate() {
-                let here = reactions(cx, state);
-                silence_allowed |= here.is_empty();
+                let here = offers(cx, state, reacts);
                 refusals.extend(refusals_of(cx, i, state, label, &here));
-                let outputs =
-                    here.into_iter().filter(|offer| cx.sts.gates[offer.gate].kind == GateKind::Output);
-                allowed.extend(outputs.filter(|offer| !allowed.contains(offer)).collect::<Vec<_>>());
+                note(cx, here);
             }
         }
         Belief::Symbolic(states) => {
             for (i, state) in states.iter().enumerate() {
+                let here = symbolic_offers(cx, state, reacts);
                 refusals.extend(symbolic_refusals(cx, i, state, label));
+                note(cx, here);
             }
         }
         Belief::Unspecified => (),
@@ -87,8 +95,9 @@ pub(super) fn forbidden(cx: &mut Ctx<'_>, belief: &Belief, label: &Label) -> For
     Forbidden { label: label.clone(), before: belief.clone(), refusals, allowed, silence_allowed }
 }
 
-fn reactions(cx: &mut Ctx<'_>, state: &State) -> Vec<Offer> {
-    offers(cx, state, |kind| matches!(kind, GateKind::Output | GateKind::Internal))
+/// Whether the system moves by itself at such a gate.
+fn reacts(kind: GateKind) -> bool {
+    matches!(kind, GateKind::Output | GateKind::Internal)
 }
 
 fn refusals_of(cx: &mut Ctx<'_>, i: usize, state: &State, label: &Label, here: &[Offer]) -> Vec<Refusal> {

@@ -9,8 +9,8 @@ use ioxide_model::term::Term;
 use ioxide_model::value::Value;
 use ioxide_report::terminal::explanation;
 use ioxide_runner::explain::explanation as explain;
-use ioxide_smt::solver::{Answer, Decision};
-use ioxide_symex::{After, Belief, Ctx, Forbidden, SymState, offers};
+use ioxide_smt::solver::Answer;
+use ioxide_symex::{After, Belief, Ctx, Forbidden, SymState, offers, symbolic_offers};
 
 /// States of a belief shown before the rest is only counted.
 const MAX_SHOWN: usize = 12;
@@ -65,7 +65,12 @@ pub fn choices(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<Choice> {
         }
         Belief::Symbolic(states) => {
             for state in states.iter().take(MAX_SHOWN) {
-                found.extend(symbolic_choices(cx, state));
+                let offers = symbolic_offers(cx, state, visible);
+                found.extend(offers.into_iter().map(|offer| Choice {
+                    switch: offer.switch,
+                    gate: offer.gate,
+                    facts: state.path.facts().iter().copied().chain([offer.when]).collect(),
+                }));
             }
         }
         Belief::Unspecified => (),
@@ -78,23 +83,6 @@ pub fn choices(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<Choice> {
     }
     unique.sort_by_key(|choice| (cx.sts.gates[choice.gate].kind, choice.switch));
     unique
-}
-
-fn symbolic_choices(cx: &mut Ctx<'_>, state: &SymState) -> Vec<Choice> {
-    let sts = cx.sts;
-    let known = state.store.substitution(sts);
-    let mut found = Vec::new();
-    for (id, switch) in sts.switches_from(state.loc) {
-        if sts.kind_of(switch) == GateKind::Internal {
-            continue;
-        }
-        let mut facts = state.path.facts().to_vec();
-        facts.push(cx.pool.substitute(switch.guard, &known));
-        if cx.decide(&facts) != Decision::Unsat {
-            found.push(Choice { switch: id, gate: switch.gate, facts });
-        }
-    }
-    found
 }
 
 /// Where the model may be.
