@@ -5,6 +5,8 @@ mod check;
 mod demo;
 mod explain;
 mod fmt;
+mod fsm;
+mod purposes;
 mod replay;
 mod show;
 mod step;
@@ -26,6 +28,8 @@ pub fn run(args: Args) -> Result<ExitStatus, Stop> {
         Command::Sut(args) => sut::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Purposes(args) => purposes::run(&args),
+        Command::Fsm(args) => fsm::run(&args),
         Command::Bench(args) => bench::run(&args),
     }
 }

@@ -1,0 +1,124 @@
+//! `ioxide purposes`: paths that take every switch, and the switches no path takes.
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+
+use ioxide_model::sts::{GateKind, Model, Sts, SwitchId};
+use ioxide_symex::{Ctx, Limits};
+use ioxide_testgen::purpose::{NoPurpose, Purpose, PurposeSet, of_goal, switch_coverage};
+use serde_json::{Value as Json, json};
+
+use crate::args::{Purposes, SolverArgs};
+use crate::exit::{ExitStatus, Stop};
+use crate::progress::Progress;
+use crate::{load, solver};
+
+/// A goal of the model by name, and the purpose that meets it.
+type GoalFound = (String, Result<Purpose, NoPurpose>);
+
+/// Finds the purposes and shows them.
+pub fn run(args: &Purposes) -> Result<ExitStatus, Stop> {
+    let (_, mut model) = load::model(&args.model.file, &args.model.set)?;
+    let set = found(&mut model, &args.solver, args.max_states)?;
+    let goals = goals(&mut model, args)?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", set_json(&model.sts, &set, &goals))?;
+    } else {
+        show(&mut out, &model.sts, &set, &goals)?;
+    }
+    Ok(if set.is_settled() { ExitStatus::Success } else { ExitStatus::Inconclusive })
+}
+
+/// The purposes of switch coverage of `model`.
+fn found(model: &mut Model, wanted: &SolverArgs, max_states: usize) -> Result<PurposeSet, Stop> {
+    let mut solver = solver::make(wanted)?;
+    let mut progress = Progress::new();
+    let limits = Limits { max_states, max_depth: u32::MAX };
+    let mut cx = Ctx::new(model, &mut *solver);
+    Ok(switch_coverage(&mut cx, limits, &mut |stats| {
+        progress
+            .tick(|| format!("looking for purposes: {} states, {} switches", stats.states, stats.switches));
+        ControlFlow::Continue(())
+    }))
+}
+
+fn goals(model: &mut Model, args: &Purposes) -> Result<Vec<GoalFound>, Stop> {
+    let mut solver = solver::make(&args.solver)?;
+    let limits = Limits { max_states: args.max_states, max_depth: u32::MAX };
+    let goals = model.sts.goals.clone();
+    let mut cx = Ctx::new(model, &mut *solver);
+    let found = goals.iter().map(|goal| (goal.name.to_string(), of_goal(&mut cx, goal, limits)));
+    Ok(found.filter(|(_, result)| *result != Err(NoPurpose::NoPurpose)).collect())
+}
+
+fn show(out: &mut impl Write, sts: &Sts, set: &PurposeSet, goals: &[GoalFound]) -> io::Result<()> {
+    let total: usize = set.purposes.iter().map(|purpose| purpose.n_messages(sts)).sum();
+    for (at, purpose) in set.purposes.iter().enumerate() {
+        writeln!(out, "{:>3}. {}", at + 1, text(sts, purpose))?;
+    }
+    for (name, result) in goals {
+        match result {
+            Ok(purpose) => writeln!(out, "purpose {name}: {}", text(sts, purpose))?,
+            Err(why) => writeln!(out, "purpose {name}: {why}")?,
+        }
+    }
+    for unreached in &set.unreached {
+        writeln!(out, "not covered: {}: {}", label(sts, unreached.switch), unreached.why)?;
+    }
+    let (covered, n) = (set.covered().len(), set.purposes.len());
+    let purposes = if n == 1 { "purpose" } else { "purposes" };
+    writeln!(out, "{n} {purposes}, {total} inputs and outputs, {covered} of {} switches covered", set.total)
+}
+
+/// The length and the switches of a purpose.
+fn text(sts: &Sts, purpose: &Purpose) -> String {
+    let switches: Vec<String> = purpose.path().map(|id| label(sts, id)).collect();
+    let doubt = purpose.doubt.as_ref().map_or_else(String::new, |why| format!(" (in doubt: {why})"));
+    format!("[{}] {}{doubt}", purpose.n_messages(sts), switches.join(" "))
+}
+
+fn label(sts: &Sts, id: SwitchId) -> String {
+    sts.switches[id].label.to_string()
+}
+
+fn set_json(sts: &Sts, set: &PurposeSet, goals: &[GoalFound]) -> Json {
+    let unreachable = |unreached: &ioxide_testgen::purpose::Unreached| {
+        json!({
+            "switch": label(sts, unreached.switch),
+            "proof": unreached.why.is_proof(),
+            "reason": unreached.why.to_string(),
+        })
+    };
+    let goal = |(name, result): &GoalFound| match result {
+        Ok(purpose) => json!({ "name": name, "purpose": purpose_json(sts, purpose) }),
+        Err(why) => {
+            json!({ "name": name, "proof": *why == NoPurpose::Unreachable, "reason": why.to_string() })
+        }
+    };
+    json!({
+        "version": 1,
+        "purposes": set.purposes.iter().map(|purpose| purpose_json(sts, purpose)).collect::<Vec<_>>(),
+        "goals": goals.iter().map(goal).collect::<Vec<_>>(),
+        "coverage": { "covered": set.covered().len(), "total": set.total },
+        "unreachable": set.unreached.iter().map(unreachable).collect::<Vec<_>>(),
+        "states": set.stats.states,
+    })
+}
+
+fn purpose_json(sts: &Sts, purpose: &Purpose) -> Json {
+    let message = |id: SwitchId| {
+        let gate = &sts.gates[sts.switches[id].gate];
+        let mark = match gate.kind {
+            GateKind::Internal => return None,
+            GateKind::Input | GateKind::Observed => '?',
+            GateKind::Output => '!',
+        };
+        Some(format!("{mark}{}", gate.name))
+    };
+    json!({
+        "path": purpose.path().filter_map(message).collect::<Vec<_>>(),
+        "switches": purpose.path().map(|id| label(sts, id)).collect::<Vec<_>>(),
+        "doubt": purpose.doubt.as_ref().map(ToString::to_string),
+    })
+}
