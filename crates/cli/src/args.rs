@@ -214,13 +214,15 @@ pub struct Test {
     /// The system: `model:FILE`, `stdio:COMMAND` or `tcp:ADDR`.
     #[arg(long, value_name = "SUT")]
     pub sut: String,
-    /// How inputs are chosen.
-    #[arg(long, default_value = "random", value_name = "TESTER")]
+    /// How inputs are chosen: `cover` (test purposes that take every switch), `purpose:NAME` (a goal of the
+    /// model) or `random`.
+    #[arg(long, default_value = "cover", value_name = "TESTER")]
     pub tester: String,
-    /// How many runs.
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    pub runs: u64,
-    /// How many steps a run has at most.
+    /// How many runs; if not given, `cover` executes every purpose five times, each time with other
+    /// data, and the other testers do ten runs.
+    #[arg(long, value_name = "N")]
+    pub runs: Option<u64>,
+    /// How many steps a run of the random tester has.
     #[arg(long, default_value_t = 100, value_name = "N")]
     pub steps: usize,
     /// Seed of all random choices.
@@ -287,8 +289,10 @@ pub struct Purposes {
 
 /// Arguments of `fsm`.
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Examples:\n  ioxide fsm examples/fsm/door.txt --suite s --extra 1 --out door.suite\n  \
-    ioxide fsm examples/fsm/ma.dot --reduction --sut examples/fsm/ma-impl.dot --bound 3")]
+#[command(
+    after_help = "Examples:\n  ioxide fsm examples/fsm/door.txt --suite s --extra 1 --out door.suite\n  \
+    ioxide fsm examples/fsm/ma.dot --reduction --sut examples/fsm/ma-impl.dot --bound 3"
+)]
 pub struct Fsm {
     /// The machine: `.dot`, `.kiss2`, `.txt` (state input output next) or `.fsm` (the same by number).
     pub file: String,

@@ -257,3 +257,36 @@ fn the_stepper_reads_commands_from_a_pipe() {
         assert!(text.contains(says), "should say `{says}`:\n{text}");
     }
 }
+
+#[test]
+fn machines_that_do_not_fit_are_refused_with_the_reason() {
+    let (_folder, path) = file("m.txt", b"a x 0 b\nb x 1 a\na y 0 a\n");
+    check(&["fsm", &path, "--suite", "w"], 3, &["--missing"]);
+    check(&["fsm", &path, "--suite", "w", "--missing", "loop"], 0, &["tests"]);
+    check(&["fsm", "examples/fsm/me.dot", "--suite", "h"], 3, &["me.dot"]);
+    check(&["fsm", "examples/fsm/door.txt", "--suite", "q"], 2, &["spyh"]);
+    check(&["fsm", "examples/fsm/door.txt"], 2, &["--suite"]);
+    check(&["fsm", "examples/fsm/door.txt", "--reduction"], 2, &["--bound"]);
+    check(
+        &["fsm", "examples/fsm/ma.dot", "--reduction", "--sut", "examples/fsm/ma-impl.dot", "--bound", "1"],
+        3,
+        &["bound"],
+    );
+    check(&["fsm", "examples/adder.iox", "--suite", "w"], 3, &[".dot"]);
+    let (_folder, path) = file("m.dot", b"digraph { a -> b [label=\"nolabel\"] }");
+    check(&["fsm", &path, "--suite", "w"], 3, &["m.dot"]);
+}
+
+#[test]
+fn a_suite_is_written_as_it_is_counted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("door.suite").display().to_string();
+    let output =
+        ioxide(&["fsm", "examples/fsm/door.txt", "--suite", "s", "--extra", "1", "--out", &path, "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON on stdout");
+    let text = fs::read_to_string(&path).expect("the suite is there");
+    let tests: Vec<Vec<String>> =
+        text.lines().skip(1).map(|line| serde_json::from_str(line).expect("a test")).collect();
+    assert_eq!(json["tests"], tests.len());
+    assert_eq!(json["symbols"], tests.iter().map(Vec::len).sum::<usize>());
+}

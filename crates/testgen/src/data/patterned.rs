@@ -1,0 +1,170 @@
+//! Values by patterns of equality: which fields of a message are equal, one pattern after another.
+//!
+//! A fault that hides behind `a == b` is not found by a solver's first answer nor soon by
+//! values drawn from a wide range, but walking through the patterns finds it. Patterns in
+//! which some fields are equal and some differ come first: with all equal a mix-up of fields
+//! is not seen, with all different no branch on equality is taken. Then all different, then
+//! all equal. Within a pattern, values are drawn at random: near values seen before half of
+//! the time, else any of the sort.
+
+use rand_chacha::ChaCha8Rng;
+
+use ioxide_model::term::{Node, Substitution, Term, VarId};
+use ioxide_model::value::Value;
+use ioxide_smt::solver::{Answer, Decision};
+use ioxide_symex::Ctx;
+
+use super::{Pick, any_value, pick_symbolic};
+
+/// Above this many fields of a sort, patterns are too many to walk through.
+const MAX_FIELDS: usize = 6;
+/// Random draws for a pattern before the solver is asked.
+const DRAWS: usize = 6;
+/// Draws of a value that differs from those of the other groups.
+const TRIES: usize = 16;
+/// Patterns tried for one message.
+const MAX_PATTERNS: usize = 8;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Patterned<'w> {
+    /// The fields that get values.
+    pub fields: &'w [VarId],
+    /// What must be able to hold with them, for some values of all other variables.
+    pub facts: &'w [Term],
+    /// Values seen before.
+    pub beside: &'w [Value],
+    /// Which pattern to try first, counted around.
+    pub first: usize,
+}
+
+/// Chooses values for the fields: of the wanted pattern, or of the next one that is possible.
+pub fn pick_patterned(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Patterned<'_>) -> Pick {
+    if wish.fields.is_empty() {
+        return pick_symbolic(cx, rng, wish.fields, wish.facts);
+    }
+    let patterns = patterns(cx, wish.fields);
+    for k in 0..patterns.len().min(MAX_PATTERNS) {
+        let pattern = &patterns[(wish.first + k) % patterns.len()];
+        let drawn = draw(cx, rng, wish, pattern).or_else(|| ask(cx, wish, pattern));
+        if let Some(values) = drawn {
+            return Pick::Values(values);
+        }
+    }
+    pick_symbolic(cx, rng, wish.fields, wish.facts)
+}
+
+/// A block number for every field: fields of one block are equal.
+type Pattern = Vec<usize>;
+
+/// The patterns of `fields`, mixed ones first; only the plainest where there are too many.
+fn patterns(cx: &Ctx<'_>, fields: &[VarId]) -> Vec<Pattern> {
+    if fields.len() > MAX_FIELDS {
+        return vec![(0..fields.len()).collect()];
+    }
+    let sort = |at: usize| cx.pool.var_info(fields[at]).sort.base();
+    let mut all: Vec<Pattern> = vec![Vec::new()];
+    for at in 0..fields.len() {
+        let mut longer = Vec::new();
+        for pattern in &all {
+            let n_blocks = pattern.iter().max().map_or(0, |most| most + 1);
+            for block in 0..=n_blocks {
+                let fits = |(other, &b): (usize, &usize)| b != block || sort(other) == sort(at);
+                if pattern.iter().enumerate().all(fits) {
+                    longer.push([&pattern[..], &[block]].concat());
+                }
+            }
+        }
+        all = longer;
+    }
+    let most = all.iter().map(|pattern| n_blocks(pattern)).max().unwrap_or(0);
+    let least = all.iter().map(|pattern| n_blocks(pattern)).min().unwrap_or(0);
+    all.sort_by_key(|pattern| match n_blocks(pattern) {
+        n if n == most => 1,
+        n if n == least => 2,
+        _ => 0,
+    });
+    all
+}
+
+fn n_blocks(pattern: &Pattern) -> usize {
+    pattern.iter().max().map_or(0, |most| most + 1)
+}
+
+/// Random values of the pattern under which the facts are shown to be possible.
+fn draw(
+    cx: &mut Ctx<'_>,
+    rng: &mut ChaCha8Rng,
+    wish: &Patterned<'_>,
+    pattern: &Pattern,
+) -> Option<Vec<Value>> {
+    let mut interesting = constants(cx, wish.facts);
+    interesting.extend_from_slice(wish.beside);
+    for _ in 0..DRAWS {
+        let Some(values) = random(cx, rng, wish.fields, pattern, &interesting) else { continue };
+        let known: Substitution = wish
+            .fields
+            .iter()
+            .zip(&values)
+            .map(|(&field, value)| (field, cx.pool.value(value.clone())))
+            .collect();
+        let facts: Vec<Term> = wish.facts.iter().map(|&fact| cx.pool.substitute(fact, &known)).collect();
+        if cx.decide(&facts) == Decision::Sat {
+            return Some(values);
+        }
+    }
+    None
+}
+
+/// One value per block, different for different blocks of one sort; `None` if none were found.
+fn random(
+    cx: &Ctx<'_>,
+    rng: &mut ChaCha8Rng,
+    fields: &[VarId],
+    pattern: &Pattern,
+    interesting: &[Value],
+) -> Option<Vec<Value>> {
+    let mut blocks: Vec<Value> = Vec::new();
+    let mut values = Vec::with_capacity(fields.len());
+    for (&field, &block) in fields.iter().zip(pattern) {
+        let sort = cx.pool.var_info(field).sort;
+        if block == blocks.len() {
+            let mut draws = (0..TRIES).map(|_| any_value(cx.pool, rng, sort, interesting));
+            let fresh = draws.find(|value| !blocks.contains(value))?;
+            blocks.push(fresh);
+        }
+        let value = blocks.get(block)?.clone();
+        if !cx.pool.has_sort(&value, sort) {
+            return None;
+        }
+        values.push(value);
+    }
+    Some(values)
+}
+
+/// What the solver says about the facts and the pattern.
+fn ask(cx: &mut Ctx<'_>, wish: &Patterned<'_>, pattern: &Pattern) -> Option<Vec<Value>> {
+    let mut facts = wish.facts.to_vec();
+    for b in 0..pattern.len() {
+        for a in 0..b {
+            let (x, y) = (cx.pool.var(wish.fields[a]), cx.pool.var(wish.fields[b]));
+            if cx.pool.sort(x).base() != cx.pool.sort(y).base() {
+                continue;
+            }
+            facts.push(if pattern[a] == pattern[b] { cx.pool.eq(x, y) } else { cx.pool.ne(x, y) });
+        }
+    }
+    let Answer::Sat(found) = cx.check(&facts) else { return None };
+    let value = |&field: &VarId| match found.get(field) {
+        Some(value) => value.clone(),
+        None => cx.pool.default_value(cx.pool.var_info(field).sort),
+    };
+    Some(wish.fields.iter().map(value).collect())
+}
+
+/// The constants that occur in `facts`.
+fn constants(cx: &Ctx<'_>, facts: &[Term]) -> Vec<Value> {
+    let constant =
+        |term| if let Node::Value(value) = cx.pool.node(term) { Some(value.clone()) } else { None };
+    cx.pool.subterms(facts, |_| true).into_iter().filter_map(constant).collect()
+}
