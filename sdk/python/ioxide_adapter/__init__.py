@@ -1,0 +1,6 @@
+"""Connects a system to ioxide: subclass Adapter, handle inputs, emit outputs, run."""
+
+from .adapter import Adapter, Broken, Refused, on_input
+from .codec import PROTOCOL
+
+__all__ = ["Adapter", "Broken", "PROTOCOL", "Refused", "on_input"]

@@ -1,0 +1,308 @@
+"""The system's side of the adapter protocol.
+
+`hello` is said at once; `configure` and `reset` bring the system to its initial state and are
+answered by `ready`; an `input` calls its handler and is answered by `sent`. Whatever goes
+wrong becomes an `error` message: nothing is ever passed over in silence.
+"""
+
+import inspect
+import random
+import socket
+import sys
+import threading
+import time
+import traceback
+from typing import Any, Callable, Dict, List, Mapping, Optional, TextIO, TypeVar
+
+from .codec import PROTOCOL, BadLine, Message, from_line, to_line
+
+Handler = TypeVar("Handler", bound=Callable[..., None])
+
+
+class Refused(Exception):
+    """The input was definitely not given to the system."""
+
+
+class Broken(Exception):
+    """The system, or the way to it, is of no more use."""
+
+
+def on_input(label: str) -> Callable[[Handler], Handler]:
+    """Marks the method that gives messages called `label` to the system."""
+
+    def mark(handler: Handler) -> Handler:
+        setattr(handler, "_ioxide_label", label)
+        return handler
+
+    return mark
+
+
+class Adapter:
+    """A system under test. Subclass it: `reset`, one `on_input` method per input, `emit`."""
+
+    name: str = ""
+    """What it calls itself; the name of the class if empty."""
+    outputs: Mapping[str, Mapping[str, str]] = {}
+    """The outputs with the sorts of their fields; if given, `emit` checks against it."""
+
+    settings: Dict[str, Any]
+    """The settings ioxide asked for."""
+    seed: Optional[int]
+    """The seed ioxide asked for."""
+    instance: int
+    """Which of several systems side by side this is."""
+    random: random.Random
+    """Random choices, repeatable by seed."""
+
+    _lock: threading.RLock
+    _handlers: Dict[str, Callable[..., None]]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> "Adapter":
+        self = super().__new__(cls)
+        self.settings, self.seed, self.instance = {}, None, 0
+        self.random = random.Random(0)
+        self._lock = threading.RLock()
+        self._writer: Optional[TextIO] = None
+        self._held: List[Message] = []
+        self._due: Optional[int] = None
+        self._resetting: Optional[int] = None
+        self._configured = False
+        self._handlers = _handlers_of(self)
+        return self
+
+    def reset(self) -> None:
+        """Brings the system to its initial state."""
+
+    def close(self) -> None:
+        """Lets go of the system; called when ioxide has left."""
+
+    def emit(self, label: str, /, **args: Any) -> None:
+        """Tells that the system sent a message; from any thread, at any time."""
+        if self.outputs:
+            _check_output(self.outputs, label, args)
+        message = {"type": "output", "label": label, "args": args, "time_ns": time.monotonic_ns()}
+        line = to_line(message)
+        with self._lock:
+            if self._due is not None or self._resetting == threading.get_ident():
+                self._held.append(message)
+            else:
+                self._write_line(line)
+
+    def sent(self) -> None:
+        """Says that the system has got the input being handled; later outputs come after it."""
+        with self._lock:
+            if self._due is not None:
+                receipt, self._due = self._due, None
+                self._write({"type": "sent", "id": receipt, "time_ns": time.monotonic_ns()})
+                self._release()
+
+    def log(self, text: str) -> None:
+        """Tells people something; shown when a run goes wrong."""
+        self._write({"type": "log", "text": text})
+
+    def run(self, listen: Optional[str] = None) -> None:
+        """Speaks on stdin and stdout, or to whoever connects to the address `HOST:PORT`."""
+        if listen is None:
+            self._run_stdio()
+        else:
+            self._run_tcp(listen)
+
+    def talk(self, reader: TextIO, writer: TextIO) -> None:
+        """One conversation, up to `bye` or the end of `reader`."""
+        with self._lock:
+            self._writer, self._configured = writer, False
+        try:
+            self._write(self._hello())
+            for line in reader:
+                if line.strip() and not self._hear(line):
+                    return
+        except (BrokenPipeError, ConnectionError):
+            pass
+        finally:
+            with self._lock:
+                self._writer = None
+            self.close()
+
+    def _run_stdio(self) -> None:
+        reader, writer = sys.stdin, sys.stdout
+        reader.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
+        writer.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
+        # What the system prints must not break the protocol.
+        sys.stdout = sys.stderr
+        try:
+            self.talk(reader, writer)
+        finally:
+            sys.stdout = writer
+
+    def _run_tcp(self, address: str) -> None:
+        host, _, port = address.rpartition(":")
+        with socket.create_server((host or "127.0.0.1", int(port))) as server:
+            place = "{}:{}".format(*server.getsockname()[:2])
+            print(f"listening on {place}", file=sys.stderr, flush=True)
+            while True:
+                connection, _ = server.accept()
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                with connection:
+                    reader = connection.makefile("r", encoding="utf-8", errors="replace")
+                    writer = connection.makefile("w", encoding="utf-8", newline="\n")
+                    self.talk(reader, writer)
+
+    def _hear(self, line: str) -> bool:
+        """Acts on one line; False after `bye`."""
+        try:
+            message = from_line(line)
+        except BadLine as bad:
+            self._fail("refused", str(bad))
+            return True
+        kind = message["type"]
+        if kind == "bye":
+            self._write({"type": "bye"})
+            return False
+        if kind == "configure":
+            self._configure(message)
+        elif kind == "reset":
+            self._reset()
+        elif kind == "input":
+            self._input(message)
+        elif kind != "log":
+            self._fail("refused", f"this adapter does not understand `{kind}`")
+        return True
+
+    def _configure(self, message: Message) -> None:
+        self.settings = message.get("settings") or {}
+        self.instance = message.get("instance") or 0
+        self.seed = message.get("seed")
+        self.random = random.Random(self.seed)
+        self._configured = True
+        self._reset()
+
+    def _reset(self) -> None:
+        if not self._configured:
+            self._fail("refused", "`configure` must come first")
+            return
+        with self._lock:
+            self._held.clear()
+            self._resetting = threading.get_ident()
+        try:
+            self.reset()
+        except Exception as error:
+            traceback.print_exc()
+            self._held.clear()
+            self._fail("broken", f"reset: {_told(error)}")
+        else:
+            with self._lock:
+                self._write({"type": "ready"})
+                self._release()
+        finally:
+            self._resetting = None
+
+    def _input(self, message: Message) -> None:
+        number = message.get("id")
+        if not isinstance(number, int):
+            self._fail("refused", "an `input` has an `id`")
+            return
+        try:
+            handler, args = self._handler(message)
+        except Refused as error:
+            self._fail("refused", str(error), number)
+            return
+        with self._lock:
+            self._due = number
+        try:
+            handler(**args)
+        except Exception as error:
+            self._failed(error, number)
+        else:
+            self.sent()
+
+    def _handler(self, message: Message) -> "tuple[Callable[..., None], Dict[str, Any]]":
+        if not self._configured:
+            raise Refused("`configure` must come first")
+        label, args = message.get("label"), message.get("args") or {}
+        handler = self._handlers.get(label) if isinstance(label, str) else None
+        if handler is None:
+            names = ", ".join(f"`{name}`" for name in self._handlers) or "none"
+            raise Refused(f"there is no input `{label}`; there is {names}")
+        if not isinstance(args, dict):
+            raise Refused(f"`{label}`: `args` must be an object")
+        try:
+            inspect.signature(handler).bind(**args)
+        except TypeError as error:
+            raise Refused(f"`{label}`: {error}") from None
+        return handler, args
+
+    def _failed(self, error: Exception, number: int) -> None:
+        kind = "refused" if isinstance(error, Refused) else "unknown"
+        kind = "broken" if isinstance(error, Broken) else kind
+        if kind == "unknown":
+            traceback.print_exc()
+        with self._lock:
+            self._due = None
+            self._release()
+            self._fail(kind, _told(error), number)
+
+    def _release(self) -> None:
+        held, self._held = self._held, []
+        for message in held:
+            self._write(message)
+
+    def _fail(self, kind: str, text: str, number: Optional[int] = None) -> None:
+        message: Message = {"type": "error", "kind": kind, "text": text}
+        if number is not None:
+            message["id"] = number
+        self._write(message)
+
+    def _write(self, message: Message) -> None:
+        self._write_line(to_line(message))
+
+    def _write_line(self, line: str) -> None:
+        with self._lock:
+            if self._writer is not None:
+                self._writer.write(line)
+                self._writer.flush()
+
+    def _hello(self) -> Message:
+        inputs = [_label(name, "input", _fields(handler)) for name, handler in self._handlers.items()]
+        outputs = [_label(name, "output", fields) for name, fields in self.outputs.items()]
+        name = self.name or type(self).__name__
+        return {"type": "hello", "protocol": PROTOCOL, "name": name, "labels": inputs + outputs}
+
+
+def _handlers_of(adapter: Adapter) -> Dict[str, Callable[..., None]]:
+    found: Dict[str, Callable[..., None]] = {}
+    for name in dir(type(adapter)):
+        label = getattr(getattr(type(adapter), name), "_ioxide_label", None)
+        if label in found:
+            raise TypeError(f"two methods handle the input `{label}`")
+        if label is not None:
+            found[label] = getattr(adapter, name)
+    return found
+
+
+def _check_output(outputs: Mapping[str, Mapping[str, str]], label: str, args: Mapping[str, Any]) -> None:
+    if label not in outputs:
+        raise ValueError(f"there is no output `{label}`; there is {', '.join(outputs)}")
+    if set(outputs[label]) != set(args):
+        raise ValueError(f"`{label}` has the fields {list(outputs[label])}, not {list(args)}")
+
+
+def _label(name: str, direction: str, fields: Mapping[str, str]) -> Message:
+    told = [{"name": field, "sort": sort} for field, sort in fields.items()]
+    return {"label": name, "direction": direction, "fields": told}
+
+
+_SORTS = {"int": "int", "bool": "bool", "str": "string", "Decimal": "real", "Fraction": "real"}
+
+
+def _fields(handler: Callable[..., None]) -> Dict[str, str]:
+    def sort(parameter: inspect.Parameter) -> str:
+        hint = parameter.annotation
+        name = hint if isinstance(hint, str) else getattr(hint, "__name__", str(hint))
+        return "" if hint is inspect.Parameter.empty else _SORTS.get(name, name)
+
+    return {name: sort(parameter) for name, parameter in inspect.signature(handler).parameters.items()}
+
+
+def _told(error: Exception) -> str:
+    known = isinstance(error, (Refused, Broken))
+    return str(error) if known else f"{type(error).__name__}: {error}"
