@@ -30,8 +30,16 @@ const LAYERS: &[(&str, &[&str])] = &[
 
 /// Ways to touch the world, allowed at the rim only.
 const EFFECTS: &[&str] = &[
-    "std::fs", "std::env", "std::net", "std::process", "Instant::now", "SystemTime", "println!", "eprintln!",
-    "thread_rng", "rand::rng(",
+    "std::fs",
+    "std::env",
+    "std::net",
+    "std::process",
+    "Instant::now",
+    "SystemTime",
+    "println!",
+    "eprintln!",
+    "thread_rng",
+    "rand::rng(",
 ];
 
 /// Where the world may be touched.
@@ -68,9 +76,13 @@ fn layers(root: &Path) -> Vec<String> {
             complaints.push(format!("{} is missing", path.display()));
             continue;
         };
-        complaints.extend(edges(&text).into_iter().filter(|used| !allowed.contains(&used.as_str())).map(|used| {
-            format!("{package} must not use {used}: the edge is not in the layer table of xtask/src/tidy.rs")
-        }));
+        complaints.extend(edges(&text).into_iter().filter(|used| !allowed.contains(&used.as_str())).map(
+            |used| {
+                format!(
+                    "{package} must not use {used}: the edge is not in the layer table of xtask/src/tidy.rs"
+                )
+            },
+        ));
     }
     complaints
 }
@@ -78,7 +90,9 @@ fn layers(root: &Path) -> Vec<String> {
 /// Our crates among the dependencies of a manifest; those of tests and build scripts do not count.
 fn edges(manifest: &str) -> Vec<String> {
     let Ok(manifest) = manifest.parse::<toml::Table>() else { return vec!["an unreadable manifest".into()] };
-    let Some(dependencies) = manifest.get("dependencies").and_then(toml::Value::as_table) else { return Vec::new() };
+    let Some(dependencies) = manifest.get("dependencies").and_then(toml::Value::as_table) else {
+        return Vec::new();
+    };
     dependencies.keys().filter(|name| name.starts_with("ioxide")).cloned().collect()
 }
 
@@ -87,7 +101,8 @@ fn source(name: &str, text: &str) -> Vec<String> {
     let mut complaints = Vec::new();
     let is_test = name.contains("/tests/") || name.ends_with("tests.rs") || name.contains("/benches/");
     if !is_test && !text.trim_start().starts_with("//!") {
-        complaints.push("a module opens with `//!`: the thing, its definition, its source, its promise".into());
+        complaints
+            .push("a module opens with `//!`: the thing, its definition, its source, its promise".into());
     }
     let lines = text.lines().count();
     if lines > MAX_LINES {
@@ -97,7 +112,9 @@ fn source(name: &str, text: &str) -> Vec<String> {
         let code = text.split("#[cfg(test)]").next().unwrap_or(text);
         let code: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
         let found = EFFECTS.iter().filter(|effect| code.iter().any(|line| line.contains(**effect)));
-        complaints.extend(found.map(|effect| format!("`{effect}` is for the rim only (cli, runner, solver processes)")));
+        complaints.extend(
+            found.map(|effect| format!("`{effect}` is for the rim only (cli, runner, solver processes)")),
+        );
     }
     complaints
 }

@@ -18,8 +18,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 fn folder(name: &str) -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let root = std::env::var_os("IOXIDE_DATA").map_or(beside, PathBuf::from);
+    let root = PathBuf::from(std::env::var_os("IOXIDE_DATA")?);
     Some(root.join(name)).filter(|path| path.is_dir())
 }
 

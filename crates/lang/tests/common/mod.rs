@@ -35,7 +35,7 @@ pub fn files_under(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
 
 /// Public benchmark files outside the repository, if they are there.
 pub fn public_data() -> Option<PathBuf> {
-    let folder = std::env::var_os("IOXIDE_DATA").map_or_else(|| root().join("../shared/data"), PathBuf::from);
+    let folder = PathBuf::from(std::env::var_os("IOXIDE_DATA")?);
     folder.is_dir().then_some(folder)
 }
 
