@@ -184,7 +184,7 @@ pub fn campaign(
         let is_bad = matches!(outcome, Outcome::Fail | Outcome::Error);
         let gives_up = is_bad && config.on_failure == OnFailure::Stop || errors_in_a_row >= MAX_ERRORS;
         found.interrupted = bench.stop.load(Ordering::Relaxed);
-        if gives_up || found.interrupted {
+        if gives_up || found.interrupted || tester.is_done() {
             break;
         }
     }

@@ -1,6 +1,7 @@
 //! Models for the tests of this crate.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 use ioxide_lang::{Options, load};
@@ -10,7 +11,10 @@ use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
 use ioxide_smt::brute::Brute;
 use ioxide_smt::solver::Solver;
-use ioxide_symex::Ctx;
+use ioxide_symex::{Ctx, Limits};
+use ioxide_testgen::purpose::switch_coverage;
+use ioxide_testgen::tester::Tester;
+use ioxide_testgen::tester::cover::{Cover, Rounds};
 use ioxide_testgen::tester::random::{Random, RandomConfig};
 
 use crate::adapter::model::ModelAdapter;
@@ -98,15 +102,36 @@ pub(crate) fn test_into(
     config: &CampaignConfig,
     reporter: &mut dyn Reporter,
 ) -> io::Result<CampaignOutcome> {
+    let mut tester = Random::new(RandomConfig { steps, ..RandomConfig::default() }, config.seed);
+    test_by(spec, sut, &mut tester, config, reporter)
+}
+
+/// As [`test_into`], by any tester.
+pub(crate) fn test_by(
+    spec: &Model,
+    sut: &Model,
+    tester: &mut dyn Tester,
+    config: &CampaignConfig,
+    reporter: &mut dyn Reporter,
+) -> io::Result<CampaignOutcome> {
     let (mut spec_own, mut sut_own) = (spec.clone(), sut.clone());
     let (mut spec_solver, mut sut_solver) = (Brute::new(), Brute::new());
     let mut cx = Ctx::new(&mut spec_own, &mut spec_solver);
     let sut_cx = Ctx::new(&mut sut_own, &mut sut_solver);
     let mut adapter = ModelAdapter::new(spec, sut_cx, config.seed).unwrap();
-    let mut tester = Random::new(RandomConfig { steps, ..RandomConfig::default() }, config.seed);
     let stop = AtomicBool::new(false);
     let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut clock = Stopped;
     let mut teller = Teller::new(reporter, &mut clock);
-    campaign(&mut bench, &mut tester, config, &mut teller)
+    campaign(&mut bench, tester, config, &mut teller)
+}
+
+/// The tester of switch coverage over `spec`, and `spec` with the terms it needs.
+pub(crate) fn cover(spec: &Model, rounds: Rounds) -> (Cover, Model) {
+    let mut own = spec.clone();
+    let mut solver = Brute::new();
+    let limits = Limits { max_states: 2_000, max_depth: u32::MAX };
+    let mut cx = Ctx::new(&mut own, &mut solver);
+    let set = switch_coverage(&mut cx, limits, &mut |_| ControlFlow::Continue(()));
+    (Cover::new(&set, rounds), own)
 }

@@ -15,6 +15,7 @@
 //! *Promises.* [`Pick::Impossible`] is a proof; [`Pick::Unknown`] is neither yes nor no.
 
 mod fix;
+pub mod patterned;
 mod random;
 #[cfg(test)]
 mod tests;

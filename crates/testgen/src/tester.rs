@@ -4,6 +4,8 @@
 //! one way to choose. A tester cannot say Fail: only the monitor can, so every tester is
 //! sound by construction.
 
+pub mod cover;
+pub mod purpose;
 pub mod random;
 pub mod replay;
 #[cfg(test)]
@@ -20,6 +22,11 @@ pub trait Tester {
 
     /// The next move, given the states the specification may be in and what was seen so far.
     fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move;
+
+    /// Whether no further run makes sense; most testers can always go on.
+    fn is_done(&self) -> bool {
+        false
+    }
 }
 
 /// What a tester wants to be done.

@@ -3,6 +3,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ioxide_model::verdict::Verdict;
+use ioxide_testgen::tester::cover::Rounds;
 use ioxide_testgen::tester::random::{Random, RandomConfig};
 
 use super::*;
@@ -12,7 +13,9 @@ use crate::clock::Stopped;
 use crate::event::Event;
 use crate::reporter::Silent;
 use crate::run::End;
-use crate::samples::{VENDING, example, message, model, new_solver, test, test_into, with_cx};
+use crate::samples::{
+    VENDING, cover, example, message, model, new_solver, test, test_by, test_into, with_cx,
+};
 use crate::serve::{NewSolver, serve_tcp};
 
 fn many(runs: u64, seed: u64) -> CampaignConfig {
@@ -47,6 +50,52 @@ fn every_mutant_of_the_protocol_is_found() {
         assert_eq!((shrunk.reproduced, shrunk.of), (5, 5), "m{mutant}");
         assert!(shrunk.trace.len() <= shortest + 2, "m{mutant}: {} labels", shrunk.trace.len());
     }
+}
+
+#[test]
+fn every_mutant_of_the_protocol_is_found_by_switch_coverage() {
+    let spec = example("brp/spec.iox");
+    for (mutant, messages) in (1..=6).zip([44, 16, 8, 6, 18, 6]) {
+        let sut = example(&format!("brp/m{mutant}.iox"));
+        for seed in 0..5 {
+            let (mut tester, spec) = cover(&spec, Rounds::Bounded(5));
+            let config = CampaignConfig { shrink: None, ..many(1000, seed) };
+            let mut events: Vec<Event> = Vec::new();
+            let outcome = test_by(&spec, &sut, &mut tester, &config, &mut events).unwrap();
+            assert_eq!(outcome.counts.failed, 1, "m{mutant}: {:?}", outcome.counts);
+            let silences = events.iter().filter(|event| is_silence(event)).count() as u64;
+            assert_eq!(outcome.steps - silences, messages, "m{mutant}, seed {seed}");
+        }
+    }
+}
+
+fn is_silence(event: &Event) -> bool {
+    let quiet = crate::event::LabelKind::Quiescence;
+    matches!(&event.event, EventKind::Observation(told) if told.label.kind == quiet)
+}
+
+#[test]
+fn switch_coverage_ends_when_every_purpose_was_executed() {
+    let spec = example("brp/spec.iox");
+    let (mut tester, spec) = cover(&spec, Rounds::Bounded(2));
+    let outcome = test_by(&spec, &spec, &mut tester, &many(1000, 1), &mut Silent).unwrap();
+    assert_eq!(outcome.counts, Counts { passed: 12, ..Counts::default() });
+    assert!(tester.tally().iter().all(|tally| (tally.runs, tally.passed, tally.missed) == (2, 2, 0)));
+    assert_eq!((tester.conservative().len(), tester.liberal().len()), (16, 16));
+}
+
+#[test]
+fn what_the_system_does_not_play_along_with_is_tried_again_and_told() {
+    // The system never serves coffee: the purpose that waits for it cannot be executed.
+    let sut = model(&VENDING.replace("coffee: emit coffee { paid = 0 } -> idle", ""));
+    let (mut tester, spec) = cover(&model(VENDING), Rounds::Bounded(1));
+    let outcome = test_by(&spec, &sut, &mut tester, &many(1000, 1), &mut Silent).unwrap();
+    assert_eq!((outcome.counts.failed, outcome.counts.inconclusive), (0, 3));
+    let missed: Vec<_> = tester.tally().iter().filter(|tally| tally.passed == 0).collect();
+    let [tally] = &missed[..] else { panic!("{:?}", tester.tally()) };
+    assert_eq!((tally.runs, tally.missed), (3, 3));
+    assert_eq!(tally.reason.as_deref(), Some("!tea is not the step `coffee` of the purpose"));
+    assert!(!tester.liberal().contains(&spec.sts.switch_named("coffee").unwrap()));
 }
 
 #[test]

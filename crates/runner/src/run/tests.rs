@@ -8,10 +8,12 @@ use ioxide_model::value::Value;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use ioxide_testgen::tester::cover::Rounds;
+
 use super::*;
 use crate::campaign::CampaignConfig;
 use crate::reporter::Silent;
-use crate::samples::{model, test, test_into};
+use crate::samples::{cover, model, test, test_by, test_into};
 
 #[test]
 fn input_enabled_models_never_fail_against_themselves() {
@@ -50,6 +52,35 @@ fn mutants_fail_if_and_only_if_they_are_wrong() {
     }
     assert!(wrong > 30, "only {wrong} mutants are wrong");
     assert_eq!(found, wrong, "a wrong mutant was never found");
+}
+
+#[test]
+fn purposes_never_fail_a_system_that_conforms() {
+    let (mut conforming, mut passed, mut missed, mut found, mut wrong) = (0, 0, 0, 0, 0);
+    for seed in 0..150 {
+        let recipe = Recipe::random(seed);
+        let spec = model(&recipe.text());
+        let (mut tester, spec) = cover(&spec, Rounds::Bounded(3));
+        for sut in [recipe.clone(), recipe.mutated(seed)] {
+            let sut = model(&sut.text());
+            let is_right = conforms(&sut, &spec);
+            let config = CampaignConfig { runs: 200, seed, ..CampaignConfig::default() };
+            let outcome = test_by(&spec, &sut, &mut tester, &config, &mut Silent).unwrap();
+            assert_eq!(outcome.counts.errors, 0, "{:?}", outcome.error);
+            assert!(!is_right || outcome.failures.is_empty(), "a conforming system failed");
+            for failure in &outcome.failures {
+                assert!(allows(&sut, &failure.trace) && !allows(&spec, &failure.trace));
+            }
+            conforming += usize::from(is_right);
+            wrong += usize::from(!is_right);
+            found += outcome.failures.len();
+            passed += outcome.counts.passed;
+            missed += outcome.counts.inconclusive;
+            tester = cover(&spec, Rounds::Bounded(3)).0;
+        }
+    }
+    assert!(conforming > 150 && passed > 500 && missed > 50, "{conforming} {passed} {missed}");
+    assert!(2 * found > wrong, "purposes find {found} of {wrong} wrong systems");
 }
 
 /// Whether every output and silence of `sut` is allowed by `spec`, after every trace of `spec`.

@@ -77,8 +77,8 @@ fn patterns(cx: &Ctx<'_>, fields: &[VarId]) -> Vec<Pattern> {
         }
         all = longer;
     }
-    let most = all.iter().map(|pattern| n_blocks(pattern)).max().unwrap_or(0);
-    let least = all.iter().map(|pattern| n_blocks(pattern)).min().unwrap_or(0);
+    let most = all.iter().map(n_blocks).max().unwrap_or(0);
+    let least = all.iter().map(n_blocks).min().unwrap_or(0);
     all.sort_by_key(|pattern| match n_blocks(pattern) {
         n if n == most => 1,
         n if n == least => 2,
@@ -167,4 +167,61 @@ fn constants(cx: &Ctx<'_>, facts: &[Term]) -> Vec<Value> {
     let constant =
         |term| if let Node::Value(value) = cx.pool.node(term) { Some(value.clone()) } else { None };
     cx.pool.subterms(facts, |_| true).into_iter().filter_map(constant).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use ioxide_lang::{Options, load};
+    use ioxide_model::source::Sources;
+    use ioxide_smt::brute::Brute;
+    use rand::SeedableRng;
+
+    use super::*;
+
+    #[test]
+    fn every_pattern_comes_up_in_turn_and_mixed_ones_first() {
+        let seen = picked("true");
+        assert_eq!(seen, ["001", "010", "011", "012", "000"]);
+    }
+
+    #[test]
+    fn patterns_the_facts_exclude_are_passed_over() {
+        let seen: BTreeSet<String> = picked("a != b && b < 3").into_iter().collect();
+        assert_eq!(seen, ["010", "011", "012"].map(String::from).into());
+    }
+
+    /// The patterns of the values picked for a message with fields a, b, c under `guard`.
+    fn picked(guard: &str) -> Vec<String> {
+        let text = format!("model M {{ input i(a: int, b: int, c: int) state s {{ on i when {guard} }} }}");
+        let mut sources = Sources::default();
+        let file = sources.add("test.iox", text);
+        let mut model = load(&sources, file, &Options::default()).model.unwrap();
+        let mut solver = Brute::new();
+        let mut cx = Ctx::new(&mut model, &mut solver);
+        let fields = cx.sts.gates[cx.sts.gate_named("i").unwrap()].fields.clone();
+        let facts: Vec<Term> = cx.sts.switches.iter().map(|switch| switch.guard).collect();
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let mut pattern = |first| {
+            let wish = Patterned { fields: &fields, facts: &facts, beside: &[], first };
+            match pick_patterned(&mut cx, &mut rng, &wish) {
+                Pick::Values(values) => pattern_of(&values),
+                other => panic!("{other:?}"),
+            }
+        };
+        (0..5).map(&mut pattern).collect()
+    }
+
+    fn pattern_of(values: &[Value]) -> String {
+        let mut blocks: Vec<&Value> = Vec::new();
+        let mut block = |value| {
+            let at = blocks.iter().position(|&other| other == value).unwrap_or(blocks.len());
+            if at == blocks.len() {
+                blocks.push(value);
+            }
+            at.to_string()
+        };
+        values.iter().map(&mut block).collect()
+    }
 }

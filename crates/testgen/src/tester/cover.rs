@@ -1,0 +1,165 @@
+//! Switch coverage as a tester: the purposes one after the other, one per run, longest first.
+//!
+//! 000 sec. 5 to 7. A purpose that could not be executed to its end is tried again after
+//! the others, a bounded number of times; then the next round begins, with other data. What
+//! was covered *a posteriori* counts the switches of purposes that passed: conservatively
+//! only if the specification could be in one state then (|C| = 1), liberally always.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use ioxide_model::sts::SwitchId;
+use ioxide_model::trace::Trace;
+use ioxide_symex::{After, Ctx};
+
+use super::purpose::PurposeGuided;
+use super::{Move, Stop, Tester};
+use crate::purpose::PurposeSet;
+
+/// How often a purpose is tried in one round.
+const MAX_TRIES: usize = 3;
+
+/// Runs all purposes of a set.
+#[derive(Clone, Debug)]
+pub struct Cover {
+    testers: Vec<PurposeGuided>,
+    tally: Vec<Tally>,
+    /// The purposes still to run in this round.
+    queue: VecDeque<usize>,
+    current: Option<usize>,
+    rounds: Rounds,
+    begun: usize,
+    conservative: BTreeSet<SwitchId>,
+    liberal: BTreeSet<SwitchId>,
+}
+
+/// How long to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounds {
+    /// Every purpose is executed this often, with other data each time.
+    Bounded(usize),
+    /// Whoever runs the tests stops.
+    Endless,
+}
+
+/// What became of a purpose.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Runs begun.
+    pub runs: usize,
+    /// Runs in which it was executed to its end and nothing forbidden was seen.
+    pub passed: usize,
+    /// Runs in which it could not be executed to its end.
+    pub missed: usize,
+    /// Why, the last time.
+    pub reason: Option<String>,
+    /// Tries in this round.
+    tries: usize,
+}
+
+impl Cover {
+    /// A tester for all purposes of `set`.
+    #[must_use]
+    pub fn new(set: &PurposeSet, rounds: Rounds) -> Self {
+        let testers: Vec<PurposeGuided> =
+            set.purposes.iter().map(|purpose| PurposeGuided::new(purpose.clone(), 0)).collect();
+        Self {
+            tally: vec![Tally::default(); testers.len()],
+            testers,
+            queue: VecDeque::new(),
+            current: None,
+            rounds,
+            begun: 0,
+            conservative: BTreeSet::new(),
+            liberal: BTreeSet::new(),
+        }
+    }
+
+    /// The runs `rounds` rounds can take, all tries counted.
+    #[must_use]
+    pub fn max_runs(&self, rounds: usize) -> usize {
+        self.testers.len().saturating_mul(rounds).saturating_mul(MAX_TRIES)
+    }
+
+    /// What became of every purpose, in order.
+    #[must_use]
+    pub fn tally(&self) -> &[Tally] {
+        &self.tally
+    }
+
+    /// The switches of purposes that passed where the specification was in one state.
+    #[must_use]
+    pub fn conservative(&self) -> &BTreeSet<SwitchId> {
+        &self.conservative
+    }
+
+    /// The switches of purposes that passed.
+    #[must_use]
+    pub fn liberal(&self) -> &BTreeSet<SwitchId> {
+        &self.liberal
+    }
+
+    /// The purpose of the next run; a new round begins where the last one is over.
+    fn take_turn(&mut self) -> Option<usize> {
+        if self.queue.is_empty() && self.goes_on() {
+            self.begun += 1;
+            self.queue = (0..self.testers.len()).collect();
+            self.tally.iter_mut().for_each(|tally| tally.tries = 0);
+        }
+        self.queue.pop_front()
+    }
+
+    fn goes_on(&self) -> bool {
+        match self.rounds {
+            Rounds::Bounded(rounds) => self.begun < rounds,
+            Rounds::Endless => true,
+        }
+    }
+
+    /// Notes how the current purpose ended.
+    fn note(&mut self, at: usize, stop: &Stop) {
+        let (tester, tally) = (&self.testers[at], &mut self.tally[at]);
+        match stop {
+            Stop::GoalMet(_) => {
+                tally.passed += 1;
+                self.liberal.extend(tester.purpose().path());
+                if tester.final_belief() == Some(1) {
+                    self.conservative.extend(tester.purpose().path());
+                }
+            }
+            Stop::GoalMissed(reason) => {
+                tally.missed += 1;
+                tally.reason = Some(reason.clone());
+                if tally.tries < MAX_TRIES {
+                    self.queue.push_back(at);
+                }
+            }
+        }
+    }
+}
+
+impl Tester for Cover {
+    fn start(&mut self, seed: u64) {
+        self.current = self.take_turn();
+        if let Some(at) = self.current {
+            let tally = &mut self.tally[at];
+            self.testers[at].restart(seed, tally.runs);
+            tally.runs += 1;
+            tally.tries += 1;
+        }
+    }
+
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+        let Some(at) = self.current else {
+            return Move::Stop(Stop::GoalMissed("there is no purpose left to execute".into()));
+        };
+        let next = self.testers[at].next(cx, after, history);
+        if let Move::Stop(stop) = &next {
+            self.note(at, stop);
+        }
+        next
+    }
+
+    fn is_done(&self) -> bool {
+        self.queue.is_empty() && !self.goes_on()
+    }
+}

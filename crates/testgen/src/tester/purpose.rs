@@ -1,0 +1,266 @@
+//! The purpose-guided tester: follows the path of one purpose, choosing values on the way.
+//!
+//! 000 Algorithm 1, branch by branch. The path condition η has the values seen so far
+//! substituted in, so a value is chosen as late as possible and what the system said before
+//! counts. Where the solver cannot say whether η can hold, the guard of the current switch
+//! alone decides what is sent (lines 13 to 22). Off the path, or where η has become
+//! impossible, the run is inconclusive; whether it fails is the monitor's business.
+//!
+//! Two things the algorithm lacks are added: silence is seen like any output, and after the
+//! last switch the tester looks once more, or the effect of a last input is never seen.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateId, GateKind, SwitchId};
+use ioxide_model::term::{Substitution, Term, VarId};
+use ioxide_model::trace::Trace;
+use ioxide_model::value::Value;
+use ioxide_smt::solver::Decision;
+use ioxide_symex::{After, Ctx};
+
+use super::{Move, Stop, Tester};
+use crate::data::Pick;
+use crate::data::patterned::{Patterned, pick_patterned};
+use crate::purpose::Purpose;
+
+/// Silences a message that somebody else sends may take.
+const MAX_SILENCES: usize = 3;
+
+/// Follows one purpose.
+#[derive(Clone, Debug)]
+pub struct PurposeGuided {
+    purpose: Purpose,
+    rng: ChaCha8Rng,
+    /// How many runs there were before this one: data is varied from run to run.
+    round: usize,
+    is_first: bool,
+    progress: Progress,
+}
+
+/// How far a run has come.
+#[derive(Clone, Debug, Default)]
+struct Progress {
+    /// Labels of the history taken into account.
+    seen: usize,
+    /// Steps of the path taken.
+    at: usize,
+    /// The values of the fields of those steps.
+    known: Substitution,
+    /// The same values, for choosing others beside them.
+    values: Vec<Value>,
+    /// Silences since the last step.
+    silences: usize,
+    /// How many states the specification may have been in after the last step.
+    belief: Option<usize>,
+    /// The look at the end has been asked for.
+    looked: bool,
+    /// Why the path cannot be followed any more.
+    off: Option<String>,
+}
+
+impl PurposeGuided {
+    /// A tester that follows `purpose`.
+    #[must_use]
+    pub fn new(purpose: Purpose, seed: u64) -> Self {
+        let rng = ChaCha8Rng::seed_from_u64(seed);
+        Self { purpose, rng, round: 0, is_first: true, progress: Progress::default() }
+    }
+
+    /// The purpose it follows.
+    #[must_use]
+    pub fn purpose(&self) -> &Purpose {
+        &self.purpose
+    }
+
+    /// Starts anew; `round` says how often this purpose was followed before.
+    pub fn restart(&mut self, seed: u64, round: usize) {
+        self.rng = ChaCha8Rng::seed_from_u64(seed);
+        self.round = round;
+        self.is_first = false;
+        self.progress = Progress::default();
+    }
+
+    /// How many states the specification may have been in after the last switch of the path.
+    #[must_use]
+    pub fn final_belief(&self) -> Option<usize> {
+        self.progress.belief
+    }
+
+    /// Takes the labels into account that came since the last move.
+    fn catch_up(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) {
+        while self.progress.off.is_none()
+            && let Some(label) = history.labels.get(self.progress.seen)
+        {
+            self.progress.seen += 1;
+            self.skip_internal(cx);
+            if self.progress.at == self.purpose.steps.len() {
+                continue;
+            }
+            match label {
+                Label::Input(gate, values) | Label::Output(gate, values) => {
+                    self.message(cx, *gate, values, label);
+                }
+                Label::Quiescence => self.silence(cx),
+                Label::Delay(_) => (),
+            }
+        }
+        self.skip_internal(cx);
+        if self.progress.at == self.purpose.steps.len() && !self.progress.looked {
+            self.progress.belief = after.belief().size();
+        }
+    }
+
+    /// Internal steps are not seen: on the path they count as taken.
+    fn skip_internal(&mut self, cx: &Ctx<'_>) {
+        while self.expected(cx).is_some_and(|(_, kind)| kind == GateKind::Internal) {
+            self.progress.at += 1;
+        }
+    }
+
+    /// The switch that comes next and who moves there.
+    fn expected(&self, cx: &Ctx<'_>) -> Option<(SwitchId, GateKind)> {
+        let id = self.purpose.steps.get(self.progress.at)?.switch;
+        Some((id, cx.sts.kind_of(&cx.sts.switches[id])))
+    }
+
+    /// A message was sent or seen (lines 30 to 40).
+    fn message(&mut self, cx: &mut Ctx<'_>, gate: GateId, values: &[Value], label: &Label) {
+        let Some((id, _)) = self.expected(cx) else { return };
+        let mut known = self.progress.known.clone();
+        for (field, value) in self.fields(cx, id).into_iter().zip(values) {
+            known.set(field, cx.pool.value(value.clone()));
+        }
+        let is_on_path = cx.sts.switches[id].gate == gate && {
+            let so_far = self.prefix(self.progress.at + 1);
+            decided(cx, &so_far, &known) != Decision::Unsat
+        };
+        if !is_on_path {
+            let (seen, switch) = (label.show(cx.pool, cx.sts), &cx.sts.switches[id].label);
+            self.progress.off = Some(format!("{seen} is not the step `{switch}` of the purpose"));
+            return;
+        }
+        self.progress.known = known;
+        self.progress.values.extend_from_slice(values);
+        self.progress.at += 1;
+        self.progress.silences = 0;
+        let all = self.all_facts();
+        if decided(cx, &all, &self.progress.known.clone()) == Decision::Unsat {
+            let seen = label.show(cx.pool, cx.sts);
+            self.progress.off = Some(format!("after {seen} the rest of the purpose is impossible"));
+        }
+    }
+
+    /// Silence where an output was expected leaves the path; an input may still be given.
+    fn silence(&mut self, cx: &Ctx<'_>) {
+        let Some((id, kind)) = self.expected(cx) else { return };
+        self.progress.silences += 1;
+        let patience = match kind {
+            GateKind::Output | GateKind::Internal => 0,
+            GateKind::Observed => MAX_SILENCES,
+            GateKind::Input => return,
+        };
+        if self.progress.silences > patience {
+            let switch = &cx.sts.switches[id].label;
+            self.progress.off = Some(format!("the system was silent where the purpose expects `{switch}`"));
+        }
+    }
+
+    /// Gives the input of `id` (lines 5 to 24).
+    fn stimulate(&mut self, cx: &mut Ctx<'_>, id: SwitchId) -> Move {
+        let known = self.progress.known.clone();
+        let (all, so_far) = (self.all_facts(), self.prefix(self.progress.at + 1));
+        let values = match decided(cx, &all, &known) {
+            Decision::Sat => self.values(cx, id, &all),
+            Decision::Unsat => Err("the rest of the purpose is impossible".to_owned()),
+            Decision::Unknown(why) => self.values(cx, id, &so_far).and_then(|values| {
+                let mut known = known;
+                for (field, value) in self.fields(cx, id).into_iter().zip(&values) {
+                    known.set(field, cx.pool.value(value.clone()));
+                }
+                match decided(cx, &all, &known) {
+                    Decision::Unsat => Err(format!("the values at hand lead off the purpose ({why})")),
+                    Decision::Sat | Decision::Unknown(_) => Ok(values),
+                }
+            }),
+        };
+        let label = values.map(|values| Label::message(cx.sts, cx.sts.switches[id].gate, values));
+        match label {
+            Ok(Some(label)) => Move::Stimulate(label),
+            Ok(None) => Move::Observe,
+            Err(reason) => Move::Stop(Stop::GoalMissed(reason)),
+        }
+    }
+
+    /// Values for the fields of `id` such that `facts` can hold.
+    fn values(&mut self, cx: &mut Ctx<'_>, id: SwitchId, facts: &[Term]) -> Result<Vec<Value>, String> {
+        let facts: Vec<Term> =
+            facts.iter().map(|&fact| cx.pool.substitute(fact, &self.progress.known)).collect();
+        let fields = self.fields(cx, id);
+        let wish =
+            Patterned { fields: &fields, facts: &facts, beside: &self.progress.values, first: self.round };
+        match pick_patterned(cx, &mut self.rng, &wish) {
+            Pick::Values(values) => Ok(values),
+            Pick::Impossible => Err("no values lead on along the purpose".into()),
+            Pick::Unknown(why) => Err(format!("no values were found that lead on along the purpose: {why}")),
+        }
+    }
+
+    /// The fields of the step `id`, numbered as in the path condition.
+    fn fields(&self, cx: &mut Ctx<'_>, id: SwitchId) -> Vec<VarId> {
+        let depth = u32::try_from(self.progress.at + 1).unwrap_or(u32::MAX);
+        let gate = cx.sts.switches[id].gate;
+        cx.sts.gates[gate].fields.iter().map(|&field| cx.pool.indexed(field, depth)).collect()
+    }
+
+    /// The path condition of the first `steps` steps.
+    fn prefix(&self, steps: usize) -> Vec<Term> {
+        self.purpose.steps[..steps].iter().flat_map(|step| step.facts.iter().copied()).collect()
+    }
+
+    /// η: the whole path condition, and what must hold in the end.
+    fn all_facts(&self) -> Vec<Term> {
+        let mut facts = self.prefix(self.purpose.steps.len());
+        facts.extend_from_slice(&self.purpose.end);
+        facts
+    }
+
+    /// After the last switch: one more look, then done.
+    fn last_move(&mut self, history: &Trace) -> Move {
+        let is_quiet = history.labels.last() == Some(&Label::Quiescence);
+        if self.progress.looked || is_quiet {
+            return Move::Stop(Stop::GoalMet(format!("purpose `{}` was executed", self.purpose.name)));
+        }
+        self.progress.looked = true;
+        Move::Observe
+    }
+}
+
+/// What is known about `facts` with the values of `known` in them.
+fn decided(cx: &mut Ctx<'_>, facts: &[Term], known: &Substitution) -> Decision {
+    let facts: Vec<Term> = facts.iter().map(|&fact| cx.pool.substitute(fact, known)).collect();
+    cx.decide(&facts)
+}
+
+impl Tester for PurposeGuided {
+    fn start(&mut self, seed: u64) {
+        let round = if self.is_first { 0 } else { self.round + 1 };
+        self.restart(seed, round);
+    }
+
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+        self.catch_up(cx, after, history);
+        if let Some(reason) = &self.progress.off {
+            return Move::Stop(Stop::GoalMissed(reason.clone()));
+        }
+        match self.expected(cx) {
+            None => self.last_move(history),
+            Some((id, GateKind::Input)) => self.stimulate(cx, id),
+            Some((_, GateKind::Output | GateKind::Observed | GateKind::Internal)) => Move::Observe,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

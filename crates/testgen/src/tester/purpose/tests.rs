@@ -1,0 +1,140 @@
+//! Every branch of 000 Algorithm 1, on the adder of its Examples 4, 17 and 18.
+
+use ioxide_lang::{Options, load};
+use ioxide_model::source::Sources;
+use ioxide_smt::brute::Brute;
+use ioxide_smt::solver::{NoSolver, Solver};
+
+use super::*;
+
+const ADDER: &str = "
+model Adder {
+    input inX(p: int) output outX(p: int) output done
+    var x: int = 0
+    state idle {
+        r0: on inX when 1 <= p <= 10 { x = x + p } -> busy
+    }
+    state busy {
+        r1: emit outX(p: x) when x <= 15 -> idle
+        r2: emit done when x > 15 -> stopped
+    }
+    state stopped {}
+}";
+
+/// Runs the tester along `path`; `say` answers every look, by its number.
+fn follow(
+    text: &str,
+    solver: &mut dyn Solver,
+    path: &[&str],
+    say: impl Fn(&mut Ctx<'_>, usize, &Trace) -> Label,
+) -> (Trace, Stop) {
+    let mut sources = Sources::default();
+    let file = sources.add("test.iox", text);
+    let mut model = load(&sources, file, &Options::default()).model.unwrap();
+    let mut cx = Ctx::new(&mut model, solver);
+    let path: Vec<SwitchId> = path.iter().map(|label| cx.sts.switch_named(label).unwrap()).collect();
+    let purpose = Purpose::along(&mut cx, "test".into(), &path).unwrap();
+    let mut tester = PurposeGuided::new(purpose, 1);
+    tester.start(1);
+    let (mut after, mut trace) = (After::new(&mut cx), Trace::default());
+    for looks in 0.. {
+        let label = loop {
+            match tester.next(&mut cx, &after, &trace) {
+                Move::Stimulate(label) => {
+                    assert!(after.accepts(&mut cx, &label));
+                    after.observe(&mut cx, &label).unwrap();
+                    trace.labels.push(label);
+                }
+                Move::Observe => break say(&mut cx, looks, &trace),
+                Move::Stop(stop) => return (trace, stop),
+            }
+        };
+        after.observe(&mut cx, &label).unwrap();
+        trace.labels.push(label);
+    }
+    unreachable!("looks have no end")
+}
+
+/// What a correct adder says after `trace`.
+fn adder(cx: &mut Ctx<'_>, _: usize, trace: &Trace) -> Label {
+    let total: i64 = trace.labels.iter().map(sent).sum();
+    let gate = |name| cx.sts.gate_named(name).unwrap();
+    match trace.labels.last() {
+        Some(Label::Input(..)) if total > 15 => Label::Output(gate("done"), Vec::new()),
+        Some(Label::Input(..)) => Label::Output(gate("outX"), vec![Value::int(total)]),
+        _ => Label::Quiescence,
+    }
+}
+
+fn sent(label: &Label) -> i64 {
+    match label {
+        Label::Input(_, values) => values[0].as_int().and_then(|n| n.to_i64()).unwrap(),
+        Label::Output(..) | Label::Quiescence | Label::Delay(_) => 0,
+    }
+}
+
+#[test]
+fn values_are_chosen_so_that_the_rest_stays_possible() {
+    let (trace, stop) = follow(ADDER, &mut Brute::new(), &["r0", "r1", "r0", "r1", "r0", "r2"], adder);
+    assert!(matches!(stop, Stop::GoalMet(_)), "{stop:?}");
+    let sent: Vec<i64> = trace.labels.iter().map(sent).filter(|&n| n > 0).collect();
+    assert!(sent[0] + sent[1] <= 15 && sent.iter().sum::<i64>() > 15, "{sent:?}");
+    assert_eq!(trace.labels.last(), Some(&Label::Quiescence), "one more look after the last switch");
+}
+
+#[test]
+fn where_the_solver_cannot_say_the_guard_alone_decides() {
+    // Example 18: no solver sees that this path is impossible before a value is chosen.
+    let (trace, stop) = follow(ADDER, &mut NoSolver, &["r0", "r2"], adder);
+    assert!(trace.is_empty());
+    assert!(matches!(&stop, Stop::GoalMissed(why) if why.contains("lead off the purpose")), "{stop:?}");
+    let (trace, stop) = follow(ADDER, &mut NoSolver, &["r0", "r1", "r0", "r1"], adder);
+    assert!(matches!(stop, Stop::GoalMet(_) | Stop::GoalMissed(_)));
+    assert!(!trace.is_empty(), "the guard of the first switch has solutions: {stop:?}");
+}
+
+const COIN: &str = "
+model Coin {
+    input toss output heads output tails output value(k: 0..3)
+    var m: 0..3 = 0
+    state idle { toss: on toss -> up  more: on toss when m == 3 -> idle }
+    state up {
+        heads: emit heads -> idle
+        tails: emit tails -> idle
+        value: emit value { m = k } -> idle
+    }
+}";
+
+#[test]
+fn another_output_leaves_the_path() {
+    let say =
+        |cx: &mut Ctx<'_>, _: usize, _: &Trace| Label::Output(cx.sts.gate_named("tails").unwrap(), vec![]);
+    let (_, stop) = follow(COIN, &mut Brute::new(), &["toss", "heads"], say);
+    assert_eq!(stop, Stop::GoalMissed("!tails is not the step `heads` of the purpose".into()));
+}
+
+#[test]
+fn a_value_that_makes_the_rest_impossible_ends_the_run() {
+    let say = |n: i64| {
+        move |cx: &mut Ctx<'_>, looks: usize, _: &Trace| match looks {
+            0 => Label::Output(cx.sts.gate_named("value").unwrap(), vec![Value::int(n)]),
+            _ => Label::Quiescence,
+        }
+    };
+    let path = ["toss", "value", "more"];
+    let (_, stop) = follow(COIN, &mut Brute::new(), &path, say(2));
+    assert_eq!(stop, Stop::GoalMissed("after !value(k: 2) the rest of the purpose is impossible".into()));
+    let (trace, stop) = follow(COIN, &mut Brute::new(), &path, say(3));
+    assert!(matches!(stop, Stop::GoalMet(_)), "{stop:?}");
+    assert_eq!(trace.len(), 4);
+}
+
+#[test]
+fn silence_where_an_output_is_expected_leaves_the_path() {
+    let text = "model M { input go output yes
+        state s { go: on go -> u }
+        state u { quiet: internal -> s  yes: emit yes -> s } }";
+    let (_, stop) = follow(text, &mut Brute::new(), &["go", "yes"], |_, _, _| Label::Quiescence);
+    let expected = "the system was silent where the purpose expects `yes`";
+    assert_eq!(stop, Stop::GoalMissed(expected.into()));
+}
