@@ -31,7 +31,7 @@ pub fn run(args: &Purposes) -> Result<ExitStatus, Stop> {
 }
 
 /// The purposes of switch coverage of `model`.
-fn found(model: &mut Model, wanted: &SolverArgs, max_states: usize) -> Result<PurposeSet, Stop> {
+pub fn found(model: &mut Model, wanted: &SolverArgs, max_states: usize) -> Result<PurposeSet, Stop> {
     let mut solver = solver::make(wanted)?;
     let mut progress = Progress::new();
     let limits = Limits { max_states, max_depth: u32::MAX };
@@ -41,6 +41,28 @@ fn found(model: &mut Model, wanted: &SolverArgs, max_states: usize) -> Result<Pu
             .tick(|| format!("looking for purposes: {} states, {} switches", stats.states, stats.switches));
         ControlFlow::Continue(())
     }))
+}
+
+/// The purpose that meets the goal `name` of `model`.
+pub fn named(model: &mut Model, wanted: &SolverArgs, name: &str, max_states: usize) -> Result<Purpose, Stop> {
+    let goal = model.sts.goals.iter().find(|goal| &*goal.name == name).cloned();
+    let goal = goal.ok_or_else(|| {
+        let names: Vec<String> = model.sts.goals.iter().map(|goal| format!("`{}`", goal.name)).collect();
+        let there = if names.is_empty() {
+            "it has none".to_owned()
+        } else {
+            format!("there is {}", names.join(", "))
+        };
+        Stop::usage(format!("the model has no purpose `{name}`")).help(there)
+    })?;
+    let mut solver = solver::make(wanted)?;
+    let limits = Limits { max_states, max_depth: u32::MAX };
+    of_goal(&mut Ctx::new(model, &mut *solver), &goal, limits).map_err(|why| match why {
+        NoPurpose::NoPurpose => Stop::usage(format!("`{name}` cannot guide a test: {why}")),
+        NoPurpose::Unreachable | NoPurpose::Cut(_) => {
+            Stop::new(ExitStatus::Inconclusive, format!("no path meets `{name}`: {why}"))
+        }
+    })
 }
 
 fn goals(model: &mut Model, args: &Purposes) -> Result<Vec<GoalFound>, Stop> {
