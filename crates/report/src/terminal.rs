@@ -223,3 +223,57 @@ pub fn explanation(told: &Explanation, out: &mut impl Write) -> io::Result<()> {
 fn plural(n: u64, word: &str) -> String {
     format!("{n} {word}{}", if n == 1 { "" } else { "s" })
 }
+
+#[cfg(test)]
+mod tests {
+    use ioxide_runner::event::{RunFinished, RunStarted, VerdictWord};
+
+    use super::*;
+
+    /// What the terminal shows of these events.
+    fn shown(kinds: Vec<EventKind>) -> String {
+        let mut out = Vec::new();
+        let mut terminal = Terminal::new(&mut out, |_: &str| ());
+        for (seq, event) in (0..).zip(kinds) {
+            terminal.event(&Event { seq, time_ns: 0, event }).unwrap();
+        }
+        String::from_utf8(out).unwrap()
+    }
+
+    fn finished(outcome: Outcome) -> EventKind {
+        EventKind::RunFinished(RunFinished { run: 0, outcome, steps: 3, doubts: 0 })
+    }
+
+    #[test]
+    fn a_system_that_broke_has_no_verdict_and_its_last_words() {
+        let trouble =
+            Trouble { error: "the system ended: signal 11".into(), last_words: "one\ntwo\n".into() };
+        let text = shown(vec![
+            EventKind::RunStarted(RunStarted { run: 0, seed: 1 }),
+            EventKind::Trouble(trouble),
+            finished(Outcome::Error),
+        ]);
+        insta::assert_snapshot!(text, @r"
+        run 1: ERROR, no verdict: the system ended: signal 11
+            it said   one
+            it said   two
+        ");
+    }
+
+    #[test]
+    fn an_inconclusive_run_says_why() {
+        let verdict = VerdictTold {
+            verdict: VerdictWord::Inconclusive,
+            reason: "the purpose went out of reach".into(),
+            explanation: None,
+        };
+        let text = shown(vec![EventKind::Verdict(verdict), finished(Outcome::Inconclusive)]);
+        insta::assert_snapshot!(text, @"run 1: inconclusive after 3 steps (the purpose went out of reach)");
+    }
+
+    #[test]
+    fn a_flaky_failure_is_called_flaky() {
+        let text = shown(vec![EventKind::Replayed(Replayed { run: 0, reproduced: 1, of: 3 })]);
+        insta::assert_snapshot!(text, @"    repeated  failed again 1 of 3 times; the failure is flaky");
+    }
+}
