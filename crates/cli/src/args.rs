@@ -44,6 +44,8 @@ pub enum Command {
     Purposes(Purposes),
     /// Complete test suites of finite state machines.
     Fsm(Fsm),
+    /// Tries an adapter before any model is involved.
+    Adapter(Adapter),
     /// Measures what the project claims.
     Bench(Bench),
 }
@@ -351,6 +353,38 @@ pub enum Missing {
     Loop,
     /// Goes to a state that answers `error` for ever.
     Error,
+}
+
+/// Arguments of `adapter`.
+#[derive(Debug, ClapArgs)]
+pub struct Adapter {
+    /// What to do with it.
+    #[command(subcommand)]
+    pub command: AdapterCommand,
+}
+
+/// What can be done with an adapter.
+#[derive(Debug, Subcommand)]
+pub enum AdapterCommand {
+    /// Talks to it by the book: greeting, one input of every kind, two resets, the end.
+    #[command(after_help = "Example:\n  ioxide adapter check 'stdio:ioxide sut examples/adder.iox'")]
+    Check(AdapterCheck),
+}
+
+/// Arguments of `adapter check`.
+#[derive(Debug, ClapArgs)]
+pub struct AdapterCheck {
+    /// The system: `stdio:COMMAND` or `tcp:ADDR`.
+    pub sut: String,
+    /// Compares its messages with those of this model.
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<String>,
+    /// Milliseconds it may take to answer.
+    #[arg(long, default_value_t = 5_000, value_name = "MS")]
+    pub limit_ms: u64,
+    /// Prints the checks as JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `bench`.

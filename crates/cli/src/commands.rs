@@ -1,5 +1,6 @@
 //! One module per command: load, call, show.
 
+mod adapter;
 mod bench;
 mod check;
 mod demo;
@@ -30,6 +31,7 @@ pub fn run(args: Args) -> Result<ExitStatus, Stop> {
         Command::Replay(args) => replay::run(&args),
         Command::Purposes(args) => purposes::run(&args),
         Command::Fsm(args) => fsm::run(&args),
+        Command::Adapter(args) => adapter::run(&args),
         Command::Bench(args) => bench::run(&args),
     }
 }

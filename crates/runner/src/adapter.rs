@@ -7,6 +7,7 @@
 pub mod model;
 pub mod process;
 mod remote;
+pub mod selftest;
 mod spec;
 pub mod tcp;
 #[cfg(test)]

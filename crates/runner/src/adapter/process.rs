@@ -34,8 +34,7 @@ impl ProcessAdapter {
     /// # Errors
     /// If it cannot be started, or does not greet as it should.
     pub fn start(command: &str, model: Arc<Model>, connection: Connection) -> Result<Self, AdapterError> {
-        let link = Process { command: command.to_owned(), child: None, ended: None, tail: Tail::default() };
-        Ok(Self { remote: Remote::new(link, model, connection)? })
+        Ok(Self { remote: Remote::new(Process::new(command), model, connection)? })
     }
 }
 
@@ -79,7 +78,7 @@ impl Tail {
 }
 
 /// The process behind a [`ProcessAdapter`].
-struct Process {
+pub(super) struct Process {
     command: String,
     child: Option<Child>,
     /// How the last child ended, if it did so by itself.
@@ -88,6 +87,11 @@ struct Process {
 }
 
 impl Process {
+    /// The process that `command` starts in a shell, not started yet.
+    pub(super) fn new(command: &str) -> Self {
+        Self { command: command.to_owned(), child: None, ended: None, tail: Tail::default() }
+    }
+
     fn cannot(&self, reason: &impl ToString) -> AdapterError {
         AdapterError::Start { what: self.command.clone(), reason: reason.to_string() }
     }

@@ -13,7 +13,7 @@ use super::wire::Wire;
 use super::{Adapter, AdapterError, Observation, Sent};
 use crate::codec::{self, label_from_json, label_to_json};
 use crate::line::cut;
-use crate::protocol::{Configure, Input, Message, Output, Reset, ResetKind, VERSION};
+use crate::protocol::{Configure, Hello, Input, Message, Output, Reset, ResetKind, VERSION};
 
 /// More messages than this before a receipt, and the system is taken for mad.
 const MAX_EARLIER: usize = 10_000;
@@ -223,15 +223,7 @@ impl<L: Link> Drop for Remote<L> {
 
 /// Hears who is there, says how it is wanted, waits until it is ready.
 fn greet(wire: &mut Wire, connection: &Connection) -> Result<ResetKind, AdapterError> {
-    let hello = match wire.read(Instant::now() + connection.limit)? {
-        Some(Message::Hello(hello)) => hello,
-        Some(other) => return Err(out_of_place(&other)),
-        None => return Err(AdapterError::Late { awaited: "hello", limit: connection.limit }),
-    };
-    if hello.protocol != VERSION {
-        let reason = format!("it speaks version {}, this tool speaks version {VERSION}", hello.protocol);
-        return Err(AdapterError::Protocol { line: "hello".into(), reason });
-    }
+    let hello = hear_hello(wire, connection.limit)?;
     let configure = Configure {
         settings: connection.settings.clone(),
         instance: connection.instance,
@@ -243,7 +235,21 @@ fn greet(wire: &mut Wire, connection: &Connection) -> Result<ResetKind, AdapterE
     Ok(hello.reset)
 }
 
-fn await_ready(wire: &mut Wire, limit: Duration) -> Result<(), AdapterError> {
+/// Hears who is there; it must speak our version.
+pub(super) fn hear_hello(wire: &mut Wire, limit: Duration) -> Result<Hello, AdapterError> {
+    let hello = match wire.read(Instant::now() + limit)? {
+        Some(Message::Hello(hello)) => hello,
+        Some(other) => return Err(out_of_place(&other)),
+        None => return Err(AdapterError::Late { awaited: "hello", limit }),
+    };
+    if hello.protocol != VERSION {
+        let reason = format!("it speaks version {}, this tool speaks version {VERSION}", hello.protocol);
+        return Err(AdapterError::Protocol { line: "hello".into(), reason });
+    }
+    Ok(hello)
+}
+
+pub(super) fn await_ready(wire: &mut Wire, limit: Duration) -> Result<(), AdapterError> {
     let deadline = Instant::now() + limit;
     loop {
         match wire.read(deadline)? {
@@ -257,7 +263,7 @@ fn await_ready(wire: &mut Wire, limit: Duration) -> Result<(), AdapterError> {
     }
 }
 
-fn decoded(model: &Model, output: Output) -> Result<Label, AdapterError> {
+pub(super) fn decoded(model: &Model, output: Output) -> Result<Label, AdapterError> {
     let is_seen = |kind| matches!(kind, GateKind::Output | GateKind::Observed);
     let message = codec::Message { label: output.label, args: output.args };
     label_from_json(model, &message, is_seen).map_err(|error| AdapterError::Protocol {
@@ -266,7 +272,7 @@ fn decoded(model: &Model, output: Output) -> Result<Label, AdapterError> {
     })
 }
 
-fn out_of_place(message: &Message) -> AdapterError {
+pub(super) fn out_of_place(message: &Message) -> AdapterError {
     AdapterError::Protocol {
         line: cut(&message.to_line(), 200),
         reason: "this message is out of place".into(),

@@ -26,8 +26,7 @@ impl TcpAdapter {
     /// # Errors
     /// If nobody is there, or does not greet as it should.
     pub fn connect(address: &str, model: Arc<Model>, connection: Connection) -> Result<Self, AdapterError> {
-        let link = Socket { address: address.to_owned(), limit: connection.limit, stream: None };
-        Ok(Self { remote: Remote::new(link, model, connection)? })
+        Ok(Self { remote: Remote::new(Socket::new(address, connection.limit), model, connection)? })
     }
 }
 
@@ -54,13 +53,18 @@ impl Adapter for TcpAdapter {
 }
 
 /// The socket behind a [`TcpAdapter`].
-struct Socket {
+pub(super) struct Socket {
     address: String,
     limit: Duration,
     stream: Option<TcpStream>,
 }
 
 impl Socket {
+    /// The socket at `address`, not connected yet.
+    pub(super) fn new(address: &str, limit: Duration) -> Self {
+        Self { address: address.to_owned(), limit, stream: None }
+    }
+
     fn cannot(&self, reason: &impl ToString) -> AdapterError {
         AdapterError::Start { what: self.address.clone(), reason: reason.to_string() }
     }

@@ -1,0 +1,63 @@
+//! A plain value for every field of a message: enough to see that an input is taken.
+
+use serde_json::{Map, Value as Json, json};
+
+use ioxide_model::sort::{DataKind, Sort};
+use ioxide_model::sts::{GateKind, Model};
+use ioxide_model::term::TermPool;
+
+use crate::protocol::LabelInfo;
+
+/// Records inside records deeper than this get no value.
+const MAX_DEPTH: usize = 8;
+
+/// Arguments for the message: by the sorts of the model, else by what the adapter says of them.
+pub(super) fn args_of(info: &LabelInfo, model: Option<&Model>) -> Option<Map<String, Json>> {
+    match model {
+        Some(model) => by_model(info, model),
+        None => info.fields.iter().map(|field| Some((field.name.clone(), by_name(&field.sort)?))).collect(),
+    }
+}
+
+fn by_model(info: &LabelInfo, model: &Model) -> Option<Map<String, Json>> {
+    let gates = model.sts.gates.iter();
+    let gate = gates.into_iter().find(|gate| *gate.name == *info.label && gate.kind == GateKind::Input)?;
+    let field = |&field| {
+        let var = model.pool.var_info(field);
+        Some((var.name.to_string(), by_sort(&model.pool, var.sort, 0)?))
+    };
+    gate.fields.iter().map(field).collect()
+}
+
+fn by_sort(pool: &TermPool, sort: Sort, depth: usize) -> Option<Json> {
+    let data = match sort {
+        Sort::Bool => return Some(json!(false)),
+        Sort::Int | Sort::Real => return Some(json!(1)),
+        Sort::Range { lo, .. } => return Some(json!(lo)),
+        Sort::Str => return Some(json!("a")),
+        Sort::Data(_) if depth > MAX_DEPTH => return None,
+        Sort::Data(data) => pool.data(data),
+    };
+    let ctor = data.ctors.first()?;
+    let field = |field: &ioxide_model::sort::DataField| {
+        Some((field.name.to_string(), by_sort(pool, field.sort, depth + 1)?))
+    };
+    let fields: Map<String, Json> = ctor.fields.iter().map(field).collect::<Option<_>>()?;
+    Some(match data.kind {
+        DataKind::Option => Json::Null,
+        DataKind::Record => Json::Object(fields),
+        DataKind::Enum if fields.is_empty() => json!(ctor.name.to_string()),
+        DataKind::Enum => json!({ ctor.name.to_string(): fields }),
+    })
+}
+
+/// A value of the sort that people write so; `None` if it is one only a model knows.
+fn by_name(sort: &str) -> Option<Json> {
+    match sort {
+        "bool" => Some(json!(false)),
+        "int" | "real" => Some(json!(1)),
+        "string" => Some(json!("a")),
+        option if option.ends_with('?') => Some(Json::Null),
+        range => range.split_once("..")?.0.trim().parse::<i64>().ok().map(|lo| json!(lo)),
+    }
+}
