@@ -135,6 +135,8 @@ codes! {
     DivisorMayBeZero W0707 Warning "a division whose divisor may be zero"
     OutputNeverPossible W0708 Warning "an output that can never happen"
     OverlappingInputs W0709 Hint "two transitions that can take the same input"
+    AlwaysViolated W0710 Warning "an `always` that does not hold in some reachable state"
+    SometimesNever W0711 Warning "a `sometimes` that holds in no reachable state"
 }
 
 impl Code {

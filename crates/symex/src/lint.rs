@@ -5,6 +5,7 @@
 //! reached. Questions the solver leaves open give no finding; they are counted.
 
 mod divide;
+mod goal;
 mod overlap;
 mod reach;
 mod tau;
@@ -16,7 +17,7 @@ use ioxide_model::term::Term;
 use ioxide_smt::solver::Decision;
 
 use crate::cx::Ctx;
-use crate::explore::{Exploration, ExploreConfig, Stats, explore};
+use crate::explore::{Exploration, ExploreConfig, IgnoreDead, Stats, explore};
 
 /// What the lints found.
 #[derive(Clone, Debug)]
@@ -35,7 +36,11 @@ pub fn lint(
     config: &ExploreConfig,
     watch: &mut dyn FnMut(&Stats) -> ControlFlow<()>,
 ) -> Lint {
-    let exploration = explore(cx, config, watch);
+    let mut config = config.clone();
+    if let IgnoreDead::Except(kept) = &mut config.ignore_dead {
+        kept.extend(goal::mentioned(cx));
+    }
+    let exploration = explore(cx, &config, watch);
     let mut findings = Findings { list: Vec::new(), open: exploration.stats.doubtful };
     reach::unsatisfiable_guards(cx, &mut findings);
     reach::unreachable(cx, &exploration, &mut findings);
@@ -43,6 +48,7 @@ pub fn lint(
     overlap::overlaps(cx, &exploration, &mut findings);
     divide::ranges(cx, &exploration, &mut findings);
     divide::divisors(cx, &exploration, &mut findings);
+    goal::settled(cx, &exploration, &mut findings);
     findings.list.sort_by_key(|finding| (finding.span, finding.code));
     Lint { findings: findings.list, exploration, open: findings.open }
 }

@@ -158,3 +158,51 @@ fn redis_has_a_fixed_point() {
     let result = explored(&mut model, &ExploreConfig::default());
     assert_eq!(result.stop, StopReason::Exhausted, "{:?}", result.stats);
 }
+
+/// The findings of a model given as text.
+fn findings(text: &str) -> Vec<(&'static str, Vec<String>)> {
+    let mut sources = Sources::new();
+    let file = sources.add("m.iox", text);
+    let loaded = load(&sources, file, &Options::default());
+    let mut model = loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+    let mut solver = solver();
+    let limits = Limits { max_states: 200, max_depth: u32::MAX };
+    let config = ExploreConfig { limits, ..ExploreConfig::default() };
+    let found = lint(&mut Ctx::new(&mut model, &mut solver), &config, &mut |_| ControlFlow::Continue(()));
+    found.findings.into_iter().map(|finding| (finding.code.id(), finding.notes)).collect()
+}
+
+#[test]
+fn goals_that_the_model_itself_settles_are_reported() {
+    let model = |goals: &str| {
+        format!(
+            "model M {{ input tick output tock var n: 0..3 = 0 var dead: int = 0 {goals} \
+             state s {{ up: on tick when n < 3 {{ n = n + 1, dead = n }} down: emit tock when n == 3 {{ n = 0 }} }} }}"
+        )
+    };
+    assert_eq!(findings(&model("always n <= 3 sometimes n == 2 always dead <= 2")), []);
+    let broken = findings(&model("small: always n < 3"));
+    assert_eq!(broken, [("W0710", vec!["it can be violated in `s`, after up, up, up".to_owned()])]);
+    assert_eq!(findings(&model("sometimes n > 3"))[0].0, "W0711");
+    assert_eq!(findings(&model("always dead < 0"))[0].0, "W0710");
+}
+
+#[test]
+fn each_deep_lint_finds_its_fault() {
+    let check = |body: &str, code: &str| {
+        let text = format!(
+            "model M {{ input a(p: int) input b output c(q: int) var x: int = 0 var r: 0..5 = 0 {body} }}"
+        );
+        let found = findings(&text);
+        assert!(found.iter().any(|(id, _)| *id == code), "{code} is not in {found:?} for\n{text}");
+    };
+    check("state s { t: on a when p > 3 && p < 2 }", "W0701");
+    check("state s { t: on a when x > 0 }", "W0702");
+    check("state s { t: internal { x = 1 - x } }", "W0703");
+    check("state s { t: emit c when q > 0 { x = 1 } u: emit c when q < 5 { x = 2 } }", "W0704");
+    check("state s { t: on b when x > 0 }", "W0705");
+    check("state s { t: on b { r = r + 1 } }", "W0706");
+    check("state s { t: on a { x = 7 / p } }", "W0707");
+    check("state s { t: emit c(q: 1) when x > 0 u: on b }", "W0708");
+    check("state s { t: on a when p > 0 { x = 1 } u: on a when p < 5 { x = 2 } }", "W0709");
+}

@@ -1,0 +1,81 @@
+//! Goals of the model that its own states settle: `always` and `sometimes`.
+//!
+//! A violated `always` is shown by a way to the violation; an unmet `sometimes` is reported only
+//! if the exploration is complete, for then it is proved.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::goal::{Goal, GoalKind};
+use ioxide_model::term::{Term, VarId};
+
+use super::Findings;
+use crate::cx::Ctx;
+use crate::explore::Exploration;
+use crate::graph::NodeId;
+
+/// The variables that `always` and `sometimes` speak of: they matter wherever they stand.
+pub(super) fn mentioned(cx: &Ctx<'_>) -> Vec<VarId> {
+    let terms: Vec<Term> = cx
+        .sts
+        .goals
+        .iter()
+        .filter_map(|goal| match goal.kind {
+            GoalKind::Always(term) | GoalKind::Sometimes(term) => Some(term),
+            _ => None,
+        })
+        .collect();
+    cx.pool.free_vars_of(&terms)
+}
+
+/// Invariants that do not hold, and conditions that are never met.
+pub(super) fn settled(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
+    let sts = cx.sts;
+    for goal in &sts.goals {
+        match goal.kind {
+            GoalKind::Always(term) => {
+                let broken = cx.pool.not(term);
+                if let Some(node) = reached(cx, exploration, broken, findings) {
+                    findings.push(violated(cx, exploration, goal, node));
+                }
+            }
+            GoalKind::Sometimes(term) => {
+                let found = reached(cx, exploration, term, findings);
+                if found.is_none() && exploration.is_complete() && findings.open == 0 {
+                    let text = format!("`{}` never holds in any reachable state", cx.pool.show(term));
+                    findings.push(Diagnostic::new(Code::SometimesNever, goal.span, text));
+                }
+            }
+            _ => (),
+        }
+    }
+}
+
+/// A state in which `condition` can hold.
+fn reached(
+    cx: &mut Ctx<'_>,
+    exploration: &Exploration,
+    condition: Term,
+    findings: &mut Findings,
+) -> Option<NodeId> {
+    for (node, state) in exploration.graph.nodes.iter_enumerated() {
+        let here = cx.pool.substitute(condition, &state.store.substitution(cx.sts));
+        let mut facts = state.path.facts().to_vec();
+        facts.push(here);
+        if findings.shown(cx, &facts) {
+            return Some(node);
+        }
+    }
+    None
+}
+
+fn violated(cx: &Ctx<'_>, exploration: &Exploration, goal: &Goal, node: NodeId) -> Diagnostic {
+    let way: Vec<String> =
+        exploration.graph.path_to(node).iter().map(|id| cx.sts.switches[*id].label.to_string()).collect();
+    let location = &cx.sts.locations[exploration.graph.nodes[node].loc].name;
+    let note = match way.is_empty() {
+        true => format!("it does not hold at the start, in `{location}`"),
+        false => format!("it can be violated in `{location}`, after {}", way.join(", ")),
+    };
+    Diagnostic::new(Code::AlwaysViolated, goal.span, format!("`{}` does not always hold", goal.name))
+        .note(note)
+}
