@@ -213,7 +213,7 @@ pub struct Sut {
 pub struct Test {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The system: `model:FILE`, `stdio:COMMAND` or `tcp:ADDR`.
+    /// The system: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`.
     #[arg(long, value_name = "SUT")]
     pub sut: String,
     /// How inputs are chosen: `cover` (test purposes that take every switch), `purpose:NAME` (a goal of the
@@ -230,9 +230,9 @@ pub struct Test {
     /// Seed of all random choices.
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Milliseconds of silence that count as quiescence.
-    #[arg(long, default_value_t = 100, value_name = "MS")]
-    pub quiescence_ms: u64,
+    /// Milliseconds of silence that count as quiescence [default: that of the project file, else 100].
+    #[arg(long, value_name = "MS")]
+    pub quiescence_ms: Option<u64>,
     /// Goes on after a failing run.
     #[arg(long)]
     pub keep_going: bool,
@@ -261,12 +261,12 @@ pub struct Replay {
     /// Overrides a constant of the model.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// The system: `model:FILE`, `stdio:COMMAND` or `tcp:ADDR`.
+    /// The system: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`.
     #[arg(long, value_name = "SUT")]
     pub sut: String,
-    /// Milliseconds of silence that count as quiescence.
-    #[arg(long, default_value_t = 100, value_name = "MS")]
-    pub quiescence_ms: u64,
+    /// Milliseconds of silence that count as quiescence [default: that of the project file, else 100].
+    #[arg(long, value_name = "MS")]
+    pub quiescence_ms: Option<u64>,
     #[command(flatten)]
     pub solver: SolverArgs,
 }
@@ -374,7 +374,7 @@ pub enum AdapterCommand {
 /// Arguments of `adapter check`.
 #[derive(Debug, ClapArgs)]
 pub struct AdapterCheck {
-    /// The system: `stdio:COMMAND` or `tcp:ADDR`.
+    /// The system: `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`.
     pub sut: String,
     /// Compares its messages with those of this model.
     #[arg(long, value_name = "FILE")]

@@ -6,6 +6,7 @@ mod exit;
 mod load;
 mod message;
 mod progress;
+mod project;
 mod record;
 mod render;
 mod seed;

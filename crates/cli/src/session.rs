@@ -11,6 +11,7 @@ use ioxide_model::sts::Model;
 use ioxide_report::terminal::Terminal;
 use ioxide_runner::adapter::model::ModelAdapter;
 use ioxide_runner::adapter::process::ProcessAdapter;
+use ioxide_runner::adapter::server::{Server, ServerConfig};
 use ioxide_runner::adapter::tcp::TcpAdapter;
 use ioxide_runner::adapter::{Adapter, AdapterError, Connection, SutSpec};
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, campaign};
@@ -24,6 +25,7 @@ use ioxide_testgen::tester::Tester;
 use crate::args::SolverArgs;
 use crate::exit::{ExitStatus, Stop};
 use crate::progress::Progress;
+use crate::project::{self, Described};
 use crate::{load, solver};
 
 /// Set by the first Ctrl-C; the run ends after its step and everything is written.
@@ -62,17 +64,40 @@ pub enum System {
     Stdio(String),
     /// An address that speaks it.
     Tcp(String),
+    /// A system of the project file, with what it needs.
+    Project(Box<Self>, Needs),
+}
+
+/// What a system of the project file needs.
+#[derive(Debug, Default)]
+pub struct Needs {
+    /// The server that must run.
+    server: Option<ServerConfig>,
+    /// Variables added to the environment of what is started.
+    environment: Vec<(String, String)>,
 }
 
 impl System {
     /// The system `text` names; a model is loaded.
     pub fn named(text: &str) -> Result<Self, Stop> {
-        let spec: SutSpec = text.parse().map_err(|error| Stop::usage(format!("--sut: {error}")))?;
-        Ok(match spec {
+        let Described { spec, server, environment, .. } = project::find(text)?;
+        let system = match spec {
             SutSpec::Model(path) => Self::Model(Box::new(load::model(&path, &[])?.1)),
             SutSpec::Stdio(command) => Self::Stdio(command),
             SutSpec::Tcp(address) => Self::Tcp(address),
+        };
+        Ok(match server.is_none() && environment.is_empty() {
+            true => system,
+            false => Self::Project(Box::new(system), Needs { server, environment }),
         })
+    }
+
+    /// The system itself, and what it needs.
+    fn with_needs(self) -> (Self, Needs) {
+        match self {
+            Self::Project(system, needs) => (*system, needs),
+            system => (system, Needs::default()),
+        }
     }
 }
 
@@ -84,7 +109,10 @@ impl Session<'_> {
         let interface = Arc::new(spec.clone());
         let mut spec_solver = solver::make(wanted)?;
         let mut sut_solver = solver::make(wanted)?;
-        let connection = Connection { seed: Some(config.seed), ..Connection::default() };
+        let (sut, Needs { server, environment }) = sut.with_needs();
+        // Dropped, and so stopped, after the adapter.
+        let _server = server.map(Server::start).transpose().map_err(trouble)?;
+        let connection = Connection { seed: Some(config.seed), environment, ..Connection::default() };
         let mut sut_model;
         let mut adapter: Box<dyn Adapter + '_> = match sut {
             System::Model(model) => {
@@ -100,6 +128,9 @@ impl Session<'_> {
             }
             System::Tcp(address) => {
                 Box::new(TcpAdapter::connect(&address, interface, connection).map_err(trouble)?)
+            }
+            System::Project(..) => {
+                return Err(Stop::usage("a system of the project file cannot be another one"));
             }
         };
         let mut cx = Ctx::new(&mut spec, &mut *spec_solver);
@@ -147,8 +178,12 @@ fn trouble(error: AdapterError) -> Stop {
         .help("no verdict: check that the system starts and speaks the adapter protocol")
 }
 
+/// Milliseconds of silence that count as quiescence where nobody says otherwise.
+const QUIESCENCE_MS: u64 = 100;
+
 /// How long silence must last.
-pub fn patience(milliseconds: u64) -> Duration {
+pub fn patience(typed: impl Into<Option<u64>>) -> Duration {
+    let milliseconds = typed.into().unwrap_or(QUIESCENCE_MS);
     Duration::from_millis(milliseconds)
 }
 

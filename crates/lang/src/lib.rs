@@ -45,7 +45,7 @@ mod lower;
 mod parser;
 mod resolve;
 mod sink;
-mod suggest;
+pub mod suggest;
 mod typeck;
 
 use ioxide_model::code::Code;

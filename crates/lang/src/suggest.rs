@@ -21,7 +21,8 @@ const MAX_CANDIDATES: usize = 5_000;
 
 /// The candidate at the smallest edit distance, if that is at most a third of the length.
 /// Of equally near ones the first; names that differ only in case are always near.
-pub(crate) fn nearest_name<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn nearest_name<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
     // Among very many names a near one means little, and looking at all of them takes long.
     let scored = candidates.take(MAX_CANDIDATES).filter_map(|candidate| {

@@ -8,6 +8,7 @@ pub mod model;
 pub mod process;
 mod remote;
 pub mod selftest;
+pub mod server;
 mod spec;
 pub mod tcp;
 #[cfg(test)]

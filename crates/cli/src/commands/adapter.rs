@@ -4,12 +4,14 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use ioxide_runner::adapter::selftest::{Check, State, selftest};
+use ioxide_runner::adapter::server::Server;
 use ioxide_runner::adapter::{Connection, SutSpec};
 use serde_json::{Value as Json, json};
 
 use crate::args::{Adapter, AdapterCheck, AdapterCommand};
 use crate::exit::{ExitStatus, Stop};
 use crate::load;
+use crate::project::{self, Described};
 
 /// Does what was asked with the adapter.
 pub fn run(args: &Adapter) -> Result<ExitStatus, Stop> {
@@ -19,7 +21,7 @@ pub fn run(args: &Adapter) -> Result<ExitStatus, Stop> {
 }
 
 fn check(args: &AdapterCheck) -> Result<ExitStatus, Stop> {
-    let spec: SutSpec = args.sut.parse().map_err(|error| Stop::usage(format!("{error}")))?;
+    let Described { spec, server, environment, .. } = project::find(&args.sut)?;
     if matches!(spec, SutSpec::Model(_)) {
         return Err(
             Stop::usage("a model as system has no adapter").help("name `stdio:COMMAND` or `tcp:ADDR`")
@@ -27,7 +29,11 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, Stop> {
     }
     let model = args.model.as_ref().map(|file| load::model(file, &[])).transpose()?.map(|(_, model)| model);
     let limit = Duration::from_millis(args.limit_ms.max(1));
-    let connection = Connection { seed: Some(1), limit, ..Connection::default() };
+    let _server = server
+        .map(Server::start)
+        .transpose()
+        .map_err(|error| Stop::new(ExitStatus::Infrastructure, error.to_string()))?;
+    let connection = Connection { seed: Some(1), limit, environment, ..Connection::default() };
     let (checks, last_words) = selftest(&spec, model.as_ref(), &connection);
     let passed = checks.iter().all(|check| check.state != State::Failed);
     if args.json {

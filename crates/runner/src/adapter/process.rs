@@ -34,7 +34,8 @@ impl ProcessAdapter {
     /// # Errors
     /// If it cannot be started, or does not greet as it should.
     pub fn start(command: &str, model: Arc<Model>, connection: Connection) -> Result<Self, AdapterError> {
-        Ok(Self { remote: Remote::new(Process::new(command), model, connection)? })
+        let link = Process::new(command, &connection.environment);
+        Ok(Self { remote: Remote::new(link, model, connection)? })
     }
 }
 
@@ -62,7 +63,7 @@ impl Adapter for ProcessAdapter {
 
 /// The last bytes of an error stream, shared with the thread that reads it.
 #[derive(Clone, Debug, Default)]
-struct Tail(Arc<Mutex<Vec<u8>>>);
+pub(super) struct Tail(Arc<Mutex<Vec<u8>>>);
 
 impl Tail {
     fn push(&self, bytes: &[u8]) {
@@ -72,7 +73,7 @@ impl Tail {
         tail.drain(..excess);
     }
 
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
 }
@@ -80,6 +81,7 @@ impl Tail {
 /// The process behind a [`ProcessAdapter`].
 pub(super) struct Process {
     command: String,
+    environment: Vec<(String, String)>,
     child: Option<Child>,
     /// How the last child ended, if it did so by itself.
     ended: Option<String>,
@@ -88,8 +90,9 @@ pub(super) struct Process {
 
 impl Process {
     /// The process that `command` starts in a shell, not started yet.
-    pub(super) fn new(command: &str) -> Self {
-        Self { command: command.to_owned(), child: None, ended: None, tail: Tail::default() }
+    pub(super) fn new(command: &str, environment: &[(String, String)]) -> Self {
+        let (command, environment) = (command.to_owned(), environment.to_vec());
+        Self { command, environment, child: None, ended: None, tail: Tail::default() }
     }
 
     fn cannot(&self, reason: &impl ToString) -> AdapterError {
@@ -110,6 +113,7 @@ impl Link for Process {
         self.kill();
         (self.ended, self.tail) = (None, Tail::default());
         let mut child = shell(&self.command)
+            .envs(self.environment.iter().cloned())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -181,7 +185,7 @@ impl Drop for Process {
     }
 }
 
-fn keep_tail(stderr: ChildStderr, tail: &Tail) {
+pub(super) fn keep_tail(stderr: ChildStderr, tail: &Tail) {
     let mut reader = BufReader::new(stderr.take(u64::MAX));
     while let Ok(bytes) = reader.fill_buf() {
         if bytes.is_empty() {
@@ -194,7 +198,7 @@ fn keep_tail(stderr: ChildStderr, tail: &Tail) {
 }
 
 #[cfg(unix)]
-fn shell(command: &str) -> Command {
+pub(super) fn shell(command: &str) -> Command {
     use std::os::unix::process::CommandExt;
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(command).process_group(0);
@@ -202,7 +206,7 @@ fn shell(command: &str) -> Command {
 }
 
 #[cfg(not(unix))]
-fn shell(command: &str) -> Command {
+pub(super) fn shell(command: &str) -> Command {
     let mut shell = Command::new("cmd");
     shell.arg("/C").arg(command);
     shell
@@ -210,7 +214,7 @@ fn shell(command: &str) -> Command {
 
 /// Whether the child has ended; it is not let go of yet.
 #[cfg(unix)]
-fn has_exited(child: &mut Child) -> bool {
+pub(super) fn has_exited(child: &mut Child) -> bool {
     use rustix::process::{WaitId, WaitIdOptions, waitid};
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     let status = group_of(child).map(|id| waitid(WaitId::Pid(id), options));
@@ -218,7 +222,7 @@ fn has_exited(child: &mut Child) -> bool {
 }
 
 #[cfg(not(unix))]
-fn has_exited(child: &mut Child) -> bool {
+pub(super) fn has_exited(child: &mut Child) -> bool {
     matches!(child.try_wait(), Ok(Some(_)))
 }
 
@@ -229,13 +233,13 @@ fn group_of(child: &Child) -> Option<rustix::process::Pid> {
 
 /// Ends the child and everything in its process group.
 #[cfg(unix)]
-fn kill_group(child: &mut Child) {
+pub(super) fn kill_group(child: &mut Child) {
     if let Some(group) = group_of(child) {
         rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
     }
 }
 
 #[cfg(not(unix))]
-fn kill_group(child: &mut Child) {
+pub(super) fn kill_group(child: &mut Child) {
     child.kill().ok();
 }

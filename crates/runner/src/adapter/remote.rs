@@ -28,6 +28,8 @@ pub struct Connection {
     pub seed: Option<u64>,
     /// Which of several systems side by side it is.
     pub instance: u32,
+    /// Variables added to its environment, if it is started here.
+    pub environment: Vec<(String, String)>,
     /// Its settings.
     pub settings: Map<String, Json>,
     /// How long it may take to greet, to reset, to confirm an input.
@@ -37,7 +39,13 @@ pub struct Connection {
 impl Default for Connection {
     /// No seed, no settings, ten seconds.
     fn default() -> Self {
-        Self { seed: None, instance: 0, settings: Map::new(), limit: Duration::from_secs(10) }
+        Self {
+            seed: None,
+            instance: 0,
+            environment: Vec::new(),
+            settings: Map::new(),
+            limit: Duration::from_secs(10),
+        }
     }
 }
 

@@ -58,7 +58,7 @@ pub struct Check {
 #[must_use]
 pub fn selftest(spec: &SutSpec, model: Option<&Model>, connection: &Connection) -> (Vec<Check>, String) {
     match spec {
-        SutSpec::Stdio(command) => talk(Process::new(command), model, connection),
+        SutSpec::Stdio(command) => talk(Process::new(command, &connection.environment), model, connection),
         SutSpec::Tcp(address) => talk(Socket::new(address, connection.limit), model, connection),
         SutSpec::Model(_) => (Vec::new(), String::new()),
     }

@@ -1,0 +1,140 @@
+//! The project file `ioxide.toml`: systems by name, and how they are started.
+//!
+//! It is looked for in the current directory. `{port}` in a text stands for a port of this
+//! machine that is free when the system is started.
+//!
+//! *Promises.* Every mistake is told with file, line and key; a key that is not known is one.
+
+mod table;
+
+use std::net::TcpListener;
+use std::time::Duration;
+use std::{fs, io};
+
+use ioxide_runner::adapter::server::{Ready, ServerConfig};
+use ioxide_runner::adapter::{BadSpec, SutSpec};
+
+use self::table::{File, Table};
+use crate::exit::Stop;
+
+/// The name of the project file.
+pub const FILE: &str = "ioxide.toml";
+
+/// Milliseconds a server may take until it is ready, if the file does not say.
+const READY_MS: u64 = 10_000;
+
+/// A system as typed, or as the project file describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// How it is reached.
+    pub spec: SutSpec,
+    /// The server that must run.
+    pub server: Option<ServerConfig>,
+    /// Variables added to the environment of what is started.
+    pub environment: Vec<(String, String)>,
+    /// Milliseconds of silence that count as quiescence.
+    pub quiescence_ms: Option<u64>,
+}
+
+/// The system that `text` is: `kind:...`, or a name from the project file.
+pub fn find(text: &str) -> Result<Described, Stop> {
+    match text.parse() {
+        Ok(spec) => Ok(Described { spec, server: None, environment: Vec::new(), quiescence_ms: None }),
+        Err(error @ BadSpec::NoKind(_)) => match fs::read_to_string(FILE) {
+            Ok(content) => named(&content, text, free_port()?),
+            Err(reason) if reason.kind() == io::ErrorKind::NotFound => {
+                Err(Stop::usage(format!("--sut: {error}"))
+                    .help(format!("a system can also have a name in `{FILE}`; there is none here")))
+            }
+            Err(reason) => Err(Stop::usage(format!("cannot read `{FILE}`: {reason}"))),
+        },
+        Err(error) => Err(Stop::usage(format!("--sut: {error}"))),
+    }
+}
+
+/// The quiescence time for the system: what was typed, else what the project file says.
+pub fn quiescence(sut: &str, typed: Option<u64>) -> Result<Option<u64>, Stop> {
+    match typed {
+        None if !sut.contains(':') => Ok(find(sut)?.quiescence_ms),
+        _ => Ok(typed),
+    }
+}
+
+fn free_port() -> Result<u16, Stop> {
+    let bound = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    bound.map(|place| place.port()).map_err(|error| Stop::usage(format!("there is no free port: {error}")))
+}
+
+/// The system called `name` in a project file with this content.
+fn named(content: &str, name: &str, port: u16) -> Result<Described, Stop> {
+    let file = File::new(FILE, content);
+    let document = file.parse()?;
+    let top = Table::new(&file, "", document.get_ref());
+    top.only(&["sut"])?;
+    let systems = top.table("sut")?;
+    let names = systems.as_ref().map(Table::keys).unwrap_or_default();
+    let system = systems.as_ref().map_or(Ok(None), |systems| systems.table(name))?;
+    let Some(system) = system else {
+        let stop = Stop::usage(format!("`{FILE}` has no system `{name}`"));
+        return Err(
+            match (ioxide_lang::suggest::nearest_name(name, names.iter().copied()), names.is_empty()) {
+                (Some(near), _) => stop.help(format!("did you mean `{near}`?")),
+                (None, false) => stop.help(format!("there is {}", names.join(", "))),
+                (None, true) => stop.help(format!("describe it in a table `[sut.{name}]`")),
+            },
+        );
+    };
+    described(&system, port)
+}
+
+/// The keys of every system.
+const COMMON: [&str; 6] = ["kind", "start", "ready", "ready_ms", "stop", "environment"];
+
+fn described(system: &Table<'_>, port: u16) -> Result<Described, Stop> {
+    let text = |key| Ok::<_, Stop>(system.text(key)?.map(|text| text.replace("{port}", &port.to_string())));
+    let kind = system.needed("kind", text("kind")?)?;
+    let place = match kind.as_str() {
+        "stdio" => "command",
+        "tcp" => "address",
+        "model" => "file",
+        _ => {
+            let problem = format!("there is no kind of system `{kind}`; there are `model`, `stdio`, `tcp`");
+            return Err(system.wrong("kind", &problem));
+        }
+    };
+    system.only(&[&COMMON[..], &["quiescence_ms", place]].concat())?;
+    let typed = format!("{kind}:{}", system.needed(place, text(place)?)?);
+    let spec = typed.parse().map_err(|error: BadSpec| system.wrong(place, &error.to_string()))?;
+    let environment = system.texts("environment")?;
+    let environment: Vec<(String, String)> = environment
+        .into_iter()
+        .map(|(key, value)| (key, value.replace("{port}", &port.to_string())))
+        .collect();
+    let server = match text("start")? {
+        Some(start) => Some(ServerConfig {
+            start,
+            ready: text("ready")?.map_or(Ok(Ready::AtOnce), |ready| probe(system, &ready))?,
+            limit: Duration::from_millis(system.number("ready_ms")?.unwrap_or(READY_MS)),
+            stop: text("stop")?,
+            environment: environment.clone(),
+        }),
+        None => {
+            let useless = ["ready", "ready_ms", "stop"].into_iter().find(|key| system.has(key));
+            useless.map_or(Ok(()), |key| Err(system.wrong(key, "it needs `start`")))?;
+            None
+        }
+    };
+    Ok(Described { spec, server, environment, quiescence_ms: system.number("quiescence_ms")? })
+}
+
+/// How a server says that it is ready: `tcp:ADDR` accepts, or `line:TEXT` on its standard output.
+fn probe(system: &Table<'_>, text: &str) -> Result<Ready, Stop> {
+    match text.split_once(':') {
+        Some(("tcp", address)) if address.contains(':') => Ok(Ready::Port(address.trim().to_owned())),
+        Some(("line", line)) if !line.trim().is_empty() => Ok(Ready::Line(line.trim().to_owned())),
+        _ => Err(system.wrong("ready", "write `tcp:HOST:PORT` or `line:TEXT`")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! Tables of the project file, read key by key; every mistake knows its line.
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::exit::Stop;
+
+/// The text of a project file and what it is called.
+pub struct File<'t> {
+    name: &'t str,
+    text: &'t str,
+}
+
+impl<'t> File<'t> {
+    pub fn new(name: &'t str, text: &'t str) -> Self {
+        Self { name, text }
+    }
+
+    /// The outermost table.
+    pub fn parse(&self) -> Result<Spanned<DeTable<'t>>, Stop> {
+        DeTable::parse(self.text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            self.problem(at, error.message())
+        })
+    }
+
+    fn problem(&self, at: usize, problem: &str) -> Stop {
+        let before = self.text.get(..at).unwrap_or(self.text);
+        let line = 1 + before.matches('\n').count();
+        Stop::usage(format!("{}:{line}: {problem}", self.name))
+    }
+}
+
+/// A table and the keys that lead to it.
+pub struct Table<'f> {
+    file: &'f File<'f>,
+    path: String,
+    table: &'f DeTable<'f>,
+}
+
+impl<'f> Table<'f> {
+    pub fn new(file: &'f File<'f>, path: &str, table: &'f DeTable<'f>) -> Self {
+        Self { file, path: path.to_owned(), table }
+    }
+
+    /// The keys it has.
+    pub fn keys(&self) -> Vec<&str> {
+        self.table.keys().map(|key| &**key.get_ref()).collect()
+    }
+
+    pub fn has(&self, key: &str) -> bool {
+        self.entry(key).is_some()
+    }
+
+    /// An error if there is a key that is not `known`.
+    pub fn only(&self, known: &[&str]) -> Result<(), Stop> {
+        let Some(key) = self.table.keys().find(|key| !known.contains(&&**key.get_ref())) else {
+            return Ok(());
+        };
+        let name = key.get_ref();
+        let stop = self.file.problem(key.span().start, &format!("there is no key `{}`", self.full(name)));
+        Err(match ioxide_lang::suggest::nearest_name(name, known.iter().copied()) {
+            Some(near) => stop.help(format!("did you mean `{near}`?")),
+            None => stop.help(format!("there is {}", known.join(", "))),
+        })
+    }
+
+    /// The table at `key`.
+    pub fn table(&self, key: &str) -> Result<Option<Self>, Stop> {
+        let Some((_, value)) = self.entry(key) else { return Ok(None) };
+        match value.get_ref() {
+            DeValue::Table(table) => Ok(Some(Self { file: self.file, path: self.full(key), table })),
+            _ => Err(self.wrong(key, "expected a table")),
+        }
+    }
+
+    /// The string at `key`.
+    pub fn text(&self, key: &str) -> Result<Option<String>, Stop> {
+        let Some((_, value)) = self.entry(key) else { return Ok(None) };
+        match value.get_ref().as_str() {
+            Some(text) => Ok(Some(text.to_owned())),
+            None => Err(self.wrong(key, "expected a string")),
+        }
+    }
+
+    /// The strings of the table at `key`, by name.
+    pub fn texts(&self, key: &str) -> Result<Vec<(String, String)>, Stop> {
+        let Some(inner) = self.table(key)? else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for name in inner.keys() {
+            found.extend(inner.text(name)?.map(|text| (name.to_owned(), text)));
+        }
+        Ok(found)
+    }
+
+    /// The whole number at `key`.
+    pub fn number(&self, key: &str) -> Result<Option<u64>, Stop> {
+        let Some((_, value)) = self.entry(key) else { return Ok(None) };
+        let number = value.get_ref().as_integer();
+        let number = number.and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok());
+        number.map(Some).ok_or_else(|| self.wrong(key, "expected a whole number that is not negative"))
+    }
+
+    /// `value`, which must be there.
+    pub fn needed(&self, key: &str, value: Option<String>) -> Result<String, Stop> {
+        value.ok_or_else(|| {
+            let at = self.table.keys().next().map_or(0, |first| first.span().start);
+            self.file.problem(at, &format!("`{}` is missing", self.full(key)))
+        })
+    }
+
+    /// Something is wrong with the value at `key`.
+    pub fn wrong(&self, key: &str, problem: &str) -> Stop {
+        let at = self.entry(key).map_or(0, |(key, _)| key.span().start);
+        self.file.problem(at, &format!("`{}`: {problem}", self.full(key)))
+    }
+
+    fn entry(&self, key: &str) -> Option<(&'f Spanned<std::borrow::Cow<'f, str>>, &'f Spanned<DeValue<'f>>)> {
+        self.table.iter().find(|(name, _)| name.get_ref() == key)
+    }
+
+    fn full(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+}

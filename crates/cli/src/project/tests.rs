@@ -1,0 +1,72 @@
+use super::*;
+
+const CONTENT: &str = r#"
+[sut.adder]
+kind = "stdio"
+command = "python3 adder.py --port {port}"
+environment = { PYTHONPATH = "sdk" }
+quiescence_ms = 250
+
+[sut.server]
+kind = "tcp"
+address = "127.0.0.1:{port}"
+start = "serve {port}"
+ready = "tcp:127.0.0.1:{port}"
+ready_ms = 500
+stop = "unserve"
+"#;
+
+/// What is said about a system `x` with these lines, the first of which is line 2.
+#[track_caller]
+fn problem(lines: &str) -> String {
+    format!("{:?}", named(&format!("[sut.x]\n{lines}\n"), "x", 7).expect_err(lines))
+}
+
+#[track_caller]
+fn check(lines: &str, says: &[&str]) {
+    let told = problem(lines);
+    for word in says {
+        assert!(told.contains(word), "should say `{word}`: {told}");
+    }
+}
+
+#[test]
+fn systems_are_described() {
+    let adder = named(CONTENT, "adder", 7).expect("it is there");
+    assert_eq!(adder.spec, SutSpec::Stdio("python3 adder.py --port 7".into()));
+    assert_eq!(adder.environment, [("PYTHONPATH".to_owned(), "sdk".to_owned())]);
+    assert_eq!((adder.server, adder.quiescence_ms), (None, Some(250)));
+    let server = named(CONTENT, "server", 7).expect("it is there");
+    assert_eq!(server.spec, SutSpec::Tcp("127.0.0.1:7".into()));
+    let config = server.server.expect("it is started");
+    assert_eq!((config.start.as_str(), config.stop.as_deref()), ("serve 7", Some("unserve")));
+    assert_eq!((config.ready, config.limit.as_millis()), (Ready::Port("127.0.0.1:7".into()), 500));
+}
+
+#[test]
+fn mistakes_have_a_line_a_key_and_a_guess() {
+    check("kind = \"stdio\"\ncomand = \"x\"", &["ioxide.toml:3", "no key `sut.x.comand`", "mean `command`"]);
+    check("kind = \"stdio\"\naddress = \"x\"", &["ioxide.toml:3", "no key `sut.x.address`"]);
+    check("kind = \"stdoi\"", &["ioxide.toml:2", "`sut.x.kind`", "`stdoi`"]);
+    check("command = \"x\"", &["ioxide.toml:2", "`sut.x.kind` is missing"]);
+    check("kind = \"tcp\"", &["`sut.x.address` is missing"]);
+    check("kind = \"tcp\"\naddress = \"nowhere\"", &["ioxide.toml:3", "`sut.x.address`", "HOST:PORT"]);
+    check("kind = 3", &["ioxide.toml:2", "expected a string"]);
+    check("kind = \"stdio\"\ncommand = \"x\"\nquiescence_ms = -1", &["ioxide.toml:4", "not negative"]);
+    check("kind = \"stdio\"\ncommand = \"x\"\nready = \"line:x\"", &["ioxide.toml:4", "needs `start`"]);
+    check(
+        "kind = \"stdio\"\ncommand = \"x\"\nstart = \"y\"\nready = \"soon\"",
+        &["ioxide.toml:5", "line:TEXT"],
+    );
+    check("kind = \"stdio\"\ncommand = \"x\"\nenvironment = { A = 1 }", &["`sut.x.environment.A`"]);
+    check("kind = \"stdio", &["ioxide.toml:2"]);
+}
+
+#[test]
+fn names_that_are_not_there_get_a_guess() {
+    let told = |content: &str, name: &str| format!("{:?}", named(content, name, 7).expect_err(name));
+    assert!(told(CONTENT, "addder").contains("did you mean `adder`?"));
+    assert!(told(CONTENT, "toaster").contains("adder, server"));
+    assert!(told("", "toaster").contains("[sut.toaster]"));
+    assert!(told("[suts.a]", "a").contains("no key `suts`"));
+}
