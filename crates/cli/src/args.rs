@@ -40,6 +40,10 @@ pub enum Command {
     Test(Test),
     /// Repeats a recorded run.
     Replay(Replay),
+    /// Makes a recorded failing run smaller, on the live system.
+    Shrink(Shrink),
+    /// Judges a recorded trace.
+    Judge(Judge),
     /// Finds test purposes that cover every switch of a model.
     Purposes(Purposes),
     /// Complete test suites of finite state machines.
@@ -271,6 +275,44 @@ pub struct Replay {
     pub solver: SolverArgs,
 }
 
+/// Arguments of `shrink`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:\n  ioxide shrink runs --sut model:examples/brp/m5.iox --report smaller")]
+pub struct Shrink {
+    #[command(flatten)]
+    pub replay: Replay,
+    /// Runs it may take.
+    #[arg(long, default_value_t = 500, value_name = "N")]
+    pub attempts: u32,
+    /// Writes the record into this directory.
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<String>,
+}
+
+/// Arguments of `judge`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  ioxide judge examples/brp/spec.iox runs\n  \
+    echo '{\"label\": \"IACK\"}' | ioxide judge examples/brp/spec.iox -\n\n\
+    A trace is a record of `test --report`, or JSON lines: {\"label\": \"coin\", \"args\": {\"n\": 3}} for a\n\
+    message and {\"quiescence\": true} for silence. Exit code 0 if it is allowed, 1 if not.")]
+pub struct Judge {
+    /// The model: `.iox`, `.as`, `.dot` or RALib `.xml`.
+    pub file: String,
+    /// The trace: a file, the directory given to `test --report`, or `-` for stdin.
+    pub trace: String,
+    /// Which run of a record, from 1; the first that failed if not given.
+    #[arg(long, value_name = "N")]
+    pub number: Option<u64>,
+    /// Overrides a constant of the model.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Prints the verdict as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub solver: SolverArgs,
+}
+
 /// Arguments of `purposes`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide purposes examples/brp/spec.iox\n  \
@@ -404,6 +446,8 @@ pub struct Bench {
 /// What can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BenchName {
+    /// Inputs and outputs until each mutant of the BRP is found.
+    Brp,
     /// Exploration of the scaled BRP: states, merging, time.
     Scale,
 }

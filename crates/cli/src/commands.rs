@@ -7,6 +7,7 @@ mod demo;
 mod explain;
 mod fmt;
 mod fsm;
+mod judge;
 mod purposes;
 mod replay;
 mod show;
@@ -36,6 +37,8 @@ pub fn run(args: Args) -> Result<ExitStatus, Stop> {
             args.quiescence_ms = project::quiescence(&args.sut, args.quiescence_ms)?;
             replay::run(&args)
         }
+        Command::Shrink(args) => replay::shrink(&args),
+        Command::Judge(args) => judge::run(&args),
         Command::Purposes(args) => purposes::run(&args),
         Command::Fsm(args) => fsm::run(&args),
         Command::Adapter(args) => adapter::run(&args),

@@ -12,6 +12,7 @@ pub mod codec;
 pub mod coverage;
 pub mod event;
 pub mod explain;
+pub mod judge;
 pub mod line;
 pub mod player;
 pub mod protocol;

@@ -14,7 +14,7 @@ use ioxide_smt::solver::Solver;
 use ioxide_symex::{Ctx, Limits};
 use ioxide_testgen::purpose::switch_coverage;
 use ioxide_testgen::tester::Tester;
-use ioxide_testgen::tester::cover::{Cover, Rounds};
+use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
 use ioxide_testgen::tester::random::{Random, RandomConfig};
 
 use crate::adapter::model::ModelAdapter;
@@ -133,5 +133,5 @@ pub(crate) fn cover(spec: &Model, rounds: Rounds) -> (Cover, Model) {
     let limits = Limits { max_states: 2_000, max_depth: u32::MAX };
     let mut cx = Ctx::new(&mut own, &mut solver);
     let set = switch_coverage(&mut cx, limits, &mut |_| ControlFlow::Continue(()));
-    (Cover::new(&set, rounds), own)
+    (Cover::new(&set, rounds, Order::LongestFirst), own)
 }

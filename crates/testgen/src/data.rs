@@ -23,12 +23,13 @@ mod tests;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use ioxide_model::sort::Sort;
 use ioxide_model::sts::GateId;
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_smt::diverse::{Diverse, Policy};
-use ioxide_smt::solver::{Answer, Why};
+use ioxide_smt::solver::{Answer, Decision, Why};
 use ioxide_symex::Ctx;
 
 pub use self::random::any_value;
@@ -101,6 +102,33 @@ pub fn pick_symbolic(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId], f
         Answer::Unsat => Pick::Impossible,
         Answer::Unknown(why) => Pick::Unknown(why),
     }
+}
+
+/// Chooses values for `fields` such that `facts` can hold: whole numbers evenly from 0 to `n` - 1.
+pub fn pick_uniform(
+    cx: &mut Ctx<'_>,
+    rng: &mut ChaCha8Rng,
+    fields: &[VarId],
+    facts: &[Term],
+    n: i64,
+) -> Pick {
+    for _ in 0..DRAWS {
+        let mut values = Vec::with_capacity(fields.len());
+        for &field in fields {
+            let sort = cx.pool.var_info(field).sort;
+            values.push(match sort {
+                Sort::Int => Value::int(rng.random_range(0..n.max(1))),
+                _ => any_value(cx.pool, rng, sort, &[]),
+            });
+        }
+        let known: Substitution =
+            fields.iter().zip(&values).map(|(&field, v)| (field, cx.pool.value(v.clone()))).collect();
+        let facts: Vec<Term> = facts.iter().map(|&fact| cx.pool.substitute(fact, &known)).collect();
+        if cx.decide(&facts) == Decision::Sat {
+            return Pick::Values(values);
+        }
+    }
+    pick_symbolic(cx, rng, fields, facts)
 }
 
 /// One of the first few of many different valuations, by a policy chosen at random.

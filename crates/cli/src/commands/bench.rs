@@ -1,5 +1,6 @@
 //! `ioxide bench`: the project's measurements, repeatable.
 
+mod brp;
 mod scale;
 
 use crate::args::{Bench, BenchName};
@@ -8,6 +9,7 @@ use crate::exit::{ExitStatus, Stop};
 /// Runs the wanted measurement.
 pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     match args.name {
+        BenchName::Brp => brp::run(args),
         BenchName::Scale => scale::run(args),
     }
 }

@@ -1,18 +1,35 @@
-//! `ioxide replay`: the inputs of a recorded run, once more.
+//! `ioxide replay` and `ioxide shrink`: the inputs of a recorded run, once more, and fewer of them.
 
-use ioxide_runner::campaign::CampaignConfig;
+use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome};
 use ioxide_runner::event::{EventKind, Outcome};
 use ioxide_runner::record::Record;
 use ioxide_runner::run::RunConfig;
+use ioxide_runner::shrink::ShrinkConfig;
 use ioxide_testgen::tester::replay::{Replay as Replayer, Unmentioned, plan_of};
 
-use crate::args::Replay;
+use crate::args::{Replay, Shrink};
 use crate::exit::{ExitStatus, Stop};
 use crate::session::{Session, Show, System, patience, status};
 use crate::{load, record};
 
 /// Replays the run that failed first, or the first run if none did.
 pub fn run(args: &Replay) -> Result<ExitStatus, Stop> {
+    Ok(status(&again(args, None, None)?))
+}
+
+/// Replays the run and makes it smaller if it fails.
+pub fn shrink(args: &Shrink) -> Result<ExitStatus, Stop> {
+    let budget = ShrinkConfig { attempts: args.attempts, ..ShrinkConfig::default() };
+    let outcome = again(&args.replay, Some(budget), args.report.as_deref())?;
+    if outcome.failures.is_empty() && outcome.counts.errors == 0 && !outcome.interrupted {
+        return Err(Stop::new(ExitStatus::Inconclusive, "there is nothing to shrink: the run did not fail")
+            .help("was it recorded with another system? `--number` names another run"));
+    }
+    Ok(status(&outcome))
+}
+
+/// Does the recorded run again.
+fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&str>) -> Result<CampaignOutcome, Stop> {
     let recorded = record::read(&args.run)?;
     let file = args.model.clone().or_else(|| record::model_file(&recorded)).ok_or_else(|| {
         Stop::usage(format!("`{}` does not name its model", args.run)).help("name it with `--model FILE`")
@@ -33,7 +50,7 @@ pub fn run(args: &Replay) -> Result<ExitStatus, Stop> {
     let config = CampaignConfig {
         seed: record::seed(&recorded, run).unwrap_or(0),
         run: RunConfig { patience: patience(args.quiescence_ms), ..RunConfig::default() },
-        shrink: None,
+        shrink,
         tester: format!("replay of run {}", run + 1),
         sut: args.sut.clone(),
         file,
@@ -45,12 +62,13 @@ pub fn run(args: &Replay) -> Result<ExitStatus, Stop> {
         tester: &mut tester,
         solver: &args.solver,
         show: Show::People,
-        record: None,
+        record: report,
     };
-    Ok(status(&session.run(&config)?))
+    session.run(&config)
 }
 
-fn first_failing(recorded: &Record) -> Result<u64, Stop> {
+/// The number of the first run that failed, or of the first run.
+pub fn first_failing(recorded: &Record) -> Result<u64, Stop> {
     let mut finished = recorded.events.iter().filter_map(|event| match &event.event {
         EventKind::RunFinished(told) => Some(told),
         _ => None,

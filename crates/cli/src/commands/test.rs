@@ -7,7 +7,7 @@ use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
 use ioxide_runner::run::RunConfig;
 use ioxide_testgen::purpose::PurposeSet;
 use ioxide_testgen::tester::Tester;
-use ioxide_testgen::tester::cover::{Cover, Rounds};
+use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
 use ioxide_testgen::tester::purpose::PurposeGuided;
 use ioxide_testgen::tester::random::{Random, RandomConfig};
 use serde_json::{Value as Json, json};
@@ -96,7 +96,7 @@ impl Chosen {
                     ));
                 }
                 let rounds = if args.runs.is_some() { Rounds::Endless } else { Rounds::Bounded(ROUNDS) };
-                Ok(Self::Cover(Box::new(Cover::new(&set, rounds)), Box::new(set)))
+                Ok(Self::Cover(Box::new(Cover::new(&set, rounds, Order::default())), Box::new(set)))
             }
             other => Err(Stop::usage(format!("there is no tester `{other}`"))
                 .help("there is `cover`, `purpose:NAME` and `random`")),

@@ -1,4 +1,4 @@
-//! Switch coverage as a tester: the purposes one after the other, one per run, longest first.
+//! Switch coverage as a tester: the purposes one after the other, one per run, the longest first.
 //!
 //! 000 sec. 5 to 7. A purpose that could not be executed to its end is tried again after
 //! the others, a bounded number of times; then the next round begins, with other data. What
@@ -11,7 +11,7 @@ use ioxide_model::sts::SwitchId;
 use ioxide_model::trace::Trace;
 use ioxide_symex::{After, Ctx};
 
-use super::purpose::PurposeGuided;
+use super::purpose::{Choice, PurposeGuided};
 use super::{Move, Stop, Tester};
 use crate::purpose::PurposeSet;
 
@@ -23,6 +23,8 @@ const MAX_TRIES: usize = 3;
 pub struct Cover {
     testers: Vec<PurposeGuided>,
     tally: Vec<Tally>,
+    /// The purposes in the order of a round.
+    order: Vec<usize>,
     /// The purposes still to run in this round.
     queue: VecDeque<usize>,
     current: Option<usize>,
@@ -30,6 +32,17 @@ pub struct Cover {
     begun: usize,
     conservative: BTreeSet<SwitchId>,
     liberal: BTreeSet<SwitchId>,
+}
+
+/// Which purpose comes first in a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The longest, as in 000 sec. 6: it is likely to find difficult faults.
+    LongestFirst,
+    /// The longest; then always the one with the most switches not on an earlier one, by length.
+    /// What is quick to see is seen before another long walk over ground that is mostly known.
+    #[default]
+    LongestThenNew,
 }
 
 /// How long to go on.
@@ -59,12 +72,13 @@ pub struct Tally {
 impl Cover {
     /// A tester for all purposes of `set`.
     #[must_use]
-    pub fn new(set: &PurposeSet, rounds: Rounds) -> Self {
+    pub fn new(set: &PurposeSet, rounds: Rounds, order: Order) -> Self {
         let testers: Vec<PurposeGuided> =
             set.purposes.iter().map(|purpose| PurposeGuided::new(purpose.clone(), 0)).collect();
         Self {
             tally: vec![Tally::default(); testers.len()],
             testers,
+            order: in_order(set, order),
             queue: VecDeque::new(),
             current: None,
             rounds,
@@ -72,6 +86,13 @@ impl Cover {
             conservative: BTreeSet::new(),
             liberal: BTreeSet::new(),
         }
+    }
+
+    /// The same tester with data chosen in another way.
+    #[must_use]
+    pub fn choosing(mut self, choice: Choice) -> Self {
+        self.testers.iter_mut().for_each(|tester| tester.choose(choice));
+        self
     }
 
     /// The runs `rounds` rounds can take, all tries counted.
@@ -102,7 +123,7 @@ impl Cover {
     fn take_turn(&mut self) -> Option<usize> {
         if self.queue.is_empty() && self.goes_on() {
             self.begun += 1;
-            self.queue = (0..self.testers.len()).collect();
+            self.queue = self.order.iter().copied().collect();
             self.tally.iter_mut().for_each(|tally| tally.tries = 0);
         }
         self.queue.pop_front()
@@ -135,6 +156,28 @@ impl Cover {
             }
         }
     }
+}
+
+/// The positions of the purposes of `set` in the wanted order.
+fn in_order(set: &PurposeSet, order: Order) -> Vec<usize> {
+    let mut left: Vec<usize> = (0..set.purposes.len()).collect();
+    if order == Order::LongestFirst {
+        return left;
+    }
+    let mut ordered: Vec<usize> = left.drain(..left.len().min(1)).collect();
+    let mut covered: BTreeSet<SwitchId> = ordered.iter().flat_map(|&at| set.purposes[at].path()).collect();
+    while !left.is_empty() {
+        let is_better = |a: usize, b: usize| {
+            let new = |at: usize| set.purposes[at].path().filter(|id| !covered.contains(id)).count();
+            let length = |at: usize| set.purposes[at].steps.len();
+            new(a) * length(b) > new(b) * length(a)
+        };
+        let best = (1..left.len()).fold(0, |best, k| if is_better(left[k], left[best]) { k } else { best });
+        let at = left.remove(best);
+        covered.extend(set.purposes[at].path());
+        ordered.push(at);
+    }
+    ordered
 }
 
 impl Tester for Cover {

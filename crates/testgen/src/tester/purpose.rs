@@ -21,12 +21,23 @@ use ioxide_smt::solver::Decision;
 use ioxide_symex::{After, Ctx};
 
 use super::{Move, Stop, Tester};
-use crate::data::Pick;
 use crate::data::patterned::{Patterned, pick_patterned};
+use crate::data::{Pick, pick_uniform};
 use crate::purpose::Purpose;
 
 /// Silences a message that somebody else sends may take.
 const MAX_SILENCES: usize = 3;
+
+/// How the values of inputs are chosen among those that lead on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// By patterns of equality in turn, values at random.
+    #[default]
+    Patterns,
+    /// Whole numbers from 0 up to this many, each as likely as the other; other sorts at random.
+    /// What cannot be is drawn again (000 sec. 6).
+    Uniform(i64),
+}
 
 /// Follows one purpose.
 #[derive(Clone, Debug)]
@@ -36,6 +47,7 @@ pub struct PurposeGuided {
     /// How many runs there were before this one: data is varied from run to run.
     round: usize,
     is_first: bool,
+    choice: Choice,
     progress: Progress,
 }
 
@@ -65,7 +77,19 @@ impl PurposeGuided {
     #[must_use]
     pub fn new(purpose: Purpose, seed: u64) -> Self {
         let rng = ChaCha8Rng::seed_from_u64(seed);
-        Self { purpose, rng, round: 0, is_first: true, progress: Progress::default() }
+        Self {
+            purpose,
+            rng,
+            round: 0,
+            is_first: true,
+            choice: Choice::default(),
+            progress: Progress::default(),
+        }
+    }
+
+    /// Chooses values in another way from now on.
+    pub fn choose(&mut self, choice: Choice) {
+        self.choice = choice;
     }
 
     /// The purpose it follows.
@@ -198,9 +222,15 @@ impl PurposeGuided {
         let facts: Vec<Term> =
             facts.iter().map(|&fact| cx.pool.substitute(fact, &self.progress.known)).collect();
         let fields = self.fields(cx, id);
-        let wish =
-            Patterned { fields: &fields, facts: &facts, beside: &self.progress.values, first: self.round };
-        match pick_patterned(cx, &mut self.rng, &wish) {
+        let picked = match self.choice {
+            Choice::Patterns => {
+                let (beside, first) = (&self.progress.values[..], self.round);
+                let wish = Patterned { fields: &fields, facts: &facts, beside, first };
+                pick_patterned(cx, &mut self.rng, &wish)
+            }
+            Choice::Uniform(n) => pick_uniform(cx, &mut self.rng, &fields, &facts, n),
+        };
+        match picked {
             Pick::Values(values) => Ok(values),
             Pick::Impossible => Err("no values lead on along the purpose".into()),
             Pick::Unknown(why) => Err(format!("no values were found that lead on along the purpose: {why}")),

@@ -1,0 +1,110 @@
+//! `ioxide judge`: the monitor on a recorded trace.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use ioxide_model::sts::Model;
+use ioxide_model::trace::Trace;
+use ioxide_report::terminal::explanation;
+use ioxide_runner::judge::{Judged, judge, plain_trace};
+use ioxide_runner::record::Record;
+use ioxide_symex::Ctx;
+use serde_json::json;
+
+use super::replay::first_failing;
+use super::test::refuse_timed;
+use crate::args::Judge;
+use crate::exit::{ExitStatus, Stop};
+use crate::{load, record, solver};
+
+/// Steps shown before the forbidden one.
+const LAST_STEPS: usize = 20;
+
+/// Judges the trace and says why.
+pub fn run(args: &Judge) -> Result<ExitStatus, Stop> {
+    let (_, mut model) = load::model(&args.file, &args.set)?;
+    refuse_timed(&model)?;
+    let trace = read(args, &model)?;
+    if trace.is_empty() {
+        return Err(Stop::new(ExitStatus::Nothing, format!("`{}` has no steps", args.trace)));
+    }
+    let mut solver = solver::make(&args.solver)?;
+    let judged = judge(&mut Ctx::new(&mut model, &mut *solver), &trace);
+    let mut out = io::stdout().lock();
+    if args.json {
+        show_json(&mut out, &judged)?;
+    } else {
+        show(&mut out, &model, &trace, &judged)?;
+    }
+    Ok(if judged.forbidden.is_some() { ExitStatus::Failure } else { ExitStatus::Success })
+}
+
+/// The trace, from a record or from plain lines.
+fn read(args: &Judge, model: &Model) -> Result<Trace, Stop> {
+    let misfit = |error: String| {
+        Stop::usage(format!("`{}` does not fit the model: {error}", args.trace))
+            .help("a line is {\"label\": \"...\", \"args\": {...}} or {\"quiescence\": true}")
+    };
+    let is_folder = Path::new(&args.trace).is_dir();
+    let text = if is_folder { String::new() } else { load::read(&args.trace).map_err(as_usage)? };
+    let recorded = if is_folder {
+        Some(record::read(&args.trace)?)
+    } else if text.lines().next().is_some_and(|first| first.contains("\"ioxide-record\"")) {
+        Some(Record::read(text.as_bytes()).map_err(|error| Stop::usage(error.to_string()))?)
+    } else {
+        None
+    };
+    if let Some(recorded) = recorded {
+        let run =
+            args.number.map_or_else(|| first_failing(&recorded), |number| Ok(number.saturating_sub(1)))?;
+        return recorded.trace(model, run).map_err(|error| misfit(error.to_string()));
+    }
+    plain_trace(model, &text).map_err(|error| misfit(error.to_string()))
+}
+
+/// A trace that is no text is a wrong argument, not a wrong model.
+fn as_usage(stop: Stop) -> Stop {
+    crate::exit::say(&stop);
+    Stop::quiet(ExitStatus::Usage)
+}
+
+fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &Judged) -> io::Result<()> {
+    if let Some(told) = &judged.forbidden {
+        writeln!(out, "FAIL at step {}", judged.steps)?;
+        let from = judged.steps.saturating_sub(LAST_STEPS);
+        for (at, label) in trace.labels[..judged.steps].iter().enumerate().skip(from) {
+            let mark = if at + 1 == judged.steps { "✗" } else { " " };
+            writeln!(out, "  {mark} {:>3}  {}", at + 1, label.show(&model.pool, &model.sts))?;
+        }
+        return explanation(told, out);
+    }
+    let steps = if judged.steps == 1 { "1 step is".into() } else { format!("{} steps are", judged.steps) };
+    writeln!(out, "PASS: {steps} allowed")?;
+    if let Some(at) = judged.unspecified {
+        writeln!(
+            out,
+            "the specification does not mention the input at step {at}: nothing after it can be wrong"
+        )?;
+    }
+    if judged.doubts > 0 {
+        writeln!(out, "the solver left {} questions open; what they concern was allowed", judged.doubts)?;
+    }
+    Ok(())
+}
+
+fn show_json(out: &mut impl Write, judged: &Judged) -> Result<(), Stop> {
+    let verdict = if judged.forbidden.is_some() { "fail" } else { "pass" };
+    let told = judged.forbidden.as_ref().map(serde_json::to_value).transpose();
+    let told = told.map_err(|error| Stop::new(ExitStatus::Internal, error.to_string()))?;
+    let result = json!({
+        "version": 1,
+        "verdict": verdict,
+        "steps": judged.steps,
+        "explanation": told,
+        "unspecified_at": judged.unspecified,
+        "belief": judged.belief,
+        "doubts": judged.doubts,
+    });
+    writeln!(out, "{result}")?;
+    Ok(())
+}
