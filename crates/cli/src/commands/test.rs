@@ -27,7 +27,7 @@ const RUNS: u64 = 10;
 
 /// Who decides the moves.
 enum Chosen {
-    Random(Random),
+    Random(Box<Random>),
     Cover(Box<Cover>, Box<PurposeSet>),
     Purpose(Box<PurposeGuided>),
 }
@@ -85,7 +85,7 @@ impl Chosen {
         match args.tester.as_str() {
             "random" => {
                 let config = RandomConfig { steps: args.steps, ..RandomConfig::default() };
-                Ok(Self::Random(Random::new(config, seed)))
+                Ok(Self::Random(Box::new(Random::new(config, seed))))
             }
             "cover" => {
                 let set = purposes::found(spec, &args.solver, MAX_STATES)?;
@@ -105,7 +105,7 @@ impl Chosen {
 
     fn tester(&mut self) -> &mut dyn Tester {
         match self {
-            Self::Random(tester) => tester,
+            Self::Random(tester) => &mut **tester,
             Self::Cover(tester, _) => &mut **tester,
             Self::Purpose(tester) => &mut **tester,
         }
