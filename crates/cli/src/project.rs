@@ -12,7 +12,9 @@ use std::time::Duration;
 use std::{fs, io};
 
 use ioxide_runner::adapter::server::{Ready, ServerConfig};
+use ioxide_runner::adapter::text::{Framing, Speech};
 use ioxide_runner::adapter::{BadSpec, SutSpec};
+use ioxide_runner::codec::text::TextConfig;
 
 use self::table::{File, Table};
 use crate::exit::Stop;
@@ -32,6 +34,8 @@ pub struct Described {
     pub server: Option<ServerConfig>,
     /// Variables added to the environment of what is started.
     pub environment: Vec<(String, String)>,
+    /// How it speaks, if not the adapter protocol.
+    pub speech: Option<Speech>,
     /// Milliseconds of silence that count as quiescence.
     pub quiescence_ms: Option<u64>,
 }
@@ -39,7 +43,9 @@ pub struct Described {
 /// The system that `text` is: `kind:...`, or a name from the project file.
 pub fn find(text: &str) -> Result<Described, Stop> {
     match text.parse() {
-        Ok(spec) => Ok(Described { spec, server: None, environment: Vec::new(), quiescence_ms: None }),
+        Ok(spec) => {
+            Ok(Described { spec, server: None, environment: Vec::new(), speech: None, quiescence_ms: None })
+        }
         Err(error @ BadSpec::NoKind(_)) => match fs::read_to_string(FILE) {
             Ok(content) => named(&content, text, free_port()?),
             Err(reason) if reason.kind() == io::ErrorKind::NotFound => {
@@ -97,14 +103,26 @@ fn described(system: &Table<'_>, port: u16) -> Result<Described, Stop> {
         "stdio" => "command",
         "tcp" => "address",
         "model" => "file",
+        "text" if system.has("command") => "command",
+        "text" => "address",
         _ => {
-            let problem = format!("there is no kind of system `{kind}`; there are `model`, `stdio`, `tcp`");
+            let problem =
+                format!("there is no kind of system `{kind}`; there are `model`, `stdio`, `tcp`, `text`");
             return Err(system.wrong("kind", &problem));
         }
     };
-    system.only(&[&COMMON[..], &["quiescence_ms", place]].concat())?;
-    let typed = format!("{kind}:{}", system.needed(place, text(place)?)?);
+    let of_kind = if kind == "text" { &TEXT[..] } else { &[] };
+    system.only(&[&COMMON[..], of_kind, &["quiescence_ms", place]].concat())?;
+    let way = if kind == "text" && place == "command" {
+        "stdio"
+    } else if kind == "text" {
+        "tcp"
+    } else {
+        &kind
+    };
+    let typed = format!("{way}:{}", system.needed(place, text(place)?)?);
     let spec = typed.parse().map_err(|error: BadSpec| system.wrong(place, &error.to_string()))?;
+    let speech = if kind == "text" { Some(speech(system)?) } else { None };
     let environment = system.texts("environment")?;
     let environment: Vec<(String, String)> = environment
         .into_iter()
@@ -124,7 +142,30 @@ fn described(system: &Table<'_>, port: u16) -> Result<Described, Stop> {
             None
         }
     };
-    Ok(Described { spec, server, environment, quiescence_ms: system.number("quiescence_ms")? })
+    Ok(Described { spec, server, environment, speech, quiescence_ms: system.number("quiescence_ms")? })
+}
+
+/// The keys of a system that speaks text.
+const TEXT: [&str; 5] = ["inputs", "outputs", "more", "framing", "reset"];
+
+/// How a system speaks that has a protocol of its own.
+fn speech(system: &Table<'_>) -> Result<Speech, Stop> {
+    let framing =
+        match system.text("framing")?.as_deref().map(|text| text.split_once(':').unwrap_or((text, ""))) {
+            None | Some(("line", "")) => Framing::Line,
+            Some(("delimiter", mark)) if !mark.is_empty() => Framing::Delimiter(mark.to_owned()),
+            Some(("length", width)) if matches!(width.parse(), Ok(1..=8usize)) => {
+                Framing::Length(width.parse().unwrap_or(4))
+            }
+            Some(_) => {
+                return Err(
+                    system.wrong("framing", "write `line`, `delimiter:TEXT` or `length:BYTES` (1 to 8)")
+                );
+            }
+        };
+    let (inputs, outputs) = (system.texts("inputs")?, system.texts("outputs")?);
+    let text = TextConfig { inputs, outputs, more: system.text("more")? };
+    Ok(Speech { text, framing, reset: system.text("reset")? })
 }
 
 /// How a server says that it is ready: `tcp:ADDR` accepts, or `line:TEXT` on its standard output.

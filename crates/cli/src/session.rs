@@ -13,6 +13,7 @@ use ioxide_runner::adapter::model::ModelAdapter;
 use ioxide_runner::adapter::process::ProcessAdapter;
 use ioxide_runner::adapter::server::{Server, ServerConfig};
 use ioxide_runner::adapter::tcp::TcpAdapter;
+use ioxide_runner::adapter::text::{Speech, TextAdapter};
 use ioxide_runner::adapter::{Adapter, AdapterError, Connection, SutSpec};
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, campaign};
 use ioxide_runner::clock::Monotonic;
@@ -65,7 +66,7 @@ pub enum System {
     /// An address that speaks it.
     Tcp(String),
     /// A system of the project file, with what it needs.
-    Project(Box<Self>, Needs),
+    Project(Box<Self>, Box<Needs>),
 }
 
 /// What a system of the project file needs.
@@ -75,27 +76,29 @@ pub struct Needs {
     server: Option<ServerConfig>,
     /// Variables added to the environment of what is started.
     environment: Vec<(String, String)>,
+    /// How it speaks, if not the adapter protocol.
+    speech: Option<Speech>,
 }
 
 impl System {
     /// The system `text` names; a model is loaded.
     pub fn named(text: &str) -> Result<Self, Stop> {
-        let Described { spec, server, environment, .. } = project::find(text)?;
+        let Described { spec, server, environment, speech, .. } = project::find(text)?;
         let system = match spec {
             SutSpec::Model(path) => Self::Model(Box::new(load::model(&path, &[])?.1)),
             SutSpec::Stdio(command) => Self::Stdio(command),
             SutSpec::Tcp(address) => Self::Tcp(address),
         };
-        Ok(match server.is_none() && environment.is_empty() {
+        Ok(match server.is_none() && environment.is_empty() && speech.is_none() {
             true => system,
-            false => Self::Project(Box::new(system), Needs { server, environment }),
+            false => Self::Project(Box::new(system), Box::new(Needs { server, environment, speech })),
         })
     }
 
     /// The system itself, and what it needs.
     fn with_needs(self) -> (Self, Needs) {
         match self {
-            Self::Project(system, needs) => (*system, needs),
+            Self::Project(system, needs) => (*system, *needs),
             system => (system, Needs::default()),
         }
     }
@@ -109,13 +112,23 @@ impl Session<'_> {
         let interface = Arc::new(spec.clone());
         let mut spec_solver = solver::make(wanted)?;
         let mut sut_solver = solver::make(wanted)?;
-        let (sut, Needs { server, environment }) = sut.with_needs();
+        let (sut, Needs { server, environment, speech }) = sut.with_needs();
         // Dropped, and so stopped, after the adapter.
         let _server = server.map(Server::start).transpose().map_err(trouble)?;
         let connection = Connection { seed: Some(config.seed), environment, ..Connection::default() };
         let mut sut_model;
-        let mut adapter: Box<dyn Adapter + '_> = match sut {
-            System::Model(model) => {
+        let spoken = |spec: SutSpec, speech, interface, connection: &Connection| {
+            TextAdapter::new(&spec, speech, interface, connection)
+                .map_err(|error| Stop::usage(error.to_string()))
+        };
+        let mut adapter: Box<dyn Adapter + '_> = match (sut, speech) {
+            (System::Stdio(command), Some(speech)) => {
+                Box::new(spoken(SutSpec::Stdio(command), speech, interface, &connection)?)
+            }
+            (System::Tcp(address), Some(speech)) => {
+                Box::new(spoken(SutSpec::Tcp(address), speech, interface, &connection)?)
+            }
+            (System::Model(model), _) => {
                 sut_model = *model;
                 let cx = Ctx::new(&mut sut_model, &mut *sut_solver);
                 let adapter = ModelAdapter::new(&interface, cx, config.seed);
@@ -123,13 +136,13 @@ impl Session<'_> {
                     adapter.map_err(|error| Stop::usage(format!("this model cannot be played: {error}")))?,
                 )
             }
-            System::Stdio(command) => {
+            (System::Stdio(command), None) => {
                 Box::new(ProcessAdapter::start(&command, interface, connection).map_err(trouble)?)
             }
-            System::Tcp(address) => {
+            (System::Tcp(address), None) => {
                 Box::new(TcpAdapter::connect(&address, interface, connection).map_err(trouble)?)
             }
-            System::Project(..) => {
+            (System::Project(..), _) => {
                 return Err(Stop::usage("a system of the project file cannot be another one"));
             }
         };

@@ -13,6 +13,7 @@ mod spec;
 pub mod tcp;
 #[cfg(test)]
 mod tests;
+pub mod text;
 mod wire;
 
 use std::time::Duration;

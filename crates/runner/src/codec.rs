@@ -16,6 +16,7 @@ mod error;
 mod label;
 #[cfg(test)]
 mod tests;
+pub mod text;
 
 use ioxide_model::number::{Int, Rational};
 use ioxide_model::sort::{Ctor, DataField, DataId, DataKind, Sort};

@@ -21,7 +21,12 @@ pub fn run(args: &Adapter) -> Result<ExitStatus, Stop> {
 }
 
 fn check(args: &AdapterCheck) -> Result<ExitStatus, Stop> {
-    let Described { spec, server, environment, .. } = project::find(&args.sut)?;
+    let Described { spec, server, environment, speech, .. } = project::find(&args.sut)?;
+    if speech.is_some() {
+        return Err(
+            Stop::usage("a system that speaks text has no adapter").help("test it with `ioxide test`")
+        );
+    }
     if matches!(spec, SutSpec::Model(_)) {
         return Err(
             Stop::usage("a model as system has no adapter").help("name `stdio:COMMAND` or `tcp:ADDR`")

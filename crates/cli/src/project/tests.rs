@@ -63,6 +63,18 @@ fn mistakes_have_a_line_a_key_and_a_guess() {
 }
 
 #[test]
+fn speech_is_described() {
+    let text =
+        |framing: &str| format!("[sut.x]\nkind = \"text\"\naddress = \"h:1\"\nframing = \"{framing}\"\n");
+    let framing = |text: &str| named(text, "x", 7).map(|x| x.speech.map(|speech| speech.framing));
+    assert!(matches!(framing(&text("length:2")), Ok(Some(Framing::Length(2)))));
+    assert!(matches!(framing(&text("delimiter:;")), Ok(Some(Framing::Delimiter(_)))));
+    check("kind = \"text\"\naddress = \"h:1\"\nframing = \"length:9\"", &["ioxide.toml:4", "length:BYTES"]);
+    check("kind = \"text\"\naddress = \"h:1\"\ninput = {}", &["ioxide.toml:4", "mean `inputs`"]);
+    check("kind = \"text\"\naddress = \"h:1\"\noutputs = { A = 1 }", &["`sut.x.outputs.A`"]);
+}
+
+#[test]
 fn names_that_are_not_there_get_a_guess() {
     let told = |content: &str, name: &str| format!("{:?}", named(content, name, 7).expect_err(name));
     assert!(told(CONTENT, "addder").contains("did you mean `adder`?"));

@@ -4,7 +4,7 @@
 //! a run. Its error stream is captured, and its tail shown when something goes wrong.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -100,16 +100,15 @@ impl Process {
     }
 
     /// Ends the whole group, then lets go of the child.
-    fn kill(&mut self) {
+    pub(super) fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             kill_group(&mut child);
             child.wait().ok();
         }
     }
-}
 
-impl Link for Process {
-    fn open(&mut self) -> Result<Wire, AdapterError> {
+    /// Starts it afresh; what it says and where it is spoken to.
+    pub(super) fn streams(&mut self) -> Result<(BufReader<ChildStdout>, Patient), AdapterError> {
         self.kill();
         (self.ended, self.tail) = (None, Tail::default());
         let mut child = shell(&self.command)
@@ -126,7 +125,14 @@ impl Link for Process {
         };
         let tail = self.tail.clone();
         std::thread::spawn(move || keep_tail(stderr, &tail));
-        Ok(Wire::new(BufReader::new(stdout), Patient::new(stdin)))
+        Ok((BufReader::new(stdout), Patient::new(stdin)))
+    }
+}
+
+impl Link for Process {
+    fn open(&mut self) -> Result<Wire, AdapterError> {
+        let (reader, writer) = self.streams()?;
+        Ok(Wire::new(reader, writer))
     }
 
     fn status(&mut self, patience: Duration) -> Option<String> {
@@ -153,7 +159,7 @@ impl Link for Process {
 }
 
 /// Writes to a pipe in a thread of its own: a process that does not read cannot block a run.
-struct Patient(SyncSender<Vec<u8>>);
+pub(super) struct Patient(SyncSender<Vec<u8>>);
 
 impl Patient {
     fn new(mut stdin: ChildStdin) -> Self {

@@ -81,17 +81,30 @@ impl Socket {
         }
         Err(last)
     }
-}
 
-impl Link for Socket {
-    fn open(&mut self) -> Result<Wire, AdapterError> {
+    /// Connects afresh; what it says and where it is spoken to.
+    pub(super) fn streams(&mut self) -> Result<(BufReader<TcpStream>, TcpStream), AdapterError> {
+        self.hang_up();
         let stream = self.connect()?;
         stream.set_nodelay(true).map_err(|error| self.cannot(&error))?;
         stream.set_write_timeout(Some(self.limit)).map_err(|error| self.cannot(&error))?;
         let reader = stream.try_clone().map_err(|error| self.cannot(&error))?;
         let writer = stream.try_clone().map_err(|error| self.cannot(&error))?;
         self.stream = Some(stream);
-        Ok(Wire::new(BufReader::new(reader), writer))
+        Ok((BufReader::new(reader), writer))
+    }
+
+    pub(super) fn hang_up(&mut self) {
+        if let Some(stream) = self.stream.take() {
+            stream.shutdown(Shutdown::Both).ok();
+        }
+    }
+}
+
+impl Link for Socket {
+    fn open(&mut self) -> Result<Wire, AdapterError> {
+        let (reader, writer) = self.streams()?;
+        Ok(Wire::new(reader, writer))
     }
 
     /// A socket has no status of its own: its end is the end of its lines.

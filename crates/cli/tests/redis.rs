@@ -1,0 +1,69 @@
+//! A server with a text protocol, without code: Redis passes, a faulty one fails, nonsense is no verdict.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn example() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/redis")
+}
+
+fn test(folder: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ioxide"))
+        .args(["test", "redis.iox", "--sut", "redis", "--tester", "random", "--seed", "1", "--runs", "3"])
+        .args(["--steps", "60", "--json"])
+        .current_dir(folder)
+        .output()
+        .expect("the program runs")
+}
+
+#[test]
+fn a_real_server_passes() {
+    if Command::new("redis-server").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no redis-server");
+        return;
+    }
+    let output = test(&example());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+/// Tests a server that answers every line with `reply`.
+fn against(reply: &'static str) -> Output {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut writer = stream.try_clone().expect("a stream");
+            for line in BufReader::new(stream).lines().map_while(Result::ok) {
+                let answer = if line.starts_with("FLUSHALL") { "+OK\r\n" } else { reply };
+                if writer.write_all(answer.as_bytes()).is_err() {
+                    break;
+                }
+            }
+        }
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::copy(example().join("redis.iox"), folder.path().join("redis.iox")).expect("the model");
+    let project = fs::read_to_string(example().join("ioxide.toml")).expect("the project file");
+    let kept = project.lines().filter(|line| !line.starts_with("start") && !line.starts_with("ready"));
+    let project = kept.collect::<Vec<_>>().join("\n").replace("127.0.0.1:{port}", &address.to_string());
+    fs::write(folder.path().join("ioxide.toml"), project).expect("a file");
+    test(folder.path())
+}
+
+#[test]
+fn a_faulty_server_fails() {
+    let output = against(":7\r\n");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+}
+
+#[test]
+fn nonsense_and_half_messages_are_no_verdict() {
+    for (reply, says) in [("-ERR tea\r\n", "-ERR tea"), ("$5\r\n", "half a message")] {
+        let output = against(reply);
+        assert_eq!(output.status.code(), Some(6), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains(says), "{output:?}");
+    }
+}
