@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use ioxide_lang::{Loaded, Options};
+use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::Model;
@@ -90,6 +91,11 @@ fn finish(sources: Sources, loaded: Loaded) -> Result<(Sources, Model), Stop> {
             eprint!("{}", render::text(&sources, &errors));
             let count = errors.len();
             let plural = if count == 1 { "" } else { "s" };
+            let is_setting =
+                |error: &Diagnostic| matches!(error.code, Code::UnknownConstant | Code::BadOverride);
+            if errors.iter().all(is_setting) {
+                return Err(Stop::usage(format!("`--set` does not fit the model: {count} error{plural}")));
+            }
             Err(Stop::new(ExitStatus::Model, format!("the model has {count} error{plural}")))
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::BufReader;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
@@ -10,13 +10,29 @@ use ioxide_runner::event::EventKind;
 use ioxide_runner::record::Record;
 
 use crate::exit::Stop;
-use crate::session::RECORD;
+/// The record number `n` in `folder`: `campaign.jsonl`, `campaign-2.jsonl` and so on.
+fn numbered(folder: &str, n: u32) -> PathBuf {
+    let name = if n == 1 { "campaign.jsonl".to_owned() } else { format!("campaign-{n}.jsonl") };
+    Path::new(folder).join(name)
+}
+
+/// Where the next record in `folder` goes: no record is ever written over.
+pub fn next(folder: &str) -> PathBuf {
+    let free = (1..).map(|n| numbered(folder, n)).find(|path| !path.exists());
+    free.expect("some number is free")
+}
+
+/// The newest record in `folder`.
+pub fn newest(folder: &str) -> PathBuf {
+    let there = (1..).map(|n| numbered(folder, n)).take_while(|path| path.exists());
+    there.last().unwrap_or_else(|| numbered(folder, 1))
+}
 
 /// The record at `path`, a file or the directory given to `--report`.
 pub fn read(path: &str) -> Result<Record, Stop> {
     let mut file = Path::new(path).to_path_buf();
     if file.is_dir() {
-        file = file.join(RECORD);
+        file = newest(path);
     }
     let cannot = |why: String| {
         Stop::usage(format!("cannot read the record `{}`: {why}", file.display()))
@@ -36,6 +52,20 @@ pub fn model_file(record: &Record) -> Option<String> {
         EventKind::CampaignStarted(told) if !told.file.is_empty() => Some(told.file.clone()),
         _ => None,
     })
+}
+
+/// The constants that were overridden when the record was made.
+pub fn settings(record: &Record) -> Vec<String> {
+    let started = record.events.iter().find_map(|event| match &event.event {
+        EventKind::CampaignStarted(told) => Some(told.set.clone()),
+        _ => None,
+    });
+    started.unwrap_or_default()
+}
+
+/// How many runs the record has, finished or not.
+pub fn n_runs(record: &Record) -> u64 {
+    record.events.iter().filter(|event| matches!(event.event, EventKind::RunStarted(_))).count() as u64
 }
 
 /// The seed of run `run`.

@@ -7,6 +7,9 @@ use ioxide_model::diag::{Diagnostic, Severity};
 use ioxide_model::source::{FileId, Sources, Span};
 use serde_json::{Value as Json, json};
 
+/// Findings shown of one file; the rest is counted.
+const MAX_SHOWN: usize = 100;
+
 /// Lines shown around a finding.
 const CONTEXT: usize = 1;
 
@@ -15,9 +18,15 @@ pub fn text(sources: &Sources, diagnostics: &[Diagnostic]) -> String {
     let coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let renderer = if coloured { Renderer::styled() } else { Renderer::plain() };
     let mut out = String::new();
-    for diagnostic in diagnostics {
+    for diagnostic in diagnostics.iter().take(MAX_SHOWN) {
         out.push_str(&one(&renderer, sources, diagnostic));
         out.push_str("\n\n");
+    }
+    if diagnostics.len() > MAX_SHOWN {
+        out.push_str(&format!(
+            "… and {} more findings; `check --json` has them all\n\n",
+            diagnostics.len() - MAX_SHOWN
+        ));
     }
     out
 }

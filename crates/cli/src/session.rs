@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -27,7 +26,7 @@ use crate::args::SolverArgs;
 use crate::exit::{ExitStatus, Stop};
 use crate::progress::Progress;
 use crate::project::{self, Described};
-use crate::{load, solver};
+use crate::{load, record, solver};
 
 /// Set by the first Ctrl-C; the run ends after its step and everything is written.
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -155,22 +154,19 @@ impl Session<'_> {
     }
 }
 
-/// Where the record of a campaign lies.
-pub const RECORD: &str = "campaign.jsonl";
-
-fn reporters(show: Show, record: Option<&str>) -> Result<Vec<Box<dyn Reporter>>, Stop> {
+fn reporters(show: Show, folder: Option<&str>) -> Result<Vec<Box<dyn Reporter>>, Stop> {
     let mut reporters: Vec<Box<dyn Reporter>> = Vec::new();
-    if let Some(folder) = record {
-        let path = Path::new(folder).join(RECORD);
+    if let Some(folder) = folder {
+        let path = record::next(folder);
         let cannot = |error: io::Error| Stop::usage(format!("cannot write `{}`: {error}", path.display()));
         fs::create_dir_all(folder).map_err(cannot)?;
-        let file = File::create(&path).map_err(cannot)?;
+        let file = File::create_new(&path).map_err(cannot)?;
         reporters.push(Box::new(Recorder::new(BufWriter::new(file)).map_err(cannot)?));
     }
     if show == Show::People {
         let mut progress = Progress::new();
-        reporters
-            .push(Box::new(Terminal::new(io::stdout(), move |line: &str| progress.tick(|| line.to_owned()))));
+        let tick = move |line: &str| progress.tick(|| line.to_owned());
+        reporters.push(Box::new(Terminal::new(io::stdout(), tick)));
     }
     Ok(reporters)
 }
@@ -194,10 +190,14 @@ fn trouble(error: AdapterError) -> Stop {
 /// Milliseconds of silence that count as quiescence where nobody says otherwise.
 const QUIESCENCE_MS: u64 = 100;
 
-/// How long silence must last.
-pub fn patience(typed: impl Into<Option<u64>>) -> Duration {
+/// How long silence must last; a system that is really out there needs some time to answer.
+pub fn patience(sut: &System, typed: impl Into<Option<u64>>) -> Result<Duration, Stop> {
     let milliseconds = typed.into().unwrap_or(QUIESCENCE_MS);
-    Duration::from_millis(milliseconds)
+    match (sut, milliseconds) {
+        (System::Model(_), _) | (_, 1..) => Ok(Duration::from_millis(milliseconds)),
+        (_, 0) => Err(Stop::usage("`--quiescence-ms 0` leaves the system no time to answer")
+            .help("give it longer than its slowest answer takes")),
+    }
 }
 
 /// The exit status a campaign leads to.

@@ -146,8 +146,8 @@ fn deep_and_large_models_get_an_answer_or_a_limit() {
 #[test]
 fn wrong_settings_are_named() {
     check(&["show", "examples/brp/spec.iox", "--set", "MAX_RN"], 2, &["is not NAME=VALUE"]);
-    check(&["show", "examples/brp/spec.iox", "--set", "MAX=3"], 3, &["E0212", "MAX_RN"]);
-    check(&["show", "examples/brp/spec.iox", "--set", "MAX_RN=many"], 3, &["E0313"]);
+    check(&["show", "examples/brp/spec.iox", "--set", "MAX=3"], 2, &["E0212", "MAX_RN"]);
+    check(&["show", "examples/brp/spec.iox", "--set", "MAX_RN=many"], 2, &["E0313"]);
     check(&["show", "examples/adder.iox", "--format", "png"], 2, &["png"]);
     check(&["explain", "E9999"], 2, &["there is no code `E9999`"]);
     check(&["no-such-command"], 2, &["no-such-command"]);
@@ -163,6 +163,53 @@ fn systems_that_cannot_be_reached_have_no_verdict() {
     check(&["test", spec, "--sut", "tcp:127.0.0.1:1"], 6, &["127.0.0.1:1"]);
     check(&["test", "examples/atm/atm.iox", "--sut", "model:examples/atm/atm.iox"], 2, &["clocks"]);
     check(&["test", spec, "--sut", "model:examples/brp/spec.iox", "--tester", "magic"], 2, &["magic"]);
+}
+
+#[test]
+fn a_system_with_another_interface_is_refused() {
+    check(
+        &["test", "examples/brp/spec.iox", "--sut", "model:examples/adder.iox", "--seed", "1"],
+        6,
+        &["no verdict"],
+    );
+}
+
+#[test]
+fn a_model_without_transitions_has_nothing_to_run() {
+    let (_folder, path) = file("m.iox", b"model M { state s {} }");
+    check(&["test", &path, "--sut", &format!("model:{path}")], 4, &["no transitions"]);
+    check(
+        &["test", "examples/brp/spec.iox", "--sut", "tcp:127.0.0.1:1", "--quiescence-ms", "0"],
+        2,
+        &["no time"],
+    );
+}
+
+#[test]
+fn records_are_kept_and_settings_come_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let runs = folder.path().display().to_string();
+    let spec = "examples/brp/spec.iox";
+    let test = [
+        "test",
+        spec,
+        "--set",
+        "MAX_RN=1",
+        "--sut",
+        "model:examples/brp/spec.iox",
+        "--seed",
+        "1",
+        "--report",
+        &runs,
+    ];
+    check(&test, 1, &["FAIL"]);
+    check(&["replay", &runs, "--sut", "model:examples/brp/spec.iox"], 1, &["FAIL"]);
+    check(
+        &["replay", &runs, "--sut", "model:examples/brp/spec.iox", "--number", "0"],
+        2,
+        &["there is no run 0"],
+    );
+    check(&test, 1, &["campaign-2.jsonl"]);
 }
 
 #[test]
@@ -246,14 +293,19 @@ fn the_stepper_reads_commands_from_a_pipe() {
         .stdin
         .take()
         .expect("a pipe")
-        .write_all(b"1\nundo\nundo\nnonsense(\n99\nwait x\n\xc3\xa9\nquit\n")
+        .write_all(b"1\nundo\nundo\nnonsense(\n99\nwait x\nwait -1\nwait 600ms\n\xc3\xa9\nquit\n")
         .expect("written");
     let output = child.wait_with_output().expect("ends");
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}");
-    for says in
-        ["nothing to undo", "there is no choice 99", "is not a number of seconds", "there is no message"]
-    {
+    for says in [
+        "nothing to undo",
+        "there is no choice 99",
+        "time does not run backwards",
+        "+0.6s",
+        "is not a time",
+        "there is no message",
+    ] {
         assert!(text.contains(says), "should say `{says}`:\n{text}");
     }
 }

@@ -117,6 +117,18 @@ fn fits(expected: &[&str], actual: &[String]) -> bool {
 }
 
 #[test]
+fn the_model_of_the_language_page_is_clean_and_canonical() {
+    let page = fs::read_to_string(root().join("docs/book/src/language.md")).expect("a page");
+    let model = page.split("```text\n").nth(1).and_then(|rest| rest.split("```\n").next()).expect("a model");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("counter.iox");
+    fs::write(&path, model).expect("a file");
+    let (output, code) =
+        run(&format!("ioxide check --deep --max-states 10 {0} && ioxide fmt --check {0}", path.display()));
+    assert_eq!((code, output.contains(": ok (")), (0, true), "{output}");
+}
+
+#[test]
 fn the_pictures_are_those_of_the_examples() {
     let pictures = [
         ("adder", "adder.iox"),

@@ -50,7 +50,7 @@ fn a_recorded_failure_is_shrunk_where_it_still_fails() {
     let path = folder.path().to_string_lossy().into_owned();
     let (text, code) = ioxide(&["shrink", &path, "--sut", FAULTY]);
     assert_eq!(code, 1, "{text}");
-    assert!(text.contains("failing run: 18 steps"), "{text}");
+    assert!(text.contains("minimal failing run: 18 steps"), "{text}");
     let (text, code) = ioxide(&["shrink", &path, "--sut", "model:examples/brp/spec.iox"]);
     assert_eq!(code, 5, "{text}");
 }

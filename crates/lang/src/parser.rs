@@ -280,8 +280,16 @@ impl<'a> Parser<'a> {
                 .caret(format!("expected {expected}"))
                 .help("use `//` for a remark")
                 .fix(Span::new(self.file, span.start as usize, span.start as usize + 3), "//"),
-            _ => Diagnostic::new(self.syntax, span, format!("expected {expected}, found {}", self.found()))
-                .caret(format!("expected {expected}")),
+            _ => {
+                let message = format!("expected {expected}, found {}", self.found());
+                let diagnostic =
+                    Diagnostic::new(self.syntax, span, message).caret(format!("expected {expected}"));
+                let assignment = expected == "`=`" && matches!(self.slice(), "+" | "-" | "*" | "/");
+                match if assignment { habit("+=") } else { habit(self.slice()) } {
+                    Some(help) => diagnostic.help(help),
+                    None => diagnostic,
+                }
+            }
         }
     }
 
@@ -534,5 +542,23 @@ impl TokenKind {
                 | Slash
                 | Star
         )
+    }
+}
+
+/// What to write instead of something that other languages have.
+pub(crate) fn habit(text: &str) -> Option<&'static str> {
+    match text {
+        "and" => Some("and is written `&&`"),
+        "or" => Some("or is written `||`"),
+        "not" => Some("not is written `!`"),
+        "if" => Some("a guard starts with `when`; a choice between values is `if c then a else b`"),
+        ";" => Some("declarations and transitions end with their line; updates are separated by commas"),
+        "+=" | "-=" | "*=" | "/=" => Some("write the whole assignment: `n = n + 1`"),
+        "++" | "--" => Some("write `n = n + 1`"),
+        "<>" => Some("unequal is written `!=`"),
+        ":=" => Some("an assignment is written `=`"),
+        "let" | "mut" => Some("a variable is declared with `var`"),
+        "/" | "*" => Some("comments start with `//` and end with the line"),
+        _ => None,
     }
 }

@@ -231,7 +231,8 @@ fn report_circle(items: &[Item], circle: &[usize], sink: &mut Sink) {
             diagnostic.label(name.span, format!("`{}` is part of the circle", name.text))
         });
         diagnostic.help(
-            "functions are not recursive; use `exists` or `forall` over a range, or several transitions",
+            "nothing is defined by itself; what a function would repeat is said by `exists` or `forall` over a range, \
+             or by several transitions",
         )
     });
 }

@@ -19,11 +19,15 @@ pub(crate) fn nearest<'a>(
 /// How many names are compared.
 const MAX_CANDIDATES: usize = 5_000;
 
-/// The candidate at the smallest edit distance, if that is at most a third of the length.
+/// The candidate at the smallest edit distance, if that is at most a third of the length (one for
+/// names of two or three letters; a single letter is near to nothing else).
 /// Of equally near ones the first; names that differ only in case are always near.
 #[must_use]
 pub fn nearest_name<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).max(1);
+    let limit = match name.chars().count() {
+        0 | 1 => 0,
+        length => (length / 3).max(1),
+    };
     // Among very many names a near one means little, and looking at all of them takes long.
     let scored = candidates.take(MAX_CANDIDATES).filter_map(|candidate| {
         let distance =
@@ -73,7 +77,7 @@ mod tests {
         check("cuont", "amount count", Some("count"));
         check("integer", "int integer_", Some("integer_"));
         check("IDLE", "busy idle", Some("idle"));
-        check("x", "y z", Some("y"));
+        check("x", "y z", None);
         check("alpha", "omega beta", None);
     }
 }

@@ -135,9 +135,9 @@ fn functions_options_and_matches_are_written_out() {
         }"), @"
     start s
     a = none
-    p = Point { x: 1, y: 2 }
+    p = Point(x: 1, y: 2)
     one: s ?i [key == k1 && 2 * (if v == none then 0 else v.value) > 3] {a = some((if v == none then 0 else v.value) + 1)} s
-    two: s ?i [a != none && v == some(3)] {p = Point { x: p.y, y: p.x }} s
+    two: s ?i [a != none && v == some(3)] {p = Point(x: p.y, y: p.x)} s
     three: s ?i [key == k1] {} s
     four: s ?i [exists _0 in 0..2: p.x == _0 * _0] {} s
     five: s ?i [true] {a = if key == k1 then some(1) else none} s

@@ -126,7 +126,7 @@ impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
 
     fn shrunk(&mut self, told: &ShrunkTold) -> io::Result<()> {
         let size = told.trace.len();
-        let kind = if told.minimal { "smallest" } else { "smaller" };
+        let kind = if told.minimal { "minimal" } else { "smaller" };
         writeln!(
             self.out,
             "    {kind} failing run: {} (of {}), {} tried",
@@ -160,7 +160,7 @@ impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
         write!(self.out, "switches: {} certainly taken", told.covered.len())?;
         match told.never.is_empty() {
             true => writeln!(self.out, ", every one at least possibly"),
-            false => writeln!(self.out, ", {} never: {}", told.never.len(), told.never.join(", ")),
+            false => writeln!(self.out, ", {} never: {}", told.never.len(), listed(&told.never)),
         }
     }
 }
@@ -218,6 +218,13 @@ pub fn explanation(told: &Explanation, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "    why not   {}: {}", why.switch, why.reason)?;
     }
     Ok(())
+}
+
+/// The first names, and how many more there are.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN { format!("{shown} and {} more", names.len() - SHOWN) } else { shown }
 }
 
 fn plural(n: u64, word: &str) -> String {

@@ -62,7 +62,7 @@ pub trait Adapter {
 /// An input the system has taken.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// What the system said before it took the input, in order.
+    /// What the system said before it confirmed the input, in order; it may have taken the input earlier.
     pub earlier: Vec<Label>,
 }
 

@@ -54,6 +54,8 @@ pub struct CampaignConfig {
     pub sut: String,
     /// The file of the specification as it was named; a replay looks for it there.
     pub file: String,
+    /// Constants of the specification that were overridden, as `NAME=VALUE`.
+    pub set: Vec<String>,
 }
 
 impl Default for CampaignConfig {
@@ -69,6 +71,7 @@ impl Default for CampaignConfig {
             tester: "random".into(),
             sut: String::new(),
             file: String::new(),
+            set: Vec::new(),
         }
     }
 }
@@ -220,6 +223,7 @@ fn started(bench: &Bench<'_, '_>, config: &CampaignConfig) -> CampaignStarted {
     CampaignStarted {
         model: sts.name.to_string(),
         file: config.file.clone(),
+        set: config.set.clone(),
         switches: sts.switches.iter().map(|switch| switch.label.to_string()).collect(),
         tester: config.tester.clone(),
         sut: config.sut.clone(),

@@ -8,7 +8,7 @@
 use ioxide_model::concrete;
 use ioxide_model::index::IndexVec;
 use ioxide_model::label::Label;
-use ioxide_model::sts::{Sts, SwitchId};
+use ioxide_model::sts::{GateKind, Sts, SwitchId};
 use ioxide_symex::{Belief, Ctx};
 
 /// How often a switch was taken.
@@ -24,13 +24,16 @@ pub struct Taken {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
     taken: IndexVec<SwitchId, Taken>,
+    /// Whether a switch is internal: nobody sees it taken, so nothing is said about it.
+    internal: IndexVec<SwitchId, bool>,
 }
 
 impl Coverage {
     /// Nothing taken yet.
     #[must_use]
     pub fn new(sts: &Sts) -> Self {
-        Self { taken: IndexVec::filled(Taken::default(), sts.switches.len()) }
+        let internal = sts.switches.iter().map(|switch| sts.kind_of(switch) == GateKind::Internal).collect();
+        Self { taken: IndexVec::filled(Taken::default(), sts.switches.len()), internal }
     }
 
     /// How often `switch` was taken.
@@ -44,9 +47,10 @@ impl Coverage {
         self.taken.iter_enumerated().filter(|(_, taken)| taken.certain > 0).map(|(id, _)| id)
     }
 
-    /// The switches that were never even possibly taken.
+    /// The visible switches that were never even possibly taken.
     pub fn never(&self) -> impl Iterator<Item = SwitchId> + '_ {
-        self.taken.iter_enumerated().filter(|(_, taken)| taken.possible == 0).map(|(id, _)| id)
+        let untaken = self.taken.iter_enumerated().filter(|(_, taken)| taken.possible == 0);
+        untaken.map(|(id, _)| id).filter(|&id| !self.internal[id])
     }
 
     /// Counts one label that these switches explain.

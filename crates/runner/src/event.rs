@@ -59,6 +59,9 @@ pub struct CampaignStarted {
     /// Its file as it was named; empty if it has none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub file: String,
+    /// Constants that were overridden, as `NAME=VALUE`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set: Vec<String>,
     /// The labels of its switches, in order.
     pub switches: Vec<String>,
     /// Who decides the moves.

@@ -2,7 +2,8 @@
 //!
 //! 002's on-the-fly algorithm. There is one loop for every kind of test; they differ in
 //! the tester. An output that is already there comes before an input that is only meant to
-//! be sent, and what the system said before it took an input is judged before the input.
+//! be sent. Outputs that arrive while an input is on its way may have come before or after it;
+//! only if the specification allows no order of them is it a failure.
 //!
 //! *Promises.* Fail comes from the monitor and from nothing else. Trouble with the adapter
 //! is an error of the run, never a verdict. Every label is told before the next move.
@@ -176,15 +177,60 @@ impl Walk<'_, '_, '_, '_> {
         }
         let sent = match self.bench.adapter.send(label) {
             Ok(sent) => sent,
-            Err(error) => return Ok(Err(Ended::Trouble(error))),
+            Err(error) => return self.unsent(label, error),
         };
-        for earlier in sent.earlier.iter().chain([label]) {
-            let step = self.judge(earlier)?;
+        if sent.earlier.is_empty() {
+            return self.judge(label);
+        }
+        self.judge_racing(&sent.earlier, label)
+    }
+
+    /// Judges an input and the outputs that came while it was on its way.
+    ///
+    /// Whether the system took the input before or after them is not known: an adapter may confirm late.
+    /// So the belief becomes that of every order the specification allows. The order told is the one
+    /// reported if it is allowed. If none is, the outputs follow the input, so that the trace holds all.
+    fn judge_racing(&mut self, outputs: &[Label], input: &Label) -> io::Result<Step> {
+        let with_input_at = |at: usize| {
+            let mut labels = outputs.to_vec();
+            labels.insert(at, input.clone());
+            labels
+        };
+        let mut orders = Vec::new();
+        for at in (0..=outputs.len()).rev() {
+            let labels = with_input_at(at);
+            orders.extend(self.observed(&labels).map(|after| (labels, after)));
+        }
+        let told = orders.first().map_or_else(|| with_input_at(0), |(labels, _)| labels.clone());
+        for label in &told {
+            let step = self.judge(label)?;
             if step.is_err() {
                 return Ok(step);
             }
         }
+        for (_, other) in orders.into_iter().skip(1) {
+            self.after.join(other);
+        }
         Ok(Ok(()))
+    }
+
+    /// The monitor after `labels`, if none of them is forbidden.
+    fn observed(&mut self, labels: &[Label]) -> Option<After> {
+        let mut after = self.after.clone();
+        for label in labels {
+            after.observe(self.bench.cx, label).ok()?;
+        }
+        Some(after)
+    }
+
+    /// An input whose receipt was not confirmed: unless the system refused it, it is part of what happened
+    /// (it may be what broke the system), so it is told, and a replay gives it again.
+    fn unsent(&mut self, label: &Label, error: AdapterError) -> io::Result<Step> {
+        if !matches!(error, AdapterError::Refused(_)) {
+            // Whatever the monitor thinks of an input, it is never forbidden.
+            let _ = self.judge(label)?;
+        }
+        Ok(Err(Ended::Trouble(error)))
     }
 
     fn observe(&mut self, patience: Duration) -> io::Result<Step> {

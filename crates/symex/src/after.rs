@@ -125,6 +125,30 @@ impl After {
         Err(Box::new(explain::forbidden(cx, &self.belief, label)))
     }
 
+    /// Takes in what `other` believes: what happened is not known for sure, and it may be what `other`
+    /// has observed. Anything either of them allows is allowed.
+    pub fn join(&mut self, other: Self) {
+        self.doubts = self.doubts.max(other.doubts);
+        self.truncated |= other.truncated;
+        let mine = std::mem::replace(&mut self.belief, Belief::Unspecified);
+        self.belief = match (mine, other.belief) {
+            (Belief::Concrete(mut mine), Belief::Concrete(theirs)) => {
+                mine.extend(theirs);
+                Belief::Concrete(mine)
+            }
+            (Belief::Symbolic(mut mine), Belief::Symbolic(theirs)) => {
+                for state in theirs {
+                    if !mine.contains(&state) {
+                        mine.push(state);
+                    }
+                }
+                Belief::Symbolic(mine)
+            }
+            // A concrete and a symbolic belief of one model: nothing less than everything holds both.
+            _ => Belief::Unspecified,
+        };
+    }
+
     /// Whether the specification mentions this input now.
     pub fn accepts(&self, cx: &mut Ctx<'_>, label: &Label) -> bool {
         let next = match &self.belief {

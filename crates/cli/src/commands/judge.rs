@@ -11,7 +11,7 @@ use ioxide_runner::record::Record;
 use ioxide_symex::Ctx;
 use serde_json::json;
 
-use super::replay::first_failing;
+use super::replay::{first_failing, numbered};
 use super::test::refuse_timed;
 use crate::args::Judge;
 use crate::exit::{ExitStatus, Stop};
@@ -56,7 +56,7 @@ fn read(args: &Judge, model: &Model) -> Result<Trace, Stop> {
     };
     if let Some(recorded) = recorded {
         let run =
-            args.number.map_or_else(|| first_failing(&recorded), |number| Ok(number.saturating_sub(1)))?;
+            args.number.map_or_else(|| Ok(first_failing(&recorded)), |number| numbered(&recorded, number))?;
         return recorded.trace(model, run).map_err(|error| misfit(error.to_string()));
     }
     plain_trace(model, &text).map_err(|error| misfit(error.to_string()))

@@ -34,8 +34,12 @@ fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&str>) -> R
     let file = args.model.clone().or_else(|| record::model_file(&recorded)).ok_or_else(|| {
         Stop::usage(format!("`{}` does not name its model", args.run)).help("name it with `--model FILE`")
     })?;
-    let (_, spec) = load::model(&file, &args.set)?;
-    let run = args.number.map_or_else(|| first_failing(&recorded), |number| Ok(number.saturating_sub(1)))?;
+    let set = if args.set.is_empty() { record::settings(&recorded) } else { args.set.clone() };
+    let (_, spec) = load::model(&file, &set)?;
+    let run = match args.number {
+        Some(number) => numbered(&recorded, number)?,
+        None => first_failing(&recorded),
+    };
     let trace = recorded.trace(&spec, run).map_err(|error| {
         Stop::usage(format!("`{}` does not fit the model: {error}", args.run))
             .help("was the model changed since?")
@@ -46,29 +50,36 @@ fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&str>) -> R
             format!("run {} of `{}` has no steps", run + 1, args.run),
         ));
     }
+    let sut = System::named(&args.sut)?;
     let mut tester = Replayer::new(plan_of(&trace), Unmentioned::Stop);
     let config = CampaignConfig {
         seed: record::seed(&recorded, run).unwrap_or(0),
-        run: RunConfig { patience: patience(args.quiescence_ms), ..RunConfig::default() },
+        run: RunConfig { patience: patience(&sut, args.quiescence_ms)?, ..RunConfig::default() },
         shrink,
         tester: format!("replay of run {}", run + 1),
         sut: args.sut.clone(),
         file,
+        set,
         ..CampaignConfig::default()
     };
-    let session = Session {
-        spec,
-        sut: System::named(&args.sut)?,
-        tester: &mut tester,
-        solver: &args.solver,
-        show: Show::People,
-        record: report,
-    };
+    let session =
+        Session { spec, sut, tester: &mut tester, solver: &args.solver, show: Show::People, record: report };
     session.run(&config)
 }
 
-/// The number of the first run that failed, or of the first run.
-pub fn first_failing(recorded: &Record) -> Result<u64, Stop> {
+/// The run that people call `number`.
+pub fn numbered(recorded: &Record, number: u64) -> Result<u64, Stop> {
+    match record::n_runs(recorded) {
+        n if (1..=n).contains(&number) => Ok(number - 1),
+        n => {
+            Err(Stop::usage(format!("there is no run {number}: the record has {n}"))
+                .help("runs count from 1"))
+        }
+    }
+}
+
+/// The first run that failed, or the first run.
+pub fn first_failing(recorded: &Record) -> u64 {
     let mut finished = recorded.events.iter().filter_map(|event| match &event.event {
         EventKind::RunFinished(told) => Some(told),
         _ => None,
@@ -76,5 +87,5 @@ pub fn first_failing(recorded: &Record) -> Result<u64, Stop> {
     let first = finished.clone().next();
     let failing = finished.find(|told| told.outcome == Outcome::Fail).or(first);
     // A run that was cut off has no end; it is still there.
-    Ok(failing.map_or(0, |told| told.run))
+    failing.map_or(0, |told| told.run)
 }

@@ -8,6 +8,7 @@ mod view;
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
 use ioxide_model::sts::Model;
 use ioxide_symex::{After, Belief, Ctx, Observed};
 
@@ -71,6 +72,19 @@ fn recorded(from: &str, model: &Model) -> Result<Vec<Label>, Stop> {
     Ok(labels)
 }
 
+/// A time as models write it (`600ms`, `1.5s`, `2min`), or a number of seconds.
+fn duration(text: &str) -> Result<Rational, String> {
+    let units = [("ms", (1, 1000)), ("min", (60, 1)), ("h", (3600, 1)), ("s", (1, 1))];
+    let unit = units.iter().find_map(|(name, scale)| Some((text.strip_suffix(name)?, *scale)));
+    let (number, (numer, denom)) = unit.unwrap_or((text, (1, 1)));
+    let scale = Rational::new(numer.into(), denom.into()).unwrap_or(Rational::ONE);
+    match number.trim().parse::<Rational>() {
+        Ok(time) if !time.is_negative() => Ok(time.mul(&scale)),
+        Ok(_) => Err(format!("time does not run backwards: `{text}`")),
+        Err(_) => Err(format!("`{text}` is not a time; write `1.5s` or `600ms`")),
+    }
+}
+
 enum Next {
     Go,
     Quit,
@@ -128,11 +142,7 @@ impl<'m> Session<'m> {
             return choice.label(&mut self.cx, &[]);
         }
         if let Some(time) = line.strip_prefix("wait ") {
-            let time = time.trim().trim_end_matches('s').trim();
-            return time
-                .parse()
-                .map(Label::Delay)
-                .map_err(|_| format!("`{time}` is not a number of seconds"));
+            return duration(time.trim()).map(Label::Delay);
         }
         let typed = message::read(self.cx.pool, self.cx.sts, line)?;
         if let Some(label) = typed.label(self.cx.sts) {

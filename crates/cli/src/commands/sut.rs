@@ -34,6 +34,7 @@ fn factory(args: &Sut) -> Result<Arc<NewSolver>, Stop> {
 }
 
 fn stdio(model: &Model, new_solver: &NewSolver, seed: u64) -> Result<ExitStatus, Stop> {
+    eprintln!("playing `{}`, seed {seed}", model.sts.name);
     let reader = BufReader::new(io::stdin());
     serve(model, new_solver, seed, reader, io::stdout().lock()).map_err(|error| trouble(&error))?;
     Ok(ExitStatus::Success)

@@ -39,22 +39,27 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
     if args.runs == Some(0) || args.steps == 0 {
         return Err(Stop::new(ExitStatus::Nothing, "nothing to run: `--runs` and `--steps` must be above 0"));
     }
+    if spec.sts.switches.is_empty() {
+        return Err(Stop::new(ExitStatus::Nothing, "nothing to run: the model has no transitions"));
+    }
+    let sut = System::named(&args.sut)?;
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let mut chosen = Chosen::named(args, &mut spec, seed)?;
     let config = CampaignConfig {
         runs: chosen.runs(args),
         seed,
         on_failure: if args.keep_going { OnFailure::GoOn } else { OnFailure::Stop },
-        run: RunConfig { patience: patience(args.quiescence_ms), ..RunConfig::default() },
+        run: RunConfig { patience: patience(&sut, args.quiescence_ms)?, ..RunConfig::default() },
         tester: format!("{} tester", args.tester),
         sut: args.sut.clone(),
         file: args.model.file.clone(),
+        set: args.model.set.clone(),
         ..CampaignConfig::default()
     };
     let shown = spec.clone();
     let session = Session {
         spec,
-        sut: System::named(&args.sut)?,
+        sut,
         tester: chosen.tester(),
         solver: &args.solver,
         show: if args.json { Show::Nothing } else { Show::People },
@@ -69,7 +74,7 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
     } else {
         chosen.show(&mut out, &shown.sts)?;
         if let Some(folder) = &args.report {
-            eprintln!("record: {folder}/{}", crate::session::RECORD);
+            eprintln!("record: {}", crate::record::newest(folder).display());
         }
     }
     Ok(status(&outcome))

@@ -11,6 +11,7 @@ use crate::ast::{
 };
 use crate::lexer::TokenKind;
 use crate::parser::Abort;
+use crate::parser::habit;
 use crate::suggest;
 
 /// Words that start a declaration of the model and nothing in a state.
@@ -131,7 +132,10 @@ impl Parser<'_> {
             }
             "send" | "output" => diagnostic.help("the system sends with `emit`").fix(name.span, "emit"),
             "tau" => diagnostic.help("the system acts unseen with `internal`").fix(name.span, "internal"),
-            _ => suggest::nearest(diagnostic, &name, words),
+            text => match habit(text) {
+                Some(help) => diagnostic.help(help),
+                None => suggest::nearest(diagnostic, &name, words),
+            },
         };
         self.report(
             diagnostic.help("a transition reads `label: on message when condition { updates } -> state`"),

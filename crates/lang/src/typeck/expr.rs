@@ -299,6 +299,14 @@ impl Checker<'_, '_> {
 
     fn divide(&mut self, op: MulOp, left: Term, right: Term, span: Span) -> Option<Term> {
         let is_real = [left, right].iter().any(|&term| self.pool.sort(term) == Sort::Real);
+        if op != MulOp::Mul
+            && self.pool.as_value(right).and_then(Value::to_rational).is_some_and(|n| n.is_zero())
+        {
+            self.sink.push(
+                Diagnostic::new(Code::DivisorMayBeZero, span, "the divisor is always zero")
+                    .note("division is total: `x / 0` is 0 and `x % 0` is x"),
+            );
+        }
         match op {
             MulOp::Mul => Some(self.multiply(vec![left, right])),
             MulOp::Div if is_real => {

@@ -150,17 +150,14 @@ impl TermPool {
             }
             Node::ToReal(a) => call("real", &[*a]),
             Node::Floor(a) => call("floor", &[*a]),
-            Node::Concat(list) => (Binding::Sum, joined(list, " ++ ", Binding::Product)),
-            Node::Length(a) => call("len", &[*a]),
-            Node::Contains(a, b) => call("contains", &[*a, *b]),
-            Node::Prefix(a, b) => call("starts_with", &[*b, *a]),
-            Node::Suffix(a, b) => call("ends_with", &[*b, *a]),
+            Node::Concat(list) => (Binding::Sum, joined(list, " + ", Binding::Product)),
+            Node::Length(a) => (Binding::Atom, vec![one(a, Binding::Atom), text(".length()")]),
+            Node::Contains(a, b) => method(*a, "contains", *b),
+            Node::Prefix(a, b) => method(*b, "starts_with", *a),
+            Node::Suffix(a, b) => method(*b, "ends_with", *a),
             Node::Matches(a, pattern) => {
                 let pattern = quoted(&self.pattern_info(*pattern).text);
-                (
-                    Binding::Atom,
-                    vec![text("matches("), one(a, Binding::Loose), text(&format!(", {pattern})"))],
-                )
+                (Binding::Atom, vec![one(a, Binding::Atom), text(&format!(".matches({pattern})"))])
             }
             Node::Construct(data, ctor, args) => {
                 let ctor = &self.data(*data).ctors[*ctor as usize];
@@ -308,6 +305,16 @@ fn call(name: &str, args: &[Term]) -> (Binding, Vec<Piece>) {
     let mut pieces = vec![text(&format!("{name}("))];
     pieces.extend(joined(args, ", ", Binding::Loose));
     pieces.push(text(")"));
+    (Binding::Atom, pieces)
+}
+
+fn method(on: Term, name: &str, arg: Term) -> (Binding, Vec<Piece>) {
+    let pieces = vec![
+        Piece::Term(on, Binding::Atom),
+        text(&format!(".{name}(")),
+        Piece::Term(arg, Binding::Loose),
+        text(")"),
+    ];
     (Binding::Atom, pieces)
 }
 

@@ -272,10 +272,10 @@ fn strings_join_measure_and_compare() {
     let (ab, c, empty) =
         (d.pool.value(Value::str("ab")), d.pool.value(Value::str("ç\"")), d.pool.value(Value::str("")));
     let joined = d.pool.concat([ab, c, empty, d.s]);
-    d.shows(joined, r#""abç\"" ++ s"#);
+    d.shows(joined, r#""abç\"" + s"#);
     let flat = d.pool.concat([joined, joined]);
     let length = d.pool.length(flat);
-    d.shows(length, "2 * len(s) + 8");
+    d.shows(length, "2 * s.length() + 8");
     let nothing = d.pool.concat([]);
     assert_eq!(nothing, empty);
     let yes = d.pool.prefix(empty, d.s);
@@ -285,12 +285,12 @@ fn strings_join_measure_and_compare() {
     let no = d.pool.suffix(ab, c);
     assert!(d.pool.is_false(no));
     let kept = d.pool.prefix(ab, d.s);
-    d.shows(kept, r#"starts_with(s, "ab")"#);
+    d.shows(kept, r#"s.starts_with("ab")"#);
     let pattern = d.pool.pattern("[a-z]+").expect("a pattern");
     let yes = d.pool.matches(ab, pattern);
     assert!(d.pool.is_true(yes));
     let kept = d.pool.matches(d.s, pattern);
-    d.shows(kept, r#"matches(s, "[a-z]+")"#);
+    d.shows(kept, r#"s.matches("[a-z]+")"#);
 }
 
 #[test]

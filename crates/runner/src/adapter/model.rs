@@ -49,12 +49,10 @@ impl Adapter for ModelAdapter<'_> {
 
     fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
         let label = match &self.dictionary {
-            None => Some(input.clone()),
-            Some(dictionary) => dictionary.to_sut(input),
+            None => input.clone(),
+            Some(dictionary) => dictionary.to_sut(input)?,
         };
-        if let Some(label) = label {
-            self.player.input(&label)?;
-        }
+        self.player.input(&label)?;
         Ok(Sent::default())
     }
 
@@ -73,9 +71,13 @@ impl Adapter for ModelAdapter<'_> {
 }
 
 impl Dictionary {
-    /// The input as the system knows it; one it does not know is ignored, as it would be by name.
-    fn to_sut(&self, label: &Label) -> Option<Label> {
-        translated(&self.spec, &self.sut, label, GateKind::is_input)?.ok()
+    /// The input as the system knows it.
+    fn to_sut(&self, label: &Label) -> Result<Label, AdapterError> {
+        match translated(&self.spec, &self.sut, label, GateKind::is_input) {
+            Some(Ok(label)) => Ok(label),
+            Some(Err(error)) => Err(AdapterError::Refused(error.to_string())),
+            None => Err(AdapterError::Refused("only messages can be sent".into())),
+        }
     }
 
     fn to_spec(&self, label: &Label) -> Result<Label, AdapterError> {

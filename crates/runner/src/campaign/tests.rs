@@ -162,7 +162,7 @@ fn coverage_counts_what_was_surely_taken() {
     let Some(Event { event: EventKind::CampaignFinished(told), .. }) = events.last() else {
         panic!("no end")
     };
-    assert_eq!(told.never, ["exact"]);
+    assert!(told.never.is_empty(), "nobody can see whether the internal switch was taken");
 }
 
 #[test]

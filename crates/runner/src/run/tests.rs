@@ -266,3 +266,75 @@ fn a_run_that_is_stopped_tells_so_and_has_no_verdict() {
     assert!(matches!(finished.end, End::Interrupted));
     assert_eq!(events.len(), 2);
 }
+
+/// A system that answers before it confirms an input, and may break at an input.
+struct Hasty<'m> {
+    inner: crate::adapter::model::ModelAdapter<'m>,
+    inputs_left: usize,
+}
+
+impl Adapter for Hasty<'_> {
+    fn reset(&mut self) -> Result<(), AdapterError> {
+        self.inner.reset()
+    }
+
+    fn send(&mut self, input: &Label) -> Result<crate::adapter::Sent, AdapterError> {
+        if self.inputs_left == 0 {
+            return Err(AdapterError::Ended { status: "signal 11".into() });
+        }
+        self.inputs_left -= 1;
+        self.inner.send(input)?;
+        let earlier = match self.inner.observe(Duration::ZERO)? {
+            Observation::Output(label) => vec![label],
+            Observation::Quiet => Vec::new(),
+        };
+        Ok(crate::adapter::Sent { earlier })
+    }
+
+    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+        self.inner.poll()
+    }
+
+    fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
+        self.inner.observe(patience)
+    }
+}
+
+/// One run of a random tester against `spec` played hastily.
+fn hasty_run(spec: &Model, seed: u64, inputs: usize) -> Finished {
+    use crate::adapter::model::ModelAdapter;
+    use crate::clock::Stopped;
+    use ioxide_testgen::tester::random::{Random, RandomConfig};
+    let (mut spec_own, mut sut_own) = (spec.clone(), spec.clone());
+    let (mut a, mut b) = (ioxide_smt::brute::Brute::new(), ioxide_smt::brute::Brute::new());
+    let mut cx = Ctx::new(&mut spec_own, &mut a);
+    let inner = ModelAdapter::new(spec, Ctx::new(&mut sut_own, &mut b), seed).unwrap();
+    let mut adapter = Hasty { inner, inputs_left: inputs };
+    let stop = AtomicBool::new(false);
+    let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut coverage = Coverage::new(&spec.sts);
+    let (mut silent, mut clock) = (Silent, Stopped);
+    let mut teller = Teller::new(&mut silent, &mut clock);
+    let mut tester = Random::new(RandomConfig { steps: 40, ..RandomConfig::default() }, seed);
+    let id = RunId { run: 0, seed };
+    run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &mut teller).unwrap()
+}
+
+#[test]
+fn an_answer_that_overtakes_the_receipt_of_its_input_is_no_failure() {
+    for seed in 0..60 {
+        let spec = model(&Recipe::random(seed).text());
+        let finished = hasty_run(&spec, seed, usize::MAX);
+        let End::Verdict(verdict, reason) = &finished.end else { panic!("{:?}", finished.end) };
+        assert_ne!(*verdict, Verdict::Fail, "seed {seed}: {reason}");
+    }
+}
+
+#[test]
+fn the_input_that_breaks_the_system_is_part_of_the_trace() {
+    let spec = model(crate::samples::VENDING);
+    let finished = hasty_run(&spec, 1, 2);
+    assert!(matches!(finished.end, End::Error(AdapterError::Ended { .. })));
+    let inputs = finished.trace.labels.iter().filter(|label| matches!(label, Label::Input(..))).count();
+    assert_eq!(inputs, 3);
+}

@@ -18,6 +18,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, LocId, Sts, SwitchId};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
+use ioxide_smt::solver::Why;
 use ioxide_symex::{After, Belief, Ctx, Step, SymState, step};
 
 use super::{Move, Stop, Tester};
@@ -60,6 +61,8 @@ pub struct Random {
     rng: ChaCha8Rng,
     /// How often a switch was chosen, over all runs.
     chosen: BTreeMap<SwitchId, u64>,
+    /// Why values for an input could not be found at the last try, if the solver owed an answer.
+    owed: Option<Why>,
     last_look: LastLook,
 }
 
@@ -78,6 +81,7 @@ impl Random {
             config,
             rng: ChaCha8Rng::seed_from_u64(seed),
             chosen: BTreeMap::new(),
+            owed: None,
             last_look: LastLook::Pending,
         }
     }
@@ -89,6 +93,7 @@ impl Random {
             Belief::Symbolic(states) => States::Symbolic(states.iter().collect()),
             Belief::Unspecified => return None,
         };
+        self.owed = None;
         let mut candidates = inputs_of(cx.sts, &belief.locations());
         while let Some(at) = self.weighted(cx.sts, &candidates) {
             let id = candidates.swap_remove(at);
@@ -141,17 +146,31 @@ impl Random {
     fn concrete_values(&mut self, cx: &mut Ctx<'_>, state: &State, id: SwitchId) -> Option<Vec<Value>> {
         let switch = &cx.sts.switches[id];
         let wish = Wish { gate: switch.gate, guard: switch.guard, state: &state.values };
-        values_of(pick(cx, &mut self.rng, &wish))
+        let picked = pick(cx, &mut self.rng, &wish);
+        self.values_of(picked)
     }
 
     fn symbolic_values(&mut self, cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> Option<Vec<Value>> {
         let next = match step(cx, state, id) {
             Step::Taken(next) => next,
-            Step::Doubtful(..) | Step::Refuted => return None,
+            Step::Doubtful(_, why) => return self.values_of(Pick::Unknown(why)),
+            Step::Refuted => return None,
         };
         let fields = cx.sts.gates[cx.sts.switches[id].gate].fields.clone();
         let fields: Vec<_> = fields.into_iter().map(|field| cx.pool.indexed(field, next.depth)).collect();
-        values_of(pick_symbolic(cx, &mut self.rng, &fields, next.path.facts()))
+        let picked = pick_symbolic(cx, &mut self.rng, &fields, next.path.facts());
+        self.values_of(picked)
+    }
+
+    fn values_of(&mut self, pick: Pick) -> Option<Vec<Value>> {
+        match pick {
+            Pick::Values(values) => Some(values),
+            Pick::Impossible => None,
+            Pick::Unknown(why) => {
+                self.owed = Some(why);
+                None
+            }
+        }
     }
 
     fn wants_to_send(&mut self) -> bool {
@@ -183,7 +202,10 @@ impl Tester for Random {
             (true, Belief::Unspecified) => {
                 Move::Stop(Stop::GoalMissed("the specification says nothing any more".into()))
             }
-            (true, _) => Move::Stop(Stop::GoalMet("the specification is at its end".into())),
+            (true, _) => Move::Stop(match &self.owed {
+                Some(why) => Stop::GoalMissed(format!("no values for an input were found: {why}")),
+                None => Stop::GoalMet("the specification is at its end".into()),
+            }),
         }
     }
 }
@@ -223,9 +245,4 @@ fn inputs_of(sts: &Sts, locations: &[LocId]) -> Vec<SwitchId> {
     let is_input = |id: &SwitchId| sts.kind_of(&sts.switches[*id]) == GateKind::Input;
     let from = |&loc: &LocId| sts.switches_from(loc).map(|(id, _)| id).collect::<Vec<_>>();
     locations.iter().flat_map(from).filter(is_input).collect()
-}
-
-/// The values, if some were found; what the solver cannot say is not sent.
-fn values_of(picked: Pick) -> Option<Vec<Value>> {
-    if let Pick::Values(values) = picked { Some(values) } else { None }
 }
