@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "C functions are called through pointers from a loaded library")]
 //! The C functions of `libz3` that ioxide calls, by name, from a library loaded at run time.
 //!
 //! All of them exist since Z3 4.8.12. Types are as in `z3_api.h`, every handle an opaque
 //! pointer of its own type so that they cannot be confused.
+
+#![expect(unsafe_code, reason = "C functions are called through pointers from a loaded library")]
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fmt;

@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "the one place that calls the C functions of Z3")]
 //! A Z3 context with safe methods: every call is followed by a look at the error code.
 //!
 //! *Invariant.* An [`Ast`] or [`SolverHandle`] is only used with the context that made
 //! it, and lives as long as it: [`Z3`](super::Z3) drops all three together.
+
+#![expect(unsafe_code, reason = "the one place that calls the C functions of Z3")]
 
 use std::cell::RefCell;
 use std::ffi::{CString, c_int, c_uint};
