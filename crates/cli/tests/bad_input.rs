@@ -158,7 +158,11 @@ fn systems_that_cannot_be_reached_have_no_verdict() {
     let spec = "examples/brp/spec.iox";
     check(&["test", spec, "--sut", "brp"], 2, &["model:FILE"]);
     check(&["test", spec, "--sut", "model:nowhere.iox"], 2, &["nowhere.iox"]);
-    check(&["test", spec, "--sut", "stdio:/no/such/program"], 6, &["no verdict"]);
+    check(
+        &["test", spec, "--sut", "stdio:/no/such/program"],
+        6,
+        &["no verdict", "it said", "/no/such/program"],
+    );
     check(&["test", spec, "--sut", "stdio:echo hello"], 6, &["hello"]);
     check(&["test", spec, "--sut", "tcp:127.0.0.1:1"], 6, &["127.0.0.1:1"]);
     check(&["test", "examples/atm/atm.iox", "--sut", "model:examples/atm/atm.iox"], 2, &["clocks"]);

@@ -84,8 +84,24 @@ impl<L: Link> Remote<L> {
     /// Reaches the system and greets it.
     pub(super) fn new(link: L, model: Arc<Model>, connection: Connection) -> Result<Self, AdapterError> {
         let mut remote = Self { link, model, connection, live: None };
-        remote.open()?;
+        remote.open().map_err(|error| remote.with_last_words(error))?;
         Ok(remote)
+    }
+
+    /// `error` with what the system said outside the protocol; later the run tells that by itself.
+    fn with_last_words(&self, error: AdapterError) -> AdapterError {
+        let AdapterError::Ended { status } = error else { return error };
+        // Its error stream is read by another thread, which may be a moment behind.
+        let deadline = Instant::now() + LAST_BREATH * 2;
+        let mut words = self.link.last_words();
+        while words.trim().is_empty() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
+            words = self.link.last_words();
+        }
+        match words.trim() {
+            "" => AdapterError::Ended { status },
+            words => AdapterError::Ended { status: format!("{status}; it said: {words}") },
+        }
     }
 
     fn open(&mut self) -> Result<(), AdapterError> {
