@@ -17,7 +17,6 @@ mod test;
 
 use crate::args::{Args, Command};
 use crate::exit::{ExitStatus, Stop};
-use crate::project;
 
 /// Does what was asked.
 pub fn run(args: Args) -> Result<ExitStatus, Stop> {
@@ -29,14 +28,8 @@ pub fn run(args: Args) -> Result<ExitStatus, Stop> {
         Command::Show(args) => show::run(&args),
         Command::Step(args) => step::run(&args),
         Command::Sut(args) => sut::run(&args),
-        Command::Test(mut args) => {
-            args.quiescence_ms = project::quiescence(&args.sut, args.quiescence_ms)?;
-            test::run(&args)
-        }
-        Command::Replay(mut args) => {
-            args.quiescence_ms = project::quiescence(&args.sut, args.quiescence_ms)?;
-            replay::run(&args)
-        }
+        Command::Test(args) => test::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Shrink(args) => replay::shrink(&args),
         Command::Judge(args) => judge::run(&args),
         Command::Purposes(args) => purposes::run(&args),

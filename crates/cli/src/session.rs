@@ -190,9 +190,10 @@ fn trouble(error: AdapterError) -> Stop {
 /// Milliseconds of silence that count as quiescence where nobody says otherwise.
 const QUIESCENCE_MS: u64 = 100;
 
-/// How long silence must last; a system that is really out there needs some time to answer.
-pub fn patience(sut: &System, typed: impl Into<Option<u64>>) -> Result<Duration, Stop> {
-    let milliseconds = typed.into().unwrap_or(QUIESCENCE_MS);
+/// How long silence of the system called `name` must last: what was typed, else what the project file
+/// says. A system that is really out there needs some time to answer.
+pub fn patience(sut: &System, name: &str, typed: Option<u64>) -> Result<Duration, Stop> {
+    let milliseconds = project::quiescence(name, typed)?.unwrap_or(QUIESCENCE_MS);
     match (sut, milliseconds) {
         (System::Model(_), _) | (_, 1..) => Ok(Duration::from_millis(milliseconds)),
         (_, 0) => Err(Stop::usage("`--quiescence-ms 0` leaves the system no time to answer")
