@@ -1,0 +1,28 @@
+//! `bench`.
+
+use clap::{Args as ClapArgs, ValueEnum};
+
+use super::SolverArgs;
+
+/// Arguments of `bench`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:\n  ioxide bench scale --json")]
+pub struct Bench {
+    /// What to measure.
+    #[arg(value_enum)]
+    pub name: BenchName,
+    /// Prints the figures as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub solver: SolverArgs,
+}
+
+/// What can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BenchName {
+    /// Inputs and outputs until each mutant of the BRP is found.
+    Brp,
+    /// Exploration of the scaled BRP: states, merging, time.
+    Scale,
+}

@@ -1,0 +1,191 @@
+//! Commands around a system under test: `demo`, `sut`, `purposes`, `test`, `replay`, `shrink`, `judge`, `adapter`.
+
+use clap::{Args as ClapArgs, Subcommand};
+
+use super::{ModelArgs, SolverArgs};
+
+/// Arguments of `demo`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:\n  ioxide demo --seed 7")]
+pub struct Demo {
+    /// Seed of all random choices.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Prints the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `sut`.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  ioxide sut examples/brp/m1.iox --stdio\n  ioxide sut examples/brp/spec.iox --listen 127.0.0.1:7000 --seed 3"
+)]
+pub struct Sut {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Speaks the adapter protocol on stdin and stdout (the default).
+    #[arg(long, conflicts_with = "listen")]
+    pub stdio: bool,
+    /// Speaks it over TCP; a port alone binds to loopback.
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Option<String>,
+    /// Seed of the choices among outputs.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub solver: SolverArgs,
+}
+
+/// Arguments of `test`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  ioxide test examples/brp/spec.iox --sut model:examples/brp/m3.iox\n  \
+    ioxide test examples/brp/spec.iox --sut 'stdio:ioxide sut examples/brp/spec.iox' --runs 10")]
+pub struct Test {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// The system: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`.
+    #[arg(long, value_name = "SUT")]
+    pub sut: String,
+    /// How inputs are chosen: `cover` (test purposes that take every switch), `purpose:NAME` (a goal of the
+    /// model) or `random`.
+    #[arg(long, default_value = "cover", value_name = "TESTER")]
+    pub tester: String,
+    /// How many runs; if not given, `cover` executes every purpose five times, each time with other
+    /// data, and the other testers do ten runs.
+    #[arg(long, value_name = "N")]
+    pub runs: Option<u64>,
+    /// How many steps a run of the random tester has.
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    pub steps: usize,
+    /// Seed of all random choices.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Milliseconds of silence that count as quiescence [default: that of the project file, else 100].
+    #[arg(long, value_name = "MS")]
+    pub quiescence_ms: Option<u64>,
+    /// Goes on after a failing run.
+    #[arg(long)]
+    pub keep_going: bool,
+    /// Writes one record per run into this directory.
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<String>,
+    /// Prints the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub solver: SolverArgs,
+}
+
+/// Arguments of `replay`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:\n  ioxide replay runs --sut model:examples/brp/m3.iox")]
+pub struct Replay {
+    /// The record, or the directory given to `test --report`.
+    pub run: String,
+    /// Which run of the record, from 1; the first that failed if not given.
+    #[arg(long, value_name = "N")]
+    pub number: Option<u64>,
+    /// The model, if it has moved since.
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<String>,
+    /// Overrides a constant of the model.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// The system: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`.
+    #[arg(long, value_name = "SUT")]
+    pub sut: String,
+    /// Milliseconds of silence that count as quiescence [default: that of the project file, else 100].
+    #[arg(long, value_name = "MS")]
+    pub quiescence_ms: Option<u64>,
+    #[command(flatten)]
+    pub solver: SolverArgs,
+}
+
+/// Arguments of `shrink`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:\n  ioxide shrink runs --sut model:examples/brp/m5.iox --report smaller")]
+pub struct Shrink {
+    #[command(flatten)]
+    pub replay: Replay,
+    /// Runs it may take.
+    #[arg(long, default_value_t = 500, value_name = "N")]
+    pub attempts: u32,
+    /// Writes the record into this directory.
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<String>,
+}
+
+/// Arguments of `judge`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  ioxide judge examples/brp/spec.iox runs\n  \
+    echo '{\"label\": \"IACK\"}' | ioxide judge examples/brp/spec.iox -\n\n\
+    A trace is a record of `test --report`, or JSON lines: {\"label\": \"coin\", \"args\": {\"n\": 3}} for a\n\
+    message and {\"quiescence\": true} for silence. Exit code 0 if it is allowed, 1 if not.")]
+pub struct Judge {
+    /// The model: `.iox`, `.as`, `.dot` or RALib `.xml`.
+    pub file: String,
+    /// The trace: a file, the directory given to `test --report`, or `-` for stdin.
+    pub trace: String,
+    /// Which run of a record, from 1; the first that failed if not given.
+    #[arg(long, value_name = "N")]
+    pub number: Option<u64>,
+    /// Overrides a constant of the model.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Prints the verdict as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub solver: SolverArgs,
+}
+
+/// Arguments of `purposes`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  ioxide purposes examples/brp/spec.iox\n  \
+    ioxide purposes examples/brp/scaled.iox --set N=16 --set MAX_RN=20 --json\n\n\
+    Exit code 5 if some switch is neither covered nor proved unreachable.")]
+pub struct Purposes {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Looks at no more than this many symbolic states.
+    #[arg(long, default_value_t = 20_000, value_name = "N")]
+    pub max_states: usize,
+    /// Prints the purposes as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub solver: SolverArgs,
+}
+
+/// Arguments of `adapter`.
+#[derive(Debug, ClapArgs)]
+pub struct Adapter {
+    /// What to do with it.
+    #[command(subcommand)]
+    pub command: AdapterCommand,
+}
+
+/// What can be done with an adapter.
+#[derive(Debug, Subcommand)]
+pub enum AdapterCommand {
+    /// Talks to it by the book: greeting, one input of every kind, two resets, the end.
+    #[command(after_help = "Example:\n  ioxide adapter check 'stdio:ioxide sut examples/adder.iox'")]
+    Check(AdapterCheck),
+}
+
+/// Arguments of `adapter check`.
+#[derive(Debug, ClapArgs)]
+pub struct AdapterCheck {
+    /// The system: `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`.
+    pub sut: String,
+    /// Compares its messages with those of this model.
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<String>,
+    /// Milliseconds it may take to answer.
+    #[arg(long, default_value_t = 5_000, value_name = "MS")]
+    pub limit_ms: u64,
+    /// Prints the checks as JSON.
+    #[arg(long)]
+    pub json: bool,
+}

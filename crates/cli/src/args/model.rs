@@ -1,0 +1,100 @@
+//! Commands that read models: `check`, `fmt`, `explain`, `show`, `step`.
+
+use clap::{Args as ClapArgs, ValueEnum};
+
+use super::{ModelArgs, SolverArgs};
+
+/// Arguments of `check`.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  ioxide check examples/adder.iox\n  ioxide check --deep examples/brp/*.iox"
+)]
+pub struct Check {
+    /// The models.
+    #[arg(required = true)]
+    pub files: Vec<String>,
+    /// Overrides a constant of the models.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Adds the lints that need the solver.
+    #[arg(long)]
+    pub deep: bool,
+    /// The deep lints look at no more than this many symbolic states.
+    #[arg(long, default_value_t = 5_000, value_name = "N")]
+    pub max_states: usize,
+    /// Warnings count as errors.
+    #[arg(long)]
+    pub deny_warnings: bool,
+    /// Prints the findings as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub solver: SolverArgs,
+}
+
+/// Arguments of `fmt`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  ioxide fmt examples/adder.iox\n  ioxide fmt --check examples/brp/*.iox")]
+pub struct Fmt {
+    /// The models (`.iox`); `-` reads stdin and writes stdout.
+    #[arg(required = true)]
+    pub files: Vec<String>,
+    /// Changes nothing; fails if a file is not laid out canonically.
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  ioxide explain E0201\n  ioxide explain --list")]
+pub struct Explain {
+    /// The code, such as E0201.
+    #[arg(required_unless_present = "list")]
+    pub code: Option<String>,
+    /// Lists all codes.
+    #[arg(long)]
+    pub list: bool,
+}
+
+/// Arguments of `show`.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  ioxide show examples/adder.iox\n  ioxide show examples/brp/spec.iox --format svg > brp.svg"
+)]
+pub struct Show {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// How to show it.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// How a model is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A listing for people.
+    Text,
+    /// Graphviz.
+    Dot,
+    /// A picture.
+    Svg,
+    /// A diagram for Markdown.
+    Mermaid,
+    /// For programs.
+    Json,
+}
+
+/// Arguments of `step`.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Example:\n  ioxide step examples/slot-machine.iox\n\nType `help` inside to see what you can do."
+)]
+pub struct Step {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Starts in the state of a recorded run after step N: `RUN@N`.
+    #[arg(long, value_name = "RUN@N")]
+    pub from: Option<String>,
+    #[command(flatten)]
+    pub solver: SolverArgs,
+}
