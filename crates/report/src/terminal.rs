@@ -242,7 +242,7 @@ mod tests {
         let mut out = Vec::new();
         let mut terminal = Terminal::new(&mut out, |_: &str| ());
         for (seq, event) in (0..).zip(kinds) {
-            terminal.event(&Event { seq, time_ns: 0, event }).unwrap();
+            terminal.event(&Event { seq, time_ns: 0, run: None, event }).unwrap();
         }
         String::from_utf8(out).unwrap()
     }
@@ -256,7 +256,7 @@ mod tests {
         let trouble =
             Trouble { error: "the system ended: signal 11".into(), last_words: "one\ntwo\n".into() };
         let text = shown(vec![
-            EventKind::RunStarted(RunStarted { run: 0, seed: 1 }),
+            EventKind::RunStarted(RunStarted { run: 0, seed: 1, goal: String::new() }),
             EventKind::Trouble(trouble),
             finished(Outcome::Error),
         ]);
@@ -273,6 +273,7 @@ mod tests {
             verdict: VerdictWord::Inconclusive,
             reason: "the purpose went out of reach".into(),
             explanation: None,
+            signature: None,
         };
         let text = shown(vec![EventKind::Verdict(verdict), finished(Outcome::Inconclusive)]);
         insta::assert_snapshot!(text, @"run 1: inconclusive after 3 steps (the purpose went out of reach)");

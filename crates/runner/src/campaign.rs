@@ -257,6 +257,9 @@ fn finished(bench: &Bench<'_, '_>, found: &CampaignOutcome) -> CampaignFinished 
         interrupted: found.interrupted,
         covered: found.coverage.covered().map(name).collect(),
         never: found.coverage.never().map(name).collect(),
+        failures: Vec::new(),
+        latencies: Vec::new(),
+        suggested_patience_ms: None,
     }
 }
 

@@ -21,6 +21,9 @@ pub struct Event {
     pub seq: u64,
     /// When, in nanoseconds since the first.
     pub time_ns: u64,
+    /// The run it belongs to; told only where several runs go on at once, else it is the one begun last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<u64>,
     /// What.
     pub event: EventKind,
 }
@@ -83,6 +86,9 @@ pub struct RunStarted {
     pub run: u64,
     /// Its seed.
     pub seed: u64,
+    /// What it is for, if its tester has something in mind: a purpose, a test, a failure seen before.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub goal: String,
 }
 
 /// One step of a run.
@@ -137,6 +143,9 @@ pub struct VerdictTold {
     /// What the specification allowed instead; with `fail` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
+    /// What failures of the same kind have in common; with `fail` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
 }
 
 /// A verdict as a word.
@@ -287,6 +296,41 @@ pub struct CampaignFinished {
     pub covered: Vec<String>,
     /// Switches never even possibly taken.
     pub never: Vec<String>,
+    /// The failures by kind, in the order of their first runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<FailureKind>,
+    /// How long the system took to answer, by message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub latencies: Vec<LatencyTold>,
+    /// A time of silence that fits these latencies, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suggested_patience_ms: Option<u64>,
+}
+
+/// Failures of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureKind {
+    /// What they have in common.
+    pub signature: String,
+    /// The first run with one.
+    pub first: u64,
+    /// How many runs had one.
+    pub runs: u64,
+}
+
+/// How long the system took to say something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LatencyTold {
+    /// The message.
+    pub label: String,
+    /// How often it was seen.
+    pub n: u64,
+    /// Half of the times are no longer, in microseconds.
+    pub p50_us: u64,
+    /// 99 of 100 are no longer.
+    pub p99_us: u64,
+    /// The longest.
+    pub max_us: u64,
 }
 
 impl From<Verdict> for VerdictWord {

@@ -1,7 +1,9 @@
 //! A forbidden observation in words: observed against allowed, state by state.
 
+use std::collections::BTreeSet;
+
 use ioxide_model::label::Label;
-use ioxide_model::sts::Sts;
+use ioxide_model::sts::{LocId, Sts};
 use ioxide_model::term::{Node, Term, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
@@ -22,6 +24,37 @@ pub fn explanation(cx: &Ctx<'_>, forbidden: &Forbidden) -> Explanation {
         states: states(cx, &forbidden.before),
         n_states: forbidden.before.size().unwrap_or(0),
         why_not: refusals.map(|refusal| why_not(cx, forbidden, refusal)).collect(),
+    }
+}
+
+/// What failures of one kind have in common: what was seen, in which locations, and the parts of
+/// guards that stood against it. Values are left out, so that the same fault looks the same.
+#[must_use]
+pub fn signature(cx: &Ctx<'_>, forbidden: &Forbidden) -> String {
+    let seen = match &forbidden.label {
+        Label::Input(gate, _) => format!("?{}", cx.sts.gates[*gate].name),
+        Label::Output(gate, _) => format!("!{}", cx.sts.gates[*gate].name),
+        Label::Quiescence | Label::Delay(_) => "silence".to_owned(),
+    };
+    let locations: BTreeSet<LocId> = match &forbidden.before {
+        Belief::Concrete(states) => states.iter().map(|state| state.loc).collect(),
+        Belief::Symbolic(states) => states.iter().map(|state| state.loc).collect(),
+        Belief::Unspecified => BTreeSet::new(),
+    };
+    let locations: Vec<&str> = locations.into_iter().map(|loc| &*cx.sts.locations[loc].name).collect();
+    let against: BTreeSet<String> = forbidden.refusals.iter().map(|refusal| against(cx, refusal)).collect();
+    let against: Vec<String> = against.into_iter().collect();
+    let part = |lead: &str, words: String| if words.is_empty() { words } else { format!("{lead}{words}") };
+    format!("{seen}{}{}", part(" in ", locations.join(", ")), part(" against ", against.join(", ")))
+}
+
+/// A refusal without its values.
+fn against(cx: &Ctx<'_>, refusal: &Refusal) -> String {
+    let switch = &cx.sts.switches[refusal.switch].label;
+    match &refusal.blocked {
+        Blocked::Guard { conjunct } => format!("{switch} `{}`", cx.pool.show(*conjunct)),
+        Blocked::Sort { field, .. } => format!("{switch} `{}`", cx.pool.var_info(*field).name),
+        Blocked::Path | Blocked::Arity | Blocked::Enabled => switch.to_string(),
     }
 }
 

@@ -21,6 +21,7 @@ pub mod reporter;
 pub mod run;
 pub mod serve;
 pub mod shrink;
+pub mod suite;
 
 #[cfg(test)]
 mod samples;

@@ -57,7 +57,7 @@ impl<'r> Teller<'r> {
     /// # Errors
     /// If the reporter cannot take it.
     pub fn tell(&mut self, kind: EventKind) -> io::Result<()> {
-        let event = Event { seq: self.next, time_ns: self.clock.now_ns(), event: kind };
+        let event = Event { seq: self.next, time_ns: self.clock.now_ns(), run: None, event: kind };
         self.next += 1;
         self.reporter.event(&event)
     }

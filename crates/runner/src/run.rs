@@ -21,7 +21,7 @@ use ioxide_testgen::tester::{Move, Stop, Tester};
 use crate::adapter::{Adapter, AdapterError, Observation};
 use crate::coverage::{Coverage, explaining};
 use crate::event::{EventKind, LabelTold, Outcome, RunFinished, RunStarted, StepTold, Trouble, VerdictTold};
-use crate::explain::explanation;
+use crate::explain::{explanation, signature};
 use crate::reporter::Teller;
 
 /// What a run needs besides a tester.
@@ -110,8 +110,9 @@ pub fn run(
         let reason = "the model has clocks; testing timed models is not supported yet";
         return Err(io::Error::new(io::ErrorKind::Unsupported, reason));
     }
-    teller.tell(EventKind::RunStarted(RunStarted { run: id.run, seed: id.seed }))?;
     tester.start(id.seed);
+    let goal = tester.goal().unwrap_or_default();
+    teller.tell(EventKind::RunStarted(RunStarted { run: id.run, seed: id.seed, goal }))?;
     let after = After::new(bench.cx);
     let mut walk = Walk { bench, after, trace: Trace::default(), coverage, teller };
     let end = match walk.go(tester, config)? {
@@ -271,6 +272,7 @@ impl Walk<'_, '_, '_, '_> {
             verdict: Verdict::Fail.into(),
             reason: reason.clone(),
             explanation: Some(explanation),
+            signature: Some(signature(self.bench.cx, forbidden)),
         };
         self.teller.tell(EventKind::Verdict(told))?;
         Ok(End::Verdict(Verdict::Fail, reason))
@@ -280,8 +282,12 @@ impl Walk<'_, '_, '_, '_> {
         match &end {
             End::Verdict(Verdict::Fail, _) | End::Interrupted => (),
             End::Verdict(verdict, reason) => {
-                let told =
-                    VerdictTold { verdict: (*verdict).into(), reason: reason.clone(), explanation: None };
+                let told = VerdictTold {
+                    verdict: (*verdict).into(),
+                    reason: reason.clone(),
+                    explanation: None,
+                    signature: None,
+                };
                 self.teller.tell(EventKind::Verdict(told))?;
             }
             End::Error(error) => {

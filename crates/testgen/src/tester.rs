@@ -23,6 +23,11 @@ pub trait Tester {
     /// The next move, given the states the specification may be in and what was seen so far.
     fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move;
 
+    /// What the run that has begun is for, in a few words; `None` where nothing special is wanted.
+    fn goal(&self) -> Option<String> {
+        None
+    }
+
     /// Whether no further run makes sense; most testers can always go on.
     fn is_done(&self) -> bool {
         false

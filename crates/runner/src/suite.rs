@@ -1,0 +1,272 @@
+//! Suites on disk: versioned JSON lines, one test a line.
+//!
+//! The first line says what the file is. A test is a *word*, an array with the names of
+//! inputs to give one after the other, or a *trace*, an object with labels as `ioxide judge`
+//! reads them: what to send, and what was seen or is expected in between. Suites can be
+//! long, so they are read and written line by line.
+
+use std::io::{self, BufRead, Write};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+use thiserror::Error;
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::{Model, Sts};
+use ioxide_model::term::TermPool;
+use ioxide_model::trace::Trace;
+
+use crate::codec::{CodecError, Message, label_from_json, label_to_json};
+use crate::line::{Line, cut, next_line};
+
+/// The version written here.
+pub const VERSION: u32 = 1;
+/// The name of the format.
+pub const FORMAT: &str = "ioxide-suite";
+
+/// The first line of a suite.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// Always [`FORMAT`].
+    pub format: String,
+    /// Always [`VERSION`].
+    pub version: u32,
+    /// Who made it and how, for people.
+    #[serde(flatten)]
+    pub about: Map<String, Json>,
+}
+
+/// One test of a suite.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum SuiteTest {
+    /// Inputs without fields, by name.
+    Word(Vec<String>),
+    /// Labels with values.
+    Trace(TraceTest),
+}
+
+/// A test that says what is expected.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceTest {
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// What is sent and seen, in order.
+    pub trace: Vec<SuiteLabel>,
+}
+
+/// A label of a test: a message, or silence.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuiteLabel {
+    /// The message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Its fields.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub args: Map<String, Json>,
+    /// Silence.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quiescence: bool,
+}
+
+/// Why a suite cannot be read.
+#[derive(Debug, Error)]
+pub enum SuiteError {
+    /// The file cannot be read.
+    #[error("cannot read the suite: {0}")]
+    Io(#[from] io::Error),
+    /// The file is something else.
+    #[error("this is no suite of ioxide: it starts with {0}")]
+    NotASuite(String),
+    /// The file was written by another version.
+    #[error("the suite has version {0}, this program reads version {VERSION}")]
+    Version(u32),
+    /// A line is no test.
+    #[error("line {line} of the suite: {reason}")]
+    BadLine {
+        /// Its number, from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl SuiteLabel {
+    /// `label` as it is written; `None` for a delay.
+    #[must_use]
+    pub fn new(pool: &TermPool, sts: &Sts, label: &Label) -> Option<Self> {
+        match label {
+            Label::Quiescence => Some(Self { quiescence: true, ..Self::default() }),
+            Label::Delay(_) => None,
+            Label::Input(..) | Label::Output(..) => label_to_json(pool, sts, label).map(|message| Self {
+                label: Some(message.label),
+                args: message.args,
+                quiescence: false,
+            }),
+        }
+    }
+
+    /// The label as `model` knows it.
+    ///
+    /// # Errors
+    /// If the model does not know it; a line that is neither message nor silence is no label.
+    pub fn read(&self, model: &Model) -> Result<Option<Label>, CodecError> {
+        match (&self.label, self.quiescence) {
+            (None, true) => Ok(Some(Label::Quiescence)),
+            (None, false) => Ok(None),
+            (Some(label), _) => {
+                let message = Message { label: label.clone(), args: self.args.clone() };
+                label_from_json(model, &message, |_| true).map(Some)
+            }
+        }
+    }
+}
+
+impl TraceTest {
+    /// The test that goes along `trace`.
+    #[must_use]
+    pub fn new(pool: &TermPool, sts: &Sts, name: String, trace: &Trace) -> Self {
+        let trace = trace.labels.iter().filter_map(|label| SuiteLabel::new(pool, sts, label)).collect();
+        Self { name, trace }
+    }
+
+    /// Its labels as `model` knows them.
+    ///
+    /// # Errors
+    /// If the model does not know one.
+    pub fn trace(&self, model: &Model) -> Result<Trace, CodecError> {
+        let labels = self.trace.iter().filter_map(|label| label.read(model).transpose());
+        Ok(Trace { labels: labels.collect::<Result<_, _>>()? })
+    }
+}
+
+/// Writes a suite.
+pub struct SuiteWriter<W: Write> {
+    out: W,
+}
+
+impl<W: Write> SuiteWriter<W> {
+    /// Begins a suite.
+    ///
+    /// # Errors
+    /// If the first line cannot be written.
+    pub fn new(mut out: W, about: Map<String, Json>) -> io::Result<Self> {
+        let header = Header { format: FORMAT.into(), version: VERSION, about };
+        writeln!(out, "{}", serde_json::to_string(&header)?)?;
+        Ok(Self { out })
+    }
+
+    /// Goes on with a suite that has been begun: `out` is at its end.
+    pub fn append(out: W) -> Self {
+        Self { out }
+    }
+
+    /// Adds a test.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn add(&mut self, test: &SuiteTest) -> io::Result<()> {
+        let mut line = serde_json::to_string(test)?;
+        line.push('\n');
+        self.out.write_all(line.as_bytes())
+    }
+
+    /// Writes what is still held back.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Reads a suite, test by test.
+pub struct SuiteReader<R: BufRead> {
+    header: Header,
+    reader: R,
+    line: usize,
+}
+
+impl<R: BufRead> SuiteReader<R> {
+    /// Reads the first line.
+    ///
+    /// # Errors
+    /// If it is no suite, or one of another version.
+    pub fn new(mut reader: R) -> Result<Self, SuiteError> {
+        let first = match next_line(&mut reader)? {
+            Some(Line::Text(text)) => text,
+            Some(Line::TooLong(shown) | Line::NotText(shown)) => return Err(SuiteError::NotASuite(shown)),
+            None => return Err(SuiteError::NotASuite("nothing".into())),
+        };
+        let not_a_suite = || SuiteError::NotASuite(cut(&first, 60));
+        let header: Header = serde_json::from_str(&first).map_err(|_| not_a_suite())?;
+        match (header.format.as_str(), header.version) {
+            (FORMAT, VERSION) => Ok(Self { header, reader, line: 1 }),
+            (FORMAT, other) => Err(SuiteError::Version(other)),
+            _ => Err(not_a_suite()),
+        }
+    }
+
+    /// The first line.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+}
+
+impl<R: BufRead> Iterator for SuiteReader<R> {
+    type Item = Result<SuiteTest, SuiteError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            self.line += 1;
+            let bad = |reason: String| SuiteError::BadLine { line: self.line, reason };
+            return Some(match next_line(&mut self.reader).transpose()? {
+                Ok(Line::Text(text)) if text.trim().is_empty() => continue,
+                Ok(Line::Text(text)) => serde_json::from_str(&text).map_err(|_| {
+                    bad(format!("neither a list of inputs nor an object with a `trace`: {}", cut(&text, 60)))
+                }),
+                Ok(Line::TooLong(shown) | Line::NotText(shown)) => Err(bad(shown)),
+                Err(error) => Err(error.into()),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::plain_trace;
+    use crate::samples::{VENDING, model};
+
+    fn read(text: &str) -> Result<Vec<SuiteTest>, SuiteError> {
+        SuiteReader::new(text.as_bytes())?.collect()
+    }
+
+    #[test]
+    fn what_was_written_is_read_back() {
+        let model = model(VENDING);
+        let text = "{\"label\": \"coin\", \"args\": {\"n\": 5}}\n{\"label\": \"change\", \"args\": {\"n\": 3}}\n\
+            {\"label\": \"tea\"}\n{\"quiescence\": true}";
+        let trace = plain_trace(&model, text).unwrap();
+        let test = TraceTest::new(&model.pool, &model.sts, "change".into(), &trace);
+        assert_eq!(test.trace(&model).unwrap(), trace);
+        let tests = vec![SuiteTest::Trace(test), SuiteTest::Word(vec!["a".into(), "b".into()])];
+        let mut file = Vec::new();
+        let mut writer = SuiteWriter::new(&mut file, Map::new()).unwrap();
+        tests.iter().for_each(|test| writer.add(test).unwrap());
+        writer.finish().unwrap();
+        assert_eq!(read(std::str::from_utf8(&file).unwrap()).unwrap(), tests);
+    }
+
+    #[test]
+    fn what_is_no_suite_is_named() {
+        let problem = |text: &str| read(text).unwrap_err().to_string();
+        insta::assert_snapshot!(problem(""), @"this is no suite of ioxide: it starts with nothing");
+        insta::assert_snapshot!(problem("hello"), @"this is no suite of ioxide: it starts with hello");
+        let head = |version| format!("{{\"format\":\"ioxide-suite\",\"version\":{version}}}\n");
+        insta::assert_snapshot!(problem(&head(7)), @"the suite has version 7, this program reads version 1");
+        insta::assert_snapshot!(problem(&(head(1) + "\n3\n")), @"line 3 of the suite: neither a list of inputs nor an object with a `trace`: 3");
+        assert_eq!(read(&head(1)).unwrap(), []);
+    }
+}
