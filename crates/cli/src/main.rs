@@ -12,6 +12,7 @@ mod render;
 mod seed;
 mod session;
 mod solver;
+mod system;
 
 use clap::Parser;
 

@@ -1,13 +1,14 @@
 //! The project file `ioxide.toml`: systems by name, and how they are started.
 //!
 //! It is looked for in the current directory. `{port}` in a text stands for a port of this
-//! machine that is free when the system is started.
+//! machine that is free when the system is started, `{instance}` for the number of one of
+//! several systems side by side. Every instance has a port of its own.
 //!
 //! *Promises.* Every mistake is told with file, line and key; a key that is not known is one.
 
+mod port;
 mod table;
 
-use std::net::TcpListener;
 use std::time::Duration;
 use std::{fs, io};
 
@@ -40,22 +41,57 @@ pub struct Described {
     pub quiescence_ms: Option<u64>,
 }
 
-/// The system that `text` is: `kind:...`, or a name from the project file.
-pub fn find(text: &str) -> Result<Described, Stop> {
-    match text.parse() {
-        Ok(spec) => {
-            Ok(Described { spec, server: None, environment: Vec::new(), speech: None, quiescence_ms: None })
+/// Where the description of a system is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// It was typed.
+    Typed(SutSpec),
+    /// In the project file.
+    File {
+        /// What the file says.
+        content: String,
+        /// The name of the system.
+        name: String,
+    },
+}
+
+impl Source {
+    /// The system that `text` is: `kind:...`, or a name from the project file, which is read once.
+    pub fn find(text: &str) -> Result<Self, Stop> {
+        match text.parse() {
+            Ok(spec) => Ok(Self::Typed(spec)),
+            Err(error @ BadSpec::NoKind(_)) => match fs::read_to_string(FILE) {
+                Ok(content) => Ok(Self::File { content, name: text.to_owned() }),
+                Err(reason) if reason.kind() == io::ErrorKind::NotFound => {
+                    Err(Stop::usage(format!("--sut: {error}"))
+                        .help(format!("a system can also have a name in `{FILE}`; there is none here")))
+                }
+                Err(reason) => Err(Stop::usage(format!("cannot read `{FILE}`: {reason}"))),
+            },
+            Err(error) => Err(Stop::usage(format!("--sut: {error}"))),
         }
-        Err(error @ BadSpec::NoKind(_)) => match fs::read_to_string(FILE) {
-            Ok(content) => named(&content, text, free_port()?),
-            Err(reason) if reason.kind() == io::ErrorKind::NotFound => {
-                Err(Stop::usage(format!("--sut: {error}"))
-                    .help(format!("a system can also have a name in `{FILE}`; there is none here")))
-            }
-            Err(reason) => Err(Stop::usage(format!("cannot read `{FILE}`: {reason}"))),
-        },
-        Err(error) => Err(Stop::usage(format!("--sut: {error}"))),
     }
+
+    /// The description for one of several instances, with a port that no other one was given.
+    pub fn described(&self, instance: usize) -> Result<Described, Stop> {
+        match self {
+            Self::Typed(spec) => Ok(Described {
+                spec: spec.clone(),
+                server: None,
+                environment: Vec::new(),
+                speech: None,
+                quiescence_ms: None,
+            }),
+            Self::File { content, name } => {
+                named(content, name, &Variables { port: port::free()?, instance })
+            }
+        }
+    }
+}
+
+/// The system that `text` names, if there is only one of it.
+pub fn find(text: &str) -> Result<Described, Stop> {
+    Source::find(text)?.described(0)
 }
 
 /// The quiescence time for the system: what was typed, else what the project file says.
@@ -66,13 +102,21 @@ pub fn quiescence(sut: &str, typed: Option<u64>) -> Result<Option<u64>, Stop> {
     }
 }
 
-fn free_port() -> Result<u16, Stop> {
-    let bound = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    bound.map(|place| place.port()).map_err(|error| Stop::usage(format!("there is no free port: {error}")))
+/// What differs from instance to instance.
+struct Variables {
+    port: u16,
+    instance: usize,
+}
+
+impl Variables {
+    /// `text` with the variables replaced.
+    fn fill(&self, text: &str) -> String {
+        text.replace("{port}", &self.port.to_string()).replace("{instance}", &self.instance.to_string())
+    }
 }
 
 /// The system called `name` in a project file with this content.
-fn named(content: &str, name: &str, port: u16) -> Result<Described, Stop> {
+fn named(content: &str, name: &str, variables: &Variables) -> Result<Described, Stop> {
     let file = File::new(FILE, content);
     let document = file.parse()?;
     let top = Table::new(&file, "", document.get_ref());
@@ -90,14 +134,14 @@ fn named(content: &str, name: &str, port: u16) -> Result<Described, Stop> {
             },
         );
     };
-    described(&system, port)
+    described(&system, variables)
 }
 
 /// The keys of every system.
 const COMMON: [&str; 6] = ["kind", "start", "ready", "ready_ms", "stop", "environment"];
 
-fn described(system: &Table<'_>, port: u16) -> Result<Described, Stop> {
-    let text = |key| Ok::<_, Stop>(system.text(key)?.map(|text| text.replace("{port}", &port.to_string())));
+fn described(system: &Table<'_>, variables: &Variables) -> Result<Described, Stop> {
+    let text = |key| Ok::<_, Stop>(system.text(key)?.map(|text| variables.fill(&text)));
     let kind = system.needed("kind", text("kind")?)?;
     let place = match kind.as_str() {
         "stdio" => "command",
@@ -112,7 +156,9 @@ fn described(system: &Table<'_>, port: u16) -> Result<Described, Stop> {
         }
     };
     let of_kind = if kind == "text" { &TEXT[..] } else { &[] };
-    system.only(&[&COMMON[..], of_kind, &["quiescence_ms", place]].concat())?;
+    // Nothing is started for a model that is played here.
+    let common = if kind == "model" { &COMMON[..1] } else { &COMMON[..] };
+    system.only(&[common, of_kind, &["quiescence_ms", place]].concat())?;
     let way = if kind == "text" && place == "command" {
         "stdio"
     } else if kind == "text" {
@@ -124,10 +170,8 @@ fn described(system: &Table<'_>, port: u16) -> Result<Described, Stop> {
     let spec = typed.parse().map_err(|error: BadSpec| system.wrong(place, &error.to_string()))?;
     let speech = if kind == "text" { Some(speech(system)?) } else { None };
     let environment = system.texts("environment")?;
-    let environment: Vec<(String, String)> = environment
-        .into_iter()
-        .map(|(key, value)| (key, value.replace("{port}", &port.to_string())))
-        .collect();
+    let environment: Vec<(String, String)> =
+        environment.into_iter().map(|(key, value)| (key, variables.fill(&value))).collect();
     let server = match text("start")? {
         Some(start) => Some(ServerConfig {
             start,

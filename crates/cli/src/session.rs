@@ -8,12 +8,6 @@ use std::time::Duration;
 
 use ioxide_model::sts::Model;
 use ioxide_report::terminal::Terminal;
-use ioxide_runner::adapter::model::ModelAdapter;
-use ioxide_runner::adapter::process::ProcessAdapter;
-use ioxide_runner::adapter::server::{Server, ServerConfig};
-use ioxide_runner::adapter::tcp::TcpAdapter;
-use ioxide_runner::adapter::text::{Speech, TextAdapter};
-use ioxide_runner::adapter::{Adapter, AdapterError, Connection, SutSpec};
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, campaign};
 use ioxide_runner::clock::Monotonic;
 use ioxide_runner::record::Recorder;
@@ -25,8 +19,8 @@ use ioxide_testgen::tester::Tester;
 use crate::args::SolverArgs;
 use crate::exit::{ExitStatus, Stop};
 use crate::progress::Progress;
-use crate::project::{self, Described};
-use crate::{load, record, solver};
+use crate::system::{Opener, System};
+use crate::{project, record, solver};
 
 /// Set by the first Ctrl-C; the run ends after its step and everything is written.
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -56,101 +50,21 @@ pub enum Show {
     Nothing,
 }
 
-/// A system under test, ready to be opened.
-pub enum System {
-    /// A model played in this process.
-    Model(Box<Model>),
-    /// A command that speaks the protocol on its standard streams.
-    Stdio(String),
-    /// An address that speaks it.
-    Tcp(String),
-    /// A system of the project file, with what it needs.
-    Project(Box<Self>, Box<Needs>),
-}
-
-/// What a system of the project file needs.
-#[derive(Debug, Default)]
-pub struct Needs {
-    /// The server that must run.
-    server: Option<ServerConfig>,
-    /// Variables added to the environment of what is started.
-    environment: Vec<(String, String)>,
-    /// How it speaks, if not the adapter protocol.
-    speech: Option<Speech>,
-}
-
-impl System {
-    /// The system `text` names; a model is loaded.
-    pub fn named(text: &str) -> Result<Self, Stop> {
-        let Described { spec, server, environment, speech, .. } = project::find(text)?;
-        let system = match spec {
-            SutSpec::Model(path) => Self::Model(Box::new(load::model(&path, &[])?.1)),
-            SutSpec::Stdio(command) => Self::Stdio(command),
-            SutSpec::Tcp(address) => Self::Tcp(address),
-        };
-        Ok(match server.is_none() && environment.is_empty() && speech.is_none() {
-            true => system,
-            false => Self::Project(Box::new(system), Box::new(Needs { server, environment, speech })),
-        })
-    }
-
-    /// The system itself, and what it needs.
-    fn with_needs(self) -> (Self, Needs) {
-        match self {
-            Self::Project(system, needs) => (*system, *needs),
-            system => (system, Needs::default()),
-        }
-    }
-}
-
 impl Session<'_> {
     /// Runs the campaign.
     pub fn run(self, config: &CampaignConfig) -> Result<CampaignOutcome, Stop> {
         catch_interrupts();
         let Self { mut spec, sut, tester, solver: wanted, show, record } = self;
-        let interface = Arc::new(spec.clone());
+        let opener = Opener::new(&sut, Arc::new(spec.clone()), wanted);
         let mut spec_solver = solver::make(wanted)?;
-        let mut sut_solver = solver::make(wanted)?;
-        let (sut, Needs { server, environment, speech }) = sut.with_needs();
-        // Dropped, and so stopped, after the adapter.
-        let _server = server.map(Server::start).transpose().map_err(trouble)?;
-        let connection = Connection { seed: Some(config.seed), environment, ..Connection::default() };
-        let mut sut_model;
-        let spoken = |spec: SutSpec, speech, interface, connection: &Connection| {
-            TextAdapter::new(&spec, speech, interface, connection)
-                .map_err(|error| Stop::usage(error.to_string()))
-        };
-        let mut adapter: Box<dyn Adapter + '_> = match (sut, speech) {
-            (System::Stdio(command), Some(speech)) => {
-                Box::new(spoken(SutSpec::Stdio(command), speech, interface, &connection)?)
-            }
-            (System::Tcp(address), Some(speech)) => {
-                Box::new(spoken(SutSpec::Tcp(address), speech, interface, &connection)?)
-            }
-            (System::Model(model), _) => {
-                sut_model = *model;
-                let cx = Ctx::new(&mut sut_model, &mut *sut_solver);
-                let adapter = ModelAdapter::new(&interface, cx, config.seed);
-                Box::new(
-                    adapter.map_err(|error| Stop::usage(format!("this model cannot be played: {error}")))?,
-                )
-            }
-            (System::Stdio(command), None) => {
-                Box::new(ProcessAdapter::start(&command, interface, connection).map_err(trouble)?)
-            }
-            (System::Tcp(address), None) => {
-                Box::new(TcpAdapter::connect(&address, interface, connection).map_err(trouble)?)
-            }
-            (System::Project(..), _) => {
-                return Err(Stop::usage("a system of the project file cannot be another one"));
-            }
-        };
-        let mut cx = Ctx::new(&mut spec, &mut *spec_solver);
-        let mut bench = Bench { cx: &mut cx, adapter: &mut *adapter, stop: &STOP };
-        let mut reporters = reporters(show, record)?;
-        let mut clock = Monotonic::start();
-        let mut teller = Teller::new(&mut reporters, &mut clock);
-        Ok(campaign(&mut bench, tester, config, &mut teller)?)
+        opener.open(0, config.seed, |adapter| {
+            let mut cx = Ctx::new(&mut spec, &mut *spec_solver);
+            let mut bench = Bench { cx: &mut cx, adapter, stop: &STOP };
+            let mut reporters = reporters(show, record)?;
+            let mut clock = Monotonic::start();
+            let mut teller = Teller::new(&mut reporters, &mut clock);
+            Ok(campaign(&mut bench, tester, config, &mut teller)?)
+        })
     }
 }
 
@@ -180,11 +94,6 @@ fn catch_interrupts() {
         }
         eprintln!("\nfinishing the step and writing what was done; once more to stop at once");
     });
-}
-
-fn trouble(error: AdapterError) -> Stop {
-    Stop::new(ExitStatus::Infrastructure, error.to_string())
-        .help("no verdict: check that the system starts and speaks the adapter protocol")
 }
 
 /// Milliseconds of silence that count as quiescence where nobody says otherwise.

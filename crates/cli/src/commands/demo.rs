@@ -15,7 +15,8 @@ use serde_json::json;
 use super::test::outcome_json;
 use crate::args::{Demo, SolverArgs};
 use crate::exit::{ExitStatus, Stop};
-use crate::session::{Session, Show, System};
+use crate::session::{Session, Show};
+use crate::system::System;
 
 const SPEC: &str = include_str!("../../../../examples/brp/spec.iox");
 const FAULTY: &str = include_str!("../../../../examples/brp/m3.iox");

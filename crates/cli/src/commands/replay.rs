@@ -9,7 +9,8 @@ use ioxide_testgen::tester::replay::{Replay as Replayer, Unmentioned, plan_of};
 
 use crate::args::{Replay, Shrink};
 use crate::exit::{ExitStatus, Stop};
-use crate::session::{Session, Show, System, patience, status};
+use crate::session::{Session, Show, patience, status};
+use crate::system::System;
 use crate::{load, record};
 
 /// Replays the run that failed first, or the first run if none did.

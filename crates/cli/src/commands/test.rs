@@ -12,7 +12,8 @@ use serde_json::{Value as Json, json};
 use self::chosen::Chosen;
 use crate::args::Test;
 use crate::exit::{ExitStatus, Stop};
-use crate::session::{Session, Show, System, patience, status};
+use crate::session::{Session, Show, patience, status};
+use crate::system::System;
 use crate::{load, seed};
 
 /// Tests the system and says what was found.

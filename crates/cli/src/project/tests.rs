@@ -1,5 +1,8 @@
 use super::*;
 
+/// The first instance, on port 7.
+const FIRST: Variables = Variables { port: 7, instance: 0 };
+
 const CONTENT: &str = r#"
 [sut.adder]
 kind = "stdio"
@@ -19,7 +22,7 @@ stop = "unserve"
 /// What is said about a system `x` with these lines, the first of which is line 2.
 #[track_caller]
 fn problem(lines: &str) -> String {
-    format!("{:?}", named(&format!("[sut.x]\n{lines}\n"), "x", 7).expect_err(lines))
+    format!("{:?}", named(&format!("[sut.x]\n{lines}\n"), "x", &FIRST).expect_err(lines))
 }
 
 #[track_caller]
@@ -32,15 +35,25 @@ fn check(lines: &str, says: &[&str]) {
 
 #[test]
 fn systems_are_described() {
-    let adder = named(CONTENT, "adder", 7).expect("it is there");
+    let adder = named(CONTENT, "adder", &FIRST).expect("it is there");
     assert_eq!(adder.spec, SutSpec::Stdio("python3 adder.py --port 7".into()));
     assert_eq!(adder.environment, [("PYTHONPATH".to_owned(), "sdk".to_owned())]);
     assert_eq!((adder.server, adder.quiescence_ms), (None, Some(250)));
-    let server = named(CONTENT, "server", 7).expect("it is there");
+    let server = named(CONTENT, "server", &FIRST).expect("it is there");
     assert_eq!(server.spec, SutSpec::Tcp("127.0.0.1:7".into()));
     let config = server.server.expect("it is started");
     assert_eq!((config.start.as_str(), config.stop.as_deref()), ("serve 7", Some("unserve")));
     assert_eq!((config.ready, config.limit.as_millis()), (Ready::Port("127.0.0.1:7".into()), 500));
+}
+
+#[test]
+fn every_instance_has_its_own_port_and_number() {
+    let content = "[sut.x]\nkind = \"stdio\"\ncommand = \"serve {port} {instance}\"\nenvironment = { N = \"{instance}\" }";
+    let source = Source::File { content: content.into(), name: "x".into() };
+    let both = [0, 1].map(|n| source.described(n).expect("it is there"));
+    assert_ne!(both[0].spec, both[1].spec);
+    assert!(matches!(&both[1].spec, SutSpec::Stdio(command) if command.ends_with(" 1")));
+    assert_eq!(both[1].environment, [("N".to_owned(), "1".to_owned())]);
 }
 
 #[test]
@@ -51,6 +64,7 @@ fn mistakes_have_a_line_a_key_and_a_guess() {
     check("command = \"x\"", &["ioxide.toml:2", "`sut.x.kind` is missing"]);
     check("kind = \"tcp\"", &["`sut.x.address` is missing"]);
     check("kind = \"tcp\"\naddress = \"nowhere\"", &["ioxide.toml:3", "`sut.x.address`", "HOST:PORT"]);
+    check("kind = \"model\"\nfile = \"a.iox\"\nstart = \"x\"", &["ioxide.toml:4", "no key `sut.x.start`"]);
     check("kind = 3", &["ioxide.toml:2", "expected a string"]);
     check("kind = \"stdio\"\ncommand = \"x\"\nquiescence_ms = -1", &["ioxide.toml:4", "not negative"]);
     check("kind = \"stdio\"\ncommand = \"x\"\nready = \"line:x\"", &["ioxide.toml:4", "needs `start`"]);
@@ -66,7 +80,7 @@ fn mistakes_have_a_line_a_key_and_a_guess() {
 fn speech_is_described() {
     let text =
         |framing: &str| format!("[sut.x]\nkind = \"text\"\naddress = \"h:1\"\nframing = \"{framing}\"\n");
-    let framing = |text: &str| named(text, "x", 7).map(|x| x.speech.map(|speech| speech.framing));
+    let framing = |text: &str| named(text, "x", &FIRST).map(|x| x.speech.map(|speech| speech.framing));
     assert!(matches!(framing(&text("length:2")), Ok(Some(Framing::Length(2)))));
     assert!(matches!(framing(&text("delimiter:;")), Ok(Some(Framing::Delimiter(_)))));
     check("kind = \"text\"\naddress = \"h:1\"\nframing = \"length:9\"", &["ioxide.toml:4", "length:BYTES"]);
@@ -76,7 +90,7 @@ fn speech_is_described() {
 
 #[test]
 fn names_that_are_not_there_get_a_guess() {
-    let told = |content: &str, name: &str| format!("{:?}", named(content, name, 7).expect_err(name));
+    let told = |content: &str, name: &str| format!("{:?}", named(content, name, &FIRST).expect_err(name));
     assert!(told(CONTENT, "addder").contains("did you mean `adder`?"));
     assert!(told(CONTENT, "toaster").contains("adder, server"));
     assert!(told("", "toaster").contains("[sut.toaster]"));

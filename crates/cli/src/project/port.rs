@@ -1,0 +1,44 @@
+//! Ports of this machine that are free, no one given twice by this process.
+
+use std::net::TcpListener;
+use std::sync::{Mutex, PoisonError};
+
+use crate::exit::Stop;
+
+/// The ports given away. A port is free again as soon as it was looked for, so the next look could find it.
+static GIVEN: Mutex<Vec<u16>> = Mutex::new(Vec::new());
+
+/// How often one is looked for before a port may be given again.
+const LOOKS: usize = 100;
+
+/// A port that nobody listens on.
+pub fn free() -> Result<u16, Stop> {
+    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut port = look()?;
+    for _ in 0..LOOKS {
+        if !given.contains(&port) {
+            break;
+        }
+        port = look()?;
+    }
+    given.push(port);
+    Ok(port)
+}
+
+fn look() -> Result<u16, Stop> {
+    let bound = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    bound.map(|place| place.port()).map_err(|error| Stop::usage(format!("there is no free port: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_port_is_given_twice() {
+        let mut ports: Vec<u16> = (0..200).map(|_| free().expect("there are free ports")).collect();
+        ports.sort_unstable();
+        ports.dedup();
+        assert_eq!(ports.len(), 200);
+    }
+}
