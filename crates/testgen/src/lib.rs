@@ -1,10 +1,12 @@
-//! Purposes, coverage goals and testers: who decides what to send and when to look.
+//! Purposes, coverage goals and testers: who decides what to send and when to look; finite models
+//! as machines.
 //!
 //! Nothing here touches the world or draws from it: choices are made with a seeded
 //! generator, and the same seed makes the same choices.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
+pub mod abstraction;
 pub mod data;
 pub mod purpose;
 pub mod tester;

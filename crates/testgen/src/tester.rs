@@ -8,6 +8,7 @@ pub mod cover;
 pub mod purpose;
 pub mod random;
 pub mod replay;
+pub mod suite;
 #[cfg(test)]
 mod tests;
 

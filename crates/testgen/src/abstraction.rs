@@ -1,0 +1,232 @@
+//! Finite models as machines, and machines as models.
+//!
+//! 004's machines answer an input with an output; a transition system has both as labels of
+//! their own. [`flatten`] reads an input, and all the system says until it is quiescent, as
+//! one transition `x/y₁…yₙ`; saying nothing is the output `δ`. States of the machine are the
+//! quiescent states of the model, so the machine describes what a tester sees that waits for
+//! silence before every input. [`model_of`] goes the other way, as the DOT importer does.
+//!
+//! *Promises.* A trace that waits for silence is one of the model exactly if it is one of the
+//! machine, and every name of the machine stands for the labels in [`Flat`]. A model that is
+//! not finite in this sense is refused with the reason; a question the solver leaves open is
+//! such a reason, never an answer.
+
+mod error;
+mod machine;
+mod reactions;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use ioxide_fsm::mealy::{Listing, Row};
+use ioxide_model::concrete::{self, State, initial_state};
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateKind, Sts};
+use ioxide_model::term::TermPool;
+use ioxide_symex::{Ctx, offers};
+
+pub use self::error::NotFinite;
+pub use self::machine::model_of;
+use self::reactions::{Answer, Answers};
+use self::values::values;
+
+/// The name of the answer that is no output.
+pub const SILENCE: &str = "δ";
+
+/// What flattening may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Quiescent states.
+    pub states: usize,
+    /// Transitions of the machine.
+    pub transitions: usize,
+    /// Values one message may carry in one state.
+    pub values: usize,
+    /// Outputs and internal steps after one input.
+    pub reactions: usize,
+}
+
+impl Default for Limits {
+    /// A hundred thousand states, two million transitions, a thousand values, 500 reactions.
+    fn default() -> Self {
+        Self { states: 100_000, transitions: 2_000_000, values: 1_000, reactions: 500 }
+    }
+}
+
+/// A model as a machine.
+#[derive(Clone, Debug)]
+pub struct Flat {
+    /// The machine in names.
+    pub listing: Listing,
+    /// What an input of the machine is in the model.
+    pub inputs: BTreeMap<String, Label>,
+    /// What an output of the machine is in the model: the messages, in order.
+    pub outputs: BTreeMap<String, Vec<Label>>,
+    /// What the model says before its first input.
+    pub preamble: Vec<Label>,
+}
+
+/// The name of an input: the message as people write it.
+#[must_use]
+pub fn input_name(pool: &TermPool, sts: &Sts, label: &Label) -> String {
+    label.show(pool, sts).trim_start_matches(['?', '!']).to_owned()
+}
+
+/// The name of an answer: its messages, or [`SILENCE`].
+#[must_use]
+pub fn answer_name(pool: &TermPool, sts: &Sts, answer: &[Label]) -> String {
+    match answer {
+        [] => SILENCE.to_owned(),
+        _ => answer.iter().map(|label| input_name(pool, sts, label)).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// The machine of the model of `cx`.
+///
+/// # Errors
+/// If the model has no finite machine, or none within `limits`.
+pub fn flatten(cx: &mut Ctx<'_>, limits: &Limits) -> Result<Flat, NotFinite> {
+    refuse(cx)?;
+    let start = initial_state(cx.pool, cx.sts).ok_or(NotFinite::NoValue { what: "the start".into() })?;
+    let mut search = Search {
+        limits,
+        answers: Answers::new(limits),
+        names: BTreeMap::new(),
+        todo: VecDeque::new(),
+        flat: Flat {
+            listing: Listing::default(),
+            inputs: BTreeMap::new(),
+            outputs: BTreeMap::new(),
+            preamble: Vec::new(),
+        },
+    };
+    search.begin(cx, &start)?;
+    while let Some(state) = search.todo.pop_front() {
+        let from = search.names[&state].clone();
+        search.leave(cx, &from, &state)?;
+    }
+    match search.flat.inputs.is_empty() {
+        true => Err(NotFinite::NoInput),
+        false => Ok(search.flat),
+    }
+}
+
+/// What can be told from the model as written.
+fn refuse(cx: &Ctx<'_>) -> Result<(), NotFinite> {
+    if cx.sts.is_timed() {
+        return Err(NotFinite::Timed);
+    }
+    if let Some(var) = cx.sts.vars.iter().find(|var| var.init.is_none()) {
+        return Err(NotFinite::UnknownAtStart { var: cx.pool.var_info(var.var).name.to_string() });
+    }
+    match cx.sts.gates.iter().find(|gate| gate.kind == GateKind::Observed) {
+        Some(gate) => Err(NotFinite::ObservedInput { gate: gate.name.to_string() }),
+        None => Ok(()),
+    }
+}
+
+/// A breadth-first search over quiescent states.
+struct Search<'l> {
+    limits: &'l Limits,
+    answers: Answers<'l>,
+    names: BTreeMap<State, String>,
+    todo: VecDeque<State>,
+    flat: Flat,
+}
+
+impl Search<'_> {
+    /// Where the model is quiescent for the first time.
+    ///
+    /// Several such states that look alike become one more state with the inputs of all.
+    fn begin(&mut self, cx: &mut Ctx<'_>, start: &State) -> Result<(), NotFinite> {
+        let first = self.answers.of(cx, start)?;
+        let mut said = first.iter().map(|answer| answer.said.clone());
+        self.flat.preamble = said.next().unwrap_or_default();
+        if said.any(|said| said != self.flat.preamble) {
+            return Err(NotFinite::SeveralStarts);
+        }
+        if let [only] = &first[..] {
+            self.flat.listing.initial = self.state(cx, &only.state)?;
+            return Ok(());
+        }
+        let union = "start".to_owned();
+        self.flat.listing.initial.clone_from(&union);
+        self.flat.listing.states.push(union.clone());
+        for answer in &first[..] {
+            self.leave(cx, &union, &answer.state)?;
+        }
+        Ok(())
+    }
+
+    /// The transitions that leave `state`, as those of the machine's state `from`.
+    fn leave(&mut self, cx: &mut Ctx<'_>, from: &str, state: &State) -> Result<(), NotFinite> {
+        for label in self.inputs(cx, state)? {
+            let successors = concrete::successors(cx.pool, cx.sts, state, &label)
+                .map_err(|_| NotFinite::NoValue { what: label.show(cx.pool, cx.sts) })?;
+            for successor in successors {
+                for answer in self.answers.of(cx, &successor.state)?.iter() {
+                    self.transition(cx, from, &label, answer)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The inputs that the model mentions in `state`, by gate and value.
+    fn inputs(&self, cx: &mut Ctx<'_>, state: &State) -> Result<BTreeSet<Label>, NotFinite> {
+        let mut labels = BTreeSet::new();
+        for offer in offers(cx, state, |kind| kind == GateKind::Input) {
+            for values in values(cx, &offer, self.limits.values)? {
+                labels.insert(Label::Input(offer.gate, values));
+            }
+        }
+        Ok(labels)
+    }
+
+    fn transition(
+        &mut self,
+        cx: &Ctx<'_>,
+        from: &str,
+        label: &Label,
+        answer: &Answer,
+    ) -> Result<(), NotFinite> {
+        let input = input_name(cx.pool, cx.sts, label);
+        let output = answer_name(cx.pool, cx.sts, &answer.said);
+        let to = self.state(cx, &answer.state)?;
+        if self.flat.listing.rows.len() >= self.limits.transitions {
+            return Err(NotFinite::TooManyTransitions { limit: self.limits.transitions });
+        }
+        self.flat.inputs.entry(input.clone()).or_insert_with(|| label.clone());
+        self.flat.outputs.entry(output.clone()).or_insert_with(|| answer.said.clone());
+        self.flat.listing.rows.push(Row { from: from.to_owned(), input, output, to });
+        Ok(())
+    }
+
+    /// The name of a quiescent state; a new one is looked at later.
+    fn state(&mut self, cx: &Ctx<'_>, state: &State) -> Result<String, NotFinite> {
+        if let Some(name) = self.names.get(state) {
+            return Ok(name.clone());
+        }
+        if self.names.len() >= self.limits.states {
+            return Err(NotFinite::TooManyStates { limit: self.limits.states });
+        }
+        let name = state_name(cx, state);
+        self.names.insert(state.clone(), name.clone());
+        self.flat.listing.states.push(name.clone());
+        self.todo.push_back(state.clone());
+        Ok(name)
+    }
+}
+
+/// `idle(n = 3)`: location and values tell states apart.
+fn state_name(cx: &Ctx<'_>, state: &State) -> String {
+    let location = &cx.sts.locations[state.loc].name;
+    let value = |(var, value)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show_value(value));
+    let values: Vec<String> = state.values.iter().map(value).collect();
+    match values.is_empty() {
+        true => location.to_string(),
+        false => format!("{location}({})", values.join(", ")),
+    }
+}

@@ -1,0 +1,113 @@
+//! What a state can say until it is quiescent (002 Def. 15): every sequence of outputs with
+//! the quiescent state it ends in.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use ioxide_model::concrete::{self, State};
+use ioxide_model::label::Label;
+use ioxide_model::sts::GateKind;
+use ioxide_symex::{Ctx, offers};
+
+use super::values::values;
+use super::{Limits, NotFinite};
+
+/// Outputs in order, and the quiescent state after them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Answer {
+    pub(super) said: Vec<Label>,
+    pub(super) state: State,
+}
+
+/// One output or internal step.
+struct Reaction {
+    label: Option<Label>,
+    state: State,
+}
+
+/// The answers of states, each computed once.
+pub(super) struct Answers<'l> {
+    limits: &'l Limits,
+    known: BTreeMap<State, Rc<[Answer]>>,
+}
+
+/// The states between an input and now, with the number of outputs before each.
+type Way = Vec<(State, usize)>;
+
+impl<'l> Answers<'l> {
+    pub(super) fn new(limits: &'l Limits) -> Self {
+        Self { limits, known: BTreeMap::new() }
+    }
+
+    /// Every answer of `state`, sorted; a quiescent state says nothing and stays.
+    pub(super) fn of(&mut self, cx: &mut Ctx<'_>, state: &State) -> Result<Rc<[Answer]>, NotFinite> {
+        self.along(cx, state, &mut Way::new(), 0)
+    }
+
+    /// As [`of`](Self::of), `said` outputs after the first state of `way`.
+    fn along(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        state: &State,
+        way: &mut Way,
+        said: usize,
+    ) -> Result<Rc<[Answer]>, NotFinite> {
+        if let Some(known) = self.known.get(state) {
+            return Ok(Rc::clone(known));
+        }
+        self.refuse_endless(cx, state, way, said)?;
+        way.push((state.clone(), said));
+        let mut answers = BTreeSet::new();
+        let reactions = self.reactions(cx, state)?;
+        if reactions.is_empty() {
+            answers.insert(Answer { said: Vec::new(), state: state.clone() });
+        }
+        for Reaction { label, state } in reactions {
+            let rest = self.along(cx, &state, way, said + usize::from(label.is_some()))?;
+            let whole = |answer: &Answer| Answer {
+                said: label.iter().chain(&answer.said).cloned().collect(),
+                state: answer.state.clone(),
+            };
+            answers.extend(rest.iter().map(whole));
+            if answers.len() > self.limits.values {
+                let location = location(cx, &state);
+                return Err(NotFinite::TooManyReactions { location, limit: self.limits.values });
+            }
+        }
+        way.pop();
+        let answers: Rc<[Answer]> = answers.into_iter().collect();
+        self.known.insert(state.clone(), Rc::clone(&answers));
+        Ok(answers)
+    }
+
+    fn refuse_endless(&self, cx: &Ctx<'_>, state: &State, way: &Way, said: usize) -> Result<(), NotFinite> {
+        let location = || location(cx, state);
+        match way.iter().find(|(before, _)| before == state) {
+            Some(&(_, then)) if then < said => Err(NotFinite::EndlessOutputs { location: location() }),
+            Some(_) => Err(NotFinite::Divergence { location: location() }),
+            None if way.len() >= self.limits.reactions => {
+                Err(NotFinite::TooManyReactions { location: location(), limit: self.limits.reactions })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Every output and internal step of `state`.
+    fn reactions(&self, cx: &mut Ctx<'_>, state: &State) -> Result<Vec<Reaction>, NotFinite> {
+        let sts = cx.sts;
+        let mut found = Vec::new();
+        for offer in offers(cx, state, |kind| matches!(kind, GateKind::Output | GateKind::Internal)) {
+            let switch = &sts.switches[offer.switch];
+            for values in values(cx, &offer, self.limits.values)? {
+                let state = concrete::successor(cx.pool, sts, state, switch, &values)
+                    .map_err(|_| NotFinite::NoValue { what: switch.label.to_string() })?;
+                found.push(Reaction { label: Label::message(sts, offer.gate, values), state });
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn location(cx: &Ctx<'_>, state: &State) -> String {
+    cx.sts.locations[state.loc].name.to_string()
+}

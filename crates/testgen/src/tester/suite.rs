@@ -1,0 +1,296 @@
+//! Executes a suite: every test is one run.
+//!
+//! A suite made from a finite state machine (004) is a set of input words. In the transition
+//! system an input and what the system answers are separate labels, so the tester sends an
+//! input, observes the answer and only then goes on. What counts as the whole answer is
+//! [`Wait`]. A test that says itself where to look is a plan and is followed as it is. Inputs
+//! the specification does not mention at their turn are left out and counted: a word through
+//! them belongs to a completed machine, not to the model.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateKind, Sts};
+use ioxide_model::trace::Trace;
+use ioxide_symex::{After, Belief, Ctx, Quiescence, is_quiescent};
+
+use super::replay::Planned;
+use super::{Move, Stop, Tester};
+
+/// More outputs than this after one input end a run.
+const MAX_ANSWERS: usize = 10_000;
+
+/// When the answer to an input is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// After the first output, or silence: the system answers every input once.
+    Output,
+    /// After silence: any number of outputs is an answer.
+    Quiescence,
+}
+
+/// Tests, stored compactly: every different label once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tests {
+    labels: Vec<Label>,
+    ids: BTreeMap<Label, u32>,
+    symbols: Vec<u32>,
+    ends: Vec<End>,
+}
+
+/// The end of a test among the symbols.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct End {
+    at: usize,
+    kind: Kind,
+}
+
+/// Who says when to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The tester, after every input.
+    Word,
+    /// The test.
+    Plan,
+}
+
+/// The symbol of a look.
+const LOOK: u32 = u32::MAX;
+
+impl Tests {
+    /// Adds inputs to give one after the other, each followed by a look.
+    pub fn push_word(&mut self, word: impl IntoIterator<Item = Label>) {
+        for label in word {
+            self.push(label);
+        }
+        self.ends.push(End { at: self.symbols.len(), kind: Kind::Word });
+    }
+
+    /// Adds moves to make as they are.
+    pub fn push_plan(&mut self, plan: impl IntoIterator<Item = Planned>) {
+        for planned in plan {
+            match planned {
+                Planned::Send(label) => self.push(label),
+                Planned::Look => self.symbols.push(LOOK),
+            }
+        }
+        self.ends.push(End { at: self.symbols.len(), kind: Kind::Plan });
+    }
+
+    fn push(&mut self, label: Label) {
+        let labels = &mut self.labels;
+        let id = *self.ids.entry(label).or_insert_with_key(|label| {
+            labels.push(label.clone());
+            u32::try_from(labels.len() - 1).unwrap_or(LOOK)
+        });
+        self.symbols.push(id);
+    }
+
+    /// How many tests there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no test.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Move number `at` of test `test`, an input or a look; nothing after its end.
+    fn planned(&self, test: usize, at: usize) -> Option<Option<&Label>> {
+        let start = test.checked_sub(1).map_or(0, |before| self.ends[before].at);
+        let symbols = self.symbols.get(start..self.ends.get(test)?.at)?;
+        symbols.get(at).map(|&id| self.labels.get(id as usize))
+    }
+
+    fn kind(&self, test: usize) -> Kind {
+        self.ends.get(test).map_or(Kind::Word, |end| end.kind)
+    }
+}
+
+/// How far a suite has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Runs that came to the end of their word.
+    pub finished: usize,
+    /// Inputs left out because the specification did not mention them at their turn.
+    pub left_out: usize,
+}
+
+/// Runs the tests of a suite one after the other.
+#[derive(Clone, Debug)]
+pub struct SuiteTester {
+    tests: Arc<Tests>,
+    wait: Wait,
+    rounds: usize,
+    /// The first run, and from one run to the next.
+    share: (usize, usize),
+    started: usize,
+    progress: Progress,
+    run: Run,
+}
+
+/// Where a run is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    /// Labels of the history that were looked at.
+    seen: usize,
+    /// Position in the test.
+    at: usize,
+    /// Outputs since the last input.
+    answers: usize,
+    /// Whether nothing came after them.
+    quiet: bool,
+}
+
+impl SuiteTester {
+    /// Runs every test, the whole suite `rounds` times: under the complete testing assumption
+    /// that is how often a choice of the system must be tried to see all of it.
+    #[must_use]
+    pub fn new(tests: Arc<Tests>, wait: Wait, rounds: usize) -> Self {
+        let (started, progress, run) = (0, Progress::default(), Run::default());
+        Self { tests, wait, rounds: rounds.max(1), share: (0, 1), started, progress, run }
+    }
+
+    /// The tester of worker `worker` of `of`, which does every `of`-th run.
+    #[must_use]
+    pub fn share(self, worker: usize, of: usize) -> Self {
+        Self { share: (worker, of.max(1)), ..self }
+    }
+
+    /// How many runs the suite takes, those of other workers included.
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        self.tests.len().saturating_mul(self.rounds)
+    }
+
+    /// How far it has come.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// The number of the test under way.
+    fn test(&self) -> usize {
+        let (first, step) = self.share;
+        (first + self.started.saturating_sub(1) * step) % self.tests.len().max(1)
+    }
+
+    /// Whether the answer to the last input, or to the reset, is complete.
+    fn is_settled(&self, cx: &mut Ctx<'_>, after: &After) -> bool {
+        match self.wait {
+            _ if self.run.quiet => true,
+            _ if self.run.seen == 0 => is_silent(cx, after),
+            Wait::Output => self.run.answers > 0,
+            Wait::Quiescence => false,
+        }
+    }
+
+    /// The next move of the test; inputs the specification does not mention are left out, those
+    /// of a word only once the system is silent, since it may be about to take them.
+    fn planned(&mut self, cx: &mut Ctx<'_>, after: &After) -> Option<Planned> {
+        let test = self.test();
+        while let Some(planned) = self.tests.planned(test, self.run.at) {
+            match planned {
+                None => return Some(Planned::Look),
+                Some(label) if after.accepts(cx, label) => return Some(Planned::Send(label.clone())),
+                Some(_) if self.tests.kind(test) == Kind::Word && !self.run.quiet => {
+                    return Some(Planned::Look);
+                }
+                Some(_) => (),
+            }
+            self.run.at += 1;
+            self.progress.left_out += 1;
+        }
+        None
+    }
+
+    /// The move of a test that says itself where to look.
+    fn follow(&mut self, cx: &mut Ctx<'_>, after: &After) -> Move {
+        match self.planned(cx, after) {
+            Some(Planned::Send(label)) => Move::Stimulate(label),
+            Some(Planned::Look) => {
+                self.run.at += 1;
+                Move::Observe
+            }
+            None => self.finish(),
+        }
+    }
+
+    /// The move of a word: an input once the answer to the last one is complete.
+    fn walk(&mut self, cx: &mut Ctx<'_>, after: &After) -> Move {
+        if self.run.answers > MAX_ANSWERS {
+            let text = format!("more than {MAX_ANSWERS} outputs came after one input");
+            return Move::Stop(Stop::GoalMissed(text));
+        }
+        if !self.is_settled(cx, after) {
+            return Move::Observe;
+        }
+        match self.planned(cx, after) {
+            Some(Planned::Send(label)) => Move::Stimulate(label),
+            // Whoever answers once must be silent at the end.
+            Some(Planned::Look) | None if !self.run.quiet => Move::Observe,
+            Some(Planned::Look) | None => self.finish(),
+        }
+    }
+
+    fn finish(&mut self) -> Move {
+        self.progress.finished += 1;
+        Move::Stop(Stop::GoalMet("the test was carried out".into()))
+    }
+}
+
+impl Run {
+    /// Takes in what was seen since the last move.
+    fn catch_up(&mut self, sts: &Sts, history: &Trace) {
+        for label in history.labels.iter().skip(self.seen) {
+            match label {
+                Label::Input(gate, _) if sts.gates[*gate].kind == GateKind::Input => {
+                    *self = Self { seen: self.seen, at: self.at + 1, answers: 0, quiet: false };
+                }
+                Label::Input(..) | Label::Output(..) => {
+                    (self.answers, self.quiet) = (self.answers + 1, false)
+                }
+                Label::Quiescence => self.quiet = true,
+                Label::Delay(_) => (),
+            }
+            self.seen += 1;
+        }
+    }
+}
+
+impl Tester for SuiteTester {
+    fn start(&mut self, _seed: u64) {
+        self.started += 1;
+        self.run = Run::default();
+    }
+
+    fn goal(&self) -> Option<String> {
+        Some(format!("test {}", self.test() + 1))
+    }
+
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+        self.run.catch_up(cx.sts, history);
+        match self.tests.kind(self.test()) {
+            Kind::Word => self.walk(cx, after),
+            Kind::Plan => self.follow(cx, after),
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        let (first, step) = self.share;
+        first + self.started * step >= self.runs()
+    }
+}
+
+/// Whether the specification can certainly do nothing on its own.
+fn is_silent(cx: &mut Ctx<'_>, after: &After) -> bool {
+    let Belief::Concrete(states) = after.belief() else { return false };
+    states.iter().all(|state| is_quiescent(cx, state) == Quiescence::Quiet)
+}
+
+#[cfg(test)]
+mod tests;
