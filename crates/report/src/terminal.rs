@@ -165,7 +165,7 @@ impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
     }
 }
 
-impl<W: Write, P: FnMut(&str)> Reporter for Terminal<W, P> {
+impl<W: Write + Send, P: FnMut(&str) + Send> Reporter for Terminal<W, P> {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         match &event.event {
             EventKind::CampaignStarted(told) => self.started(told),

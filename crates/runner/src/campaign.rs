@@ -1,27 +1,38 @@
 //! Many runs: seeds derived one from another, failures replayed and shrunk, coverage counted.
 //!
+//! Runs that failed before come first. Several workers, each with a system and a
+//! specification of its own, can share the runs: worker w of j does the runs w, w + j and so
+//! on, so what a run does depends on its number and the number of workers alone.
+//!
 //! *Promises.* A Fail is replayed on the reset system before it is called reproducible, and
-//! it is said how often it came back. Stopping by request ends after the current step, with
+//! it is said how often it came back. Failures of one kind are examined and kept once, however
+//! many nights the runs go on. Stopping by request ends after the current step, with
 //! everything told.
 
 use std::io;
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use ioxide_model::sts::SwitchId;
+use ioxide_model::sts::{Sts, SwitchId};
 use ioxide_model::trace::Trace;
 use ioxide_testgen::tester::Tester;
+use ioxide_testgen::tester::replay::{Replay, Unmentioned, plan_of};
 
 use crate::coverage::Coverage;
-use crate::event::{CampaignFinished, CampaignStarted, EventKind, LabelTold, Outcome, Replayed, ShrunkTold};
+use crate::event::{
+    CampaignFinished, CampaignStarted, EventKind, FailureKind, LabelTold, Outcome, Replayed, ShrunkTold,
+};
 use crate::reporter::Teller;
-use crate::run::{Bench, Finished, RunConfig, RunId, run};
+use crate::run::{Bench, End, Finished, RunConfig, RunId, run};
 use crate::shrink::{ShrinkConfig, Shrunk, reproduced, shrink};
 
 /// Errors in a row after which a campaign gives up.
 const MAX_ERRORS: u32 = 3;
+/// How often failures of a kind that does not come back are looked into.
+const MAX_LOOKS: u64 = 3;
 
 /// What to do after a run that failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +47,9 @@ pub enum OnFailure {
 /// The settings of a campaign.
 #[derive(Clone, Debug)]
 pub struct CampaignConfig {
-    /// How many runs.
+    /// Runs that failed before, done first.
+    pub regressions: Vec<Regression>,
+    /// How many runs after those.
     pub runs: u64,
     /// The seed all others come from; the first run has it itself.
     pub seed: u64,
@@ -62,6 +75,7 @@ impl Default for CampaignConfig {
     /// One run with seed 0, replayed three times and shrunk if it fails.
     fn default() -> Self {
         Self {
+            regressions: Vec::new(),
             runs: 1,
             seed: 0,
             on_failure: OnFailure::Stop,
@@ -76,6 +90,15 @@ impl Default for CampaignConfig {
     }
 }
 
+/// A run that failed before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Regression {
+    /// What the failure was, for people.
+    pub name: String,
+    /// What was seen.
+    pub trace: Trace,
+}
+
 /// What a campaign found.
 #[derive(Clone, Debug)]
 pub struct CampaignOutcome {
@@ -83,7 +106,7 @@ pub struct CampaignOutcome {
     pub counts: Counts,
     /// Somebody stopped it.
     pub interrupted: bool,
-    /// The runs that failed.
+    /// One run for every kind of failure.
     pub failures: Vec<Failure>,
     /// The last trouble, if any.
     pub error: Option<crate::adapter::AdapterError>,
@@ -124,10 +147,14 @@ impl Counts {
     }
 }
 
-/// A run that failed.
+/// Failures of one kind, and the run looked into.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// Which run.
+    /// What they have in common.
+    pub signature: String,
+    /// How many runs had one.
+    pub runs: u64,
+    /// Which run was looked into.
     pub id: RunId,
     /// What was seen; the last label is the forbidden one.
     pub trace: Trace,
@@ -150,7 +177,7 @@ pub fn run_seed(seed: u64, n: u64) -> u64 {
     rng.next_u64()
 }
 
-/// Does the runs.
+/// Does the runs, one after the other.
 ///
 /// # Errors
 /// As [`run`].
@@ -158,41 +185,165 @@ pub fn campaign(
     bench: &mut Bench<'_, '_>,
     tester: &mut dyn Tester,
     config: &CampaignConfig,
-    teller: &mut Teller<'_>,
+    teller: &Teller<'_>,
 ) -> io::Result<CampaignOutcome> {
-    teller.tell(EventKind::CampaignStarted(started(bench, config)))?;
-    let mut found = CampaignOutcome {
-        counts: Counts::default(),
-        interrupted: false,
-        failures: Vec::new(),
-        error: None,
-        coverage: Coverage::new(bench.cx.sts),
-        steps: 0,
-    };
-    let mut errors_in_a_row = 0;
-    for n in 0..config.runs {
-        let id = RunId { run: n, seed: run_seed(config.seed, n) };
-        let finished = run(bench, tester, &config.run, id, &mut found.coverage, teller)?;
-        let outcome = finished.end.outcome();
-        found.counts.add(outcome);
-        found.steps += finished.trace.len() as u64;
-        errors_in_a_row = if outcome == Outcome::Error { errors_in_a_row + 1 } else { 0 };
-        if outcome == Outcome::Fail {
-            let failure = examine(bench, config, id, &finished, teller)?;
-            found.failures.push(failure);
+    let campaign = Campaign::start(bench.cx.sts, config, 1, teller)?;
+    campaign.work(0, bench, tester)?;
+    campaign.finish(bench.cx.sts)
+}
+
+/// A campaign under way, shared by its workers.
+pub struct Campaign<'c, 'r> {
+    config: &'c CampaignConfig,
+    jobs: u64,
+    teller: &'c Teller<'r>,
+    progress: Mutex<Progress>,
+}
+
+/// How far a campaign has come.
+struct Progress {
+    found: CampaignOutcome,
+    errors_in_a_row: u32,
+    /// No new run begins.
+    is_over: bool,
+}
+
+impl<'c, 'r> Campaign<'c, 'r> {
+    /// Begins a campaign of `jobs` workers.
+    ///
+    /// # Errors
+    /// If an event cannot be told.
+    pub fn start(
+        sts: &Sts,
+        config: &'c CampaignConfig,
+        jobs: u64,
+        teller: &'c Teller<'r>,
+    ) -> io::Result<Self> {
+        teller.tell(EventKind::CampaignStarted(started(sts, config, jobs)))?;
+        let found = CampaignOutcome {
+            counts: Counts::default(),
+            interrupted: false,
+            failures: Vec::new(),
+            error: None,
+            coverage: Coverage::new(sts),
+            steps: 0,
+        };
+        let progress = Mutex::new(Progress { found, errors_in_a_row: 0, is_over: false });
+        Ok(Self { config, jobs: jobs.max(1), teller, progress })
+    }
+
+    /// Does the runs of worker `worker`, counted from 0.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn work(&self, worker: u64, bench: &mut Bench<'_, '_>, tester: &mut dyn Tester) -> io::Result<()> {
+        let before = self.config.regressions.len() as u64;
+        let total = before.saturating_add(self.config.runs);
+        let mut number = worker;
+        while number < total && !self.progress().is_over {
+            match self.config.regressions.get(usize::try_from(number).unwrap_or(usize::MAX)) {
+                Some(regression) => {
+                    let mut again = Replay::new(plan_of(&regression.trace), Unmentioned::Skip)
+                        .named(format!("failed before: {}", regression.name));
+                    self.one(bench, &mut again, RunId { run: number, seed: self.config.seed })?;
+                }
+                None if tester.is_done() => break,
+                None => {
+                    let seed = run_seed(self.config.seed, number - before);
+                    self.one(bench, tester, RunId { run: number, seed })?;
+                }
+            }
+            number = number.saturating_add(self.jobs);
         }
-        if let crate::run::End::Error(error) = finished.end {
-            found.error = Some(error);
-        }
-        let is_bad = matches!(outcome, Outcome::Fail | Outcome::Error);
-        let gives_up = is_bad && config.on_failure == OnFailure::Stop || errors_in_a_row >= MAX_ERRORS;
-        found.interrupted = bench.stop.load(Ordering::Relaxed);
-        if gives_up || found.interrupted || tester.is_done() {
-            break;
+        Ok(())
+    }
+
+    /// Does one run and counts it.
+    fn one(&self, bench: &mut Bench<'_, '_>, tester: &mut dyn Tester, id: RunId) -> io::Result<()> {
+        let tagged = (self.jobs > 1).then(|| self.teller.for_run(id.run));
+        let teller = tagged.as_ref().unwrap_or(self.teller);
+        let mut coverage = Coverage::new(bench.cx.sts);
+        let finished = run(bench, tester, &self.config.run, id, &mut coverage, teller)?;
+        self.count(&finished, &coverage, bench.stop.load(Ordering::Relaxed));
+        match &finished.signature {
+            Some(signature) => self.failed(bench, id, &finished, signature, teller),
+            None => Ok(()),
         }
     }
-    teller.tell(EventKind::CampaignFinished(finished(bench, &found)))?;
-    Ok(found)
+
+    fn count(&self, finished: &Finished, coverage: &Coverage, interrupted: bool) {
+        let outcome = finished.end.outcome();
+        let mut progress = self.progress();
+        progress.found.counts.add(outcome);
+        progress.found.steps += finished.trace.len() as u64;
+        progress.found.coverage.add(coverage);
+        progress.found.interrupted |= interrupted;
+        progress.errors_in_a_row = if outcome == Outcome::Error { progress.errors_in_a_row + 1 } else { 0 };
+        if let End::Error(error) = &finished.end {
+            progress.found.error = Some(error.clone());
+        }
+        let is_bad = matches!(outcome, Outcome::Fail | Outcome::Error);
+        progress.is_over |= is_bad && self.config.on_failure == OnFailure::Stop
+            || progress.errors_in_a_row >= MAX_ERRORS
+            || interrupted;
+    }
+
+    /// Looks into a failing run, unless one of its kind has been understood.
+    fn failed(
+        &self,
+        bench: &mut Bench<'_, '_>,
+        id: RunId,
+        finished: &Finished,
+        signature: &str,
+        teller: &Teller<'_>,
+    ) -> io::Result<()> {
+        let Some(at) = self.new_kind(id, &finished.trace, signature) else { return Ok(()) };
+        let (reproduced, shrunk) = examine(bench, self.config, id, finished, teller)?;
+        let failure = &mut self.progress().found.failures[at];
+        *failure = Failure {
+            id,
+            trace: finished.trace.clone(),
+            reproduced,
+            of: self.config.replays,
+            shrunk,
+            signature: signature.to_owned(),
+            runs: failure.runs,
+        };
+        Ok(())
+    }
+
+    /// The place of a kind of failure that is to be looked into.
+    fn new_kind(&self, id: RunId, trace: &Trace, signature: &str) -> Option<usize> {
+        let failures = &mut self.progress().found.failures;
+        match failures.iter_mut().position(|failure| failure.signature == signature) {
+            Some(at) => {
+                let known = &mut failures[at];
+                known.runs += 1;
+                (known.of > 0 && known.reproduced == 0 && known.runs <= MAX_LOOKS).then_some(at)
+            }
+            None => {
+                let (signature, trace) = (signature.to_owned(), trace.clone());
+                failures.push(Failure { signature, runs: 1, id, trace, reproduced: 0, of: 0, shrunk: None });
+                Some(failures.len() - 1)
+            }
+        }
+    }
+
+    /// Ends the campaign.
+    ///
+    /// # Errors
+    /// If an event cannot be told.
+    pub fn finish(self, sts: &Sts) -> io::Result<CampaignOutcome> {
+        let mut found = self.progress.into_inner().unwrap_or_else(PoisonError::into_inner).found;
+        found.failures.sort_by_key(|failure| failure.id.run);
+        self.teller.tell(EventKind::CampaignFinished(finished(sts, &found)))?;
+        Ok(found)
+    }
+
+    /// A worker that panicked leaves what it had counted.
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Does a failing run again, and makes it smaller if it comes back.
@@ -201,8 +352,8 @@ fn examine(
     config: &CampaignConfig,
     id: RunId,
     finished: &Finished,
-    teller: &mut Teller<'_>,
-) -> io::Result<Failure> {
+    teller: &Teller<'_>,
+) -> io::Result<(u32, Option<Shrunk>)> {
     let again = reproduced(bench, &config.run, &finished.trace, config.replays);
     if config.replays > 0 {
         let told = Replayed { run: id.run, reproduced: again, of: config.replays };
@@ -215,11 +366,10 @@ fn examine(
     if let Some(shrunk) = &shrunk {
         teller.tell(EventKind::Shrunk(told(bench, id, finished, shrunk)))?;
     }
-    Ok(Failure { id, trace: finished.trace.clone(), reproduced: again, of: config.replays, shrunk })
+    Ok((again, shrunk))
 }
 
-fn started(bench: &Bench<'_, '_>, config: &CampaignConfig) -> CampaignStarted {
-    let sts = bench.cx.sts;
+fn started(sts: &Sts, config: &CampaignConfig, jobs: u64) -> CampaignStarted {
     CampaignStarted {
         model: sts.name.to_string(),
         file: config.file.clone(),
@@ -228,7 +378,8 @@ fn started(bench: &Bench<'_, '_>, config: &CampaignConfig) -> CampaignStarted {
         tester: config.tester.clone(),
         sut: config.sut.clone(),
         seed: config.seed,
-        runs: config.runs,
+        runs: config.runs.saturating_add(config.regressions.len() as u64),
+        jobs,
         patience_ms: u64::try_from(config.run.patience.as_millis()).unwrap_or(u64::MAX),
     }
 }
@@ -246,8 +397,13 @@ fn told(bench: &Bench<'_, '_>, id: RunId, finished: &Finished, shrunk: &Shrunk) 
     }
 }
 
-fn finished(bench: &Bench<'_, '_>, found: &CampaignOutcome) -> CampaignFinished {
-    let name = |id: SwitchId| bench.cx.sts.switches[id].label.to_string();
+fn finished(sts: &Sts, found: &CampaignOutcome) -> CampaignFinished {
+    let name = |id: SwitchId| sts.switches[id].label.to_string();
+    let kind = |failure: &Failure| FailureKind {
+        signature: failure.signature.clone(),
+        first: failure.id.run,
+        runs: failure.runs,
+    };
     CampaignFinished {
         runs: found.counts.total(),
         passed: found.counts.passed,
@@ -257,7 +413,7 @@ fn finished(bench: &Bench<'_, '_>, found: &CampaignOutcome) -> CampaignFinished 
         interrupted: found.interrupted,
         covered: found.coverage.covered().map(name).collect(),
         never: found.coverage.never().map(name).collect(),
-        failures: Vec::new(),
+        failures: found.failures.iter().map(kind).collect(),
         latencies: Vec::new(),
         suggested_patience_ms: None,
     }

@@ -1,9 +1,12 @@
-//! Clocks for the times of events.
+//! Time: clocks for events, quiescence times, latencies.
+
+pub mod latency;
+pub mod patience;
 
 use std::time::Instant;
 
 /// Tells how long a run has lasted.
-pub trait Clock {
+pub trait Clock: Send {
     /// Nanoseconds since it was made; never goes back.
     fn now_ns(&mut self) -> u64;
 }

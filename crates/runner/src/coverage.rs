@@ -53,6 +53,14 @@ impl Coverage {
         untaken.map(|(id, _)| id).filter(|&id| !self.internal[id])
     }
 
+    /// Adds what another run of the same model took.
+    pub fn add(&mut self, other: &Self) {
+        for (taken, more) in self.taken.iter_mut().zip(other.taken.iter()) {
+            taken.certain += more.certain;
+            taken.possible += more.possible;
+        }
+    }
+
     /// Counts one label that these switches explain.
     pub fn count(&mut self, switches: &[SwitchId]) {
         for &switch in switches {

@@ -75,8 +75,15 @@ pub struct CampaignStarted {
     pub seed: u64,
     /// How many runs are planned.
     pub runs: u64,
+    /// How many go on at once.
+    #[serde(default = "one")]
+    pub jobs: u64,
     /// How long silence must last to count, in milliseconds.
     pub patience_ms: u64,
+}
+
+fn one() -> u64 {
+    1
 }
 
 /// A run begins.

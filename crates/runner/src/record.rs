@@ -55,7 +55,7 @@ impl<W: Write> Recorder<W> {
     }
 }
 
-impl<W: Write> Reporter for Recorder<W> {
+impl<W: Write + Send> Reporter for Recorder<W> {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         self.line(event)
     }
@@ -129,15 +129,16 @@ impl Record {
     /// If the model does not know a message, or its fields have changed.
     pub fn trace(&self, model: &Model, run: u64) -> Result<Trace, CodecError> {
         let mut labels = Vec::new();
-        let mut is_here = false;
+        let mut begun_last = None;
         for event in &self.events {
+            let is_here = event.run.or(begun_last) == Some(run);
             match &event.event {
-                EventKind::RunStarted(started) => is_here = started.run == run,
+                EventKind::RunStarted(started) => begun_last = Some(started.run),
                 EventKind::Stimulus(step) | EventKind::Observation(step) if is_here => {
                     labels.extend(label(model, &step.label)?);
                 }
-                EventKind::RunFinished(_) => is_here = false,
-                EventKind::CampaignStarted(_)
+                EventKind::RunFinished(_)
+                | EventKind::CampaignStarted(_)
                 | EventKind::Stimulus(_)
                 | EventKind::Observation(_)
                 | EventKind::Verdict(_)

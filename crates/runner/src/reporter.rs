@@ -1,12 +1,13 @@
 //! Reporters: those who are told what happens.
 
 use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::clock::Clock;
 use crate::event::{Event, EventKind};
 
-/// Is told every event, in order.
-pub trait Reporter {
+/// Is told every event, in order; runs that go on at once tell from their own threads.
+pub trait Reporter: Send {
     /// Something happened.
     ///
     /// # Errors
@@ -40,7 +41,16 @@ impl Reporter for Vec<Box<dyn Reporter + '_>> {
 }
 
 /// Numbers and dates events on their way to a reporter.
+///
+/// A clone tells the same reporter, so that several runs can go on at once.
+#[derive(Clone)]
 pub struct Teller<'r> {
+    hub: Arc<Mutex<Hub<'r>>>,
+    run: Option<u64>,
+}
+
+/// Where all events come together.
+struct Hub<'r> {
     reporter: &'r mut dyn Reporter,
     clock: &'r mut dyn Clock,
     next: u64,
@@ -49,16 +59,24 @@ pub struct Teller<'r> {
 impl<'r> Teller<'r> {
     /// Tells `reporter`, by the time of `clock`.
     pub fn new(reporter: &'r mut dyn Reporter, clock: &'r mut dyn Clock) -> Self {
-        Self { reporter, clock, next: 0 }
+        Self { hub: Arc::new(Mutex::new(Hub { reporter, clock, next: 0 })), run: None }
+    }
+
+    /// The same teller for the events of run `run`, which is not the only one.
+    #[must_use]
+    pub fn for_run(&self, run: u64) -> Self {
+        Self { hub: Arc::clone(&self.hub), run: Some(run) }
     }
 
     /// Tells what happened.
     ///
     /// # Errors
     /// If the reporter cannot take it.
-    pub fn tell(&mut self, kind: EventKind) -> io::Result<()> {
-        let event = Event { seq: self.next, time_ns: self.clock.now_ns(), run: None, event: kind };
-        self.next += 1;
-        self.reporter.event(&event)
+    pub fn tell(&self, kind: EventKind) -> io::Result<()> {
+        // A reporter that panicked in another thread has told what it could.
+        let mut hub = self.hub.lock().unwrap_or_else(PoisonError::into_inner);
+        let event = Event { seq: hub.next, time_ns: hub.clock.now_ns(), run: self.run, event: kind };
+        hub.next += 1;
+        hub.reporter.event(&event)
     }
 }

@@ -68,6 +68,8 @@ pub struct Finished {
     pub end: End,
     /// How many answers the solver owed.
     pub doubts: usize,
+    /// What a failure has in common with others of its kind.
+    pub signature: Option<String>,
 }
 
 /// How a run ended.
@@ -104,7 +106,7 @@ pub fn run(
     config: &RunConfig,
     id: RunId,
     coverage: &mut Coverage,
-    teller: &mut Teller<'_>,
+    teller: &Teller<'_>,
 ) -> io::Result<Finished> {
     if bench.cx.sts.is_timed() {
         let reason = "the model has clocks; testing timed models is not supported yet";
@@ -114,7 +116,7 @@ pub fn run(
     let goal = tester.goal().unwrap_or_default();
     teller.tell(EventKind::RunStarted(RunStarted { run: id.run, seed: id.seed, goal }))?;
     let after = After::new(bench.cx);
-    let mut walk = Walk { bench, after, trace: Trace::default(), coverage, teller };
+    let mut walk = Walk { bench, after, trace: Trace::default(), signature: None, coverage, teller };
     let end = match walk.go(tester, config)? {
         Ended::Stopped(Stop::GoalMet(reason)) => End::Verdict(Verdict::Pass, reason),
         Ended::Stopped(Stop::GoalMissed(reason)) => End::Verdict(Verdict::Inconclusive, reason),
@@ -130,8 +132,9 @@ struct Walk<'w, 'b, 'm, 'r> {
     bench: &'w mut Bench<'b, 'm>,
     after: After,
     trace: Trace,
+    signature: Option<String>,
     coverage: &'w mut Coverage,
-    teller: &'w mut Teller<'r>,
+    teller: &'w Teller<'r>,
 }
 
 /// Why the loop was left.
@@ -268,11 +271,12 @@ impl Walk<'_, '_, '_, '_> {
     fn fail(&mut self, forbidden: &Forbidden) -> io::Result<End> {
         let explanation = explanation(self.bench.cx, forbidden);
         let reason = format!("the specification does not allow {} here", explanation.observed);
+        self.signature = Some(signature(self.bench.cx, forbidden));
         let told = VerdictTold {
             verdict: Verdict::Fail.into(),
             reason: reason.clone(),
             explanation: Some(explanation),
-            signature: Some(signature(self.bench.cx, forbidden)),
+            signature: self.signature.clone(),
         };
         self.teller.tell(EventKind::Verdict(told))?;
         Ok(End::Verdict(Verdict::Fail, reason))
@@ -297,7 +301,7 @@ impl Walk<'_, '_, '_, '_> {
         }
         let (outcome, steps, doubts) = (end.outcome(), self.trace.len(), self.after.doubts());
         self.teller.tell(EventKind::RunFinished(RunFinished { run: id.run, outcome, steps, doubts }))?;
-        Ok(Finished { trace: self.trace, end, doubts })
+        Ok(Finished { trace: self.trace, end, doubts, signature: self.signature })
     }
 }
 

@@ -114,16 +114,25 @@ pub(crate) fn test_by(
     config: &CampaignConfig,
     reporter: &mut dyn Reporter,
 ) -> io::Result<CampaignOutcome> {
+    let mut clock = Stopped;
+    let teller = Teller::new(reporter, &mut clock);
+    on_bench(spec, sut, config.seed, |bench| campaign(bench, tester, config, &teller))
+}
+
+/// Calls `body` with `spec` on one side and `sut` played on the other.
+pub(crate) fn on_bench<T>(
+    spec: &Model,
+    sut: &Model,
+    seed: u64,
+    body: impl FnOnce(&mut Bench<'_, '_>) -> T,
+) -> T {
     let (mut spec_own, mut sut_own) = (spec.clone(), sut.clone());
     let (mut spec_solver, mut sut_solver) = (Brute::new(), Brute::new());
     let mut cx = Ctx::new(&mut spec_own, &mut spec_solver);
     let sut_cx = Ctx::new(&mut sut_own, &mut sut_solver);
-    let mut adapter = ModelAdapter::new(spec, sut_cx, config.seed).unwrap();
+    let mut adapter = ModelAdapter::new(spec, sut_cx, seed).unwrap();
     let stop = AtomicBool::new(false);
-    let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
-    let mut clock = Stopped;
-    let mut teller = Teller::new(reporter, &mut clock);
-    campaign(&mut bench, tester, config, &mut teller)
+    body(&mut Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop })
 }
 
 /// The tester of switch coverage over `spec`, and `spec` with the terms it needs.

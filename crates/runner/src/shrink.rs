@@ -89,8 +89,8 @@ fn attempt(
     let mut tester = Replay::new(plan.to_vec(), unmentioned);
     let mut coverage = Coverage::new(bench.cx.sts);
     let (mut silent, mut clock) = (Silent, Stopped);
-    let mut teller = Teller::new(&mut silent, &mut clock);
-    let finished = run(bench, &mut tester, config, RunId::default(), &mut coverage, &mut teller).ok()?;
+    let teller = Teller::new(&mut silent, &mut clock);
+    let finished = run(bench, &mut tester, config, RunId::default(), &mut coverage, &teller).ok()?;
     matches!(finished.end, End::Verdict(Verdict::Fail, _)).then_some(finished.trace)
 }
 

@@ -14,7 +14,7 @@ use crate::event::Event;
 use crate::reporter::Silent;
 use crate::run::End;
 use crate::samples::{
-    VENDING, cover, example, message, model, new_solver, test, test_by, test_into, with_cx,
+    VENDING, cover, example, message, model, new_solver, on_bench, test, test_by, test_into, with_cx,
 };
 use crate::serve::{NewSolver, serve_tcp};
 
@@ -135,7 +135,92 @@ fn failures_need_not_end_a_campaign() {
     let config = CampaignConfig { on_failure: OnFailure::GoOn, shrink: None, ..many(20, 1) };
     let (_, outcome) = test(&model(VENDING), &sut, 50, &config);
     assert_eq!(outcome.counts.total(), 20);
-    assert!(outcome.failures.len() > 1);
+    assert!(outcome.counts.failed > 1);
+}
+
+#[test]
+fn failures_of_one_kind_are_looked_into_once() {
+    let sut = VENDING
+        .replace("paid - 2", "paid - 1")
+        .replace("exact: internal when paid <= 2", "exact: internal when paid == 2");
+    let config = CampaignConfig { on_failure: OnFailure::GoOn, ..many(60, 1) };
+    let (events, outcome) = test(&model(VENDING), &model(&sut), 50, &config);
+    let signatures: Vec<&str> = outcome.failures.iter().map(|failure| failure.signature.as_str()).collect();
+    insta::assert_snapshot!(signatures.join("\n"), @r"
+    !change in paid_up against change `paid - 2 == n`
+    silence in paid_up, serving against coffee, exact, tea
+    ");
+    assert_eq!(outcome.failures.iter().map(|failure| failure.runs).sum::<u64>(), outcome.counts.failed);
+    let shrunk = events.iter().filter(|event| matches!(event.event, EventKind::Shrunk(_))).count();
+    assert_eq!(shrunk, outcome.failures.len());
+    let Some(EventKind::CampaignFinished(told)) = events.last().map(|event| &event.event) else { panic!() };
+    assert_eq!(told.failures.len(), outcome.failures.len());
+}
+
+#[test]
+fn what_failed_before_comes_first() {
+    let spec = model(VENDING);
+    let trace = Trace { labels: vec![message(&spec, "coin", &[5]), message(&spec, "change", &[9])] };
+    let regression = Regression { name: "too much change".into(), trace };
+    let config = CampaignConfig { regressions: vec![regression], ..many(2, 1) };
+    let (events, outcome) = test(&spec, &spec, 5, &config);
+    assert_eq!(outcome.counts, Counts { passed: 3, ..Counts::default() });
+    let sent = events.iter().find_map(|event| match &event.event {
+        EventKind::Stimulus(told) => Some(told.label.text.clone()),
+        _ => None,
+    });
+    assert_eq!(sent.as_deref(), Some("?coin(n: 5)"));
+    let goal = events.iter().find_map(|event| match &event.event {
+        EventKind::RunStarted(told) => Some(told.goal.clone()),
+        _ => None,
+    });
+    assert_eq!(goal.as_deref(), Some("failed before: too much change"));
+    // The other runs have the seeds they would have without it.
+    let (plain, _) = test(&spec, &spec, 5, &many(2, 1));
+    assert_eq!(seeds(&events)[1..], seeds(&plain));
+}
+
+fn seeds(events: &[Event]) -> Vec<u64> {
+    let started = events.iter().filter_map(|event| match &event.event {
+        EventKind::RunStarted(told) => Some(told.seed),
+        _ => None,
+    });
+    started.collect()
+}
+
+#[test]
+fn workers_share_the_runs_and_every_run_is_what_it_would_be_alone() {
+    let (spec, sut) = (model(VENDING), model(&VENDING.replace("paid - 2", "paid - 1")));
+    let config = CampaignConfig { on_failure: OnFailure::GoOn, shrink: None, ..many(9, 7) };
+    let mut events: Vec<Event> = Vec::new();
+    let mut clock = Stopped;
+    let teller = Teller::new(&mut events, &mut clock);
+    let shared = Campaign::start(&spec.sts, &config, 2, &teller).unwrap();
+    std::thread::scope(|scope| {
+        for worker in 0..2 {
+            let (shared, spec, sut) = (&shared, &spec, &sut);
+            scope.spawn(move || {
+                on_bench(spec, sut, 0, |bench| {
+                    let config = RandomConfig { steps: 30, ..RandomConfig::default() };
+                    shared.work(worker, bench, &mut Random::new(config, 0)).unwrap();
+                })
+            });
+        }
+    });
+    let outcome = shared.finish(&spec.sts).unwrap();
+    drop(teller);
+    assert_eq!(outcome.counts.total(), 9);
+    assert!(outcome.counts.failed > 0);
+    assert!((0..).zip(&events).all(|(seq, event)| event.seq == seq));
+    let begun: std::collections::BTreeSet<u64> = events.iter().filter_map(|event| event.run).collect();
+    assert_eq!(begun, (0..9).collect());
+    let record = crate::record::Record { events, is_cut: false };
+    let steps: usize = (0..9).map(|run| record.trace(&spec, run).unwrap().len()).sum();
+    assert_eq!(steps as u64, outcome.steps);
+    let first = outcome.failures[0].id.run;
+    let judged =
+        with_cx(spec.clone(), |mut cx| crate::judge::judge(&mut cx, &record.trace(&spec, first).unwrap()));
+    assert!(judged.forbidden.is_some());
 }
 
 #[test]

@@ -191,6 +191,10 @@ impl Tester for Cover {
         }
     }
 
+    fn goal(&self) -> Option<String> {
+        self.current.map(|at| format!("purpose {}", self.testers[at].purpose().name))
+    }
+
     fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
         let Some(at) = self.current else {
             return Move::Stop(Stop::GoalMissed("there is no purpose left to execute".into()));
@@ -203,6 +207,6 @@ impl Tester for Cover {
     }
 
     fn is_done(&self) -> bool {
-        self.queue.is_empty() && !self.goes_on()
+        self.testers.is_empty() || self.queue.is_empty() && !self.goes_on()
     }
 }

@@ -279,6 +279,10 @@ impl Tester for PurposeGuided {
         self.restart(seed, round);
     }
 
+    fn goal(&self) -> Option<String> {
+        Some(format!("purpose {}", self.purpose.name))
+    }
+
     fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
         self.catch_up(cx, after, history);
         if let Some(reason) = &self.progress.off {

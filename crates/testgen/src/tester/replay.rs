@@ -43,19 +43,30 @@ pub struct Replay {
     plan: Vec<Planned>,
     at: usize,
     unmentioned: Unmentioned,
+    name: Option<String>,
 }
 
 impl Replay {
     /// A tester that follows `plan`.
     #[must_use]
     pub fn new(plan: Vec<Planned>, unmentioned: Unmentioned) -> Self {
-        Self { plan, at: 0, unmentioned }
+        Self { plan, at: 0, unmentioned, name: None }
+    }
+
+    /// The same tester, its runs told by this name.
+    #[must_use]
+    pub fn named(self, name: String) -> Self {
+        Self { name: Some(name), ..self }
     }
 }
 
 impl Tester for Replay {
     fn start(&mut self, _seed: u64) {
         self.at = 0;
+    }
+
+    fn goal(&self) -> Option<String> {
+        self.name.clone()
     }
 
     fn next(&mut self, cx: &mut Ctx<'_>, after: &After, _history: &Trace) -> Move {
