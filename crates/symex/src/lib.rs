@@ -29,4 +29,4 @@ pub use crate::merge::Revisit;
 pub use crate::outputs::{Offer, offers, symbolic_offers};
 pub use crate::quiescence::{Quiescence, can_react, is_quiescent, quiescence};
 pub use crate::state::{Path, Store, SymState};
-pub use crate::step::{Step, along, step};
+pub use crate::step::{Step, along, step, successor};

@@ -61,8 +61,8 @@ pub fn along(cx: &mut Ctx<'_>, switches: &[SwitchId]) -> Result<SymState, usize>
     Ok(state)
 }
 
-/// The state after `switch`, its guard assumed.
-fn successor(cx: &mut Ctx<'_>, state: &SymState, switch: &Switch) -> SymState {
+/// The state after `switch`, its guard assumed; nothing is asked.
+pub fn successor(cx: &mut Ctx<'_>, state: &SymState, switch: &Switch) -> SymState {
     let depth = state.depth + 1;
     let mut path = state.path.clone();
     let mut names = state.store.substitution(cx.sts);

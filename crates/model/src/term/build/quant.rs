@@ -124,7 +124,8 @@ impl TermPool {
     /// `t` where `conjunct` says `var == t` and `var` does not occur in `t`.
     ///
     /// A linear equation is solved for `var` if its coefficient is 1 or -1, or the sort is real.
-    fn solved_for(&mut self, var: VarId, conjunct: Term) -> Option<Term> {
+    #[must_use]
+    pub fn solved_for(&mut self, var: VarId, conjunct: Term) -> Option<Term> {
         let var_term = self.var(var);
         if self.sort(var_term) == Sort::Bool {
             return self.solved_bool(var_term, conjunct);
