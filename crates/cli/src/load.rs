@@ -11,7 +11,7 @@ use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::Model;
 
 use crate::exit::{ExitStatus, Stop};
-use crate::render;
+use crate::{machine, render};
 
 /// The text of the file at `path` (`-` is stdin).
 pub fn read(path: &str) -> Result<String, Stop> {
@@ -56,6 +56,9 @@ fn nearby(path: &str) -> Option<String> {
 
 /// Loads the model at `path`; findings that are not errors are written to stderr.
 pub fn model(path: &str, set: &[String]) -> Result<(Sources, Model), Stop> {
+    if let Some(form) = machine::form(path).filter(|_| !path.ends_with(".dot")) {
+        return machine::model(path, form);
+    }
     let mut sources = Sources::new();
     let file = sources.add(path, read(path)?);
     let loaded = load(&sources, file, set)?;

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod exit;
 mod load;
+mod machine;
 mod message;
 mod progress;
 mod project;

@@ -2,15 +2,23 @@
 
 use clap::{Args as ClapArgs, ValueEnum};
 
+use super::SolverArgs;
+
 /// Arguments of `fsm`.
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Examples:\n  ioxide fsm examples/fsm/door.txt --suite s --extra 1 --out door.suite\n  \
-    ioxide fsm examples/fsm/ma.dot --reduction --sut examples/fsm/ma-impl.dot --bound 3"
+    ioxide test examples/fsm/door.txt --tester suite:door.suite --sut SUT\n  \
+    ioxide fsm examples/fsm/ma.dot --reduction --sut examples/fsm/ma-impl.dot --bound 3\n  \
+    ioxide fsm examples/fsm/ma.dot --reduction --sut model:examples/fsm/ma-impl.dot --bound 3 --repeat 20"
 )]
 pub struct Fsm {
-    /// The machine: `.dot`, `.kiss2`, `.txt` (state input output next) or `.fsm` (the same by number).
+    /// The machine: `.dot`, `.kiss2`, `.txt` (state input output next) or `.fsm` (the same by number), or a
+    /// model that is finite.
     pub file: String,
+    /// Overrides a constant of the model.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
     /// Makes a complete suite: `w`, `wp`, `hsi`, `h`, `spy`, `spyh` or `s` (the smallest).
     #[arg(long, value_name = "METHOD", conflicts_with = "reduction")]
     pub suite: Option<String>,
@@ -20,11 +28,12 @@ pub struct Fsm {
     /// Writes the suite, one test per line.
     #[arg(long, value_name = "FILE")]
     pub out: Option<String>,
-    /// Tests whether another machine is a reduction of this one, by state counting.
+    /// Tests whether another machine or a system is a reduction of this one, by state counting.
     #[arg(long)]
     pub reduction: bool,
-    /// The machine to test.
-    #[arg(long, value_name = "FILE", requires = "reduction")]
+    /// What to test: the file of a machine, or a system: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`, or a name
+    /// from `ioxide.toml`.
+    #[arg(long, value_name = "SUT", requires = "reduction")]
     pub sut: Option<String>,
     /// How many states it may have.
     #[arg(long, value_name = "M", requires = "reduction")]
@@ -41,6 +50,18 @@ pub struct Fsm {
     /// Completes a partial machine first.
     #[arg(long, value_enum)]
     pub missing: Option<Missing>,
+    /// How often a test is applied to a live system, so that all its choices show [default: 1 in a suite, 10
+    /// for a reduction].
+    #[arg(long, value_name = "K")]
+    pub repeat: Option<usize>,
+    /// Seed of the choices of a played model.
+    #[arg(long, requires = "reduction")]
+    pub seed: Option<u64>,
+    /// Milliseconds of silence that count as quiescence [default: that of the project file, else 100].
+    #[arg(long, value_name = "MS", requires = "reduction")]
+    pub quiescence_ms: Option<u64>,
+    #[command(flatten)]
+    pub solver: SolverArgs,
     /// Prints the result as JSON.
     #[arg(long)]
     pub json: bool,

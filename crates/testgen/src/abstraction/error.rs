@@ -94,7 +94,7 @@ impl NotFinite {
 impl fmt::Display for NotFinite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Timed => write!(f, "the model has clocks, so it is no finite machine"),
+            Self::Timed => write!(f, "the model has clocks"),
             Self::UnknownAtStart { var } => write!(f, "the value of `{var}` is unknown at start"),
             Self::ObservedInput { gate } => write!(f, "somebody else sends the observed input `{gate}`"),
             Self::NoInput => write!(f, "no input is ever possible while the model is quiescent"),

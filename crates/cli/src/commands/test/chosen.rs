@@ -8,10 +8,11 @@ use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
 use ioxide_testgen::tester::purpose::PurposeGuided;
 use ioxide_testgen::tester::random::{Random, RandomConfig};
+use ioxide_testgen::tester::suite::SuiteTester;
 use serde_json::{Value as Json, json};
 
 use crate::args::Test;
-use crate::commands::purposes;
+use crate::commands::{fsm, purposes};
 use crate::exit::{ExitStatus, Stop};
 
 /// Symbolic states looked at for purposes.
@@ -26,6 +27,7 @@ pub enum Chosen {
     Random(Box<Random>),
     Cover(Box<Cover>, Box<PurposeSet>),
     Purpose(Box<PurposeGuided>),
+    Suite(Box<SuiteTester>),
 }
 
 impl Chosen {
@@ -34,6 +36,9 @@ impl Chosen {
         if let Some(name) = args.tester.strip_prefix("purpose:") {
             let purpose = purposes::named(spec, &args.solver, name, MAX_STATES)?;
             return Ok(Self::Purpose(Box::new(PurposeGuided::new(purpose, seed))));
+        }
+        if let Some(path) = args.tester.strip_prefix("suite:") {
+            return Ok(Self::Suite(Box::new(fsm::suite::tester(path, spec)?)));
         }
         match args.tester.as_str() {
             "random" => {
@@ -52,7 +57,7 @@ impl Chosen {
                 Ok(Self::Cover(Box::new(Cover::new(&set, rounds, Order::default())), Box::new(set)))
             }
             other => Err(Stop::usage(format!("there is no tester `{other}`"))
-                .help("there is `cover`, `purpose:NAME` and `random`")),
+                .help("there is `cover`, `purpose:NAME`, `suite:FILE` and `random`")),
         }
     }
 
@@ -61,6 +66,7 @@ impl Chosen {
             Self::Random(tester) => &mut **tester,
             Self::Cover(tester, _) => &mut **tester,
             Self::Purpose(tester) => &mut **tester,
+            Self::Suite(tester) => &mut **tester,
         }
     }
 
@@ -69,11 +75,15 @@ impl Chosen {
         args.runs.unwrap_or(match self {
             Self::Random(_) | Self::Purpose(_) => RUNS,
             Self::Cover(tester, _) => tester.max_runs(ROUNDS) as u64,
+            Self::Suite(tester) => tester.runs() as u64,
         })
     }
 
-    /// What became of the purposes, for people.
+    /// What became of the purposes or tests, for people.
     pub fn show(&self, out: &mut impl Write, sts: &Sts) -> io::Result<()> {
+        if let Self::Suite(tester) = self {
+            return fsm::suite::show(out, tester);
+        }
         let Self::Cover(tester, set) = self else { return Ok(()) };
         let executed = tester.tally().iter().filter(|tally| tally.passed > 0).count();
         writeln!(out, "purposes: {executed} of {} executed", set.purposes.len())?;

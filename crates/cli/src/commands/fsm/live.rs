@@ -1,0 +1,158 @@
+//! A live system as state counting sees it: reset, one input, the whole answer.
+//!
+//! Answers the machine does not have get names of their own behind those it has, so that they
+//! are seen, told and never allowed.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use ioxide_fsm::mealy::{InputId, Names, OutputId};
+use ioxide_fsm::reduce::Live;
+use ioxide_model::label::Label;
+use ioxide_model::sts::{Gate, GateKind, Model};
+use ioxide_runner::adapter::{Adapter, AdapterError, Observation};
+use ioxide_testgen::abstraction::answer_name;
+use ioxide_testgen::tester::suite::Wait;
+
+use crate::exit::{ExitStatus, Stop};
+use crate::machine::Machine;
+use crate::system::System;
+
+/// More outputs than this after one input are taken to be endless.
+const MAX_ANSWERS: usize = 10_000;
+
+/// Why a test of a live system ended without an answer.
+pub enum Trouble {
+    /// The connection broke, or the system does not behave like any machine.
+    Stop(Box<Stop>),
+    /// The system says this before its first input, and should not.
+    Preamble(String),
+}
+
+impl From<AdapterError> for Trouble {
+    fn from(error: AdapterError) -> Self {
+        let stop = Stop::new(ExitStatus::Infrastructure, error.to_string())
+            .help("no verdict: check that the system starts and speaks the adapter protocol");
+        Self::Stop(Box::new(stop))
+    }
+}
+
+/// The messages the tester understands: those of the specification, and outputs without data that a
+/// played model has besides; nothing in the specification allows them.
+pub fn interface(spec: &Machine, sut: &System) -> Model {
+    let mut model = spec.model.clone();
+    let System::Model(played) = sut else { return model };
+    let is_new = |gate: &&Gate| gate.kind == GateKind::Output && gate.fields.is_empty();
+    for gate in played.sts.gates.iter().filter(is_new) {
+        let is_known = |known: &Gate| known.kind == GateKind::Output && known.name == gate.name;
+        if !model.sts.gates.iter().any(is_known) {
+            model.sts.gates.push(gate.clone());
+        }
+    }
+    model
+}
+
+/// A system behind an adapter.
+pub struct LiveSystem<'a> {
+    model: &'a Model,
+    adapter: &'a mut dyn Adapter,
+    labels: Vec<Label>,
+    preamble: &'a [Label],
+    wait: Wait,
+    patience: Duration,
+    names: Names,
+    outputs: BTreeMap<String, OutputId>,
+    /// How often it was reset.
+    pub resets: u64,
+    /// How many inputs it was given.
+    pub inputs: u64,
+}
+
+impl<'a> LiveSystem<'a> {
+    /// The system behind `adapter`, whose messages `model` knows, in the `names` of the machine of `spec`.
+    pub fn new(
+        spec: &'a Machine,
+        model: &'a Model,
+        names: &Names,
+        adapter: &'a mut dyn Adapter,
+        patience: Duration,
+    ) -> Self {
+        let labels = names.inputs.iter().filter_map(|name| spec.inputs.get(name)).cloned().collect();
+        let outputs = names.outputs.iter_enumerated().map(|(id, name)| (name.clone(), id)).collect();
+        Self {
+            model,
+            adapter,
+            labels,
+            preamble: &spec.preamble,
+            wait: spec.wait,
+            patience,
+            names: names.clone(),
+            outputs,
+            resets: 0,
+            inputs: 0,
+        }
+    }
+
+    /// The names of the machine, and of the answers it does not have.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    fn name(&self, said: &[Label]) -> String {
+        answer_name(&self.model.pool, &self.model.sts, said)
+    }
+
+    /// Adds what the system says until its answer is complete.
+    fn listen(&mut self, said: &mut Vec<Label>, wait: Wait) -> Result<(), Trouble> {
+        while said.len() < MAX_ANSWERS {
+            match self.adapter.observe(self.patience)? {
+                Observation::Output(label) => said.push(label),
+                Observation::Quiet => return Ok(()),
+            }
+            if wait == Wait::Output {
+                return Ok(());
+            }
+        }
+        let stop = Stop::new(
+            ExitStatus::Inconclusive,
+            format!("more than {MAX_ANSWERS} outputs came without an input"),
+        );
+        Err(Trouble::Stop(Box::new(stop.help("a machine answers an input with finitely many outputs"))))
+    }
+}
+
+impl Live for LiveSystem<'_> {
+    type Error = Trouble;
+
+    fn reset(&mut self) -> Result<(), Trouble> {
+        self.resets += 1;
+        self.adapter.reset()?;
+        let mut said = Vec::new();
+        if !self.preamble.is_empty() {
+            self.listen(&mut said, Wait::Quiescence)?;
+        }
+        match said == self.preamble {
+            true => Ok(()),
+            false => Err(Trouble::Preamble(self.name(&said))),
+        }
+    }
+
+    fn step(&mut self, input: InputId) -> Result<OutputId, Trouble> {
+        self.inputs += 1;
+        // Outputs that come late belong to no answer of a machine: with this one they are seen.
+        let mut said = Vec::new();
+        while let Some(late) = self.adapter.poll()? {
+            said.push(late);
+        }
+        let label = &self.labels[ioxide_model::index::Idx::index(input)];
+        let sent = self.adapter.send(label)?;
+        let early = !sent.earlier.is_empty();
+        said.extend(sent.earlier);
+        if !early || self.wait == Wait::Quiescence {
+            self.listen(&mut said, self.wait)?;
+        }
+        let name = self.name(&said);
+        let names = &mut self.names;
+        Ok(*self.outputs.entry(name).or_insert_with_key(|name| names.outputs.push(name.clone())))
+    }
+}

@@ -1,0 +1,179 @@
+//! Reduction by adaptive state counting: against another machine, or against a live system.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use ioxide_fsm::mealy::Names;
+use ioxide_fsm::nfsm::{Nfsm, Observable};
+use ioxide_fsm::product::aligned;
+use ioxide_fsm::reduce::{
+    Machine as Played, Plan, Repeated, Report, System as Answering, Variant, Verdict, on_demand_counting,
+    state_counting,
+};
+use ioxide_fsm::word::show_io;
+use serde_json::json;
+
+use super::live::{LiveSystem, Trouble};
+use super::{completion, refused};
+use crate::args::{Fsm, FsmVariant};
+use crate::exit::{ExitStatus, Stop};
+use crate::machine::{self, Machine};
+use crate::seed;
+use crate::session::patience;
+use crate::system::{Opener, System};
+
+/// How often a case is applied to a live system where nobody says otherwise.
+const REPEAT: usize = 10;
+
+/// Tests whether the system is a reduction of the machine.
+pub fn run(args: &Fsm) -> Result<ExitStatus, Stop> {
+    let missing = || {
+        Stop::usage("`--reduction` needs `--sut SUT` and `--bound M`")
+            .help("the machine or system to test, and how many states it may have")
+    };
+    let (sut, bound) = (args.sut.as_deref().ok_or_else(missing)?, args.bound.ok_or_else(missing)?);
+    let spec = Machine::load(&args.file, &args.set, &args.solver)?;
+    let model = observable(args, &args.file, &spec, Nfsm::from_listing(&spec.listing))?;
+    let plan = Plan::new(&model, bound).map_err(|refusal| refused(&args.file, &refusal))?;
+    let plan = Plan { max_words: args.max_words, ..plan };
+    match is_file(sut) {
+        true => against_machine(args, sut, &model, &plan),
+        false => against_system(args, sut, &spec, &model, &plan),
+    }
+}
+
+/// Whether `sut` is the file of a machine or model rather than a system.
+fn is_file(sut: &str) -> bool {
+    let is_system = ["model:", "stdio:", "tcp:"].iter().any(|scheme| sut.starts_with(scheme));
+    let is_model = [".iox", ".as", ".xml"].iter().any(|extension| sut.ends_with(extension));
+    !is_system && (machine::form(sut).is_some() || is_model)
+}
+
+fn against_machine(args: &Fsm, sut: &str, model: &Observable, plan: &Plan) -> Result<ExitStatus, Stop> {
+    let machine = Machine::load(sut, &[], &args.solver)?;
+    let system = aligned(model.names(), &Nfsm::from_listing(&machine.listing))
+        .map_err(|refusal| refused(sut, &refusal))?;
+    let system = observable(args, sut, &machine, system)?;
+    let report = match count(model, &mut Played(&system), plan, args.variant) {
+        Ok(report) => report,
+        Err(never) => match never {},
+    };
+    show(args, system.names(), &report, None)
+}
+
+fn against_system(
+    args: &Fsm,
+    sut: &str,
+    spec: &Machine,
+    model: &Observable,
+    plan: &Plan,
+) -> Result<ExitStatus, Stop> {
+    let system = System::named(sut)?;
+    let patience = patience(&system, sut, args.quiescence_ms)?;
+    let repetitions = args.repeat.unwrap_or(REPEAT).max(1);
+    let seed = args.seed.unwrap_or_else(seed::fresh);
+    let interface = super::live::interface(spec, &system);
+    let opener = Opener::new(&system, Arc::new(interface.clone()), &args.solver);
+    opener.open(0, seed, |adapter| {
+        let live = LiveSystem::new(spec, &interface, model.names(), adapter, patience);
+        let mut repeated = Repeated { live, repetitions };
+        let counted = count(model, &mut repeated, plan, args.variant);
+        let effort = Effort { repetitions, seed, resets: repeated.live.resets, inputs: repeated.live.inputs };
+        match counted {
+            Ok(report) => show(args, repeated.live.names(), &report, Some(&effort)),
+            Err(Trouble::Stop(stop)) => Err(*stop),
+            Err(Trouble::Preamble(said)) => {
+                writeln!(io::stdout().lock(), "fail: before its first input the system says {said}")?;
+                Ok(ExitStatus::Failure)
+            }
+        }
+    })
+}
+
+fn count<S: Answering>(
+    model: &Observable,
+    system: &mut S,
+    plan: &Plan,
+    variant: FsmVariant,
+) -> Result<Report, S::Error> {
+    match variant {
+        FsmVariant::Refined => state_counting(model, system, plan, Variant::Refined),
+        FsmVariant::Original => state_counting(model, system, plan, Variant::Original),
+        FsmVariant::Io => state_counting(model, system, plan, Variant::PerResponse),
+        FsmVariant::H => on_demand_counting(model, system, plan),
+    }
+}
+
+/// What testing a live system took.
+struct Effort {
+    repetitions: usize,
+    seed: u64,
+    resets: u64,
+    inputs: u64,
+}
+
+fn show(args: &Fsm, names: &Names, report: &Report, effort: Option<&Effort>) -> Result<ExitStatus, Stop> {
+    let failures: Vec<String> = report.failures.iter().map(|failure| show_io(names, failure)).collect();
+    let (word, status) = match report.verdict() {
+        Verdict::Pass => ("pass", ExitStatus::Success),
+        Verdict::Fail => ("fail", ExitStatus::Failure),
+        Verdict::Unknown => ("unknown", ExitStatus::Inconclusive),
+    };
+    let mut out = io::stdout().lock();
+    if args.json {
+        let mut result = json!({
+            "version": 1, "verdict": word, "failures": failures, "tested": report.tested.len(),
+            "iterations": report.iterations, "sequences": report.sequences, "symbols": report.symbols,
+        });
+        if let Some(Effort { repetitions, seed, resets, inputs }) = effort {
+            result["live"] =
+                json!({ "repeat": repetitions, "seed": seed, "resets": resets, "inputs": inputs });
+        }
+        writeln!(out, "{result}")?;
+        return Ok(status);
+    }
+    for line in told(args, report, effort, &failures) {
+        writeln!(out, "{line}")?;
+    }
+    Ok(status)
+}
+
+/// The report for people.
+fn told(args: &Fsm, report: &Report, effort: Option<&Effort>, failures: &[String]) -> Vec<String> {
+    let tested = format!(
+        "{} words tested, {} answers seen, {} symbols",
+        report.tested.len(),
+        report.sequences,
+        report.symbols
+    );
+    let bound = args.bound.unwrap_or(0);
+    let mut lines = match report.verdict() {
+        Verdict::Pass => vec![format!("pass: a reduction, if it has at most {bound} states ({tested})")],
+        Verdict::Unknown => {
+            vec![format!("unknown: no failure seen before the limit of words ({tested}); raise --max-words")]
+        }
+        Verdict::Fail => vec![format!("fail: not a reduction ({tested})")],
+    };
+    lines.extend(failures.iter().map(|failure| format!("  {failure} is not allowed")));
+    if let Some(Effort { repetitions, seed, resets, inputs }) = effort {
+        lines.push(format!(
+            "live: every test {repetitions} times, {resets} resets, {inputs} inputs (seed {seed}); assumes \
+             that {repetitions} times show every answer"
+        ));
+    }
+    if args.variant == FsmVariant::Original {
+        lines.push("note: the original algorithm may miss failures; `--variant refined` does not".into());
+    }
+    lines
+}
+
+fn observable(args: &Fsm, path: &str, machine: &Machine, nfsm: Nfsm) -> Result<Observable, Stop> {
+    let nfsm = match args.missing {
+        None => nfsm,
+        Some(missing) => nfsm.completed(&completion(machine, missing)),
+    };
+    if args.minimise {
+        return Ok(nfsm.determinised().minimised());
+    }
+    Observable::check(nfsm).map_err(|refusal| refused(path, &refusal))
+}

@@ -1,0 +1,166 @@
+//! Complete suites: made and written, read and run.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write};
+use std::sync::Arc;
+
+use ioxide_fsm::mealy::{InputId, Mealy, Spec};
+use ioxide_fsm::suite::{Method, Size};
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateKind, Model};
+use ioxide_runner::codec::{Message, label_from_json};
+use ioxide_runner::suite::{SuiteLabel, SuiteReader, SuiteTest, SuiteWriter, TraceTest};
+use ioxide_testgen::tester::replay::plan_of;
+use ioxide_testgen::tester::suite::{SuiteTester, Tests, Wait};
+use serde_json::{Map, Value as Json, json};
+
+use super::{completion, refused};
+use crate::args::Fsm;
+use crate::exit::{ExitStatus, Stop};
+use crate::machine::Machine;
+
+/// The name in the header of what a test waits for.
+const ANSWERS: &str = "answers";
+/// The value of [`ANSWERS`] for machines, which answer every input once.
+const ONE: &str = "one";
+/// The name in the header of how often a suite is run.
+const REPEAT: &str = "repeat";
+
+/// Makes the suite of the machine, writes it if wanted, and says how large it is.
+pub fn make(args: &Fsm, method: &str) -> Result<ExitStatus, Stop> {
+    let method: Method = method.parse().map_err(|_| {
+        let names: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
+        Stop::usage(format!("there is no method `{method}`")).help(format!("there is {}", names.join(", ")))
+    })?;
+    let machine = Machine::load(&args.file, &args.set, &args.solver)?;
+    let spec = spec(args, &machine)?;
+    let size = match &args.out {
+        Some(path) => write(args, path, method, &machine, &spec)?,
+        None => method.suite(&spec, args.extra).measure(),
+    };
+    let mut out = io::stdout().lock();
+    if args.json {
+        let result = json!({
+            "version": 1, "method": method.name(), "extra": args.extra, "states": spec.n_states(),
+            "inputs": spec.n_inputs(), "tests": size.tests, "symbols": size.symbols,
+        });
+        writeln!(out, "{result}")?;
+        return Ok(ExitStatus::Success);
+    }
+    let (name, bound) = (method.name().to_uppercase(), spec.n_states() + args.extra);
+    writeln!(
+        out,
+        "{name} suite: {} tests, {} symbols; finds every wrong machine with up to {bound} states",
+        size.tests, size.symbols
+    )?;
+    Ok(ExitStatus::Success)
+}
+
+/// The machine as the suite methods need it: complete, connected, minimal.
+fn spec(args: &Fsm, machine: &Machine) -> Result<Spec, Stop> {
+    let mealy = Mealy::from_listing(&machine.listing).map_err(|refusal| refused(&args.file, &refusal))?;
+    let mealy = match args.missing {
+        None => mealy,
+        Some(missing) => mealy.completed(&completion(machine, missing)),
+    };
+    let spec = if args.minimise { Spec::reduced(&mealy) } else { Spec::check(&mealy) };
+    spec.map_err(|refusal| refused(&args.file, &refusal))
+}
+
+/// Writes the suite as it is made.
+fn write(args: &Fsm, path: &str, method: Method, machine: &Machine, spec: &Spec) -> Result<Size, Stop> {
+    let cannot = |error: io::Error| Stop::usage(format!("cannot write `{path}`: {error}"));
+    let file = BufWriter::new(File::create(path).map_err(cannot)?);
+    let mut out = SuiteWriter::new(file, about(args, method, machine, spec)).map_err(cannot)?;
+    let label = |&input: &InputId| machine.inputs.get(&spec.names().inputs[input]);
+    let mut size = Size { tests: 0, symbols: 0 };
+    let mut suite = method.suite(spec, args.extra);
+    while let Some(word) = suite.advance() {
+        size.tests += 1;
+        size.symbols += word.len();
+        let labels: Vec<&Label> = word.iter().filter_map(label).collect();
+        out.add(&test(machine, &labels)).map_err(cannot)?;
+    }
+    out.finish().map_err(cannot)?;
+    Ok(size)
+}
+
+/// What the first line says about the suite.
+fn about(args: &Fsm, method: Method, machine: &Machine, spec: &Spec) -> Map<String, Json> {
+    let about = json!({
+        "method": method.name(), "extra": args.extra, "states": spec.n_states(),
+        "model": args.file, REPEAT: args.repeat.unwrap_or(1),
+        ANSWERS: if machine.wait == Wait::Output { ONE } else { "until silence" },
+    });
+    match about {
+        Json::Object(about) => about,
+        _ => Map::new(),
+    }
+}
+
+/// The names of the inputs, or the inputs with their data.
+fn test(machine: &Machine, labels: &[&Label]) -> SuiteTest {
+    let plain = |label: &&Label| matches!(label, Label::Input(_, values) if values.is_empty());
+    if labels.iter().all(plain) {
+        return SuiteTest::Word(labels.iter().map(|label| machine.name_of(label)).collect());
+    }
+    let Model { pool, sts } = &machine.model;
+    let trace = labels.iter().filter_map(|label| SuiteLabel::new(pool, sts, label)).collect();
+    SuiteTest::Trace(TraceTest { name: String::new(), trace })
+}
+
+/// The tester that runs the suite at `path`.
+pub fn tester(path: &str, spec: &Model) -> Result<SuiteTester, Stop> {
+    let wrong = |error: String| Stop::usage(format!("`{path}`: {error}")).help(HELP);
+    let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
+    let reader = SuiteReader::new(BufReader::new(file)).map_err(|error| wrong(error.to_string()))?;
+    let about = &reader.header().about;
+    let wait = match about.get(ANSWERS).and_then(Json::as_str) {
+        Some(ONE) => Wait::Output,
+        _ => Wait::Quiescence,
+    };
+    let repeat = about.get(REPEAT).and_then(Json::as_u64).and_then(|n| usize::try_from(n).ok());
+    let mut tests = Tests::default();
+    for (number, test) in reader.enumerate() {
+        let add = test.map_err(|error| error.to_string()).and_then(|test| add(&mut tests, spec, &test));
+        add.map_err(|error| wrong(format!("test {}: {error}", number + 1)))?;
+    }
+    if tests.is_empty() {
+        return Err(Stop::new(ExitStatus::Nothing, format!("nothing to run: `{path}` has no tests")));
+    }
+    Ok(SuiteTester::new(Arc::new(tests), wait, repeat.unwrap_or(1)))
+}
+
+/// How far the suite has come, for people.
+pub fn show(out: &mut impl Write, tester: &SuiteTester) -> io::Result<()> {
+    let progress = tester.progress();
+    writeln!(out, "suite: {} of {} tests carried out", progress.finished, tester.runs())?;
+    match progress.left_out {
+        0 => Ok(()),
+        n => writeln!(out, "  {n} inputs left out: the model does not mention them where they were due"),
+    }
+}
+
+/// What to do about a file that is no suite of the model.
+const HELP: &str = "`ioxide fsm MODEL --suite METHOD --out FILE` makes one; give `test` the same model";
+
+/// Adds a test, its labels as `spec` knows them.
+fn add(tests: &mut Tests, spec: &Model, test: &SuiteTest) -> Result<(), String> {
+    match test {
+        SuiteTest::Word(names) => {
+            let message = |name: &String| Message { label: name.clone(), args: Map::new() };
+            let is_input = |kind| kind == GateKind::Input;
+            let label = |name| label_from_json(spec, &message(name), is_input);
+            let word: Result<Vec<Label>, _> = names.iter().map(label).collect();
+            tests.push_word(word.map_err(|error| error.to_string())?);
+        }
+        SuiteTest::Trace(test) => {
+            let trace = test.trace(spec).map_err(|error| error.to_string())?;
+            match trace.labels.iter().all(|label| matches!(label, Label::Input(..))) {
+                true => tests.push_word(trace.labels),
+                false => tests.push_plan(plan_of(&trace)),
+            }
+        }
+    }
+    Ok(())
+}
