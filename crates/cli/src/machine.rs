@@ -7,13 +7,14 @@ use ioxide_fsm::mealy::Listing;
 use ioxide_fsm::read::{Form, read};
 use ioxide_model::label::Label;
 use ioxide_model::source::{Sources, Span};
-use ioxide_model::sts::{GateKind, Model};
+use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_symex::Ctx;
 use ioxide_testgen::abstraction::{self, Limits, SILENCE, input_name, model_of};
 use ioxide_testgen::tester::suite::Wait;
 
 use crate::args::SolverArgs;
 use crate::exit::{ExitStatus, Stop};
+use crate::system::System;
 use crate::{load, solver};
 
 /// A machine, and the model its names stand for.
@@ -91,4 +92,17 @@ pub fn model(path: &str, form: Form) -> Result<(Sources, Model), Stop> {
     let name = Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or("Machine");
     let model = model_of(&listing(path, form)?, name, Span::new(file, 0, 0));
     Ok((sources, model))
+}
+
+/// Teaches `spec` the outputs without data that only the played model `sut` has, so that they can be
+/// named when they come; no transition allows them.
+pub fn know_outputs(spec: &mut Model, sut: &System) {
+    let System::Model(played) = sut else { return };
+    let is_plain = |gate: &&Gate| gate.kind == GateKind::Output && gate.fields.is_empty();
+    for gate in played.sts.gates.iter().filter(is_plain) {
+        let is_it = |known: &Gate| known.kind == GateKind::Output && known.name == gate.name;
+        if !spec.sts.gates.iter().any(is_it) {
+            spec.sts.gates.push(gate.clone());
+        }
+    }
 }

@@ -23,6 +23,9 @@ pub struct Bench {
 pub enum BenchName {
     /// Inputs and outputs until each mutant of the BRP is found.
     Brp,
+    /// Complete suites and state counting of machines, those of the folder `IOXIDE_DATA` included: sizes, time,
+    /// memory.
+    Fsm,
     /// Exploration of the scaled BRP: states, merging, time.
     Scale,
 }

@@ -1,6 +1,7 @@
 //! `ioxide bench`: the project's measurements, repeatable.
 
 mod brp;
+mod fsm;
 mod scale;
 
 use crate::args::{Bench, BenchName};
@@ -10,6 +11,7 @@ use crate::exit::{ExitStatus, Stop};
 pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     match args.name {
         BenchName::Brp => brp::run(args),
+        BenchName::Fsm => fsm::run(args),
         BenchName::Scale => scale::run(args),
     }
 }

@@ -11,7 +11,7 @@ use crate::args::{Replay, Shrink};
 use crate::exit::{ExitStatus, Stop};
 use crate::session::{Session, Show, patience, status};
 use crate::system::System;
-use crate::{load, record};
+use crate::{load, machine, record};
 
 /// Replays the run that failed first, or the first run if none did.
 pub fn run(args: &Replay) -> Result<ExitStatus, Stop> {
@@ -36,7 +36,9 @@ fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&str>) -> R
         Stop::usage(format!("`{}` does not name its model", args.run)).help("name it with `--model FILE`")
     })?;
     let set = if args.set.is_empty() { record::settings(&recorded) } else { args.set.clone() };
-    let (_, spec) = load::model(&file, &set)?;
+    let (_, mut spec) = load::model(&file, &set)?;
+    let sut = System::named(&args.sut)?;
+    machine::know_outputs(&mut spec, &sut);
     let run = match args.number {
         Some(number) => numbered(&recorded, number)?,
         None => first_failing(&recorded),
@@ -51,7 +53,6 @@ fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&str>) -> R
             format!("run {} of `{}` has no steps", run + 1, args.run),
         ));
     }
-    let sut = System::named(&args.sut)?;
     let mut tester = Replayer::new(plan_of(&trace), Unmentioned::Stop);
     let config = CampaignConfig {
         seed: record::seed(&recorded, run).unwrap_or(0),

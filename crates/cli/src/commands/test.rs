@@ -14,7 +14,7 @@ use crate::args::Test;
 use crate::exit::{ExitStatus, Stop};
 use crate::session::{Session, Show, patience, status};
 use crate::system::System;
-use crate::{load, seed};
+use crate::{load, machine, seed};
 
 /// Tests the system and says what was found.
 pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
@@ -27,6 +27,7 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         return Err(Stop::new(ExitStatus::Nothing, "nothing to run: the model has no transitions"));
     }
     let sut = System::named(&args.sut)?;
+    machine::know_outputs(&mut spec, &sut);
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let mut chosen = Chosen::named(args, &mut spec, seed)?;
     let config = CampaignConfig {

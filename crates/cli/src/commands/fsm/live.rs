@@ -9,14 +9,13 @@ use std::time::Duration;
 use ioxide_fsm::mealy::{InputId, Names, OutputId};
 use ioxide_fsm::reduce::Live;
 use ioxide_model::label::Label;
-use ioxide_model::sts::{Gate, GateKind, Model};
+use ioxide_model::sts::Model;
 use ioxide_runner::adapter::{Adapter, AdapterError, Observation};
 use ioxide_testgen::abstraction::answer_name;
 use ioxide_testgen::tester::suite::Wait;
 
 use crate::exit::{ExitStatus, Stop};
 use crate::machine::Machine;
-use crate::system::System;
 
 /// More outputs than this after one input are taken to be endless.
 const MAX_ANSWERS: usize = 10_000;
@@ -35,21 +34,6 @@ impl From<AdapterError> for Trouble {
             .help("no verdict: check that the system starts and speaks the adapter protocol");
         Self::Stop(Box::new(stop))
     }
-}
-
-/// The messages the tester understands: those of the specification, and outputs without data that a
-/// played model has besides; nothing in the specification allows them.
-pub fn interface(spec: &Machine, sut: &System) -> Model {
-    let mut model = spec.model.clone();
-    let System::Model(played) = sut else { return model };
-    let is_new = |gate: &&Gate| gate.kind == GateKind::Output && gate.fields.is_empty();
-    for gate in played.sts.gates.iter().filter(is_new) {
-        let is_known = |known: &Gate| known.kind == GateKind::Output && known.name == gate.name;
-        if !model.sts.gates.iter().any(is_known) {
-            model.sts.gates.push(gate.clone());
-        }
-    }
-    model
 }
 
 /// A system behind an adapter.

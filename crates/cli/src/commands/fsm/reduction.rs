@@ -72,7 +72,8 @@ fn against_system(
     let patience = patience(&system, sut, args.quiescence_ms)?;
     let repetitions = args.repeat.unwrap_or(REPEAT).max(1);
     let seed = args.seed.unwrap_or_else(seed::fresh);
-    let interface = super::live::interface(spec, &system);
+    let mut interface = spec.model.clone();
+    machine::know_outputs(&mut interface, &system);
     let opener = Opener::new(&system, Arc::new(interface.clone()), &args.solver);
     opener.open(0, seed, |adapter| {
         let live = LiveSystem::new(spec, &interface, model.names(), adapter, patience);
