@@ -7,6 +7,7 @@
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
 pub mod abstraction;
+pub mod case;
 pub mod data;
 pub mod purpose;
 pub mod tester;

@@ -1,0 +1,269 @@
+//! Path-guided test cases: a tree that follows one path of a model and says what every
+//! deviation from it means.
+//!
+//! 001 Def. 6, corrected. A state of the case is a step of the path; its arcs are what can
+//! happen next, by rule:
+//!
+//! | rule | what happens | leads to |
+//! | --- | --- | --- |
+//! | R1 | the tester sends the input of the path, at an instant from which the rest can follow | next state |
+//! | R2, R3, R6 | the output (R3: the last one) or observed input of the path | next state, PASS |
+//! | R11 | the same, but the rest of the path cannot follow any more | `INC_off_path` |
+//! | R4, R7 | another output or observed input that the model mentions | `INC_out`, `INC_ucIn_spec` |
+//! | R5, R8 | an output or observed input that the model does not mention | `FAIL_out`, `INC_ucIn_uspec` |
+//! | R9, R10 | silence until the time-out, allowed or not | `INC_dur`, `FAIL_dur` |
+//!
+//! *Differs* from the paper: silence is wrong only if no output can come at or after the instant of
+//! the time-out, whatever its values (the paper asks about that very instant, and fails systems that
+//! conform); the target of the path has no arcs; the clock reset by R1 is that of the next state; R11
+//! is new and lets nothing be pruned that an accepted observation still allows.
+//!
+//! *Promises* guards over the fields and delays of the steps so far, free of unknown initial values;
+//! an arc is left out only if its guard was refuted together with what is known at its state; a model
+//! without internal steps and a path that is trace-deterministic (001 Def. 5), or an error that says why not.
+//! The work grows linearly with the path where quantifiers can be eliminated: what is known at a state is
+//! projected to the values that still matter.
+
+mod build;
+mod error;
+mod front;
+pub mod naive;
+mod path;
+mod rest;
+mod run;
+mod silence;
+mod timeout;
+mod witness;
+
+use ioxide_model::number::Rational;
+use ioxide_model::sts::{GateId, LocId, SwitchId};
+use ioxide_model::term::{Term, VarId};
+use ioxide_model::value::Value;
+use ioxide_smt::solver::Why;
+
+pub use self::build::generate;
+pub use self::error::{CaseError, Lint};
+pub use self::path::{PathError, Waypoint, complete, waypoints};
+pub use self::run::{Event, Execution, Moved};
+
+/// How a case is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaseConfig {
+    /// How long silence is waited for.
+    pub timeout: Timeout,
+    /// Which arcs are left out.
+    pub pruning: Pruning,
+}
+
+impl Default for CaseConfig {
+    /// A time-out above every deadline, nothing pruned that can happen.
+    fn default() -> Self {
+        Self { timeout: Timeout::Above, pruning: Pruning::Refuted }
+    }
+}
+
+/// The time after which no message counts as silence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Timeout {
+    /// The least of a ladder of round numbers that lies above every deadline on the path.
+    Above,
+    /// This many seconds.
+    Fixed(Rational),
+    /// Any; the constant stays open in the guards.
+    Free,
+}
+
+/// Which arcs are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pruning {
+    /// Those that nothing known at the state allows. Sound.
+    Refuted,
+    /// As the published generator does: those, too, that clash with the rest of the path, siblings first.
+    /// Not sound: a sibling left out becomes a failure, although an accepted observation allows it.
+    Tool,
+}
+
+/// A test case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// The path, from the initial location.
+    pub path: Vec<SwitchId>,
+    /// One state per step of the path.
+    pub states: Vec<CaseState>,
+    /// The constant the guards call `TM`.
+    pub tm: VarId,
+    /// Its value in seconds; `None` if it was left open.
+    pub timeout: Option<Rational>,
+    /// Whether the model speaks of time: else there are no delays and no time-out in the guards.
+    pub is_timed: bool,
+    /// What the reader should know.
+    pub lints: Vec<Lint>,
+}
+
+/// A state of a case: before step `n` of the path, counted from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaseState {
+    /// Where the model is.
+    pub loc: LocId,
+    /// The time since the state was entered, as the guards call it.
+    pub delay: VarId,
+    /// What can happen.
+    pub arcs: Vec<Arc>,
+}
+
+/// Something that can happen at a state of a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arc {
+    /// Why it is there.
+    pub rule: Rule,
+    /// The message; `None` for silence.
+    pub gate: Option<GateId>,
+    /// The fields of the message, as the guards call them.
+    pub fields: Vec<VarId>,
+    /// The switch that the model takes, if it takes one.
+    pub switch: Option<SwitchId>,
+    /// When it counts: over the fields and delays of the steps so far, and `TM`.
+    pub guard: Term,
+    /// Where it leads.
+    pub target: Target,
+    /// For R1: what to send, and when.
+    pub witness: Option<Stimulus>,
+    /// The solver did not show that it can happen.
+    pub doubt: Option<Why>,
+}
+
+/// What to send, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stimulus {
+    /// How long to wait before it, in seconds.
+    pub delay: Rational,
+    /// The values of the fields.
+    pub values: Vec<Value>,
+    /// Whether it fits whatever was observed before; else only some of it.
+    pub always: bool,
+}
+
+/// Where an arc leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// To the state before this step.
+    State(usize),
+    /// To the end.
+    Verdict(CaseVerdict),
+}
+
+/// How a case ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CaseVerdict {
+    /// The path was followed to its end.
+    Pass,
+    /// An output the model does not allow.
+    FailOut,
+    /// Silence the model does not allow.
+    FailDur,
+    /// An output that leaves the path.
+    IncOut,
+    /// Silence that the model allows.
+    IncDur,
+    /// An observed input that leaves the path.
+    IncInputSpec,
+    /// An observed input that the model does not mention.
+    IncInputUnspec,
+    /// An observation of the path after which the rest of it cannot follow.
+    IncOffPath,
+}
+
+impl CaseVerdict {
+    /// The word files and people use.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "PASS",
+            Self::FailOut => "FAIL_out",
+            Self::FailDur => "FAIL_dur",
+            Self::IncOut => "INC_out",
+            Self::IncDur => "INC_dur",
+            Self::IncInputSpec => "INC_ucIn_spec",
+            Self::IncInputUnspec => "INC_ucIn_uspec",
+            Self::IncOffPath => "INC_off_path",
+        }
+    }
+
+    /// Whether it says that the system is wrong.
+    #[must_use]
+    pub fn is_fail(self) -> bool {
+        matches!(self, Self::FailOut | Self::FailDur)
+    }
+}
+
+/// A rule of 001 Def. 6; the last one is new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rule {
+    /// Sends the input of the path.
+    R1,
+    /// Sees the output of the path.
+    R2,
+    /// Sees the last output of the path.
+    R3,
+    /// Sees another output the model mentions.
+    R4,
+    /// Sees an output the model does not mention.
+    R5,
+    /// Sees the observed input of the path.
+    R6,
+    /// Sees another observed input the model mentions.
+    R7,
+    /// Sees an observed input the model does not mention.
+    R8,
+    /// Sees silence the model allows.
+    R9,
+    /// Sees silence the model does not allow.
+    R10,
+    /// Sees the message of the path, with values or at a time that the rest of the path excludes.
+    R11,
+}
+
+impl Rule {
+    /// Its number.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::R1 => "R1",
+            Self::R2 => "R2",
+            Self::R3 => "R3",
+            Self::R4 => "R4",
+            Self::R5 => "R5",
+            Self::R6 => "R6",
+            Self::R7 => "R7",
+            Self::R8 => "R8",
+            Self::R9 => "R9",
+            Self::R10 => "R10",
+            Self::R11 => "R11",
+        }
+    }
+}
+
+impl Case {
+    /// How many arcs there are by the rules of the paper: those of R11 are counted apart.
+    #[must_use]
+    pub fn n_arcs(&self) -> usize {
+        self.arcs().filter(|arc| arc.rule != Rule::R11).count()
+    }
+
+    /// How many arcs leave the path by an observation of the path.
+    #[must_use]
+    pub fn n_off_path(&self) -> usize {
+        self.arcs().filter(|arc| arc.rule == Rule::R11).count()
+    }
+
+    /// Every arc, state by state.
+    pub fn arcs(&self) -> impl Iterator<Item = &Arc> {
+        self.states.iter().flat_map(|state| &state.arcs)
+    }
+
+    /// The name of the state before step `n`, as 001 has it.
+    #[must_use]
+    pub fn state_name(n: usize) -> String {
+        format!("ec{n}")
+    }
+}

@@ -1,0 +1,310 @@
+//! The rules applied along a path, forwards, with the rest of the path known from behind.
+//!
+//! First every state is sketched: its front, its successors, the conditions of its arcs. Then the
+//! time-out is chosen, and each arc is kept unless its guard is refuted together with what is known at
+//! its state.
+
+use ioxide_model::number::Rational;
+use ioxide_model::sort::Sort;
+use ioxide_model::sts::{GateId, GateKind, SwitchId};
+use ioxide_model::term::{Term, VarId};
+use ioxide_model::value::Value;
+use ioxide_smt::solver::{Answer, Decision, Why};
+use ioxide_symex::{Ctx, LiveVars};
+
+use super::error::{self, CaseError, Lint};
+use super::front::{Front, Taken};
+use super::rest::rest;
+use super::silence::{Silence, silence};
+use super::{Arc, Case, CaseConfig, CaseState, CaseVerdict, Pruning, Rule, Target, timeout, witness};
+
+/// Makes the test case of `model` along `path`, which starts at the initial location.
+///
+/// # Errors
+/// If the path is none, cannot be followed, does not end with an output, or is not trace-deterministic.
+pub fn generate(cx: &mut Ctx<'_>, path: &[SwitchId], config: &CaseConfig) -> Result<Case, CaseError> {
+    error::check_shape(cx.sts, path)?;
+    let tm = cx.pool.declare("TM", Sort::Real);
+    let sketches = sketches(cx, path, config.pruning)?;
+    let timeout = timeout::chosen(cx, &sketches, &config.timeout);
+    let limit = timeout::facts(cx, tm, timeout.as_ref());
+    let mut maker = Maker { tm, limit, pruning: config.pruning, n_steps: path.len() };
+    let mut lints = error::unrevealed(cx, sketches.last());
+    let mut states = Vec::with_capacity(path.len());
+    for (n, sketch) in sketches.iter().enumerate() {
+        if let Some(time) = &timeout {
+            lints.extend(timeout::too_short(cx, n, sketch, time));
+        }
+        let state = maker.state(cx, n, sketch);
+        lints.extend(
+            state.arcs.iter().filter_map(|arc| {
+                Some(Lint::Undecided { state: n, rule: arc.rule, why: arc.doubt.clone()? })
+            }),
+        );
+        states.push(state);
+    }
+    Ok(Case { path: path.to_vec(), states, tm, timeout, is_timed: cx.sts.is_timed(), lints })
+}
+
+/// A state of the case before the time-out is known.
+pub(super) struct Sketch {
+    /// What is known there.
+    pub(super) front: Front,
+    /// The same as facts over the observations; for the published generator with the rest of the path.
+    pub(super) known: Vec<Term>,
+    /// How long was waited.
+    pub(super) delay: VarId,
+    /// The switches the model can take, by the observations that allow it; that of the path first.
+    pub(super) successors: Vec<Successor>,
+    /// The observations after which the rest of the path can follow.
+    pub(super) on_path: Term,
+    /// What silence means.
+    pub(super) silence: Silence,
+}
+
+/// A switch that can be taken at a state.
+pub(super) struct Successor {
+    pub(super) switch: SwitchId,
+    pub(super) gate: GateId,
+    pub(super) kind: GateKind,
+    /// The observations so far and the message that allow it, for some values at start.
+    pub(super) when: Term,
+}
+
+/// Sketches every state, checking that the path can be followed and told apart from its siblings.
+fn sketches(cx: &mut Ctx<'_>, path: &[SwitchId], pruning: Pruning) -> Result<Vec<Sketch>, CaseError> {
+    let live = LiveVars::of(cx.pool, cx.sts, &[]);
+    let rest = rest(cx, path);
+    let mut front = Front::initial(cx, &live);
+    let mut sketches: Vec<Sketch> = Vec::with_capacity(path.len());
+    for (n, &id) in path.iter().enumerate() {
+        let (sketch, next) = sketch(cx, &front, id, (rest[n], rest[n + 1]), pruning);
+        error::check_possible(cx, n, &sketch)?;
+        error::check_deterministic(cx, path, n, &sketch)?;
+        front = front.advance(cx, &live, &next);
+        sketches.push(sketch);
+    }
+    Ok(sketches)
+}
+
+/// The state before `id`; `rest` is the condition under which the path can follow, before and after it.
+fn sketch(
+    cx: &mut Ctx<'_>,
+    front: &Front,
+    id: SwitchId,
+    rest: (Term, Term),
+    pruning: Pruning,
+) -> (Sketch, Taken) {
+    let known = known(cx, front, rest.0, pruning);
+    let mut all = successors(cx, front, id);
+    if pruning == Pruning::Tool {
+        all.retain(|(successor, _)| successor.switch == id || !is_refuted(cx, &known, successor.when));
+    }
+    let heard = all.iter().filter(|(successor, _)| successor.kind != GateKind::Input);
+    let heard: Vec<(GateKind, &Taken)> = heard.map(|(successor, taken)| (successor.kind, taken)).collect();
+    let delay = cx.pool.indexed(cx.delay, front.state.depth + 1);
+    let silence = silence(cx, front, delay, &heard);
+    let (successors, mut taken): (Vec<Successor>, Vec<Taken>) = all.into_iter().unzip();
+    let next = taken.swap_remove(0);
+    let on_path = on_path(cx, front, &next, rest.1);
+    (Sketch { front: front.clone(), known, delay, successors, on_path, silence }, next)
+}
+
+fn known(cx: &mut Ctx<'_>, front: &Front, rest: Term, pruning: Pruning) -> Vec<Term> {
+    let mut known = front.known(cx);
+    if pruning == Pruning::Tool {
+        let rest = front.at(cx, rest);
+        known.push(front.for_some(cx, &[rest]));
+    }
+    known
+}
+
+/// Every switch from the location of `front`, `id` first.
+fn successors(cx: &mut Ctx<'_>, front: &Front, id: SwitchId) -> Vec<(Successor, Taken)> {
+    let sts = cx.sts;
+    let others = sts.switches_from(front.state.loc).map(|(other, _)| other).filter(|&other| other != id);
+    let mut found = Vec::new();
+    for switch in [id].into_iter().chain(others) {
+        let taken = front.taken(cx, &sts.switches[switch]);
+        let when = front.for_some(cx, taken.state.path.facts());
+        let gate = sts.switches[switch].gate;
+        found.push((Successor { switch, gate, kind: sts.gates[gate].kind, when }, taken));
+    }
+    found
+}
+
+/// `∃ini: hidden ∧ step ∧ rest`.
+fn on_path(cx: &mut Ctx<'_>, front: &Front, next: &Taken, rest: Term) -> Term {
+    let store = next.state.store.substitution(cx.sts);
+    let rest = cx.pool.substitute(rest, &store);
+    let facts: Vec<Term> = next.state.path.facts().iter().copied().chain([rest]).collect();
+    front.for_some(cx, &facts)
+}
+
+fn is_refuted(cx: &mut Ctx<'_>, known: &[Term], fact: Term) -> bool {
+    let facts: Vec<Term> = known.iter().copied().chain([fact]).collect();
+    cx.decide(&facts) == Decision::Unsat
+}
+
+/// Makes the arcs of states.
+struct Maker {
+    tm: VarId,
+    /// What is known of the time-out.
+    limit: Vec<Term>,
+    pruning: Pruning,
+    n_steps: usize,
+}
+
+/// What an arc is about.
+struct Draft {
+    rule: Rule,
+    gate: Option<GateId>,
+    switch: Option<SwitchId>,
+    guard: Term,
+    target: Target,
+}
+
+impl Maker {
+    fn state(&mut self, cx: &mut Ctx<'_>, n: usize, sketch: &Sketch) -> CaseState {
+        let mut drafts = self.of_path(cx, n, sketch);
+        drafts.extend(self.of_siblings(cx, sketch));
+        drafts.extend(self.of_unspecified(cx, sketch));
+        drafts.extend(self.of_silence(cx, sketch));
+        let facts: Vec<Term> = sketch.known.iter().chain(&self.limit).copied().collect();
+        let arcs = drafts.into_iter().filter_map(|draft| self.arc(cx, sketch, &facts, draft)).collect();
+        CaseState { loc: sketch.front.state.loc, delay: sketch.delay, arcs }
+    }
+
+    /// R1, R2, R3, R6, R11: the message of the path.
+    fn of_path(&self, cx: &mut Ctx<'_>, n: usize, sketch: &Sketch) -> Vec<Draft> {
+        let next = &sketch.successors[0];
+        let is_last = n + 1 == self.n_steps;
+        let target = if is_last { Target::Verdict(CaseVerdict::Pass) } else { Target::State(n + 1) };
+        let rule = match next.kind {
+            GateKind::Input => Rule::R1,
+            GateKind::Observed => Rule::R6,
+            _ if is_last => Rule::R3,
+            _ => Rule::R2,
+        };
+        let draft = |rule, guard, target| Draft {
+            rule,
+            gate: Some(next.gate),
+            switch: Some(next.switch),
+            guard,
+            target,
+        };
+        if rule == Rule::R1 {
+            return vec![draft(rule, sketch.on_path, target)];
+        }
+        if self.pruning == Pruning::Tool {
+            let guard = self.in_time(cx, sketch, next.when);
+            return vec![draft(rule, guard, target)];
+        }
+        let on = self.in_time(cx, sketch, sketch.on_path);
+        let lost = cx.pool.not(sketch.on_path);
+        let off = cx.pool.and([next.when, lost]);
+        let off = self.in_time(cx, sketch, off);
+        vec![draft(rule, on, target), draft(Rule::R11, off, Target::Verdict(CaseVerdict::IncOffPath))]
+    }
+
+    /// R4, R7: other messages the model mentions.
+    fn of_siblings(&self, cx: &mut Ctx<'_>, sketch: &Sketch) -> Vec<Draft> {
+        let mut drafts = Vec::new();
+        for successor in &sketch.successors[1..] {
+            let (rule, verdict) = match successor.kind {
+                GateKind::Output => (Rule::R4, CaseVerdict::IncOut),
+                GateKind::Observed => (Rule::R7, CaseVerdict::IncInputSpec),
+                GateKind::Input | GateKind::Internal => continue,
+            };
+            let guard = self.in_time(cx, sketch, successor.when);
+            let (gate, switch) = (Some(successor.gate), Some(successor.switch));
+            drafts.push(Draft { rule, gate, switch, guard, target: Target::Verdict(verdict) });
+        }
+        drafts
+    }
+
+    /// R5, R8: messages the model does not mention.
+    fn of_unspecified(&self, cx: &mut Ctx<'_>, sketch: &Sketch) -> Vec<Draft> {
+        let mut drafts = Vec::new();
+        for (gate, info) in cx.sts.gates.iter_enumerated() {
+            let (rule, verdict) = match info.kind {
+                GateKind::Output => (Rule::R5, CaseVerdict::FailOut),
+                GateKind::Observed => (Rule::R8, CaseVerdict::IncInputUnspec),
+                GateKind::Input | GateKind::Internal => continue,
+            };
+            let mentioned = sketch.successors.iter().filter(|successor| successor.gate == gate);
+            let some = cx.pool.or(mentioned.map(|successor| successor.when));
+            let none = cx.pool.not(some);
+            let guard = self.in_time(cx, sketch, none);
+            drafts.push(Draft {
+                rule,
+                gate: Some(gate),
+                switch: None,
+                guard,
+                target: Target::Verdict(verdict),
+            });
+        }
+        drafts
+    }
+
+    /// R9, R10: silence.
+    fn of_silence(&self, cx: &mut Ctx<'_>, sketch: &Sketch) -> Vec<Draft> {
+        let mut excuses = vec![sketch.silence.quiet];
+        let mut late = cx.pool.tt();
+        if cx.sts.is_timed() {
+            excuses.push(sketch.silence.later);
+            let (waited, limit) = (cx.pool.var(sketch.delay), cx.pool.var(self.tm));
+            late = cx.pool.le(limit, waited);
+        }
+        let excused = cx.pool.or(excuses);
+        let forbidden = cx.pool.not(excused);
+        let draft = |rule, guard, verdict| Draft {
+            rule,
+            gate: None,
+            switch: None,
+            guard,
+            target: Target::Verdict(verdict),
+        };
+        let (allowed, wrong) = (cx.pool.and([late, excused]), cx.pool.and([late, forbidden]));
+        vec![draft(Rule::R9, allowed, CaseVerdict::IncDur), draft(Rule::R10, wrong, CaseVerdict::FailDur)]
+    }
+
+    /// `guard`, before the time-out.
+    fn in_time(&self, cx: &mut Ctx<'_>, sketch: &Sketch, guard: Term) -> Term {
+        if !cx.sts.is_timed() {
+            return guard;
+        }
+        let zero = cx.pool.value(Value::Real(Rational::ZERO));
+        let (waited, limit) = (cx.pool.var(sketch.delay), cx.pool.var(self.tm));
+        let (started, in_time) = (cx.pool.le(zero, waited), cx.pool.lt(waited, limit));
+        cx.pool.and([started, in_time, guard])
+    }
+
+    /// The arc, unless `facts` refute its guard.
+    fn arc(&self, cx: &mut Ctx<'_>, sketch: &Sketch, facts: &[Term], draft: Draft) -> Option<Arc> {
+        let mut question = facts.to_vec();
+        question.extend(cx.pool.conjuncts(draft.guard));
+        let doubt: Option<Why> = match cx.decide(&question) {
+            Decision::Sat => None,
+            Decision::Unsat => return None,
+            Decision::Unknown(why) => Some(why),
+        };
+        let depth = sketch.front.state.depth + 1;
+        let bases = draft.gate.map_or_else(Vec::new, |gate| cx.sts.gates[gate].fields.clone());
+        let fields: Vec<VarId> = bases.into_iter().map(|field| cx.pool.indexed(field, depth)).collect();
+        let witness = match draft.rule {
+            Rule::R1 => witness::stimulus(cx, facts, draft.guard, sketch.delay, &fields),
+            _ => None,
+        };
+        let Draft { rule, gate, switch, guard, target } = draft;
+        Some(Arc { rule, gate, fields, switch, guard, target, witness, doubt })
+    }
+}
+
+/// Values for which `facts` hold together, if the solver finds some.
+pub(super) fn values(cx: &mut Ctx<'_>, facts: &[Term]) -> Option<ioxide_model::valuation::Valuation> {
+    match cx.check(facts) {
+        Answer::Sat(valuation) => Some(valuation),
+        Answer::Unsat | Answer::Unknown(_) => None,
+    }
+}

@@ -1,0 +1,264 @@
+//! What can be wrong with a purpose, and what its reader should know.
+//!
+//! 001 Def. 5: a test purpose can be followed, ends with an output, and is trace-deterministic: no
+//! observation fits both a step of it and another switch with the same message, whatever the values at
+//! start. The check is made along the path, where what was observed before counts.
+
+use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
+use ioxide_model::sts::{GateKind, Sts, SwitchId};
+use ioxide_model::term::{TermPool, VarId};
+use ioxide_model::trace::Trace;
+use ioxide_model::value::Value;
+use ioxide_smt::solver::{Decision, Why};
+use ioxide_symex::{Ctx, SymState, successor};
+
+use super::build::{Sketch, values};
+use super::{Case, Rule, front};
+
+/// Why there is no test case along a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CaseError {
+    /// There is no step.
+    Empty,
+    /// A step does not start where the one before it ends.
+    Gap {
+        /// The step, counted from 0.
+        step: usize,
+    },
+    /// The path ends with an input: nothing the system does can end the test well.
+    EndsWithInput,
+    /// The model can take an internal step at a state of the path.
+    Internal {
+        /// The internal switch.
+        switch: SwitchId,
+    },
+    /// No run takes the first steps up to this one.
+    Unsatisfiable {
+        /// The first step that makes it so, counted from 0.
+        step: usize,
+    },
+    /// A step and another switch have a trace in common.
+    NotDeterministic {
+        /// The step, counted from 0.
+        step: usize,
+        /// The other switch.
+        other: SwitchId,
+        /// A trace that takes either; `None` if the solver did not find one.
+        trace: Option<Trace>,
+    },
+}
+
+/// Something the reader of a case should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lint {
+    /// The time-out passes before the first message can come.
+    TimeoutTooShort {
+        /// The state.
+        state: usize,
+        /// The time-out in seconds.
+        timeout: Rational,
+    },
+    /// A value unknown at start matters on the path and is never shown by what the system sends.
+    NeverRevealed {
+        /// The variable at start.
+        var: VarId,
+    },
+    /// The solver did not decide whether an arc can happen; it was kept.
+    Undecided {
+        /// The state.
+        state: usize,
+        /// The rule of the arc.
+        rule: Rule,
+        /// Why not.
+        why: Why,
+    },
+}
+
+impl CaseError {
+    /// The error for people; `sts` has the names.
+    #[must_use]
+    pub fn show(&self, sts: &Sts, path: &[SwitchId]) -> String {
+        let label = |id: SwitchId| &sts.switches[id].label;
+        match self {
+            Self::Empty => "the path has no step".into(),
+            Self::Gap { step } => gap(sts, path, *step),
+            Self::EndsWithInput => match path.last() {
+                Some(&last) => {
+                    format!("the path ends with `{}`, which the system does not answer", label(last))
+                }
+                None => "the path has no step".into(),
+            },
+            Self::Internal { switch } => format!(
+                "the model can take the internal step `{}` at `{}`, which no test can see",
+                label(*switch),
+                sts.locations[sts.switches[*switch].source].name
+            ),
+            Self::Unsatisfiable { step } => format!(
+                "the path cannot be followed: after {} steps, `{}` (step {}) is impossible",
+                step,
+                label(path[*step]),
+                step + 1
+            ),
+            Self::NotDeterministic { step, other, .. } => format!(
+                "the path is not trace-deterministic: at step {}, `{}` and `{}` can show the same",
+                step + 1,
+                label(path[*step]),
+                label(*other)
+            ),
+        }
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub fn help(&self, pool: &TermPool, sts: &Sts) -> String {
+        match self {
+            Self::Empty => "name the switches to take, as in `--path tr1,tr2`".into(),
+            Self::Gap { .. } => {
+                "name every switch, or write `..` where the way between may be searched".into()
+            }
+            Self::EndsWithInput => "add the output that answers it".into(),
+            Self::Internal { .. } => {
+                "give the step a message, or test with `ioxide test`, which follows internal steps".into()
+            }
+            Self::Unsatisfiable { .. } => {
+                "look at the guards of the steps before it; `ioxide step` walks them by hand".into()
+            }
+            Self::NotDeterministic { trace: Some(trace), .. } => {
+                let labels: Vec<String> = trace.labels.iter().map(|label| label.show(pool, sts)).collect();
+                format!("both take {}; make their guards exclude each other", labels.join(" "))
+            }
+            Self::NotDeterministic { trace: None, .. } => "make their guards exclude each other".into(),
+        }
+    }
+}
+
+fn gap(sts: &Sts, path: &[SwitchId], step: usize) -> String {
+    let switch = &sts.switches[path[step]];
+    let starts = &sts.locations[switch.source].name;
+    match step.checked_sub(1).map(|before| &sts.switches[path[before]]) {
+        Some(before) => format!(
+            "there is no such path: `{}` leads to `{}`, but `{}` starts at `{starts}`",
+            before.label, sts.locations[before.target].name, switch.label
+        ),
+        None => format!(
+            "there is no such path: the model starts at `{}`, but `{}` starts at `{starts}`",
+            sts.locations[sts.initial].name, switch.label
+        ),
+    }
+}
+
+impl Lint {
+    /// The finding for people.
+    #[must_use]
+    pub fn show(&self, pool: &TermPool) -> String {
+        match self {
+            Self::TimeoutTooShort { state, timeout } => format!(
+                "the time-out of {timeout} s passes before anything can come at {}: the test ends there \
+                 inconclusive; wait longer",
+                Case::state_name(*state)
+            ),
+            Self::NeverRevealed { var } => format!(
+                "`{}` is unknown at start and no output shows it: some guards hold for some value of it only",
+                base_name(&pool.var_info(*var).name)
+            ),
+            Self::Undecided { state, rule, why } => {
+                format!("an arc of {} ({}) was kept in doubt: {why}", Case::state_name(*state), rule.word())
+            }
+        }
+    }
+}
+
+/// The name of a variable without its step.
+fn base_name(name: &str) -> &str {
+    name.rsplit_once('@').map_or(name, |(base, _)| base)
+}
+
+/// Checks what needs no solver: the steps join, end with an output, and meet no internal step.
+pub(super) fn check_shape(sts: &Sts, path: &[SwitchId]) -> Result<(), CaseError> {
+    let last = *path.last().ok_or(CaseError::Empty)?;
+    let mut loc = sts.initial;
+    for (step, &id) in path.iter().enumerate() {
+        if sts.switches[id].source != loc {
+            return Err(CaseError::Gap { step });
+        }
+        let internal = sts.switches_from(loc).find(|(_, switch)| sts.kind_of(switch) == GateKind::Internal);
+        if let Some((switch, _)) = internal {
+            return Err(CaseError::Internal { switch });
+        }
+        loc = sts.switches[id].target;
+    }
+    if sts.kind_of(&sts.switches[last]) != GateKind::Output {
+        return Err(CaseError::EndsWithInput);
+    }
+    Ok(())
+}
+
+/// Checks that step `n` can follow.
+pub(super) fn check_possible(cx: &mut Ctx<'_>, n: usize, sketch: &Sketch) -> Result<(), CaseError> {
+    let mut facts = sketch.front.known(cx);
+    facts.push(sketch.successors[0].when);
+    match cx.decide(&facts) {
+        Decision::Unsat => Err(CaseError::Unsatisfiable { step: n }),
+        Decision::Sat | Decision::Unknown(_) => Ok(()),
+    }
+}
+
+/// Checks that no other switch with the message of step `n` fits an observation that fits it.
+pub(super) fn check_deterministic(
+    cx: &mut Ctx<'_>,
+    path: &[SwitchId],
+    n: usize,
+    sketch: &Sketch,
+) -> Result<(), CaseError> {
+    let (step, siblings) = (&sketch.successors[0], &sketch.successors[1..]);
+    for other in siblings.iter().filter(|other| other.gate == step.gate) {
+        let mut facts = sketch.front.known(cx);
+        facts.extend([step.when, other.when]);
+        if cx.decide(&facts) == Decision::Sat {
+            let trace = common_trace(cx, path, n, other.switch);
+            return Err(CaseError::NotDeterministic { step: n, other: other.switch, trace });
+        }
+    }
+    Ok(())
+}
+
+/// A trace that takes the first `n` steps and then either step `n` or `other`.
+fn common_trace(cx: &mut Ctx<'_>, path: &[SwitchId], n: usize, other: SwitchId) -> Option<Trace> {
+    let sts = cx.sts;
+    let mut state = SymState::initial(cx);
+    for &id in &path[..n] {
+        state = successor(cx, &state, &sts.switches[id]);
+    }
+    let unknowns = front::unknowns(cx);
+    let mut facts = Vec::new();
+    for id in [path[n], other] {
+        let next = successor(cx, &state, &sts.switches[id]);
+        let all = cx.pool.and(next.path.facts().iter().copied());
+        facts.push(cx.pool.exists(&unknowns, all));
+    }
+    let valuation = values(cx, &facts)?;
+    let mut labels = Vec::new();
+    for (depth, &id) in (1..).zip(&path[..=n]) {
+        let mut value = |base: VarId| {
+            let var = cx.pool.indexed(base, depth);
+            let default = cx.pool.default_value(cx.pool.var_info(var).sort);
+            valuation.get(var).cloned().unwrap_or(default)
+        };
+        if sts.is_timed()
+            && let Value::Real(time) = value(cx.delay)
+        {
+            labels.push(Label::Delay(time));
+        }
+        let gate = sts.switches[id].gate;
+        let fields = sts.gates[gate].fields.iter().map(|&field| value(field)).collect();
+        labels.extend(Label::message(sts, gate, fields));
+    }
+    Some(labels.into_iter().collect())
+}
+
+/// The values at start that matter on the path and that it never shows.
+pub(super) fn unrevealed(cx: &Ctx<'_>, last: Option<&Sketch>) -> Vec<Lint> {
+    let vars = last.map_or_else(Vec::new, |sketch| sketch.front.unrevealed(cx));
+    vars.into_iter().map(|var| Lint::NeverRevealed { var }).collect()
+}

@@ -1,0 +1,181 @@
+//! What is known before a step of the path.
+//!
+//! 001's execution context with the path condition in two parts: facts over what was observed, and
+//! facts that mention values unknown at start. A value that an observed equation fixes is replaced
+//! by its solution everywhere, so it is gone for all later steps.
+//!
+//! *Promises.* The context is the existential projection of the whole path condition to the fields and
+//! delays that can still matter (those in the terms of live variables and in the hidden facts), or the
+//! path condition itself where the projection has no form without quantifiers.
+
+use ioxide_model::sts::{Sts, Switch};
+use ioxide_model::term::{Substitution, Term, VarId};
+use ioxide_smt::layers::forall::eliminate;
+use ioxide_symex::{Ctx, LiveVars, Path, Store, SymState, successor};
+
+/// What is known before a step.
+#[derive(Clone, Debug)]
+pub(super) struct Front {
+    /// Location and values; its path is empty, dead variables hold plain values.
+    pub(super) state: SymState,
+    /// What the observations so far satisfy.
+    context: Vec<Term>,
+    /// What the values unknown at start satisfy besides.
+    hidden: Vec<Term>,
+    /// The values unknown at start.
+    unknowns: Vec<VarId>,
+}
+
+/// A switch from a front: where it leads and what it takes.
+pub(super) struct Taken {
+    /// The state after it; its path holds what the switch adds.
+    pub(super) state: SymState,
+}
+
+impl Front {
+    /// Before anything happened.
+    pub(super) fn initial(cx: &mut Ctx<'_>, live: &LiveVars) -> Self {
+        let state = SymState::initial(cx);
+        let unknowns = unknowns(cx);
+        let mut front = Self { state, context: Vec::new(), hidden: Vec::new(), unknowns };
+        front.forget_dead(cx, live);
+        front
+    }
+
+    /// `switch` from here.
+    pub(super) fn taken(&self, cx: &mut Ctx<'_>, switch: &Switch) -> Taken {
+        Taken { state: successor(cx, &self.state, switch) }
+    }
+
+    /// What the observations so far satisfy for some values at start: `∃ini. π`, projected.
+    pub(super) fn known(&self, cx: &mut Ctx<'_>) -> Vec<Term> {
+        let mut known = self.context.clone();
+        known.push(self.for_some(cx, &[]));
+        known
+    }
+
+    /// `∃ini: hidden ∧ facts`: some values at start fit the observations so far and `facts`.
+    pub(super) fn for_some(&self, cx: &mut Ctx<'_>, facts: &[Term]) -> Term {
+        let all = cx.pool.and(self.hidden.iter().chain(facts).copied());
+        let some = cx.pool.exists(&self.unknowns, all);
+        eliminate(cx.pool, some)
+    }
+
+    /// `term` over variables and clocks as a term over what was observed and unknown.
+    pub(super) fn at(&self, cx: &mut Ctx<'_>, term: Term) -> Term {
+        let store = self.state.store.substitution(cx.sts);
+        cx.pool.substitute(term, &store)
+    }
+
+    /// The values at start that still matter and are not known.
+    pub(super) fn unrevealed(&self, cx: &Ctx<'_>) -> Vec<VarId> {
+        let used = cx.pool.free_vars_of(&self.hidden);
+        self.unknowns.iter().copied().filter(|var| used.contains(var)).collect()
+    }
+
+    /// After the switch taken.
+    pub(super) fn advance(&self, cx: &mut Ctx<'_>, live: &LiveVars, taken: &Taken) -> Self {
+        let mut next = self.clone();
+        next.state = taken.state.clone();
+        next.hidden.extend(taken.state.path.facts());
+        next.state.path = Path::default();
+        next.forget_dead(cx, live);
+        while let Some((unknown, solution)) = next.solved(cx) {
+            next.replace(cx, unknown, solution);
+        }
+        next.sort_out(cx);
+        next.project(cx);
+        next
+    }
+
+    /// A value at start that some fact fixes, with its solution.
+    fn solved(&self, cx: &mut Ctx<'_>) -> Option<(VarId, Term)> {
+        for &fact in &self.hidden {
+            let free = cx.pool.free_vars(fact);
+            for &unknown in self.unknowns.iter().filter(|var| free.contains(var)) {
+                if let Some(solution) = cx.pool.solved_for(unknown, fact) {
+                    return Some((unknown, solution));
+                }
+            }
+        }
+        None
+    }
+
+    /// Puts `solution` for `unknown` everywhere.
+    fn replace(&mut self, cx: &mut Ctx<'_>, unknown: VarId, solution: Term) {
+        let known: Substitution = [(unknown, solution)].into_iter().collect();
+        let sort = cx.pool.var_info(unknown).sort;
+        let in_sort = cx.pool.domain_fact(sort, solution);
+        let mut facts = Vec::new();
+        for fact in self.hidden.iter().copied().chain([in_sort]) {
+            let fact = cx.pool.substitute(fact, &known);
+            push_conjuncts(cx, &mut facts, fact);
+        }
+        self.hidden = facts;
+        self.unknowns.retain(|&var| var != unknown);
+        let terms = self.state.store.terms().iter().map(|&term| cx.pool.substitute(term, &known)).collect();
+        self.state.store = Store::new(terms);
+    }
+
+    /// Facts without unknown values are about observations alone.
+    fn sort_out(&mut self, cx: &Ctx<'_>) {
+        let mentions = |fact: &Term| cx.pool.free_vars(*fact).iter().any(|var| self.unknowns.contains(var));
+        let (hidden, plain): (Vec<Term>, Vec<Term>) = self.hidden.iter().copied().partition(mentions);
+        self.hidden = hidden;
+        for fact in plain {
+            if !self.context.contains(&fact) && !cx.pool.is_true(fact) {
+                self.context.push(fact);
+            }
+        }
+    }
+
+    /// Drops from the context what no later guard can mention.
+    fn project(&mut self, cx: &mut Ctx<'_>) {
+        let mut relevant = self.state.store.terms().to_vec();
+        relevant.extend(&self.hidden);
+        let kept = cx.pool.free_vars_of(&relevant);
+        let mut gone = cx.pool.free_vars_of(&self.context);
+        gone.retain(|var| !kept.contains(var));
+        if gone.is_empty() {
+            return;
+        }
+        let all = cx.pool.and(self.context.iter().copied());
+        let some = cx.pool.exists(&gone, all);
+        let some = eliminate(cx.pool, some);
+        if !cx.pool.has_quantifier(some) {
+            self.context = Vec::new();
+            push_conjuncts(cx, &mut self.context, some);
+        }
+    }
+
+    /// Dead variables hold plain values: no guard reads them before they are written.
+    fn forget_dead(&mut self, cx: &mut Ctx<'_>, live: &LiveVars) {
+        let loc = self.state.loc;
+        let terms: Vec<(VarId, Term)> = self.state.store.iter(cx.sts).collect();
+        let plain = terms.into_iter().map(|(var, term)| {
+            if live.is_live(loc, var) {
+                return term;
+            }
+            let value = cx.pool.default_value(cx.pool.var_info(var).sort);
+            cx.pool.value(value)
+        });
+        let terms = plain.collect();
+        self.state.store = Store::new(terms);
+    }
+}
+
+/// Adds the conjuncts of `fact` that say something new.
+fn push_conjuncts(cx: &Ctx<'_>, facts: &mut Vec<Term>, fact: Term) {
+    for conjunct in cx.pool.conjuncts(fact) {
+        if !cx.pool.is_true(conjunct) && !facts.contains(&conjunct) {
+            facts.push(conjunct);
+        }
+    }
+}
+
+/// The variables that stand for values unknown at start.
+pub(super) fn unknowns(cx: &mut Ctx<'_>) -> Vec<VarId> {
+    let sts: &Sts = cx.sts;
+    let unknown = sts.vars.iter().filter(|var| var.init.is_none());
+    unknown.map(|var| cx.pool.indexed(var.var, 0)).collect()
+}

@@ -1,0 +1,247 @@
+//! Purposes as people write them: every switch of a path, or some waypoints of it.
+//!
+//! A list of switch labels alone is the path itself. A list with states, messages or `..` in it is
+//! sparse: the shortest path that can be taken, meets the waypoints in order and ends with an output
+//! is searched for, best first by the distance still to go in the graph of locations.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::fmt;
+
+use ioxide_model::sts::{GateId, GateKind, LocId, Sts, Switch, SwitchId};
+use ioxide_symex::{Ctx, SymState, step};
+
+/// Something a path goes through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waypoint {
+    /// It takes this switch.
+    Switch(SwitchId),
+    /// It takes a switch with this message.
+    Message(GateId),
+    /// It comes to this location.
+    Place(LocId),
+    /// Anything may come between.
+    Gap,
+}
+
+/// Why there is no path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PathError {
+    /// The list is empty.
+    Empty,
+    /// A word is no switch, message or state.
+    Unknown {
+        /// The word.
+        word: String,
+        /// One like it that there is.
+        near: Option<String>,
+    },
+    /// Proved: no path meets the waypoints in order and ends with an output.
+    NoWay {
+        /// How many waypoints can be met.
+        met: usize,
+    },
+    /// None was found in the number of steps tried.
+    NotFound {
+        /// How many steps were tried.
+        tried: usize,
+    },
+}
+
+impl fmt::Display for PathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("the path is empty"),
+            Self::Unknown { word, .. } => write!(f, "`{word}` is no switch, message or state of the model"),
+            Self::NoWay { met: 0 } => f.write_str("no path leads to the first of the waypoints"),
+            Self::NoWay { met } => {
+                write!(f, "no path goes on after {met} of the waypoints and ends with an output")
+            }
+            Self::NotFound { tried } => write!(f, "no path was found among {tried} steps tried"),
+        }
+    }
+}
+
+/// Steps tried before the search ends.
+const MAX_TRIED: usize = 20_000;
+
+/// Reads a list of words as waypoints: labels of switches first, then messages, then states.
+///
+/// # Errors
+/// If a word names nothing.
+pub fn waypoints<'w>(
+    sts: &Sts,
+    words: impl IntoIterator<Item = &'w str>,
+) -> Result<Vec<Waypoint>, PathError> {
+    let found: Vec<Waypoint> = words
+        .into_iter()
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
+        .map(|word| waypoint(sts, word))
+        .collect::<Result<_, _>>()?;
+    if found.iter().all(|waypoint| *waypoint == Waypoint::Gap) {
+        return Err(PathError::Empty);
+    }
+    Ok(found)
+}
+
+fn waypoint(sts: &Sts, word: &str) -> Result<Waypoint, PathError> {
+    let bare = word.trim_start_matches(['?', '!']);
+    let message = || sts.gate_named(bare).filter(|gate| *gate != Sts::TAU).map(Waypoint::Message);
+    let found = match word {
+        ".." | "..." => Some(Waypoint::Gap),
+        _ if bare != word => message(),
+        _ => (sts.switch_named(word).map(Waypoint::Switch))
+            .or_else(message)
+            .or_else(|| sts.location_named(word).map(Waypoint::Place)),
+    };
+    found.ok_or_else(|| PathError::Unknown { word: word.to_owned(), near: near(sts, word) })
+}
+
+/// A name like `word`: equal but for case, or with the word in it.
+fn near(sts: &Sts, word: &str) -> Option<String> {
+    let labels = sts.switches.iter().map(|switch| &switch.label);
+    let gates = sts.gates.iter().skip(1).map(|gate| &gate.name);
+    let places = sts.locations.iter().map(|location| &location.name);
+    let names: Vec<&str> = labels.chain(gates).chain(places).map(|name| &**name).collect();
+    let lower = word.to_lowercase();
+    let alike = |name: &&&str| name.to_lowercase() == lower;
+    let within = |name: &&&str| name.to_lowercase().contains(&lower) || lower.contains(&name.to_lowercase());
+    names.iter().find(alike).or_else(|| names.iter().find(within)).map(|name| (*name).to_owned())
+}
+
+/// The path that `waypoints` stand for.
+///
+/// # Errors
+/// If there is none, or none was found.
+pub fn complete(cx: &mut Ctx<'_>, waypoints: &[Waypoint]) -> Result<Vec<SwitchId>, PathError> {
+    let exact: Option<Vec<SwitchId>> = waypoints
+        .iter()
+        .map(|waypoint| if let Waypoint::Switch(id) = waypoint { Some(*id) } else { None })
+        .collect();
+    match exact {
+        Some(path) if path.is_empty() => Err(PathError::Empty),
+        Some(path) => Ok(path),
+        None => {
+            let wanted: Vec<Waypoint> =
+                waypoints.iter().copied().filter(|waypoint| *waypoint != Waypoint::Gap).collect();
+            search(cx, &wanted)
+        }
+    }
+}
+
+/// A path on its way.
+struct Attempt {
+    state: SymState,
+    met: usize,
+    path: Vec<SwitchId>,
+}
+
+fn search(cx: &mut Ctx<'_>, wanted: &[Waypoint]) -> Result<Vec<SwitchId>, PathError> {
+    let sts = cx.sts;
+    let distances = distances(sts, wanted);
+    let start = places_met(sts.initial, wanted, 0);
+    let mut attempts = vec![Attempt { state: SymState::initial(cx), met: start, path: Vec::new() }];
+    let mut queue = BinaryHeap::new();
+    if let Some(distance) = distances.get(&(sts.initial, start)) {
+        queue.push(Reverse((*distance, 0)));
+    }
+    let (mut tried, mut best) = (0, furthest(&distances, wanted, sts, start));
+    while let Some(Reverse((_, at))) = queue.pop() {
+        let (state, met) = (attempts[at].state.clone(), attempts[at].met);
+        for (id, switch) in sts.switches_from(state.loc) {
+            let now = met_after(wanted, met, id, switch);
+            let is_done = now == wanted.len() && sts.kind_of(switch) == GateKind::Output;
+            let Some(&distance) = distances.get(&(switch.target, now)).or(is_done.then_some(&0)) else {
+                continue;
+            };
+            tried += 1;
+            if tried > MAX_TRIED {
+                return Err(PathError::NotFound { tried: MAX_TRIED });
+            }
+            let Some(next) = step(cx, &state, id).state() else { continue };
+            best = best.max(now);
+            let mut path = attempts[at].path.clone();
+            path.push(id);
+            if is_done {
+                return Ok(path);
+            }
+            queue.push(Reverse((path.len() + distance, attempts.len())));
+            attempts.push(Attempt { state: next, met: now, path });
+        }
+    }
+    Err(PathError::NoWay { met: best })
+}
+
+/// How many waypoints the graph of locations lets a path meet, guards aside.
+fn furthest(
+    distances: &BTreeMap<(LocId, usize), usize>,
+    wanted: &[Waypoint],
+    sts: &Sts,
+    start: usize,
+) -> usize {
+    if distances.contains_key(&(sts.initial, start)) {
+        return start;
+    }
+    let mut seen = vec![(sts.initial, start)];
+    let mut at = 0;
+    while let Some(&(loc, met)) = seen.get(at) {
+        at += 1;
+        for (id, switch) in sts.switches_from(loc) {
+            let next = (switch.target, met_after(wanted, met, id, switch));
+            if !seen.contains(&next) {
+                seen.push(next);
+            }
+        }
+    }
+    seen.iter().map(|(_, met)| *met).max().unwrap_or(start)
+}
+
+/// Steps from a location, with so many waypoints met, to the end, guards aside.
+fn distances(sts: &Sts, wanted: &[Waypoint]) -> BTreeMap<(LocId, usize), usize> {
+    let mut found: BTreeMap<(LocId, usize), usize> = BTreeMap::new();
+    let mut queue: VecDeque<(LocId, usize)> = VecDeque::new();
+    let mut reach = |node: (LocId, usize), distance: usize, queue: &mut VecDeque<(LocId, usize)>| {
+        found.entry(node).or_insert_with(|| {
+            queue.push_back(node);
+            distance
+        });
+    };
+    let nodes = || sts.locations.ids().flat_map(|loc| (0..=wanted.len()).map(move |met| (loc, met)));
+    let edges: Vec<((LocId, usize), (LocId, usize), bool)> = nodes()
+        .flat_map(|(loc, met)| {
+            sts.switches_from(loc).map(move |(id, switch)| {
+                let now = met_after(wanted, met, id, switch);
+                let is_done = now == wanted.len() && sts.kind_of(switch) == GateKind::Output;
+                ((loc, met), (switch.target, now), is_done)
+            })
+        })
+        .collect();
+    for (from, _, _) in edges.iter().filter(|(_, _, is_done)| *is_done) {
+        reach(*from, 1, &mut queue);
+    }
+    let mut level: BTreeMap<(LocId, usize), usize> = BTreeMap::new();
+    while let Some(node) = queue.pop_front() {
+        let distance = *level.entry(node).or_insert(1);
+        for (from, _, _) in edges.iter().filter(|(_, to, _)| *to == node) {
+            level.entry(*from).or_insert(distance + 1);
+            reach(*from, distance + 1, &mut queue);
+        }
+    }
+    found
+}
+
+/// How many waypoints are met after `switch`, if `met` were before.
+fn met_after(wanted: &[Waypoint], met: usize, id: SwitchId, switch: &Switch) -> usize {
+    let taken = match wanted.get(met) {
+        Some(Waypoint::Switch(wanted)) => *wanted == id,
+        Some(Waypoint::Message(gate)) => *gate == switch.gate,
+        _ => false,
+    };
+    places_met(switch.target, wanted, met + usize::from(taken))
+}
+
+/// How many waypoints are met at `loc`, if `met` were on the way to it.
+fn places_met(loc: LocId, wanted: &[Waypoint], met: usize) -> usize {
+    met + wanted[met..].iter().take_while(|waypoint| **waypoint == Waypoint::Place(loc)).count()
+}

@@ -1,0 +1,104 @@
+//! A case followed along events: which arc each one takes.
+//!
+//! 001 Def. 7: the values seen so far are kept; an event takes the arc of its message whose guard holds
+//! under them. Guards without quantifiers are evaluated, the others are asked of the solver.
+
+use ioxide_model::number::Rational;
+use ioxide_model::sts::GateId;
+use ioxide_model::term::{Substitution, Term};
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+use ioxide_smt::solver::Decision;
+use ioxide_symex::Ctx;
+
+use super::{Arc, Case, CaseVerdict, Target};
+
+/// What happened, some time after the event before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A message, sent or seen.
+    Message(GateId, Vec<Value>),
+    /// Nothing.
+    Silence,
+}
+
+/// Where an event led.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Moved {
+    /// To this state.
+    To(usize),
+    /// To the end, by this arc of the state before.
+    Ended(CaseVerdict, usize),
+    /// Nowhere: no arc is about it, as when the tester sends what the case does not ask for.
+    Nowhere,
+}
+
+/// A case on its way.
+#[derive(Clone, Debug)]
+pub struct Execution<'c> {
+    case: &'c Case,
+    /// The state it is at.
+    at: usize,
+    /// What was seen, and the time-out.
+    seen: Valuation,
+}
+
+impl<'c> Execution<'c> {
+    /// At the first state; `timeout` is for a case that left it open.
+    #[must_use]
+    pub fn new(case: &'c Case, timeout: &Rational) -> Self {
+        let mut seen = Valuation::new();
+        let timeout = case.timeout.as_ref().unwrap_or(timeout);
+        seen.set(case.tm, Value::Real(timeout.clone()));
+        Self { case, at: 0, seen }
+    }
+
+    /// The state it is at.
+    #[must_use]
+    pub fn state(&self) -> usize {
+        self.at
+    }
+
+    /// Moves on by `event`, `delay` seconds after the one before.
+    pub fn observe(&mut self, cx: &mut Ctx<'_>, delay: &Rational, event: &Event) -> Moved {
+        let state = &self.case.states[self.at];
+        let mut seen = self.seen.clone();
+        seen.set(state.delay, Value::Real(delay.clone()));
+        let gate = match event {
+            Event::Message(gate, _) => Some(*gate),
+            Event::Silence => None,
+        };
+        for (n, arc) in state.arcs.iter().enumerate().filter(|(_, arc)| arc.gate == gate) {
+            let mut seen = seen.clone();
+            if let Event::Message(_, values) = event {
+                for (&field, value) in arc.fields.iter().zip(values) {
+                    seen.set(field, value.clone());
+                }
+            }
+            if !self.holds(cx, arc, &seen) {
+                continue;
+            }
+            return match arc.target {
+                Target::Verdict(verdict) => Moved::Ended(verdict, n),
+                Target::State(next) => {
+                    self.seen = seen;
+                    self.at = next;
+                    Moved::To(next)
+                }
+            };
+        }
+        Moved::Nowhere
+    }
+
+    fn holds(&self, cx: &mut Ctx<'_>, arc: &Arc, seen: &Valuation) -> bool {
+        if let Ok(holds) = cx.pool.holds(arc.guard, seen) {
+            return holds;
+        }
+        let mut known = Substitution::new();
+        for (var, value) in seen.iter() {
+            known.set(var, cx.pool.value(value.clone()));
+        }
+        let guard: Term = cx.pool.substitute(arc.guard, &known);
+        cx.decide(&[guard]) == Decision::Sat
+    }
+}
