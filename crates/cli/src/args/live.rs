@@ -48,7 +48,7 @@ pub struct Test {
     #[arg(long, value_name = "SUT")]
     pub sut: String,
     /// How inputs are chosen: `cover` (test purposes that take every switch), `purpose:NAME` (a goal of the
-    /// model) or `random`.
+    /// model), `suite:FILE` (the tests of a file that `fsm --out` or another command wrote) or `random`.
     #[arg(long, default_value = "cover", value_name = "TESTER")]
     pub tester: String,
     /// How many runs; if not given, `cover` executes every purpose five times, each time with other

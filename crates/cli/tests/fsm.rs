@@ -1,0 +1,233 @@
+//! Machines from text to verdict: suites as testers, models as machines, reductions of live systems,
+//! and a clear word about everything that is none of these.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use ioxide_fsm::mealy::{Listing, Mealy, Spec};
+use ioxide_fsm::nfsm::Nfsm;
+use ioxide_fsm::product::{aligned, reduction_witness};
+use ioxide_fsm::read;
+use tempfile::TempDir;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn ioxide(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide"));
+    command.args(args).current_dir(root()).env("NO_COLOR", "1");
+    command.output().expect("the program runs")
+}
+
+/// The exit code of `ioxide args`, and all it says.
+fn says(args: &[&str]) -> (i32, String) {
+    let output = ioxide(args);
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    (output.status.code().unwrap_or(-1), text)
+}
+
+#[track_caller]
+fn check(args: &[&str], code: i32, words: &[&str]) {
+    let (found, text) = says(args);
+    assert_eq!(found, code, "ioxide {args:?}\n{text}");
+    for word in words {
+        assert!(text.contains(word), "ioxide {args:?} should say `{word}`:\n{text}");
+    }
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+/// Writes the suite of `model` into `folder` and gives the name of its tester.
+fn suite(folder: &TempDir, model: &str, more: &[&str]) -> String {
+    let path = folder.path().join("test.suite").display().to_string();
+    let args = [&["fsm", model, "--out", &path], more].concat();
+    check(&args, 0, &[]);
+    format!("suite:{path}")
+}
+
+const V1: &str = "examples/fsm/handshake-v1.dot";
+const V2: &str = "examples/fsm/handshake-v2.dot";
+
+#[test]
+fn a_suite_finds_the_extra_state_that_coverage_misses() {
+    let folder = folder();
+    let v2 = format!("model:{V2}");
+    check(&["test", V1, "--sut", &v2, "--seed", "1"], 0, &["switch coverage: 32 of 32"]);
+    for method in ["w", "wp", "hsi", "h", "spy", "spyh", "s"] {
+        let none = suite(&folder, V1, &["--suite", method]);
+        check(&["test", V1, "--tester", &none, "--sut", &format!("model:{V1}"), "--seed", "1"], 0, &[]);
+        let one = suite(&folder, V1, &["--suite", method, "--extra", "1"]);
+        check(&["test", V1, "--tester", &one, "--sut", &v2, "--seed", "1"], 1, &["minimal failing run: 12"]);
+        check(&["test", V1, "--tester", &one, "--sut", &format!("model:{V1}"), "--seed", "1"], 0, &[]);
+    }
+}
+
+#[test]
+fn suites_run_over_a_pipe() {
+    let folder = folder();
+    let program = env!("CARGO_BIN_EXE_ioxide");
+    let tester = suite(&folder, "examples/fsm/door.txt", &["--suite", "s"]);
+    let sut = format!("stdio:{program} sut examples/fsm/door.txt");
+    let args = ["test", "examples/fsm/door.txt", "--tester", &tester, "--sut", &sut, "--quiescence-ms", "20"];
+    check(&args, 0, &["suite: ", "switches: 18 certainly taken"]);
+    let other = format!("stdio:{program} sut {V1}");
+    let args = ["test", V1, "--tester", &tester, "--sut", &other];
+    check(&args, 2, &["the model has no input `", "give `test` the same model"]);
+}
+
+#[test]
+fn suites_of_models_with_data_run_on_them() {
+    let folder = folder();
+    let meter = "examples/fsm/meter.iox";
+    for method in ["w", "s"] {
+        let tester = suite(&folder, meter, &["--suite", method]);
+        check(
+            &["test", meter, "--tester", &tester, "--sut", "model:examples/fsm/meter.iox"],
+            0,
+            &["tests carried out"],
+        );
+        let faulty = "model:examples/fsm/meter-faulty.iox";
+        check(&["test", meter, "--tester", &tester, "--sut", faulty], 1, &["FAIL at step", "credit = 3"]);
+    }
+    let partial = suite(&folder, "examples/adder.iox", &["--suite", "h", "--missing", "loop", "--minimise"]);
+    let args = ["test", "examples/adder.iox", "--tester", &partial, "--sut", "model:examples/adder.iox"];
+    check(&args, 0, &["inputs left out"]);
+}
+
+#[test]
+fn a_suite_is_repeated_where_choices_need_it() {
+    let folder = folder();
+    let tester = suite(&folder, "examples/fsm/door.txt", &["--suite", "s", "--repeat", "3"]);
+    let args = ["test", "examples/fsm/door.txt", "--tester", &tester, "--sut", "model:examples/fsm/door.txt"];
+    check(&args, 0, &["suite: 12 of 12 tests carried out"]);
+    let first = says(&[&args[..], &["--seed", "4", "--json"]].concat());
+    assert_eq!(first, says(&[&args[..], &["--seed", "4", "--json"]].concat()), "same seed, same bytes");
+}
+
+#[test]
+fn live_systems_are_counted_as_machines_are() {
+    let program = env!("CARGO_BIN_EXE_ioxide");
+    let count = |spec: &str, sut: &str, bound: &str, code: i32, words: &[&str]| {
+        let args =
+            ["fsm", spec, "--reduction", "--sut", sut, "--bound", bound, "--repeat", "30", "--seed", "1"];
+        check(&args, code, words);
+    };
+    let (ma, mf) = ("examples/fsm/ma.dot", "examples/fsm/mf.dot");
+    count(ma, "model:examples/fsm/ma-impl.dot", "3", 0, &["pass", "25 answers seen, 77 symbols", "30 times"]);
+    count(mf, "model:examples/fsm/mf-impl.dot", "2", 1, &["a/0 a/2 a/0 is not allowed"]);
+    let piped = format!("stdio:{program} sut examples/fsm/mf-impl.dot");
+    count(mf, &piped, "2", 1, &["a/1 a/2 a/1 is not allowed"]);
+    let (meter, faulty) = ("examples/fsm/meter.iox", "model:examples/fsm/meter-faulty.iox");
+    count(meter, faulty, "4", 1, &["coin(value: 2)/returned"]);
+    count(meter, "model:examples/fsm/meter.iox", "4", 0, &["pass"]);
+    count(meter, "examples/fsm/meter-faulty.iox", "4", 1, &["is not allowed"]);
+    count(V1, &format!("model:{V2}"), "5", 1, &["fin/fin_ack fin/fin_ack"]);
+}
+
+/// A machine in a file that vanishes with the folder.
+fn machine(folder: &TempDir, name: &str, text: &str) -> String {
+    let path = folder.path().join(name);
+    fs::write(&path, text).expect("a file");
+    path.display().to_string()
+}
+
+#[test]
+fn preconditions_are_refused_with_the_reason_or_met_on_request() {
+    let folder = folder();
+    let table = |text: &str| machine(&folder, "m.txt", text);
+    let partial = table("s a 0 t\ns b 1 s\nt a 1 s\n");
+    check(&["fsm", &partial, "--suite", "h"], 3, &["state `t` has no transition for input `b`", "--missing"]);
+    check(&["fsm", &partial, "--suite", "h", "--missing", "loop"], 0, &["up to 2 states"]);
+    check(&["fsm", &partial, "--suite", "h", "--missing", "error"], 0, &["up to 3 states"]);
+    let twice = table("s a 0 t\nt a 0 s\n");
+    check(&["fsm", &twice, "--suite", "w"], 3, &["`s` and `t` are equivalent", "--minimise"]);
+    check(&["fsm", &twice, "--suite", "w", "--minimise"], 0, &["up to 1 states"]);
+    let island = table("s a 0 s\nt a 1 s\n");
+    check(&["fsm", &island, "--suite", "w"], 3, &["`t` cannot be reached", "--minimise"]);
+    let hidden = table("s a 0 s\ns a 0 t\nt a 1 s\n");
+    check(&["fsm", &hidden, "--suite", "w"], 3, &["not deterministic", "--reduction"]);
+    let count = ["fsm", &hidden, "--reduction", "--sut", &hidden, "--bound", "2"];
+    check(&count, 3, &["two transitions for `a/0`", "--minimise"]);
+    check(&[&count[..], &["--minimise"]].concat(), 0, &["pass"]);
+    check(&["fsm", V1, "--reduction", "--sut", V1, "--bound", "2"], 3, &["below the 4 states", "--bound"]);
+    check(&["fsm", V1, "--reduction", "--sut", "examples/fsm/ma.dot", "--bound", "4"], 3, &["same input"]);
+}
+
+#[test]
+fn broken_texts_are_named_with_their_line() {
+    let folder = folder();
+    let dot = |text: &str| machine(&folder, "m.dot", text);
+    check(&["fsm", &dot("graph g { a -- b }"), "--suite", "h"], 3, &["line 1", "digraph"]);
+    check(&["fsm", &dot("digraph g {"), "--suite", "h"], 3, &["m.dot"]);
+    check(&["fsm", &dot("digraph g {\n a -> b [label=\"x\"];\n}"), "--suite", "h"], 3, &["line 2", "input"]);
+    check(&["fsm", &dot("digraph g { }"), "--suite", "h"], 3, &["no node"]);
+    check(
+        &["fsm", &dot("digraph g {\n__start0 -> z;\na -> a [label=\"x/y\"];}"), "--suite", "h"],
+        3,
+        &["`z`"],
+    );
+    let table = machine(&folder, "m.txt", "s a 0\n");
+    check(&["fsm", &table, "--suite", "h"], 3, &["line 1"]);
+    check(&["test", &table, "--sut", "model:examples/fsm/door.txt"], 3, &["line 1"]);
+    let kiss = machine(&folder, "m.kiss2", ".i 1\n.o 1\n0 s t\n.e\n");
+    check(&["fsm", &kiss, "--suite", "h"], 3, &["line 3"]);
+    check(&["fsm", "examples/atm/atm.iox", "--suite", "h"], 3, &["clocks"]);
+    check(&["fsm", "examples/fsm/door.txt", "--suite", "x"], 2, &["there is no method `x`", "spyh"]);
+    let suite = machine(&folder, "no.suite", "hello\n");
+    let tester = format!("suite:{suite}");
+    check(&["test", V1, "--tester", &tester, "--sut", &format!("model:{V1}")], 2, &["no suite of ioxide"]);
+    let empty = machine(&folder, "empty.suite", "{\"format\":\"ioxide-suite\",\"version\":1}\n");
+    let tester = format!("suite:{empty}");
+    check(&["test", V1, "--tester", &tester, "--sut", &format!("model:{V1}")], 4, &["has no tests"]);
+}
+
+/// Pairs of public machines of one protocol.
+const VERSIONS: [(&str, &str); 8] = [
+    ("tls/OpenSSL_1.0.1g_server_regular", "tls/OpenSSL_1.0.1j_server_regular"),
+    ("tls/OpenSSL_1.0.1j_server_regular", "tls/OpenSSL_1.0.1l_server_regular"),
+    ("tls/OpenSSL_1.0.1l_server_regular", "tls/OpenSSL_1.0.2_server_regular"),
+    ("tls/OpenSSL_1.0.1l_server_regular", "tls/OpenSSL_1.0.1l_server_regular"),
+    ("tls/GnuTLS_3.3.8_server_regular", "tls/GnuTLS_3.3.12_server_regular"),
+    ("mqtt/ActiveMQ__simple", "mqtt/emqtt__simple"),
+    ("mqtt/VerneMQ__two_client", "mqtt/emqtt__two_client"),
+    ("tcp/TCP_Linux_Client", "tcp/TCP_FreeBSD_Client"),
+];
+
+#[test]
+fn suites_find_the_differences_of_public_versions() {
+    let Some(data) = std::env::var_os("IOXIDE_DATA").map(|data| PathBuf::from(data).join("mealy")) else {
+        return;
+    };
+    let folder = folder();
+    for (old, new) in VERSIONS {
+        let path = |name: &str| data.join(format!("{name}.dot")).display().to_string();
+        let (old, new) = (path(old), path(new));
+        // Enough extra states for every system as large as the new version.
+        let extra = states(&new).saturating_sub(states(&old)).to_string();
+        let tester = suite(&folder, &old, &["--suite", "s", "--minimise", "--extra", &extra]);
+        let args = ["test", &old, "--tester", &tester, "--sut", &format!("model:{new}"), "--seed", "1"];
+        let (code, text) = says(&args);
+        assert_eq!(code, i32::from(differs(&old, &new)), "{old} {new}\n{text}");
+    }
+}
+
+fn listing(path: &str) -> Listing {
+    read::dot(&fs::read_to_string(path).expect("a machine")).expect("a machine")
+}
+
+fn states(path: &str) -> usize {
+    let machine = Mealy::from_listing(&listing(path)).expect("deterministic");
+    Spec::reduced(&machine).expect("complete").n_states()
+}
+
+/// Whether the new version has a trace that the old one has not.
+fn differs(old: &str, new: &str) -> bool {
+    let old = Nfsm::from_listing(&listing(old)).determinised();
+    let new = aligned(old.names(), &Nfsm::from_listing(&listing(new))).expect("the same inputs");
+    reduction_witness(&old, &new.determinised()).is_some()
+}
