@@ -420,4 +420,6 @@ fn finished(sts: &Sts, found: &CampaignOutcome) -> CampaignFinished {
 }
 
 #[cfg(test)]
+mod testers;
+#[cfg(test)]
 mod tests;

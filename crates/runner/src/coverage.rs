@@ -5,11 +5,8 @@
 //! as *possible* if it is one of several (000's conservative and liberal measure, by label).
 //! Internal switches are not seen; they are not counted here.
 
-use ioxide_model::concrete;
 use ioxide_model::index::IndexVec;
-use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Sts, SwitchId};
-use ioxide_symex::{Belief, Ctx};
 
 /// How often a switch was taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,28 +67,4 @@ impl Coverage {
             self.taken[*only].certain += 1;
         }
     }
-}
-
-/// The switches that explain `label` in some state of `belief`, in order, each once.
-///
-/// Where values are unknown, every switch of the right gate counts.
-#[must_use]
-pub fn explaining(cx: &Ctx<'_>, belief: &Belief, label: &Label) -> Vec<SwitchId> {
-    let mut found: Vec<SwitchId> = match (belief, label) {
-        (Belief::Concrete(states), _) => {
-            let from = |state| concrete::successors(cx.pool, cx.sts, state, label).unwrap_or_default();
-            states.iter().flat_map(from).map(|successor| successor.switch).collect()
-        }
-        (Belief::Symbolic(states), Label::Input(gate, _) | Label::Output(gate, _)) => {
-            let from = |state: &ioxide_symex::SymState| {
-                let here = cx.sts.switches_from(state.loc).filter(|(_, switch)| switch.gate == *gate);
-                here.map(|(id, _)| id).collect::<Vec<_>>()
-            };
-            states.iter().flat_map(from).collect()
-        }
-        (Belief::Symbolic(_) | Belief::Unspecified, _) => Vec::new(),
-    };
-    found.sort_unstable();
-    found.dedup();
-    found
 }

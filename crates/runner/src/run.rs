@@ -15,11 +15,11 @@ use std::time::Duration;
 use ioxide_model::label::Label;
 use ioxide_model::trace::Trace;
 use ioxide_model::verdict::Verdict;
-use ioxide_symex::{After, Ctx, Forbidden, Observed};
+use ioxide_symex::{After, Ctx, Forbidden, Observed, explaining};
 use ioxide_testgen::tester::{Move, Stop, Tester};
 
 use crate::adapter::{Adapter, AdapterError, Observation};
-use crate::coverage::{Coverage, explaining};
+use crate::coverage::Coverage;
 use crate::event::{EventKind, LabelTold, Outcome, RunFinished, RunStarted, StepTold, Trouble, VerdictTold};
 use crate::explain::{explanation, signature};
 use crate::reporter::Teller;
@@ -164,6 +164,7 @@ impl Walk<'_, '_, '_, '_> {
             let step = match tester.next(self.bench.cx, &self.after, &self.trace) {
                 Move::Stimulate(label) => self.stimulate(&label)?,
                 Move::Observe => self.observe(config.patience)?,
+                Move::ObserveFor(time) => self.observe(config.patience.max(time))?,
                 Move::Stop(stop) => return Ok(Ended::Stopped(stop)),
             };
             if let Err(ended) = step {

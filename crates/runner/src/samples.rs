@@ -12,7 +12,7 @@ use ioxide_model::value::Value;
 use ioxide_smt::brute::Brute;
 use ioxide_smt::solver::Solver;
 use ioxide_symex::{Ctx, Limits};
-use ioxide_testgen::purpose::switch_coverage;
+use ioxide_testgen::purpose::{Criterion, coverage};
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
 use ioxide_testgen::tester::random::{Random, RandomConfig};
@@ -141,6 +141,6 @@ pub(crate) fn cover(spec: &Model, rounds: Rounds) -> (Cover, Model) {
     let mut solver = Brute::new();
     let limits = Limits { max_states: 2_000, max_depth: u32::MAX };
     let mut cx = Ctx::new(&mut own, &mut solver);
-    let set = switch_coverage(&mut cx, limits, &mut |_| ControlFlow::Continue(()));
+    let set = coverage(&mut cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
     (Cover::new(&set, rounds, Order::LongestFirst), own)
 }

@@ -130,8 +130,22 @@ pub fn explore(
     config: &ExploreConfig,
     watch: &mut dyn FnMut(&Stats) -> ControlFlow<()>,
 ) -> Exploration {
-    let mut search = Search::new(cx, config);
-    let stop = search.run(cx, config, watch);
+    let initial = SymState::initial(cx);
+    let mut search = Search::new(cx, config, initial);
+    let stop = search.run(cx, config, watch, &mut |_| false);
+    Exploration { graph: search.graph, stop, stats: search.stats }
+}
+
+/// Explores from `start` until a switch is taken that `is_wanted`: the last edge of the graph then takes
+/// it, and the search ends as [`StopReason::Stopped`].
+pub fn explore_until(
+    cx: &mut Ctx<'_>,
+    config: &ExploreConfig,
+    start: SymState,
+    is_wanted: &mut dyn FnMut(SwitchId) -> bool,
+) -> Exploration {
+    let mut search = Search::new(cx, config, start);
+    let stop = search.run(cx, config, &mut |_| ControlFlow::Continue(()), is_wanted);
     Exploration { graph: search.graph, stop, stats: search.stats }
 }
 
@@ -145,14 +159,13 @@ struct Search {
 }
 
 impl Search {
-    fn new(cx: &mut Ctx<'_>, config: &ExploreConfig) -> Self {
+    fn new(cx: &mut Ctx<'_>, config: &ExploreConfig, initial: SymState) -> Self {
         let live = match &config.ignore_dead {
             IgnoreDead::No => LiveVars::all(cx.sts),
             IgnoreDead::Except(vars) => LiveVars::of(cx.pool, cx.sts, vars),
         };
         let mut seen = Seen::new(config.revisit, live);
         let mut graph = ExecGraph::default();
-        let initial = SymState::initial(cx);
         let initial = match seen.visit(cx, initial.clone(), graph.nodes.next_id()) {
             Match::New(summary) => summary,
             Match::Equivalent(_) | Match::Subsumed(_) => initial,
@@ -167,14 +180,15 @@ impl Search {
         cx: &mut Ctx<'_>,
         config: &ExploreConfig,
         watch: &mut dyn FnMut(&Stats) -> ControlFlow<()>,
+        is_wanted: &mut dyn FnMut(SwitchId) -> bool,
     ) -> StopReason {
         while let Some(node) = self.next(config.order) {
             if self.graph.nodes[node].depth >= config.limits.max_depth {
                 self.cut = true;
                 continue;
             }
-            if self.expand(cx, node, config.limits.max_states).is_break() {
-                return StopReason::MaxStates;
+            if let ControlFlow::Break(reason) = self.expand(cx, node, config.limits.max_states, is_wanted) {
+                return reason;
             }
             if watch(&self.stats).is_break() {
                 return StopReason::Stopped;
@@ -191,23 +205,30 @@ impl Search {
     }
 
     /// Tries every switch of `node`.
-    fn expand(&mut self, cx: &mut Ctx<'_>, node: NodeId, max_states: usize) -> ControlFlow<()> {
+    fn expand(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        node: NodeId,
+        max_states: usize,
+        is_wanted: &mut dyn FnMut(SwitchId) -> bool,
+    ) -> ControlFlow<StopReason> {
         self.stats.expanded += 1;
         let state = self.graph.nodes[node].clone();
         let switches: Vec<SwitchId> = cx.sts.switches_from(state.loc).map(|(id, _)| id).collect();
         for switch in switches {
-            match step(cx, &state, switch) {
+            let next = step(cx, &state, switch);
+            if !matches!(next, Step::Refuted) && self.graph.nodes.len() >= max_states {
+                return ControlFlow::Break(StopReason::MaxStates);
+            }
+            match next {
                 Step::Refuted => self.stats.refuted += 1,
                 Step::Taken(next) => {
-                    if self.graph.nodes.len() >= max_states {
-                        return ControlFlow::Break(());
-                    }
                     self.reach(cx, node, switch, next);
+                    if is_wanted(switch) {
+                        return ControlFlow::Break(StopReason::Stopped);
+                    }
                 }
                 Step::Doubtful(next, _) => {
-                    if self.graph.nodes.len() >= max_states {
-                        return ControlFlow::Break(());
-                    }
                     self.stats.doubtful += 1;
                     // A state that may not exist must not stand for others.
                     self.push(node, switch, next);

@@ -6,6 +6,7 @@
 
 mod after;
 mod cx;
+mod explaining;
 mod explore;
 mod graph;
 mod lint;
@@ -21,7 +22,10 @@ mod tests;
 
 pub use crate::after::{After, Belief, Blocked, Forbidden, Observed, Refusal};
 pub use crate::cx::Ctx;
-pub use crate::explore::{Exploration, ExploreConfig, IgnoreDead, Limits, Order, Stats, StopReason, explore};
+pub use crate::explaining::explaining;
+pub use crate::explore::{
+    Exploration, ExploreConfig, IgnoreDead, Limits, Order, Stats, StopReason, explore, explore_until,
+};
 pub use crate::graph::{Edge, ExecGraph, NodeId};
 pub use crate::lint::{Lint, lint};
 pub use crate::live::LiveVars;

@@ -4,6 +4,7 @@
 //! over what was received, sent, waited and unknown at start. A symbolic state stands for
 //! the set of concrete states its store takes under the valuations that satisfy its path.
 
+use ioxide_model::concrete::State;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{LocId, Sts};
 use ioxide_model::term::{Substitution, Term, VarId};
@@ -54,6 +55,17 @@ impl SymState {
             terms.push(cx.pool.value(Value::Real(Rational::ZERO)));
         }
         Self { loc: cx.sts.initial, store: Store { terms }, path: Path::default(), depth: 0 }
+    }
+
+    /// The symbolic state that stands for `state` alone; nothing was assumed on the way.
+    ///
+    /// `None` if `state` lacks the value of a variable or clock.
+    pub fn at(cx: &mut Ctx<'_>, state: &State) -> Option<Self> {
+        let sts = cx.sts;
+        let vars = sts.vars.iter().map(|var| var.var).chain(sts.clocks.iter().map(|clock| clock.var));
+        let value = |var| state.values.get(var).map(|value| cx.pool.value(value.clone()));
+        let terms = vars.map(value).collect::<Option<Vec<_>>>()?;
+        Some(Self { loc: state.loc, store: Store { terms }, path: Path::default(), depth: 0 })
     }
 }
 

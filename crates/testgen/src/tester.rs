@@ -8,9 +8,13 @@ pub mod cover;
 pub mod purpose;
 pub mod random;
 pub mod replay;
+pub mod script;
 pub mod suite;
 #[cfg(test)]
 mod tests;
+pub mod tour;
+
+use std::time::Duration;
 
 use ioxide_model::label::Label;
 use ioxide_model::trace::Trace;
@@ -42,6 +46,8 @@ pub enum Move {
     Stimulate(Label),
     /// Look what the system does, silence included.
     Observe,
+    /// The same, but silence must last at least this long to count.
+    ObserveFor(Duration),
     /// End the run.
     Stop(Stop),
 }

@@ -15,7 +15,7 @@ use ioxide_smt::brute::Brute;
 use ioxide_smt::solver::NoSolver;
 use ioxide_smt::stack::{Config, stack};
 use ioxide_symex::{Ctx, Limits, StopReason};
-use ioxide_testgen::purpose::{NoPurpose, PurposeSet, WhyUnreached, of_goal, switch_coverage};
+use ioxide_testgen::purpose::{Criterion, Item, NoPurpose, PurposeSet, WhyUnreached, coverage, of_goal};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -40,7 +40,9 @@ fn example(name: &str, set: &[(&str, &str)]) -> Model {
 
 fn covered(model: &mut Model, limits: Limits) -> PurposeSet {
     let mut solver = stack(&Config::default());
-    switch_coverage(&mut Ctx::new(model, &mut solver), limits, &mut |_| ControlFlow::Continue(()))
+    coverage(&mut Ctx::new(model, &mut solver), Criterion::Switches, limits, &mut |_| {
+        ControlFlow::Continue(())
+    })
 }
 
 fn lengths(set: &PurposeSet) -> Vec<usize> {
@@ -170,26 +172,64 @@ fn explicit(model: &Model) -> BTreeMap<SwitchId, usize> {
     found
 }
 
+/// The length of a shortest path to every item, from that to every switch.
+fn by_item(
+    model: &Model,
+    criterion: Criterion,
+    switches: &BTreeMap<SwitchId, usize>,
+) -> BTreeMap<Item, usize> {
+    let mut found = BTreeMap::new();
+    for (&switch, &length) in switches {
+        let item = criterion.covered_by(&model.sts, switch);
+        let shortest = found.entry(item).or_insert(length);
+        *shortest = length.min(*shortest);
+    }
+    found.retain(|item, _| criterion.items(&model.sts).contains(item));
+    if criterion == Criterion::Locations && !found.is_empty() {
+        found.entry(Item::Location(model.sts.initial)).or_insert(0);
+    }
+    found
+}
+
 #[test]
 fn random_models_agree_with_an_explicit_search() {
     let mut n_unreached = 0;
     for seed in 0..150 {
         let text = random_model(seed);
         let mut model = named("random.iox", &text, &[]);
-        let expected = explicit(&model);
-        let mut solver = Brute::new();
-        let set = switch_coverage(&mut Ctx::new(&mut model, &mut solver), LIMITS, &mut |_| {
-            ControlFlow::Continue(())
-        });
-        assert_eq!(set.covered(), expected.keys().copied().collect(), "{text}");
-        for purpose in &set.purposes {
-            let last = purpose.steps.last().expect("no purpose is empty").switch;
-            assert_eq!(purpose.steps.len(), expected[&last], "{text}");
+        let switches = explicit(&model);
+        for criterion in [Criterion::Switches, Criterion::Locations, Criterion::Gates] {
+            let expected = by_item(&model, criterion, &switches);
+            let mut solver = Brute::new();
+            let cx = &mut Ctx::new(&mut model, &mut solver);
+            let set = coverage(cx, criterion, LIMITS, &mut |_| ControlFlow::Continue(()));
+            assert_eq!(set.covered(), expected.keys().copied().collect(), "{criterion}: {text}");
+            for purpose in &set.purposes {
+                let last = purpose.steps.last().expect("no purpose is empty").switch;
+                let item = criterion.covered_by(&model.sts, last);
+                assert_eq!(purpose.steps.len(), expected[&item], "{criterion}: {text}");
+            }
+            assert!(set.is_settled(), "{text}");
+            n_unreached += set.unreached.len();
         }
-        assert!(set.is_settled(), "{text}");
-        n_unreached += set.unreached.len();
     }
     assert!(n_unreached > 20, "the random models should have unreachable switches: {n_unreached}");
+}
+
+#[test]
+fn the_protocol_has_few_purposes_for_locations_and_gates() {
+    let mut model = example("brp/spec.iox", &[]);
+    let mut solver = Brute::new();
+    let mut found = |criterion| {
+        let cx = &mut Ctx::new(&mut model, &mut solver);
+        let set = coverage(cx, criterion, LIMITS, &mut |_| ControlFlow::Continue(()));
+        let lengths: Vec<usize> = set.purposes.iter().map(|purpose| purpose.steps.len()).collect();
+        (set.covered().len(), set.total, lengths)
+    };
+    // NOK_WA after a second request, CONF after three acknowledged frames, NOK_INIT at once.
+    assert_eq!(found(Criterion::Locations), (6, 6, vec![7, 3, 1]));
+    // OCONF needs CONF; ONOK follows an acknowledgement nobody waits for; a time-out at once.
+    assert_eq!(found(Criterion::Gates), (6, 6, vec![8, 2, 1]));
 }
 
 #[test]
@@ -197,7 +237,7 @@ fn a_limit_is_no_proof() {
     let mut model = example("brp/spec.iox", &[]);
     let set = covered(&mut model, Limits { max_states: 5, max_depth: u32::MAX });
     let r12 = model.sts.switch_named("r12").unwrap();
-    let found = set.unreached.iter().find(|unreached| unreached.switch == r12).unwrap();
+    let found = set.unreached.iter().find(|unreached| unreached.item == Item::Switch(r12)).unwrap();
     assert_eq!(found.why, WhyUnreached::Cut(StopReason::MaxStates));
     assert!(!set.is_settled());
 }
@@ -210,8 +250,8 @@ fn without_a_solver_paths_are_taken_in_doubt() {
     let mut model = named("doubt.iox", text, &[]);
     let mut solver = NoSolver;
     let limits = Limits { max_states: 6, max_depth: u32::MAX };
-    let set =
-        switch_coverage(&mut Ctx::new(&mut model, &mut solver), limits, &mut |_| ControlFlow::Continue(()));
+    let cx = &mut Ctx::new(&mut model, &mut solver);
+    let set = coverage(cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
     assert_eq!(set.covered().len(), 2);
     assert!(set.purposes.iter().all(|purpose| purpose.doubt.is_some()));
 }

@@ -1,6 +1,7 @@
 //! Commands around a system under test: `demo`, `sut`, `purposes`, `test`, `replay`, `shrink`, `judge`, `adapter`.
 
-use clap::{Args as ClapArgs, Subcommand};
+use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+use ioxide_testgen::purpose::Criterion;
 
 use super::{ModelArgs, SolverArgs};
 
@@ -47,10 +48,14 @@ pub struct Test {
     /// The system: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`.
     #[arg(long, value_name = "SUT")]
     pub sut: String,
-    /// How inputs are chosen: `cover` (test purposes that take every switch), `purpose:NAME` (a goal of the
+    /// How inputs are chosen: `cover` (test purposes that take every switch), `tour` (the same in few long
+    /// runs), `purpose:NAME,...` (goals of the model), `tests` or `test:NAME` (tests written beside the
     /// model), `suite:FILE` (the tests of a file that `fsm --out` or another command wrote) or `random`.
     #[arg(long, default_value = "cover", value_name = "TESTER")]
     pub tester: String,
+    /// What `cover` and `tour` cover.
+    #[arg(long, value_enum, default_value_t)]
+    pub cover: Cover,
     /// How many runs; if not given, `cover` executes every purpose five times, each time with other
     /// data, and the other testers do ten runs.
     #[arg(long, value_name = "N")]
@@ -144,10 +149,13 @@ pub struct Judge {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide purposes examples/brp/spec.iox\n  \
     ioxide purposes examples/brp/scaled.iox --set N=16 --set MAX_RN=20 --json\n\n\
-    Exit code 5 if some switch is neither covered nor proved unreachable.")]
+    Exit code 5 if something is neither covered nor proved unreachable.")]
 pub struct Purposes {
     #[command(flatten)]
     pub model: ModelArgs,
+    /// What the purposes cover.
+    #[arg(long, value_enum, default_value_t)]
+    pub cover: Cover,
     /// Looks at no more than this many symbolic states.
     #[arg(long, default_value_t = 20_000, value_name = "N")]
     pub max_states: usize,
@@ -156,6 +164,28 @@ pub struct Purposes {
     pub json: bool,
     #[command(flatten)]
     pub solver: SolverArgs,
+}
+
+/// What is to be covered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Cover {
+    /// Every switch is taken.
+    #[default]
+    Switches,
+    /// Every location is reached.
+    Locations,
+    /// Every message is sent or seen.
+    Gates,
+}
+
+impl From<Cover> for Criterion {
+    fn from(cover: Cover) -> Self {
+        match cover {
+            Cover::Switches => Self::Switches,
+            Cover::Locations => Self::Locations,
+            Cover::Gates => Self::Gates,
+        }
+    }
 }
 
 /// Arguments of `adapter`.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use ioxide_model::sts::{GateKind, Model, Sts, SwitchId};
 use ioxide_symex::{Ctx, Limits};
-use ioxide_testgen::purpose::{NoPurpose, Purpose, PurposeSet, of_goal, switch_coverage};
+use ioxide_testgen::purpose::{Criterion, NoPurpose, Purpose, PurposeSet, Unreached, coverage, of_goal};
 use serde_json::{Value as Json, json};
 
 use crate::args::{Purposes, SolverArgs};
@@ -19,7 +19,7 @@ type GoalFound = (String, Result<Purpose, NoPurpose>);
 /// Finds the purposes and shows them.
 pub fn run(args: &Purposes) -> Result<ExitStatus, Stop> {
     let (_, mut model) = load::model(&args.model.file, &args.model.set)?;
-    let set = found(&mut model, &args.solver, args.max_states)?;
+    let set = found(&mut model, args.cover.into(), &args.solver, args.max_states)?;
     let goals = goals(&mut model, args)?;
     let mut out = io::stdout().lock();
     if args.json {
@@ -30,13 +30,18 @@ pub fn run(args: &Purposes) -> Result<ExitStatus, Stop> {
     Ok(if set.is_settled() { ExitStatus::Success } else { ExitStatus::Inconclusive })
 }
 
-/// The purposes of switch coverage of `model`.
-pub fn found(model: &mut Model, wanted: &SolverArgs, max_states: usize) -> Result<PurposeSet, Stop> {
+/// The purposes of a criterion on `model`.
+pub fn found(
+    model: &mut Model,
+    criterion: Criterion,
+    wanted: &SolverArgs,
+    max_states: usize,
+) -> Result<PurposeSet, Stop> {
     let mut solver = solver::make(wanted)?;
     let mut progress = Progress::new();
     let limits = Limits { max_states, max_depth: u32::MAX };
     let mut cx = Ctx::new(model, &mut *solver);
-    Ok(switch_coverage(&mut cx, limits, &mut |stats| {
+    Ok(coverage(&mut cx, criterion, limits, &mut |stats| {
         progress
             .tick(|| format!("looking for purposes: {} states, {} switches", stats.states, stats.switches));
         ControlFlow::Continue(())
@@ -86,11 +91,15 @@ fn show(out: &mut impl Write, sts: &Sts, set: &PurposeSet, goals: &[GoalFound]) 
         }
     }
     for unreached in &set.unreached {
-        writeln!(out, "not covered: {}: {}", label(sts, unreached.switch), unreached.why)?;
+        writeln!(out, "not covered: {}: {}", unreached.item.name(sts), unreached.why)?;
     }
     let (covered, n) = (set.covered().len(), set.purposes.len());
     let purposes = if n == 1 { "purpose" } else { "purposes" };
-    writeln!(out, "{n} {purposes}, {total} inputs and outputs, {covered} of {} switches covered", set.total)
+    writeln!(
+        out,
+        "{n} {purposes}, {total} inputs and outputs, {covered} of {} {} covered",
+        set.total, set.criterion
+    )
 }
 
 /// The length and the switches of a purpose.
@@ -105,9 +114,9 @@ fn label(sts: &Sts, id: SwitchId) -> String {
 }
 
 fn set_json(sts: &Sts, set: &PurposeSet, goals: &[GoalFound]) -> Json {
-    let unreachable = |unreached: &ioxide_testgen::purpose::Unreached| {
+    let unreachable = |unreached: &Unreached| {
         json!({
-            "switch": label(sts, unreached.switch),
+            "name": unreached.item.name(sts),
             "proof": unreached.why.is_proof(),
             "reason": unreached.why.to_string(),
         })
@@ -122,7 +131,9 @@ fn set_json(sts: &Sts, set: &PurposeSet, goals: &[GoalFound]) -> Json {
         "version": 1,
         "purposes": set.purposes.iter().map(|purpose| purpose_json(sts, purpose)).collect::<Vec<_>>(),
         "goals": goals.iter().map(goal).collect::<Vec<_>>(),
-        "coverage": { "covered": set.covered().len(), "total": set.total },
+        "coverage": {
+            "criterion": set.criterion.to_string(), "covered": set.covered().len(), "total": set.total,
+        },
         "unreachable": set.unreached.iter().map(unreachable).collect::<Vec<_>>(),
         "states": set.stats.states,
     })

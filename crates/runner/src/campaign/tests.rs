@@ -3,6 +3,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ioxide_model::verdict::Verdict;
+use ioxide_testgen::purpose::Item;
 use ioxide_testgen::tester::cover::Rounds;
 use ioxide_testgen::tester::random::{Random, RandomConfig};
 
@@ -18,7 +19,7 @@ use crate::samples::{
 };
 use crate::serve::{NewSolver, serve_tcp};
 
-fn many(runs: u64, seed: u64) -> CampaignConfig {
+pub(super) fn many(runs: u64, seed: u64) -> CampaignConfig {
     CampaignConfig { runs, seed, ..CampaignConfig::default() }
 }
 
@@ -95,7 +96,7 @@ fn what_the_system_does_not_play_along_with_is_tried_again_and_told() {
     let [tally] = &missed[..] else { panic!("{:?}", tester.tally()) };
     assert_eq!((tally.runs, tally.missed), (3, 3));
     assert_eq!(tally.reason.as_deref(), Some("!tea is not the step `coffee` of the purpose"));
-    assert!(!tester.liberal().contains(&spec.sts.switch_named("coffee").unwrap()));
+    assert!(!tester.liberal().contains(&Item::Switch(spec.sts.switch_named("coffee").unwrap())));
 }
 
 #[test]

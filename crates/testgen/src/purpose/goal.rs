@@ -136,7 +136,8 @@ fn is_possible(cx: &mut Ctx<'_>, wanted: &Wanted<'_>, state: &SymState) -> bool 
 
 /// The purpose along `path` with the condition at its end, unless it is refuted.
 fn confirmed(cx: &mut Ctx<'_>, name: &str, wanted: &Wanted<'_>, path: &[SwitchId]) -> Option<Purpose> {
-    let (mut purpose, state) = Purpose::with_state(cx, name.to_owned(), path).ok()?;
+    let start = SymState::initial(cx);
+    let (mut purpose, state) = Purpose::with_state(cx, name.to_owned(), start, path).ok()?;
     let (facts, end) = with_condition(cx, wanted.when, &state);
     purpose.doubt = match cx.decide(&facts) {
         Decision::Sat => None,

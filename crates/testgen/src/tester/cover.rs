@@ -1,19 +1,21 @@
-//! Switch coverage as a tester: the purposes one after the other, one per run, the longest first.
+//! Coverage as a tester: the purposes one after the other, the longest first.
 //!
-//! 000 sec. 5 to 7. A purpose that could not be executed to its end is tried again after
-//! the others, a bounded number of times; then the next round begins, with other data. What
-//! was covered *a posteriori* counts the switches of purposes that passed: conservatively
-//! only if the specification could be in one state then (|C| = 1), liberally always.
+//! 000 sec. 5 to 7. A run follows one purpose, but all those still to come are watched: where
+//! the system goes another way that one of them wants, the run goes on with that one, so that
+//! several purposes can be executed in one run. A purpose that could not be executed to its
+//! end is tried again after the others, a bounded number of times; then the next round begins,
+//! with other data. What was covered *a posteriori* counts what is on purposes that passed:
+//! conservatively only if the specification could be in one state then (|C| = 1), liberally
+//! always.
 
 use std::collections::{BTreeSet, VecDeque};
 
-use ioxide_model::sts::SwitchId;
 use ioxide_model::trace::Trace;
 use ioxide_symex::{After, Ctx};
 
 use super::purpose::{Choice, PurposeGuided};
 use super::{Move, Stop, Tester};
-use crate::purpose::PurposeSet;
+use crate::purpose::{Item, PurposeSet};
 
 /// How often a purpose is tried in one round.
 const MAX_TRIES: usize = 3;
@@ -22,16 +24,22 @@ const MAX_TRIES: usize = 3;
 #[derive(Clone, Debug)]
 pub struct Cover {
     testers: Vec<PurposeGuided>,
+    /// What each of them covers.
+    items: Vec<BTreeSet<Item>>,
     tally: Vec<Tally>,
     /// The purposes in the order of a round.
     order: Vec<usize>,
     /// The purposes still to run in this round.
     queue: VecDeque<usize>,
     current: Option<usize>,
+    /// Those of them that want what has happened in this run so far.
+    watched: BTreeSet<usize>,
+    /// How the purposes of this run ended so far.
+    ended: Vec<Stop>,
     rounds: Rounds,
     begun: usize,
-    conservative: BTreeSet<SwitchId>,
-    liberal: BTreeSet<SwitchId>,
+    conservative: BTreeSet<Item>,
+    liberal: BTreeSet<Item>,
 }
 
 /// Which purpose comes first in a round.
@@ -39,7 +47,7 @@ pub struct Cover {
 pub enum Order {
     /// The longest, as in 000 sec. 6: it is likely to find difficult faults.
     LongestFirst,
-    /// The longest; then always the one with the most switches not on an earlier one, by length.
+    /// The longest; then always the one with the most items not on an earlier one, by length.
     /// What is quick to see is seen before another long walk over ground that is mostly known.
     #[default]
     LongestThenNew,
@@ -78,9 +86,12 @@ impl Cover {
         Self {
             tally: vec![Tally::default(); testers.len()],
             testers,
+            items: set.items.clone(),
             order: in_order(set, order),
             queue: VecDeque::new(),
             current: None,
+            watched: BTreeSet::new(),
+            ended: Vec::new(),
             rounds,
             begun: 0,
             conservative: BTreeSet::new(),
@@ -107,15 +118,15 @@ impl Cover {
         &self.tally
     }
 
-    /// The switches of purposes that passed where the specification was in one state.
+    /// What is on purposes that passed where the specification was in one state.
     #[must_use]
-    pub fn conservative(&self) -> &BTreeSet<SwitchId> {
+    pub fn conservative(&self) -> &BTreeSet<Item> {
         &self.conservative
     }
 
-    /// The switches of purposes that passed.
+    /// What is on purposes that passed.
     #[must_use]
-    pub fn liberal(&self) -> &BTreeSet<SwitchId> {
+    pub fn liberal(&self) -> &BTreeSet<Item> {
         &self.liberal
     }
 
@@ -136,15 +147,50 @@ impl Cover {
         }
     }
 
+    /// Leads the run along purpose `at` from now on.
+    fn lead(&mut self, at: usize) {
+        self.current = Some(at);
+        let tally = &mut self.tally[at];
+        tally.runs += 1;
+        tally.tries += 1;
+    }
+
+    /// A purpose of this round that wants what has happened so far; it leads from now on.
+    fn heir(&mut self) -> Option<usize> {
+        let position = self.queue.iter().position(|at| self.watched.contains(at))?;
+        let at = self.queue.remove(position)?;
+        self.watched.remove(&at);
+        self.lead(at);
+        Some(at)
+    }
+
+    /// Drops the purposes that do not want what has just happened.
+    fn watch(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) {
+        let testers = &mut self.testers;
+        self.watched.retain(|&at| testers[at].follow(cx, after, history));
+    }
+
+    /// The end of a run: met if one of its purposes was.
+    fn verdict(&mut self) -> Stop {
+        let mut ended = std::mem::take(&mut self.ended);
+        let met = ended.iter().filter(|stop| matches!(stop, Stop::GoalMet(_))).count();
+        match ended.iter().position(|stop| matches!(stop, Stop::GoalMet(_))) {
+            Some(_) if met > 1 => Stop::GoalMet(format!("{met} purposes were executed")),
+            Some(first) => ended.swap_remove(first),
+            None if ended.is_empty() => Stop::GoalMissed("there is no purpose left to execute".into()),
+            None => ended.swap_remove(0),
+        }
+    }
+
     /// Notes how the current purpose ended.
     fn note(&mut self, at: usize, stop: &Stop) {
-        let (tester, tally) = (&self.testers[at], &mut self.tally[at]);
+        let (tester, items, tally) = (&self.testers[at], &self.items[at], &mut self.tally[at]);
         match stop {
             Stop::GoalMet(_) => {
                 tally.passed += 1;
-                self.liberal.extend(tester.purpose().path());
+                self.liberal.extend(items);
                 if tester.final_belief() == Some(1) {
-                    self.conservative.extend(tester.purpose().path());
+                    self.conservative.extend(items);
                 }
             }
             Stop::GoalMissed(reason) => {
@@ -165,16 +211,16 @@ fn in_order(set: &PurposeSet, order: Order) -> Vec<usize> {
         return left;
     }
     let mut ordered: Vec<usize> = left.drain(..left.len().min(1)).collect();
-    let mut covered: BTreeSet<SwitchId> = ordered.iter().flat_map(|&at| set.purposes[at].path()).collect();
+    let mut covered: BTreeSet<Item> = ordered.iter().flat_map(|&at| &set.items[at]).copied().collect();
     while !left.is_empty() {
         let is_better = |a: usize, b: usize| {
-            let new = |at: usize| set.purposes[at].path().filter(|id| !covered.contains(id)).count();
+            let new = |at: usize| set.items[at].difference(&covered).count();
             let length = |at: usize| set.purposes[at].steps.len();
             new(a) * length(b) > new(b) * length(a)
         };
         let best = (1..left.len()).fold(0, |best, k| if is_better(left[k], left[best]) { k } else { best });
         let at = left.remove(best);
-        covered.extend(set.purposes[at].path());
+        covered.extend(&set.items[at]);
         ordered.push(at);
     }
     ordered
@@ -183,11 +229,14 @@ fn in_order(set: &PurposeSet, order: Order) -> Vec<usize> {
 impl Tester for Cover {
     fn start(&mut self, seed: u64) {
         self.current = self.take_turn();
+        self.ended.clear();
+        self.watched = self.queue.iter().copied().collect();
+        for &at in self.watched.iter().chain(&self.current) {
+            self.testers[at].restart(seed, self.tally[at].runs);
+        }
         if let Some(at) = self.current {
-            let tally = &mut self.tally[at];
-            self.testers[at].restart(seed, tally.runs);
-            tally.runs += 1;
-            tally.tries += 1;
+            self.watched.remove(&at);
+            self.lead(at);
         }
     }
 
@@ -196,14 +245,22 @@ impl Tester for Cover {
     }
 
     fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
-        let Some(at) = self.current else {
-            return Move::Stop(Stop::GoalMissed("there is no purpose left to execute".into()));
-        };
-        let next = self.testers[at].next(cx, after, history);
-        if let Move::Stop(stop) = &next {
-            self.note(at, stop);
+        self.watch(cx, after, history);
+        let mut leading = self.current.take();
+        while let Some(at) = leading {
+            match self.testers[at].next(cx, after, history) {
+                Move::Stop(stop) => {
+                    self.note(at, &stop);
+                    self.ended.push(stop);
+                    leading = self.heir();
+                }
+                other => {
+                    self.current = leading;
+                    return other;
+                }
+            }
         }
-        next
+        Move::Stop(self.verdict())
     }
 
     fn is_done(&self) -> bool {

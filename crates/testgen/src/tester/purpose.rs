@@ -106,6 +106,20 @@ impl PurposeGuided {
         self.progress = Progress::default();
     }
 
+    /// The same tester for a purpose that starts where a run is after `seen` labels.
+    #[must_use]
+    pub fn from_here(mut self, seen: usize, round: usize) -> Self {
+        self.round = round;
+        self.progress.seen = seen;
+        self
+    }
+
+    /// Takes what was seen into account; whether the run is still on the path.
+    pub fn follow(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> bool {
+        self.catch_up(cx, after, history);
+        self.progress.off.is_none()
+    }
+
     /// How many states the specification may have been in after the last switch of the path.
     #[must_use]
     pub fn final_belief(&self) -> Option<usize> {

@@ -32,7 +32,7 @@ fn only_inputs_the_specification_mentions_are_given() {
                     assert!(after.accepts(cx, &label));
                     see(cx, &mut after, &mut history, label);
                 }
-                Move::Observe => {
+                Move::Observe | Move::ObserveFor(_) => {
                     let light =
                         |on| Label::Output(cx.sts.gate_named("light").unwrap(), vec![Value::Bool(on)]);
                     let candidates = [light(true), light(false), Label::Quiescence];

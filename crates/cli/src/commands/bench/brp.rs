@@ -21,7 +21,7 @@ use ioxide_runner::event::Outcome;
 use ioxide_runner::reporter::{Silent, Teller};
 use ioxide_runner::run::{self, RunId};
 use ioxide_symex::{Ctx, Limits};
-use ioxide_testgen::purpose::{PurposeSet, switch_coverage};
+use ioxide_testgen::purpose::{Criterion, PurposeSet, coverage};
 use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
 use ioxide_testgen::tester::purpose::Choice;
 use serde_json::{Map, Value as Json, json};
@@ -67,7 +67,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     let mut finder = solver::make(&args.solver)?;
     let limits = Limits { max_states: 20_000, max_depth: u32::MAX };
     let set =
-        switch_coverage(&mut Ctx::new(&mut spec, &mut *finder), limits, &mut |_| ControlFlow::Continue(()));
+        coverage(&mut Ctx::new(&mut spec, &mut *finder), Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
     let paper = figures(args, &spec, &set, Mode::Paper)?;
     let default = figures(args, &spec, &set, Mode::Default)?;
     let mut out = io::stdout().lock();

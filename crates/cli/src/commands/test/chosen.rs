@@ -2,13 +2,16 @@
 
 use std::io::{self, Write};
 
+use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sts::{Model, Sts};
+use ioxide_symex::Limits;
 use ioxide_testgen::purpose::PurposeSet;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
-use ioxide_testgen::tester::purpose::PurposeGuided;
 use ioxide_testgen::tester::random::{Random, RandomConfig};
+use ioxide_testgen::tester::script::Scripted;
 use ioxide_testgen::tester::suite::SuiteTester;
+use ioxide_testgen::tester::tour::Tour;
 use serde_json::{Value as Json, json};
 
 use crate::args::Test;
@@ -17,6 +20,8 @@ use crate::exit::{ExitStatus, Stop};
 
 /// Symbolic states looked at for purposes.
 const MAX_STATES: usize = 20_000;
+/// Symbolic states looked at for the next path of a tour.
+const TOUR_STATES: usize = 2_000;
 /// How often `cover` executes every purpose if nothing else is said.
 const ROUNDS: usize = 5;
 /// How many runs the other testers do.
@@ -26,16 +31,25 @@ const RUNS: u64 = 10;
 pub enum Chosen {
     Random(Box<Random>),
     Cover(Box<Cover>, Box<PurposeSet>),
-    Purpose(Box<PurposeGuided>),
+    Tour(Box<Tour>, Box<PurposeSet>),
+    Tests(Box<Scripted>),
     Suite(Box<SuiteTester>),
 }
 
 impl Chosen {
     /// The tester `--tester` names.
     pub fn named(args: &Test, spec: &mut Model, seed: u64) -> Result<Self, Stop> {
-        if let Some(name) = args.tester.strip_prefix("purpose:") {
-            let purpose = purposes::named(spec, &args.solver, name, MAX_STATES)?;
-            return Ok(Self::Purpose(Box::new(PurposeGuided::new(purpose, seed))));
+        if let Some(names) = args.tester.strip_prefix("purpose:") {
+            let named = |name| purposes::named(spec, &args.solver, name, MAX_STATES);
+            let found = names.split(',').map(named).collect::<Result<Vec<_>, _>>()?;
+            let set = PurposeSet::of(&spec.sts, found);
+            return Ok(Self::Cover(
+                Box::new(Cover::new(&set, Rounds::Endless, Order::default())),
+                Box::new(set),
+            ));
+        }
+        if let Some(name) = args.tester.strip_prefix("test:") {
+            return Self::tests(args, spec, Some(name));
         }
         if let Some(path) = args.tester.strip_prefix("suite:") {
             return Ok(Self::Suite(Box::new(fsm::suite::tester(path, spec)?)));
@@ -46,26 +60,44 @@ impl Chosen {
                 Ok(Self::Random(Box::new(Random::new(config, seed))))
             }
             "cover" => {
-                let set = purposes::found(spec, &args.solver, MAX_STATES)?;
-                if set.purposes.is_empty() {
-                    return Err(Stop::new(
-                        ExitStatus::Nothing,
-                        "nothing to run: no switch of the model can be reached",
-                    ));
-                }
-                let rounds = if args.runs.is_some() { Rounds::Endless } else { Rounds::Bounded(ROUNDS) };
-                Ok(Self::Cover(Box::new(Cover::new(&set, rounds, Order::default())), Box::new(set)))
+                let set = purposes(args, spec)?;
+                Ok(Self::Cover(Box::new(Cover::new(&set, rounds(args), Order::default())), Box::new(set)))
             }
+            "tour" => {
+                let set = purposes(args, spec)?;
+                let limits = Limits { max_states: TOUR_STATES, max_depth: u32::MAX };
+                Ok(Self::Tour(Box::new(Tour::new(&set, rounds(args), limits)), Box::new(set)))
+            }
+            "tests" => Self::tests(args, spec, None),
             other => Err(Stop::usage(format!("there is no tester `{other}`"))
-                .help("there is `cover`, `purpose:NAME`, `suite:FILE` and `random`")),
+                .help("there is `cover`, `tour`, `purpose:NAME,...`, `tests`, `test:NAME`, `suite:FILE` and `random`")),
         }
+    }
+
+    /// The tests written beside the model, or the one called `name`.
+    fn tests(args: &Test, spec: &Model, name: Option<&str>) -> Result<Self, Stop> {
+        let tests = spec.sts.goals.iter().filter(|goal| matches!(goal.kind, GoalKind::Test(_)));
+        let wanted: Vec<Goal> =
+            tests.clone().filter(|goal| name.is_none_or(|name| *goal.name == *name)).cloned().collect();
+        if !wanted.is_empty() {
+            let times = args.runs.map_or(1, |runs| usize::try_from(runs).unwrap_or(usize::MAX));
+            return Ok(Self::Tests(Box::new(Scripted::new(&wanted, times))));
+        }
+        let names: Vec<String> = tests.map(|goal| format!("`{}`", goal.name)).collect();
+        Err(match (name, names.is_empty()) {
+            (Some(name), false) => Stop::usage(format!("the model has no test `{name}`"))
+                .help(format!("there is {}", names.join(", "))),
+            _ => Stop::new(ExitStatus::Nothing, "nothing to run: the model has no tests")
+                .help("write one: `test \"name\" { send ...; expect ... }`"),
+        })
     }
 
     pub fn tester(&mut self) -> &mut dyn Tester {
         match self {
             Self::Random(tester) => &mut **tester,
             Self::Cover(tester, _) => &mut **tester,
-            Self::Purpose(tester) => &mut **tester,
+            Self::Tour(tester, _) => &mut **tester,
+            Self::Tests(tester) => &mut **tester,
             Self::Suite(tester) => &mut **tester,
         }
     }
@@ -73,8 +105,11 @@ impl Chosen {
     /// How many runs there are at most.
     pub fn runs(&self, args: &Test) -> u64 {
         args.runs.unwrap_or(match self {
-            Self::Random(_) | Self::Purpose(_) => RUNS,
+            Self::Random(_) => RUNS,
+            Self::Cover(..) if args.tester != "cover" => RUNS,
             Self::Cover(tester, _) => tester.max_runs(ROUNDS) as u64,
+            Self::Tour(_, set) => (ROUNDS * set.total) as u64,
+            Self::Tests(tester) => tester.n_runs() as u64,
             Self::Suite(tester) => tester.runs() as u64,
         })
     }
@@ -84,12 +119,18 @@ impl Chosen {
         if let Self::Suite(tester) = self {
             return fsm::suite::show(out, tester);
         }
+        if let Self::Tour(tester, set) = self {
+            let (covered, criterion) = (tester.covered().len(), set.criterion);
+            writeln!(out, "tour: {covered} of {} {criterion} covered", set.total)?;
+            return unreached(out, sts, set);
+        }
         let Self::Cover(tester, set) = self else { return Ok(()) };
         let executed = tester.tally().iter().filter(|tally| tally.passed > 0).count();
         writeln!(out, "purposes: {executed} of {} executed", set.purposes.len())?;
         writeln!(
             out,
-            "switch coverage: {} of {} a priori, {} a posteriori (liberal: {})",
+            "coverage of {}: {} of {} a priori, {} a posteriori (liberal: {})",
+            set.criterion,
             set.covered().len(),
             set.total,
             tester.conservative().len(),
@@ -100,14 +141,15 @@ impl Chosen {
                 writeln!(out, "  purpose to `{}` not executed: {reason}", purpose.name)?;
             }
         }
-        for unreached in &set.unreached {
-            writeln!(out, "  `{}`: {}", sts.switches[unreached.switch].label, unreached.why)?;
-        }
-        Ok(())
+        unreached(out, sts, set)
     }
 
     /// What became of the purposes, for programs; nothing with other testers.
     pub fn json(&self, sts: &Sts) -> Json {
+        if let Self::Tour(tester, set) = self {
+            let (criterion, covered) = (set.criterion.to_string(), tester.covered().len());
+            return json!({ "criterion": criterion, "total": set.total, "covered": covered });
+        }
         let Self::Cover(tester, set) = self else { return Json::Null };
         let rows = set.purposes.iter().zip(tester.tally()).map(|(purpose, tally)| {
             let switches: Vec<&str> = purpose.path().map(|id| &*sts.switches[id].label).collect();
@@ -118,10 +160,33 @@ impl Chosen {
         });
         json!({
             "purposes": rows.collect::<Vec<_>>(),
+            "criterion": set.criterion.to_string(),
             "total": set.total,
             "a_priori": set.covered().len(),
             "conservative": tester.conservative().len(),
             "liberal": tester.liberal().len(),
         })
     }
+}
+
+/// The purposes of the wanted criterion.
+fn purposes(args: &Test, spec: &mut Model) -> Result<PurposeSet, Stop> {
+    let set = purposes::found(spec, args.cover.into(), &args.solver, MAX_STATES)?;
+    match set.purposes.is_empty() {
+        true => Err(Stop::new(ExitStatus::Nothing, "nothing to run: no switch of the model can be reached")),
+        false => Ok(set),
+    }
+}
+
+/// How often everything is covered: until `--runs` is reached, if it is given.
+fn rounds(args: &Test) -> Rounds {
+    if args.runs.is_some() { Rounds::Endless } else { Rounds::Bounded(ROUNDS) }
+}
+
+/// What cannot be covered, and why.
+fn unreached(out: &mut impl Write, sts: &Sts, set: &PurposeSet) -> io::Result<()> {
+    for unreached in &set.unreached {
+        writeln!(out, "  `{}`: {}", unreached.item.name(sts), unreached.why)?;
+    }
+    Ok(())
 }

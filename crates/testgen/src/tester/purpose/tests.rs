@@ -45,7 +45,7 @@ fn follow(
                     after.observe(&mut cx, &label).unwrap();
                     trace.labels.push(label);
                 }
-                Move::Observe => break say(&mut cx, looks, &trace),
+                Move::Observe | Move::ObserveFor(_) => break say(&mut cx, looks, &trace),
                 Move::Stop(stop) => return (trace, stop),
             }
         };

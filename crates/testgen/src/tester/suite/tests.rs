@@ -29,7 +29,7 @@ fn traces(tester: &mut SuiteTester, text: &str, quicker: bool) -> Vec<String> {
             let label = match tester.next(&mut cx, &after, &trace) {
                 Move::Stimulate(label) if !quicker => label,
                 Move::Stimulate(label) => said(&mut cx, &after).unwrap_or(label),
-                Move::Observe => said(&mut cx, &after).unwrap_or(Label::Quiescence),
+                Move::Observe | Move::ObserveFor(_) => said(&mut cx, &after).unwrap_or(Label::Quiescence),
                 Move::Stop(stop) => {
                     assert!(matches!(stop, Stop::GoalMet(_)), "{stop:?}");
                     break;

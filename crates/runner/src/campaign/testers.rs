@@ -1,0 +1,166 @@
+//! The testers on whole campaigns: what they cover, what they find, what they say.
+
+use std::ops::ControlFlow;
+
+use ioxide_model::sts::Model;
+use ioxide_smt::brute::Brute;
+use ioxide_symex::{Ctx, Limits};
+use ioxide_testgen::purpose::{Criterion, PurposeSet, coverage, of_goal};
+use ioxide_testgen::tester::Tester;
+use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
+use ioxide_testgen::tester::script::Scripted;
+use ioxide_testgen::tester::tour::Tour;
+
+use super::tests::many;
+use super::{CampaignConfig, CampaignOutcome, Counts, OnFailure};
+use crate::event::{Event, EventKind};
+use crate::samples::{VENDING, example, model, test_by};
+
+const LIMITS: Limits = Limits { max_states: 2_000, max_depth: u32::MAX };
+
+/// The purposes of `criterion`, and `spec` with the terms they need.
+fn purposes(spec: &Model, criterion: Criterion) -> (PurposeSet, Model) {
+    let mut own = spec.clone();
+    let mut solver = Brute::new();
+    let mut cx = Ctx::new(&mut own, &mut solver);
+    let set = coverage(&mut cx, criterion, LIMITS, &mut |_| ControlFlow::Continue(()));
+    (set, own)
+}
+
+fn tested(
+    spec: &Model,
+    sut: &Model,
+    tester: &mut dyn Tester,
+    config: &CampaignConfig,
+) -> (Vec<Event>, CampaignOutcome) {
+    let mut events: Vec<Event> = Vec::new();
+    let outcome = test_by(spec, sut, tester, config, &mut events).unwrap();
+    (events, outcome)
+}
+
+#[test]
+fn a_tour_covers_the_protocol_in_one_run() {
+    let spec = example("brp/spec.iox");
+    let (set, spec) = purposes(&spec, Criterion::Switches);
+    let mut tour = Tour::new(&set, Rounds::Bounded(1), LIMITS);
+    let (_, outcome) = tested(&spec, &spec, &mut tour, &many(100, 1));
+    assert_eq!(outcome.counts, Counts { passed: 1, ..Counts::default() });
+    assert_eq!(tour.covered().len(), 16);
+    assert_eq!(outcome.coverage.never().count(), 0, "the runner counts the same");
+}
+
+#[test]
+fn a_tour_of_locations_is_shorter_than_one_of_switches() {
+    let spec = example("brp/spec.iox");
+    let steps = |criterion| {
+        let (set, spec) = purposes(&spec, criterion);
+        let mut tour = Tour::new(&set, Rounds::Bounded(1), LIMITS);
+        let (_, outcome) = tested(&spec, &spec, &mut tour, &many(100, 1));
+        assert_eq!((outcome.counts.passed, tour.covered().len()), (1, set.total));
+        outcome.steps
+    };
+    assert!(steps(Criterion::Locations) < steps(Criterion::Switches));
+}
+
+#[test]
+fn a_tour_goes_on_from_where_the_system_leads() {
+    // Tea or coffee: the system chooses, so a path to the other drink has to be tried again.
+    let spec = model(VENDING);
+    let (set, spec) = purposes(&spec, Criterion::Switches);
+    for seed in 0..20 {
+        let mut tour = Tour::new(&set, Rounds::Bounded(1), LIMITS);
+        let (_, outcome) = tested(&spec, &spec, &mut tour, &many(100, seed));
+        assert_eq!((outcome.counts.failed, outcome.counts.errors), (0, 0));
+        let visible = spec.sts.switches.len() - 1;
+        assert_eq!(outcome.coverage.covered().count(), visible, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_tour_finds_the_mutants_of_the_protocol() {
+    let spec = example("brp/spec.iox");
+    let (set, spec) = purposes(&spec, Criterion::Switches);
+    for mutant in 1..=6 {
+        let sut = example(&format!("brp/m{mutant}.iox"));
+        let mut tour = Tour::new(&set, Rounds::Bounded(20), LIMITS);
+        let (_, outcome) = tested(&spec, &sut, &mut tour, &many(100, 1));
+        assert_eq!(outcome.counts.failed, 1, "m{mutant}: {:?}", outcome.counts);
+    }
+}
+
+#[test]
+fn where_the_system_goes_another_way_another_purpose_takes_over() {
+    let goals = VENDING.replace(
+        "state idle {",
+        "purpose coffee: pay, change, coffee
+         purpose tea: pay, change, tea
+         state idle {",
+    );
+    let mut spec = model(&goals);
+    let goals = spec.sts.goals.clone();
+    let found = {
+        let mut solver = Brute::new();
+        let mut cx = Ctx::new(&mut spec, &mut solver);
+        goals.iter().map(|goal| of_goal(&mut cx, goal, LIMITS).unwrap()).collect()
+    };
+    let set = PurposeSet::of(&spec.sts, found);
+    for seed in 0..10 {
+        let mut cover = Cover::new(&set, Rounds::Bounded(1), Order::LongestFirst);
+        let (_, outcome) = tested(&spec, &spec, &mut cover, &many(100, seed));
+        // Every run serves one of the drinks, and somebody wants it, until only one drink is wanted.
+        assert!(outcome.counts.passed >= 2 || outcome.counts.inconclusive == 3, "{:?}", outcome.counts);
+        let first_try = cover.tally().iter().map(|tally| tally.runs).sum::<usize>();
+        assert!(first_try >= 2);
+    }
+}
+
+const TESTS: &str = "
+    test \"tea\" { send coin(n: 2); expect tea; quiet }
+    test \"change\" { send coin when n > 4; expect change; }
+    test \"late\" { send coin(n: 2); quiet 1s }
+";
+
+fn with_tests() -> Model {
+    model(&VENDING.replace("state idle {", &format!("{TESTS} state idle {{")))
+}
+
+fn verdicts(events: &[Event]) -> Vec<String> {
+    let told = events.iter().filter_map(|event| match &event.event {
+        EventKind::RunStarted(told) => Some(told.goal.clone()),
+        EventKind::Verdict(told) => Some(format!("  {:?}: {}", told.verdict, told.reason)),
+        _ => None,
+    });
+    told.collect()
+}
+
+#[test]
+fn written_tests_are_executed() {
+    let spec = with_tests();
+    // Serves tea only: a choice the specification leaves to the system.
+    let sut = model(&VENDING.replace("coffee: emit coffee { paid = 0 } -> idle", ""));
+    let mut tester = Scripted::new(&spec.sts.goals, 1);
+    let config = CampaignConfig { on_failure: OnFailure::GoOn, ..many(10, 1) };
+    let (events, _) = tested(&spec, &sut, &mut tester, &config);
+    insta::assert_snapshot!(verdicts(&events).join("\n"), @r"
+    test tea
+      Pass: test `tea` was executed
+    test change
+      Pass: test `change` was executed
+    test late
+      Inconclusive: !tea came where the test says `quiet`
+    ");
+}
+
+#[test]
+fn what_a_test_did_not_expect_is_not_a_failure() {
+    let spec = with_tests();
+    let sut = model(&VENDING.replace("tea: emit tea { paid = 0 } -> idle", ""));
+    let mut tester = Scripted::new(&spec.sts.goals[..1], 1);
+    let (events, outcome) = tested(&spec, &sut, &mut tester, &many(10, 1));
+    assert_eq!(outcome.counts, Counts { inconclusive: 1, ..Counts::default() });
+    assert!(
+        verdicts(&events)[1].contains("came where the test says `expect tea`"),
+        "{:?}",
+        verdicts(&events)
+    );
+}

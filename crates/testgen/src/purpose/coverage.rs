@@ -1,0 +1,264 @@
+//! Purposes by coverage: of switches, of locations, of messages.
+//!
+//! Switch coverage (000 sec. 5) takes one shortest path per switch (breadth-first over the
+//! graph with merged states), longest first, and drops those whose switches are on a kept one.
+//! The other criteria do the same with what a switch leads to or says. A priori coverage counts
+//! what is on the purposes.
+//!
+//! *Promises.* Something is called unreachable only if the graph is complete and no step of it
+//! covers it: every switch left out there was refuted.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::ControlFlow;
+
+use ioxide_model::sts::{GateId, GateKind, LocId, Sts, SwitchId};
+use ioxide_symex::{Ctx, Edge, Exploration, ExploreConfig, Limits, Stats, StopReason, explore};
+
+use super::Purpose;
+
+/// Paths tried to one item before one in doubt is taken.
+const MAX_PATHS: usize = 8;
+
+/// What is to be covered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Criterion {
+    /// Every switch is taken.
+    #[default]
+    Switches,
+    /// Every location is reached.
+    Locations,
+    /// Every message is sent or seen.
+    Gates,
+}
+
+/// One thing to cover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Item {
+    /// A switch, covered by taking it.
+    Switch(SwitchId),
+    /// A location, covered by coming to it; the initial one always is.
+    Location(LocId),
+    /// A visible gate, covered by a message on it.
+    Gate(GateId),
+}
+
+/// The purposes of a criterion.
+#[derive(Clone, Debug)]
+pub struct PurposeSet {
+    /// What they cover together.
+    pub criterion: Criterion,
+    /// Longest first.
+    pub purposes: Vec<Purpose>,
+    /// What each of them covers.
+    pub items: Vec<BTreeSet<Item>>,
+    /// What is on no purpose, in order.
+    pub unreached: Vec<Unreached>,
+    /// How many items there are.
+    pub total: usize,
+    /// What the search did.
+    pub stats: Stats,
+}
+
+/// An item no purpose covers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreached {
+    /// The item.
+    pub item: Item,
+    /// What is known about it.
+    pub why: WhyUnreached,
+}
+
+/// Why no purpose covers an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyUnreached {
+    /// Proved: all symbolic states, this many, were explored and none enables it.
+    Never(usize),
+    /// Not known: the search ended before it had seen everything.
+    Cut(StopReason),
+}
+
+impl PurposeSet {
+    /// These purposes, in this order; they count by their switches.
+    #[must_use]
+    pub fn of(sts: &Sts, purposes: Vec<Purpose>) -> Self {
+        let criterion = Criterion::Switches;
+        let items = purposes.iter().map(|purpose| criterion.covered_along(sts, purpose.path())).collect();
+        let (total, stats) = (sts.switches.len(), Stats::default());
+        Self { criterion, purposes, items, unreached: Vec::new(), total, stats }
+    }
+
+    /// What is on some purpose: a priori coverage.
+    #[must_use]
+    pub fn covered(&self) -> BTreeSet<Item> {
+        self.items.iter().flatten().copied().collect()
+    }
+
+    /// Whether everything is on a purpose or proved unreachable.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.unreached.iter().all(|unreached| matches!(unreached.why, WhyUnreached::Never(_)))
+    }
+}
+
+impl WhyUnreached {
+    /// Whether it is a proof.
+    #[must_use]
+    pub fn is_proof(self) -> bool {
+        matches!(self, Self::Never(_))
+    }
+}
+
+impl fmt::Display for WhyUnreached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Never(states) => {
+                write!(f, "proved unreachable: all {states} symbolic states were explored, none enables it")
+            }
+            Self::Cut(StopReason::MaxStates) => f.write_str("unknown: the limit of states was reached"),
+            Self::Cut(StopReason::MaxDepth) => f.write_str("unknown: the limit of depth was reached"),
+            Self::Cut(StopReason::Stopped) => f.write_str("unknown: the search was stopped"),
+            Self::Cut(StopReason::Exhausted) => f.write_str("unknown: no path found could be confirmed"),
+        }
+    }
+}
+
+impl Criterion {
+    /// Everything there is to cover.
+    #[must_use]
+    pub fn items(self, sts: &Sts) -> BTreeSet<Item> {
+        match self {
+            Self::Switches => sts.switches.ids().map(Item::Switch).collect(),
+            Self::Locations => sts.locations.ids().map(Item::Location).collect(),
+            Self::Gates => {
+                let visible = sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind != GateKind::Internal);
+                visible.map(|(id, _)| Item::Gate(id)).collect()
+            }
+        }
+    }
+
+    /// What taking `switch` covers.
+    #[must_use]
+    pub fn covered_by(self, sts: &Sts, switch: SwitchId) -> Item {
+        match self {
+            Self::Switches => Item::Switch(switch),
+            Self::Locations => Item::Location(sts.switches[switch].target),
+            Self::Gates => Item::Gate(sts.switches[switch].gate),
+        }
+    }
+
+    /// What following `path` from the initial state covers.
+    fn covered_along(self, sts: &Sts, path: impl Iterator<Item = SwitchId>) -> BTreeSet<Item> {
+        let mut covered: BTreeSet<Item> = path.map(|switch| self.covered_by(sts, switch)).collect();
+        if self == Self::Locations {
+            covered.insert(Item::Location(sts.initial));
+        }
+        covered.intersection(&self.items(sts)).copied().collect()
+    }
+}
+
+impl fmt::Display for Criterion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Switches => "switches",
+            Self::Locations => "locations",
+            Self::Gates => "gates",
+        })
+    }
+}
+
+impl Item {
+    /// Its name in the model.
+    #[must_use]
+    pub fn name(self, sts: &Sts) -> &str {
+        match self {
+            Self::Switch(id) => &sts.switches[id].label,
+            Self::Location(id) => &sts.locations[id].name,
+            Self::Gate(id) => &sts.gates[id].name,
+        }
+    }
+}
+
+/// The purposes of `criterion`; `watch` sees the progress of the search and may stop it.
+///
+/// The search ends as soon as every switch has been taken: later paths are no shorter.
+pub fn coverage(
+    cx: &mut Ctx<'_>,
+    criterion: Criterion,
+    limits: Limits,
+    watch: &mut dyn FnMut(&Stats) -> ControlFlow<()>,
+) -> PurposeSet {
+    let n_switches = cx.sts.switches.len();
+    let config = ExploreConfig { limits, ..ExploreConfig::default() };
+    let exploration = explore(cx, &config, &mut |stats| {
+        if stats.switches == n_switches { ControlFlow::Break(()) } else { watch(stats) }
+    });
+    let wanted = criterion.items(cx.sts);
+    let at_start = criterion.covered_along(cx.sts, std::iter::empty());
+    let found: Vec<Purpose> = wanted
+        .difference(&at_start)
+        .filter_map(|&item| shortest(cx, &exploration, criterion, item))
+        .collect();
+    let (purposes, items) = without_covered(cx.sts, criterion, found);
+    let (stats, total) = (exploration.stats, wanted.len());
+    let mut set = PurposeSet { criterion, purposes, items, unreached: Vec::new(), total, stats };
+    let covered = set.covered();
+    let left = wanted.difference(&covered);
+    let unreached = |&item| Unreached { item, why: why_unreached(cx.sts, &exploration, criterion, item) };
+    set.unreached = left.map(unreached).collect();
+    set
+}
+
+/// A shortest path that ends by covering `item`; one beyond doubt if there is one among the first few.
+fn shortest(
+    cx: &mut Ctx<'_>,
+    exploration: &Exploration,
+    criterion: Criterion,
+    item: Item,
+) -> Option<Purpose> {
+    let (graph, sts) = (&exploration.graph, cx.sts);
+    let is_wanted = |edge: &&Edge| criterion.covered_by(sts, edge.switch) == item;
+    let mut uses: Vec<&Edge> = graph.edges.iter().filter(is_wanted).collect();
+    uses.sort_by_key(|edge| graph.nodes[edge.from].depth);
+    let mut in_doubt = None;
+    for edge in uses.into_iter().take(MAX_PATHS) {
+        let mut path = graph.path_to(edge.from);
+        path.push(edge.switch);
+        match Purpose::along(cx, item.name(sts).to_owned(), &path) {
+            Ok(purpose) if purpose.doubt.is_none() => return Some(purpose),
+            Ok(purpose) => in_doubt = in_doubt.or(Some(purpose)),
+            // Only a state in doubt has a way to it that does not exist.
+            Err(_) => (),
+        }
+    }
+    in_doubt
+}
+
+/// Longest first with what they cover, without those whose items are all on the ones kept.
+fn without_covered(
+    sts: &Sts,
+    criterion: Criterion,
+    mut purposes: Vec<Purpose>,
+) -> (Vec<Purpose>, Vec<BTreeSet<Item>>) {
+    purposes.sort_by_key(|purpose| std::cmp::Reverse(purpose.steps.len()));
+    let mut covered = BTreeSet::new();
+    let with_items = purposes.into_iter().map(|purpose| {
+        let items = criterion.covered_along(sts, purpose.path());
+        (purpose, items)
+    });
+    let kept = with_items.filter(|(_, items)| {
+        let before = covered.len();
+        covered.extend(items.iter().copied());
+        covered.len() > before
+    });
+    kept.unzip()
+}
+
+fn why_unreached(sts: &Sts, exploration: &Exploration, criterion: Criterion, item: Item) -> WhyUnreached {
+    let is_covered =
+        exploration.graph.edges.iter().any(|edge| criterion.covered_by(sts, edge.switch) == item);
+    match exploration.stop {
+        StopReason::Exhausted if !is_covered => WhyUnreached::Never(exploration.stats.states),
+        stop => WhyUnreached::Cut(stop),
+    }
+}

@@ -1,0 +1,272 @@
+//! The scripted tester: the tests people write beside a model.
+//!
+//! `send` gives an input whose values the test fixes or leaves to chance; `expect` looks and
+//! compares; `quiet` looks for silence. What the specification allows but the test did not expect
+//! makes a run inconclusive: only the monitor says Fail. After the last step there is one more
+//! look if the last step was an input.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use ioxide_model::goal::{Goal, GoalKind, TestStep, TestStepKind};
+use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
+use ioxide_model::sts::{GateId, GateKind};
+use ioxide_model::term::Term;
+use ioxide_model::trace::Trace;
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+use ioxide_symex::{After, Belief, Ctx, Step, step};
+
+use super::{Move, Stop, Tester};
+use crate::data::{Pick, Wish, pick, pick_symbolic};
+
+/// Silences an expected message that somebody else sends may take.
+const MAX_SILENCES: usize = 3;
+
+/// A test somebody wrote.
+#[derive(Clone, Debug)]
+struct Script {
+    name: Arc<str>,
+    steps: Vec<TestStep>,
+}
+
+/// Executes written tests, one per run.
+#[derive(Debug)]
+pub struct Scripted {
+    scripts: Vec<Script>,
+    rng: ChaCha8Rng,
+    /// Runs begun.
+    runs: usize,
+    /// How often every test is executed.
+    times: usize,
+    progress: Progress,
+}
+
+#[derive(Debug, Default)]
+struct Progress {
+    /// Steps done.
+    at: usize,
+    /// Labels of the history taken into account.
+    seen: usize,
+    silences: usize,
+    looked: bool,
+    off: Option<String>,
+}
+
+impl Scripted {
+    /// A tester for the written tests among `goals`, each executed `times` times.
+    #[must_use]
+    pub fn new(goals: &[Goal], times: usize) -> Self {
+        let script = |goal: &Goal| match &goal.kind {
+            GoalKind::Test(steps) => Some(Script { name: Arc::clone(&goal.name), steps: steps.clone() }),
+            _ => None,
+        };
+        let scripts = goals.iter().filter_map(script).collect();
+        let rng = ChaCha8Rng::seed_from_u64(0);
+        Self { scripts, rng, runs: 0, times, progress: Progress::default() }
+    }
+
+    /// How many runs there are.
+    #[must_use]
+    pub fn n_runs(&self) -> usize {
+        self.scripts.len().saturating_mul(self.times)
+    }
+
+    /// The test of the run under way.
+    fn script(&self) -> Option<&Script> {
+        let at = self.runs.checked_sub(1)?;
+        self.scripts.get(at.checked_rem(self.scripts.len())?)
+    }
+
+    fn step(&self) -> Option<TestStepKind> {
+        Some(self.script()?.steps.get(self.progress.at)?.kind.clone())
+    }
+
+    /// Compares what happened since the last move with the test.
+    fn catch_up(&mut self, cx: &Ctx<'_>, history: &Trace) {
+        while self.progress.off.is_none()
+            && let Some(label) = history.labels.get(self.progress.seen)
+        {
+            self.progress.seen += 1;
+            let step = self.step();
+            self.progress.off = match (&step, label) {
+                (_, Label::Delay(_)) | (None, _) => None,
+                (Some(step), label) if matches(cx, step, label) => self.advance(),
+                (Some(TestStepKind::Send(..)), Label::Quiescence) => None,
+                (Some(TestStepKind::Expect(gate, _)), Label::Quiescence) => self.silence(cx, *gate),
+                (Some(step), label) => {
+                    let (seen, wanted) = (label.show(cx.pool, cx.sts), text(cx, step));
+                    Some(format!("{seen} came where the test says `{wanted}`"))
+                }
+            };
+        }
+    }
+
+    fn advance(&mut self) -> Option<String> {
+        self.progress.at += 1;
+        self.progress.silences = 0;
+        None
+    }
+
+    /// Silence where a message is expected; what somebody else sends may take a while.
+    fn silence(&mut self, cx: &Ctx<'_>, gate: GateId) -> Option<String> {
+        self.progress.silences += 1;
+        let may_be_late = cx.sts.gates[gate].kind == GateKind::Observed;
+        let patience = if may_be_late { MAX_SILENCES } else { 0 };
+        let name = &cx.sts.gates[gate].name;
+        (self.progress.silences > patience).then(|| format!("silence where the test expects `{name}`"))
+    }
+
+    /// Gives an input of `gate` that the test and the specification allow.
+    fn send(&mut self, cx: &mut Ctx<'_>, after: &After, gate: GateId, when: Term) -> Move {
+        let mut owed = None;
+        for wish in wishes(cx, after, gate, when) {
+            match wish.pick(cx, &mut self.rng, gate) {
+                Pick::Values(values) => {
+                    return Label::message(cx.sts, gate, values).map_or(Move::Observe, Move::Stimulate);
+                }
+                Pick::Impossible => (),
+                Pick::Unknown(why) => owed = Some(why),
+            }
+        }
+        let name = &cx.sts.gates[gate].name;
+        Move::Stop(Stop::GoalMissed(match owed {
+            Some(why) => format!("no values for `send {name}` were found: {why}"),
+            None => format!("the specification does not mention what `send {name}` says here"),
+        }))
+    }
+
+    fn last_move(&mut self, history: &Trace) -> Move {
+        let is_input = matches!(history.labels.last(), Some(Label::Input(..)));
+        if is_input && !self.progress.looked {
+            self.progress.looked = true;
+            return Move::Observe;
+        }
+        let name = self.script().map_or("", |script| &*script.name);
+        Move::Stop(Stop::GoalMet(format!("test `{name}` was executed")))
+    }
+}
+
+/// A way to choose values.
+enum Chance {
+    Concrete(Term, Valuation),
+    Symbolic(Vec<Term>, u32),
+}
+
+impl Chance {
+    fn pick(&self, cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, gate: GateId) -> Pick {
+        match self {
+            Self::Concrete(guard, state) => pick(cx, rng, &Wish { gate, guard: *guard, state }),
+            Self::Symbolic(facts, depth) => {
+                let fields = cx.sts.gates[gate].fields.clone();
+                let fields: Vec<_> = fields.into_iter().map(|field| cx.pool.indexed(field, *depth)).collect();
+                pick_symbolic(cx, rng, &fields, facts)
+            }
+        }
+    }
+}
+
+/// The ways to choose values for an input of `gate`, one for every switch of the belief that takes it.
+fn wishes(cx: &mut Ctx<'_>, after: &After, gate: GateId, when: Term) -> Vec<Chance> {
+    let sts = cx.sts;
+    let from = |loc| sts.switches_from(loc).filter(move |(_, switch)| switch.gate == gate);
+    let mut found = Vec::new();
+    match after.belief() {
+        Belief::Concrete(states) => {
+            for state in states {
+                for (_, switch) in from(state.loc) {
+                    found.push(Chance::Concrete(cx.pool.and([switch.guard, when]), state.values.clone()));
+                }
+            }
+        }
+        Belief::Symbolic(states) => {
+            for state in states {
+                for (id, _) in from(state.loc) {
+                    let Step::Taken(next) = step(cx, state, id) else { continue };
+                    let numbered = sts.gates[gate].fields.iter().map(|&field| {
+                        let indexed = cx.pool.indexed(field, next.depth);
+                        (field, cx.pool.var(indexed))
+                    });
+                    let numbered = numbered.collect();
+                    let mut facts = next.path.facts().to_vec();
+                    facts.push(cx.pool.substitute(when, &numbered));
+                    found.push(Chance::Symbolic(facts, next.depth));
+                }
+            }
+        }
+        Belief::Unspecified => (),
+    }
+    found
+}
+
+/// Whether `label` is what `step` says.
+fn matches(cx: &Ctx<'_>, step: &TestStepKind, label: &Label) -> bool {
+    match (step, label) {
+        (TestStepKind::Quiet(_), Label::Quiescence) => true,
+        (
+            TestStepKind::Send(gate, when) | TestStepKind::Expect(gate, when),
+            Label::Input(seen, values) | Label::Output(seen, values),
+        ) => gate == seen && holds(cx, *gate, *when, values),
+        _ => false,
+    }
+}
+
+fn holds(cx: &Ctx<'_>, gate: GateId, when: Term, values: &[Value]) -> bool {
+    let fields: Valuation = cx.sts.gates[gate].fields.iter().copied().zip(values.iter().cloned()).collect();
+    cx.pool.holds(when, &fields).unwrap_or(false)
+}
+
+/// A step as people write it.
+fn text(cx: &Ctx<'_>, step: &TestStepKind) -> String {
+    let with = |verb: &str, gate: GateId, when: Term| {
+        let name = &cx.sts.gates[gate].name;
+        match cx.pool.conjuncts(when).is_empty() {
+            true => format!("{verb} {name}"),
+            false => format!("{verb} {name} when {}", cx.pool.show(when)),
+        }
+    };
+    match step {
+        TestStepKind::Send(gate, when) => with("send", *gate, *when),
+        TestStepKind::Expect(gate, when) => with("expect", *gate, *when),
+        TestStepKind::Quiet(_) => "quiet".into(),
+    }
+}
+
+/// Seconds as a time; very long ones are cut.
+fn duration(seconds: &Rational) -> Duration {
+    let milliseconds = seconds.mul(&Rational::from(1000)).ceil().to_i64().unwrap_or(i64::MAX);
+    Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0))
+}
+
+impl Tester for Scripted {
+    fn start(&mut self, seed: u64) {
+        self.rng = ChaCha8Rng::seed_from_u64(seed);
+        self.runs += 1;
+        self.progress = Progress::default();
+    }
+
+    fn goal(&self) -> Option<String> {
+        Some(format!("test {}", self.script()?.name))
+    }
+
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+        self.catch_up(cx, history);
+        if let Some(reason) = &self.progress.off {
+            return Move::Stop(Stop::GoalMissed(reason.clone()));
+        }
+        match self.step() {
+            None => self.last_move(history),
+            Some(TestStepKind::Send(gate, when)) => self.send(cx, after, gate, when),
+            Some(TestStepKind::Expect(..) | TestStepKind::Quiet(None)) => Move::Observe,
+            Some(TestStepKind::Quiet(Some(seconds))) => Move::ObserveFor(duration(&seconds)),
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.runs >= self.n_runs()
+    }
+}

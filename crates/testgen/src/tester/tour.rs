@@ -1,0 +1,208 @@
+//! The touring tester: many goals in one run, few resets.
+//!
+//! Whenever a goal is met, the nearest switch that covers something new is looked for from the
+//! state the system is in now, with the values it has now, and the shortest path there becomes
+//! the next purpose (executed as [`PurposeGuided`] does). A system that goes another way is no
+//! loss: the next path starts from there. The run ends when all is covered or nothing new is
+//! within reach; what is left is for the next run, which starts at the initial state.
+//!
+//! *Promises.* Something counts as covered only if the specification could have taken one switch
+//! only. Like every tester it looks once more after the last switch of every path.
+
+use std::collections::BTreeSet;
+
+use ioxide_model::concrete::State;
+use ioxide_model::sts::SwitchId;
+use ioxide_model::trace::Trace;
+use ioxide_symex::{
+    After, Belief, Ctx, ExploreConfig, Limits, StopReason, SymState, explaining, explore_until,
+};
+
+use super::cover::Rounds;
+use super::purpose::PurposeGuided;
+use super::{Move, Stop, Tester};
+use crate::purpose::{Criterion, Item, Purpose, PurposeSet};
+
+/// Paths in a row that cover nothing new before a run ends.
+const MAX_IDLE: usize = 10;
+
+/// Covers everything in as few runs as it can.
+pub struct Tour {
+    criterion: Criterion,
+    /// Everything a purpose exists for.
+    goals: BTreeSet<Item>,
+    /// What was covered in this round.
+    covered: BTreeSet<Item>,
+    /// What was covered in any round.
+    ever: BTreeSet<Item>,
+    limits: Limits,
+    rounds: Rounds,
+    round: usize,
+    seed: u64,
+    run: Run,
+    /// The last run began at the initial state and met no new goal.
+    is_stuck: bool,
+}
+
+/// A run under way.
+#[derive(Default)]
+struct Run {
+    plan: Option<PurposeGuided>,
+    /// The monitor before the labels not yet taken into account.
+    before: Option<After>,
+    seen: usize,
+    /// What was new in this run.
+    fresh: usize,
+    /// Paths since something was new.
+    idle: usize,
+    paths: u64,
+}
+
+impl Tour {
+    /// A tour of what the purposes of `set` cover; a path is looked for among `limits` states.
+    #[must_use]
+    pub fn new(set: &PurposeSet, rounds: Rounds, limits: Limits) -> Self {
+        Self {
+            criterion: set.criterion,
+            goals: set.covered(),
+            covered: BTreeSet::new(),
+            ever: BTreeSet::new(),
+            limits,
+            rounds,
+            round: 0,
+            seed: 0,
+            run: Run::default(),
+            is_stuck: false,
+        }
+    }
+
+    /// What was covered in all rounds together.
+    #[must_use]
+    pub fn covered(&self) -> &BTreeSet<Item> {
+        &self.ever
+    }
+
+    /// Counts what the labels since the last move have covered.
+    fn catch_up(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) {
+        let mut before = self.run.before.take().unwrap_or_else(|| After::new(cx));
+        for label in &history.labels[self.run.seen.min(history.len())..] {
+            if let [only] = explaining(cx, before.belief(), label)[..] {
+                self.note(self.criterion.covered_by(cx.sts, only));
+            }
+            // What is forbidden ends the run, and the run loop knows.
+            let _ = before.observe(cx, label);
+        }
+        self.run.seen = history.len();
+        // Racing labels may have been judged in several orders: the run's own monitor is right.
+        self.run.before = Some(after.clone());
+    }
+
+    fn note(&mut self, item: Item) {
+        if self.goals.contains(&item) {
+            self.ever.insert(item);
+            if self.covered.insert(item) {
+                self.run.fresh += 1;
+                self.run.idle = 0;
+            }
+        }
+    }
+
+    /// The way to something new, if there is one.
+    fn plan(&mut self, cx: &mut Ctx<'_>, after: &After, seen: usize) -> Option<PurposeGuided> {
+        let start = here(cx, after)?;
+        let (path, name) = self.nearest(cx, &start)?;
+        let (purpose, _) = Purpose::with_state(cx, name, start, &path).ok()?;
+        self.run.paths += 1;
+        let seed = self.seed.wrapping_add(self.run.paths);
+        Some(PurposeGuided::new(purpose, seed).from_here(seen, self.round))
+    }
+
+    /// The shortest path from `start` that covers something new.
+    fn nearest(&self, cx: &mut Ctx<'_>, start: &SymState) -> Option<(Vec<SwitchId>, String)> {
+        let sts = cx.sts;
+        let is_new = |switch| {
+            let item = self.criterion.covered_by(sts, switch);
+            self.goals.contains(&item) && !self.covered.contains(&item)
+        };
+        let config = ExploreConfig { limits: self.limits, ..ExploreConfig::default() };
+        let found = explore_until(cx, &config, start.clone(), &mut |switch| is_new(switch));
+        if found.stop != StopReason::Stopped {
+            return None;
+        }
+        let last = found.graph.edges.last()?;
+        let mut path = found.graph.path_to(last.from);
+        path.push(last.switch);
+        let name = self.criterion.covered_by(sts, last.switch).name(sts).to_owned();
+        Some((path, name))
+    }
+
+    /// The next move towards something new, or the end of the run.
+    fn advance(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+        loop {
+            if let Some(plan) = &mut self.run.plan {
+                match plan.next(cx, after, history) {
+                    Move::Stop(_) => self.run.plan = None,
+                    other => return other,
+                }
+            }
+            if self.goals.is_subset(&self.covered) || self.run.idle >= MAX_IDLE {
+                return self.end();
+            }
+            self.run.idle += 1;
+            self.run.plan = self.plan(cx, after, history.len());
+            if self.run.plan.is_none() {
+                return self.end();
+            }
+        }
+    }
+
+    fn end(&mut self) -> Move {
+        let (covered, total) = (self.covered.intersection(&self.goals).count(), self.goals.len());
+        self.is_stuck = self.run.fresh == 0;
+        let told = format!("{covered} of {total} {} covered", self.criterion);
+        if covered == total || self.is_stuck {
+            self.round += 1;
+            self.covered.clear();
+        }
+        Move::Stop(if self.is_stuck {
+            Stop::GoalMissed(format!("nothing new was reached: {told}"))
+        } else {
+            Stop::GoalMet(told)
+        })
+    }
+}
+
+/// The state to start from: the one the specification is in, or the first it may be in.
+fn here(cx: &mut Ctx<'_>, after: &After) -> Option<SymState> {
+    match after.belief() {
+        Belief::Concrete(states) => {
+            let state: &State = states.first()?;
+            SymState::at(cx, state)
+        }
+        Belief::Symbolic(_) | Belief::Unspecified => None,
+    }
+}
+
+impl Tester for Tour {
+    fn start(&mut self, seed: u64) {
+        self.seed = seed;
+        self.run = Run::default();
+    }
+
+    fn goal(&self) -> Option<String> {
+        Some(format!("tour of {} {}", self.goals.len(), self.criterion))
+    }
+
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+        self.note(Item::Location(cx.sts.initial));
+        self.catch_up(cx, after, history);
+        self.advance(cx, after, history)
+    }
+
+    fn is_done(&self) -> bool {
+        match self.rounds {
+            Rounds::Bounded(rounds) => self.goals.is_empty() || self.round >= rounds,
+            Rounds::Endless => self.goals.is_empty(),
+        }
+    }
+}
