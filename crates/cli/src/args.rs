@@ -4,6 +4,7 @@ mod bench;
 mod fsm;
 mod live;
 mod model;
+mod mutation;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
@@ -13,6 +14,7 @@ pub use self::live::{
     Adapter, AdapterCheck, AdapterCommand, Demo, Judge, Purposes, Replay, Shrink, Sut, Test,
 };
 pub use self::model::{Check, Explain, Fmt, Format, Show, Step};
+pub use self::mutation::{Completing, Conform};
 
 /// Tests real systems against symbolic models.
 #[derive(Debug, Parser)]
@@ -60,6 +62,8 @@ pub enum Command {
     Purposes(Purposes),
     /// Complete test suites of finite state machines.
     Fsm(Fsm),
+    /// Says whether one model does only what another allows.
+    Conform(Conform),
     /// Tries an adapter before any model is involved.
     Adapter(Adapter),
     /// Measures what the project claims.

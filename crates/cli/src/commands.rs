@@ -3,6 +3,7 @@
 mod adapter;
 mod bench;
 mod check;
+mod conform;
 mod demo;
 mod explain;
 mod fmt;
@@ -34,6 +35,7 @@ pub fn run(args: Args) -> Result<ExitStatus, Stop> {
         Command::Judge(args) => judge::run(&args),
         Command::Purposes(args) => purposes::run(&args),
         Command::Fsm(args) => fsm::run(&args),
+        Command::Conform(args) => conform::run(&args),
         Command::Adapter(args) => adapter::run(&args),
         Command::Bench(args) => bench::run(&args),
     }

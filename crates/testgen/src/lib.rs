@@ -8,6 +8,7 @@
 
 pub mod abstraction;
 pub mod case;
+pub mod conform;
 pub mod data;
 pub mod purpose;
 pub mod tester;

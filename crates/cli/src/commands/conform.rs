@@ -1,0 +1,137 @@
+//! `ioxide conform`: does one model do only what another allows?
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::{Model, Sts};
+use ioxide_model::term::TermPool;
+use ioxide_model::trace::Trace;
+use ioxide_report::terminal::explanation;
+use ioxide_runner::codec::label_to_json;
+use ioxide_runner::judge::judge;
+use ioxide_symex::Ctx;
+use ioxide_testgen::conform::join::join;
+use ioxide_testgen::conform::{
+    Answer, Bounds, Completion, Effort, Mismatch, Options, Verdict, Witness, conform,
+};
+use serde_json::{Value as Json, json};
+
+use crate::args::{Completing, Conform};
+use crate::exit::{ExitStatus, Stop};
+use crate::progress::Progress;
+use crate::{load, solver};
+
+/// Compares the models and shows the answer.
+pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
+    let (_, imp) = load::model(&args.implementation, &args.set)?;
+    let (_, mut spec) = load::model(&args.specification, &args.set)?;
+    let imp = join(&mut spec, &imp).map_err(mismatch)?;
+    let bounds = Bounds { max_states: args.max_states, max_depth: args.depth.unwrap_or(u32::MAX) };
+    let options = Options { completion: args.completion.into(), bounds, ..Options::default() };
+    let verdict = compared(&mut spec, &imp, &options, args)?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", verdict_json(&spec, &verdict))?;
+    } else {
+        show(&mut out, &mut spec, &verdict, args)?;
+    }
+    Ok(match verdict.answer {
+        Answer::Conforms(_) => ExitStatus::Success,
+        Answer::Fails(_) => ExitStatus::Failure,
+        Answer::Unknown(_) => ExitStatus::Inconclusive,
+    })
+}
+
+fn compared(spec: &mut Model, imp: &Sts, options: &Options, args: &Conform) -> Result<Verdict, Stop> {
+    let mut solver = solver::make(&args.solver)?;
+    let mut progress = Progress::new();
+    let mut watch = |effort: &Effort| {
+        progress.tick(|| format!("comparing: {} product states, depth {}", effort.states, effort.depth));
+        ControlFlow::Continue(())
+    };
+    conform(&mut Ctx::new(spec, &mut *solver), imp, options, &mut watch).map_err(mismatch)
+}
+
+fn mismatch(why: Mismatch) -> Stop {
+    Stop::usage(format!("the models cannot be compared: {}", why.0))
+        .help("messages are matched by name; give both models the same interface")
+}
+
+fn show(out: &mut impl Write, spec: &mut Model, verdict: &Verdict, args: &Conform) -> Result<(), Stop> {
+    let (imp, name) = (&args.implementation, &args.specification);
+    match &verdict.answer {
+        Answer::Conforms(proof) => {
+            writeln!(out, "CONFORMS: `{imp}` does only what `{name}` allows: {proof}")?
+        }
+        Answer::Unknown(doubt) => writeln!(out, "UNKNOWN: {doubt}")?,
+        Answer::Fails(witness) => {
+            writeln!(out, "FAILS: `{imp}` does something `{name}` forbids")?;
+            show_witness(out, spec, witness, args)?;
+        }
+    }
+    let Effort { states, depth, .. } = verdict.effort;
+    writeln!(out, "{states} product states, depth {depth}")?;
+    Ok(())
+}
+
+fn show_witness(
+    out: &mut impl Write,
+    spec: &mut Model,
+    witness: &Witness,
+    args: &Conform,
+) -> Result<(), Stop> {
+    for (at, label) in witness.trace.labels.iter().enumerate() {
+        let mark = if at + 1 == witness.trace.len() { "✗" } else { " " };
+        writeln!(out, "  {mark} {:>3}  {}", at + 1, label.show(&spec.pool, &spec.sts))?;
+    }
+    let mut solver = solver::make(&args.solver)?;
+    let judged = judge(&mut Ctx::new(spec, &mut *solver), &witness.trace);
+    if let Some(told) = &judged.forbidden {
+        explanation(told, out)?;
+    }
+    Ok(())
+}
+
+fn verdict_json(spec: &Model, verdict: &Verdict) -> Json {
+    let (conforms, reason, witness) = match &verdict.answer {
+        Answer::Conforms(proof) => (json!(true), Some(proof.to_string()), None),
+        Answer::Fails(witness) => (json!(false), None, Some(witness)),
+        Answer::Unknown(doubt) => (json!("unknown"), Some(doubt.to_string()), None),
+    };
+    let shown = |witness: &Witness| shown(spec, &witness.trace);
+    json!({
+        "version": 1,
+        "conforms": conforms,
+        "reason": reason,
+        "witness": witness.map(|witness| shown(witness)),
+        "trace": witness.map(|witness| wire(&spec.pool, &spec.sts, &witness.trace)),
+        "condition": witness.map(|witness| spec.pool.show(witness.condition).to_string()),
+        "states": verdict.effort.states,
+        "depth": verdict.effort.depth,
+    })
+}
+
+/// The labels of a trace as people write them.
+pub fn shown(model: &Model, trace: &Trace) -> Vec<String> {
+    trace.labels.iter().map(|label| label.show(&model.pool, &model.sts)).collect()
+}
+
+/// The labels of a trace as `ioxide judge` reads them.
+pub fn wire(pool: &TermPool, sts: &Sts, trace: &Trace) -> Vec<Json> {
+    let line = |label: &Label| match label_to_json(pool, sts, label) {
+        Some(message) => json!({ "label": message.label, "args": message.args }),
+        None => json!({ "quiescence": true }),
+    };
+    trace.labels.iter().map(line).collect()
+}
+
+impl From<Completing> for Completion {
+    fn from(typed: Completing) -> Self {
+        match typed {
+            Completing::Angelic => Self::Angelic,
+            Completing::Restricted => Self::Restricted,
+            Completing::None => Self::None,
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Conformance of two models: is everything one does allowed by the other?
+//!
+//! sioco (003 sec. 3, after 002): an implementation conforms if, after every suspension trace
+//! of the specification, each output it gives and each silence it keeps is one the
+//! specification has. The symbolic product of the two is searched breadth first, so the
+//! first unsafe state gives a shortest witness; product states that an earlier one stands for
+//! are not looked into, so finite models, and many infinite ones, come to an end with a proof.
+//!
+//! *Promises.* "Conforms" only if every product state was looked at, or a widened search found
+//! nothing unsafe. A witness has been replayed on both models. Everything else is *unknown*,
+//! with the reason and the depth up to which nothing was found.
+//! *Differs* from the paper in splitting product states by cases (see `product`), in merging by
+//! inclusion and widening, and in searching breadth first.
+
+mod branch;
+pub mod explicit;
+mod graph;
+pub mod join;
+mod ports;
+mod product;
+mod region;
+mod search;
+mod side;
+mod witness;
+
+use std::fmt;
+use std::ops::ControlFlow;
+
+use ioxide_model::sts::Sts;
+use ioxide_symex::Ctx;
+
+pub use self::graph::SpecGraph;
+pub use self::ports::Mismatch;
+pub use self::product::Completion;
+pub use self::search::{Bounds, Effort};
+pub use self::witness::Witness;
+
+pub(crate) use self::product::{Pair, Product, Step};
+pub(crate) use self::search::Shortcut;
+pub(crate) use self::side::{Liveness, Side, joined, liveness, within};
+
+use self::region::{Names, Widening};
+use self::search::{End, Revisit, Search};
+use self::witness::{NoWitness, witness};
+
+/// Product states looked at before widening is tried.
+const BEFORE_WIDENING: usize = 500;
+/// Product states of one shape before they are widened.
+const ALIKE: usize = 4;
+/// Unsafe states out of reach that are tolerated before a search gives up.
+const MAX_SPURIOUS: usize = 64;
+
+/// How to compare two models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What the implementation does with inputs it does not mention.
+    pub completion: Completion,
+    /// How far to look.
+    pub bounds: Bounds,
+    /// What to do with product states seen before.
+    pub merging: Merging,
+}
+
+impl Default for Options {
+    /// Angelic completion, merging.
+    fn default() -> Self {
+        Self { completion: Completion::Angelic, bounds: Bounds::default(), merging: Merging::Covered }
+    }
+}
+
+/// What to do with product states seen before (003 sec. 4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merging {
+    /// Look into them again: every search is cut at its depth.
+    Never,
+    /// Leave them out where an earlier state stands for them.
+    Covered,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Everything the implementation does is allowed.
+    Conforms(Proof),
+    /// It does something that is not.
+    Fails(Box<Witness>),
+    /// Neither was shown.
+    Unknown(Doubt),
+}
+
+/// Why an implementation conforms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Proof {
+    /// Every product state was looked at.
+    Exhausted,
+    /// A widened search, which looks at more than can happen, found nothing.
+    Widened,
+    /// The changed switches do the same as before.
+    SameSwitches,
+    /// The guard of an input was weakened where the specification leaves it open (003 sec. 4.5).
+    InputWeakened,
+    /// The change can be seen nowhere: what was assigned is never read.
+    DeadAssignment,
+}
+
+/// Why nothing was shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// Nothing was found in this many steps; what lies deeper was not looked at.
+    Depth(u32),
+    /// There are more product states than the bound; nothing was found up to this depth.
+    States(u32),
+    /// A step has too many cases, or internal steps do not end.
+    Cases,
+    /// Something may be forbidden, but no trace shows it; the text is for people.
+    Undecided(String),
+    /// The models are beyond what is compared; the text is for people.
+    Unsupported(String),
+    /// The search was interrupted.
+    Stopped,
+}
+
+impl fmt::Display for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Exhausted => "every product state was looked at",
+            Self::Widened => "a search that looks at more than can happen found nothing",
+            Self::SameSwitches => "the changed switches do the same as before",
+            Self::InputWeakened => "the change accepts more inputs only where they are left open",
+            Self::DeadAssignment => "the assigned values are never read",
+        })
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Depth(depth) => write!(f, "no difference up to depth {depth}"),
+            Self::States(depth) => {
+                write!(f, "too many product states; no difference up to depth {depth}")
+            }
+            Self::Cases => f.write_str("a step has too many cases, or internal steps do not end"),
+            Self::Undecided(text) => write!(f, "not decided: {text}"),
+            Self::Unsupported(text) => f.write_str(text),
+            Self::Stopped => f.write_str("interrupted"),
+        }
+    }
+}
+
+/// An answer and what it took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The answer.
+    pub answer: Answer,
+    /// What the search did.
+    pub effort: Effort,
+}
+
+/// Whether `imp` conforms to the system of `cx`. The terms of both live in the pool of `cx`, and
+/// the specification has every visible gate of the implementation; [`join`] sees to both.
+///
+/// # Errors
+/// If their messages differ.
+pub fn conform(
+    cx: &mut Ctx<'_>,
+    imp: &Sts,
+    options: &Options,
+    watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>,
+) -> Result<Verdict, Mismatch> {
+    if let Some(doubt) = unsupported(imp, cx.sts) {
+        return Ok(Verdict { answer: Answer::Unknown(doubt), effort: Effort::default() });
+    }
+    let spec = cx.sts;
+    let ports = ports::ports(cx, imp, spec)?;
+    let (live_imp, live_spec) = (liveness(cx, imp), liveness(cx, spec));
+    let (imp, spec) = (Side::new(cx, imp, live_imp), Side::new(cx, spec, live_spec));
+    let names = Names::new(cx, imp.sts, spec.sts);
+    let product = Product { imp, spec, ports, completion: options.completion };
+    Ok(decide(cx, &product, options, &mut || None, &names, watch))
+}
+
+/// What keeps two models from being compared.
+pub(crate) fn unsupported(imp: &Sts, spec: &Sts) -> Option<Doubt> {
+    if imp.is_timed() || spec.is_timed() {
+        return Some(Doubt::Unsupported("models with clocks cannot be compared yet".into()));
+    }
+    spec.has_unknowns().then(|| {
+        Doubt::Unsupported("a specification with values unknown at start cannot be compared yet".into())
+    })
+}
+
+/// Searches exactly, then widened, then state by state if domains are small, then exactly as far as the
+/// bounds go.
+pub(crate) fn decide<'p>(
+    cx: &mut Ctx<'_>,
+    product: &'p Product<'_>,
+    options: &Options,
+    shortcut: &mut dyn FnMut() -> Option<Shortcut<'p>>,
+    names: &Names,
+    watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>,
+) -> Verdict {
+    let exact = match options.merging {
+        Merging::Never => Revisit::Always,
+        Merging::Covered => Revisit::Never(Widening::Never),
+    };
+    let mut pass = |cx: &mut Ctx<'_>, revisit, bounds| {
+        let mut search = Search::new(product, revisit, bounds, names.clone());
+        if let Some(shortcut) = shortcut() {
+            search = search.with_shortcut(shortcut);
+        }
+        let answer = settle(cx, &mut search, product, bounds, watch);
+        Verdict { answer, effort: search.effort }
+    };
+    let first = options.bounds.max_states.min(BEFORE_WIDENING);
+    let verdict = pass(cx, exact, Bounds { max_states: first, ..options.bounds });
+    let open = matches!(verdict.answer, Answer::Unknown(Doubt::States(_) | Doubt::Depth(_) | Doubt::Cases));
+    if !open || options.merging == Merging::Never {
+        return verdict;
+    }
+    let unbounded = Bounds { max_states: first, max_depth: u32::MAX };
+    let widened = pass(cx, Revisit::Never(Widening::Beyond(ALIKE)), unbounded);
+    if matches!(widened.answer, Answer::Conforms(_)) {
+        return widened;
+    }
+    if matches!(verdict.answer, Answer::Unknown(Doubt::Depth(_))) {
+        return verdict;
+    }
+    let concrete = pass(cx, Revisit::Concrete, options.bounds);
+    match (&concrete.answer, &verdict.answer) {
+        (Answer::Unknown(_), Answer::Unknown(Doubt::States(_))) if first < options.bounds.max_states => {
+            pass(cx, exact, options.bounds)
+        }
+        (Answer::Unknown(_), _) => verdict,
+        _ => concrete,
+    }
+}
+
+/// Runs `search` to its end; an unsafe state counts once a trace shows it.
+fn settle(
+    cx: &mut Ctx<'_>,
+    search: &mut Search<'_, '_>,
+    product: &Product<'_>,
+    bounds: Bounds,
+    watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>,
+) -> Answer {
+    let mut spurious: Option<String> = None;
+    for _ in 0..MAX_SPURIOUS {
+        let depth = |search: &Search<'_, '_>| search.effort.depth;
+        match search.run(cx, watch) {
+            End::Unsafe(steps) => match witness(cx, product, &steps) {
+                Ok(witness) => return Answer::Fails(Box::new(witness)),
+                Err(NoWitness::Impossible) => {
+                    spurious =
+                        Some("something unsafe was met only under assumptions that do not hold".into());
+                }
+                Err(NoWitness::Doubtful(text)) => spurious = Some(text),
+            },
+            End::Exhausted => {
+                return match spurious {
+                    Some(text) => Answer::Unknown(Doubt::Undecided(text)),
+                    None if search.widened => Answer::Conforms(Proof::Widened),
+                    None => Answer::Conforms(Proof::Exhausted),
+                };
+            }
+            End::Depth => return Answer::Unknown(Doubt::Depth(bounds.max_depth)),
+            End::States => return Answer::Unknown(Doubt::States(depth(search))),
+            End::Cases => return Answer::Unknown(Doubt::Cases),
+            End::Stopped => return Answer::Unknown(Doubt::Stopped),
+        }
+    }
+    Answer::Unknown(Doubt::Undecided(spurious.unwrap_or_default()))
+}

@@ -1,0 +1,108 @@
+//! The messages two systems have in common: gates matched by name, fields by position.
+
+use ioxide_model::sts::{Gate, GateId, GateKind, Sts};
+use ioxide_model::term::{Substitution, Term, VarId};
+use ioxide_symex::Ctx;
+
+/// A visible gate of the specification, and of the implementation if it has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Port {
+    pub kind: GateKind,
+    /// The gate of the implementation, if it has one.
+    pub imp: Option<GateId>,
+    /// The gate of the specification.
+    pub spec: GateId,
+    /// One variable per field, whose numbered copies are the values of a message.
+    fields: Vec<VarId>,
+}
+
+/// Why two models cannot be compared; the text is for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch(pub String);
+
+/// The visible gates of the specification, which has all those of the implementation.
+///
+/// # Errors
+/// If a message has another direction or other fields in the two systems.
+pub(crate) fn ports(cx: &mut Ctx<'_>, imp: &Sts, spec: &Sts) -> Result<Vec<Port>, Mismatch> {
+    let mut ports = Vec::new();
+    for (id, gate) in visible(spec) {
+        let other = imp.gate_named(&gate.name);
+        if let Some(other) = other {
+            agree(cx, &imp.gates[other], gate)?;
+        }
+        let sorts = |at: usize| {
+            let own = cx.pool.var_info(gate.fields[at]).sort;
+            let theirs = other.map_or(own, |other| cx.pool.var_info(imp.gates[other].fields[at]).sort);
+            (own, theirs)
+        };
+        let sorts: Vec<_> = (0..gate.fields.len()).map(sorts).collect();
+        let mut fields = Vec::with_capacity(sorts.len());
+        for (&field, (own, theirs)) in gate.fields.iter().zip(sorts) {
+            let name = cx.pool.var_info(field).name.clone();
+            fields.push(if own == theirs { field } else { cx.pool.declare(&name, own.base()) });
+        }
+        ports.push(Port { kind: gate.kind, imp: other, spec: id, fields });
+    }
+    match visible(imp).find(|(_, gate)| spec.gate_named(&gate.name).is_none()) {
+        Some((_, gate)) => Err(Mismatch(format!("the specification has no message `{}`", gate.name))),
+        None => Ok(ports),
+    }
+}
+
+fn visible(sts: &Sts) -> impl Iterator<Item = (GateId, &Gate)> {
+    sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind != GateKind::Internal)
+}
+
+/// Both gates go the same way and carry the same fields.
+fn agree(cx: &Ctx<'_>, imp: &Gate, spec: &Gate) -> Result<(), Mismatch> {
+    if imp.kind.is_input() != spec.kind.is_input() {
+        return Err(Mismatch(format!("`{}` is an input of one model and an output of the other", spec.name)));
+    }
+    let field = |var: &VarId| {
+        let info = cx.pool.var_info(*var);
+        (info.name.clone(), info.sort.base())
+    };
+    if imp.fields.len() == spec.fields.len()
+        && imp.fields.iter().zip(&spec.fields).all(|(a, b)| field(a) == field(b))
+    {
+        return Ok(());
+    }
+    let listed = |gate: &Gate| {
+        let shown = |var: &VarId| {
+            let info = cx.pool.var_info(*var);
+            format!("{}: {}", info.name, cx.pool.show_sort(info.sort))
+        };
+        format!("{}({})", gate.name, gate.fields.iter().map(shown).collect::<Vec<_>>().join(", "))
+    };
+    Err(Mismatch(format!("the implementation has `{}`, the specification `{}`", listed(imp), listed(spec))))
+}
+
+impl Port {
+    /// The values of a message, number `n` of a path.
+    pub fn message(&self, cx: &mut Ctx<'_>, n: u32) -> Vec<Term> {
+        let named = |&field: &VarId| {
+            let value = cx.pool.indexed(field, n);
+            cx.pool.var(value)
+        };
+        self.fields.iter().map(named).collect()
+    }
+
+    /// The variables of message number `n`.
+    pub fn variables(&self, cx: &mut Ctx<'_>, n: u32) -> Vec<VarId> {
+        self.fields.iter().map(|&field| cx.pool.indexed(field, n)).collect()
+    }
+
+    /// Puts the values of a message in the place of the fields of `gate`; returns what their sorts demand.
+    pub fn bind(&self, cx: &mut Ctx<'_>, gate: &Gate, message: &[Term], values: &mut Substitution) -> Term {
+        let mut demands = Vec::new();
+        for (&field, &term) in gate.fields.iter().zip(message) {
+            values.set(field, term);
+            let sort = cx.pool.var_info(field).sort;
+            if cx.pool.sort(term) != sort {
+                demands.push(cx.pool.domain_fact(sort, term));
+            }
+        }
+        cx.pool.and(demands)
+    }
+}

@@ -1,0 +1,395 @@
+//! Deciding that a product state was seen before (003 sec. 4.2).
+//!
+//! A product state is brought into a *canonical* form: the values that are not constants get
+//! names by position, equal values the same name; what is assumed becomes a condition on the
+//! names alone, everything else quantified away. States with equal forms are equivalent, and
+//! one state covers another if the condition of the other implies its own, which is asked.
+//!
+//! Where states of one shape never stop coming, they can be *widened*: the least general
+//! generalisation of two states keeps the constants, the equalities (between the two sides
+//! too) and the conditions they share, and stands for both. Chains of widenings are finite.
+//!
+//! *Promises* that a state is only dropped if a remembered one stands for all of it.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use ioxide_model::sort::Sort;
+use ioxide_model::sts::{LocId, Sts};
+use ioxide_model::term::{Node, Substitution, Term, VarId};
+use ioxide_model::value::Value;
+use ioxide_smt::layers::forall::eliminate;
+use ioxide_smt::solver::Decision;
+use ioxide_symex::Ctx;
+
+use super::branch::{Case, assume};
+use super::product::Pair;
+use super::side::Member;
+
+/// At most this many remembered states are asked whether they cover a new one.
+const MAX_CANDIDATES: usize = 24;
+
+/// Domains up to this size are gone through value by value.
+const MAX_DOMAIN: usize = 64;
+
+/// What becomes of states that are not covered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Widening {
+    /// They stay as they are.
+    Never,
+    /// Beyond this many of one shape they are widened.
+    Beyond(usize),
+}
+
+/// Names for the values of canonical states.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    /// The sorts of the variables of either side.
+    imp: Vec<Sort>,
+    spec: Vec<Sort>,
+    bases: FxHashMap<(Use, Sort), VarId>,
+}
+
+/// What a name is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Use {
+    /// The value of a canonical state.
+    State,
+    /// The same during one projection, apart from what it replaces.
+    Passing,
+}
+
+/// The locations of both sides: states of different shapes never cover each other.
+type Shape = (Vec<LocId>, Vec<LocId>);
+
+/// The remembered states.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    by_form: FxHashMap<Pair, usize>,
+    by_shape: FxHashMap<Shape, Vec<(Pair, usize)>>,
+}
+
+/// How a state was recognised.
+pub(crate) enum Match {
+    /// It is new; go on from this.
+    New(Pair),
+    /// It is new and stands for more than was reached; go on from this.
+    Widened(Pair),
+    /// The state remembered under this number stands for all of it.
+    Covered(usize),
+}
+
+impl Seen {
+    /// Looks for a state that covers `pair`, which is canonical; remembers it as `number` if there is none.
+    pub fn visit(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        names: &mut Names,
+        pair: Pair,
+        number: usize,
+        widening: Widening,
+    ) -> Match {
+        if let Some(known) = self.covering(cx, &pair) {
+            return Match::Covered(known);
+        }
+        let shape = shape(&pair);
+        let alike = self.by_shape.get(&shape).map_or(&[][..], Vec::as_slice);
+        let widen = matches!(widening, Widening::Beyond(many) if alike.len() >= many);
+        let (pair, widened) = match alike.last() {
+            Some((last, _)) if widen && pair.fresh == 0 && last.fresh == 0 => {
+                (generalised(cx, names, last, &pair), true)
+            }
+            _ => (pair, false),
+        };
+        self.by_form.insert(pair.clone(), number);
+        self.by_shape.entry(shape).or_default().push((pair.clone(), number));
+        if widened { Match::Widened(pair) } else { Match::New(pair) }
+    }
+
+    /// The state that covers `pair`, if one is known.
+    pub fn covering(&self, cx: &mut Ctx<'_>, pair: &Pair) -> Option<usize> {
+        if let Some(&known) = self.by_form.get(pair) {
+            return Some(known);
+        }
+        let candidates = self.by_shape.get(&shape(pair))?;
+        let plausible = candidates.iter().rev().filter(|(big, _)| may_cover(cx, big, pair));
+        let few: Vec<&(Pair, usize)> = plausible.take(MAX_CANDIDATES).collect();
+        few.into_iter().find(|(big, _)| covers(cx, big, pair)).map(|(_, number)| *number)
+    }
+}
+
+fn shape(pair: &Pair) -> Shape {
+    let locations = |members: &[Member]| members.iter().map(|member| member.loc).collect();
+    (locations(&pair.imp), locations(&pair.spec))
+}
+
+/// The terms of all members, in order.
+fn terms(pair: &Pair) -> impl Iterator<Item = Term> + '_ {
+    pair.imp.iter().chain(&pair.spec).flat_map(|member| member.store.iter().copied())
+}
+
+/// `pair` with other terms, in the order of [`terms`].
+fn with_terms(pair: &Pair, terms: &[Term], path: Vec<Term>) -> Pair {
+    let mut rest = terms.iter().copied();
+    let mut side = |members: &[Member]| {
+        let member = |member: &Member| Member {
+            loc: member.loc,
+            store: rest.by_ref().take(member.store.len()).collect(),
+        };
+        members.iter().map(member).collect::<Vec<_>>()
+    };
+    let (imp, spec) = (side(&pair.imp), side(&pair.spec));
+    Pair { imp, spec, path, fresh: 0 }
+}
+
+/// The canonical form of `pair`; as it is, without facts that say nothing of it, if a quantifier is left.
+pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut Names, pair: Pair) -> Pair {
+    let stored: Vec<Term> = terms(&pair).collect();
+    if stored.iter().all(|&term| cx.pool.is_ground(term)) {
+        return Pair { path: Vec::new(), fresh: 0, ..pair };
+    }
+    let sorts = names.sorts(&pair);
+    let facts = connected(cx, &stored, &pair.path);
+    match renamed(cx, names, &stored, &sorts, &facts)
+        .or_else(|| projected(cx, names, &stored, &sorts, &facts))
+    {
+        Some((terms, path)) => with_terms(&pair, &terms, path),
+        None => Pair { path: facts, ..pair },
+    }
+}
+
+/// The easy case: every value that is no constant is a variable, and the facts speak of these only.
+fn renamed(
+    cx: &mut Ctx<'_>,
+    names: &mut Names,
+    stored: &[Term],
+    sorts: &[Sort],
+    facts: &[Term],
+) -> Option<(Vec<Term>, Vec<Term>)> {
+    let mut renaming = Substitution::new();
+    let mut terms = Vec::with_capacity(stored.len());
+    for (at, &term) in stored.iter().enumerate() {
+        if cx.pool.is_ground(term) {
+            terms.push(term);
+            continue;
+        }
+        let Node::Var(var) = *cx.pool.node(term) else { return None };
+        if renaming.get(var).is_none() {
+            renaming.set(var, names.of(cx, Use::State, at, sorts[at]));
+        }
+        terms.push(renaming.get(var)?);
+    }
+    if cx.pool.free_vars_of(facts).into_iter().any(|var| renaming.get(var).is_none()) {
+        return None;
+    }
+    let facts: Vec<Term> = facts.iter().map(|&fact| cx.pool.substitute(fact, &renaming)).collect();
+    Some((terms, conjuncts(cx, facts)))
+}
+
+/// The general case: names for the values, everything else quantified away.
+fn projected(
+    cx: &mut Ctx<'_>,
+    names: &mut Names,
+    stored: &[Term],
+    sorts: &[Sort],
+    facts: &[Term],
+) -> Option<(Vec<Term>, Vec<Term>)> {
+    let hidden: Vec<Term> = stored.iter().chain(facts).copied().collect();
+    let hidden = cx.pool.free_vars_of(&hidden);
+    let mut given: FxHashMap<Term, Term> = FxHashMap::default();
+    let mut facts = facts.to_vec();
+    let mut back = Substitution::new();
+    let mut terms = Vec::with_capacity(stored.len());
+    for (at, &term) in stored.iter().enumerate() {
+        if cx.pool.is_ground(term) {
+            terms.push(term);
+            continue;
+        }
+        if let Some(&name) = given.get(&term) {
+            terms.push(name);
+            continue;
+        }
+        let (passing, name) =
+            (names.of(cx, Use::Passing, at, sorts[at]), names.of(cx, Use::State, at, sorts[at]));
+        if let Node::Var(var) = *cx.pool.node(passing) {
+            back.set(var, name);
+        }
+        facts.push(cx.pool.eq(passing, term));
+        given.insert(term, name);
+        terms.push(name);
+    }
+    let all = cx.pool.and(facts);
+    let some = cx.pool.exists(&hidden, all);
+    let some = eliminate(cx.pool, some);
+    if cx.pool.has_quantifier(some) {
+        return None;
+    }
+    let some = cx.pool.substitute(some, &back);
+    Some((terms, conjuncts(cx, vec![some])))
+}
+
+fn conjuncts(cx: &mut Ctx<'_>, facts: Vec<Term>) -> Vec<Term> {
+    let all = cx.pool.and(facts);
+    if cx.pool.is_true(all) { Vec::new() } else { cx.pool.conjuncts(all) }
+}
+
+impl Names {
+    /// Names for states of these systems.
+    pub fn new(cx: &Ctx<'_>, imp: &Sts, spec: &Sts) -> Self {
+        let sorts = |sts: &Sts| sts.vars.iter().map(|var| cx.pool.var_info(var.var).sort).collect();
+        Self { imp: sorts(imp), spec: sorts(spec), bases: FxHashMap::default() }
+    }
+
+    /// The sorts of the values of `pair`, in the order of [`terms`]; guards keep values in their ranges.
+    pub fn sorts(&self, pair: &Pair) -> Vec<Sort> {
+        let imp = std::iter::repeat_n(&self.imp, pair.imp.len());
+        imp.chain(std::iter::repeat_n(&self.spec, pair.spec.len())).flatten().copied().collect()
+    }
+
+    /// The name of the value at position `at`.
+    fn of(&mut self, cx: &mut Ctx<'_>, what: Use, at: usize, sort: Sort) -> Term {
+        let base = *self.bases.entry((what, sort)).or_insert_with(|| cx.pool.declare("v", sort));
+        let name = cx.pool.indexed(base, u32::try_from(at).unwrap_or(u32::MAX));
+        cx.pool.var(name)
+    }
+}
+
+/// The pairs of concrete states `pair` stands for, one by one; `None` if a domain is not small.
+pub(crate) fn concretised(
+    cx: &mut Ctx<'_>,
+    names: &Names,
+    pair: &Pair,
+    doubt: bool,
+) -> Option<Vec<(Pair, bool)>> {
+    let mut open = vec![(terms(pair).collect::<Vec<Term>>(), Case { path: pair.path.clone(), doubt })];
+    for (at, sort) in names.sorts(pair).into_iter().enumerate() {
+        if open.iter().all(|(terms, _)| cx.pool.is_ground(terms[at])) {
+            continue;
+        }
+        let domain = cx.pool.finite_domain(sort).filter(|domain| domain.len() <= MAX_DOMAIN)?;
+        let mut next = Vec::new();
+        for (terms, case) in open {
+            if cx.pool.is_ground(terms[at]) {
+                next.push((terms, case));
+                continue;
+            }
+            for value in &domain {
+                let value = cx.pool.value(value.clone());
+                let fact = cx.pool.eq(terms[at], value);
+                let Some(case) = assume(cx, &case, fact) else { continue };
+                let same = terms[at];
+                let terms = terms.iter().map(|&term| if term == same { value } else { term }).collect();
+                next.push((terms, case));
+            }
+        }
+        open = next;
+    }
+    let pair =
+        |(terms, case): (Vec<Term>, Case)| (sorted(cx, with_terms(pair, &terms, Vec::new())), case.doubt);
+    Some(open.into_iter().map(pair).collect())
+}
+
+/// The concrete `pair` with every member once, in order of their values.
+fn sorted(cx: &Ctx<'_>, mut pair: Pair) -> Pair {
+    for members in [&mut pair.imp, &mut pair.spec] {
+        let values = |member: &Member| {
+            let values: Vec<Option<Value>> =
+                member.store.iter().map(|&term| cx.pool.as_value(term).cloned()).collect();
+            (member.loc, values)
+        };
+        members.sort_by_cached_key(values);
+        members.dedup();
+    }
+    pair
+}
+
+/// The facts connected to `terms` through shared variables; the path can hold, so the others say nothing.
+fn connected(cx: &Ctx<'_>, terms: &[Term], facts: &[Term]) -> Vec<Term> {
+    let mut reached: FxHashSet<VarId> = cx.pool.free_vars_of(terms).into_iter().collect();
+    let mut rest: Vec<(Term, Vec<VarId>)> =
+        facts.iter().map(|&fact| (fact, cx.pool.free_vars(fact))).collect();
+    let mut kept = Vec::new();
+    loop {
+        let (now, later): (Vec<_>, Vec<_>) =
+            rest.into_iter().partition(|(_, vars)| vars.iter().any(|var| reached.contains(var)));
+        if now.is_empty() {
+            return kept;
+        }
+        for (fact, vars) in now {
+            reached.extend(vars);
+            kept.push(fact);
+        }
+        rest = later;
+    }
+}
+
+/// A cheap necessary condition for [`covers`]: a constant covers only itself.
+fn may_cover(cx: &Ctx<'_>, big: &Pair, small: &Pair) -> bool {
+    big.fresh == 0 && terms(big).zip(terms(small)).all(|(b, s)| b == s || !cx.pool.is_ground(b))
+}
+
+/// Whether every pair of states `small` stands for is one of `big`.
+fn covers(cx: &mut Ctx<'_>, big: &Pair, small: &Pair) -> bool {
+    let mut names = Substitution::new();
+    let mut demands = Vec::new();
+    for (b, s) in terms(big).zip(terms(small)) {
+        match *cx.pool.node(b) {
+            Node::Var(name) => match names.get(name) {
+                None => {
+                    demands.push(cx.pool.domain_fact(cx.pool.var_info(name).sort, s));
+                    names.set(name, s);
+                }
+                Some(other) => demands.push(cx.pool.eq(other, s)),
+            },
+            _ => demands.push(cx.pool.eq(b, s)),
+        }
+    }
+    demands.extend(big.path.iter().map(|&fact| cx.pool.substitute(fact, &names)));
+    let demand = cx.pool.and(demands);
+    if cx.pool.has_quantifier(demand) {
+        return false;
+    }
+    let mut question = small.path.clone();
+    question.push(cx.pool.not(demand));
+    cx.decide(&question) == Decision::Unsat
+}
+
+/// The least general canonical state that stands for both.
+fn generalised(cx: &mut Ctx<'_>, names: &mut Names, old: &Pair, new: &Pair) -> Pair {
+    let mut given: FxHashMap<(Term, Term), Term> = FxHashMap::default();
+    let mut image = Vec::new();
+    let sorts = names.sorts(new);
+    for (at, (a, b)) in terms(old).zip(terms(new)).enumerate() {
+        if a == b && cx.pool.is_ground(a) {
+            image.push(a);
+            continue;
+        }
+        let name = *given.entry((a, b)).or_insert_with(|| names.of(cx, Use::State, at, sorts[at]));
+        image.push(name);
+    }
+    let path = shared(cx, old, new, &given);
+    with_terms(new, &image, path)
+}
+
+/// The facts of `old`, in the names of `given`, that hold in `new` too.
+fn shared(cx: &mut Ctx<'_>, old: &Pair, new: &Pair, given: &FxHashMap<(Term, Term), Term>) -> Vec<Term> {
+    let mut renaming = Substitution::new();
+    let mut in_new = Substitution::new();
+    for (a, b) in terms(old).zip(terms(new)) {
+        let (Node::Var(var), Some(&name)) = (cx.pool.node(a), given.get(&(a, b))) else { continue };
+        let var = *var;
+        if renaming.get(var).is_none() {
+            renaming.set(var, name);
+            in_new.set(var, b);
+        }
+    }
+    let mut kept = Vec::new();
+    for &fact in &old.path {
+        let there = cx.pool.substitute(fact, &in_new);
+        let mut question = new.path.clone();
+        question.push(cx.pool.not(there));
+        if cx.decide(&question) == Decision::Unsat {
+            kept.push(cx.pool.substitute(fact, &renaming));
+        }
+    }
+    conjuncts(cx, kept)
+}

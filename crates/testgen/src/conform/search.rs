@@ -1,0 +1,359 @@
+//! Breadth-first search through a product for a step the specification forbids.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+
+use ioxide_symex::Ctx;
+
+use super::branch::TooMany;
+use super::graph::SpecGraph;
+use super::product::{Next, Pair, Product, Step};
+use super::region::{Match, Names, Seen, Widening, canonical, concretised};
+
+/// Members of both sides beyond which a symbolic search gives up.
+const CROWD: usize = 24;
+
+/// How far to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// At most this many product states.
+    pub max_states: usize,
+    /// At most this many steps.
+    pub max_depth: u32,
+}
+
+impl Default for Bounds {
+    /// As deep as it goes, up to 20,000 product states.
+    fn default() -> Self {
+        Self { max_states: 20_000, max_depth: u32::MAX }
+    }
+}
+
+/// Whether product states that were seen before are looked into again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Revisit {
+    /// Yes: the search is a tree.
+    Always,
+    /// No; and states may be widened.
+    Never(Widening),
+    /// No, and they are taken apart into concrete ones, which must have small domains.
+    Concrete,
+}
+
+/// How a search ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Every product state was looked at, and none is unsafe.
+    Exhausted,
+    /// These steps may end in something forbidden.
+    Unsafe(Vec<Step>),
+    /// States at this depth were not looked into.
+    Depth,
+    /// There were too many states.
+    States,
+    /// A step has too many cases, or internal steps do not end.
+    Cases,
+    /// The watcher asked for it.
+    Stopped,
+}
+
+/// What a search did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Product states looked at.
+    pub states: usize,
+    /// States of the precomputed specification graph that were passed without a step.
+    pub passed: usize,
+    /// The greatest number of steps from the start.
+    pub depth: u32,
+    /// Steps that led to a state seen before.
+    pub merged: usize,
+    /// Steps the solver could not decide; they were taken in doubt.
+    pub doubts: usize,
+}
+
+/// Where the search may leave the precomputed graph of the specification.
+pub(crate) struct Shortcut<'g> {
+    pub graph: &'g SpecGraph,
+    /// Whether the mutation can matter in a state of the graph.
+    pub touches: Box<dyn Fn(&Pair) -> bool + 'g>,
+    /// Whether the mutation can matter for a step.
+    pub concerns: Box<dyn Fn(Step) -> bool + 'g>,
+}
+
+/// A state to look at.
+#[derive(Clone)]
+enum Item {
+    /// A product state.
+    Pair(Pair),
+    /// Both sides are in this state of the specification graph.
+    Diagonal(usize),
+}
+
+struct Node {
+    item: Item,
+    depth: u32,
+    parent: Option<(usize, Step)>,
+}
+
+/// A search in progress. Going on after [`End::Unsafe`] looks for the next unsafe state.
+pub(crate) struct Search<'p, 's> {
+    product: &'p Product<'s>,
+    shortcut: Option<Shortcut<'p>>,
+    revisit: Revisit,
+    bounds: Bounds,
+    names: Names,
+    seen: Seen,
+    on_graph: Vec<bool>,
+    nodes: Vec<Node>,
+    frontier: VecDeque<usize>,
+    /// Unsafe steps found and not yet handed out.
+    found: VecDeque<Vec<Step>>,
+    /// Every edge between product states, where they are wanted.
+    pub edges: Option<Vec<(usize, Step, usize)>>,
+    pub effort: Effort,
+    /// States were widened: an unsafe one may be out of reach.
+    pub widened: bool,
+    cut: bool,
+    crowded: bool,
+}
+
+impl<'p, 's> Search<'p, 's> {
+    pub fn new(product: &'p Product<'s>, revisit: Revisit, bounds: Bounds, names: Names) -> Self {
+        Self {
+            product,
+            shortcut: None,
+            revisit,
+            bounds,
+            names,
+            seen: Seen::default(),
+            on_graph: Vec::new(),
+            nodes: Vec::new(),
+            frontier: VecDeque::new(),
+            found: VecDeque::new(),
+            edges: None,
+            effort: Effort::default(),
+            widened: false,
+            cut: false,
+            crowded: false,
+        }
+    }
+
+    /// Uses the precomputed graph of the specification where the mutation does not matter.
+    pub fn with_shortcut(mut self, shortcut: Shortcut<'p>) -> Self {
+        self.on_graph = vec![false; shortcut.graph.len()];
+        self.shortcut = Some(shortcut);
+        self
+    }
+
+    /// Looks until something unsafe is found or nothing is left.
+    pub fn run(&mut self, cx: &mut Ctx<'_>, watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>) -> End {
+        if self.nodes.is_empty() && self.start(cx).is_err() {
+            return End::Cases;
+        }
+        if let Some(steps) = self.found.pop_front() {
+            return End::Unsafe(steps);
+        }
+        while let Some(at) = self.frontier.pop_front() {
+            if self.nodes[at].depth >= self.bounds.max_depth {
+                self.cut = true;
+                continue;
+            }
+            if self.nodes.len() > self.bounds.max_states {
+                return End::States;
+            }
+            if self.expand(cx, at).is_err() {
+                return End::Cases;
+            }
+            self.effort.depth = self.effort.depth.max(self.nodes[at].depth);
+            if let Some(steps) = self.found.pop_front() {
+                return End::Unsafe(steps);
+            }
+            if self.crowded {
+                return End::Cases;
+            }
+            if watch(&self.effort).is_break() {
+                return End::Stopped;
+            }
+        }
+        if self.cut { End::Depth } else { End::Exhausted }
+    }
+
+    /// The pairs found, the remembered forms and the names, for a graph made of them.
+    pub fn into_parts(self) -> (Vec<Pair>, Seen, Names, Vec<(usize, Step, usize)>) {
+        let pair = |node: Node| match node.item {
+            Item::Pair(pair) => Some(pair),
+            Item::Diagonal(_) => None,
+        };
+        let pairs = self.nodes.into_iter().filter_map(pair).collect();
+        (pairs, self.seen, self.names, self.edges.unwrap_or_default())
+    }
+
+    fn start(&mut self, cx: &mut Ctx<'_>) -> Result<(), TooMany> {
+        if let Some(shortcut) = &self.shortcut
+            && let Some(root) = shortcut.graph.root()
+        {
+            self.on_graph[root] = true;
+            self.push(Item::Diagonal(root), 0, None);
+            return Ok(());
+        }
+        for (pair, doubt) in self.product.initial(cx)? {
+            self.reach(cx, pair, doubt, 0, None);
+        }
+        Ok(())
+    }
+
+    fn expand(&mut self, cx: &mut Ctx<'_>, at: usize) -> Result<(), TooMany> {
+        match self.nodes[at].item.clone() {
+            Item::Pair(pair) => {
+                self.effort.states += 1;
+                let steps = self.product.steps();
+                self.expand_pair(cx, at, &pair, &steps)
+            }
+            Item::Diagonal(node) => self.expand_diagonal(cx, at, node),
+        }
+    }
+
+    fn expand_pair(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        at: usize,
+        pair: &Pair,
+        steps: &[Step],
+    ) -> Result<(), TooMany> {
+        let depth = self.nodes[at].depth;
+        for &step in steps {
+            for next in self.product.after(cx, pair, step)? {
+                match next {
+                    Next::Fail { doubt } => {
+                        self.effort.doubts += usize::from(doubt);
+                        let steps = self.trace(at, step);
+                        if !self.found.contains(&steps) {
+                            self.found.push_back(steps);
+                        }
+                    }
+                    Next::Pair { pair, doubt } => self.reach(cx, pair, doubt, depth + 1, Some((at, step))),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows the edges of the graph; takes the steps the mutation concerns in the product.
+    fn expand_diagonal(&mut self, cx: &mut Ctx<'_>, at: usize, node: usize) -> Result<(), TooMany> {
+        let Some(shortcut) = &self.shortcut else { return Ok(()) };
+        let pair = shortcut.graph.pair(node);
+        let touched = (shortcut.touches)(pair);
+        let concerns = |step: Step| touched && (shortcut.concerns)(step);
+        let follow = shortcut.graph.edges(node).iter().copied().filter(|(step, _)| !concerns(*step));
+        let follow: Vec<(Step, usize)> = follow.collect();
+        let steps: Vec<Step> = self.product.steps().into_iter().filter(|&step| concerns(step)).collect();
+        let pair = pair.clone();
+        if steps.is_empty() {
+            self.effort.passed += 1;
+        } else {
+            self.effort.states += 1;
+            self.expand_pair(cx, at, &pair, &steps)?;
+        }
+        let depth = self.nodes[at].depth + 1;
+        for (step, to) in follow {
+            self.reach_graph(to, depth, Some((at, step)));
+        }
+        Ok(())
+    }
+
+    fn reach_graph(&mut self, to: usize, depth: u32, parent: Option<(usize, Step)>) {
+        if !self.on_graph[to] {
+            self.on_graph[to] = true;
+            self.push(Item::Diagonal(to), depth, parent);
+        }
+    }
+
+    /// Goes on from `pair`; a crowd of symbolic states is left to a search state by state.
+    fn reach(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        pair: Pair,
+        doubt: bool,
+        depth: u32,
+        parent: Option<(usize, Step)>,
+    ) {
+        let pair = canonical(cx, &mut self.names, pair);
+        self.crowded |= self.revisit != Revisit::Concrete && pair.imp.len() + pair.spec.len() > CROWD;
+        if pair.is_diagonal()
+            && let Some(shortcut) = &self.shortcut
+            && let Some(node) = shortcut.graph.find(cx, &pair)
+        {
+            self.effort.merged += 1;
+            self.reach_graph(node, depth, parent);
+            return;
+        }
+        let widening = match self.revisit {
+            Revisit::Concrete => {
+                match concretised(cx, &self.names, &pair, doubt) {
+                    Some(pairs) => pairs
+                        .into_iter()
+                        .for_each(|pair| self.visit(cx, pair, depth, parent, Widening::Never)),
+                    None => self.cut = true,
+                }
+                return;
+            }
+            Revisit::Never(widening) => widening,
+            Revisit::Always => {
+                self.push(Item::Pair(pair), depth, parent);
+                return;
+            }
+        };
+        self.visit(cx, (pair, doubt), depth, parent, widening);
+    }
+
+    /// Remembers a state and goes on from it, unless it is covered.
+    fn visit(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        (pair, doubt): (Pair, bool),
+        depth: u32,
+        parent: Option<(usize, Step)>,
+        widening: Widening,
+    ) {
+        // A state that may not exist must not stand for others.
+        if doubt {
+            self.effort.doubts += 1;
+            self.push(Item::Pair(pair), depth, parent);
+            return;
+        }
+        let number = self.nodes.len();
+        let to = match self.seen.visit(cx, &mut self.names, pair, number, widening) {
+            Match::New(pair) => self.push(Item::Pair(pair), depth, parent),
+            Match::Widened(pair) => {
+                self.widened = true;
+                self.push(Item::Pair(pair), depth, parent)
+            }
+            Match::Covered(known) => {
+                self.effort.merged += 1;
+                known
+            }
+        };
+        if let (Some(edges), Some((from, step))) = (&mut self.edges, parent) {
+            edges.push((from, step, to));
+        }
+    }
+
+    fn push(&mut self, item: Item, depth: u32, parent: Option<(usize, Step)>) -> usize {
+        self.nodes.push(Node { item, depth, parent });
+        self.frontier.push_back(self.nodes.len() - 1);
+        self.nodes.len() - 1
+    }
+
+    /// The steps to `at`, then `last`.
+    fn trace(&self, at: usize, last: Step) -> Vec<Step> {
+        let mut steps = vec![last];
+        let mut at = at;
+        while let Some((parent, step)) = self.nodes[at].parent {
+            steps.push(step);
+            at = parent;
+        }
+        steps.reverse();
+        steps
+    }
+}

@@ -1,0 +1,130 @@
+//! Conformance on the examples: known answers, shortest witnesses, proofs.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use ioxide_lang::{Options as LoadOptions, load};
+use ioxide_model::label::Label;
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_smt::stack::{Config, stack};
+use ioxide_symex::Ctx;
+use ioxide_testgen::conform::join::join;
+use ioxide_testgen::conform::{Answer, Completion, Doubt, Options, Proof, Verdict, conform};
+
+fn model(name: &str, text: &str) -> Model {
+    let mut sources = Sources::new();
+    let file = sources.add(name, text.to_owned());
+    let loaded = load(&sources, file, &LoadOptions::default());
+    loaded.model.unwrap_or_else(|| panic!("{name}: {:?}", loaded.diagnostics))
+}
+
+fn example(name: &str) -> Model {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+    model(name, &std::fs::read_to_string(path).expect("the example is there"))
+}
+
+fn compared(imp: &Model, mut spec: Model, options: &Options) -> (Verdict, Vec<String>) {
+    let imp = join(&mut spec, imp).expect("the messages agree");
+    let mut solver = stack(&Config::default());
+    let mut cx = Ctx::new(&mut spec, &mut solver);
+    let verdict =
+        conform(&mut cx, &imp, options, &mut |_| ControlFlow::Continue(())).expect("the messages agree");
+    let shown = match &verdict.answer {
+        Answer::Fails(witness) => {
+            witness.trace.labels.iter().map(|label| label.show(cx.pool, cx.sts)).collect()
+        }
+        _ => Vec::new(),
+    };
+    (verdict, shown)
+}
+
+#[test]
+fn the_six_brp_mutants_have_witnesses_of_the_known_lengths() {
+    for (mutant, length) in [("m1", 4), ("m2", 12), ("m3", 4), ("m4", 6), ("m5", 18), ("m6", 6)] {
+        let (_, witness) =
+            compared(&example(&format!("brp/{mutant}.iox")), example("brp/spec.iox"), &Options::default());
+        assert_eq!(witness.len(), length, "{mutant}: {witness:?}");
+    }
+}
+
+#[test]
+fn specifications_conform_to_themselves() {
+    for name in ["brp/spec.iox", "cas/cas.iox", "cas/cas.as", "adder.iox"] {
+        let (verdict, witness) = compared(&example(name), example(name), &Options::default());
+        assert!(matches!(verdict.answer, Answer::Conforms(_)), "{name}: {:?} {witness:?}", verdict);
+    }
+}
+
+/// Where the specification may be in several states, one of them may ignore an input another one
+/// takes: completed, the model does more than the specification says (003 sec. 4.3).
+#[test]
+fn a_nondeterministic_model_conforms_to_itself_as_long_as_it_is_not_completed() {
+    let with = |completion| {
+        let options = Options { completion, ..Options::default() };
+        compared(&example("slot-machine.iox"), example("slot-machine.iox"), &options).0.answer
+    };
+    assert!(matches!(with(Completion::Angelic), Answer::Fails(_)));
+    assert!(matches!(with(Completion::Restricted), Answer::Conforms(_)));
+    assert!(matches!(with(Completion::None), Answer::Conforms(_)));
+}
+
+#[test]
+fn the_two_car_alarms_conform_to_each_other_but_for_their_data() {
+    for (imp, spec) in [("cas/cas.iox", "cas/cas.as"), ("cas/cas.as", "cas/cas.iox")] {
+        let (verdict, witness) = compared(&example(imp), example(spec), &Options::default());
+        assert_eq!(verdict.answer, Answer::Conforms(Proof::Exhausted), "{imp}, {spec}: {witness:?}");
+    }
+}
+
+const COUNTER: &str = "model Counter { input up(by: int) output at(n: int) var x: int = 0
+    state idle { on up when by > 0 { x = x + by } -> busy }
+    state busy { emit at(n: x) -> idle } }";
+
+#[test]
+fn an_endless_model_is_proven_by_widening() {
+    let bounded = COUNTER.replace("by > 0", "1 <= by <= 10");
+    let (verdict, _) = compared(&model("a.iox", &bounded), model("b.iox", &bounded), &Options::default());
+    assert_eq!(verdict.answer, Answer::Conforms(Proof::Widened));
+    // Without bounds on the input, one state stands for all: nothing is widened.
+    let (verdict, _) = compared(&model("a.iox", COUNTER), model("b.iox", COUNTER), &Options::default());
+    assert_eq!(verdict.answer, Answer::Conforms(Proof::Exhausted));
+}
+
+#[test]
+fn a_fault_deep_in_an_endless_model_is_found_and_a_depth_bound_is_no_proof() {
+    let faulty = COUNTER.replace("emit at(n: x)", "emit at(n: if x == 3 then 4 else x)");
+    let (verdict, witness) = compared(&model("a.iox", &faulty), model("b.iox", COUNTER), &Options::default());
+    assert!(matches!(verdict.answer, Answer::Fails(_)));
+    assert_eq!(witness, ["?up(by: 3)", "!at(n: 4)"]);
+    let mut options = Options::default();
+    options.bounds.max_depth = 1;
+    let (verdict, _) = compared(&model("a.iox", &faulty), model("b.iox", COUNTER), &options);
+    assert_eq!(verdict.answer, Answer::Unknown(Doubt::Depth(1)));
+}
+
+#[test]
+fn silence_and_foreign_messages_are_witnesses_too() {
+    let silent = COUNTER.replace("emit at(n: x)", "emit at(n: x) when x < 10");
+    let (verdict, witness) = compared(&model("a.iox", &silent), model("b.iox", COUNTER), &Options::default());
+    let Answer::Fails(found) = &verdict.answer else { panic!("{verdict:?}") };
+    assert_eq!(found.trace.labels.last(), Some(&Label::Quiescence), "{witness:?}");
+    let chatty = COUNTER
+        .replace("output at", "output hello output at")
+        .replace("state busy {", "state busy { emit hello -> idle ");
+    let (_, witness) = compared(&model("a.iox", &chatty), model("b.iox", COUNTER), &Options::default());
+    assert_eq!(witness, ["?up(by: 1)", "!hello"]);
+}
+
+#[test]
+fn completion_decides_what_an_ignored_input_means() {
+    let spec = "model M { input a output b state s { on a -> t } state t { emit b -> s } }";
+    let deaf = "model M { input a output b state s { } state t { emit b -> s } }";
+    let with = |completion| {
+        let options = Options { completion, ..Options::default() };
+        compared(&model("a.iox", deaf), model("b.iox", spec), &options).0.answer
+    };
+    assert!(matches!(with(Completion::Angelic), Answer::Fails(_)));
+    assert!(matches!(with(Completion::Restricted), Answer::Fails(_)));
+    assert_eq!(with(Completion::None), Answer::Conforms(Proof::Exhausted));
+}

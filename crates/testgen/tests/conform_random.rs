@@ -1,0 +1,89 @@
+//! Random pairs of small models: the symbolic check against enumeration, both ways.
+//!
+//! `IOXIDE_PAIRS` sets how many pairs are tried.
+
+mod pairs;
+
+use std::ops::ControlFlow;
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::{Model, Sts};
+use ioxide_smt::brute::Brute;
+use ioxide_smt::solver::Solver;
+use ioxide_smt::stack::{Config, stack};
+use ioxide_symex::{After, Ctx, Observed};
+use ioxide_testgen::conform::explicit::{Budget, Found, ioco};
+use ioxide_testgen::conform::{Answer, Completion, Options, Witness, conform};
+
+use self::pairs::Pairs;
+
+fn n_pairs() -> u64 {
+    std::env::var("IOXIDE_PAIRS").ok().and_then(|text| text.parse().ok()).unwrap_or(600)
+}
+
+/// What the symbolic check says of `imp` against the specification.
+fn symbolic(spec: &Model, imp: &Sts, completion: Completion, solver: &mut dyn Solver) -> Answer {
+    let mut spec = spec.clone();
+    let options = Options { completion, ..Options::default() };
+    let mut cx = Ctx::new(&mut spec, solver);
+    let verdict = conform(&mut cx, imp, &options, &mut |_| ControlFlow::Continue(())).expect("same messages");
+    if let Answer::Fails(witness) = &verdict.answer {
+        assert_forbidden(&mut cx, witness);
+    }
+    verdict.answer
+}
+
+fn assert_forbidden(cx: &mut Ctx<'_>, witness: &Witness) {
+    let (last, before) = witness.trace.labels.split_last().expect("a witness has a label");
+    let mut after = After::new(cx);
+    for label in before {
+        assert_eq!(after.observe(cx, label).expect("allowed"), Observed::Allowed);
+    }
+    assert!(matches!(last, Label::Output(..) | Label::Quiescence));
+    assert!(after.observe(cx, last).is_err());
+}
+
+#[test]
+fn conform_agrees_with_enumeration_on_random_pairs() {
+    let (mut conforming, mut failing) = (0, 0);
+    for seed in 0..n_pairs() {
+        let pair = Pairs::new(seed).pair();
+        let mut brute = Brute::new();
+        let mut layers = stack(&Config::default());
+        for (imp, spec) in [(&pair.one, &pair.other), (&pair.other, &pair.one)] {
+            for completion in [Completion::Angelic, Completion::None] {
+                let model = Model { pool: pair.pool.clone(), sts: spec.clone() };
+                let expected = ioco(&pair.pool, imp, spec, completion, Budget::default());
+                let solver: &mut dyn Solver = if seed % 8 == 0 { &mut layers } else { &mut brute };
+                let answer = symbolic(&model, imp, completion, solver);
+                match (&expected, &answer) {
+                    (Found::Conforms, Answer::Conforms(_)) => conforming += 1,
+                    (Found::Fails(trace), Answer::Fails(witness)) => {
+                        failing += 1;
+                        assert_eq!(trace.len(), witness.trace.len(), "seed {seed}: {trace:?} {witness:?}");
+                    }
+                    _ => panic!("seed {seed}, {completion:?}: {expected:?} but {answer:?}"),
+                }
+            }
+        }
+    }
+    assert!(
+        n_pairs() < 100 || (conforming > n_pairs() / 8 && failing > n_pairs() / 8),
+        "{conforming} {failing}"
+    );
+}
+
+#[test]
+fn a_restricted_completion_finds_nothing_that_the_full_one_does_not() {
+    for seed in 0..n_pairs() / 4 {
+        let pair = Pairs::new(seed).pair();
+        let model = Model { pool: pair.pool.clone(), sts: pair.other.clone() };
+        let mut brute = Brute::new();
+        let same = symbolic(&model, &pair.other, Completion::Restricted, &mut brute);
+        assert!(matches!(same, Answer::Conforms(_)), "seed {seed}: {same:?}");
+        if matches!(symbolic(&model, &pair.one, Completion::Restricted, &mut brute), Answer::Fails(_)) {
+            let full = ioco(&pair.pool, &pair.one, &pair.other, Completion::Angelic, Budget::default());
+            assert!(matches!(full, Found::Fails(_)), "seed {seed}");
+        }
+    }
+}
