@@ -15,17 +15,20 @@
 mod adaptive;
 mod characterise;
 mod pairs;
+mod refine;
 mod splitting;
+mod way;
 
 pub use adaptive::{AdaptiveTree, Taste, adaptive_trees, harmonised_identifiers};
 pub use characterise::{characterising_set, identifying_words, singling_word, state_identifiers};
 pub use pairs::SeparatingWords;
 pub use splitting::SplittingTree;
+pub(crate) use way::Way;
 
 use ioxide_model::index::{Idx, IndexVec};
 
 use crate::cover::StateCover;
-use crate::mealy::{InputId, OutputId, Spec, StateId};
+use crate::mealy::{Spec, StateId};
 use crate::word::Word;
 
 /// What words cost in a suite: the choices of this module are made by it.
@@ -66,40 +69,4 @@ impl Weights {
     pub fn cost_of_all(&self, identifiers: &IndexVec<StateId, Vec<Word>>) -> f64 {
         identifiers.iter_enumerated().map(|(state, words)| self.uses[state] * self.cost(words)).sum()
     }
-}
-
-/// The outputs for a word, as one number where they fit: equal keys of one
-/// word mean equal answers.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum AnswerKey {
-    /// The outputs as digits.
-    Packed(u128),
-    /// The outputs of a word too long for that.
-    Full(Vec<OutputId>),
-}
-
-/// What `state` answers to `word`, and the state it ends in.
-pub(crate) fn answer(spec: &Spec, state: StateId, word: &[InputId]) -> (AnswerKey, StateId) {
-    let base = spec.names().outputs.len() as u128;
-    let mut at = state;
-    let mut key = Some(0_u128);
-    for &input in word {
-        let digit = spec.output(at, input).index() as u128;
-        key = key.and_then(|key| key.checked_mul(base)?.checked_add(digit));
-        at = spec.next(at, input);
-    }
-    match key {
-        Some(key) => (AnswerKey::Packed(key), at),
-        None => (AnswerKey::Full(outputs(spec, state, word)), at),
-    }
-}
-
-fn outputs(spec: &Spec, state: StateId, word: &[InputId]) -> Vec<OutputId> {
-    let mut at = state;
-    let step = |&input: &InputId| {
-        let output = spec.output(at, input);
-        at = spec.next(at, input);
-        output
-    };
-    word.iter().map(step).collect()
 }

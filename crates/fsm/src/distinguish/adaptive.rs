@@ -14,9 +14,9 @@
 //! [LeeYannakakis94]: see [`super::SplittingTree`].
 
 use ioxide_model::index::{Idx, IndexVec};
-use rustc_hash::FxHashMap;
 
-use crate::distinguish::{AnswerKey, SplittingTree, Weights, answer};
+use crate::distinguish::refine::{Groups, Refiner};
+use crate::distinguish::{SplittingTree, Weights};
 use crate::mealy::{InputId, Spec, StateId};
 use crate::word::{Word, without_prefixes};
 
@@ -46,11 +46,12 @@ pub enum Taste {
 pub fn adaptive_trees(spec: &Spec, splitting: &SplittingTree, taste: Taste) -> Vec<AdaptiveTree> {
     let mut trees = Vec::new();
     let mut open: Vec<Vec<StateId>> = vec![spec.states().collect()];
+    let mut grower = Grower::new(spec, splitting, taste);
     while let Some(states) = open.pop() {
         if states.len() < 2 {
             continue;
         }
-        let tree = Grower { spec, splitting, taste }.tree(&states);
+        let tree = grower.tree(&states);
         open.extend(tree.together.iter().cloned());
         trees.push(tree);
     }
@@ -97,115 +98,160 @@ fn path_identifiers(spec: &Spec, splitting: &SplittingTree, taste: Taste) -> Ind
 /// States of a tree node: where each started and where it is now.
 type Tokens = Vec<(StateId, StateId)>;
 
+/// An input, or none, and a word of the splitting tree after it.
+#[derive(Clone, Copy)]
+struct Candidate<'a> {
+    first: Option<InputId>,
+    rest: &'a [InputId],
+}
+
+impl Candidate<'_> {
+    fn inputs(&self) -> impl Iterator<Item = InputId> {
+        self.first.into_iter().chain(self.rest.iter().copied())
+    }
+
+    fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.rest.len()
+    }
+}
+
 struct Grower<'a> {
     spec: &'a Spec,
     splitting: &'a SplittingTree,
     taste: Taste,
+    refiner: Refiner<'a>,
+    /// The groups of the candidate under consideration, and of a whole node.
+    groups: Groups,
+    /// How many tokens are in each state of the node.
+    weights: Vec<u32>,
+    /// Scratch: sizes of groups, and groups with places.
+    sizes: Vec<u32>,
+    pairs: Vec<(u32, u32)>,
 }
 
-/// What a word does to a node: its parts, and how many states it lets meet.
-struct Split {
-    word: Word,
-    parts: Vec<Tokens>,
-    lost: usize,
-}
+impl<'a> Grower<'a> {
+    fn new(spec: &'a Spec, splitting: &'a SplittingTree, taste: Taste) -> Self {
+        Self {
+            spec,
+            splitting,
+            taste,
+            refiner: Refiner::new(spec),
+            groups: Groups::default(),
+            weights: Vec::new(),
+            sizes: Vec::new(),
+            pairs: Vec::new(),
+        }
+    }
 
-impl Grower<'_> {
-    fn tree(&self, states: &[StateId]) -> AdaptiveTree {
+    fn tree(&mut self, states: &[StateId]) -> AdaptiveTree {
         let mut tree = AdaptiveTree { paths: Vec::new(), together: Vec::new() };
         let start: Tokens = states.iter().map(|&state| (state, state)).collect();
         let mut open = vec![(Word::new(), start)];
         while let Some((path, tokens)) = open.pop() {
-            let best = self.best_split(&tokens);
-            let Some(split) = best else {
+            let Some(best) = self.best_split(&tokens) else {
                 if tokens.len() > 1 {
                     tree.together.push(tokens.iter().map(|&(start, _)| start).collect());
                 }
                 tree.paths.extend(tokens.into_iter().map(|(start, _)| (start, path.clone())));
                 continue;
             };
-            for part in split.parts {
-                open.push(([path.as_slice(), &split.word].concat(), part));
+            let mut longer = path;
+            longer.extend(best.inputs());
+            for part in self.parts(&tokens, best) {
+                open.push((longer.clone(), part));
             }
         }
         tree
     }
 
     /// The word to the grower's taste; `None` if all tokens are in one state.
-    fn best_split(&self, tokens: &Tokens) -> Option<Split> {
+    fn best_split(&mut self, tokens: &Tokens) -> Option<Candidate<'a>> {
         let mut here: Vec<StateId> = tokens.iter().map(|&(_, now)| now).collect();
         here.sort_unstable();
+        self.weights.clear();
+        self.weights.extend(here.chunk_by(|a, b| a == b).map(|same| same.len() as u32));
         here.dedup();
         if here.len() < 2 {
             return None;
         }
-        let candidates = match self.taste {
-            Taste::Given => vec![self.splitting.word_for(&here).to_vec()],
-            Taste::KeepApart | Taste::SplitMost => self.candidates(&here),
-        };
-        let mut best: Option<(f64, f64, Split)> = None;
-        for word in candidates {
-            let split = self.apply(tokens, word);
-            if split.parts.len() < 2 {
-                continue;
-            }
-            let (first, second) = self.value(&split);
+        let mut best: Option<(f64, f64, Candidate<'a>)> = None;
+        for candidate in self.candidates(&here) {
+            let Some((first, second)) = self.value(&here, candidate) else { continue };
             if best.as_ref().is_none_or(|best| (first, second) > (best.0, best.1)) {
-                best = Some((first, second, split));
+                best = Some((first, second, candidate));
             }
         }
-        best.map(|(_, _, split)| split)
+        best.map(|(_, _, candidate)| candidate)
     }
 
-    fn value(&self, split: &Split) -> (f64, f64) {
-        let length = split.word.len() as f64;
-        let parts = split.parts.len() as f64 / length;
-        match self.taste {
-            Taste::SplitMost => {
-                let together: usize = split.parts.iter().map(|part| part.len() * part.len()).sum();
-                (-((together + split.lost) as f64) * length.sqrt(), parts)
-            }
-            Taste::KeepApart | Taste::Given => (-(split.lost as f64), parts),
+    /// How good it is to apply `candidate` to the states `here`; `None` if they all answer alike.
+    fn value(&mut self, here: &[StateId], candidate: Candidate<'a>) -> Option<(f64, f64)> {
+        self.groups.restart_together(here);
+        self.refiner.apply(&mut self.groups, candidate.inputs());
+        if self.groups.count < 2 {
+            return None;
         }
+        let length = candidate.len() as f64;
+        let parts = self.groups.count as f64 / length;
+        let lost = here.len() - self.distinct();
+        Some(match self.taste {
+            Taste::SplitMost => (-((self.together() + lost) as f64) * length.sqrt(), parts),
+            Taste::KeepApart | Taste::Given => (-(lost as f64), parts),
+        })
+    }
+
+    /// How many different pairs of a group and a place there are.
+    fn distinct(&mut self) -> usize {
+        self.pairs.clear();
+        let place = |(&group, at): (&u32, &StateId)| (group, at.index() as u32);
+        self.pairs.extend(self.groups.of.iter().zip(&self.groups.at).map(place));
+        self.pairs.sort_unstable();
+        self.pairs.dedup();
+        self.pairs.len()
+    }
+
+    /// The sum of the squares of the tokens of each group.
+    fn together(&mut self) -> usize {
+        self.sizes.clear();
+        self.sizes.resize(self.groups.count, 0);
+        for (&group, &weight) in self.groups.of.iter().zip(&self.weights) {
+            self.sizes[group as usize] += weight;
+        }
+        self.sizes.iter().map(|&size| size as usize * size as usize).sum()
     }
 
     /// The tree's word for the states, and each input alone or followed by the
     /// tree's word for the states it leads to.
-    fn candidates(&self, here: &[StateId]) -> Vec<Word> {
-        let mut words = vec![self.splitting.word_for(here).to_vec()];
+    fn candidates(&self, here: &[StateId]) -> Vec<Candidate<'a>> {
+        let whole = Candidate { first: None, rest: self.splitting.word_for(here) };
+        let mut words = vec![whole];
+        if self.taste == Taste::Given {
+            return words;
+        }
+        let mut images = Vec::with_capacity(here.len());
         for x in self.spec.inputs() {
             if here.iter().any(|&state| self.spec.output(state, x) != self.spec.output(here[0], x)) {
-                words.push(vec![x]);
+                words.push(Candidate { first: Some(x), rest: &[] });
             }
-            let images: Vec<StateId> = here.iter().map(|&state| self.spec.next(state, x)).collect();
-            let tail = self.splitting.word_for(&images);
-            if !tail.is_empty() {
-                words.push([&[x], tail].concat());
+            images.clear();
+            images.extend(here.iter().map(|&state| self.spec.next(state, x)));
+            let rest = self.splitting.word_for(&images);
+            if !rest.is_empty() {
+                words.push(Candidate { first: Some(x), rest });
             }
         }
         words
     }
 
-    fn apply(&self, tokens: &Tokens, word: Word) -> Split {
-        let mut groups: FxHashMap<AnswerKey, usize> = FxHashMap::default();
-        let mut parts: Vec<Tokens> = Vec::new();
-        for &(start, now) in tokens {
-            let (key, at) = answer(self.spec, now, &word);
-            let part = *groups.entry(key).or_insert_with(|| {
-                parts.push(Tokens::new());
-                parts.len() - 1
-            });
-            parts[part].push((start, at));
+    /// What `candidate` makes of the node: tokens with the same answer, moved on.
+    fn parts(&mut self, tokens: &Tokens, candidate: Candidate<'_>) -> Vec<Tokens> {
+        let here: Vec<StateId> = tokens.iter().map(|&(_, now)| now).collect();
+        self.groups.restart_together(&here);
+        self.refiner.apply(&mut self.groups, candidate.inputs());
+        let mut parts = vec![Tokens::new(); self.groups.count];
+        for (i, &(start, _)) in tokens.iter().enumerate() {
+            parts[self.groups.of[i] as usize].push((start, self.groups.at[i]));
         }
-        let lost = distinct(tokens).saturating_sub(parts.iter().map(distinct).sum());
-        Split { word, parts, lost }
+        parts
     }
-}
-
-/// How many different states the tokens are in.
-fn distinct(tokens: &Tokens) -> usize {
-    let mut here: Vec<usize> = tokens.iter().map(|&(_, now)| now.index()).collect();
-    here.sort_unstable();
-    here.dedup();
-    here.len()
 }

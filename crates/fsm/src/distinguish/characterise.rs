@@ -9,12 +9,14 @@
 //! [FBKAG91]: S. Fujiwara et al., "Test Selection Based on Finite State
 //! Models", IEEE Transactions on Software Engineering 17(6), 1991.
 
-use ioxide_model::index::IndexVec;
-use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
-use crate::distinguish::{SplittingTree, Weights, answer};
+use ioxide_model::index::{Idx, IndexVec};
+
+use crate::distinguish::refine::{Groups, Refiner};
+use crate::distinguish::way::{Meeting, Way};
+use crate::distinguish::{SplittingTree, Weights};
 use crate::mealy::{InputId, Spec, StateId};
-use crate::partition;
 use crate::word::{Word, without_prefixes};
 
 /// Above this many states only the words of a splitting tree are tried.
@@ -23,18 +25,17 @@ const MANY_STATES: usize = 400;
 /// A set of words that separates every two states of `spec`.
 #[must_use]
 pub fn characterising_set(spec: &Spec, splitting: &SplittingTree, weights: &Weights) -> Vec<Word> {
-    let n = spec.n_states();
-    let mut classes = vec![0; n];
+    let mut blocks = Blocks { spec, splitting, refiner: Refiner::new(spec), groups: Groups::default() };
+    let start: Vec<StateId> = spec.states().collect();
+    let mut classes = vec![0; start.len()];
     let mut words: Vec<Word> = Vec::new();
-    let mut here: Vec<StateId> = spec.states().collect();
-    while count(&classes) < n {
-        let appended =
-            if words.is_empty() { None } else { best_block(spec, splitting, &classes, &here, 0.0) };
-        let start: Vec<StateId> = spec.states().collect();
-        let most = together(&classes) as f64 / (weights.access + 1.0);
+    let mut here = start.clone();
+    while count(&classes) < start.len() {
+        let appended = if words.is_empty() { None } else { blocks.best(&classes, &here, 0.0) };
+        let most = together(&classes, count(&classes)) as f64 / (weights.access + 1.0);
         let fresh = match &appended {
             Some(appended) if appended.value >= most => None,
-            _ => best_block(spec, splitting, &classes, &start, weights.access),
+            _ => blocks.best(&classes, &start, weights.access),
         };
         match (appended, fresh) {
             (Some(appended), fresh) if fresh.as_ref().is_none_or(|fresh| appended.value >= fresh.value) => {
@@ -67,11 +68,13 @@ pub fn identifying_words(spec: &Spec, splitting: &SplittingTree, state: StateId)
         return Vec::new();
     }
     let mut words = Vec::new();
+    let mut way = Way::default();
     let mut open: Vec<StateId> = spec.states().filter(|&other| other != state).collect();
     while !open.is_empty() {
         let word = singling_word(spec, splitting, state, &open);
         let before = open.len();
-        open.retain(|&other| spec.separated_at(state, other, &word).is_none());
+        way.follow(spec, state, &word);
+        open.retain(|&other| way.end(spec, other) == 0);
         if open.len() == before {
             break;
         }
@@ -86,106 +89,95 @@ pub fn singling_word(spec: &Spec, splitting: &SplittingTree, state: StateId, oth
     let mut word = Word::new();
     let mut at = state;
     let mut open: Vec<StateId> = others.to_vec();
+    let mut way = Way::default();
     loop {
         open.sort_unstable();
         open.dedup();
         open.retain(|&other| other != at);
-        let candidate = |block| {
+        let candidate = |block: &'_ [InputId]| {
             let (mut gone, mut met) = (0, 0);
+            way.follow(spec, at, block);
             for &other in &open {
-                match meeting(spec, at, other, block) {
-                    Meeting::Separated => gone += 1,
+                match way.meeting(spec, other) {
+                    Meeting::Separated(_) => gone += 1,
                     Meeting::Met => met += 1,
                     Meeting::Open => (),
                 }
             }
-            (f64::from(gone - 2 * met), f64::from(gone) / block.len().max(1) as f64, block, gone)
+            (f64::from(gone - 2 * met), f64::from(gone) / block.len().max(1) as f64, gone)
         };
-        let blocks = splitting.words_of(at).into_iter().map(candidate).filter(|&(_, _, _, gone)| gone > 0);
-        let best = blocks.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        let Some((_, _, block, _)) = best else { return word };
-        open.retain(|&other| spec.separated_at(at, other, block).is_none());
+        let Some(block) = best_block(splitting.words_of(at), candidate) else { return word };
+        way.follow(spec, at, block);
+        open.retain(|&other| way.end(spec, other) == 0);
         open.iter_mut().for_each(|other| *other = spec.after(*other, block));
         at = spec.after(at, block);
         word.extend_from_slice(block);
     }
 }
 
-/// What becomes of two states under a word.
-enum Meeting {
-    /// They answer differently.
-    Separated,
-    /// They end in one state, having answered alike.
-    Met,
-    /// Neither.
-    Open,
-}
-
-fn meeting(spec: &Spec, a: StateId, b: StateId, word: &[InputId]) -> Meeting {
-    let (mut a, mut b) = (a, b);
-    for &input in word {
-        if spec.output(a, input) != spec.output(b, input) {
-            return Meeting::Separated;
-        }
-        (a, b) = (spec.next(a, input), spec.next(b, input));
-        if a == b {
-            return Meeting::Met;
-        }
-    }
-    Meeting::Open
+/// The last of the blocks of the greatest value that separate anything.
+fn best_block<'b>(
+    blocks: Vec<&'b [InputId]>,
+    mut value: impl FnMut(&'b [InputId]) -> (f64, f64, i32),
+) -> Option<&'b [InputId]> {
+    let valued = blocks.into_iter().map(|block| (value(block), block));
+    let useful = valued.filter(|((_, _, gone), _)| *gone > 0);
+    useful.max_by(|(a, _), (b, _)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))).map(|(_, block)| block)
 }
 
 struct Choice {
     word: Word,
-    classes: Vec<usize>,
+    classes: Vec<u32>,
     value: f64,
 }
 
-/// The block of symbols that, applied in `here`, separates most pairs of
-/// equal class per cost.
-fn best_block(
-    spec: &Spec,
-    splitting: &SplittingTree,
-    classes: &[usize],
-    here: &[StateId],
-    overhead: f64,
-) -> Option<Choice> {
-    let pairs = together(classes);
-    let mut best: Option<Choice> = None;
-    for word in blocks(spec, splitting, classes, here) {
-        let classes = refined(spec, classes, here, &word);
-        let gain = pairs - together(&classes);
-        let value = gain as f64 / (word.len() as f64 + overhead);
-        if gain > 0 && best.as_ref().is_none_or(|best| value > best.value) {
-            best = Some(Choice { word, classes, value });
-        }
-    }
-    best
+/// Looks for blocks of symbols to apply next.
+struct Blocks<'a> {
+    spec: &'a Spec,
+    splitting: &'a SplittingTree,
+    refiner: Refiner<'a>,
+    groups: Groups,
 }
 
-/// Words of the splitting tree for states of one class, each alone and after each input.
-fn blocks(spec: &Spec, splitting: &SplittingTree, classes: &[usize], here: &[StateId]) -> Vec<Word> {
-    let mut groups: FxHashMap<usize, Vec<StateId>> = FxHashMap::default();
-    let mut order = Vec::new();
-    for (&class, &state) in classes.iter().zip(here) {
-        let group = groups.entry(class).or_insert_with(|| {
-            order.push(class);
-            Vec::new()
-        });
-        group.push(state);
-    }
-    let mut words: Vec<Word> = spec.inputs().map(|x| vec![x]).collect();
-    for class in order {
-        let group = &groups[&class];
-        if group.len() < 2 {
-            continue;
+impl Blocks<'_> {
+    /// The block of symbols that, applied in `here`, separates most pairs of
+    /// equal class per cost.
+    fn best(&mut self, classes: &[u32], here: &[StateId], overhead: f64) -> Option<Choice> {
+        let n_classes = count(classes);
+        let pairs = together(classes, n_classes);
+        let mut best: Option<Choice> = None;
+        for word in candidates(self.spec, self.splitting, classes, here) {
+            self.groups.restart(classes, here, n_classes);
+            self.refiner.apply(&mut self.groups, word.iter().copied());
+            let gain = pairs - together(&self.groups.of, self.groups.count);
+            let value = gain as f64 / (word.len() as f64 + overhead);
+            if gain > 0 && best.as_ref().is_none_or(|best| value > best.value) {
+                best = Some(Choice { word: word.to_vec(), classes: self.groups.of.clone(), value });
+            }
         }
-        words.push(splitting.word_for(group).to_vec());
+        best
+    }
+}
+
+/// Words of the splitting tree for states of one class, and each input.
+fn candidates<'a>(
+    spec: &Spec,
+    splitting: &'a SplittingTree,
+    classes: &[u32],
+    here: &[StateId],
+) -> Vec<Cow<'a, [InputId]>> {
+    let mut groups: Vec<Vec<StateId>> = vec![Vec::new(); count(classes)];
+    for (&class, &state) in classes.iter().zip(here) {
+        groups[class as usize].push(state);
+    }
+    let mut words: Vec<Cow<'a, [InputId]>> = spec.inputs().map(|x| Cow::Owned(vec![x])).collect();
+    for group in groups.iter().filter(|group| group.len() > 1) {
+        words.push(Cow::Borrowed(splitting.word_for(group)));
         if spec.n_states() > MANY_STATES {
             continue;
         }
         let others = group.iter().skip(1).take(40);
-        words.extend(others.map(|&other| splitting.word(group[0], other).to_vec()));
+        words.extend(others.map(|&other| Cow::Borrowed(splitting.word(group[0], other))));
     }
     words.retain(|word| !word.is_empty());
     words.sort();
@@ -193,21 +185,17 @@ fn blocks(spec: &Spec, splitting: &SplittingTree, classes: &[usize], here: &[Sta
     words
 }
 
-fn refined(spec: &Spec, classes: &[usize], here: &[StateId], word: &[InputId]) -> Vec<usize> {
-    partition::group_by(classes.len(), |i| (classes[i], answer(spec, here[i], word).0))
-}
-
-/// How many pairs share a class.
-fn together(classes: &[usize]) -> usize {
-    let mut sizes = vec![0_usize; count(classes)];
+/// How many pairs share a class, of `n_classes`.
+fn together(classes: &[u32], n_classes: usize) -> usize {
+    let mut sizes = vec![0_usize; n_classes];
     for &class in classes {
-        sizes[class] += 1;
+        sizes[class as usize] += 1;
     }
     sizes.iter().map(|size| size * size.saturating_sub(1) / 2).sum()
 }
 
-fn count(classes: &[usize]) -> usize {
-    classes.iter().max().map_or(0, |&max| max + 1)
+fn count(classes: &[u32]) -> usize {
+    classes.iter().max().map_or(0, |&max| max as usize + 1)
 }
 
 fn moved(spec: &Spec, here: &[StateId], word: &[InputId]) -> Vec<StateId> {
@@ -219,13 +207,18 @@ fn without_redundant(spec: &Spec, words: Vec<Word>) -> Vec<Word> {
     let mut words = without_prefixes(words);
     words.sort_by_key(|word| std::cmp::Reverse(word.len()));
     let start: Vec<StateId> = spec.states().collect();
-    let classes = |words: &[Word], skip: usize| {
-        let used = words.iter().enumerate().filter(|&(i, _)| i != skip);
-        used.fold(vec![0; spec.n_states()], |classes, (_, word)| refined(spec, &classes, &start, word))
+    let (mut refiner, mut groups) = (Refiner::new(spec), Groups::default());
+    let mut classes_without = |words: &[Word], skip: usize| {
+        groups.restart_together(&start);
+        for (_, word) in words.iter().enumerate().filter(|&(i, _)| i != skip) {
+            groups.at.clone_from(&start);
+            refiner.apply(&mut groups, word.iter().copied());
+        }
+        groups.count
     };
     let mut i = 0;
     while i < words.len() {
-        if count(&classes(&words, i)) == spec.n_states() {
+        if classes_without(&words, i) == spec.n_states() {
             words.remove(i);
         } else {
             i += 1;
@@ -237,33 +230,48 @@ fn without_redundant(spec: &Spec, words: Vec<Word>) -> Vec<Word> {
 
 /// The cheaper of two greedy covers: by separated states alone and by those per cost.
 fn identifier(spec: &Spec, state: StateId, words: &[Word], weights: &Weights) -> Vec<Word> {
-    let by_count = greedy_cover(spec, state, words, |gain, _| gain as f64);
-    let by_cost = greedy_cover(spec, state, words, |gain, end| gain as f64 / (end as f64 + weights.access));
+    let mut way = Way::default();
+    let ends = |word: &Word| {
+        way.follow(spec, state, word);
+        spec.states().map(|other| if other == state { 0 } else { way.end(spec, other) }).collect()
+    };
+    let table = Ends { n: spec.n_states(), state, words, ends: words.iter().map(ends).collect() };
+    let by_count = table.greedy_cover(|gain, _| gain as f64);
+    let by_cost = table.greedy_cover(|gain, end| gain as f64 / (end as f64 + weights.access));
     if weights.cost(&by_cost) < weights.cost(&by_count) { by_cost } else { by_count }
 }
 
-/// Words one after another, each of the highest value, cut after its last use.
-fn greedy_cover(
-    spec: &Spec,
+/// After how many symbols each word separates a state from each other one, 0 if it does not.
+struct Ends<'w> {
+    n: usize,
     state: StateId,
-    words: &[Word],
-    value: impl Fn(usize, usize) -> f64,
-) -> Vec<Word> {
-    let mut open: Vec<StateId> = spec.states().filter(|&other| other != state).collect();
-    let mut chosen = Vec::new();
-    while !open.is_empty() {
-        let mut best: Option<(f64, &[InputId])> = None;
-        for word in words {
-            let ends = || open.iter().filter_map(|&other| spec.separated_at(state, other, word));
-            let Some(end) = ends().max() else { continue };
-            let value = value(ends().count(), end);
-            if best.is_none_or(|(best, word)| value > best || (value == best && end < word.len())) {
-                best = Some((value, &word[..end]));
+    words: &'w [Word],
+    ends: Vec<Vec<usize>>,
+}
+
+impl Ends<'_> {
+    /// Words one after another, each of the highest value, cut after its last use.
+    fn greedy_cover(&self, value: impl Fn(usize, usize) -> f64) -> Vec<Word> {
+        let mut open: Vec<usize> = (0..self.n).filter(|&other| other != self.state.index()).collect();
+        let mut chosen = Vec::new();
+        while !open.is_empty() {
+            let mut best: Option<(f64, usize, usize)> = None;
+            for (word, ends) in self.ends.iter().enumerate() {
+                let (mut gain, mut end) = (0, 0);
+                for &other in &open {
+                    gain += usize::from(ends[other] > 0);
+                    end = end.max(ends[other]);
+                }
+                let value = value(gain, end);
+                if gain > 0 && best.is_none_or(|(best, _, cut)| value > best || (value == best && end < cut))
+                {
+                    best = Some((value, word, end));
+                }
             }
+            let Some((_, word, end)) = best else { break };
+            open.retain(|&other| self.ends[word][other] == 0);
+            chosen.push(self.words[word][..end].to_vec());
         }
-        let Some((_, word)) = best else { break };
-        open.retain(|&other| spec.separated_at(state, other, word).is_none());
-        chosen.push(word.to_vec());
+        without_prefixes(chosen)
     }
-    without_prefixes(chosen)
 }

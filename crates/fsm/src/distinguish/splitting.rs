@@ -12,9 +12,8 @@
 //! State Identification and Verification", IEEE Trans. Computers 43(3), 1994.
 
 use ioxide_model::index::Idx;
-use rustc_hash::FxHashMap;
 
-use crate::distinguish::{AnswerKey, answer};
+use crate::distinguish::refine::{Groups, Refiner};
 use crate::mealy::{InputId, Spec, StateId};
 use crate::word::Word;
 
@@ -41,6 +40,7 @@ impl SplittingTree {
     pub fn new(spec: &Spec) -> Self {
         let root = Block { parent: None, depth: 0, states: spec.states().collect(), word: Word::new() };
         let mut tree = Self { blocks: vec![root], leaf: vec![0; spec.n_states()] };
+        let mut refiner = Refiner::new(spec);
         let mut open = vec![0];
         while !open.is_empty() {
             let mut later = Vec::new();
@@ -49,10 +49,8 @@ impl SplittingTree {
                 match tree.splitting_word(spec, block) {
                     Some(word) => {
                         progress = true;
-                        let children = tree.split(spec, block, word);
-                        later.extend(
-                            children.into_iter().filter(|&child| tree.blocks[child].states.len() > 1),
-                        );
+                        let children = tree.split(&mut refiner, block, word);
+                        later.extend(children.filter(|&child| tree.blocks[child].states.len() > 1));
                     }
                     None if tree.blocks[block].states.len() > 1 => later.push(block),
                     None => (),
@@ -130,22 +128,21 @@ impl SplittingTree {
         spec.inputs().filter_map(through).min_by_key(Vec::len)
     }
 
-    fn split(&mut self, spec: &Spec, block: usize, word: Word) -> Vec<usize> {
-        let mut groups: FxHashMap<AnswerKey, usize> = FxHashMap::default();
-        let mut children = Vec::new();
-        let states = self.blocks[block].states.clone();
-        for state in states {
-            let (key, _) = answer(spec, state, &word);
-            let child = *groups.entry(key).or_insert_with(|| {
-                let depth = self.blocks[block].depth + 1;
-                self.blocks.push(Block { parent: Some(block), depth, states: Vec::new(), word: Word::new() });
-                children.push(self.blocks.len() - 1);
-                self.blocks.len() - 1
-            });
+    /// Splits `block` by `word` and returns its children.
+    fn split(&mut self, refiner: &mut Refiner<'_>, block: usize, word: Word) -> std::ops::Range<usize> {
+        let first = self.blocks.len();
+        let mut groups = Groups::default();
+        groups.restart_together(&self.blocks[block].states);
+        refiner.apply(&mut groups, word.iter().copied());
+        let depth = self.blocks[block].depth + 1;
+        let child = Block { parent: Some(block), depth, states: Vec::new(), word: Word::new() };
+        self.blocks.resize(first + groups.count, child);
+        for (i, &group) in groups.of.iter().enumerate() {
+            let (state, child) = (self.blocks[block].states[i], first + group as usize);
             self.blocks[child].states.push(state);
             self.leaf[state.index()] = child;
         }
         self.blocks[block].word = word;
-        children
+        first..self.blocks.len()
     }
 }

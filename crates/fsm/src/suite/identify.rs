@@ -10,7 +10,9 @@ use ioxide_model::index::{Idx, IndexVec};
 
 use super::fold::{Fold, NodeId};
 use crate::cover::StateCover;
-use crate::distinguish::{SplittingTree, Weights, harmonised_identifiers, identifying_words, singling_word};
+use crate::distinguish::{
+    SplittingTree, Way, Weights, harmonised_identifiers, identifying_words, singling_word,
+};
 use crate::mealy::{InputId, Spec, StateId};
 use crate::word::Word;
 
@@ -57,13 +59,14 @@ impl<'s> Library<'s> {
             let more = identifying_words(self.spec, &self.splitting, state);
             self.words[state].extend(more);
         }
-        let end = |state, other, word: &Word| self.spec.separated_at(state, other, word).unwrap_or(0);
-        let ends = |state, word| self.spec.states().map(|other| narrow(end(state, other, word))).collect();
-        self.ends = self
-            .spec
-            .states()
-            .map(|state| self.words[state].iter().map(|word| ends(state, word)).collect())
-            .collect();
+        let (spec, mut way) = (self.spec, Way::default());
+        let mut ends = |state, word: &Word| {
+            way.follow(spec, state, word);
+            let end = |other| if other == state { 0 } else { narrow(way.end(spec, other)) };
+            spec.states().map(end).collect()
+        };
+        let of_state = |state| self.words[state].iter().map(|word| ends(state, word)).collect();
+        self.ends = spec.states().map(of_state).collect();
         self
     }
 
@@ -81,25 +84,33 @@ pub(super) struct Identify<'l, 's> {
     rule: Rule,
 }
 
-/// A word for a node and what it would do, whatever else is chosen.
+/// A word for a node and what it would cost, whatever else is chosen.
+#[derive(Clone, Copy)]
 struct Offer<'w> {
     word: &'w [InputId],
     /// How much of it is defined at the node, and what starting the rest costs.
     defined: usize,
     access: usize,
-    /// The open roots it separates the node from.
+}
+
+/// Words for a node with what they would do.
+struct Offers<'w> {
+    offers: Vec<Offer<'w>>,
+    /// The open roots each separates the node from, one offer after the other.
     roots: Vec<Separation>,
+    /// Where the roots of each offer end.
+    ends: Vec<usize>,
 }
 
 /// A root that a word separates a node from.
 #[derive(Clone, Copy)]
 struct Separation {
     /// Its place among the open roots.
-    open: usize,
+    open: u32,
     /// After how many symbols.
-    end: usize,
+    end: u16,
     /// What it costs to define that much of the word at the root.
-    owed: usize,
+    owed: u16,
 }
 
 /// An offer taken: the word cut after its last use.
@@ -175,58 +186,59 @@ impl<'l, 's> Identify<'l, 's> {
             return Vec::new();
         }
         let continued = self.continued(fold, node, &open);
-        let known = self.library.words[state].iter().zip(&self.library.ends[state]).map(|(word, ends)| {
-            let end = |other: StateId| usize::from(ends[other.index()]);
-            self.offer(fold, node, &open, word, end)
-        });
-        let fresh = continued.iter().map(|word| {
-            let end = |other| self.spec.separated_at(state, other, word).unwrap_or(0);
-            self.offer(fold, node, &open, word, end)
-        });
-        let offers: Vec<Offer<'_>> = known.chain(fresh).collect();
-        let harmonised = &offers[..self.library.n_harmonised[state]];
+        let offers = self.offers(fold, node, &open, &continued);
+        let n_harmonised = self.library.n_harmonised[state];
         let access = self.library.weights.access;
         let uses = self.library.weights.uses[state];
         let total = |plan: &Vec<Choice>| {
             let further = plan.len().saturating_sub(1) as f64 * access;
             plan.iter().map(|choice| choice.cost).sum::<f64>() + further
         };
-        let mut best = plan(&offers, open.len(), uses, access);
+        let mut best = offers.plan(offers.offers.len(), open.len(), uses, access);
         if best.len() > 1 {
-            let others = [plan(&offers, open.len(), uses, 0.0), plan(harmonised, open.len(), uses, access)];
+            let others = [
+                offers.plan(offers.offers.len(), open.len(), uses, 0.0),
+                offers.plan(n_harmonised, open.len(), uses, access),
+            ];
             best = others
                 .into_iter()
                 .fold(best, |best, plan| if total(&plan) < total(&best) { plan } else { best });
         }
         let mut added = Vec::new();
         for choice in best {
-            let word = &offers[choice.offer].word[..choice.end];
+            let word = &offers.offers[choice.offer].word[..choice.end];
             fold.add(node, word);
-            for separation in &choice.roots {
-                fold.add(fold.root(open[separation.open]), &word[..separation.end]);
+            for separation in choice.roots.iter().filter(|separation| separation.owed > 0) {
+                fold.add(fold.root(open[separation.open as usize]), &word[..usize::from(separation.end)]);
             }
             added.push(word.to_vec());
         }
         added
     }
 
-    fn offer<'w>(
-        &self,
+    /// What every word of the library for the state of `node`, and every one of `continued`, would do.
+    fn offers<'w>(
+        &'w self,
         fold: &Fold<'_>,
         node: NodeId,
         open: &[StateId],
-        word: &'w [InputId],
-        end: impl Fn(StateId) -> usize,
-    ) -> Offer<'w> {
-        let separation = |(open, &other): (usize, &StateId)| {
-            let end = end(other);
-            let owed = fold.cost(fold.root(other), &word[..end]);
-            (end > 0).then_some(Separation { open, end, owed })
+        continued: &'w [Word],
+    ) -> Offers<'w> {
+        let state = fold.state(node);
+        let words = &self.library.words[state];
+        let mut offers = Offers {
+            offers: Vec::with_capacity(words.len() + continued.len()),
+            roots: Vec::with_capacity((words.len() + continued.len()) * open.len()),
+            ends: Vec::with_capacity(words.len() + continued.len()),
         };
-        let (defined, at) = fold.walk(node, word);
-        let mut roots = Vec::with_capacity(open.len());
-        roots.extend(open.iter().enumerate().filter_map(separation));
-        Offer { word, defined, access: fold.access(at), roots }
+        for (word, ends) in words.iter().zip(&self.library.ends[state]) {
+            offers.push(fold, node, open, word, |other| ends[other.index()]);
+        }
+        for word in continued {
+            let end = |other| narrow(self.spec.separated_at(state, other, word).unwrap_or(0));
+            offers.push(fold, node, open, word, end);
+        }
+        offers
     }
 
     /// The words at `node` that end a test, each continued to separate what is open.
@@ -244,33 +256,24 @@ impl<'l, 's> Identify<'l, 's> {
     }
 }
 
-/// Greedy: the offer of the best value for what is open, until nothing is.
-///
-/// `overhead` is what each further word is taken to cost besides.
-fn plan(offers: &[Offer<'_>], n_open: usize, uses: f64, overhead: f64) -> Vec<Choice> {
-    let mut open = vec![true; n_open];
-    let mut plan = Vec::new();
-    loop {
-        let mut best: Option<(f64, usize, Reach)> = None;
-        for (i, offer) in offers.iter().enumerate() {
-            for reach in [Reach::Free, Reach::All] {
-                let Some(value) = value(offer, &open, reach, uses, overhead) else { continue };
-                if best.is_none_or(|(best, _, _)| value > best) {
-                    best = Some((value, i, reach));
-                }
-            }
-        }
-        let Some((_, i, reach)) = best else { return plan };
-        let roots: Vec<Separation> = offers[i].taken(&open, reach).copied().collect();
-        roots.iter().for_each(|root| open[root.open] = false);
-        let end = roots.iter().map(|root| root.end).max().unwrap_or(0);
-        let owed = roots.iter().map(|root| root.owed).sum();
-        plan.push(Choice { offer: i, end, cost: offers[i].cost(end, owed, uses), roots });
+/// What an offer would do for the roots that are open.
+#[derive(Clone, Copy, Default)]
+struct Use {
+    gain: u32,
+    end: usize,
+    owed: usize,
+}
+
+impl Use {
+    fn count(&mut self, root: Separation) {
+        self.gain += 1;
+        self.end = self.end.max(usize::from(root.end));
+        self.owed += usize::from(root.owed);
     }
 }
 
 /// Which of the roots a word separates are to count.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {
     /// Those where the word is defined already.
     Free,
@@ -278,30 +281,100 @@ enum Reach {
     All,
 }
 
+impl<'w> Offers<'w> {
+    /// Adds `word`, which separates the node from another state after `end` symbols.
+    fn push(
+        &mut self,
+        fold: &Fold<'_>,
+        node: NodeId,
+        open: &[StateId],
+        word: &'w [InputId],
+        end: impl Fn(StateId) -> u16,
+    ) {
+        let (defined, at) = fold.walk(node, word);
+        self.offers.push(Offer { word, defined, access: fold.access(at) });
+        for (place, &other) in (0..).zip(open) {
+            let end = end(other);
+            if end > 0 {
+                let owed = fold.cost(fold.root(other), &word[..usize::from(end)]);
+                let owed = u16::try_from(owed).unwrap_or(u16::MAX);
+                self.roots.push(Separation { open: place, end, owed });
+            }
+        }
+        self.ends.push(self.roots.len());
+    }
+
+    /// Greedy among the first `n`: the offer of the best value for what is open, until nothing is.
+    ///
+    /// `overhead` is what each further word is taken to cost besides.
+    fn plan(&self, n: usize, n_open: usize, uses: f64, overhead: f64) -> Vec<Choice> {
+        let mut open = vec![true; n_open];
+        let mut roots = self.roots[..n.checked_sub(1).map_or(0, |last| self.ends[last])].to_vec();
+        let mut ends = self.ends[..n].to_vec();
+        let mut plan = Vec::new();
+        while let Some((i, reach)) = self.best(&roots, &ends, uses, overhead) {
+            let start = i.checked_sub(1).map_or(0, |before| ends[before]);
+            let taken = |root: &&Separation| reach == Reach::All || root.owed == 0;
+            let taken: Vec<Separation> = roots[start..ends[i]].iter().filter(taken).copied().collect();
+            let mut whole = Use::default();
+            for &root in &taken {
+                open[root.open as usize] = false;
+                whole.count(root);
+            }
+            let cost = self.offers[i].cost(whole, uses);
+            plan.push(Choice { offer: i, end: whole.end, cost, roots: taken });
+            keep_open(&mut roots, &mut ends, &open);
+        }
+        plan
+    }
+
+    /// The offer, and how far it reaches, that takes care of most open roots per cost.
+    fn best(&self, roots: &[Separation], ends: &[usize], uses: f64, overhead: f64) -> Option<(usize, Reach)> {
+        let mut best: Option<(f64, usize, Reach)> = None;
+        let mut start = 0;
+        for (i, &end) in ends.iter().enumerate() {
+            let (mut free, mut all) = (Use::default(), Use::default());
+            for &root in &roots[start..end] {
+                all.count(root);
+                if root.owed == 0 {
+                    free.count(root);
+                }
+            }
+            start = end;
+            for (used, reach) in [(free, Reach::Free), (all, Reach::All)] {
+                let value = f64::from(used.gain) / (self.offers[i].cost(used, uses) + overhead);
+                if used.gain > 0 && best.is_none_or(|(best, _, _)| value > best) {
+                    best = Some((value, i, reach));
+                }
+            }
+        }
+        best.map(|(_, i, reach)| (i, reach))
+    }
+}
+
+/// Drops the roots that are no longer open.
+fn keep_open(roots: &mut Vec<Separation>, ends: &mut [usize], open: &[bool]) {
+    let (mut kept, mut start) = (0, 0);
+    for end in ends {
+        for at in start..*end {
+            if open[roots[at].open as usize] {
+                roots[kept] = roots[at];
+                kept += 1;
+            }
+        }
+        start = std::mem::replace(end, kept);
+    }
+    roots.truncate(kept);
+}
+
 impl Offer<'_> {
-    fn taken(&self, open: &[bool], reach: Reach) -> impl Iterator<Item = &Separation> {
-        self.roots
-            .iter()
-            .filter(move |root| open[root.open] && (matches!(reach, Reach::All) || root.owed == 0))
-    }
-
-    fn cost(&self, end: usize, owed: usize, uses: f64) -> f64 {
-        let own = if end > self.defined { end - self.defined + self.access } else { 0 };
-        own as f64 + owed as f64 / uses + 0.01
+    fn cost(&self, used: Use, uses: f64) -> f64 {
+        let own = if used.end > self.defined { used.end - self.defined + self.access } else { 0 };
+        own as f64 + used.owed as f64 / uses + 0.01
     }
 }
 
-/// How many open roots an offer takes care of per cost, if it does of any.
-fn value(offer: &Offer<'_>, open: &[bool], reach: Reach, uses: f64, overhead: f64) -> Option<f64> {
-    let (mut gain, mut end, mut owed) = (0, 0, 0);
-    for root in offer.taken(open, reach) {
-        gain += 1;
-        end = end.max(root.end);
-        owed += root.owed;
-    }
-    (gain > 0).then(|| f64::from(gain) / (offer.cost(end, owed, uses) + overhead))
-}
-
+/// Where a word separates two states; nowhere if that is too far along it.
 fn narrow(end: usize) -> u16 {
     u16::try_from(end).unwrap_or(0)
 }

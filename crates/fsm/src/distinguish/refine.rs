@@ -1,0 +1,125 @@
+//! Grouping states by their answers to a word, one symbol after the other.
+//!
+//! Two states stay in one group as long as they answer alike. The table from
+//! group and output to the new group is reused: an entry counts only if it
+//! carries the stamp of the step.
+
+use ioxide_model::index::Idx;
+
+use crate::mealy::{InputId, Spec, StateId};
+
+/// States under way: the group of each, and where it is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Groups {
+    /// The group of each state, numbered in order of first appearance.
+    pub(crate) of: Vec<u32>,
+    /// Where each state is.
+    pub(crate) at: Vec<StateId>,
+    /// How many groups there are.
+    pub(crate) count: usize,
+}
+
+impl Groups {
+    /// Starts anew with these groups and places.
+    pub(crate) fn restart(&mut self, of: &[u32], at: &[StateId], count: usize) {
+        self.of.clear();
+        self.of.extend_from_slice(of);
+        self.at.clear();
+        self.at.extend_from_slice(at);
+        self.count = count;
+    }
+
+    /// Starts anew with all of `at` in one group.
+    pub(crate) fn restart_together(&mut self, at: &[StateId]) {
+        self.of.clear();
+        self.of.resize(at.len(), 0);
+        self.at.clear();
+        self.at.extend_from_slice(at);
+        self.count = usize::from(!at.is_empty());
+    }
+}
+
+/// Applies words to groups.
+pub(crate) struct Refiner<'s> {
+    spec: &'s Spec,
+    n_outputs: usize,
+    /// Stamp and new group of each old group and output.
+    table: Vec<(u32, u32)>,
+    stamp: u32,
+}
+
+impl<'s> Refiner<'s> {
+    pub(crate) fn new(spec: &'s Spec) -> Self {
+        Self { spec, n_outputs: spec.names().outputs.len(), table: Vec::new(), stamp: 0 }
+    }
+
+    /// Splits `groups` by their answers to `word` and moves them on.
+    pub(crate) fn apply(&mut self, groups: &mut Groups, word: impl IntoIterator<Item = InputId>) {
+        for input in word {
+            if groups.count < groups.of.len() {
+                self.split(groups, input);
+            }
+            for at in &mut groups.at {
+                *at = self.spec.next(*at, input);
+            }
+        }
+    }
+
+    fn split(&mut self, groups: &mut Groups, input: InputId) {
+        self.stamp += 1;
+        let needed = groups.count * self.n_outputs;
+        if self.table.len() < needed {
+            self.table.resize(needed, (0, 0));
+        }
+        let mut count = 0;
+        for (of, &at) in groups.of.iter_mut().zip(&groups.at) {
+            let slot = *of as usize * self.n_outputs + self.spec.output(at, input).index();
+            let entry = &mut self.table[slot];
+            if entry.0 != self.stamp {
+                *entry = (self.stamp, count);
+                count += 1;
+            }
+            *of = entry.1;
+        }
+        groups.count = count as usize;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mealy::Mealy;
+    use crate::partition::group_by;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    #[test]
+    fn groups_are_those_of_equal_answers() {
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let mut tried = 0;
+        while tried < 200 {
+            let entry = |_| Some((rng.random_range(0..7), rng.random_range(0..2)));
+            let table: Vec<_> = (0..14).map(entry).collect();
+            let Ok(spec) = Spec::check(&Mealy::from_table(7, 2, 2, &table).unwrap()) else { continue };
+            tried += 1;
+            let mut refiner = Refiner::new(&spec);
+            let states: Vec<StateId> = spec.states().collect();
+            let mut groups = Groups::default();
+            groups.restart_together(&states);
+            let mut word = Vec::new();
+            for _ in 0..3 {
+                let more: Vec<InputId> = (0..2).map(|_| InputId::new(rng.random_range(0..2))).collect();
+                word.extend(&more);
+                refiner.apply(&mut groups, more);
+                let answers = |state: usize| {
+                    let outputs = |i| spec.output(spec.after(states[state], &word[..i]), word[i]);
+                    (0..word.len()).map(outputs).collect::<Vec<_>>()
+                };
+                let expected = group_by(7, answers);
+                let found: Vec<usize> = groups.of.iter().map(|&group| group as usize).collect();
+                assert_eq!(found, expected);
+                assert!(states.iter().zip(&groups.at).all(|(&s, &at)| spec.after(s, &word) == at));
+            }
+        }
+    }
+}
