@@ -7,16 +7,20 @@
 //! *Promises.* Every mistake is told with file, line and key; a key that is not known is one.
 
 mod port;
+mod quiescence;
+mod speech;
 mod table;
 
 use std::time::Duration;
 use std::{fs, io};
 
+use ioxide_runner::adapter::managed::Renewal;
 use ioxide_runner::adapter::server::{Ready, ServerConfig};
-use ioxide_runner::adapter::text::{Framing, Speech};
 use ioxide_runner::adapter::{BadSpec, SutSpec};
-use ioxide_runner::codec::text::TextConfig;
+use ioxide_runner::codec::http::{BadUrl, Url};
 
+pub use self::quiescence::Quiescence;
+pub use self::speech::Speech;
 use self::table::{File, Table};
 use crate::exit::Stop;
 
@@ -35,10 +39,29 @@ pub struct Described {
     pub server: Option<ServerConfig>,
     /// Variables added to the environment of what is started.
     pub environment: Vec<(String, String)>,
-    /// How it speaks, if not the adapter protocol.
-    pub speech: Option<Speech>,
-    /// Milliseconds of silence that count as quiescence.
-    pub quiescence_ms: Option<u64>,
+    /// How it speaks.
+    pub speech: Speech,
+    /// How it comes back to its initial state.
+    pub renewal: Renewal,
+    /// How long it may take to greet, to reset, to confirm an input.
+    pub limit: Option<Duration>,
+    /// How long silence must last to count as quiescence.
+    pub quiescence: Quiescence,
+}
+
+impl Described {
+    /// A system that was typed.
+    fn typed(spec: SutSpec) -> Self {
+        Self {
+            spec,
+            server: None,
+            environment: Vec::new(),
+            speech: Speech::Protocol,
+            renewal: Renewal::Own,
+            limit: None,
+            quiescence: Quiescence::default(),
+        }
+    }
 }
 
 /// Where the description of a system is.
@@ -75,13 +98,7 @@ impl Source {
     /// The description for one of several instances, with a port that no other one was given.
     pub fn described(&self, instance: usize) -> Result<Described, Stop> {
         match self {
-            Self::Typed(spec) => Ok(Described {
-                spec: spec.clone(),
-                server: None,
-                environment: Vec::new(),
-                speech: None,
-                quiescence_ms: None,
-            }),
+            Self::Typed(spec) => Ok(Described::typed(spec.clone())),
             Self::File { content, name } => {
                 named(content, name, &Variables { port: port::free()?, instance })
             }
@@ -97,7 +114,7 @@ pub fn find(text: &str) -> Result<Described, Stop> {
 /// The quiescence time for the system: what was typed, else what the project file says.
 pub fn quiescence(sut: &str, typed: Option<u64>) -> Result<Option<u64>, Stop> {
     match typed {
-        None if !sut.contains(':') => Ok(find(sut)?.quiescence_ms),
+        None if !sut.contains(':') => Ok(find(sut)?.quiescence.default),
         _ => Ok(typed),
     }
 }
@@ -137,87 +154,109 @@ fn named(content: &str, name: &str, variables: &Variables) -> Result<Described, 
     described(&system, variables)
 }
 
-/// The keys of every system.
-const COMMON: [&str; 6] = ["kind", "start", "ready", "ready_ms", "stop", "environment"];
+/// The keys of every system; nothing but the first three concerns a model that is played here.
+const COMMON: [&str; 11] = [
+    "kind",
+    "quiescence_ms",
+    "quiescence",
+    "start",
+    "ready",
+    "ready_ms",
+    "stop",
+    "environment",
+    "limit_ms",
+    "reset",
+    "reset_command",
+];
 
 fn described(system: &Table<'_>, variables: &Variables) -> Result<Described, Stop> {
     let text = |key| Ok::<_, Stop>(system.text(key)?.map(|text| variables.fill(&text)));
     let kind = system.needed("kind", text("kind")?)?;
-    let place = match kind.as_str() {
-        "stdio" => "command",
-        "tcp" => "address",
-        "model" => "file",
-        "text" if system.has("command") => "command",
-        "text" => "address",
+    let (place, way, of_kind) = match kind.as_str() {
+        "stdio" => ("command", "stdio", &[][..]),
+        "tcp" => ("address", "tcp", &[][..]),
+        "model" => ("file", "model", &[][..]),
+        "text" if system.has("command") => ("command", "stdio", &speech::TEXT[..]),
+        "text" => ("address", "tcp", &speech::TEXT[..]),
+        "http" => ("url", "tcp", &speech::HTTP[..]),
         _ => {
-            let problem =
-                format!("there is no kind of system `{kind}`; there are `model`, `stdio`, `tcp`, `text`");
+            let problem = format!(
+                "there is no kind of system `{kind}`; there are `model`, `stdio`, `tcp`, `text`, `http`"
+            );
             return Err(system.wrong("kind", &problem));
         }
     };
-    let of_kind = if kind == "text" { &TEXT[..] } else { &[] };
-    // Nothing is started for a model that is played here.
-    let common = if kind == "model" { &COMMON[..1] } else { &COMMON[..] };
-    system.only(&[common, of_kind, &["quiescence_ms", place]].concat())?;
-    let way = if kind == "text" && place == "command" {
-        "stdio"
-    } else if kind == "text" {
-        "tcp"
-    } else {
-        &kind
+    let common = if kind == "model" { &COMMON[..3] } else { &COMMON[..] };
+    system.only(&[common, of_kind, &[place]].concat())?;
+    let at = system.needed(place, text(place)?)?;
+    let (at, speech) = match kind.as_str() {
+        "text" => (at, Speech::Text(Box::new(speech::text(system)?))),
+        "http" => {
+            let url: Url = at.parse().map_err(|error: BadUrl| system.wrong(place, &error.to_string()))?;
+            (url.address.clone(), Speech::Http(Box::new(speech::http(system, url)?)))
+        }
+        _ => (at, Speech::Protocol),
     };
-    let typed = format!("{way}:{}", system.needed(place, text(place)?)?);
-    let spec = typed.parse().map_err(|error: BadSpec| system.wrong(place, &error.to_string()))?;
-    let speech = if kind == "text" { Some(speech(system)?) } else { None };
+    let spec = format!("{way}:{at}").parse();
+    let spec = spec.map_err(|error: BadSpec| system.wrong(place, &error.to_string()))?;
     let environment = system.texts("environment")?;
     let environment: Vec<(String, String)> =
         environment.into_iter().map(|(key, value)| (key, variables.fill(&value))).collect();
-    let server = match text("start")? {
-        Some(start) => Some(ServerConfig {
-            start,
-            ready: text("ready")?.map_or(Ok(Ready::AtOnce), |ready| probe(system, &ready))?,
-            limit: Duration::from_millis(system.number("ready_ms")?.unwrap_or(READY_MS)),
-            stop: text("stop")?,
-            environment: environment.clone(),
-        }),
-        None => {
-            let useless = ["ready", "ready_ms", "stop"].into_iter().find(|key| system.has(key));
-            useless.map_or(Ok(()), |key| Err(system.wrong(key, "it needs `start`")))?;
-            None
-        }
+    Ok(Described {
+        server: server(system, variables, &environment)?,
+        renewal: renewal(system, variables, &speech)?,
+        limit: system.number("limit_ms")?.map(|ms| Duration::from_millis(ms.max(1))),
+        quiescence: Quiescence::read(system)?,
+        spec,
+        environment,
+        speech,
+    })
+}
+
+/// The server that must run, if there is one.
+fn server(
+    system: &Table<'_>,
+    variables: &Variables,
+    environment: &[(String, String)],
+) -> Result<Option<ServerConfig>, Stop> {
+    let text = |key| Ok::<_, Stop>(system.text(key)?.map(|text| variables.fill(&text)));
+    let Some(start) = text("start")? else {
+        let useless = ["ready", "ready_ms", "stop"].into_iter().find(|key| system.has(key));
+        return useless.map_or(Ok(None), |key| Err(system.wrong(key, "it needs `start`")));
     };
-    Ok(Described { spec, server, environment, speech, quiescence_ms: system.number("quiescence_ms")? })
+    Ok(Some(ServerConfig {
+        start,
+        ready: text("ready")?.map_or(Ok(Ready::AtOnce), |ready| probe(system, &ready))?,
+        limit: Duration::from_millis(system.number("ready_ms")?.unwrap_or(READY_MS)),
+        stop: text("stop")?,
+        environment: environment.to_vec(),
+    }))
 }
 
-/// The keys of a system that speaks text.
-const TEXT: [&str; 5] = ["inputs", "outputs", "more", "framing", "reset"];
-
-/// How a system speaks that has a protocol of its own.
-fn speech(system: &Table<'_>) -> Result<Speech, Stop> {
-    let framing =
-        match system.text("framing")?.as_deref().map(|text| text.split_once(':').unwrap_or((text, ""))) {
-            None | Some(("line", "")) => Framing::Line,
-            Some(("delimiter", mark)) if !mark.is_empty() => Framing::Delimiter(mark.to_owned()),
-            Some(("length", width)) if matches!(width.parse(), Ok(1..=8usize)) => {
-                Framing::Length(width.parse().unwrap_or(4))
-            }
-            Some(_) => {
-                return Err(
-                    system.wrong("framing", "write `line`, `delimiter:TEXT` or `length:BYTES` (1 to 8)")
-                );
-            }
-        };
-    let (inputs, outputs) = (system.texts("inputs")?, system.texts("outputs")?);
-    let text = TextConfig { inputs, outputs, more: system.text("more")? };
-    Ok(Speech { text, framing, reset: system.text("reset")? })
+/// How the system comes back to its initial state, where its adapter does not do it alone.
+fn renewal(system: &Table<'_>, variables: &Variables, speech: &Speech) -> Result<Renewal, Stop> {
+    let said = if system.is_text("reset") { system.text("reset")? } else { None };
+    match (said.as_deref(), system.text("reset_command")?) {
+        (Some(_), Some(_)) => Err(system.wrong("reset_command", "there is `reset` already")),
+        (Some("restart"), None) => Ok(Renewal::Restart),
+        (_, Some(command)) => Ok(Renewal::Command(variables.fill(&command))),
+        (_, None) if matches!(speech, Speech::Text(_)) => Ok(Renewal::Own),
+        (_, None) if matches!(speech, Speech::Http(_)) => speech::http_reset(system, said.as_deref()),
+        (None, None) if !system.has("reset") => Ok(Renewal::Own),
+        _ => Err(system.wrong("reset", "write \"restart\"; a reset by message is what the adapter offers")),
+    }
 }
 
-/// How a server says that it is ready: `tcp:ADDR` accepts, or `line:TEXT` on its standard output.
+/// How a server says that it is ready: an address accepts, a URL is answered, or a line is written.
 fn probe(system: &Table<'_>, text: &str) -> Result<Ready, Stop> {
     match text.split_once(':') {
         Some(("tcp", address)) if address.contains(':') => Ok(Ready::Port(address.trim().to_owned())),
         Some(("line", line)) if !line.trim().is_empty() => Ok(Ready::Line(line.trim().to_owned())),
-        _ => Err(system.wrong("ready", "write `tcp:HOST:PORT` or `line:TEXT`")),
+        Some(("http", _)) => match text.parse::<Url>() {
+            Ok(_) => Ok(Ready::Http(text.to_owned())),
+            Err(error) => Err(system.wrong("ready", &error.to_string())),
+        },
+        _ => Err(system.wrong("ready", "write `tcp:HOST:PORT`, `http://HOST:PORT/PATH` or `line:TEXT`")),
     }
 }
 

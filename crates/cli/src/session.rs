@@ -23,7 +23,7 @@ use crate::system::{Opener, System};
 use crate::{project, record, solver};
 
 /// Set by the first Ctrl-C; the run ends after its step and everything is written.
-static STOP: AtomicBool = AtomicBool::new(false);
+pub static STOP: AtomicBool = AtomicBool::new(false);
 
 /// What a campaign needs besides its settings.
 pub struct Session<'a> {
@@ -55,6 +55,7 @@ impl Session<'_> {
     pub fn run(self, config: &CampaignConfig) -> Result<CampaignOutcome, Stop> {
         catch_interrupts();
         let Self { mut spec, sut, tester, solver: wanted, show, record } = self;
+        sut.times(&spec, config.run.patience)?;
         let opener = Opener::new(&sut, Arc::new(spec.clone()), wanted);
         let mut spec_solver = solver::make(wanted)?;
         opener.open(0, config.seed, |adapter| {

@@ -4,19 +4,24 @@
 //! instance started is ended before [`Opener::open`] returns.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ioxide_model::sts::Model;
+use ioxide_runner::adapter::http::HttpAdapter;
+use ioxide_runner::adapter::managed::{Make, Managed};
 use ioxide_runner::adapter::model::ModelAdapter;
 use ioxide_runner::adapter::process::ProcessAdapter;
 use ioxide_runner::adapter::server::Server;
 use ioxide_runner::adapter::tcp::TcpAdapter;
 use ioxide_runner::adapter::text::TextAdapter;
-use ioxide_runner::adapter::{Adapter, AdapterError, Connection, SutSpec};
+use ioxide_runner::adapter::{Adapter, AdapterError, Connection, Interrupt, SutSpec};
+use ioxide_runner::clock::patience::Patience;
 use ioxide_symex::Ctx;
 
 use crate::args::SolverArgs;
 use crate::exit::{ExitStatus, Stop};
-use crate::project::{Described, Source};
+use crate::project::{Described, Source, Speech};
+use crate::session::STOP;
 use crate::{load, solver};
 
 /// A system under test, ready to be opened.
@@ -34,6 +39,15 @@ impl System {
         match source.described(0)?.spec {
             SutSpec::Model(path) => Ok(Self::Model(Box::new(load::model(&path, &[])?.1))),
             SutSpec::Stdio(_) | SutSpec::Tcp(_) => Ok(Self::Outside(source)),
+        }
+    }
+
+    /// How long silence must last at the messages and states of `spec`; `default` where the project file
+    /// says nothing else.
+    pub fn times(&self, spec: &Model, default: Duration) -> Result<Patience, Stop> {
+        match self {
+            Self::Model(_) => Ok(Patience::new(default)),
+            Self::Outside(source) => source.described(0)?.quiescence.resolved(spec, default),
         }
     }
 }
@@ -87,29 +101,69 @@ impl<'s> Opener<'s> {
         seed: u64,
         act: impl FnOnce(&mut dyn Adapter) -> Result<T, Stop>,
     ) -> Result<T, Stop> {
-        let Described { spec, server, environment, speech, .. } = described;
-        let interface = Arc::clone(&self.interface);
         let instance = u32::try_from(instance).unwrap_or(u32::MAX);
-        let connection = Connection { seed: Some(seed), instance, environment, ..Connection::default() };
-        // Dropped, and so stopped, after the adapter.
-        let _server = server.map(Server::start).transpose().map_err(trouble)?;
-        match (spec, speech) {
-            (spec, Some(speech)) => {
-                let adapter = TextAdapter::new(&spec, speech, interface, &connection);
-                act(&mut adapter.map_err(|error| Stop::usage(error.to_string()))?)
-            }
-            (SutSpec::Stdio(command), None) => {
-                act(&mut ProcessAdapter::start(&command, interface, connection).map_err(trouble)?)
-            }
-            (SutSpec::Tcp(address), None) => {
-                act(&mut TcpAdapter::connect(&address, interface, connection).map_err(trouble)?)
-            }
-            (SutSpec::Model(file), None) => Err(Stop::usage(format!("the model `{file}` is not loaded"))),
-        }
+        let connection = Connection { seed: Some(seed), instance, ..connection(&described) };
+        let mut adapter = managed(described, Arc::clone(&self.interface), connection)?;
+        act(&mut adapter)
     }
 }
 
-fn trouble(error: AdapterError) -> Stop {
+/// How to talk to the system.
+pub fn connection(described: &Described) -> Connection {
+    let environment = described.environment.clone();
+    let interrupt = Interrupt::by(&STOP);
+    let connection = Connection { environment, interrupt, ..Connection::default() };
+    match described.limit {
+        Some(limit) => Connection { limit, ..connection },
+        None => connection,
+    }
+}
+
+/// The system with what it needs, started and reached.
+pub fn managed(described: Described, interface: Arc<Model>, connection: Connection) -> Result<Managed, Stop> {
+    let Described { spec, server, speech, renewal, .. } = described;
+    // Mistakes in the description are told before anything is started.
+    match &speech {
+        Speech::Text(text) => {
+            TextAdapter::new(&spec, (**text).clone(), Arc::clone(&interface), &connection).map(drop)
+        }
+        Speech::Http(http) => HttpAdapter::new(http, Arc::clone(&interface), &connection).map(drop),
+        Speech::Protocol => Ok(()),
+    }
+    .map_err(|error| Stop::usage(error.to_string()))?;
+    let server = server.map(|server| Server::start(server, connection.interrupt)).transpose();
+    let make = maker(spec, speech, interface, connection.clone());
+    Managed::new(server.map_err(trouble)?, renewal, &connection, make).map_err(trouble)
+}
+
+/// Makes the adapter, as often as it is wanted.
+fn maker(spec: SutSpec, speech: Speech, interface: Arc<Model>, connection: Connection) -> Make {
+    Box::new(move || {
+        let interface = Arc::clone(&interface);
+        Ok(match (&spec, &speech) {
+            (_, Speech::Text(text)) => {
+                Box::new(TextAdapter::new(&spec, (**text).clone(), interface, &connection)?)
+            }
+            (_, Speech::Http(http)) => Box::new(HttpAdapter::new(http, interface, &connection)?),
+            (SutSpec::Stdio(command), Speech::Protocol) => {
+                Box::new(ProcessAdapter::start(command, interface, connection.clone())?)
+            }
+            (SutSpec::Tcp(address), Speech::Protocol) => {
+                Box::new(TcpAdapter::connect(address, interface, connection.clone())?)
+            }
+            (SutSpec::Model(file), Speech::Protocol) => {
+                let reason = "a model is played, not reached".into();
+                return Err(AdapterError::Start { what: file.clone(), reason });
+            }
+        })
+    })
+}
+
+/// Trouble on the way to the system, or the wish of the user to stop waiting for it.
+pub fn trouble(error: AdapterError) -> Stop {
+    if error == AdapterError::Interrupted {
+        return Stop::new(ExitStatus::Interrupted, "interrupted before the system was reached");
+    }
     Stop::new(ExitStatus::Infrastructure, error.to_string())
         .help("no verdict: check that the system starts and speaks the adapter protocol")
 }

@@ -4,11 +4,17 @@
 //! never silence: only a live connection on which nothing came for the whole patience is
 //! [`Observation::Quiet`]. Trouble here is no verdict about the system.
 
+mod frames;
+mod guardian;
+pub mod http;
+mod interrupt;
+pub mod managed;
 pub mod model;
 pub mod process;
 mod remote;
 pub mod selftest;
 pub mod server;
+mod source;
 mod spec;
 pub mod tcp;
 #[cfg(test)]
@@ -24,6 +30,8 @@ use ioxide_model::label::Label;
 
 use crate::player::PlayError;
 
+pub use self::frames::Framing;
+pub use self::interrupt::Interrupt;
 pub use self::remote::Connection;
 pub use self::spec::{BadSpec, SutSpec};
 
@@ -120,6 +128,9 @@ pub enum AdapterError {
     /// It cannot go back to its initial state.
     #[error("the system cannot be reset")]
     NoReset,
+    /// Somebody stopped the wait.
+    #[error("interrupted")]
+    Interrupted,
     /// The model played as system cannot go on.
     #[error("the model played as system: {0}")]
     Play(#[from] PlayError),

@@ -13,7 +13,9 @@
 //! only: a number outside its range is a value the monitor can judge, not a broken message.
 
 mod error;
+pub mod http;
 mod label;
+mod template;
 #[cfg(test)]
 mod tests;
 pub mod text;

@@ -121,6 +121,7 @@ pub fn run(
         Ended::Stopped(Stop::GoalMet(reason)) => End::Verdict(Verdict::Pass, reason),
         Ended::Stopped(Stop::GoalMissed(reason)) => End::Verdict(Verdict::Inconclusive, reason),
         Ended::Forbidden(forbidden) => walk.fail(&forbidden)?,
+        Ended::Trouble(AdapterError::Interrupted) => End::Interrupted,
         Ended::Trouble(error) => End::Error(error),
         Ended::Interrupted => End::Interrupted,
     };

@@ -1,17 +1,23 @@
 //! `ioxide adapter check`: is this an adapter that can be tested through?
 
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
-use ioxide_runner::adapter::selftest::{Check, State, selftest};
+use ioxide_model::sts::Model;
+use ioxide_runner::adapter::selftest::{Check, State, selftest, selftest_plain};
 use ioxide_runner::adapter::server::Server;
-use ioxide_runner::adapter::{Connection, SutSpec};
+use ioxide_runner::adapter::{Adapter as _, Connection, SutSpec};
 use serde_json::{Value as Json, json};
 
 use crate::args::{Adapter, AdapterCheck, AdapterCommand};
 use crate::exit::{ExitStatus, Stop};
 use crate::load;
-use crate::project::{self, Described};
+use crate::project::{self, Described, Speech};
+use crate::system::{connection, managed, trouble};
+
+/// Milliseconds that outputs are listened for where the project file has no quiescence time.
+const LISTEN_MS: u64 = 100;
 
 /// Does what was asked with the adapter.
 pub fn run(args: &Adapter) -> Result<ExitStatus, Stop> {
@@ -21,25 +27,24 @@ pub fn run(args: &Adapter) -> Result<ExitStatus, Stop> {
 }
 
 fn check(args: &AdapterCheck) -> Result<ExitStatus, Stop> {
-    let Described { spec, server, environment, speech, .. } = project::find(&args.sut)?;
-    if speech.is_some() {
-        return Err(
-            Stop::usage("a system that speaks text has no adapter").help("test it with `ioxide test`")
-        );
-    }
-    if matches!(spec, SutSpec::Model(_)) {
+    let described = project::find(&args.sut)?;
+    if matches!(described.spec, SutSpec::Model(_)) {
         return Err(
             Stop::usage("a model as system has no adapter").help("name `stdio:COMMAND` or `tcp:ADDR`")
         );
     }
     let model = args.model.as_ref().map(|file| load::model(file, &[])).transpose()?.map(|(_, model)| model);
     let limit = Duration::from_millis(args.limit_ms.max(1));
-    let _server = server
-        .map(Server::start)
-        .transpose()
-        .map_err(|error| Stop::new(ExitStatus::Infrastructure, error.to_string()))?;
-    let connection = Connection { seed: Some(1), limit, environment, ..Connection::default() };
-    let (checks, last_words) = selftest(&spec, model.as_ref(), &connection);
+    let connection = Connection { seed: Some(1), limit, ..connection(&described) };
+    let (checks, last_words) = match (&described.speech, model) {
+        (Speech::Protocol, model) => by_the_book(described, model.as_ref(), &connection)?,
+        (_, Some(model)) => by_the_codec(described, model, connection)?,
+        (_, None) => {
+            return Err(
+                Stop::usage("only a model says which messages this system has").help("add `--model FILE`")
+            );
+        }
+    };
     let passed = checks.iter().all(|check| check.state != State::Failed);
     if args.json {
         writeln!(io::stdout().lock(), "{}", as_json(&args.sut, passed, &checks, &last_words))?;
@@ -47,6 +52,31 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, Stop> {
         tell(passed, &checks, &last_words)?;
     }
     Ok(if passed { ExitStatus::Success } else { ExitStatus::Infrastructure })
+}
+
+/// The self-test of an adapter.
+fn by_the_book(
+    described: Described,
+    model: Option<&Model>,
+    connection: &Connection,
+) -> Result<(Vec<Check>, String), Stop> {
+    let Described { spec, server, .. } = described;
+    let server = server.map(|server| Server::start(server, connection.interrupt)).transpose();
+    let _server = server.map_err(trouble)?;
+    Ok(selftest(&spec, model, connection))
+}
+
+/// The self-test of templates and patterns.
+fn by_the_codec(
+    described: Described,
+    model: Model,
+    connection: Connection,
+) -> Result<(Vec<Check>, String), Stop> {
+    let patience = Duration::from_millis(described.quiescence.default.unwrap_or(LISTEN_MS));
+    let interface = Arc::new(model);
+    let mut adapter = managed(described, Arc::clone(&interface), connection)?;
+    let checks = selftest_plain(&mut adapter, &interface, patience);
+    Ok((checks, adapter.last_words()))
 }
 
 fn word(state: State) -> &'static str {

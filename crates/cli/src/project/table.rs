@@ -43,9 +43,16 @@ impl<'f> Table<'f> {
         Self { file, path: path.to_owned(), table }
     }
 
-    /// The keys it has.
+    /// The keys it has, in the order of the file.
     pub fn keys(&self) -> Vec<&str> {
-        self.table.keys().map(|key| &**key.get_ref()).collect()
+        let mut keys: Vec<_> = self.table.keys().collect();
+        keys.sort_by_key(|key| key.span().start);
+        keys.into_iter().map(|key| &**key.get_ref()).collect()
+    }
+
+    /// Whether there is a string at `key`.
+    pub fn is_text(&self, key: &str) -> bool {
+        self.entry(key).is_some_and(|(_, value)| value.get_ref().is_str())
     }
 
     pub fn has(&self, key: &str) -> bool {
@@ -91,6 +98,30 @@ impl<'f> Table<'f> {
             found.extend(inner.text(name)?.map(|text| (name.to_owned(), text)));
         }
         Ok(found)
+    }
+
+    /// The whole numbers of the table at `key`, by name.
+    pub fn numbers(&self, key: &str) -> Result<Vec<(String, u64)>, Stop> {
+        let Some(inner) = self.table(key)? else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for name in inner.keys() {
+            found.extend(inner.number(name)?.map(|number| (name.to_owned(), number)));
+        }
+        Ok(found)
+    }
+
+    /// The string or number at `key`, or a list of them.
+    pub fn words(&self, key: &str) -> Result<Vec<String>, Stop> {
+        let Some((_, value)) = self.entry(key) else { return Ok(Vec::new()) };
+        let word = |value: &DeValue<'_>| match value {
+            DeValue::String(text) => Ok(text.to_string()),
+            DeValue::Integer(number) => Ok(number.as_str().to_owned()),
+            _ => Err(self.wrong(key, "expected a number, a string, or a list of them")),
+        };
+        match value.get_ref() {
+            DeValue::Array(items) => items.iter().map(|item| word(item.get_ref())).collect(),
+            one => Ok(vec![word(one)?]),
+        }
     }
 
     /// The whole number at `key`.

@@ -1,3 +1,5 @@
+use ioxide_runner::adapter::Framing;
+
 use super::*;
 
 /// The first instance, on port 7.
@@ -38,7 +40,7 @@ fn systems_are_described() {
     let adder = named(CONTENT, "adder", &FIRST).expect("it is there");
     assert_eq!(adder.spec, SutSpec::Stdio("python3 adder.py --port 7".into()));
     assert_eq!(adder.environment, [("PYTHONPATH".to_owned(), "sdk".to_owned())]);
-    assert_eq!((adder.server, adder.quiescence_ms), (None, Some(250)));
+    assert_eq!((adder.server, adder.quiescence.default), (None, Some(250)));
     let server = named(CONTENT, "server", &FIRST).expect("it is there");
     assert_eq!(server.spec, SutSpec::Tcp("127.0.0.1:7".into()));
     let config = server.server.expect("it is started");
@@ -80,9 +82,12 @@ fn mistakes_have_a_line_a_key_and_a_guess() {
 fn speech_is_described() {
     let text =
         |framing: &str| format!("[sut.x]\nkind = \"text\"\naddress = \"h:1\"\nframing = \"{framing}\"\n");
-    let framing = |text: &str| named(text, "x", &FIRST).map(|x| x.speech.map(|speech| speech.framing));
-    assert!(matches!(framing(&text("length:2")), Ok(Some(Framing::Length(2)))));
-    assert!(matches!(framing(&text("delimiter:;")), Ok(Some(Framing::Delimiter(_)))));
+    let framing = |text: &str| match named(text, "x", &FIRST).map(|x| x.speech) {
+        Ok(Speech::Text(speech)) => speech.framing,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(framing(&text("length:2")), Framing::Length(2));
+    assert_eq!(framing(&text("delimiter:;")), Framing::Delimiter(";".into()));
     check("kind = \"text\"\naddress = \"h:1\"\nframing = \"length:9\"", &["ioxide.toml:4", "length:BYTES"]);
     check("kind = \"text\"\naddress = \"h:1\"\ninput = {}", &["ioxide.toml:4", "mean `inputs`"]);
     check("kind = \"text\"\naddress = \"h:1\"\noutputs = { A = 1 }", &["`sut.x.outputs.A`"]);
@@ -95,4 +100,82 @@ fn names_that_are_not_there_get_a_guess() {
     assert!(told(CONTENT, "toaster").contains("adder, server"));
     assert!(told("", "toaster").contains("[sut.toaster]"));
     assert!(told("[suts.a]", "a").contains("no key `suts`"));
+}
+
+const HTTP: &str = r#"
+[sut.x]
+kind = "http"
+url = "http://127.0.0.1:{port}/v1"
+start = "serve {port}"
+ready = "http://127.0.0.1:{port}/health"
+reset = { method = "DELETE", path = "/keys" }
+headers = { Authorization = "Bearer x" }
+limit_ms = 700
+
+[sut.x.inputs]
+PUT = { method = "PUT", path = "/keys/{k}", body = "{v}" }
+GET = { path = "/keys/{k}" }
+
+[sut.x.outputs]
+VALUE = { status = 200, fields.v = "/value" }
+OK = { status = ["204", 201] }
+"#;
+
+#[test]
+fn requests_and_answers_are_described() {
+    let x = named(HTTP, "x", &FIRST).expect("it is there");
+    assert_eq!((&x.spec, x.limit), (&SutSpec::Tcp("127.0.0.1:7".into()), Some(Duration::from_millis(700))));
+    let Speech::Http(speech) = x.speech else { panic!("it speaks HTTP") };
+    assert_eq!(speech.url.base, "/v1");
+    let methods: Vec<&str> = speech.http.inputs.iter().map(|(_, request)| request.method.as_str()).collect();
+    assert_eq!(methods, ["PUT", "GET"]);
+    // In the order of the file, not of the names.
+    let outputs: Vec<&str> = speech.http.outputs.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(outputs, ["VALUE", "OK"]);
+    assert_eq!(speech.http.outputs[1].1.status, ["204", "201"]);
+    assert_eq!(speech.http.outputs[0].1.fields, [("v".to_owned(), "/value".to_owned())]);
+    assert_eq!(speech.reset.expect("a request").method, "DELETE");
+    let http = "kind = \"http\"\nurl = \"http://h:1\"\n";
+    check(http, &["ioxide.toml:2", "initial state", "restart"]);
+    check(&format!("{http}reset = \"soon\""), &["ioxide.toml:4", "`sut.x.reset`", "none"]);
+    check(&format!("{http}reset = {{ pth = \"/\" }}"), &["`sut.x.reset.pth`", "mean `path`"]);
+    check("kind = \"http\"\nurl = \"https://h:1\"", &["ioxide.toml:3", "https is not supported"]);
+}
+
+#[test]
+fn resets_are_described() {
+    let stdio = "[sut.x]\nkind = \"stdio\"\ncommand = \"x\"\n";
+    let renewal = |line: &str| named(&format!("{stdio}{line}"), "x", &FIRST).map(|x| x.renewal).expect(line);
+    assert_eq!(renewal(""), Renewal::Own);
+    assert_eq!(renewal("reset = \"restart\""), Renewal::Restart);
+    assert_eq!(renewal("reset_command = \"wipe {port}\""), Renewal::Command("wipe 7".into()));
+    let stdio = "kind = \"stdio\"\ncommand = \"x\"\n";
+    check(&format!("{stdio}reset = \"x\""), &["ioxide.toml:4", "restart"]);
+    check(&format!("{stdio}reset = \"restart\"\nreset_command = \"x\""), &["ioxide.toml:5", "already"]);
+}
+
+#[test]
+fn quiescence_has_times_by_message_and_state() {
+    let text = "model M { input ping output pong state WAITING { on ping emit pong } }";
+    let mut sources = ioxide_model::source::Sources::new();
+    let file = sources.add("m.iox", text);
+    let model = ioxide_lang::load(&sources, file, &ioxide_lang::Options::default()).model.expect("a model");
+    let times = |lines: &str| {
+        let content = format!("[sut.x]\nkind = \"stdio\"\ncommand = \"x\"\n{lines}");
+        named(&content, "x", &FIRST).expect(lines).quiescence
+    };
+    let ms = Duration::from_millis;
+    let some = times("[sut.x.quiescence]\ndefault = 50\nafter.ping = 500\nin.WAITING = 2000");
+    assert_eq!(some.default, Some(50));
+    assert_eq!(some.resolved(&model, ms(50)).expect("known names").longest(), ms(2000));
+    for (line, near) in [("after.pnig = 5", "ping"), ("in.WAITNG = 5", "WAITING")] {
+        let wrong = times(&format!("[sut.x.quiescence]\n{line}")).resolved(&model, ms(1)).expect_err(line);
+        assert!(format!("{wrong:?}").contains(&format!("did you mean `{near}`?")), "{wrong:?}");
+    }
+    let stdio = "kind = \"stdio\"\ncommand = \"x\"\n";
+    check(
+        &format!("{stdio}quiescence = {{ defualt = 1 }}"),
+        &["`sut.x.quiescence.defualt`", "mean `default`"],
+    );
+    check(&format!("{stdio}quiescence_ms = 1\nquiescence = {{}}"), &["ioxide.toml:4", "already"]);
 }

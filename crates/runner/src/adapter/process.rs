@@ -4,7 +4,7 @@
 //! a run. Its error stream is captured, and its tail shown when something goes wrong.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStderr, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,9 +12,11 @@ use std::time::{Duration, Instant};
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 
+use super::guardian::Guarded;
 use super::remote::{Link, Remote};
+use super::source::Pipe;
 use super::wire::Wire;
-use super::{Adapter, AdapterError, Connection, Observation, Sent};
+use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Sent};
 
 /// Bytes of the error stream kept.
 const MAX_TAIL: usize = 8 << 10;
@@ -34,7 +36,7 @@ impl ProcessAdapter {
     /// # Errors
     /// If it cannot be started, or does not greet as it should.
     pub fn start(command: &str, model: Arc<Model>, connection: Connection) -> Result<Self, AdapterError> {
-        let link = Process::new(command, &connection.environment);
+        let link = Process::new(command, &connection);
         Ok(Self { remote: Remote::new(link, model, connection)? })
     }
 }
@@ -82,7 +84,8 @@ impl Tail {
 pub(super) struct Process {
     command: String,
     environment: Vec<(String, String)>,
-    child: Option<Child>,
+    interrupt: Interrupt,
+    child: Option<Guarded>,
     /// How the last child ended, if it did so by itself.
     ended: Option<String>,
     tail: Tail,
@@ -90,9 +93,10 @@ pub(super) struct Process {
 
 impl Process {
     /// The process that `command` starts in a shell, not started yet.
-    pub(super) fn new(command: &str, environment: &[(String, String)]) -> Self {
-        let (command, environment) = (command.to_owned(), environment.to_vec());
-        Self { command, environment, child: None, ended: None, tail: Tail::default() }
+    pub(super) fn new(command: &str, connection: &Connection) -> Self {
+        let (command, environment) = (command.to_owned(), connection.environment.clone());
+        let interrupt = connection.interrupt;
+        Self { command, environment, interrupt, child: None, ended: None, tail: Tail::default() }
     }
 
     fn cannot(&self, reason: &impl ToString) -> AdapterError {
@@ -101,14 +105,11 @@ impl Process {
 
     /// Ends the whole group, then lets go of the child.
     pub(super) fn kill(&mut self) {
-        if let Some(mut child) = self.child.take() {
-            kill_group(&mut child);
-            child.wait().ok();
-        }
+        self.child = None;
     }
 
     /// Starts it afresh; what it says and where it is spoken to.
-    pub(super) fn streams(&mut self) -> Result<(BufReader<ChildStdout>, Patient), AdapterError> {
+    pub(super) fn streams(&mut self) -> Result<(Pipe, Patient), AdapterError> {
         self.kill();
         (self.ended, self.tail) = (None, Tail::default());
         let mut child = shell(&self.command)
@@ -119,31 +120,29 @@ impl Process {
             .spawn()
             .map_err(|error| self.cannot(&error))?;
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        self.child = Some(child);
+        self.child = Some(Guarded::new(child));
         let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
             return Err(self.cannot(&"its streams are missing"));
         };
         let tail = self.tail.clone();
         std::thread::spawn(move || keep_tail(stderr, &tail));
-        Ok((BufReader::new(stdout), Patient::new(stdin)))
+        Ok((Pipe::new(stdout), Patient::new(stdin)))
     }
 }
 
 impl Link for Process {
     fn open(&mut self) -> Result<Wire, AdapterError> {
         let (reader, writer) = self.streams()?;
-        Ok(Wire::new(reader, writer))
+        Ok(Wire::new(reader, writer, self.interrupt))
     }
 
     fn status(&mut self, patience: Duration) -> Option<String> {
         let deadline = Instant::now() + patience;
-        while self.child.as_mut().is_some_and(|child| !has_exited(child)) && Instant::now() < deadline {
+        while self.child.as_ref().is_some_and(|child| !child.has_exited()) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(2));
         }
-        if let Some(mut child) = self.child.take_if(has_exited) {
-            // Before the child is let go of, so that its id still names its own group.
-            kill_group(&mut child);
-            self.ended = child.wait().ok().map(|status| status.to_string());
+        if let Some(child) = self.child.take_if(|child| child.has_exited()) {
+            self.ended = child.end().map(|status| status.to_string());
         }
         self.ended.clone()
     }
@@ -185,12 +184,6 @@ impl Write for Patient {
     }
 }
 
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
 pub(super) fn keep_tail(stderr: ChildStderr, tail: &Tail) {
     let mut reader = BufReader::new(stderr.take(u64::MAX));
     while let Ok(bytes) = reader.fill_buf() {
@@ -216,36 +209,4 @@ pub(super) fn shell(command: &str) -> Command {
     let mut shell = Command::new("cmd");
     shell.arg("/C").arg(command);
     shell
-}
-
-/// Whether the child has ended; it is not let go of yet.
-#[cfg(unix)]
-pub(super) fn has_exited(child: &mut Child) -> bool {
-    use rustix::process::{WaitId, WaitIdOptions, waitid};
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    let status = group_of(child).map(|id| waitid(WaitId::Pid(id), options));
-    matches!(status, Some(Ok(Some(_))))
-}
-
-#[cfg(not(unix))]
-pub(super) fn has_exited(child: &mut Child) -> bool {
-    matches!(child.try_wait(), Ok(Some(_)))
-}
-
-#[cfg(unix)]
-fn group_of(child: &Child) -> Option<rustix::process::Pid> {
-    i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)
-}
-
-/// Ends the child and everything in its process group.
-#[cfg(unix)]
-pub(super) fn kill_group(child: &mut Child) {
-    if let Some(group) = group_of(child) {
-        rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
-    }
-}
-
-#[cfg(not(unix))]
-pub(super) fn kill_group(child: &mut Child) {
-    child.kill().ok();
 }

@@ -10,7 +10,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 
 use super::wire::Wire;
-use super::{Adapter, AdapterError, Observation, Sent};
+use super::{Adapter, AdapterError, Interrupt, Observation, Sent};
 use crate::codec::{self, label_from_json, label_to_json};
 use crate::line::cut;
 use crate::protocol::{Configure, Hello, Input, Message, Output, Reset, ResetKind, VERSION};
@@ -34,6 +34,8 @@ pub struct Connection {
     pub settings: Map<String, Json>,
     /// How long it may take to greet, to reset, to confirm an input.
     pub limit: Duration,
+    /// Ends every wait.
+    pub interrupt: Interrupt,
 }
 
 impl Default for Connection {
@@ -45,6 +47,7 @@ impl Default for Connection {
             environment: Vec::new(),
             settings: Map::new(),
             limit: Duration::from_secs(10),
+            interrupt: Interrupt::never(),
         }
     }
 }
@@ -198,7 +201,16 @@ impl<L: Link> Adapter for Remote<L> {
         match live.reset {
             ResetKind::None => Err(AdapterError::NoReset),
             ResetKind::Restart => self.open(),
-            ResetKind::Message => self.reset_by_message().or_else(|_| self.open()),
+            ResetKind::Message => match self.reset_by_message() {
+                // It ended in the run before, or now: a new one is in its initial state.
+                Err(AdapterError::Ended { .. } | AdapterError::Broken(_)) => self.open(),
+                Err(error) => {
+                    // Whoever does not reset is not in a state to go on with.
+                    self.close();
+                    Err(error)
+                }
+                Ok(()) => Ok(()),
+            },
         }
     }
 

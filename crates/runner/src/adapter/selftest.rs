@@ -6,6 +6,7 @@
 //! *Promises.* Nothing here is a verdict about the system: an adapter that passes can be
 //! tested through. Whatever it does, the self-test ends within the limits given.
 
+mod plain;
 mod sample;
 
 use std::time::{Duration, Instant};
@@ -22,6 +23,8 @@ use crate::protocol::{
 };
 
 use self::sample::args_of;
+
+pub use self::plain::selftest_plain;
 
 /// How long outputs are listened for after an input.
 const LISTEN: Duration = Duration::from_millis(50);
@@ -58,8 +61,8 @@ pub struct Check {
 #[must_use]
 pub fn selftest(spec: &SutSpec, model: Option<&Model>, connection: &Connection) -> (Vec<Check>, String) {
     match spec {
-        SutSpec::Stdio(command) => talk(Process::new(command, &connection.environment), model, connection),
-        SutSpec::Tcp(address) => talk(Socket::new(address, connection.limit), model, connection),
+        SutSpec::Stdio(command) => talk(Process::new(command, connection), model, connection),
+        SutSpec::Tcp(address) => talk(Socket::new(address, connection), model, connection),
         SutSpec::Model(_) => (Vec::new(), String::new()),
     }
 }

@@ -5,13 +5,15 @@
 
 use std::io::{BufReader, Read};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
-use std::process::{Child, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::process::Stdio;
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::AdapterError;
-use super::process::{Tail, has_exited, keep_tail, kill_group, shell};
+use super::guardian::Guarded;
+use super::http::is_up;
+use super::process::{Tail, keep_tail, shell};
+use super::{AdapterError, Interrupt};
 use crate::line::{Line, cut, next_line};
 
 /// How long a stop command may take, and the server after it.
@@ -44,13 +46,16 @@ pub enum Ready {
     Port(String),
     /// When it writes a line with this text to its standard output.
     Line(String),
+    /// When this URL is answered with success.
+    Http(String),
 }
 
 /// A server that runs until this is dropped.
 #[derive(Debug)]
 pub struct Server {
     config: ServerConfig,
-    child: Child,
+    interrupt: Interrupt,
+    child: Option<Guarded>,
     tail: Tail,
 }
 
@@ -59,63 +64,92 @@ impl Server {
     ///
     /// # Errors
     /// If it does not start, ends, or is not ready in time.
-    pub fn start(config: ServerConfig) -> Result<Self, AdapterError> {
-        let cannot = |reason: String| AdapterError::Start { what: config.start.clone(), reason };
-        if let Ready::Port(address) = &config.ready {
+    pub fn start(config: ServerConfig, interrupt: Interrupt) -> Result<Self, AdapterError> {
+        let mut server = Self { config, interrupt, child: None, tail: Tail::default() };
+        server.launch()?;
+        Ok(server)
+    }
+
+    /// Stops the server and starts it again.
+    ///
+    /// # Errors
+    /// If it does not start, ends, or is not ready in time.
+    pub fn restart(&mut self) -> Result<(), AdapterError> {
+        self.stop();
+        self.launch()
+    }
+
+    /// Whether it has ended by itself.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.child.as_ref().is_none_or(Guarded::has_exited)
+    }
+
+    /// The end of what it wrote to its error stream.
+    #[must_use]
+    pub fn last_words(&self) -> String {
+        self.tail.text()
+    }
+
+    fn launch(&mut self) -> Result<(), AdapterError> {
+        if let Ready::Port(address) = &self.config.ready {
             // Somebody else there would be tested instead.
             if accepts(address) {
-                return Err(cannot(format!("`{address}` is in use already")));
+                return Err(self.cannot(&format!("`{address}` is in use already")));
             }
         }
-        let mut child = shell(&config.start)
-            .envs(config.environment.iter().cloned())
+        self.tail = Tail::default();
+        let mut child = shell(&self.config.start)
+            .envs(self.config.environment.iter().cloned())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| cannot(error.to_string()))?;
+            .map_err(|error| self.cannot(&error.to_string()))?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let tail = Tail::default();
+        self.child = Some(Guarded::new(child));
         if let Some(stderr) = stderr {
-            let tail = tail.clone();
+            let tail = self.tail.clone();
             thread::spawn(move || keep_tail(stderr, &tail));
         }
-        let mut server = Self { config, child, tail };
-        let lines = stdout.map(lines_of);
-        server.wait(lines.as_ref())?;
-        Ok(server)
+        let wanted = match &self.config.ready {
+            Ready::Line(text) => Some(text.clone()),
+            _ => None,
+        };
+        let said = stdout.map(|stdout| said_by(stdout, wanted));
+        self.wait(said.as_ref())
     }
 
-    fn wait(&mut self, lines: Option<&Receiver<String>>) -> Result<(), AdapterError> {
+    fn wait(&mut self, said: Option<&Receiver<()>>) -> Result<(), AdapterError> {
         let deadline = Instant::now() + self.config.limit;
         loop {
-            if self.is_ready(lines) {
+            if self.is_ready(said) {
                 return Ok(());
             }
-            if has_exited(&mut self.child) {
+            if self.has_ended() {
                 return Err(self.cannot("it ended before it was ready"));
             }
             if Instant::now() >= deadline {
                 let limit = self.config.limit.as_millis();
                 return Err(self.cannot(&format!("it was not ready within {limit} ms")));
             }
+            self.interrupt.check()?;
         }
     }
 
     /// Looks, and lets a moment pass if it is not ready yet.
-    fn is_ready(&self, lines: Option<&Receiver<String>>) -> bool {
-        match (&self.config.ready, lines) {
-            (Ready::AtOnce, _) => return true,
-            (Ready::Port(address), _) if accepts(address) => return true,
-            (Ready::Line(text), Some(lines)) => match lines.recv_timeout(PAUSE) {
-                Ok(line) => return line.contains(text),
-                Err(RecvTimeoutError::Timeout) => return false,
-                Err(RecvTimeoutError::Disconnected) => (),
-            },
-            _ => (),
+    fn is_ready(&self, said: Option<&Receiver<()>>) -> bool {
+        let is_ready = match (&self.config.ready, said) {
+            (Ready::AtOnce, _) => true,
+            (Ready::Port(address), _) => accepts(address),
+            (Ready::Line(_), Some(said)) => said.try_recv().is_ok(),
+            (Ready::Line(_), None) => false,
+            (Ready::Http(url), _) => is_up(url, self.interrupt),
+        };
+        if !is_ready {
+            thread::sleep(PAUSE);
         }
-        thread::sleep(PAUSE);
-        false
+        is_ready
     }
 
     fn cannot(&self, reason: &str) -> AdapterError {
@@ -129,35 +163,71 @@ impl Server {
         AdapterError::Start { what: self.config.start.clone(), reason }
     }
 
-    /// Runs the stop command and gives the server a moment.
+    /// Runs the stop command, gives the server a moment, and ends it.
     fn stop(&mut self) {
-        let Some(command) = &self.config.stop else { return };
-        let command = shell(command)
-            .envs(self.config.environment.iter().cloned())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        let Ok(mut stopper) = command else { return };
-        wait_for_exit(&mut stopper);
-        kill_group(&mut stopper);
-        stopper.wait().ok();
-        wait_for_exit(&mut self.child);
+        let Some(child) = self.child.take() else { return };
+        if let Some(command) = &self.config.stop
+            && !child.has_exited()
+            && run_command(command, &self.config.environment, GRACE, Interrupt::never()).is_ok()
+        {
+            wait_for_exit(&child, GRACE, Interrupt::never());
+        }
+        child.end();
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
         self.stop();
-        kill_group(&mut self.child);
-        self.child.wait().ok();
     }
 }
 
-fn wait_for_exit(child: &mut Child) {
-    let deadline = Instant::now() + GRACE;
-    while !has_exited(child) && Instant::now() < deadline {
-        thread::sleep(PAUSE);
+/// Runs a command in a shell to its end; its error is told with the end of its error stream.
+pub(super) fn run_command(
+    command: &str,
+    environment: &[(String, String)],
+    limit: Duration,
+    interrupt: Interrupt,
+) -> Result<(), AdapterError> {
+    let cannot = |reason: String| AdapterError::Start { what: command.to_owned(), reason };
+    let mut child = shell(command)
+        .envs(environment.iter().cloned())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| cannot(error.to_string()))?;
+    let (stderr, tail) = (child.stderr.take(), Tail::default());
+    let child = Guarded::new(child);
+    let reader = stderr.map(|stderr| {
+        let tail = tail.clone();
+        thread::spawn(move || keep_tail(stderr, &tail))
+    });
+    wait_for_exit(&child, limit, interrupt);
+    interrupt.check()?;
+    if !child.has_exited() {
+        return Err(cannot(format!("it did not end within {} ms", limit.as_millis())));
+    }
+    let status = child.end();
+    if status.is_some_and(|status| status.success()) {
+        return Ok(());
+    }
+    // The group is gone, so the stream ends, unless somebody left the group.
+    let deadline = Instant::now() + Duration::from_millis(200);
+    while reader.as_ref().is_some_and(|reader| !reader.is_finished()) && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(2));
+    }
+    let status = status.map_or_else(|| "it failed".to_owned(), |status| status.to_string());
+    match tail.text().trim() {
+        "" => Err(cannot(status)),
+        words => Err(cannot(format!("{status}; it wrote: {}", cut(words, 400)))),
+    }
+}
+
+fn wait_for_exit(child: &Guarded, limit: Duration, interrupt: Interrupt) {
+    let deadline = Instant::now() + limit;
+    while !child.has_exited() && Instant::now() < deadline && !interrupt.is_set() {
+        thread::sleep(Duration::from_millis(2));
     }
 }
 
@@ -167,19 +237,22 @@ fn accepts(address: &str) -> bool {
     address.to_socket_addrs().is_ok_and(|mut addresses| addresses.any(open))
 }
 
-/// The lines of a stream, read to its end whether somebody listens or not: a full pipe would stop the server.
-fn lines_of(stdout: impl Read + Send + 'static) -> Receiver<String> {
-    let (sender, receiver) = channel();
+/// Tells when a line with the text `wanted` is written.
+///
+/// The stream is read to its end whether somebody listens or not: a full pipe would stop the server.
+fn said_by(stdout: impl Read + Send + 'static, wanted: Option<String>) -> Receiver<()> {
+    let (sender, said) = sync_channel(1);
     thread::spawn(move || {
         let mut reader = BufReader::new(stdout);
-        let mut heard = true;
         while let Ok(Some(line)) = next_line(&mut reader) {
-            if let (Line::Text(text), true) = (line, heard) {
-                heard = sender.send(text).is_ok();
+            if let (Line::Text(text), Some(wanted)) = (line, &wanted)
+                && text.contains(wanted)
+            {
+                sender.try_send(()).ok();
             }
         }
     });
-    receiver
+    said
 }
 
 #[cfg(test)]
@@ -195,7 +268,7 @@ mod tests {
     fn a_line_says_that_it_is_ready() {
         let ready = Ready::Line("accepting".into());
         let start = "echo starting; sleep 0.05; echo now accepting connections; sleep 30";
-        assert!(Server::start(config(start, ready)).is_ok());
+        assert!(Server::start(config(start, ready), Interrupt::never()).is_ok());
     }
 
     #[test]
@@ -204,15 +277,16 @@ mod tests {
         let mut config = config("echo $WORD; sleep 30", Ready::Line("tea".into()));
         config.environment = vec![("WORD".into(), "tea".into())];
         config.stop = Some(format!("echo $WORD > {}", folder.display()));
-        drop(Server::start(config).unwrap());
+        drop(Server::start(config, Interrupt::never()).unwrap());
         assert_eq!(std::fs::read_to_string(&folder).unwrap(), "tea\n");
         std::fs::remove_file(&folder).unwrap();
     }
 
     #[test]
     fn one_that_ends_or_dawdles_is_told_with_its_last_words() {
-        let problem =
-            |start: &str, ready: Ready| Server::start(config(start, ready)).unwrap_err().to_string();
+        let problem = |start: &str, ready: Ready| {
+            Server::start(config(start, ready), Interrupt::never()).unwrap_err().to_string()
+        };
         let ended = problem("echo no cups >&2; sleep 0.1; exit 3", Ready::Line("accepting".into()));
         assert!(ended.contains("ended before it was ready; it wrote: no cups"), "{ended}");
         let late = problem("sleep 30", Ready::Port("127.0.0.1:1".into()));
@@ -223,7 +297,7 @@ mod tests {
     fn a_port_that_somebody_has_is_refused() {
         let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = other.local_addr().unwrap().to_string();
-        let error = Server::start(config("sleep 30", Ready::Port(address))).unwrap_err();
+        let error = Server::start(config("sleep 30", Ready::Port(address)), Interrupt::never()).unwrap_err();
         assert!(error.to_string().contains("in use already"), "{error}");
     }
 }

@@ -1,16 +1,17 @@
 //! An address that speaks the protocol.
 
-use std::io::BufReader;
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::mpsc::sync_channel;
+use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 
 use super::remote::{Link, Remote};
+use super::source::Stream;
 use super::wire::Wire;
-use super::{Adapter, AdapterError, Connection, Observation, Sent};
+use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Sent};
 
 /// How long the other side may take to hang up by itself.
 const GRACE: Duration = Duration::from_millis(200);
@@ -26,7 +27,7 @@ impl TcpAdapter {
     /// # Errors
     /// If nobody is there, or does not greet as it should.
     pub fn connect(address: &str, model: Arc<Model>, connection: Connection) -> Result<Self, AdapterError> {
-        Ok(Self { remote: Remote::new(Socket::new(address, connection.limit), model, connection)? })
+        Ok(Self { remote: Remote::new(Socket::new(address, &connection), model, connection)? })
     }
 }
 
@@ -56,42 +57,43 @@ impl Adapter for TcpAdapter {
 pub(super) struct Socket {
     address: String,
     limit: Duration,
+    interrupt: Interrupt,
     stream: Option<TcpStream>,
 }
 
 impl Socket {
     /// The socket at `address`, not connected yet.
-    pub(super) fn new(address: &str, limit: Duration) -> Self {
-        Self { address: address.to_owned(), limit, stream: None }
+    pub(super) fn new(address: &str, connection: &Connection) -> Self {
+        let Connection { limit, interrupt, .. } = *connection;
+        Self { address: address.to_owned(), limit, interrupt, stream: None }
     }
 
     fn cannot(&self, reason: &impl ToString) -> AdapterError {
         AdapterError::Start { what: self.address.clone(), reason: reason.to_string() }
     }
 
-    /// Tries every address the name stands for.
-    fn connect(&self) -> Result<TcpStream, AdapterError> {
-        let addresses = self.address.to_socket_addrs().map_err(|error| self.cannot(&error))?;
-        let mut last = self.cannot(&"the name has no address");
-        for address in addresses {
-            match TcpStream::connect_timeout(&address, self.limit) {
-                Ok(stream) => return Ok(stream),
-                Err(error) => last = self.cannot(&error),
-            }
-        }
-        Err(last)
+    /// Connects in a thread of its own, so that waiting can be interrupted.
+    pub(super) fn connect(&self) -> Result<TcpStream, AdapterError> {
+        let (sender, connected) = sync_channel(1);
+        let (address, limit) = (self.address.clone(), self.limit);
+        std::thread::spawn(move || sender.send(connected_to(&address, limit)));
+        let stream = match self.interrupt.receive(&connected, Instant::now() + limit)? {
+            Some(stream) => stream.map_err(|reason| self.cannot(&reason))?,
+            None => return Err(AdapterError::Late { awaited: "connection", limit }),
+        };
+        let prepared = stream.set_nodelay(true).and_then(|()| stream.set_write_timeout(Some(limit)));
+        prepared.map_err(|error| self.cannot(&error))?;
+        Ok(stream)
     }
 
     /// Connects afresh; what it says and where it is spoken to.
-    pub(super) fn streams(&mut self) -> Result<(BufReader<TcpStream>, TcpStream), AdapterError> {
+    pub(super) fn streams(&mut self) -> Result<(Stream, TcpStream), AdapterError> {
         self.hang_up();
         let stream = self.connect()?;
-        stream.set_nodelay(true).map_err(|error| self.cannot(&error))?;
-        stream.set_write_timeout(Some(self.limit)).map_err(|error| self.cannot(&error))?;
         let reader = stream.try_clone().map_err(|error| self.cannot(&error))?;
         let writer = stream.try_clone().map_err(|error| self.cannot(&error))?;
         self.stream = Some(stream);
-        Ok((BufReader::new(reader), writer))
+        Ok((Stream::new(reader), writer))
     }
 
     pub(super) fn hang_up(&mut self) {
@@ -104,7 +106,7 @@ impl Socket {
 impl Link for Socket {
     fn open(&mut self) -> Result<Wire, AdapterError> {
         let (reader, writer) = self.streams()?;
-        Ok(Wire::new(reader, writer))
+        Ok(Wire::new(reader, writer, self.interrupt))
     }
 
     /// A socket has no status of its own: its end is the end of its lines.
@@ -122,4 +124,16 @@ impl Link for Socket {
     fn last_words(&self) -> String {
         String::new()
     }
+}
+
+/// Tries every address the name stands for.
+fn connected_to(address: &str, limit: Duration) -> Result<TcpStream, String> {
+    let mut last = "the name has no address".to_owned();
+    for address in address.to_socket_addrs().map_err(|error| error.to_string())? {
+        match TcpStream::connect_timeout(&address, limit) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error.to_string(),
+        }
+    }
+    Err(last)
 }

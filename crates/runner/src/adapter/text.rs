@@ -4,22 +4,25 @@
 //! patterns. An input counts as taken once it is written. A reset connects (or starts) afresh
 //! and then, where the state outlives a connection, says the reset text and awaits one answer.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::Write;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 
+use super::frames::{Frames, framed, odd};
 use super::process::Process;
+use super::remote::Link;
 use super::tcp::Socket;
-use super::{Adapter, AdapterError, Connection, Observation, Sent, SutSpec};
+use super::{Adapter, AdapterError, Connection, Framing, Interrupt, Observation, Sent, SutSpec};
 use crate::codec::text::{Decoded, TextCodec, TextConfig};
-use crate::line::{Line, MAX_LINE, cut, next_line};
+use crate::line::MAX_LINE;
 
-/// Frames read ahead.
-const READ_AHEAD: usize = 1024;
+/// Between the end of its frames and the end of a process.
+const LAST_BREATH: Duration = Duration::from_millis(100);
+/// How long the rest of a message may take whose beginning came in time.
+const REST: Duration = Duration::from_secs(2);
 
 /// How a system speaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,18 +35,6 @@ pub struct Speech {
     pub reset: Option<String>,
 }
 
-/// Where a frame ends.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Framing {
-    /// At the end of a line.
-    #[default]
-    Line,
-    /// At this text.
-    Delimiter(String),
-    /// After as many bytes as a number of this many bytes says, most significant first; inputs get one too.
-    Length(usize),
-}
-
 /// A system that speaks text.
 pub struct TextAdapter {
     link: Transport,
@@ -51,6 +42,7 @@ pub struct TextAdapter {
     codec: TextCodec,
     speech: Speech,
     limit: Duration,
+    interrupt: Interrupt,
     live: Option<Live>,
 }
 
@@ -61,7 +53,7 @@ enum Transport {
 
 /// A connection.
 struct Live {
-    frames: Receiver<io::Result<Line>>,
+    frames: Frames,
     writer: Box<dyn Write + Send>,
     /// The beginning of a message.
     begun: Option<String>,
@@ -78,10 +70,10 @@ impl TextAdapter {
         model: Arc<Model>,
         connection: &Connection,
     ) -> Result<Self, AdapterError> {
-        let limit = connection.limit;
+        let Connection { limit, interrupt, .. } = *connection;
         let link = match spec {
-            SutSpec::Stdio(command) => Transport::Process(Process::new(command, &connection.environment)),
-            SutSpec::Tcp(address) => Transport::Socket(Socket::new(address, limit)),
+            SutSpec::Stdio(command) => Transport::Process(Process::new(command, connection)),
+            SutSpec::Tcp(address) => Transport::Socket(Socket::new(address, connection)),
             SutSpec::Model(file) => {
                 let reason = "a model speaks no text".into();
                 return Err(AdapterError::Start { what: file.clone(), reason });
@@ -89,7 +81,7 @@ impl TextAdapter {
         };
         let codec = TextCodec::new(&speech.text, &model)
             .map_err(|reason| AdapterError::Start { what: "the text codec".into(), reason })?;
-        Ok(Self { link, model, codec, speech, limit, live: None })
+        Ok(Self { link, model, codec, speech, limit, interrupt, live: None })
     }
 
     fn open(&mut self) -> Result<Live, AdapterError> {
@@ -97,11 +89,11 @@ impl TextAdapter {
         let (frames, writer): (_, Box<dyn Write + Send>) = match &mut self.link {
             Transport::Process(process) => {
                 let (reader, writer) = process.streams()?;
-                (read_frames(reader, framing), Box::new(writer))
+                (Frames::new(reader, framing, self.interrupt), Box::new(writer))
             }
             Transport::Socket(socket) => {
                 let (reader, writer) = socket.streams()?;
-                (read_frames(reader, framing), Box::new(writer))
+                (Frames::new(reader, framing, self.interrupt), Box::new(writer))
             }
         };
         Ok(Live { frames, writer, begun: None })
@@ -118,14 +110,16 @@ impl TextAdapter {
         written.map_err(|error| AdapterError::Ended { status: format!("it takes no more input ({error})") })
     }
 
-    /// The next message before `deadline`.
+    /// The next message, or `None` if none has begun at `deadline`. A deadline that has passed is a mere look.
     fn next(&mut self, deadline: Instant) -> Result<Option<Label>, AdapterError> {
+        let is_look = deadline <= Instant::now();
+        let mut deadline = deadline;
         loop {
             let live = self.live()?;
-            let Some(frame) = live.frame(deadline)? else {
+            let Some(frame) = live.frames.next(deadline)? else {
                 return match &live.begun {
-                    // A message that was never finished is no silence, except for a mere look.
-                    Some(begun) if !deadline.elapsed().is_zero() => Err(odd(begun, "half a message")),
+                    // A message that was never finished is no silence.
+                    Some(begun) if !is_look => Err(odd(begun.as_bytes(), "half a message")),
                     _ => Ok(None),
                 };
             };
@@ -133,9 +127,39 @@ impl TextAdapter {
             match self.codec.decode(&self.model, &text) {
                 Ok(Decoded::Label(label)) => return Ok(Some(label)),
                 Ok(Decoded::More) if text.len() < MAX_LINE => self.live()?.begun = Some(text),
-                Ok(Decoded::More) => return Err(odd(&text, "the message is too long")),
-                Err(reason) => return Err(odd(&text, &reason)),
+                Ok(Decoded::More) => return Err(odd(text.as_bytes(), "the message is too long")),
+                Err(reason) => return Err(odd(text.as_bytes(), &reason)),
             }
+            if !is_look {
+                deadline = deadline.max(Instant::now() + REST);
+            }
+        }
+    }
+
+    /// How the process ended, if there is one and it has.
+    fn status(&mut self, patience: Duration) -> Option<String> {
+        match &mut self.link {
+            Transport::Process(process) => process.status(patience),
+            Transport::Socket(_) => None,
+        }
+    }
+
+    /// `error`, with the exit status if the system has ended.
+    fn explained(&mut self, error: AdapterError) -> AdapterError {
+        if !matches!(error, AdapterError::Ended { .. }) {
+            return error;
+        }
+        self.status(LAST_BREATH).map_or(error, |status| AdapterError::Ended { status })
+    }
+
+    /// Says the reset text and waits for its answer.
+    fn say_reset(&mut self) -> Result<(), AdapterError> {
+        let Some(reset) = self.speech.reset.clone() else { return Ok(()) };
+        self.write(&reset)?;
+        let limit = self.limit;
+        match self.live()?.frames.next(Instant::now() + limit)? {
+            Some(_) => Ok(()),
+            None => Err(AdapterError::Late { awaited: "answer to the reset", limit }),
         }
     }
 }
@@ -144,31 +168,35 @@ impl Adapter for TextAdapter {
     fn reset(&mut self) -> Result<(), AdapterError> {
         self.live = None;
         self.live = Some(self.open()?);
-        let Some(reset) = self.speech.reset.clone() else { return Ok(()) };
-        self.write(&reset)?;
-        let limit = self.limit;
-        match self.live()?.frame(Instant::now() + limit)? {
-            Some(_) => Ok(()),
-            None => Err(AdapterError::Late { awaited: "answer to the reset", limit }),
-        }
+        self.say_reset().map_err(|error| self.explained(error))
     }
 
     fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
         let text = self.codec.encode(&self.model, input).map_err(AdapterError::Refused)?;
-        self.write(&text)?;
+        self.write(&text).map_err(|error| self.explained(error))?;
         Ok(Sent::default())
     }
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
-        let live = self.live()?;
-        match live.begun {
-            None => self.next(Instant::now() + Duration::from_nanos(1)),
-            Some(_) => self.next(Instant::now() + self.limit),
-        }
+        self.next(Instant::now()).map_err(|error| self.explained(error))
     }
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
-        Ok(self.next(Instant::now() + patience)?.map_or(Observation::Quiet, Observation::Output))
+        match self.next(Instant::now() + patience).map_err(|error| self.explained(error))? {
+            Some(label) => Ok(Observation::Output(label)),
+            // A grandchild may hold its streams open.
+            None => match self.status(Duration::ZERO) {
+                Some(status) => Err(AdapterError::Ended { status }),
+                None => Ok(Observation::Quiet),
+            },
+        }
+    }
+
+    fn last_words(&self) -> String {
+        match &self.link {
+            Transport::Process(process) => process.last_words(),
+            Transport::Socket(_) => String::new(),
+        }
     }
 }
 
@@ -178,120 +206,5 @@ impl Drop for TextAdapter {
             Transport::Process(process) => process.kill(),
             Transport::Socket(socket) => socket.hang_up(),
         }
-    }
-}
-
-impl Live {
-    /// The next frame; the end of the stream is never silence.
-    fn frame(&mut self, deadline: Instant) -> Result<Option<String>, AdapterError> {
-        match self.frames.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(Ok(Line::Text(text))) => Ok(Some(text)),
-            Ok(Ok(Line::TooLong(start))) => Err(odd(&start, "the frame is too long")),
-            Ok(Ok(Line::NotText(shown))) => Err(odd(&shown, "the frame is not UTF-8")),
-            Ok(Err(error)) => Err(AdapterError::Broken(error.to_string())),
-            Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => {
-                Err(AdapterError::Ended { status: "it closed the connection".into() })
-            }
-        }
-    }
-}
-
-fn odd(text: &str, reason: &str) -> AdapterError {
-    AdapterError::Protocol { line: format!("{:?}", cut(text, 200)), reason: reason.to_owned() }
-}
-
-fn framed(framing: &Framing, text: &str) -> Result<Vec<u8>, String> {
-    let Framing::Length(width) = framing else { return Ok(text.as_bytes().to_vec()) };
-    let length = (text.len() as u64).to_be_bytes();
-    let (high, low) = length.split_at(length.len().saturating_sub(*width));
-    if high.iter().any(|&byte| byte != 0) {
-        return Err("the message is too long for its length prefix".into());
-    }
-    Ok([low, text.as_bytes()].concat())
-}
-
-/// Reads frames in a thread of its own; a flood has to wait.
-fn read_frames(mut reader: impl BufRead + Send + 'static, framing: Framing) -> Receiver<io::Result<Line>> {
-    let (sender, receiver) = sync_channel(READ_AHEAD);
-    std::thread::spawn(move || {
-        while let Some(frame) = next_frame(&mut reader, &framing).transpose() {
-            let is_last = !matches!(frame, Ok(Line::Text(_) | Line::NotText(_)));
-            if sender.send(frame).is_err() || is_last {
-                return;
-            }
-        }
-    });
-    receiver
-}
-
-fn next_frame(reader: &mut impl BufRead, framing: &Framing) -> io::Result<Option<Line>> {
-    match framing {
-        Framing::Line => next_line(reader),
-        Framing::Delimiter(mark) => up_to(reader, mark.as_bytes()),
-        Framing::Length(width) => by_length(reader, *width),
-    }
-}
-
-fn up_to(reader: &mut impl BufRead, mark: &[u8]) -> io::Result<Option<Line>> {
-    let (mut bytes, last) = (Vec::new(), *mark.last().unwrap_or(&b'\n'));
-    loop {
-        let limit = (MAX_LINE + 1 - bytes.len().min(MAX_LINE)) as u64;
-        let read = reader.by_ref().take(limit).read_until(last, &mut bytes)?;
-        if bytes.ends_with(mark) {
-            bytes.truncate(bytes.len() - mark.len());
-            return Ok(Some(text_of(bytes)));
-        }
-        match (read, bytes.is_empty()) {
-            (0, true) => return Ok(None),
-            (0, false) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            _ if bytes.len() > MAX_LINE => {
-                return Ok(Some(Line::TooLong(cut(&String::from_utf8_lossy(&bytes[..256]), 80))));
-            }
-            _ => (),
-        }
-    }
-}
-
-fn by_length(reader: &mut impl BufRead, width: usize) -> io::Result<Option<Line>> {
-    if reader.fill_buf()?.is_empty() {
-        return Ok(None);
-    }
-    let mut prefix = vec![0; width];
-    reader.read_exact(&mut prefix)?;
-    let length = prefix.iter().fold(0u64, |sum, &byte| sum.saturating_mul(256).saturating_add(byte.into()));
-    if length > MAX_LINE as u64 {
-        return Ok(Some(Line::TooLong(format!("a frame of {length} bytes"))));
-    }
-    let mut bytes = vec![0; length as usize];
-    reader.read_exact(&mut bytes)?;
-    Ok(Some(text_of(bytes)))
-}
-
-fn text_of(bytes: Vec<u8>) -> Line {
-    match String::from_utf8(bytes) {
-        Ok(text) => Line::Text(text),
-        Err(error) => Line::NotText(cut(&String::from_utf8_lossy(error.as_bytes()), 80)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn frames_end_where_they_should() {
-        let frames = |mut bytes: &[u8], framing: &Framing| {
-            let mut found = Vec::new();
-            while let Ok(Some(Line::Text(text))) = next_frame(&mut bytes, framing) {
-                found.push(text);
-            }
-            found
-        };
-        assert_eq!(frames(b"a\r\nb\n", &Framing::Line), ["a", "b"]);
-        assert_eq!(frames(b"a;b;;c;;", &Framing::Delimiter(";;".into())), ["a;b", "c"]);
-        assert_eq!(frames(b"\0\x02ab\0\x01c\xff\xff", &Framing::Length(2)), ["ab", "c"]);
-        assert_eq!(framed(&Framing::Length(2), "ab"), Ok(b"\0\x02ab".to_vec()));
-        assert!(framed(&Framing::Length(1), &"x".repeat(256)).is_err());
     }
 }

@@ -1,29 +1,41 @@
-//! A live connection: lines in through a thread of its own, lines out at once.
+//! A live connection that speaks the protocol: lines in, lines out at once.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, Write};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use super::AdapterError;
-use crate::line::{Line, cut, read_ahead};
+use super::frames::{Frames, Framing};
+use super::source::Source;
+use super::{AdapterError, Interrupt};
+use crate::line::cut;
 use crate::protocol::{Failure, FailureKind, Log, Message};
 
-/// Lines read ahead.
-const READ_AHEAD: usize = 1024;
+/// Logs and empty lines read when the time is over, in search of a message.
+const MAX_LATE: usize = 1000;
 /// Log messages remembered.
 const MAX_LOG: usize = 40;
 
+/// What a line was.
+enum Heard {
+    Message(Message),
+    /// A log, or nothing at all.
+    Log,
+}
+
 /// A connection that speaks the protocol.
 pub(super) struct Wire {
-    lines: Receiver<io::Result<Line>>,
+    lines: Frames,
     writer: Box<dyn Write + Send>,
     log: VecDeque<String>,
 }
 
 impl Wire {
-    pub(super) fn new(reader: impl BufRead + Send + 'static, writer: impl Write + Send + 'static) -> Self {
-        let lines = read_ahead(reader, READ_AHEAD);
+    pub(super) fn new(
+        source: impl Source + 'static,
+        writer: impl Write + Send + 'static,
+        interrupt: Interrupt,
+    ) -> Self {
+        let lines = Frames::new(source, Framing::Line, interrupt);
         Self { lines, writer: Box::new(writer), log: VecDeque::new() }
     }
 
@@ -36,30 +48,37 @@ impl Wire {
     }
 
     /// The next message that is neither log nor error, or `None` at `deadline`.
+    ///
+    /// Who writes only logs has said nothing, however many they are.
     pub(super) fn read(&mut self, deadline: Instant) -> Result<Option<Message>, AdapterError> {
-        loop {
-            let patience = deadline.saturating_duration_since(Instant::now());
-            let line = match self.lines.recv_timeout(patience) {
-                Ok(Ok(line)) => line,
-                Ok(Err(error)) => return Err(AdapterError::Broken(error.to_string())),
-                Err(RecvTimeoutError::Timeout) => return Ok(None),
-                Err(RecvTimeoutError::Disconnected) => return Err(closed()),
-            };
-            match parsed(line)? {
-                Some(Message::Log(log)) => self.note(log),
-                Some(Message::Error(failure)) => return Err(failed(failure)),
-                Some(Message::Bye(_)) => return Err(closed()),
-                Some(message) => return Ok(Some(message)),
-                None => (),
+        let mut late = 0;
+        while late < MAX_LATE {
+            match self.read_line(deadline)? {
+                None => return Ok(None),
+                Some(Heard::Message(message)) => return Ok(Some(message)),
+                Some(Heard::Log) => late += usize::from(Instant::now() >= deadline),
             }
         }
+        Ok(None)
+    }
+
+    /// What the next line is, or `None` at `deadline`.
+    fn read_line(&mut self, deadline: Instant) -> Result<Option<Heard>, AdapterError> {
+        let Some(line) = self.lines.next(deadline)? else { return Ok(None) };
+        match parsed(&line)? {
+            Some(Message::Log(log)) => self.note(log),
+            Some(Message::Error(failure)) => return Err(failed(failure)),
+            Some(Message::Bye(_)) => return Err(closed()),
+            Some(message) => return Ok(Some(Heard::Message(message))),
+            None => (),
+        }
+        Ok(Some(Heard::Log))
     }
 
     /// Waits, at most for `limit`, until the system has closed its side.
     pub(super) fn wait_for_end(&mut self, limit: Duration) {
         self.writer = Box::new(io::sink());
-        let deadline = Instant::now() + limit;
-        while self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())).is_ok() {}
+        self.lines.drain(Instant::now() + limit);
     }
 
     /// The log of the system, newest last.
@@ -76,20 +95,12 @@ impl Wire {
 }
 
 /// The message a line writes; `None` for an empty line.
-fn parsed(line: Line) -> Result<Option<Message>, AdapterError> {
-    let text = match line {
-        Line::Text(text) => text,
-        Line::TooLong(line) => return Err(broken(line, "the line is too long".into())),
-        Line::NotText(line) => return Err(broken(line, "the line is not UTF-8".into())),
-    };
-    if text.trim().is_empty() {
+fn parsed(line: &str) -> Result<Option<Message>, AdapterError> {
+    if line.trim().is_empty() {
         return Ok(None);
     }
-    Message::from_line(&text).map(Some).map_err(|bad| broken(cut(&text, 200), bad.reason))
-}
-
-fn broken(line: String, reason: String) -> AdapterError {
-    AdapterError::Protocol { line, reason }
+    let broken = |reason| AdapterError::Protocol { line: cut(line, 200), reason };
+    Message::from_line(line).map(Some).map_err(|bad| broken(bad.reason))
 }
 
 fn closed() -> AdapterError {

@@ -15,8 +15,8 @@ use ioxide_model::label::Label;
 use ioxide_model::sort::{DataKind, Sort};
 use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_model::term::TermPool;
-use ioxide_model::value::Value;
 
+use super::template::{Template, check_fields, plain_text};
 use super::{Message, label_from_json};
 use crate::line::cut;
 
@@ -34,16 +34,9 @@ pub struct TextConfig {
 /// Reads and writes the messages of one model.
 #[derive(Debug)]
 pub struct TextCodec {
-    inputs: Vec<(String, Vec<Piece>)>,
+    inputs: Vec<(String, Template)>,
     outputs: Vec<(String, Regex)>,
     more: Option<Regex>,
-}
-
-/// A part of a template.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
-    Text(String),
-    Field(String),
 }
 
 /// What a text is.
@@ -63,13 +56,9 @@ impl TextCodec {
     pub fn new(config: &TextConfig, model: &Model) -> Result<Self, String> {
         let mut codec = Self { inputs: Vec::new(), outputs: Vec::new(), more: None };
         for (name, text) in &config.inputs {
-            let pieces = template(text).map_err(|problem| format!("input `{name}`: {problem}"))?;
-            let fields = pieces.iter().filter_map(|piece| match piece {
-                Piece::Field(field) => Some(field.as_str()),
-                Piece::Text(_) => None,
-            });
-            check_fields(model, name, GateKind::Input, fields)?;
-            codec.inputs.push((name.clone(), pieces));
+            let template = Template::new(text).map_err(|problem| format!("input `{name}`: {problem}"))?;
+            check_fields(model, name, GateKind::Input, template.fields())?;
+            codec.inputs.push((name.clone(), template));
         }
         for (name, text) in &config.outputs {
             let pattern = whole(text).map_err(|problem| format!("output `{name}`: {problem}"))?;
@@ -98,24 +87,18 @@ impl TextCodec {
     /// # Errors
     /// If a value has no text or would break the framing.
     pub fn encode(&self, model: &Model, label: &Label) -> Result<String, String> {
-        let Label::Input(gate, values) = label else { return Err("only inputs can be sent".into()) };
-        let gate = &model.sts.gates[*gate];
-        let Some((_, pieces)) = self.inputs.iter().find(|(name, _)| *name == *gate.name) else {
-            return Err(format!("there is no template for `{}`", gate.name));
+        let Label::Input(gate, _) = label else { return Err("only inputs can be sent".into()) };
+        let name = &model.sts.gates[*gate].name;
+        let Some((_, template)) = self.inputs.iter().find(|(other, _)| *other == **name) else {
+            return Err(format!("there is no template for `{name}`"));
         };
-        let mut text = String::new();
-        for piece in pieces {
-            match piece {
-                Piece::Text(fixed) => text.push_str(fixed),
-                Piece::Field(field) => {
-                    let named = |var: &_| *model.pool.var_info(*var).name == **field;
-                    let value = gate.fields.iter().position(named).and_then(|at| values.get(at));
-                    let value = value.ok_or_else(|| format!("`{}` has no field `{field}`", gate.name))?;
-                    text.push_str(&value_text(&model.pool, value)?);
-                }
+        template.filled(model, label, |value| {
+            let text = plain_text(&model.pool, value)?;
+            match text.chars().any(char::is_control) {
+                true => Err(format!("the value {text:?} would break the framing")),
+                false => Ok(text),
             }
-        }
-        Ok(text)
+        })
     }
 
     /// The message a text is.
@@ -152,7 +135,7 @@ fn args(model: &Model, name: &str, groups: &regex::Captures<'_>) -> Result<Map<S
 }
 
 /// The JSON of a value of `sort` written as `text`; `None` if it is none.
-fn value_json(pool: &TermPool, sort: Sort, text: Option<&str>) -> Option<Json> {
+pub(super) fn value_json(pool: &TermPool, sort: Sort, text: Option<&str>) -> Option<Json> {
     if let Sort::Data(data) = sort
         && pool.data(data).kind == DataKind::Option
     {
@@ -167,65 +150,8 @@ fn value_json(pool: &TermPool, sort: Sort, text: Option<&str>) -> Option<Json> {
     }
 }
 
-fn value_text(pool: &TermPool, value: &Value) -> Result<String, String> {
-    let text = match value {
-        Value::Bool(b) => b.to_string(),
-        Value::Int(n) => n.to_string(),
-        Value::Real(r) => r.to_string(),
-        Value::Str(text) => text.to_string(),
-        Value::Data(data) => match (pool.data(data.data).kind, &*data.args) {
-            (DataKind::Option, []) => String::new(),
-            (DataKind::Option, [inner, ..]) => value_text(pool, inner)?,
-            (DataKind::Enum, []) => pool.data(data.data).ctors[data.ctor as usize].name.to_string(),
-            _ => return Err("a record has no text".into()),
-        },
-    };
-    if text.chars().any(char::is_control) {
-        return Err(format!("the value {text:?} would break the framing"));
-    }
-    Ok(text)
-}
-
-fn whole(pattern: &str) -> Result<Regex, String> {
+pub(super) fn whole(pattern: &str) -> Result<Regex, String> {
     Regex::new(&format!("\\A(?:{pattern})\\z")).map_err(|error| error.to_string())
-}
-
-fn template(text: &str) -> Result<Vec<Piece>, String> {
-    let mut pieces = Vec::new();
-    let (mut fixed, mut rest) = (String::new(), text);
-    while let Some(at) = rest.find(['{', '}']) {
-        fixed.push_str(&rest[..at]);
-        let tail = &rest[at..];
-        if let Some(after) = tail.strip_prefix("{{").or_else(|| tail.strip_prefix("}}")) {
-            fixed.push_str(&tail[..1]);
-            rest = after;
-            continue;
-        }
-        let inner = tail.strip_prefix('{').and_then(|tail| tail.split_once('}'));
-        let (field, after) = inner.ok_or("a brace alone; write `{{` or `}}` for one")?;
-        pieces.push(Piece::Text(std::mem::take(&mut fixed)));
-        pieces.push(Piece::Field(field.to_owned()));
-        rest = after;
-    }
-    fixed.push_str(rest);
-    pieces.push(Piece::Text(fixed));
-    Ok(pieces)
-}
-
-fn check_fields<'a>(
-    model: &Model,
-    name: &str,
-    kind: GateKind,
-    mut fields: impl Iterator<Item = &'a str>,
-) -> Result<(), String> {
-    let word = if kind == GateKind::Input { "input" } else { "output" };
-    let gate = model.sts.gates.iter().find(|gate| *gate.name == *name && gate.kind == kind);
-    let gate = gate.ok_or_else(|| format!("the model has no {word} `{name}`"))?;
-    let known = |field: &str| gate.fields.iter().any(|var| *model.pool.var_info(*var).name == *field);
-    match fields.find(|field| !known(field)) {
-        Some(field) => Err(format!("{word} `{name}` has no field `{field}`")),
-        None => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,66 @@
+//! Quiescence times of the project file: `quiescence_ms`, or a table with times by message and by state.
+
+use std::time::Duration;
+
+use ioxide_lang::suggest::nearest_name;
+use ioxide_model::sts::Model;
+use ioxide_runner::clock::patience::Patience;
+
+use super::table::Table;
+use crate::exit::Stop;
+
+/// Milliseconds, as they are written down; the names are not checked yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Quiescence {
+    /// Where nothing else is said.
+    pub default: Option<u64>,
+    /// After these messages.
+    after: Vec<(String, u64)>,
+    /// In these states.
+    within: Vec<(String, u64)>,
+}
+
+impl Quiescence {
+    /// The times of a system.
+    pub(super) fn read(system: &Table<'_>) -> Result<Self, Stop> {
+        let Some(table) = system.table("quiescence")? else {
+            return Ok(Self { default: system.number("quiescence_ms")?, ..Self::default() });
+        };
+        if system.has("quiescence_ms") {
+            return Err(system.wrong("quiescence_ms", "there is `quiescence` already; use its `default`"));
+        }
+        table.only(&["default", "after", "in"])?;
+        Ok(Self {
+            default: table.number("default")?,
+            after: table.numbers("after")?,
+            within: table.numbers("in")?,
+        })
+    }
+
+    /// The times for the messages and states of `spec`; `default` where nothing is said.
+    pub fn resolved(&self, spec: &Model, default: Duration) -> Result<Patience, Stop> {
+        let mut patience = Patience::new(default);
+        for (name, ms) in &self.after {
+            let gate = spec.sts.gates.iter_enumerated().find(|(_, gate)| *gate.name == **name);
+            let names = spec.sts.gates.iter().map(|gate| &*gate.name);
+            let (gate, _) = gate.ok_or_else(|| unknown("after", "message", name, names))?;
+            patience = patience.after(gate, Duration::from_millis(*ms));
+        }
+        for (name, ms) in &self.within {
+            let place = spec.sts.locations.iter_enumerated().find(|(_, place)| *place.name == **name);
+            let names = spec.sts.locations.iter().map(|place| &*place.name);
+            let (place, _) = place.ok_or_else(|| unknown("in", "state", name, names))?;
+            patience = patience.within(place, Duration::from_millis(*ms));
+        }
+        Ok(patience)
+    }
+}
+
+fn unknown<'a>(key: &str, what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> Stop {
+    let stop = Stop::usage(format!("`{}`: quiescence.{key}: the model has no {what} `{name}`", super::FILE));
+    let names: Vec<&str> = names.collect();
+    match nearest_name(name, names.iter().copied()) {
+        Some(near) => stop.help(format!("did you mean `{near}`?")),
+        None => stop.help(format!("there is {}", names.join(", "))),
+    }
+}

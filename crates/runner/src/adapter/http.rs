@@ -1,0 +1,279 @@
+//! A system that is asked by HTTP/1.1, without encryption.
+//!
+//! An input is a request, taken once it is written; its answer is an output. An input given while
+//! another one is unanswered goes over a connection of its own. Connections are kept where the
+//! system allows it.
+//!
+//! *Promises.* No answer is silence only while the connection is open: one that is closed
+//! without an answer, an answer that is cut off, too long or no HTTP, and a system that takes no
+//! connections any more are errors. Where nothing was asked, nothing can come: that is silence
+//! at once, if the system is still there. Secrets in headers are never shown.
+
+mod exchange;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::Model;
+
+use self::exchange::{Asked, Link, State};
+use super::tcp::Socket;
+use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Sent};
+use crate::codec::http::message::{Request, Response};
+use crate::codec::http::{BadUrl, HttpCodec, HttpConfig, RequestConfig, Url, is_secret};
+use crate::line::cut;
+
+/// Requests that may be unanswered at the same time.
+const MAX_UNANSWERED: usize = 32;
+/// Lines of the conversation remembered.
+const MAX_LOG: usize = 40;
+/// How long to wait for one of several answers before the next is looked at.
+const TURN: Duration = Duration::from_millis(1);
+
+/// How a system is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpSpeech {
+    /// Where it is.
+    pub url: Url,
+    /// Requests and answers.
+    pub http: HttpConfig,
+    /// The request that brings it to its initial state.
+    pub reset: Option<RequestConfig>,
+}
+
+/// A system that is asked by HTTP.
+pub struct HttpAdapter {
+    socket: Socket,
+    host: String,
+    model: Arc<Model>,
+    codec: HttpCodec,
+    reset: Option<Request>,
+    limit: Duration,
+    interrupt: Interrupt,
+    /// Connections that wait for a request.
+    idle: Vec<Link>,
+    /// Requests that wait for an answer, oldest first.
+    asked: Vec<Asked>,
+    secrets: Vec<String>,
+    log: VecDeque<String>,
+}
+
+impl HttpAdapter {
+    /// The system of `speech`, which is reached at the first reset.
+    ///
+    /// # Errors
+    /// If requests and answers do not fit the model.
+    pub fn new(
+        speech: &HttpSpeech,
+        model: Arc<Model>,
+        connection: &Connection,
+    ) -> Result<Self, AdapterError> {
+        let HttpSpeech { url, http, reset } = speech;
+        let wrong = |reason| AdapterError::Start { what: "the HTTP codec".into(), reason };
+        let codec = HttpCodec::new(http, &url.base, &model).map_err(wrong)?;
+        let reset = reset.as_ref().map(|reset| reset.plain(&http.headers, &url.base, &model)).transpose();
+        let reset = reset.map_err(|problem| wrong(format!("reset: {problem}")))?;
+        let all = http.inputs.iter().flat_map(|(_, request)| &request.headers).chain(&http.headers);
+        let secrets = all.filter(|(name, text)| is_secret(name) && !text.is_empty());
+        Ok(Self {
+            socket: Socket::new(&url.address, connection),
+            host: url.address.clone(),
+            secrets: secrets.map(|(_, text)| text.clone()).collect(),
+            model,
+            codec,
+            reset,
+            limit: connection.limit,
+            interrupt: connection.interrupt,
+            idle: Vec::new(),
+            asked: Vec::new(),
+            log: VecDeque::new(),
+        })
+    }
+
+    /// A connection that is open as far as anybody knows.
+    fn link(&mut self) -> Result<Link, AdapterError> {
+        while let Some(mut link) = self.idle.pop() {
+            match link.state()? {
+                State::Open => return Ok(link),
+                State::Closed => (),
+            }
+        }
+        self.connect()
+    }
+
+    fn connect(&self) -> Result<Link, AdapterError> {
+        Ok(Link::new(self.socket.connect()?))
+    }
+
+    /// Writes a request; over a new connection if the old one turns out to be closed.
+    fn ask(&mut self, request: &Request) -> Result<(), AdapterError> {
+        if self.asked.len() >= MAX_UNANSWERED {
+            return Err(AdapterError::Broken(format!("{MAX_UNANSWERED} requests are unanswered")));
+        }
+        self.note_request(request);
+        let bytes = request.to_bytes(&self.host);
+        let mut link = self.link()?;
+        if let Err(error) = link.write(&bytes) {
+            if !link.was_used() {
+                return Err(ended(&format!("it takes no more input ({error})")));
+            }
+            link = self.connect()?;
+            link.write(&bytes).map_err(|error| ended(&format!("it takes no more input ({error})")))?;
+        }
+        self.asked.push(Asked::new(link, request.method == "HEAD"));
+        Ok(())
+    }
+
+    /// An answer that comes before `deadline`. A deadline that has passed is a mere look.
+    fn answer(&mut self, deadline: Instant) -> Result<Option<Response>, AdapterError> {
+        let (is_look, mut deadline, mut has_more_time) = (deadline <= Instant::now(), deadline, false);
+        loop {
+            let wait = match self.asked.len() {
+                0 => return Ok(None),
+                1 => Interrupt::slice(deadline),
+                _ => Interrupt::slice(deadline).min(TURN),
+            };
+            for at in 0..self.asked.len() {
+                if let Some(response) = self.asked[at].look(wait)? {
+                    self.keep(at, &response);
+                    return Ok(Some(response));
+                }
+            }
+            match Instant::now() < deadline {
+                _ if is_look => return Ok(None),
+                true => self.interrupt.check()?,
+                false if !self.asked.iter().any(Asked::has_begun) => return Ok(None),
+                false if has_more_time => {
+                    return Err(AdapterError::Late { awaited: "rest of the answer", limit: self.limit });
+                }
+                // An answer that has begun is no silence.
+                false => (deadline, has_more_time) = (deadline + self.limit, true),
+            }
+        }
+    }
+
+    /// Takes back the connection of an answered request.
+    fn keep(&mut self, at: usize, response: &Response) {
+        let asked = self.asked.remove(at);
+        if response.keeps_alive {
+            self.idle.extend(asked.into_idle());
+        }
+        self.note(format!("< {}", response.shown()));
+    }
+
+    fn decoded(&self, response: &Response) -> Result<Label, AdapterError> {
+        self.codec
+            .decode(&self.model, response)
+            .map_err(|reason| AdapterError::Protocol { line: self.redacted(&response.shown()), reason })
+    }
+
+    /// A system that takes no connections any more is not silent.
+    fn is_there(&mut self) -> Result<(), AdapterError> {
+        let link = self.link().map_err(|error| match error {
+            AdapterError::Start { reason, .. } => ended(&format!("it takes no connections ({reason})")),
+            other => other,
+        })?;
+        self.idle.push(link);
+        Ok(())
+    }
+
+    fn note_request(&mut self, request: &Request) {
+        self.note(format!("> {} {}", request.method, request.path));
+        for (name, value) in &request.headers {
+            let value = if is_secret(name) { "***" } else { value };
+            self.note(format!("> {name}: {value}"));
+        }
+        if let Some(body) = &request.body {
+            self.note(format!("> {body}"));
+        }
+    }
+
+    fn note(&mut self, line: String) {
+        self.log.push_back(cut(&line, 300));
+        if self.log.len() > MAX_LOG {
+            self.log.pop_front();
+        }
+    }
+
+    fn redacted(&self, text: &str) -> String {
+        self.secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+    }
+}
+
+impl Adapter for HttpAdapter {
+    fn reset(&mut self) -> Result<(), AdapterError> {
+        (self.idle, self.asked) = (Vec::new(), Vec::new());
+        let Some(request) = self.reset.clone() else {
+            let link = self.connect()?;
+            self.idle.push(link);
+            return Ok(());
+        };
+        self.ask(&request)?;
+        let limit = self.limit;
+        match self.answer(Instant::now() + limit)? {
+            Some(response) if (200..300).contains(&response.status) => Ok(()),
+            Some(response) => Err(AdapterError::Broken(format!(
+                "it answered the reset with {}",
+                self.redacted(&response.shown())
+            ))),
+            None => Err(AdapterError::Late { awaited: "answer to the reset", limit }),
+        }
+    }
+
+    fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
+        let request = self.codec.encode(&self.model, input).map_err(AdapterError::Refused)?;
+        self.ask(&request)?;
+        Ok(Sent::default())
+    }
+
+    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+        self.answer(Instant::now())?.map(|response| self.decoded(&response)).transpose()
+    }
+
+    fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
+        match self.answer(Instant::now() + patience)? {
+            Some(response) => self.decoded(&response).map(Observation::Output),
+            None => {
+                if self.asked.is_empty() {
+                    self.is_there()?;
+                }
+                Ok(Observation::Quiet)
+            }
+        }
+    }
+
+    fn last_words(&self) -> String {
+        self.redacted(&self.log.iter().map(|line| format!("{line}\n")).collect::<String>())
+    }
+}
+
+fn ended(status: &str) -> AdapterError {
+    AdapterError::Ended { status: status.to_owned() }
+}
+
+/// Whether `url` is answered with success now; it is asked once.
+pub(super) fn is_up(url: &str, interrupt: Interrupt) -> bool {
+    let ask = |url: Url| {
+        let limit = Duration::from_secs(2);
+        let connection = Connection { limit, interrupt, ..Connection::default() };
+        let mut link = Link::new(Socket::new(&url.address, &connection).connect().ok()?);
+        let path = if url.base.is_empty() { "/".into() } else { url.base };
+        let request = Request { method: "GET".into(), path, ..Request::default() };
+        link.write(&request.to_bytes(&url.address)).ok()?;
+        let mut asked = Asked::new(link, false);
+        let deadline = Instant::now() + limit;
+        while Instant::now() < deadline && !interrupt.is_set() {
+            if let Some(response) = asked.look(Interrupt::slice(deadline)).ok()? {
+                return Some(response.status);
+            }
+        }
+        None
+    };
+    let url: Result<Url, BadUrl> = url.parse();
+    url.ok().and_then(ask).is_some_and(|status| status < 400)
+}
+
+#[cfg(test)]
+mod tests;

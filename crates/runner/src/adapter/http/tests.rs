@@ -1,0 +1,186 @@
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+
+use super::*;
+use crate::codec::http::answer::AnswerConfig;
+use crate::samples::{message, model};
+
+const COUNTER: &str = "model Counter {
+    input ADD(n: int)
+    output SUM(n: int)
+    state a { on ADD emit SUM }
+}";
+
+fn speech(address: &str) -> HttpSpeech {
+    let add = RequestConfig {
+        method: "POST".into(),
+        path: "/add/{n}".into(),
+        headers: vec![("X-Token".into(), "s3cret".into())],
+        ..RequestConfig::default()
+    };
+    let sum = AnswerConfig { body: Some("(?P<n>[0-9]+)".into()), ..AnswerConfig::default() };
+    HttpSpeech {
+        url: format!("http://{address}").parse().unwrap(),
+        http: HttpConfig {
+            inputs: vec![("ADD".into(), add)],
+            outputs: vec![("SUM".into(), sum)],
+            ..HttpConfig::default()
+        },
+        reset: None,
+    }
+}
+
+/// An adapter for a server whose connections are handled by `serve`, one after the other.
+fn against(serve: impl Fn(TcpStream) + Send + 'static) -> HttpAdapter {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || listener.incoming().flatten().for_each(serve));
+    let connection = Connection { limit: Duration::from_millis(800), ..Connection::default() };
+    let mut adapter = HttpAdapter::new(&speech(&address), Arc::new(model(COUNTER)), &connection).unwrap();
+    adapter.reset().unwrap();
+    adapter
+}
+
+/// Reads one request; `None` at the end.
+fn request(stream: &mut TcpStream) -> Option<String> {
+    let mut text = Vec::new();
+    let mut byte = [0];
+    while !text.ends_with(b"\r\n\r\n") {
+        if stream.read(&mut byte).ok()? == 0 {
+            return None;
+        }
+        text.push(byte[0]);
+    }
+    String::from_utf8(text).ok()
+}
+
+/// Answers every request on a connection with `answer`.
+fn always(answer: &'static str) -> impl Fn(TcpStream) + Send + 'static {
+    move |mut stream| {
+        while request(&mut stream).is_some() {
+            if stream.write_all(answer.as_bytes()).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn ask(adapter: &mut HttpAdapter, patience: Duration) -> Result<Observation, AdapterError> {
+    let model = model(COUNTER);
+    adapter.send(&message(&model, "ADD", &[3])).and_then(|_| adapter.observe(patience))
+}
+
+const SOON: Duration = Duration::from_secs(5);
+
+#[test]
+fn connections_are_kept_and_made_anew() {
+    let seven = Ok(Observation::Output(message(&model(COUNTER), "SUM", &[7])));
+    for answer in [
+        "HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n7",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\n7\r\n0\r\n\r\n",
+    ] {
+        let mut adapter = against(always(answer));
+        for _ in 0..3 {
+            assert_eq!(ask(&mut adapter, SOON), seven);
+            assert_eq!(adapter.idle.len(), 1);
+            assert_eq!(adapter.observe(Duration::from_millis(5)), Ok(Observation::Quiet));
+        }
+    }
+    let closing = |mut stream: TcpStream| {
+        request(&mut stream);
+        stream.write_all(b"HTTP/1.0 200 OK\r\n\r\n7").unwrap();
+    };
+    let mut adapter = against(closing);
+    for _ in 0..3 {
+        assert_eq!(ask(&mut adapter, SOON), seven);
+        assert!(adapter.idle.is_empty());
+    }
+}
+
+#[test]
+fn only_an_open_connection_is_silent() {
+    let silent = |mut stream: TcpStream| {
+        request(&mut stream);
+        std::thread::sleep(SOON);
+    };
+    assert_eq!(ask(&mut against(silent), Duration::from_millis(30)), Ok(Observation::Quiet));
+    let closing = |mut stream: TcpStream| {
+        request(&mut stream);
+    };
+    assert!(matches!(ask(&mut against(closing), SOON), Err(AdapterError::Ended { .. })));
+}
+
+#[test]
+fn answers_that_are_none_are_told() {
+    for (answer, says) in [
+        ("tea\r\n\r\n", "no HTTP answer"),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\ntea", "no output fits"),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 104857600\r\n\r\n", "too long"),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n7", "rest of the answer"),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 22\r\n\r\nthe token is s3cret ok", "the token is *** ok"),
+    ] {
+        let error = ask(&mut against(always(answer)), Duration::from_millis(100)).unwrap_err().to_string();
+        assert!(error.contains(says), "should say `{says}`: {error}");
+    }
+}
+
+#[test]
+fn words_nobody_asked_for_are_told() {
+    let twice = "HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n7HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n8";
+    let mut adapter = against(always(twice));
+    assert!(ask(&mut adapter, SOON).is_ok());
+    assert!(adapter.idle.is_empty(), "such a connection is not used again");
+}
+
+#[test]
+fn requests_side_by_side_have_connections_of_their_own() {
+    let slow = |stream: TcpStream| {
+        std::thread::spawn(move || {
+            let mut stream = stream;
+            while let Some(text) = request(&mut stream) {
+                if text.starts_with("POST /add/1 ") {
+                    std::thread::sleep(Duration::from_millis(100));
+                }
+                let n = if text.starts_with("POST /add/1 ") { 1 } else { 2 };
+                let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n{n}");
+                stream.write_all(answer.as_bytes()).unwrap();
+            }
+        });
+    };
+    let mut adapter = against(slow);
+    let model = model(COUNTER);
+    adapter.send(&message(&model, "ADD", &[1])).unwrap();
+    assert_eq!(adapter.poll(), Ok(None));
+    adapter.send(&message(&model, "ADD", &[2])).unwrap();
+    for n in [2, 1] {
+        let sum = Observation::Output(message(&model, "SUM", &[n]));
+        assert_eq!(adapter.observe(SOON), Ok(sum));
+    }
+    assert_eq!(adapter.idle.len(), 2);
+}
+
+#[test]
+fn the_conversation_is_remembered_without_secrets() {
+    let mut adapter = against(always("HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n7"));
+    ask(&mut adapter, SOON).unwrap();
+    assert_eq!(adapter.last_words(), "> POST /add/3\n> x-token: ***\n< 200 7\n");
+}
+
+#[test]
+fn a_url_says_that_a_server_is_up() {
+    let serving = |status: &'static str| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let answer = format!("HTTP/1.1 {status} X\r\ncontent-length: 0\r\n\r\n");
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                request(&mut stream);
+                stream.write_all(answer.as_bytes()).ok();
+            }
+        });
+        format!("http://{address}/health")
+    };
+    assert!(is_up(&serving("200"), Interrupt::never()));
+    assert!(!is_up(&serving("503"), Interrupt::never()));
+    assert!(!is_up("http://127.0.0.1:1", Interrupt::never()));
+}

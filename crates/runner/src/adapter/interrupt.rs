@@ -1,0 +1,59 @@
+//! Waiting that somebody can cut short.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use super::AdapterError;
+
+/// The longest wait between two looks at the flag.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// A flag that ends every wait of an adapter with [`AdapterError::Interrupted`], soon after it is set.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Interrupt(Option<&'static AtomicBool>);
+
+impl Interrupt {
+    /// Heeds `flag`.
+    #[must_use]
+    pub const fn by(flag: &'static AtomicBool) -> Self {
+        Self(Some(flag))
+    }
+
+    /// Nobody interrupts.
+    #[must_use]
+    pub const fn never() -> Self {
+        Self(None)
+    }
+
+    /// Whether the flag is set.
+    #[must_use]
+    pub fn is_set(self) -> bool {
+        self.0.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// An error once the flag is set.
+    ///
+    /// # Errors
+    /// [`AdapterError::Interrupted`].
+    pub fn check(self) -> Result<(), AdapterError> {
+        if self.is_set() { Err(AdapterError::Interrupted) } else { Ok(()) }
+    }
+
+    /// How long to wait before the next look, at most until `deadline`.
+    pub(super) fn slice(deadline: Instant) -> Duration {
+        deadline.saturating_duration_since(Instant::now()).min(SLICE)
+    }
+
+    /// What comes from another thread before `deadline`; `None` if nothing does.
+    pub(super) fn receive<T>(self, from: &Receiver<T>, deadline: Instant) -> Result<Option<T>, AdapterError> {
+        loop {
+            match from.recv_timeout(Self::slice(deadline)) {
+                Ok(item) => return Ok(Some(item)),
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => self.check()?,
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Where the bytes of a system come from: a pipe, read by a thread, or a socket, read at once.
+//!
+//! *Promises.* A read waits no longer than it is told to. A system that floods us has to wait:
+//! never more than a few megabytes are held.
+
+use std::io::{self, Read};
+use std::net::TcpStream;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Duration;
+
+/// Bytes read at once.
+const CHUNK: usize = 64 << 10;
+/// Chunks of a pipe read ahead.
+const READ_AHEAD: usize = 16;
+
+/// What a read gave.
+#[derive(Debug)]
+pub(super) enum Got {
+    /// Bytes were added.
+    Some,
+    /// Nothing came in time.
+    Nothing,
+    /// There is no more.
+    End,
+}
+
+/// A stream of bytes that can be waited for.
+pub(super) trait Source: Send {
+    /// Adds what comes within `wait` to `buffer`; with no wait, only what is there.
+    fn read(&mut self, buffer: &mut Vec<u8>, wait: Duration) -> io::Result<Got>;
+}
+
+/// A pipe. It cannot be read with a time limit, so a thread reads it.
+pub(super) struct Pipe(Receiver<io::Result<Vec<u8>>>);
+
+impl Pipe {
+    pub(super) fn new(stream: impl Read + Send + 'static) -> Self {
+        let (sender, chunks) = sync_channel(READ_AHEAD);
+        std::thread::spawn(move || pump(stream, &sender));
+        Self(chunks)
+    }
+}
+
+fn pump(mut stream: impl Read, chunks: &SyncSender<io::Result<Vec<u8>>>) {
+    let mut room = vec![0; CHUNK];
+    loop {
+        let chunk = match stream.read(&mut room) {
+            Ok(0) => return,
+            Ok(n) => Ok(room[..n].to_vec()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => Err(error),
+        };
+        let is_last = chunk.is_err();
+        if chunks.send(chunk).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+impl Source for Pipe {
+    fn read(&mut self, buffer: &mut Vec<u8>, wait: Duration) -> io::Result<Got> {
+        match self.0.recv_timeout(wait) {
+            Ok(chunk) => {
+                buffer.extend_from_slice(&chunk?);
+                Ok(Got::Some)
+            }
+            Err(RecvTimeoutError::Timeout) => Ok(Got::Nothing),
+            Err(RecvTimeoutError::Disconnected) => Ok(Got::End),
+        }
+    }
+}
+
+/// A socket, read where its bytes are needed: no other thread has to wake up for them.
+pub(super) struct Stream {
+    stream: TcpStream,
+    room: Vec<u8>,
+    /// The time limit that is set.
+    set: Option<Duration>,
+}
+
+impl Stream {
+    pub(super) fn new(stream: TcpStream) -> Self {
+        Self { stream, room: vec![0; CHUNK], set: None }
+    }
+
+    fn read_now(&mut self) -> io::Result<usize> {
+        self.stream.set_nonblocking(true)?;
+        let read = self.stream.read(&mut self.room);
+        // The writer is the same socket, and it waits.
+        self.stream.set_nonblocking(false)?;
+        read
+    }
+
+    fn read_within(&mut self, wait: Duration) -> io::Result<usize> {
+        if self.set != Some(wait) {
+            self.stream.set_read_timeout(Some(wait))?;
+            self.set = Some(wait);
+        }
+        self.stream.read(&mut self.room)
+    }
+}
+
+impl Source for Stream {
+    fn read(&mut self, buffer: &mut Vec<u8>, wait: Duration) -> io::Result<Got> {
+        let read = if wait.is_zero() { self.read_now() } else { self.read_within(wait) };
+        match read {
+            Ok(0) => Ok(Got::End),
+            Ok(n) => {
+                buffer.extend_from_slice(&self.room[..n]);
+                Ok(Got::Some)
+            }
+            Err(error) => match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted => {
+                    Ok(Got::Nothing)
+                }
+                _ => Err(error),
+            },
+        }
+    }
+}

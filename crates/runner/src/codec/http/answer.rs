@@ -1,0 +1,185 @@
+//! How an output is recognised in an HTTP answer, and where its fields stand.
+
+use regex::Regex;
+use serde_json::{Map, Value as Json};
+
+use ioxide_model::label::Label;
+use ioxide_model::sort::{DataKind, Sort};
+use ioxide_model::sts::{Gate, GateKind, Model};
+
+use super::message::Response;
+use crate::codec::text::{value_json, whole};
+use crate::codec::{Message, label_from_json};
+use crate::line::cut;
+
+/// How an output is recognised, as people wrote it down: all that is given must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AnswerConfig {
+    /// The statuses, such as `200` or `2xx`; any if empty.
+    pub status: Vec<String>,
+    /// A pattern for the whole body; its named groups are fields.
+    pub body: Option<String>,
+    /// Patterns for headers; their named groups are fields.
+    pub headers: Vec<(String, String)>,
+    /// Members of a JSON body, by pointer, and their text.
+    pub json: Vec<(String, String)>,
+    /// Fields that are members of a JSON body, by pointer.
+    pub fields: Vec<(String, String)>,
+}
+
+/// An [`AnswerConfig`] whose patterns are read.
+#[derive(Debug)]
+pub(super) struct Answer {
+    statuses: Vec<(u16, u16)>,
+    body: Option<Regex>,
+    headers: Vec<(String, Regex)>,
+    json: Vec<(String, String)>,
+    fields: Vec<(String, String)>,
+}
+
+impl Answer {
+    pub(super) fn new(config: &AnswerConfig) -> Result<Self, String> {
+        let statuses = config.status.iter().map(|text| statuses(text)).collect::<Result<_, _>>()?;
+        let header = |(name, text): &(String, String)| Ok((name.to_ascii_lowercase(), whole(text)?));
+        let pointers = config.json.iter().map(|(pointer, _)| pointer);
+        for pointer in pointers.chain(config.fields.iter().map(|(_, pointer)| pointer)) {
+            if !pointer.is_empty() && !pointer.starts_with('/') {
+                return Err(format!("`{pointer}` is no JSON pointer; write `/{pointer}`"));
+            }
+        }
+        Ok(Self {
+            statuses,
+            body: config.body.as_deref().map(whole).transpose()?,
+            headers: config.headers.iter().map(header).collect::<Result<_, String>>()?,
+            json: config.json.clone(),
+            fields: config.fields.clone(),
+        })
+    }
+
+    /// The fields it gives a value.
+    pub(super) fn fields(&self) -> Vec<&str> {
+        let patterns = self.headers.iter().map(|(_, pattern)| pattern).chain(&self.body);
+        let groups = patterns.flat_map(|pattern| pattern.capture_names().flatten());
+        self.fields.iter().map(|(name, _)| name.as_str()).chain(groups).collect()
+    }
+
+    /// Every field must have a place, unless it may be `none`.
+    pub(super) fn covers(&self, model: &Model, name: &str) -> Result<(), String> {
+        let given = self.fields();
+        for field in fields_of(model, name) {
+            if !given.contains(&field.0.as_str()) && !is_option(model, field.1) {
+                return Err(format!("output `{name}`: nothing says where the field `{}` stands", field.0));
+            }
+        }
+        Ok(())
+    }
+
+    /// The message, if the answer is this output.
+    pub(super) fn decode(
+        &self,
+        model: &Model,
+        name: &str,
+        response: &Response,
+    ) -> Result<Option<Label>, String> {
+        if !self.statuses.is_empty()
+            && !self.statuses.iter().any(|&(from, to)| (from..=to).contains(&response.status))
+        {
+            return Ok(None);
+        }
+        let text = std::str::from_utf8(&response.body).ok();
+        let mut groups: Vec<(String, Option<String>)> = Vec::new();
+        if let Some(pattern) = &self.body {
+            let Some(found) = text.and_then(|text| groups_of(pattern, text.trim_end())) else {
+                return Ok(None);
+            };
+            groups.extend(found);
+        }
+        for (header, pattern) in &self.headers {
+            let found = response.header(header).and_then(|value| groups_of(pattern, value));
+            let Some(found) = found else { return Ok(None) };
+            groups.extend(found);
+        }
+        let json: Option<Json> = match self.json.is_empty() && self.fields.is_empty() {
+            true => None,
+            false => text.and_then(|text| serde_json::from_str(text).ok()),
+        };
+        if !self.json.iter().all(|(pointer, wanted)| has(json.as_ref(), pointer, wanted)) {
+            return Ok(None);
+        }
+        let args = self.args(model, name, &groups, json.as_ref())?;
+        let message = Message { label: name.to_owned(), args };
+        let label = label_from_json(model, &message, |kind| kind == GateKind::Output);
+        label.map(Some).map_err(|error| error.to_string())
+    }
+
+    fn args(
+        &self,
+        model: &Model,
+        name: &str,
+        groups: &[(String, Option<String>)],
+        json: Option<&Json>,
+    ) -> Result<Map<String, Json>, String> {
+        let mut args = Map::new();
+        for (field, sort) in fields_of(model, name) {
+            let value = match self.fields.iter().find(|(other, _)| *other == field) {
+                Some((_, pointer)) => member(model, sort, json, pointer),
+                None => {
+                    let group = groups.iter().rev().find(|(other, text)| *other == field && text.is_some());
+                    value_json(&model.pool, sort, group.and_then(|(_, text)| text.as_deref()))
+                }
+            };
+            let expected =
+                || format!("`{name}.{field}`: expected {}, found nothing", model.pool.show_sort(sort));
+            args.insert(field.clone(), value.ok_or_else(expected)?);
+        }
+        Ok(args)
+    }
+}
+
+/// The member at `pointer`; one that is missing is `none` where that is a value.
+fn member(model: &Model, sort: Sort, json: Option<&Json>, pointer: &str) -> Option<Json> {
+    match json.and_then(|json| json.pointer(pointer)) {
+        Some(found) => Some(found.clone()),
+        None => is_option(model, sort).then_some(Json::Null),
+    }
+}
+
+/// Whether the member at `pointer` is written `wanted`.
+fn has(json: Option<&Json>, pointer: &str, wanted: &str) -> bool {
+    match json.and_then(|json| json.pointer(pointer)) {
+        Some(Json::String(text)) => text == wanted,
+        Some(other) => other.to_string() == wanted,
+        None => false,
+    }
+}
+
+fn groups_of(pattern: &Regex, text: &str) -> Option<Vec<(String, Option<String>)>> {
+    let found = pattern.captures(text)?;
+    let names = pattern.capture_names().flatten();
+    Some(names.map(|name| (name.to_owned(), found.name(name).map(|part| part.as_str().to_owned()))).collect())
+}
+
+fn fields_of(model: &Model, name: &str) -> Vec<(String, Sort)> {
+    let is_it = |gate: &&Gate| *gate.name == *name && gate.kind == GateKind::Output;
+    let fields = model.sts.gates.iter().find(is_it).map_or(&[][..], |gate| &gate.fields);
+    let named = |&field: &_| {
+        let info = model.pool.var_info(field);
+        (info.name.to_string(), info.sort)
+    };
+    fields.iter().map(named).collect()
+}
+
+fn is_option(model: &Model, sort: Sort) -> bool {
+    matches!(sort, Sort::Data(data) if model.pool.data(data).kind == DataKind::Option)
+}
+
+/// `200`, or `2xx` for all that begin so.
+fn statuses(text: &str) -> Result<(u16, u16), String> {
+    let wrong = || format!("`{}` is no status; write 200 or \"2xx\"", cut(text, 20));
+    if let Some(first) = text.strip_suffix("xx") {
+        let first: u16 = first.parse().ok().filter(|first| (1..=5).contains(first)).ok_or_else(wrong)?;
+        return Ok((first * 100, first * 100 + 99));
+    }
+    let status: u16 = text.parse().ok().filter(|status| (100..=599).contains(status)).ok_or_else(wrong)?;
+    Ok((status, status))
+}

@@ -1,0 +1,276 @@
+//! HTTP/1.1 messages (RFC 9112): requests written, answers read from the bytes that came so far.
+//!
+//! *Promises.* Reading is a function of the bytes: it never waits. Heads and bodies are bounded.
+//! Lengths that contradict each other are errors.
+
+use crate::line::{MAX_LINE, cut};
+
+/// The longest head.
+const MAX_HEAD: usize = 64 << 10;
+/// The longest body.
+const MAX_BODY: usize = MAX_LINE;
+
+/// A request, its values filled in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Its method.
+    pub method: String,
+    /// Path and query.
+    pub path: String,
+    /// Its headers, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// Its body.
+    pub body: Option<String>,
+}
+
+impl Request {
+    /// The bytes to send to `host`.
+    #[must_use]
+    pub fn to_bytes(&self, host: &str) -> Vec<u8> {
+        let mut head = format!("{} {} HTTP/1.1\r\nhost: {host}\r\n", self.method, self.path);
+        let has = |name: &str| self.headers.iter().any(|(other, _)| other == name);
+        if !has("user-agent") {
+            head.push_str("user-agent: ioxide\r\n");
+        }
+        if !has("accept") {
+            head.push_str("accept: */*\r\n");
+        }
+        for (name, value) in &self.headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        let body = self.body.as_deref().unwrap_or_default();
+        if self.body.is_some() || matches!(self.method.as_str(), "POST" | "PUT" | "PATCH") {
+            head.push_str(&format!("content-length: {}\r\n", body.len()));
+        }
+        format!("{head}\r\n{body}").into_bytes()
+    }
+}
+
+/// An answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Response {
+    /// Its status.
+    pub status: u16,
+    /// Its headers, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// Its body.
+    pub body: Vec<u8>,
+    /// Whether the connection can be used again.
+    pub keeps_alive: bool,
+}
+
+impl Response {
+    /// The value of a header; names are in lower case.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Status and body in one line.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let body = String::from_utf8_lossy(&self.body[..self.body.len().min(1000)]);
+        format!("{} {}", self.status, cut(&body.escape_debug().to_string(), 200))
+    }
+
+    /// The answer at the front of `bytes` and how many it has, or `None` if more must come.
+    ///
+    /// `to_head` says that the request was `HEAD`, whose answers have no body; `ended` that no more bytes come.
+    ///
+    /// # Errors
+    /// If the bytes are no answer, or too many.
+    pub fn parse(bytes: &[u8], to_head: bool, ended: bool) -> Result<Option<(Self, usize)>, String> {
+        let mut from = 0;
+        loop {
+            let Some((mut response, head)) = parse_head(&bytes[from..], ended)? else { return Ok(None) };
+            from += head;
+            match response.status {
+                101 => return Err("it switches to another protocol".into()),
+                // A word in between; the answer follows.
+                100..=199 => continue,
+                _ => (),
+            }
+            let rest = &bytes[from..];
+            let extent = if to_head || matches!(response.status, 204 | 304) {
+                Extent::Bytes(0)
+            } else {
+                extent(&response)?
+            };
+            let Some((body, used)) = body_of(rest, extent, ended)? else { return Ok(None) };
+            response.body = body;
+            response.keeps_alive &= extent != Extent::ToTheEnd;
+            return Ok(Some((response, from + used)));
+        }
+    }
+}
+
+/// How far a body goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    Bytes(usize),
+    Chunks,
+    ToTheEnd,
+}
+
+const CUT_OFF: &str = "it closed the connection in the middle of an answer";
+
+fn parse_head(bytes: &[u8], ended: bool) -> Result<Option<(Response, usize)>, String> {
+    let start = b"HTTP/1.";
+    let n = bytes.len().min(start.len());
+    if bytes[..n] != start[..n] {
+        return Err("this is no HTTP answer".into());
+    }
+    let Some(length) = head_length(bytes) else {
+        return match (ended, bytes.len() > MAX_HEAD) {
+            (_, true) => Err("the head of the answer is too long".into()),
+            (true, _) => Err(CUT_OFF.into()),
+            (false, _) => Ok(None),
+        };
+    };
+    let head = String::from_utf8_lossy(&bytes[..length]).into_owned();
+    let mut lines = head.lines();
+    let mut response = status_line(lines.next().unwrap_or_default())?;
+    for line in lines.filter(|line| !line.is_empty()) {
+        match line.split_once(':') {
+            Some((name, value)) if !name.is_empty() && !name.contains([' ', '\t']) => {
+                response.headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+            }
+            _ => return Err(format!("`{}` is no header", cut(line, 60))),
+        }
+    }
+    match response.header("connection").map(str::to_ascii_lowercase) {
+        Some(text) if text.contains("close") => response.keeps_alive = false,
+        Some(text) if text.contains("keep-alive") => response.keeps_alive = true,
+        _ => (),
+    }
+    Ok(Some((response, length)))
+}
+
+/// The length of a head with the empty line that ends it.
+fn head_length(bytes: &[u8]) -> Option<usize> {
+    let bytes = &bytes[..bytes.len().min(MAX_HEAD)];
+    let mut ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at);
+    let mut last = ends.next()?;
+    for end in ends {
+        if matches!(&bytes[last + 1..end], b"" | b"\r") {
+            return Some(end + 1);
+        }
+        last = end;
+    }
+    None
+}
+
+fn status_line(line: &str) -> Result<Response, String> {
+    let wrong = || format!("`{}` is no status line", cut(line, 60));
+    let mut words = line.splitn(3, ' ');
+    let keeps_alive = match words.next() {
+        Some("HTTP/1.1") => true,
+        Some("HTTP/1.0") => false,
+        _ => return Err(wrong()),
+    };
+    let status = words.next().filter(|word| word.len() == 3).and_then(|word| word.parse().ok());
+    let status: u16 = status.filter(|status| (100..=599).contains(status)).ok_or_else(wrong)?;
+    Ok(Response { status, keeps_alive, ..Response::default() })
+}
+
+fn extent(response: &Response) -> Result<Extent, String> {
+    let values = |name: &'static str| {
+        let named = response.headers.iter().filter(move |(other, _)| other == name);
+        named.flat_map(|(_, value)| value.split(',')).map(str::trim)
+    };
+    let lengths: Vec<&str> = values("content-length").collect();
+    if values("transfer-encoding").next().is_some() {
+        let is_chunked = values("transfer-encoding").all(|value| value.eq_ignore_ascii_case("chunked"));
+        return match (is_chunked, lengths.is_empty()) {
+            (true, true) => Ok(Extent::Chunks),
+            (true, false) => Err("both `content-length` and `transfer-encoding`".into()),
+            (false, _) => Err("an encoding other than `chunked`".into()),
+        };
+    }
+    let Some(first) = lengths.first() else { return Ok(Extent::ToTheEnd) };
+    if lengths.iter().any(|other| other != first) {
+        return Err("two different `content-length`".into());
+    }
+    let is_number = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit());
+    match first.parse() {
+        Ok(length) if is_number && length <= MAX_BODY => Ok(Extent::Bytes(length)),
+        _ if is_number => Err(format!("the body is too long ({first} bytes)")),
+        _ => Err(format!("`{}` is no length", cut(first, 20))),
+    }
+}
+
+/// The body at the front of `bytes` and the bytes it takes.
+fn body_of(bytes: &[u8], extent: Extent, ended: bool) -> Result<Option<(Vec<u8>, usize)>, String> {
+    let found = match extent {
+        Extent::Bytes(n) => bytes.get(..n).map(|body| (body.to_vec(), n)),
+        Extent::ToTheEnd if bytes.len() > MAX_BODY => return Err("the body is too long".into()),
+        Extent::ToTheEnd => return Ok(ended.then(|| (bytes.to_vec(), bytes.len()))),
+        Extent::Chunks => chunks(bytes)?,
+    };
+    match (found, ended) {
+        (None, true) => Err(CUT_OFF.into()),
+        (found, _) => Ok(found),
+    }
+}
+
+fn chunks(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>, String> {
+    let (mut body, mut at) = (Vec::new(), 0);
+    loop {
+        let Some((line, next)) = line_at(bytes, at)? else { return Ok(None) };
+        let size = size_of(line).ok_or_else(|| {
+            format!(
+                "`{}` is no size of a chunk",
+                cut(&String::from_utf8_lossy(&line[..line.len().min(100)]), 20)
+            )
+        })?;
+        at = next;
+        if size == 0 {
+            return Ok(trailer(bytes, at)?.map(|end| (body, end)));
+        }
+        if body.len().saturating_add(size) > MAX_BODY {
+            return Err("the body is too long".into());
+        }
+        let Some(chunk) = bytes.get(at..at + size) else { return Ok(None) };
+        body.extend_from_slice(chunk);
+        match line_at(bytes, at + size)? {
+            Some((line, next)) if line.is_empty() => at = next,
+            Some(_) => return Err("a chunk is longer than it says".into()),
+            None => return Ok(None),
+        }
+    }
+}
+
+/// The size that the line before a chunk writes.
+fn size_of(line: &[u8]) -> Option<usize> {
+    let digits = line.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
+    let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit);
+    let digits = std::str::from_utf8(digits).ok().filter(|_| is_number)?;
+    usize::from_str_radix(digits, 16).ok()
+}
+
+/// Where the lines after the last chunk end.
+fn trailer(bytes: &[u8], mut at: usize) -> Result<Option<usize>, String> {
+    loop {
+        match line_at(bytes, at)? {
+            Some((line, next)) if line.is_empty() => return Ok(Some(next)),
+            Some((_, next)) => at = next,
+            None => return Ok(None),
+        }
+    }
+}
+
+/// The line at `at` without its end mark, and where the next one begins.
+fn line_at(bytes: &[u8], at: usize) -> Result<Option<(&[u8], usize)>, String> {
+    let rest = bytes.get(at..).unwrap_or_default();
+    match rest.iter().take(MAX_HEAD).position(|&byte| byte == b'\n') {
+        Some(end) => {
+            let line = &rest[..end];
+            Ok(Some((line.strip_suffix(b"\r").unwrap_or(line), at + end + 1)))
+        }
+        None if rest.len() >= MAX_HEAD => Err("a line of a chunk is too long".into()),
+        None => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests;

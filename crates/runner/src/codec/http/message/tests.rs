@@ -1,0 +1,106 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// What is read from `text`, with no more to come if `ended`.
+fn parse(text: &str, ended: bool) -> Result<Option<(Response, usize)>, String> {
+    Response::parse(text.as_bytes(), false, ended)
+}
+
+#[track_caller]
+fn whole(text: &str) -> Response {
+    let (response, used) = parse(text, true).unwrap().unwrap();
+    assert_eq!(used, text.len());
+    response
+}
+
+#[test]
+fn bodies_end_where_they_should() {
+    let by_length = whole("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nX: a:b \r\n\r\nabc");
+    assert_eq!((by_length.status, &*by_length.body, by_length.keeps_alive), (200, &b"abc"[..], true));
+    assert_eq!(by_length.header("x"), Some("a:b"));
+    let chunks = whole(
+        "HTTP/1.1 201 Made\r\ntransfer-encoding: Chunked\r\n\r\n3\r\nabc\r\n1;x=y\r\nd\r\n0\r\nT: 1\r\n\r\n",
+    );
+    assert_eq!((chunks.status, &*chunks.body, chunks.keeps_alive), (201, &b"abcd"[..], true));
+    let to_the_end = whole("HTTP/1.0 200 OK\n\nabc");
+    assert_eq!((&*to_the_end.body, to_the_end.keeps_alive), (&b"abc"[..], false));
+    let nothing = whole("HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n");
+    assert_eq!((&*nothing.body, nothing.keeps_alive), (&b""[..], false));
+    let after_a_word = whole("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+    assert_eq!(after_a_word.status, 200);
+    let head = Response::parse(b"HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n", true, false);
+    assert!(matches!(head, Ok(Some((Response { status: 200, .. }, 38)))), "{head:?}");
+    let next = parse("HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nabc", false).unwrap().unwrap();
+    assert_eq!((&*next.0.body, next.1), (&b"a"[..], 39));
+}
+
+#[test]
+fn what_is_no_answer_is_told() {
+    let head = |rest: &str| format!("HTTP/1.1 200 OK\r\n{rest}\r\n\r\n");
+    for (text, says) in [
+        ("SSH-2.0-x\r\n".to_owned(), "no HTTP answer"),
+        ("HTTP/2 200\r\n\r\n".to_owned(), "no HTTP answer"),
+        ("HTTP/1.1 20 OK\r\n\r\n".to_owned(), "no status line"),
+        ("HTTP/1.1 101 Switch\r\n\r\n".to_owned(), "another protocol"),
+        (head("nonsense"), "`nonsense` is no header"),
+        (head("content-length: -1"), "no length"),
+        (head("content-length: 1\r\ncontent-length: 2"), "two different"),
+        (head("content-length: 99999999999999999999999"), "too long"),
+        (head("content-length: 104857600"), "too long"),
+        (head("content-length: 1\r\ntransfer-encoding: chunked"), "both"),
+        (head("transfer-encoding: gzip"), "other than"),
+        (head("transfer-encoding: chunked") + "x\r\n", "size of a chunk"),
+        (head("transfer-encoding: chunked") + "ffffffffffffffff\r\n", "too long"),
+        (head("transfer-encoding: chunked") + "1\r\nabc\r\n", "longer than it says"),
+        ("HTTP/1.1 ".to_owned() + &"x".repeat(MAX_HEAD), "too long"),
+    ] {
+        let problem = parse(&text, false).unwrap_err();
+        assert!(problem.contains(says), "{}: {problem}", cut(&text, 60));
+    }
+    for text in ["HTTP/1.1 200 OK\r\ncontent-le", "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nab"] {
+        assert_eq!(parse(text, false), Ok(None));
+        assert!(parse(text, true).unwrap_err().contains("in the middle"));
+    }
+}
+
+#[test]
+fn a_request_is_written_with_its_length() {
+    let request = Request {
+        method: "PUT".into(),
+        path: "/a".into(),
+        headers: vec![("content-type".into(), "application/json".into())],
+        body: Some("{}".into()),
+    };
+    let text = String::from_utf8(request.to_bytes("h:1")).unwrap();
+    assert_eq!(
+        text,
+        "PUT /a HTTP/1.1\r\nhost: h:1\r\nuser-agent: ioxide\r\naccept: */*\r\n\
+         content-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
+    );
+}
+
+proptest! {
+    /// Whatever comes is an answer, an error or a wish for more; and an answer cut anywhere is a wish for more.
+    #[test]
+    fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..200), ended: bool) {
+        let _ = Response::parse(&bytes, false, ended);
+        let _ = Response::parse(&[b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", &*bytes].concat(), false, ended);
+    }
+
+    #[test]
+    fn an_answer_is_the_same_in_any_chunks(body in "[a-z]{0,40}", sizes in proptest::collection::vec(1usize..7, 1..20)) {
+        let mut text = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".to_owned();
+        let (mut rest, mut sizes) = (body.as_str(), sizes.into_iter().cycle());
+        while !rest.is_empty() {
+            let (chunk, after) = rest.split_at(sizes.next().unwrap_or(1).min(rest.len()));
+            text.push_str(&format!("{:x}\r\n{chunk}\r\n", chunk.len()));
+            rest = after;
+        }
+        text.push_str("0\r\n\r\n");
+        prop_assert_eq!(&*whole(&text).body, body.as_bytes());
+        for cut in 0..text.len() {
+            prop_assert_eq!(parse(&text[..cut], false), Ok(None));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+use super::*;
+use crate::samples::model;
+
+const KEYS: &str = "model Keys {
+    enum Colour { red, green }
+    input PUT(k: string, v: int)
+    input PAINT(c: Colour)
+    output OK
+    output VALUE(v: int, by: string?)
+    output MADE(id: int)
+    state a { on PUT on PAINT emit OK emit VALUE emit MADE }
+}";
+
+fn request(method: &str, path: &str, body: Option<&str>) -> RequestConfig {
+    RequestConfig {
+        method: method.into(),
+        path: path.into(),
+        body: body.map(Into::into),
+        ..RequestConfig::default()
+    }
+}
+
+fn pairs(all: &[(&str, &str)]) -> Vec<(String, String)> {
+    all.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
+}
+
+fn answer(status: &str) -> AnswerConfig {
+    AnswerConfig { status: vec![status.into()], ..AnswerConfig::default() }
+}
+
+fn config() -> HttpConfig {
+    let value = AnswerConfig { fields: pairs(&[("v", "/item/value"), ("by", "/item/by")]), ..answer("200") };
+    let value = AnswerConfig { json: pairs(&[("/kind", "value")]), ..value };
+    let made = AnswerConfig { headers: pairs(&[("Location", "/keys/(?P<id>[0-9]+)")]), ..answer("201") };
+    HttpConfig {
+        headers: pairs(&[("X-Token", "s3cret")]),
+        inputs: vec![
+            ("PUT".into(), request("PUT", "/keys/{k}?v={v}", Some("{{\"k\": {k}, \"v\": {v}}}"))),
+            ("PAINT".into(), request("POST", "/paint/{c}", None)),
+        ],
+        outputs: vec![("VALUE".into(), value), ("MADE".into(), made), ("OK".into(), answer("2xx"))],
+    }
+}
+
+fn response(status: u16, body: &str) -> Response {
+    Response { status, body: body.into(), ..Response::default() }
+}
+
+#[test]
+fn inputs_become_requests() {
+    let model = model(KEYS);
+    let codec = HttpCodec::new(&config(), "/v1", &model).unwrap();
+    let put = model.sts.gate_named("PUT").unwrap();
+    let label = Label::Input(put, vec![Value::str("a/b \"ü\r\n"), Value::int(-3)]);
+    let made = codec.encode(&model, &label).unwrap();
+    assert_eq!(made.path, "/v1/keys/a%2Fb%20%22%C3%BC%0D%0A?v=-3");
+    assert_eq!(made.body.as_deref(), Some(r#"{"k": "a/b \"ü\r\n", "v": -3}"#));
+    let headers = pairs(&[("x-token", "s3cret"), ("content-type", "application/json")]);
+    assert_eq!((made.method.as_str(), made.headers), ("PUT", headers));
+}
+
+#[test]
+fn answers_become_outputs() {
+    let model = model(KEYS);
+    let codec = HttpCodec::new(&config(), "", &model).unwrap();
+    let shown =
+        |response: &Response| codec.decode(&model, response).map(|label| label.show(&model.pool, &model.sts));
+    let value = response(200, r#"{"kind": "value", "item": {"value": 7, "by": "me"}}"#);
+    assert_eq!(shown(&value).unwrap(), "!VALUE(v: 7, by: some(\"me\"))");
+    let anonymous = response(200, r#"{"kind": "value", "item": {"value": 7}}"#);
+    assert_eq!(shown(&anonymous).unwrap(), "!VALUE(v: 7, by: none)");
+    assert_eq!(shown(&response(200, r#"{"kind": "other"}"#)).unwrap(), "!OK");
+    let made = Response { headers: pairs(&[("location", "/keys/12")]), ..response(201, "") };
+    assert_eq!(shown(&made).unwrap(), "!MADE(id: 12)");
+    assert_eq!(shown(&response(404, "")).unwrap_err(), "no output fits this answer");
+    let missing = shown(&response(200, r#"{"kind": "value", "item": {}}"#)).unwrap_err();
+    assert_eq!(missing, "`VALUE.v`: expected int, found nothing");
+    let shape = shown(&response(200, r#"{"kind": "value", "item": {"value": "7"}}"#)).unwrap_err();
+    assert!(shape.contains("expected int, found \"7\""), "{shape}");
+}
+
+#[test]
+fn mistakes_are_named() {
+    let model = model(KEYS);
+    let problem = |change: &dyn Fn(&mut HttpConfig)| {
+        let mut config = config();
+        change(&mut config);
+        HttpCodec::new(&config, "", &model).unwrap_err()
+    };
+    for (told, says) in [
+        (problem(&|c| c.inputs[0].1.method = "put it".into()), "`put it` is no method"),
+        (problem(&|c| c.inputs[0].1.path = "keys".into()), "begins with `/`"),
+        (problem(&|c| c.inputs[0].1.path = "/{x}".into()), "input `PUT` has no field `x`"),
+        (problem(&|c| c.inputs[0].1.body = Some("{".into())), "a brace alone"),
+        (problem(&|c| c.headers = pairs(&[("Host", "x")])), "set by ioxide"),
+        (problem(&|c| c.headers = pairs(&[("a b", "x")])), "no header name"),
+        (problem(&|c| drop(c.inputs.remove(1))), "no request for `PAINT`"),
+        (problem(&|c| drop(c.outputs.remove(2))), "how `OK` is recognised"),
+        (problem(&|c| c.outputs[0].1.fields.clear()), "where the field `v` stands"),
+        (problem(&|c| c.outputs[0].1.fields[0].1 = "value".into()), "write `/value`"),
+        (problem(&|c| c.outputs[0].1.status = vec!["6xx".into()]), "`6xx` is no status"),
+        (problem(&|c| c.outputs[2].1.body = Some("(".into())), "output `OK`"),
+    ] {
+        assert!(told.contains(says), "should say `{says}`: {told}");
+    }
+}
+
+#[test]
+fn addresses_are_read() {
+    let url = |text: &str| text.parse::<Url>().map(|url| (url.address, url.base));
+    assert_eq!(url("http://h:1"), Ok(("h:1".into(), String::new())));
+    assert_eq!(url("http://h/a/"), Ok(("h:80".into(), "/a".into())));
+    assert_eq!(url("http://[::1]:8080/a"), Ok(("[::1]:8080".into(), "/a".into())));
+    assert_eq!(url("http://[::1]"), Ok(("[::1]:80".into(), String::new())));
+    assert!(matches!(url("https://h"), Err(BadUrl::Https(_))));
+    for wrong in ["h:1", "http://", "http://h:x", "http://a@h", "http://h/ a", "ftp://h"] {
+        assert!(matches!(url(wrong), Err(BadUrl::Other(_))), "{wrong}");
+    }
+}
+
+#[test]
+fn names_of_secrets_are_known() {
+    for name in ["Authorization", "Cookie", "X-Api-Key", "x-session", "CSRF-Token"] {
+        assert!(is_secret(name), "{name}");
+    }
+    assert!(!is_secret("content-type"));
+}

@@ -1,0 +1,69 @@
+//! Addresses of HTTP systems, percent-encoding, and what must not be shown.
+
+use thiserror::Error;
+
+/// Where an HTTP system is: `http://HOST[:PORT][/BASE]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Url {
+    /// Host and port, to connect to and for the header `host`.
+    pub address: String,
+    /// What stands before every path; empty or `/...` without a slash at its end.
+    pub base: String,
+}
+
+/// A text that is no such address.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum BadUrl {
+    /// Encryption is out of scope.
+    #[error("`{0}`: https is not supported; put a local proxy in front of the system")]
+    Https(String),
+    /// Something else.
+    #[error("`{0}` is no address; write http://HOST:PORT or http://HOST:PORT/PATH")]
+    Other(String),
+}
+
+impl std::str::FromStr for Url {
+    type Err = BadUrl;
+
+    fn from_str(text: &str) -> Result<Self, BadUrl> {
+        let other = || BadUrl::Other(text.to_owned());
+        if text.starts_with("https:") {
+            return Err(BadUrl::Https(text.to_owned()));
+        }
+        let rest = text.strip_prefix("http://").ok_or_else(other)?;
+        let (host, base) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+        let is_odd = |byte: u8| byte <= b' ' || b"@?#\"<>\\".contains(&byte);
+        if host.is_empty() || rest.bytes().any(is_odd) {
+            return Err(other());
+        }
+        let port = host.rsplit_once(':').filter(|_| !host.ends_with(']'));
+        let address = match port {
+            Some((name, port)) if !name.is_empty() && port.parse::<u16>().is_ok() => host.to_owned(),
+            Some(_) => return Err(other()),
+            None => format!("{host}:80"),
+        };
+        Ok(Self { address, base: base.trim_end_matches('/').to_owned() })
+    }
+}
+
+/// `text` with everything encoded that could mean something in a path or a form (RFC 3986, 2.3).
+#[must_use]
+pub fn percent(text: &str) -> String {
+    let mut encoded = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => encoded.push(byte.into()),
+            _ => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}
+
+/// Whether the value of a header with this name is a secret.
+#[must_use]
+pub fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["authorization", "cookie", "token", "api-key", "apikey", "secret", "password", "session"]
+        .iter()
+        .any(|word| name.contains(word))
+}
