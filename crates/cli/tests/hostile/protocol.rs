@@ -1,0 +1,112 @@
+//! The adapter protocol, over a child's streams and over TCP.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+
+use super::*;
+
+const HELLO: &str = r#"{"type":"hello","protocol":1,"reset":"message"}"#;
+const READY: &str = r#"{"type":"ready"}"#;
+const PONG: &str = r#"{"type":"output","label":"pong"}"#;
+
+/// A child that greets as it should and then runs `script`; `sent` confirms the first input.
+fn child(script: &str) -> String {
+    let greeting = format!("echo '{HELLO}'; read x; echo '{READY}'");
+    let sent = r#"read x; echo '{"type":"sent","id":1}'"#;
+    let script = format!("{greeting}; {script}").replace("SENT", sent).replace("PONG", PONG);
+    format!("kind = \"stdio\"\nquiescence_ms = 100\nlimit_ms = 800\ncommand = '''\n{script}\n'''")
+}
+
+#[test]
+fn a_child_that_writes_nonsense() {
+    check(&child(r"printf '\377\376\000\n'; sleep 60"), TROUBLE, &["broke the protocol", "not UTF-8"]);
+    check(&child("echo 'segmentation fault'; sleep 60"), TROUBLE, &["it wrote: segmentation fault"]);
+    check(
+        &child(r#"SENT; echo '{"type":"output","label":"pang"}'; sleep 60"#),
+        TROUBLE,
+        &["`pang`", "`pong`"],
+    );
+    check("kind = \"stdio\"\ncommand = \"head -c 5000 /dev/urandom\"", TROUBLE, &["broke the protocol"]);
+}
+
+#[test]
+fn a_child_that_stops_in_the_middle_of_a_line() {
+    check(&child(r#"SENT; printf '{"type":"outp'; sleep 60"#), TROUBLE, &["half a message", "outp"]);
+    check(&child(r#"SENT; printf '{"type":"outp'; exit 0"#), TROUBLE, &["broke the protocol"]);
+}
+
+#[test]
+fn a_child_that_floods() {
+    check(&child("while :; do echo 'PONG'; done"), FAIL, &["observed  !pong"]);
+    check(&child("SENT; yes 'PONG'"), FAIL, &["observed  !pong"]);
+    check(&child(r#"yes '{"type":"log","text":"tea"}'"#), TROUBLE, &["no `sent`"]);
+    check(&child("yes '' | head -c 50000000 >&2; sleep 60"), TROUBLE, &["no `sent`"]);
+}
+
+#[test]
+fn a_child_that_hangs() {
+    check(&child("sleep 60"), TROUBLE, &["no `sent` from the system within 800 ms"]);
+    check(&child("SENT; sleep 60"), FAIL, &["observed  δ"]);
+    check("kind = \"stdio\"\nlimit_ms = 500\ncommand = \"sleep 60\"", TROUBLE, &["no `hello`"]);
+}
+
+#[test]
+fn a_child_that_ends_early() {
+    check(&child("exit 3"), TROUBLE, &["exit status: 3"]);
+    check(&child("SENT; echo 'out of tea' >&2; kill -SEGV $$"), TROUBLE, &["signal: 11", "out of tea"]);
+    check("kind = \"stdio\"\ncommand = \"no-such-program\"", TROUBLE, &["exit status: 127", "not found"]);
+}
+
+#[test]
+fn a_child_that_does_not_answer_a_reset() {
+    let script = "SENT; echo 'PONG'; while read x; do :; done";
+    let folder = Folder::new(&child(script));
+    let ended = ended(folder.start(&["--runs", "2", "--steps", "2"]));
+    assert_eq!(ended.code, TROUBLE, "{}", ended.text);
+    assert!(ended.text.contains("no `ready` from the system within 800 ms"), "{}", ended.text);
+}
+
+#[test]
+fn a_child_with_lines_of_a_hundred_megabytes() {
+    let line = |mark: &str| format!("SENT; head -c {HUGE} /dev/zero | tr '\\0' x; {mark} sleep 60");
+    check(&child(&line("")), TROUBLE, &["too long", "xxx"]);
+    check(&child(&line("echo;")), TROUBLE, &["too long", "xxx"]);
+}
+
+/// A TCP system that greets as it should; then `act` has the stream. The first input is confirmed if `sent`.
+fn tcp(sent: bool, act: impl Fn(TcpStream) + Send + Sync + Clone + 'static) -> String {
+    let address = serving(move |mut stream| {
+        let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines();
+        let greeted = writeln!(stream, "{HELLO}").is_ok() && lines.next().is_some();
+        if greeted && writeln!(stream, "{READY}").is_ok() {
+            if sent && lines.next().is_some() {
+                writeln!(stream, "{}", r#"{"type":"sent","id":1}"#).ok();
+            }
+            act(stream);
+        }
+    });
+    format!("kind = \"tcp\"\naddress = \"{address}\"\nquiescence_ms = 100\nlimit_ms = 800")
+}
+
+#[test]
+fn a_socket_that_misbehaves() {
+    let writes = |bytes: &'static [u8]| {
+        move |mut stream: TcpStream| {
+            stream.write_all(bytes).ok();
+            hang();
+        }
+    };
+    check(&tcp(true, writes(b"\xff\xfe\0\n")), TROUBLE, &["not UTF-8"]);
+    check(&tcp(true, writes(b"{\"type\":")), TROUBLE, &["half a message"]);
+    check(
+        &tcp(true, |mut stream| pour(&mut stream, format!("{PONG}\n").as_bytes(), HUGE)),
+        FAIL,
+        &["observed  !pong"],
+    );
+    check(&tcp(true, |mut stream| pour(&mut stream, b"x", HUGE)), TROUBLE, &["too long"]);
+    check(&tcp(true, |_| hang()), FAIL, &["observed  δ"]);
+    check(&tcp(false, |_| hang()), TROUBLE, &["no `sent`"]);
+    check(&tcp(true, drop), TROUBLE, &["closed the connection"]);
+    let refused = format!("kind = \"tcp\"\naddress = \"{}\"", nobody());
+    check(&refused, TROUBLE, &["cannot start", "refused"]);
+}

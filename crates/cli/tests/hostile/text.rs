@@ -1,0 +1,62 @@
+//! Text by templates and patterns, over a child's streams and over TCP.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+
+use super::*;
+
+/// What all these systems have in common; `reset` is answered by one line.
+const SPEECH: &str = "kind = \"text\"\nquiescence_ms = 100\nlimit_ms = 800\n\
+    inputs = { ping = \"PING\\n\" }\noutputs = { pong = \"PONG\" }\n";
+
+fn child(script: &str) -> String {
+    format!("{SPEECH}command = '''\n{script}\n'''")
+}
+
+#[test]
+fn a_child_that_behaves_passes_and_one_that_does_not_fails() {
+    check(&child("while read x; do echo PONG; done"), 0, &["passed"]);
+    check(&child("while read x; do echo PONG; echo PONG; done"), FAIL, &["observed  !pong"]);
+}
+
+#[test]
+fn a_child_that_misbehaves() {
+    check(&child(r"read x; printf '\377\376\n'; sleep 60"), TROUBLE, &["not UTF-8"]);
+    check(&child("read x; echo TEA; sleep 60"), TROUBLE, &["no pattern matches; it wrote: TEA"]);
+    check(&child("read x; printf PO; sleep 60"), TROUBLE, &["half a message; it wrote: PO"]);
+    check(&child("yes PONG"), FAIL, &["observed  !pong"]);
+    check(&child("read x; sleep 60"), FAIL, &["observed  δ"]);
+    check(&child("read x; echo 'no tea' >&2; exit 3"), TROUBLE, &["exit status: 3", "no tea"]);
+    check(&child(&format!("head -c {HUGE} /dev/zero")), TROUBLE, &["too long"]);
+}
+
+/// A TCP system; `act` has the stream after the reset was answered, and after a ping if `asked`.
+fn tcp(asked: bool, act: impl Fn(TcpStream) + Send + Sync + Clone + 'static) -> String {
+    let address = serving(move |mut stream| {
+        let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines();
+        if lines.next().is_some() && writeln!(stream, "RESET").is_ok() && (!asked || lines.next().is_some()) {
+            act(stream);
+        }
+    });
+    format!("{SPEECH}address = \"{address}\"\nreset = \"RESET\\n\"")
+}
+
+#[test]
+fn a_socket_that_misbehaves() {
+    let writes = |bytes: &'static [u8]| {
+        move |mut stream: TcpStream| {
+            stream.write_all(bytes).ok();
+            hang();
+        }
+    };
+    check(&tcp(true, writes(b"\xff\xfe\n")), TROUBLE, &["not UTF-8"]);
+    check(&tcp(true, writes(b"PO")), TROUBLE, &["half a message"]);
+    check(&tcp(true, |mut stream| pour(&mut stream, b"PONG\n", HUGE)), FAIL, &["observed  !pong"]);
+    check(&tcp(true, |mut stream| pour(&mut stream, b"x", HUGE)), TROUBLE, &["too long"]);
+    check(&tcp(true, |_| hang()), FAIL, &["observed  δ"]);
+    check(&tcp(true, drop), TROUBLE, &["closed the connection"]);
+    let silent = serving(|_| hang());
+    let reset = format!("{SPEECH}address = \"{silent}\"\nreset = \"RESET\\n\"");
+    check(&reset, TROUBLE, &["no `answer to the reset`"]);
+    check(&format!("{SPEECH}address = \"{}\"", nobody()), TROUBLE, &["refused"]);
+}
