@@ -12,7 +12,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("ioxide-symex", &["ioxide-model", "ioxide-smt"]),
     ("ioxide-testgen", &["ioxide-model", "ioxide-smt", "ioxide-symex", "ioxide-fsm"]),
     ("ioxide-runner", &["ioxide-model", "ioxide-smt", "ioxide-symex", "ioxide-testgen"]),
-    ("ioxide-report", &["ioxide-model", "ioxide-runner"]),
+    ("ioxide-report", &["ioxide-model", "ioxide-testgen", "ioxide-runner"]),
     (
         "ioxide",
         &[

@@ -1,6 +1,7 @@
 //! What was typed.
 
 mod bench;
+mod case;
 mod fsm;
 mod live;
 mod model;
@@ -9,6 +10,7 @@ mod mutation;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
 pub use self::bench::{Bench, BenchName};
+pub use self::case::{Case, CaseFormat, CasePruning};
 pub use self::fsm::{Fsm, FsmVariant, Missing};
 pub use self::live::{
     Adapter, AdapterCheck, AdapterCommand, Demo, Judge, Purposes, Replay, Shrink, Sut, Test,
@@ -60,6 +62,8 @@ pub enum Command {
     Judge(Judge),
     /// Finds test purposes that cover every switch of a model.
     Purposes(Purposes),
+    /// Makes a test case that follows one path of a model.
+    Case(Case),
     /// Complete test suites of finite state machines.
     Fsm(Fsm),
     /// Says whether one model does only what another allows.

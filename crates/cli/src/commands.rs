@@ -2,6 +2,7 @@
 
 mod adapter;
 mod bench;
+mod case;
 mod check;
 mod conform;
 mod demo;
@@ -34,6 +35,7 @@ pub fn run(args: Args) -> Result<ExitStatus, Stop> {
         Command::Shrink(args) => replay::shrink(&args),
         Command::Judge(args) => judge::run(&args),
         Command::Purposes(args) => purposes::run(&args),
+        Command::Case(args) => case::run(&args),
         Command::Fsm(args) => fsm::run(&args),
         Command::Conform(args) => conform::run(&args),
         Command::Adapter(args) => adapter::run(&args),

@@ -11,6 +11,7 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
+pub mod case;
 pub mod describe;
 pub mod dot;
 pub mod graph;

@@ -24,6 +24,7 @@
 //! The work grows linearly with the path where quantifiers can be eliminated: what is known at a state is
 //! projected to the values that still matter.
 
+mod ask;
 mod build;
 mod error;
 mod front;

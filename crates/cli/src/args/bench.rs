@@ -21,6 +21,8 @@ pub struct Bench {
 /// What can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BenchName {
+    /// Test cases of the ATM along ever longer paths.
+    Atm,
     /// Inputs and outputs until each mutant of the BRP is found.
     Brp,
     /// Complete suites and state counting of machines, those of the folder `IOXIDE_DATA` included: sizes, time,

@@ -1,5 +1,6 @@
 //! `ioxide bench`: the project's measurements, repeatable.
 
+mod atm;
 mod brp;
 mod fsm;
 mod scale;
@@ -10,6 +11,7 @@ use crate::exit::{ExitStatus, Stop};
 /// Runs the wanted measurement.
 pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     match args.name {
+        BenchName::Atm => atm::run(args),
         BenchName::Brp => brp::run(args),
         BenchName::Fsm => fsm::run(args),
         BenchName::Scale => scale::run(args),

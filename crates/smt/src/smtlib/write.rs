@@ -21,6 +21,18 @@ use crate::regex::{self, MAX_CHAR, Re};
 /// If a fact has a pattern or a character that SMT-LIB cannot say; the text is for people.
 pub fn script(pool: &TermPool, facts: &[Term]) -> Result<String, String> {
     let mut out = String::from("(set-option :produce-models true)\n(set-logic ALL)\n");
+    out.push_str(&declarations(pool, facts));
+    for &fact in facts {
+        assert(pool, fact, &mut out)?;
+    }
+    out.push_str("(check-sat)\n(get-model)\n");
+    Ok(out)
+}
+
+/// What `facts` need declared first, a line each: data types, variables, and that these lie in their sorts.
+#[must_use]
+pub fn declarations(pool: &TermPool, facts: &[Term]) -> String {
+    let mut out = String::new();
     let vars = pool.free_vars_of(facts);
     for data in data_types(pool, facts, &vars) {
         declare_data(pool, data, &mut out);
@@ -28,11 +40,7 @@ pub fn script(pool: &TermPool, facts: &[Term]) -> Result<String, String> {
     for var in vars {
         declare(pool, var, &mut out);
     }
-    for &fact in facts {
-        assert(pool, fact, &mut out)?;
-    }
-    out.push_str("(check-sat)\n(get-model)\n");
-    Ok(out)
+    out
 }
 
 /// Declares `var`, and that it lies in its sort.
@@ -68,6 +76,14 @@ pub fn term(pool: &TermPool, root: Term, out: &mut String) -> Result<(), String>
     let mut writer = Writer { pool, out, scopes: Vec::new(), todo: Vec::new() };
     writer.scope(root);
     writer.run()
+}
+
+/// Writes a constant.
+///
+/// # Errors
+/// As [`script`].
+pub fn value(pool: &TermPool, value: &Value, out: &mut String) -> Result<(), String> {
+    constant(pool, value, out)
 }
 
 /// A string for SMT-LIB, without its quotes: all but plain characters as `\u{…}`.

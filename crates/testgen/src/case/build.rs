@@ -9,14 +9,17 @@ use ioxide_model::sort::Sort;
 use ioxide_model::sts::{GateId, GateKind, SwitchId};
 use ioxide_model::term::{Term, VarId};
 use ioxide_model::value::Value;
-use ioxide_smt::solver::{Answer, Decision, Why};
+use ioxide_smt::solver::{Decision, Why};
 use ioxide_symex::{Ctx, LiveVars};
 
+use super::ask::Asker;
 use super::error::{self, CaseError, Lint};
 use super::front::{Front, Taken};
 use super::rest::rest;
 use super::silence::{Silence, silence};
-use super::{Arc, Case, CaseConfig, CaseState, CaseVerdict, Pruning, Rule, Target, timeout, witness};
+use super::{
+    Arc, Case, CaseConfig, CaseState, CaseVerdict, Pruning, Rule, Target, Timeout, timeout, witness,
+};
 
 /// Makes the test case of `model` along `path`, which starts at the initial location.
 ///
@@ -25,15 +28,17 @@ use super::{Arc, Case, CaseConfig, CaseState, CaseVerdict, Pruning, Rule, Target
 pub fn generate(cx: &mut Ctx<'_>, path: &[SwitchId], config: &CaseConfig) -> Result<Case, CaseError> {
     error::check_shape(cx.sts, path)?;
     let tm = cx.pool.declare("TM", Sort::Real);
-    let sketches = sketches(cx, path, config.pruning)?;
-    let timeout = timeout::chosen(cx, &sketches, &config.timeout);
+    let mut asker = Asker::default();
+    let sketches = sketches(cx, &mut asker, path, config.pruning)?;
+    let timeout = timeout::chosen(cx, &mut asker, &sketches, &config.timeout);
     let limit = timeout::facts(cx, tm, timeout.as_ref());
-    let mut maker = Maker { tm, limit, pruning: config.pruning, n_steps: path.len() };
+    let mut maker = Maker { asker, tm, limit, pruning: config.pruning, n_steps: path.len() };
     let mut lints = error::unrevealed(cx, sketches.last());
     let mut states = Vec::with_capacity(path.len());
     for (n, sketch) in sketches.iter().enumerate() {
-        if let Some(time) = &timeout {
-            lints.extend(timeout::too_short(cx, n, sketch, time));
+        // A time-out above every deadline was chosen so that it is long enough.
+        if let (Some(time), Timeout::Fixed(_)) = (&timeout, &config.timeout) {
+            lints.extend(timeout::too_short(cx, &mut maker.asker, n, sketch, time));
         }
         let state = maker.state(cx, n, sketch);
         lints.extend(
@@ -72,15 +77,20 @@ pub(super) struct Successor {
 }
 
 /// Sketches every state, checking that the path can be followed and told apart from its siblings.
-fn sketches(cx: &mut Ctx<'_>, path: &[SwitchId], pruning: Pruning) -> Result<Vec<Sketch>, CaseError> {
+fn sketches(
+    cx: &mut Ctx<'_>,
+    asker: &mut Asker,
+    path: &[SwitchId],
+    pruning: Pruning,
+) -> Result<Vec<Sketch>, CaseError> {
     let live = LiveVars::of(cx.pool, cx.sts, &[]);
     let rest = rest(cx, path);
     let mut front = Front::initial(cx, &live);
     let mut sketches: Vec<Sketch> = Vec::with_capacity(path.len());
     for (n, &id) in path.iter().enumerate() {
-        let (sketch, next) = sketch(cx, &front, id, (rest[n], rest[n + 1]), pruning);
-        error::check_possible(cx, n, &sketch)?;
-        error::check_deterministic(cx, path, n, &sketch)?;
+        let (sketch, next) = sketch(cx, asker, &front, id, (rest[n], rest[n + 1]), pruning);
+        error::check_possible(cx, asker, n, &sketch)?;
+        error::check_deterministic(cx, asker, path, n, &sketch)?;
         front = front.advance(cx, &live, &next);
         sketches.push(sketch);
     }
@@ -90,6 +100,7 @@ fn sketches(cx: &mut Ctx<'_>, path: &[SwitchId], pruning: Pruning) -> Result<Vec
 /// The state before `id`; `rest` is the condition under which the path can follow, before and after it.
 fn sketch(
     cx: &mut Ctx<'_>,
+    asker: &mut Asker,
     front: &Front,
     id: SwitchId,
     rest: (Term, Term),
@@ -98,7 +109,7 @@ fn sketch(
     let known = known(cx, front, rest.0, pruning);
     let mut all = successors(cx, front, id);
     if pruning == Pruning::Tool {
-        all.retain(|(successor, _)| successor.switch == id || !is_refuted(cx, &known, successor.when));
+        all.retain(|(successor, _)| successor.switch == id || !is_refuted(cx, asker, &known, successor.when));
     }
     let heard = all.iter().filter(|(successor, _)| successor.kind != GateKind::Input);
     let heard: Vec<(GateKind, &Taken)> = heard.map(|(successor, taken)| (successor.kind, taken)).collect();
@@ -141,13 +152,14 @@ fn on_path(cx: &mut Ctx<'_>, front: &Front, next: &Taken, rest: Term) -> Term {
     front.for_some(cx, &facts)
 }
 
-fn is_refuted(cx: &mut Ctx<'_>, known: &[Term], fact: Term) -> bool {
+fn is_refuted(cx: &mut Ctx<'_>, asker: &mut Asker, known: &[Term], fact: Term) -> bool {
     let facts: Vec<Term> = known.iter().copied().chain([fact]).collect();
-    cx.decide(&facts) == Decision::Unsat
+    asker.decide(cx, &facts) == Decision::Unsat
 }
 
 /// Makes the arcs of states.
 struct Maker {
+    asker: Asker,
     tm: VarId,
     /// What is known of the time-out.
     limit: Vec<Term>,
@@ -281,10 +293,10 @@ impl Maker {
     }
 
     /// The arc, unless `facts` refute its guard.
-    fn arc(&self, cx: &mut Ctx<'_>, sketch: &Sketch, facts: &[Term], draft: Draft) -> Option<Arc> {
+    fn arc(&mut self, cx: &mut Ctx<'_>, sketch: &Sketch, facts: &[Term], draft: Draft) -> Option<Arc> {
         let mut question = facts.to_vec();
         question.extend(cx.pool.conjuncts(draft.guard));
-        let doubt: Option<Why> = match cx.decide(&question) {
+        let doubt: Option<Why> = match self.asker.decide(cx, &question) {
             Decision::Sat => None,
             Decision::Unsat => return None,
             Decision::Unknown(why) => Some(why),
@@ -293,18 +305,10 @@ impl Maker {
         let bases = draft.gate.map_or_else(Vec::new, |gate| cx.sts.gates[gate].fields.clone());
         let fields: Vec<VarId> = bases.into_iter().map(|field| cx.pool.indexed(field, depth)).collect();
         let witness = match draft.rule {
-            Rule::R1 => witness::stimulus(cx, facts, draft.guard, sketch.delay, &fields),
+            Rule::R1 => witness::stimulus(cx, &mut self.asker, facts, draft.guard, sketch.delay, &fields),
             _ => None,
         };
         let Draft { rule, gate, switch, guard, target } = draft;
         Some(Arc { rule, gate, fields, switch, guard, target, witness, doubt })
-    }
-}
-
-/// Values for which `facts` hold together, if the solver finds some.
-pub(super) fn values(cx: &mut Ctx<'_>, facts: &[Term]) -> Option<ioxide_model::valuation::Valuation> {
-    match cx.check(facts) {
-        Answer::Sat(valuation) => Some(valuation),
-        Answer::Unsat | Answer::Unknown(_) => None,
     }
 }

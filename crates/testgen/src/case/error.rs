@@ -13,7 +13,8 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::{Decision, Why};
 use ioxide_symex::{Ctx, SymState, successor};
 
-use super::build::{Sketch, values};
+use super::ask::Asker;
+use super::build::Sketch;
 use super::{Case, Rule, front};
 
 /// Why there is no test case along a path.
@@ -195,10 +196,15 @@ pub(super) fn check_shape(sts: &Sts, path: &[SwitchId]) -> Result<(), CaseError>
 }
 
 /// Checks that step `n` can follow.
-pub(super) fn check_possible(cx: &mut Ctx<'_>, n: usize, sketch: &Sketch) -> Result<(), CaseError> {
+pub(super) fn check_possible(
+    cx: &mut Ctx<'_>,
+    asker: &mut Asker,
+    n: usize,
+    sketch: &Sketch,
+) -> Result<(), CaseError> {
     let mut facts = sketch.front.known(cx);
     facts.push(sketch.successors[0].when);
-    match cx.decide(&facts) {
+    match asker.decide(cx, &facts) {
         Decision::Unsat => Err(CaseError::Unsatisfiable { step: n }),
         Decision::Sat | Decision::Unknown(_) => Ok(()),
     }
@@ -207,6 +213,7 @@ pub(super) fn check_possible(cx: &mut Ctx<'_>, n: usize, sketch: &Sketch) -> Res
 /// Checks that no other switch with the message of step `n` fits an observation that fits it.
 pub(super) fn check_deterministic(
     cx: &mut Ctx<'_>,
+    asker: &mut Asker,
     path: &[SwitchId],
     n: usize,
     sketch: &Sketch,
@@ -215,8 +222,8 @@ pub(super) fn check_deterministic(
     for other in siblings.iter().filter(|other| other.gate == step.gate) {
         let mut facts = sketch.front.known(cx);
         facts.extend([step.when, other.when]);
-        if cx.decide(&facts) == Decision::Sat {
-            let trace = common_trace(cx, path, n, other.switch);
+        if asker.decide(cx, &facts) == Decision::Sat {
+            let trace = common_trace(cx, asker, path, n, other.switch);
             return Err(CaseError::NotDeterministic { step: n, other: other.switch, trace });
         }
     }
@@ -224,7 +231,13 @@ pub(super) fn check_deterministic(
 }
 
 /// A trace that takes the first `n` steps and then either step `n` or `other`.
-fn common_trace(cx: &mut Ctx<'_>, path: &[SwitchId], n: usize, other: SwitchId) -> Option<Trace> {
+fn common_trace(
+    cx: &mut Ctx<'_>,
+    asker: &mut Asker,
+    path: &[SwitchId],
+    n: usize,
+    other: SwitchId,
+) -> Option<Trace> {
     let sts = cx.sts;
     let mut state = SymState::initial(cx);
     for &id in &path[..n] {
@@ -237,7 +250,7 @@ fn common_trace(cx: &mut Ctx<'_>, path: &[SwitchId], n: usize, other: SwitchId) 
         let all = cx.pool.and(next.path.facts().iter().copied());
         facts.push(cx.pool.exists(&unknowns, all));
     }
-    let valuation = values(cx, &facts)?;
+    let valuation = asker.values(cx, &facts)?;
     let mut labels = Vec::new();
     for (depth, &id) in (1..).zip(&path[..=n]) {
         let mut value = |base: VarId| {

@@ -15,6 +15,7 @@ use ioxide_smt::solver::Decision;
 use ioxide_symex::Ctx;
 
 use super::Timeout;
+use super::ask::Asker;
 use super::build::Sketch;
 use super::error::Lint;
 
@@ -25,11 +26,16 @@ const LADDER: [i64; 19] = [
 ];
 
 /// The time-out asked for; `None` if it stays open or the model has no time.
-pub(super) fn chosen(cx: &mut Ctx<'_>, sketches: &[Sketch], wanted: &Timeout) -> Option<Rational> {
+pub(super) fn chosen(
+    cx: &mut Ctx<'_>,
+    asker: &mut Asker,
+    sketches: &[Sketch],
+    wanted: &Timeout,
+) -> Option<Rational> {
     match wanted {
         Timeout::Free => None,
         Timeout::Fixed(time) => cx.sts.is_timed().then(|| time.clone()),
-        Timeout::Above => cx.sts.is_timed().then(|| above(cx, sketches)),
+        Timeout::Above => cx.sts.is_timed().then(|| above(cx, asker, sketches)),
     }
 }
 
@@ -50,25 +56,25 @@ pub(super) fn facts(cx: &mut Ctx<'_>, tm: VarId, timeout: Option<&Rational>) -> 
 }
 
 /// The least number of the ladder above every deadline of the path.
-fn above(cx: &mut Ctx<'_>, sketches: &[Sketch]) -> Rational {
+fn above(cx: &mut Ctx<'_>, asker: &mut Asker, sketches: &[Sketch]) -> Rational {
     let mut rung = 0;
     for sketch in sketches {
-        rung = above_deadlines(cx, sketch, rung);
-        for successor in 0..sketch.successors.len() {
-            rung = above_earliest(cx, sketch, successor, rung);
+        rung = above_deadlines(cx, asker, sketch, rung);
+        for successor in sketch.successors.iter().filter(|successor| successor.kind != GateKind::Input) {
+            rung = above_earliest(cx, asker, sketch, successor.when, rung);
         }
     }
     Rational::from(LADDER[rung])
 }
 
 /// Climbs until no message can come after the rung, unless messages can come arbitrarily late.
-fn above_deadlines(cx: &mut Ctx<'_>, sketch: &Sketch, rung: usize) -> usize {
+fn above_deadlines(cx: &mut Ctx<'_>, asker: &mut Asker, sketch: &Sketch, rung: usize) -> usize {
     let last = LADDER.len() - 1;
-    let can_come_after = |cx: &mut Ctx<'_>, rung: usize| {
+    let mut can_come_after = |cx: &mut Ctx<'_>, rung: usize| {
         let waited = cx.pool.var(sketch.delay);
         let limit = seconds(cx, LADDER[rung]);
         let late = cx.pool.le(limit, waited);
-        ask(cx, sketch, &[late, sketch.silence.later]) != Decision::Unsat
+        ask(cx, asker, sketch, &[late, sketch.silence.later]) != Decision::Unsat
     };
     if can_come_after(cx, last) {
         return rung;
@@ -77,19 +83,24 @@ fn above_deadlines(cx: &mut Ctx<'_>, sketch: &Sketch, rung: usize) -> usize {
 }
 
 /// Climbs until the message can come before the rung, unless it cannot come at all.
-fn above_earliest(cx: &mut Ctx<'_>, sketch: &Sketch, successor: usize, rung: usize) -> usize {
-    let when = sketch.successors[successor].when;
-    let can_come_before = |cx: &mut Ctx<'_>, rung: usize| {
+fn above_earliest(cx: &mut Ctx<'_>, asker: &mut Asker, sketch: &Sketch, when: Term, rung: usize) -> usize {
+    let mut can_come_before = |cx: &mut Ctx<'_>, rung: usize| {
         let waited = cx.pool.var(sketch.delay);
         let limit = seconds(cx, LADDER[rung]);
         let early = cx.pool.lt(waited, limit);
-        ask(cx, sketch, &[early, when]) == Decision::Sat
+        ask(cx, asker, sketch, &[early, when]) == Decision::Sat
     };
     (rung..LADDER.len()).find(|&rung| can_come_before(cx, rung)).unwrap_or(rung)
 }
 
 /// Warns if no message can come before the time-out, although one can come after it.
-pub(super) fn too_short(cx: &mut Ctx<'_>, n: usize, sketch: &Sketch, timeout: &Rational) -> Option<Lint> {
+pub(super) fn too_short(
+    cx: &mut Ctx<'_>,
+    asker: &mut Asker,
+    n: usize,
+    sketch: &Sketch,
+    timeout: &Rational,
+) -> Option<Lint> {
     if !cx.sts.is_timed() {
         return None;
     }
@@ -103,18 +114,20 @@ pub(super) fn too_short(cx: &mut Ctx<'_>, n: usize, sketch: &Sketch, timeout: &R
         .map(|successor| successor.when)
         .collect();
     let some = cx.pool.or(heard);
-    if ask(cx, sketch, &[early, some]) != Decision::Unsat || ask(cx, sketch, &[some]) != Decision::Sat {
+    if ask(cx, asker, sketch, &[early, some]) != Decision::Unsat
+        || ask(cx, asker, sketch, &[some]) != Decision::Sat
+    {
         return None;
     }
     Some(Lint::TimeoutTooShort { state: n, timeout: timeout.clone() })
 }
 
-fn ask(cx: &mut Ctx<'_>, sketch: &Sketch, more: &[Term]) -> Decision {
+fn ask(cx: &mut Ctx<'_>, asker: &mut Asker, sketch: &Sketch, more: &[Term]) -> Decision {
     let mut facts = sketch.known.clone();
     for &fact in more {
         facts.extend(cx.pool.conjuncts(fact));
     }
-    cx.decide(&facts)
+    asker.decide(cx, &facts)
 }
 
 fn seconds(cx: &mut Ctx<'_>, n: i64) -> Term {

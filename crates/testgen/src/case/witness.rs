@@ -10,11 +10,12 @@ use ioxide_smt::solver::Decision;
 use ioxide_symex::Ctx;
 
 use super::Stimulus;
-use super::build::values;
+use super::ask::Asker;
 
 /// A stimulus that satisfies `guard` where `facts` are known.
 pub(super) fn stimulus(
     cx: &mut Ctx<'_>,
+    asker: &mut Asker,
     facts: &[Term],
     guard: Term,
     delay: VarId,
@@ -27,9 +28,9 @@ pub(super) fn stimulus(
     let at_once = cx.pool.eq(waited, zero);
     let mut early = question.clone();
     early.push(at_once);
-    let valuation = match values(cx, &early) {
+    let valuation = match asker.values(cx, &early) {
         Some(valuation) => valuation,
-        None => values(cx, &question)?,
+        None => asker.values(cx, &question)?,
     };
     let value = |var: &VarId| {
         let default = cx.pool.default_value(cx.pool.var_info(*var).sort);
@@ -37,13 +38,14 @@ pub(super) fn stimulus(
     };
     let chosen: Vec<Value> = fields.iter().map(value).collect();
     let time = value(&delay).as_real().cloned().unwrap_or(Rational::ZERO);
-    let always = fits_always(cx, facts, guard, (delay, &time), fields, &chosen);
+    let always = fits_always(cx, asker, facts, guard, (delay, &time), fields, &chosen);
     Some(Stimulus { delay: time, values: chosen, always })
 }
 
 /// Whether nothing that `facts` allow contradicts `guard` with these values.
 fn fits_always(
     cx: &mut Ctx<'_>,
+    asker: &mut Asker,
     facts: &[Term],
     guard: Term,
     (delay, time): (VarId, &Rational),
@@ -59,5 +61,5 @@ fn fits_always(
     let fails = cx.pool.not(guard);
     let mut question = facts.to_vec();
     question.push(fails);
-    cx.decide(&question) == Decision::Unsat
+    asker.decide(cx, &question) == Decision::Unsat
 }

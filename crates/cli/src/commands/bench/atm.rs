@@ -1,0 +1,152 @@
+//! Test cases of the ATM along ever longer paths, against asking every question afresh.
+//!
+//! The path is tr1 tr2 tr3 tr4 over and over, cut to size, as 001 sec. 5 measures it. *Naive* is a fresh solver
+//! and the whole path condition for every question, over the same rules and the same time-out; it must find
+//! the same arcs. Times are wall-clock;
+//! the fast way counts with the best of several runs, each with a fresh model and solver.
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use ioxide_lang::{Options, load};
+use ioxide_model::number::Rational;
+use ioxide_model::source::Sources;
+use ioxide_model::sts::{Model, SwitchId};
+use ioxide_model::term::{Term, TermPool};
+use ioxide_smt::solver::{Answer, Decision, Solver};
+use ioxide_symex::Ctx;
+use ioxide_testgen::case::{Case, CaseConfig, generate, naive};
+use serde_json::{Value as Json, json};
+
+use crate::args::{Bench, SolverArgs};
+use crate::exit::{ExitStatus, Stop};
+use crate::progress::Progress;
+use crate::solver;
+
+/// The model, embedded so that the measurement runs anywhere.
+const ATM: &str = include_str!("../../../../../examples/atm/atm.iox");
+/// Steps, and whether the naive variant is measured too.
+const SIZES: [(usize, bool); 5] = [(4, true), (50, true), (100, true), (200, false), (400, false)];
+/// Runs of the fast way.
+const RUNS: usize = 5;
+/// What 001 reports, in seconds.
+const PAPER: [(usize, &str); 3] = [(4, "0.5"), (50, "8"), (100, "> 40")];
+
+/// One size.
+struct Row {
+    size: usize,
+    arcs: usize,
+    off_path: usize,
+    seconds: f64,
+    naive: Option<f64>,
+}
+
+/// Measures every size and shows the figures.
+pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+    let mut progress = Progress::new();
+    let mut rows = Vec::new();
+    for (size, with_naive) in SIZES {
+        progress.tick(|| format!("test case of {size} steps"));
+        rows.push(measure(args, size, with_naive, &mut progress)?);
+    }
+    let mut out = io::stdout().lock();
+    if args.json {
+        let rows: Vec<Json> = rows.iter().map(row_json).collect();
+        writeln!(out, "{}", json!({ "version": 1, "bench": "atm", "sizes": rows }))?;
+        return Ok(ExitStatus::Success);
+    }
+    writeln!(out, "{:>5} {:>5} {:>9} {:>9} {:>9}", "steps", "arcs", "seconds", "naive", "paper")?;
+    for row in &rows {
+        let naive = row.naive.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.3}"));
+        let paper = PAPER.iter().find(|(size, _)| *size == row.size).map_or("-", |(_, seconds)| seconds);
+        writeln!(out, "{:>5} {:>5} {:>9.3} {naive:>9} {paper:>9}", row.size, row.arcs, row.seconds)?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn measure(args: &Bench, size: usize, with_naive: bool, progress: &mut Progress) -> Result<Row, Stop> {
+    let path = path(&atm()?, size)?;
+    let (case, mut seconds) = timed(args, &path)?;
+    for _ in 1..RUNS {
+        seconds = seconds.min(timed(args, &path)?.1);
+    }
+    let naive = match with_naive {
+        false => None,
+        true => {
+            progress.tick(|| format!("test case of {size} steps, naively"));
+            Some(naive_seconds(args, &case, &path)?)
+        }
+    };
+    Ok(Row { size, arcs: case.n_arcs(), off_path: case.n_off_path(), seconds, naive })
+}
+
+/// The case, and how long it took.
+fn timed(args: &Bench, path: &[SwitchId]) -> Result<(Case, f64), Stop> {
+    let mut model = atm()?;
+    let mut solver = solver::make(&args.solver)?;
+    let started = Instant::now();
+    let case = generate(&mut Ctx::new(&mut model, &mut *solver), path, &CaseConfig::default());
+    let seconds = started.elapsed().as_secs_f64();
+    Ok((case.map_err(|error| internal(error.show(&model.sts, path)))?, seconds))
+}
+
+fn naive_seconds(args: &Bench, case: &Case, path: &[SwitchId]) -> Result<f64, Stop> {
+    let mut model = atm()?;
+    let mut fresh = Fresh { wanted: args.solver.clone() };
+    let timeout = case.timeout.clone().unwrap_or(Rational::ONE);
+    let started = Instant::now();
+    let arcs = naive::arcs(&mut Ctx::new(&mut model, &mut fresh), path, &timeout);
+    let seconds = started.elapsed().as_secs_f64();
+    if arcs.len() != case.n_arcs() {
+        return Err(internal(format!("the naive variant has {} arcs, not {}", arcs.len(), case.n_arcs())));
+    }
+    Ok(seconds)
+}
+
+/// A solver that forgets everything after every question.
+struct Fresh {
+    wanted: SolverArgs,
+}
+
+impl Solver for Fresh {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+        match solver::make(&self.wanted) {
+            Ok(mut solver) => solver.check(pool, facts),
+            Err(_) => Answer::Unknown(ioxide_smt::solver::Why::NoSolver),
+        }
+    }
+
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+        match solver::make(&self.wanted) {
+            Ok(mut solver) => solver.decide(pool, facts),
+            Err(_) => Decision::Unknown(ioxide_smt::solver::Why::NoSolver),
+        }
+    }
+}
+
+fn atm() -> Result<Model, Stop> {
+    let mut sources = Sources::new();
+    let file = sources.add("atm.iox", ATM);
+    let loaded = load(&sources, file, &Options::default());
+    loaded.model.ok_or_else(|| internal("the embedded ATM does not load".into()))
+}
+
+fn path(model: &Model, size: usize) -> Result<Vec<SwitchId>, Stop> {
+    let labels = ["tr1", "tr2", "tr3", "tr4"].iter().cycle().take(size);
+    let path: Option<Vec<SwitchId>> = labels.map(|label| model.sts.switch_named(label)).collect();
+    path.ok_or_else(|| internal("the embedded ATM lacks a switch".into()))
+}
+
+fn internal(message: String) -> Stop {
+    Stop::new(ExitStatus::Internal, message)
+}
+
+fn row_json(row: &Row) -> Json {
+    json!({
+        "size": row.size,
+        "arcs": row.arcs,
+        "off_path": row.off_path,
+        "seconds": row.seconds,
+        "naive_seconds": row.naive,
+    })
+}

@@ -1,0 +1,109 @@
+//! `ioxide case`: a test case that follows one path.
+
+mod smt;
+
+use std::io::{self, Write};
+
+use ioxide_model::number::Rational;
+use ioxide_model::sts::{Model, Sts, SwitchId};
+use ioxide_report::case::{CaseView, Unwritable, json, picture, plantuml, python, rust, text, ttcn3};
+use ioxide_report::dot::dot;
+use ioxide_symex::Ctx;
+use ioxide_testgen::case::{
+    Case, CaseConfig, CaseError, PathError, Pruning, Timeout, complete, generate, waypoints,
+};
+
+use crate::args::{self, CaseFormat, CasePruning};
+use crate::exit::{ExitStatus, Stop};
+use crate::{load, solver};
+
+/// Makes the case and writes it in the wanted format.
+pub fn run(args: &args::Case) -> Result<ExitStatus, Stop> {
+    let (_, mut model) = load::model(&args.model.file, &args.model.set)?;
+    let config = CaseConfig { timeout: timeout(args)?, pruning: pruning(args) };
+    let path = path(&mut model, args)?;
+    let mut solver = solver::make(&args.solver)?;
+    let case = generate(&mut Ctx::new(&mut model, &mut *solver), &path, &config);
+    let case = case.map_err(|error| refused(&model, &path, &error))?;
+    for lint in &case.lints {
+        eprintln!("warning: {}", lint.show(&model.pool));
+    }
+    let written = written(&model, &case, args.format)?;
+    io::stdout().lock().write_all(written.as_bytes())?;
+    Ok(ExitStatus::Success)
+}
+
+fn pruning(args: &args::Case) -> Pruning {
+    match args.pruning {
+        CasePruning::Sound => Pruning::Refuted,
+        CasePruning::Tool => Pruning::Tool,
+    }
+}
+
+fn timeout(args: &args::Case) -> Result<Timeout, Stop> {
+    let text = match (&args.timeout, args.pruning) {
+        (Some(text), _) => text.trim().trim_end_matches('s').trim(),
+        (None, CasePruning::Sound) => "above",
+        (None, CasePruning::Tool) => "free",
+    };
+    match text {
+        "above" => Ok(Timeout::Above),
+        "free" => Ok(Timeout::Free),
+        _ => match text.parse::<Rational>() {
+            Ok(seconds) if !seconds.is_negative() && !seconds.is_zero() => Ok(Timeout::Fixed(seconds)),
+            _ => Err(Stop::usage(format!("`--timeout {text}` is not a time above 0"))
+                .help("write seconds, as in `--timeout 2.5`, or `above` or `free`")),
+        },
+    }
+}
+
+/// The switches to take.
+fn path(model: &mut Model, args: &args::Case) -> Result<Vec<SwitchId>, Stop> {
+    if let Some(name) = &args.purpose {
+        let purpose = super::purposes::named(model, &args.solver, name, args.max_states)?;
+        return Ok(purpose.path().collect());
+    }
+    let list = args.path.as_deref().unwrap_or_default();
+    let found = waypoints(&model.sts, list.split(','));
+    let found = found.map_err(|error| no_path(&model.sts, &error))?;
+    let mut solver = solver::make(&args.solver)?;
+    let path = complete(&mut Ctx::new(model, &mut *solver), &found);
+    path.map_err(|error| no_path(&model.sts, &error))
+}
+
+fn no_path(sts: &Sts, error: &PathError) -> Stop {
+    let labels: Vec<String> = sts.switches.iter().map(|switch| switch.label.to_string()).take(20).collect();
+    match error {
+        PathError::Unknown { near: Some(near), .. } => {
+            Stop::usage(error.to_string()).help(format!("did you mean `{near}`?"))
+        }
+        PathError::Unknown { near: None, .. } | PathError::Empty => {
+            Stop::usage(error.to_string()).help(format!("its switches are {}", labels.join(", ")))
+        }
+        PathError::NoWay { .. } => Stop::usage(error.to_string())
+            .help("look at the order of the waypoints; `ioxide show` has the model"),
+        PathError::NotFound { .. } => Stop::new(ExitStatus::Inconclusive, error.to_string())
+            .help("name more waypoints, or every switch of the path"),
+    }
+}
+
+fn refused(model: &Model, path: &[SwitchId], error: &CaseError) -> Stop {
+    Stop::usage(error.show(&model.sts, path)).help(error.help(&model.pool, &model.sts))
+}
+
+fn written(model: &Model, case: &Case, format: CaseFormat) -> Result<String, Stop> {
+    let view = CaseView { case, model };
+    let unwritable = |error: Unwritable| {
+        Stop::usage(error.to_string()).help("`--format json` and `--format smt2` can say every guard")
+    };
+    Ok(match format {
+        CaseFormat::Json => json::json(&view, &smt::guards(model, case)?),
+        CaseFormat::Text => text::text(&view),
+        CaseFormat::Smt2 => smt::script(&view)?,
+        CaseFormat::Dot => dot(&picture::graph(&view)),
+        CaseFormat::Plantuml => plantuml::plantuml(&view),
+        CaseFormat::Ttcn3 => ttcn3::ttcn3(&view).map_err(unwritable)?,
+        CaseFormat::Pytest => python::python(&view).map_err(unwritable)?,
+        CaseFormat::Rust => rust::rust(&view).map_err(unwritable)?,
+    })
+}

@@ -1,0 +1,142 @@
+//! Test cases as texts for programs and people.
+//!
+//! [`json`] keeps everything and has a published schema; [`text`] is a listing; [`picture`] makes the
+//! tree a graph for the other writers, [`plantuml`] draws it itself; [`python`], [`rust`] and [`ttcn3`]
+//! are tests to run. Guards in programs are written by [`expr`], which refuses what a language cannot say.
+
+pub mod expr;
+pub mod json;
+pub mod picture;
+pub mod plantuml;
+pub mod python;
+pub mod rust;
+pub mod text;
+pub mod ttcn3;
+
+use std::fmt;
+
+use ioxide_model::sts::{GateKind, Model};
+use ioxide_model::term::{Term, VarId};
+use ioxide_testgen::case::{Arc, Case, Target};
+
+/// A case with the model it is about.
+#[derive(Clone, Copy)]
+pub struct CaseView<'c> {
+    /// The case.
+    pub case: &'c Case,
+    /// The model; its pool has the terms of the case.
+    pub model: &'c Model,
+}
+
+/// Why a case cannot be written in a language: a guard it cannot say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unwritable {
+    /// The state.
+    pub state: String,
+    /// The rule of the arc.
+    pub rule: &'static str,
+    /// What the language lacks.
+    pub lacks: &'static str,
+}
+
+impl fmt::Display for Unwritable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the guard of {} at {} needs {}, which the language lacks",
+            self.rule, self.state, self.lacks
+        )
+    }
+}
+
+/// Who acts along an arc.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// The tester sends.
+    Send,
+    /// The tester receives.
+    Receive,
+    /// Nothing comes.
+    Silence,
+}
+
+impl Action {
+    /// The word files use.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Send => "send",
+            Self::Receive => "receive",
+            Self::Silence => "silence",
+        }
+    }
+}
+
+impl<'c> CaseView<'c> {
+    /// The name of the model and the switches of the path.
+    #[must_use]
+    pub fn title(&self) -> String {
+        format!("{}: {}", self.model.sts.name, self.path().join(" "))
+    }
+
+    /// The labels of the path.
+    #[must_use]
+    pub fn path(&self) -> Vec<String> {
+        self.case.path.iter().map(|&id| self.model.sts.switches[id].label.to_string()).collect()
+    }
+
+    /// Who acts along `arc`.
+    #[must_use]
+    pub fn action(&self, arc: &Arc) -> Action {
+        match arc.gate.map(|gate| self.model.sts.gates[gate].kind) {
+            Some(GateKind::Input) => Action::Send,
+            Some(_) => Action::Receive,
+            None => Action::Silence,
+        }
+    }
+
+    /// The message of `arc` with its fields as the guards call them: `!Debit(rid@2, amount@2)`, `δ`.
+    #[must_use]
+    pub fn message(&self, arc: &Arc) -> String {
+        let Some(gate) = arc.gate.map(|gate| &self.model.sts.gates[gate]) else { return "δ".into() };
+        let mark = if gate.kind == GateKind::Output { '!' } else { '?' };
+        let fields: Vec<&str> = arc.fields.iter().map(|&field| self.name(field)).collect();
+        match fields.is_empty() {
+            true => format!("{mark}{}", gate.name),
+            false => format!("{mark}{}({})", gate.name, fields.join(", ")),
+        }
+    }
+
+    /// The name of a variable.
+    #[must_use]
+    pub fn name(&self, var: VarId) -> &'c str {
+        &self.model.pool.var_info(var).name
+    }
+
+    /// A guard for people.
+    #[must_use]
+    pub fn guard(&self, guard: Term) -> String {
+        self.model.pool.show(guard).to_string()
+    }
+
+    /// Where `arc` leads.
+    #[must_use]
+    pub fn target(&self, arc: &Arc) -> String {
+        match arc.target {
+            Target::State(n) => Case::state_name(n),
+            Target::Verdict(verdict) => verdict.word().into(),
+        }
+    }
+
+    /// The fields of `arc`: name in the message, name in the guards.
+    pub fn fields(&self, arc: &'c Arc) -> impl Iterator<Item = (&'c str, VarId)> {
+        let bases = arc.gate.map_or(&[][..], |gate| &self.model.sts.gates[gate].fields);
+        bases.iter().map(|&base| self.name(base)).zip(arc.fields.iter().copied())
+    }
+
+    /// The time-out in seconds; a case that left it open, or has no time, waits for one second.
+    #[must_use]
+    pub fn timeout(&self) -> ioxide_model::number::Rational {
+        self.case.timeout.clone().unwrap_or(ioxide_model::number::Rational::ONE)
+    }
+}

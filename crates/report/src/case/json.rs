@@ -1,0 +1,179 @@
+//! A case as versioned JSON, for programs; the schema is `docs/schemas/case-1.json`.
+//!
+//! Guards are texts of the modelling language, and SMT-LIB beside it with every variable declared once.
+//! Fields may be added within a version; a field that changes its meaning or goes away makes a new one.
+
+use ioxide_model::term::VarId;
+use ioxide_runner::codec::value_to_json;
+use ioxide_testgen::case::{Arc, Case, CaseState};
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+
+use super::CaseView;
+
+/// The version written.
+pub const VERSION: u32 = 1;
+
+/// The guards of a case in SMT-LIB.
+#[derive(Clone, Debug, Default)]
+pub struct Smt {
+    /// What every guard needs first: data types and variables, each once.
+    pub declarations: Vec<String>,
+    /// The name of each variable there.
+    pub names: Vec<(VarId, String)>,
+    /// Per state and arc.
+    pub guards: Vec<Vec<String>>,
+}
+
+/// `view` as indented JSON with a line break at its end.
+#[must_use]
+pub fn json(view: &CaseView<'_>, smt: &Smt) -> String {
+    // A view of strings and numbers has nothing that serialisation could refuse.
+    serde_json::to_string_pretty(&Document::of(view, smt)).unwrap_or_default() + "\n"
+}
+
+#[derive(Serialize)]
+struct Document {
+    version: u32,
+    model: String,
+    path: Vec<String>,
+    timed: bool,
+    /// Seconds as an exact decimal or fraction; null if it was left open.
+    timeout: Option<String>,
+    arcs: usize,
+    off_path: usize,
+    smt: SmtView,
+    states: Vec<StateView>,
+    lints: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct SmtView {
+    logic: &'static str,
+    declarations: Vec<String>,
+    variables: Vec<VariableView>,
+}
+
+#[derive(Serialize)]
+struct VariableView {
+    name: String,
+    symbol: String,
+    sort: String,
+}
+
+#[derive(Serialize)]
+struct StateView {
+    name: String,
+    location: String,
+    delay: Option<String>,
+    transitions: Vec<ArcView>,
+}
+
+#[derive(Serialize)]
+struct ArcView {
+    rule: &'static str,
+    action: &'static str,
+    message: Option<String>,
+    fields: Vec<FieldView>,
+    switch: Option<String>,
+    guard: String,
+    smt: String,
+    target: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    witness: Option<WitnessView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    doubt: Option<String>,
+}
+
+#[derive(Serialize)]
+struct FieldView {
+    name: String,
+    variable: String,
+}
+
+#[derive(Serialize)]
+struct WitnessView {
+    /// Seconds.
+    delay: String,
+    values: Map<String, Json>,
+    /// Whether it fits whatever was observed before.
+    always: bool,
+}
+
+impl Document {
+    fn of(view: &CaseView<'_>, smt: &Smt) -> Self {
+        let case = view.case;
+        let variable = |(var, symbol): &(VarId, String)| VariableView {
+            name: view.name(*var).into(),
+            symbol: symbol.clone(),
+            sort: view.model.pool.show_sort(view.model.pool.var_info(*var).sort),
+        };
+        let none: &[String] = &[];
+        let guards = |n: usize| smt.guards.get(n).map_or(none, Vec::as_slice);
+        Self {
+            version: VERSION,
+            model: view.model.sts.name.to_string(),
+            path: view.path(),
+            timed: case.is_timed,
+            timeout: case.timeout.as_ref().map(ToString::to_string),
+            arcs: case.n_arcs(),
+            off_path: case.n_off_path(),
+            smt: SmtView {
+                logic: "ALL",
+                declarations: smt.declarations.clone(),
+                variables: smt.names.iter().map(variable).collect(),
+            },
+            states: case
+                .states
+                .iter()
+                .enumerate()
+                .map(|(n, s)| StateView::of(view, n, s, guards(n)))
+                .collect(),
+            lints: case.lints.iter().map(|lint| lint.show(&view.model.pool)).collect(),
+        }
+    }
+}
+
+impl StateView {
+    fn of(view: &CaseView<'_>, n: usize, state: &CaseState, guards: &[String]) -> Self {
+        let guard = |at: usize| guards.get(at).cloned().unwrap_or_default();
+        Self {
+            name: Case::state_name(n),
+            location: view.model.sts.locations[state.loc].name.to_string(),
+            delay: view.case.is_timed.then(|| view.name(state.delay).to_owned()),
+            transitions: state
+                .arcs
+                .iter()
+                .enumerate()
+                .map(|(at, arc)| ArcView::of(view, arc, guard(at)))
+                .collect(),
+        }
+    }
+}
+
+impl ArcView {
+    fn of(view: &CaseView<'_>, arc: &Arc, smt: String) -> Self {
+        let sts = &view.model.sts;
+        let field =
+            |(name, var): (&str, VarId)| FieldView { name: name.into(), variable: view.name(var).into() };
+        let witness = arc.witness.as_ref().map(|stimulus| WitnessView {
+            delay: stimulus.delay.to_string(),
+            values: (view.fields(arc).zip(&stimulus.values))
+                .map(|((name, _), value)| (name.to_owned(), value_to_json(&view.model.pool, value)))
+                .collect(),
+            always: stimulus.always,
+        });
+        Self {
+            rule: arc.rule.word(),
+            action: view.action(arc).word(),
+            message: arc.gate.map(|gate| sts.gates[gate].name.to_string()),
+            fields: view.fields(arc).map(field).collect(),
+            switch: arc.switch.map(|id| sts.switches[id].label.to_string()),
+            guard: view.guard(arc.guard),
+            smt,
+            target: view.target(arc),
+            witness,
+            doubt: arc.doubt.as_ref().map(ToString::to_string),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! A case as a PlantUML state diagram.
+//!
+//! Texts of transitions run to the end of their line, where PlantUML reads markup: backslashes, tildes and
+//! angle brackets are written so that they show as they are (PlantUML language reference, "Creole").
+
+use std::fmt::Write as _;
+
+use ioxide_testgen::case::{Case, Target};
+
+use super::CaseView;
+use crate::visible::visible;
+
+/// The diagram.
+#[must_use]
+pub fn plantuml(view: &CaseView<'_>) -> String {
+    let mut out = String::from("@startuml\nhide empty description\n");
+    let _ = writeln!(out, "title {}", escaped(&view.title()));
+    let _ = writeln!(out, "[*] --> {}", Case::state_name(0));
+    for (n, state) in view.case.states.iter().enumerate() {
+        let name = Case::state_name(n);
+        let _ = writeln!(out, "{name} : {}", escaped(&view.model.sts.locations[state.loc].name));
+        for arc in &state.arcs {
+            let target = match arc.target {
+                Target::State(next) => Case::state_name(next),
+                Target::Verdict(verdict) => format!("{name}_{}", verdict.word()),
+            };
+            let text = format!("{} {} [{}]", arc.rule.word(), view.message(arc), view.guard(arc.guard));
+            let _ = writeln!(out, "{name} --> {target} : {}", escaped(&text));
+        }
+        for word in verdicts(state) {
+            let colour = if word.starts_with("FAIL") {
+                "#pink"
+            } else if word == "PASS" {
+                "#palegreen"
+            } else {
+                "#lightyellow"
+            };
+            let _ = writeln!(out, "state \"{word}\" as {name}_{word} {colour}");
+        }
+    }
+    out.push_str("@enduml\n");
+    out
+}
+
+/// The verdicts of a state, each once.
+fn verdicts(state: &ioxide_testgen::case::CaseState) -> Vec<&'static str> {
+    let mut words = Vec::new();
+    for arc in &state.arcs {
+        if let Target::Verdict(verdict) = arc.target
+            && !words.contains(&verdict.word())
+        {
+            words.push(verdict.word());
+        }
+    }
+    words
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in visible(text).chars() {
+        match c {
+            '\\' => out.push_str("<U+005C>"),
+            '~' => out.push_str("<U+007E>"),
+            '<' => out.push_str("<U+003C>"),
+            '\n' | '\r' => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,158 @@
+//! A case as a Rust module without dependencies: the tree, what follows it, a test to complete.
+//!
+//! The user implements `System` for what is tested. Integers have 128 bits, reals are `f64`.
+
+use std::fmt::Write as _;
+
+use ioxide_model::number::Rational;
+use ioxide_model::sort::Sort;
+use ioxide_model::term::{TermPool, VarId};
+use ioxide_model::value::Value;
+use ioxide_testgen::case::{Arc, Case};
+
+use super::expr::{Dialect, Function, expression, quoted};
+use super::python::{ascii, unwritable};
+use super::{Action, CaseView, Unwritable};
+
+/// What every module starts with: values, the system's interface, the run.
+const RUNTIME: &str = include_str!("rust/runtime.rs.txt");
+
+/// The module.
+///
+/// # Errors
+/// If a guard cannot be written in Rust.
+pub fn rust(view: &CaseView<'_>) -> Result<String, Unwritable> {
+    let mut out = format!("//! A test case made by ioxide from the model {}.\n", ascii(&view.model.sts.name));
+    let _ = writeln!(out, "//!\n//! Path: {}.\n", ascii(&view.path().join(" ")));
+    out.push_str(RUNTIME);
+    let _ = writeln!(out, "\n/// Seconds after which nothing counts as silence.");
+    let _ = writeln!(out, "pub const TM: f64 = {};\n", float(&view.timeout()));
+    out.push_str(
+        "/// The tree: one state per step of the path.\npub fn states() -> Vec<State> {\n    vec![\n",
+    );
+    for (n, state) in view.case.states.iter().enumerate() {
+        let (name, delay) = (string(&Case::state_name(n)), string(view.name(state.delay)));
+        let _ = writeln!(out, "        State {{ name: {name}, delay: {delay}, arcs: vec![");
+        for arc in &state.arcs {
+            let guard = expression(&view.model.pool, &Rust { tm: view.case.tm }, arc.guard)
+                .map_err(|lacks| unwritable(n, arc, lacks))?;
+            write_arc(&mut out, view, arc, &guard).map_err(|lacks| unwritable(n, arc, lacks))?;
+        }
+        out.push_str("        ] },\n");
+    }
+    out.push_str("    ]\n}\n");
+    Ok(out)
+}
+
+fn write_arc(out: &mut String, view: &CaseView<'_>, arc: &Arc, guard: &str) -> Result<(), &'static str> {
+    let action = match view.action(arc) {
+        Action::Send => "Action::Send",
+        Action::Receive => "Action::Receive",
+        Action::Silence => "Action::Silence",
+    };
+    let message = arc.gate.map_or("", |gate| &view.model.sts.gates[gate].name);
+    let fields: Vec<String> = arc.fields.iter().map(|&field| string(view.name(field))).collect();
+    let stimulus = match &arc.witness {
+        None => "None".to_owned(),
+        Some(stimulus) => {
+            let values: Vec<String> = stimulus.values.iter().map(constant).collect::<Result<_, _>>()?;
+            format!("Some(({}, vec![{}]))", float(&stimulus.delay), values.join(", "))
+        }
+    };
+    let _ = writeln!(
+        out,
+        "            Arc {{ rule: {}, action: {action}, message: {}, fields: &[{}], target: {},",
+        string(arc.rule.word()),
+        string(message),
+        fields.join(", "),
+        string(&view.target(arc))
+    );
+    let _ = writeln!(out, "                guard: |v| {guard}, stimulus: {stimulus} }},");
+    Ok(())
+}
+
+struct Rust {
+    tm: VarId,
+}
+
+impl Dialect for Rust {
+    fn var(&self, pool: &TermPool, var: VarId) -> Result<String, &'static str> {
+        if var == self.tm {
+            return Ok("TM".into());
+        }
+        let info = pool.var_info(var);
+        let reader = match info.sort {
+            Sort::Bool => "bool",
+            Sort::Int | Sort::Range { .. } => "int",
+            Sort::Real => "real",
+            Sort::Str | Sort::Data(_) => "text",
+        };
+        Ok(format!("v.{reader}({})", string(&info.name)))
+    }
+
+    fn value(&self, value: &Value) -> Result<String, &'static str> {
+        match value {
+            Value::Bool(b) => Ok(b.to_string()),
+            Value::Int(n) => integer(n),
+            Value::Real(r) => Ok(float(r)),
+            Value::Str(text) => Ok(format!("{}.to_owned()", string(text))),
+            Value::Data(_) => Err("records and options"),
+        }
+    }
+
+    fn connective(&self) -> (&'static str, &'static str) {
+        ("&&", "||")
+    }
+
+    fn not(&self, inner: &str) -> String {
+        format!("!{inner}")
+    }
+
+    fn ite(&self, cond: &str, then: &str, other: &str) -> Result<String, &'static str> {
+        Ok(format!("(if {cond} {{ {then} }} else {{ {other} }})"))
+    }
+
+    fn call(&self, function: Function, args: &[String]) -> Result<String, &'static str> {
+        let all = args.join(", ");
+        Ok(match function {
+            Function::Div => format!("div({all})"),
+            Function::Rem => format!("rem({all})"),
+            Function::Quotient => format!("quotient({all})"),
+            Function::ToReal => format!("({all} as f64)"),
+            Function::Floor => format!("({all}.floor() as i128)"),
+            Function::Concat => format!("[{all}].concat()"),
+            Function::Length => format!("({all}.chars().count() as i128)"),
+            Function::Contains => format!("{}.contains(&{})", args[0], args[1]),
+            Function::Prefix => format!("{}.starts_with(&{})", args[1], args[0]),
+            Function::Suffix => format!("{}.ends_with(&{})", args[1], args[0]),
+        })
+    }
+}
+
+fn constant(value: &Value) -> Result<String, &'static str> {
+    Ok(match value {
+        Value::Bool(b) => format!("Value::Bool({b})"),
+        Value::Int(n) => format!("Value::Int({})", integer(n)?),
+        Value::Real(r) => format!("Value::Real({})", float(r)),
+        Value::Str(text) => format!("Value::Text({}.to_owned())", string(text)),
+        Value::Data(_) => return Err("records and options"),
+    })
+}
+
+fn integer(n: &ioxide_model::number::Int) -> Result<String, &'static str> {
+    let text = n.to_string();
+    match text.parse::<i128>() {
+        Ok(_) if n.is_negative() => Ok(format!("({text}_i128)")),
+        Ok(_) => Ok(format!("{text}_i128")),
+        Err(_) => Err("integers beyond 128 bits"),
+    }
+}
+
+fn float(r: &Rational) -> String {
+    let text = format!("{:?}_f64", r.to_f64());
+    if r.is_negative() { format!("({text})") } else { text }
+}
+
+fn string(text: &str) -> String {
+    quoted(text, |c| format!("\\u{{{:x}}}", u32::from(c)))
+}

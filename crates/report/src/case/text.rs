@@ -1,0 +1,34 @@
+//! A case as a listing: state by state, one arc a line.
+
+use std::fmt::Write as _;
+
+use ioxide_testgen::case::Case;
+
+use super::CaseView;
+
+/// The listing.
+#[must_use]
+pub fn text(view: &CaseView<'_>) -> String {
+    let (case, sts) = (view.case, &view.model.sts);
+    let mut out = format!("{}\n", view.title());
+    if let Some(timeout) = &case.timeout {
+        let _ = writeln!(out, "TM = {timeout} s");
+    }
+    for (n, state) in case.states.iter().enumerate() {
+        let _ = writeln!(out, "\n{} at {}", Case::state_name(n), sts.locations[state.loc].name);
+        for arc in &state.arcs {
+            let _ = write!(out, "  {:<4} {:<14} {}", arc.rule.word(), view.target(arc), view.message(arc));
+            let _ = writeln!(out, "\n       when {}", view.guard(arc.guard));
+            if let Some(stimulus) = &arc.witness {
+                let values = view.fields(arc).zip(&stimulus.values);
+                let values: Vec<String> = values
+                    .map(|((name, _), value)| format!("{name}: {}", view.model.pool.show_value(value)))
+                    .collect();
+                let fits = if stimulus.always { "" } else { ", if what was observed allows it" };
+                let _ = writeln!(out, "       send ({}) after {} s{fits}", values.join(", "), stimulus.delay);
+            }
+        }
+    }
+    let _ = writeln!(out, "\n{} arcs, {} off the path", case.n_arcs(), case.n_off_path());
+    out
+}

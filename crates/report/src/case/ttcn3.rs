@@ -1,0 +1,295 @@
+//! A case as a TTCN-3 module (ETSI ES 201 873-1): one test case, one `alt` per state.
+//!
+//! Types are abstract; ports and codecs are the user's. PASS becomes `pass`, `INC_…` `inconc`, `FAIL_…`
+//! `fail`, with rule and state as the reason. Reals are floats. Silence is a timer started at every state.
+
+use std::fmt::Write as _;
+
+use ioxide_model::number::Rational;
+use ioxide_model::sort::Sort;
+use ioxide_model::sts::{Gate, GateId, GateKind};
+use ioxide_model::term::{TermPool, VarId};
+use ioxide_model::value::Value;
+use ioxide_testgen::case::{Arc, Case, CaseState, Target};
+
+use super::expr::{Dialect, Function, expression, quoted};
+use super::python::{ascii, identifier, unwritable};
+use super::{Action, CaseView, Unwritable};
+
+/// The module.
+///
+/// # Errors
+/// If a guard cannot be written in TTCN-3.
+pub fn ttcn3(view: &CaseView<'_>) -> Result<String, Unwritable> {
+    let name = identifier(&view.model.sts.name);
+    let mut out = format!("// A test case made by ioxide. Path: {}.\n", ascii(&view.path().join(" ")));
+    let _ = writeln!(out, "module {name}_Case {{");
+    let _ = writeln!(out, "  modulepar float TM := {};\n", float(&view.timeout()));
+    write_types(&mut out, view);
+    let _ = writeln!(out, "  testcase tc_path() runs on Tester system Tester {{");
+    out.push_str("    timer silence;\n    timer wait;\n");
+    write_variables(&mut out, view)?;
+    out.push_str("    map(mtc:p, system:p);\n");
+    for (n, state) in view.case.states.iter().enumerate() {
+        write_state(&mut out, view, n, state)?;
+    }
+    out.push_str("  }\n\n  control { execute(tc_path()); }\n}\n");
+    Ok(out)
+}
+
+fn write_types(out: &mut String, view: &CaseView<'_>) {
+    let sts = &view.model.sts;
+    let gates: Vec<&Gate> = sts.gates.iter().filter(|gate| gate.kind != GateKind::Internal).collect();
+    for gate in &gates {
+        let fields: Vec<String> = gate
+            .fields
+            .iter()
+            .map(|&field| {
+                let info = view.model.pool.var_info(field);
+                format!("{} {}", type_name(info.sort), field_name(&info.name))
+            })
+            .collect();
+        let _ = writeln!(out, "  type record {} {{ {} }}", type_of(gate), fields.join(", "));
+    }
+    let list = |wanted: fn(GateKind) -> bool| {
+        let names: Vec<String> =
+            gates.iter().filter(|gate| wanted(gate.kind)).map(|gate| type_of(gate)).collect();
+        names.join(", ")
+    };
+    let (sent, seen) = (list(|kind| kind == GateKind::Input), list(|kind| kind != GateKind::Input));
+    let sent = if sent.is_empty() { String::new() } else { format!(" out {sent};") };
+    let seen = if seen.is_empty() { String::new() } else { format!(" in {seen};") };
+    let _ = writeln!(out, "  type port Sut message {{{sent}{seen} }}");
+    out.push_str("  type component Tester { port Sut p; }\n\n");
+}
+
+/// Every value the guards mention, and a place for every message, declared once.
+fn write_variables(out: &mut String, view: &CaseView<'_>) -> Result<(), Unwritable> {
+    let pool = &view.model.pool;
+    let mut declared: Vec<(String, Sort)> = Vec::new();
+    for (n, state) in view.case.states.iter().enumerate() {
+        for (arc, var) in state.arcs.iter().flat_map(|arc| {
+            let vars = [state.delay].into_iter().chain(arc.fields.iter().copied());
+            vars.map(move |var| (arc, var))
+        }) {
+            let (name, sort) = (variable(&pool.var_info(var).name), pool.var_info(var).sort.base());
+            match declared.iter().find(|(known, _)| *known == name) {
+                Some((_, known)) if *known == sort => (),
+                Some(_) => return Err(unwritable(n, arc, "one name for fields of two types")),
+                None => {
+                    let _ = writeln!(out, "    var {} {name} := {};", type_name(sort), zero(sort));
+                    declared.push((name, sort));
+                }
+            }
+        }
+    }
+    for gate in view.model.sts.gates.iter().filter(|gate| gate.kind != GateKind::Internal) {
+        let _ = writeln!(out, "    var {} m_{};", type_of(gate), info_name(gate));
+    }
+    Ok(())
+}
+
+fn write_state(out: &mut String, view: &CaseView<'_>, n: usize, state: &CaseState) -> Result<(), Unwritable> {
+    let _ = writeln!(out, "\n    // {}", Case::state_name(n));
+    let delay = variable(view.name(state.delay));
+    out.push_str("    silence.start(TM);\n");
+    let stimulus = state.arcs.iter().find(|arc| view.action(arc) == Action::Send);
+    if let Some(wait) = stimulus.and_then(|arc| arc.witness.as_ref()) {
+        let _ = writeln!(out, "    wait.start({});", float(&wait.delay));
+    }
+    out.push_str("    alt {\n");
+    let mut gates: Vec<GateId> = state.arcs.iter().filter_map(|arc| arc.gate).collect();
+    gates.sort_unstable();
+    gates.dedup();
+    for gate in gates.into_iter().filter(|&gate| view.model.sts.gates[gate].kind != GateKind::Input) {
+        write_reception(out, view, n, state, gate, &delay)?;
+    }
+    if let Some(arc) = stimulus {
+        write_stimulus(out, view, n, arc, &delay)?;
+    }
+    let _ = writeln!(out, "      [] silence.timeout {{\n        {delay} := TM;");
+    write_choice(out, view, n, state, None)?;
+    out.push_str("      }\n    }\n");
+    Ok(())
+}
+
+fn write_reception(
+    out: &mut String,
+    view: &CaseView<'_>,
+    n: usize,
+    state: &CaseState,
+    gate: GateId,
+    delay: &str,
+) -> Result<(), Unwritable> {
+    let info = &view.model.sts.gates[gate];
+    let _ = writeln!(out, "      [] p.receive({}:?) -> value m_{} {{", type_of(info), info_name(info));
+    let _ = writeln!(out, "        {delay} := silence.read;");
+    if let Some(arc) = state.arcs.iter().find(|arc| arc.gate == Some(gate)) {
+        for (name, var) in view.fields(arc) {
+            let _ = writeln!(
+                out,
+                "        {} := m_{}.{};",
+                variable(view.name(var)),
+                info_name(info),
+                field_name(name)
+            );
+        }
+    }
+    write_choice(out, view, n, state, Some(gate))?;
+    out.push_str("      }\n");
+    Ok(())
+}
+
+/// `if`, `else if`, … over the arcs about `gate`.
+fn write_choice(
+    out: &mut String,
+    view: &CaseView<'_>,
+    n: usize,
+    state: &CaseState,
+    gate: Option<GateId>,
+) -> Result<(), Unwritable> {
+    let dialect = Ttcn3 { tm: view.case.tm };
+    out.push_str("        ");
+    for arc in state.arcs.iter().filter(|arc| arc.gate == gate) {
+        let guard =
+            expression(&view.model.pool, &dialect, arc.guard).map_err(|lacks| unwritable(n, arc, lacks))?;
+        let _ = write!(out, "if ({guard}) {{ {} }}\n        else ", outcome(n, arc));
+    }
+    let _ = writeln!(
+        out,
+        "{{ setverdict(inconc, \"{}: nothing is said about this\"); stop; }}",
+        Case::state_name(n)
+    );
+    Ok(())
+}
+
+fn write_stimulus(
+    out: &mut String,
+    view: &CaseView<'_>,
+    n: usize,
+    arc: &Arc,
+    delay: &str,
+) -> Result<(), Unwritable> {
+    let Some((stimulus, gate)) = arc.witness.as_ref().zip(arc.gate) else { return Ok(()) };
+    let gate = &view.model.sts.gates[gate];
+    let _ = writeln!(out, "      [] wait.timeout {{\n        {delay} := {};", float(&stimulus.delay));
+    let mut values = Vec::new();
+    for ((name, var), value) in view.fields(arc).zip(&stimulus.values) {
+        let value = constant(value).map_err(|lacks| unwritable(n, arc, lacks))?;
+        let _ = writeln!(out, "        {} := {value};", variable(view.name(var)));
+        values.push(format!("{} := {}", field_name(name), variable(view.name(var))));
+    }
+    let _ = writeln!(out, "        p.send({}:{{ {} }});", type_of(gate), values.join(", "));
+    out.push_str("      }\n");
+    Ok(())
+}
+
+/// What an arc does: on to the next state, or the verdict.
+fn outcome(n: usize, arc: &Arc) -> String {
+    match arc.target {
+        Target::State(_) => "silence.stop;".into(),
+        Target::Verdict(verdict) => {
+            let word = match verdict.word() {
+                "PASS" => "pass",
+                fail if fail.starts_with("FAIL") => "fail",
+                _ => "inconc",
+            };
+            let state = Case::state_name(n);
+            format!("setverdict({word}, \"{} by {} at {state}\"); stop;", verdict.word(), arc.rule.word())
+        }
+    }
+}
+
+struct Ttcn3 {
+    tm: VarId,
+}
+
+impl Dialect for Ttcn3 {
+    fn var(&self, pool: &TermPool, var: VarId) -> Result<String, &'static str> {
+        Ok(if var == self.tm { "TM".into() } else { variable(&pool.var_info(var).name) })
+    }
+
+    fn value(&self, value: &Value) -> Result<String, &'static str> {
+        constant(value)
+    }
+
+    fn connective(&self) -> (&'static str, &'static str) {
+        ("and", "or")
+    }
+
+    fn not(&self, inner: &str) -> String {
+        format!("(not {inner})")
+    }
+
+    fn ite(&self, _: &str, _: &str, _: &str) -> Result<String, &'static str> {
+        Err("conditional expressions")
+    }
+
+    fn call(&self, function: Function, args: &[String]) -> Result<String, &'static str> {
+        let all = args.join(", ");
+        match function {
+            Function::ToReal => Ok(format!("int2float({all})")),
+            Function::Concat => Ok(format!("({})", args.join(" & "))),
+            Function::Length => Ok(format!("lengthof({all})")),
+            Function::Div | Function::Rem | Function::Quotient | Function::Floor => {
+                Err("Euclidean and total division")
+            }
+            Function::Contains | Function::Prefix | Function::Suffix => Err("search in strings"),
+        }
+    }
+}
+
+fn constant(value: &Value) -> Result<String, &'static str> {
+    Ok(match value {
+        Value::Bool(b) => b.to_string(),
+        Value::Int(n) if n.is_negative() => format!("({n})"),
+        Value::Int(n) => n.to_string(),
+        Value::Real(r) => float(r),
+        Value::Str(text) if text.chars().all(|c| matches!(c, ' '..='~')) => {
+            quoted(text, |c| if c == '"' { "\"\"".into() } else { c.to_string() })
+        }
+        Value::Str(_) => return Err("characters beyond ASCII"),
+        Value::Data(_) => return Err("records and options"),
+    })
+}
+
+fn float(r: &Rational) -> String {
+    let text = format!("{:?}", r.to_f64());
+    if r.is_negative() { format!("({text})") } else { text }
+}
+
+fn zero(sort: Sort) -> &'static str {
+    match sort {
+        Sort::Bool => "false",
+        Sort::Int | Sort::Range { .. } => "0",
+        Sort::Real => "0.0",
+        Sort::Str | Sort::Data(_) => "\"\"",
+    }
+}
+
+fn type_name(sort: Sort) -> &'static str {
+    match sort {
+        Sort::Bool => "boolean",
+        Sort::Int | Sort::Range { .. } => "integer",
+        Sort::Real => "float",
+        Sort::Str | Sort::Data(_) => "charstring",
+    }
+}
+
+fn type_of(gate: &Gate) -> String {
+    format!("T_{}", info_name(gate))
+}
+
+fn info_name(gate: &Gate) -> String {
+    identifier(&gate.name)
+}
+
+/// The name of a field: never a keyword.
+fn field_name(name: &str) -> String {
+    format!("f_{}", identifier(name))
+}
+
+/// The name of a value of a step: `amt@1` is `v_amt_1`.
+fn variable(name: &str) -> String {
+    format!("v_{}", identifier(name))
+}
