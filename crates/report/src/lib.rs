@@ -1,26 +1,35 @@
-//! Models as texts and pictures for people.
+//! Models and test campaigns as texts and pictures for people.
 //!
 //! A model is first made a [`graph::Graph`]: nodes and edges with lines of text and a
 //! class each. [`svg`] draws it, with coordinates from [`layout`]; [`dot`] and [`mermaid`]
 //! write it for other tools. [`text`] and [`json`] show the model itself: as a listing, and
 //! as data for programs.
 //!
-//! Nothing here reads or writes files; every function returns a string, and the same
-//! model gives the same bytes. Names and comments of a model are never trusted: each
-//! writer escapes them for its format.
+//! A campaign is told as events. [`summary`] folds them into figures and stories;
+//! [`terminal`], [`junit`] and [`markdown`] write those, each a
+//! [`Reporter`](ioxide_runner::reporter::Reporter) that can listen to a live campaign or be fed
+//! from a record. [`chart`] draws a run, [`values`] counts what was sent.
+//!
+//! Nothing here opens files; the same model or events give the same bytes. Names and comments
+//! of a model, and what a system says, are never trusted: each writer escapes them for its format.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
 pub mod case;
+pub mod chart;
 pub mod describe;
 pub mod dot;
 pub mod graph;
 pub mod json;
+pub mod junit;
 pub mod layout;
+pub mod markdown;
 pub mod mermaid;
+pub mod summary;
 pub mod svg;
 pub mod terminal;
 pub mod text;
+pub mod values;
 pub mod visible;
 
 #[cfg(test)]

@@ -19,6 +19,15 @@ pub fn visible(text: &str) -> String {
     out
 }
 
+/// The first `max` characters of `text`, made [`visible`], with an ellipsis if there are more.
+#[must_use]
+pub fn excerpt(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some((at, _)) => format!("{}…", visible(&text[..at])),
+        None => visible(text),
+    }
+}
+
 /// Control characters, bidirectional marks, line separators and characters XML cannot hold.
 fn is_hidden(c: char) -> bool {
     c.is_control()
@@ -38,6 +47,12 @@ mod tests {
         check("a\u{202e}b", "a\\u{202e}b");
         check("\u{ffff}", "\\u{ffff}");
         check("<b>&", "<b>&");
+    }
+
+    #[test]
+    fn an_excerpt_ends_with_an_ellipsis_only_if_something_is_missing() {
+        assert_eq!(excerpt("abc", 3), "abc");
+        assert_eq!(excerpt("äbcd\n", 3), "äbc…");
     }
 
     #[track_caller]

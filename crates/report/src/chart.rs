@@ -1,0 +1,245 @@
+//! A run as a sequence chart in plain text: two lanes, an arrow for every message.
+//!
+//! The tester stands on the left, the system on the right, time goes down. Silence is drawn
+//! as such. Under a forbidden last step stands what was expected in its place.
+//!
+//! *Promises.* No line is wider than asked for (as terminals count columns), nor does any text
+//! break out of its lane: it is cut, wrapped and made [`visible`](crate::visible::visible), whatever it holds.
+
+use ioxide_runner::event::{Allowed, LabelKind, LabelTold};
+use unicode_width::UnicodeWidthChar;
+
+use crate::visible::excerpt;
+
+/// Columns of a chart where nobody asks for another width.
+pub const WIDTH: usize = 100;
+/// A chart is never drawn narrower than this.
+const MIN_WIDTH: usize = 48;
+/// Characters kept of a message.
+const MAX_TEXT: usize = 300;
+/// Lines one message may take.
+const MAX_LINES: usize = 3;
+/// Expected messages drawn below a forbidden step.
+const MAX_EXPECTED: usize = 3;
+/// Columns for the mark, the number and the space before the first lane.
+const MARGIN: usize = 10;
+/// Columns for the note behind the second lane.
+const NOTE: usize = 18;
+/// Columns of an arrow that no text uses.
+const ARROW: usize = 7;
+
+/// One step as it is drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Who moved.
+    pub kind: LabelKind,
+    /// What is written on the arrow.
+    pub text: String,
+}
+
+impl Step {
+    /// `label` as it is drawn; of a very long one, the beginning.
+    #[must_use]
+    pub fn new(label: &LabelTold) -> Self {
+        Self { kind: label.kind, text: excerpt(&label.text, MAX_TEXT) }
+    }
+}
+
+/// What there is to say of the last step.
+#[derive(Clone, Copy, Debug)]
+pub enum Last<'a> {
+    /// Nothing.
+    Fine,
+    /// It is forbidden.
+    Forbidden,
+    /// It is forbidden, and this was allowed in its place.
+    Instead(&'a [Allowed]),
+}
+
+/// What is drawn.
+#[derive(Clone, Debug)]
+pub struct Chart<'a> {
+    /// The steps, in order.
+    pub steps: &'a [Step],
+    /// How many came before them.
+    pub before: usize,
+    /// What to say of the last step.
+    pub last: Last<'a>,
+    /// The columns it may take.
+    pub width: usize,
+}
+
+/// The lines of the chart.
+#[must_use]
+pub fn draw(chart: &Chart<'_>) -> Vec<String> {
+    let sheet = Sheet::of(chart);
+    let mut lines = vec![sheet.head()];
+    if chart.before > 0 {
+        let what = if chart.before == 1 { "step" } else { "steps" };
+        lines.push(sheet.row("", &sheet.centred(&format!("… {} {what} before", chart.before), ' '), ""));
+    }
+    for (at, step) in chart.steps.iter().enumerate() {
+        let is_last = at + 1 == chart.steps.len();
+        let is_bad = is_last && !matches!(chart.last, Last::Fine);
+        let mark = if is_bad { "✗" } else { " " };
+        let lead = format!("  {mark} {:>4}", chart.before + at + 1);
+        let note = if is_last && matches!(chart.last, Last::Instead(_)) { "got" } else { "" };
+        lines.extend(sheet.step(&lead, step, Stroke::Solid, note));
+    }
+    if let Last::Instead(instead) = chart.last {
+        lines.extend(sheet.expected(instead));
+    }
+    lines
+}
+
+/// How an arrow is drawn.
+#[derive(Clone, Copy)]
+enum Stroke {
+    /// It happened.
+    Solid,
+    /// It was expected.
+    Dashed,
+}
+
+impl Stroke {
+    fn ink(self) -> char {
+        match self {
+            Self::Solid => '─',
+            Self::Dashed => '╌',
+        }
+    }
+}
+
+/// The paper: how many columns there are between the lanes.
+struct Sheet {
+    inner: usize,
+}
+
+impl Sheet {
+    fn of(chart: &Chart<'_>) -> Self {
+        let most = chart.width.max(MIN_WIDTH) - MARGIN - NOTE - 2;
+        let instead = match chart.last {
+            Last::Instead(instead) => &instead[..instead.len().min(MAX_EXPECTED)],
+            Last::Fine | Last::Forbidden => &[],
+        };
+        let texts = chart.steps.iter().map(|step| columns(&step.text));
+        let widest =
+            texts.chain(instead.iter().map(|allowed| columns(&excerpt(&allowed.label, MAX_TEXT)))).max();
+        Self { inner: (widest.unwrap_or(0) + ARROW).clamp(MIN_WIDTH - MARGIN - NOTE - 2, most) }
+    }
+
+    fn head(&self) -> String {
+        format!("{:MARGIN$}tester{:>rest$}", "", "system", rest = self.inner - 4)
+    }
+
+    /// A line between the lanes.
+    fn row(&self, lead: &str, between: &str, note: &str) -> String {
+        let gap = MARGIN.saturating_sub(columns(lead));
+        let line = format!("{lead}{:gap$}│{between}│ {note}", "");
+        line.trim_end().to_owned()
+    }
+
+    fn step(&self, lead: &str, step: &Step, stroke: Stroke, note: &str) -> Vec<String> {
+        let mut parts = wrapped(&step.text, self.inner - ARROW);
+        let last = parts.pop().unwrap_or_default();
+        let arrow = match step.kind {
+            LabelKind::Input => self.to_system(&last, stroke),
+            LabelKind::Output => self.to_tester(&last, stroke),
+            LabelKind::Quiescence => self.centred(" silence ", '·'),
+            LabelKind::Delay => self.centred(&format!(" {last} passes "), '·'),
+        };
+        let mut lead = lead;
+        let mut lines = Vec::new();
+        for part in &parts {
+            lines.push(self.row(lead, &self.centred(part, ' '), ""));
+            lead = "";
+        }
+        lines.push(self.row(lead, &arrow, note));
+        lines
+    }
+
+    fn to_system(&self, text: &str, stroke: Stroke) -> String {
+        let rest = (self.inner - 5).saturating_sub(columns(text));
+        let ink = stroke.ink();
+        format!("{ink}{ink} {text} {}▶", ink.to_string().repeat(rest))
+    }
+
+    fn to_tester(&self, text: &str, stroke: Stroke) -> String {
+        let rest = (self.inner - 5).saturating_sub(columns(text));
+        let ink = stroke.ink();
+        format!("◀{} {text} {ink}{ink}", ink.to_string().repeat(rest))
+    }
+
+    fn centred(&self, text: &str, fill: char) -> String {
+        let free = self.inner.saturating_sub(columns(text));
+        let fill = |n: usize| fill.to_string().repeat(n);
+        format!("{}{text}{}", fill(free / 2), fill(free - free / 2))
+    }
+
+    /// What stands below a forbidden step.
+    fn expected(&self, instead: &[Allowed]) -> Vec<String> {
+        if instead.is_empty() {
+            return vec![self.row("", &self.centred("nothing is allowed here", ' '), "expected")];
+        }
+        let mut lines = Vec::new();
+        for allowed in instead.iter().take(MAX_EXPECTED) {
+            let note = match &allowed.switch {
+                Some(switch) => fitting(&format!("expected [{}]", excerpt(switch, NOTE)), NOTE - 1),
+                None => "expected".to_owned(),
+            };
+            let kind = if allowed.switch.is_some() { LabelKind::Output } else { LabelKind::Quiescence };
+            let step = Step { kind, text: excerpt(&allowed.label, MAX_TEXT) };
+            lines.extend(self.step("", &step, Stroke::Dashed, &note));
+        }
+        if instead.len() > MAX_EXPECTED {
+            let more = format!("or one of {} more", instead.len() - MAX_EXPECTED);
+            lines.push(self.row("", &self.centred(&more, ' '), "expected"));
+        }
+        lines
+    }
+}
+
+/// The columns `text` takes, character by character, as most terminals count them.
+fn columns(text: &str) -> usize {
+    text.chars().map(|c| c.width().unwrap_or(0)).sum()
+}
+
+/// `text` in at most [`MAX_LINES`] parts of `most` columns each; the last says if there is more.
+fn wrapped(text: &str, most: usize) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut used = 0;
+    for c in text.chars() {
+        let width = c.width().unwrap_or(0);
+        if used + width > most {
+            if parts.len() == MAX_LINES {
+                let last = parts.pop().unwrap_or_default();
+                parts.push(fitting(&format!("{last}…"), most));
+                return parts;
+            }
+            parts.push(String::new());
+            used = 0;
+        }
+        used += width;
+        if let Some(part) = parts.last_mut() {
+            part.push(c);
+        }
+    }
+    parts
+}
+
+/// `text` if it fits, else its beginning and an ellipsis.
+fn fitting(text: &str, most: usize) -> String {
+    if columns(text) <= most {
+        return text.to_owned();
+    }
+    let mut used = 1;
+    let fits = |c: &char| {
+        used += c.width().unwrap_or(0);
+        used <= most
+    };
+    let kept: String = text.chars().take_while(fits).collect();
+    format!("{kept}…")
+}
+
+#[cfg(test)]
+mod tests;

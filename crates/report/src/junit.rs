@@ -1,0 +1,262 @@
+//! A campaign as JUnit XML, the form that continuous integration systems read.
+//!
+//! | run | element of its `testcase` | reading |
+//! | --- | --- | --- |
+//! | passed | none | the system did what the model allows, and the goal was met |
+//! | failed | `failure` | the system did what the model does not allow |
+//! | trouble | `error` | no verdict: the system or the way to it broke |
+//! | inconclusive, interrupted | `skipped` | nothing wrong was seen, the goal was not met |
+//!
+//! One `testsuite` for the campaign, one `testcase` for a run, written as runs end: memory does
+//! not grow with them. Failures that are the first of their kind come last, with their story, since
+//! they are still looked into when their run ends. The totals stand in the first lines, so the writer
+//! must be able to go back there. Beyond a limit runs are not listed but summed up, one `testcase`
+//! for every outcome, which says how many there were.
+//!
+//! *Promises.* The file is well-formed once the campaign has ended, and not before: a campaign
+//! that died is not taken for a green one. `tests`, `failures`, `errors` and `skipped` are the
+//! numbers of elements that follow. Characters that XML cannot hold are written as `\u{…}`.
+
+mod case;
+mod xml;
+
+use std::io::{self, Seek, SeekFrom, Write};
+
+use ioxide_runner::event::{Event, EventKind, Outcome};
+use ioxide_runner::reporter::Reporter;
+
+use self::case::{Case, Problem, Totals};
+use self::xml::attribute;
+use crate::summary::story::{self, plural};
+use crate::summary::{Ended, Novelty, Summary};
+
+/// Runs listed one by one unless said otherwise.
+pub const LISTED: u64 = 10_000;
+
+/// Writes a campaign as JUnit XML.
+pub struct Junit<W: Write + Seek> {
+    out: W,
+    summary: Summary,
+    /// Runs listed one by one.
+    limit: u64,
+    listed: u64,
+    /// Runs not listed, by outcome: passed, failed, without verdict, skipped.
+    beyond: [u64; 4],
+    totals: Totals,
+    /// Where the first lines stand, and how long they are.
+    head: Option<(u64, usize)>,
+    is_closed: bool,
+}
+
+impl<W: Write + Seek> Junit<W> {
+    /// Writes to `out`, from where it stands.
+    pub fn new(out: W) -> Self {
+        Self {
+            out,
+            summary: Summary::default(),
+            limit: LISTED,
+            listed: 0,
+            beyond: [0; 4],
+            totals: Totals::default(),
+            head: None,
+            is_closed: false,
+        }
+    }
+
+    /// Lists at most `limit` runs one by one.
+    #[must_use]
+    pub fn listing(self, limit: u64) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// The writer, as it is.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+
+    /// Ends the file; a campaign that was not told to its end counts as an error.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(&mut self) -> io::Result<()> {
+        if self.is_closed {
+            return Ok(());
+        }
+        self.begin()?;
+        self.is_closed = true;
+        self.stories()?;
+        self.sums()?;
+        if self.summary.finished.is_none() {
+            let (name, why) = ("the campaign", "it was not told to its end");
+            self.write(&Case { name, time_ns: 0, problem: Problem::Error(why), text: &[] })?;
+        }
+        self.out.write_all(b"</testsuite>\n</testsuites>\n")?;
+        self.rewrite_head()?;
+        self.out.flush()
+    }
+
+    /// Writes the first lines, with room for the totals.
+    fn begin(&mut self) -> io::Result<()> {
+        if self.head.is_some() {
+            return Ok(());
+        }
+        let at = self.out.stream_position()?;
+        let widest = self.head_text(&Totals::WIDEST, u64::MAX).len();
+        self.head = Some((at, widest));
+        let text = self.head_text(&self.totals, 0);
+        self.out.write_all(format!("{text:widest$}\n").as_bytes())?;
+        self.properties()
+    }
+
+    fn rewrite_head(&mut self) -> io::Result<()> {
+        let Some((at, widest)) = self.head else { return Ok(()) };
+        let text = self.head_text(&self.totals, self.summary.time_ns);
+        self.out.seek(SeekFrom::Start(at))?;
+        self.out.write_all(format!("{text:widest$}").as_bytes())?;
+        self.out.seek(SeekFrom::End(0))?;
+        Ok(())
+    }
+
+    fn head_text(&self, totals: &Totals, time_ns: u64) -> String {
+        let model = attribute(self.model());
+        let totals = totals.attributes(time_ns);
+        format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"ioxide\" {totals}>\n<testsuite name=\"{model}\" {totals}>"
+        )
+    }
+
+    fn properties(&mut self) -> io::Result<()> {
+        let Some(told) = &self.summary.started else { return Ok(()) };
+        let all = [
+            ("file", told.file.clone()),
+            ("set", told.set.join(" ")),
+            ("sut", told.sut.clone()),
+            ("tester", told.tester.clone()),
+            ("seed", told.seed.to_string()),
+            ("planned_runs", told.runs.to_string()),
+            ("jobs", told.jobs.to_string()),
+            ("patience_ms", told.patience_ms.to_string()),
+        ];
+        writeln!(self.out, "<properties>")?;
+        for (name, value) in all.iter().filter(|(_, value)| !value.is_empty()) {
+            writeln!(self.out, "<property name=\"{name}\" value=\"{}\"/>", attribute(value))?;
+        }
+        writeln!(self.out, "</properties>")
+    }
+
+    fn model(&self) -> &str {
+        self.summary.started.as_ref().map_or("campaign", |told| &told.model)
+    }
+
+    fn write(&mut self, case: &Case<'_>) -> io::Result<()> {
+        self.totals.add(&case.problem);
+        let text = case.xml(self.model(), self.summary.started.as_ref().map_or("", |told| &told.file));
+        self.out.write_all(text.as_bytes())
+    }
+
+    /// Lists a run, or counts it if there are enough; failures of a new kind wait for the end.
+    fn ended(&mut self, ended: &Ended) -> io::Result<()> {
+        if matches!(ended.novelty, Novelty::New(_)) {
+            return Ok(());
+        }
+        if self.listed == self.limit {
+            self.beyond[position(ended.outcome)] += 1;
+            return Ok(());
+        }
+        self.listed += 1;
+        let name = case::name(&ended.run);
+        let (message, text) = self.told(ended);
+        let problem = match ended.outcome {
+            Outcome::Pass => Problem::None,
+            Outcome::Fail => Problem::Failure(&message),
+            Outcome::Error => Problem::Error(&message),
+            Outcome::Inconclusive | Outcome::Interrupted => Problem::Skipped(&message),
+        };
+        self.write(&Case { name: &name, time_ns: ended.time_ns, problem, text: &text })
+    }
+
+    /// What there is to say about a run, in a line and in full.
+    fn told(&self, ended: &Ended) -> (String, Vec<String>) {
+        match (ended.outcome, ended.novelty) {
+            (Outcome::Fail, Novelty::Known(at)) => {
+                let kind = &self.summary.kinds[at];
+                (format!("as in run {}: {}", kind.run.number + 1, kind.signature), Vec::new())
+            }
+            (Outcome::Fail, _) => (ended.run.signature().to_owned(), story::ending(&ended.run)),
+            (Outcome::Error, _) => (
+                ended.run.reason().to_owned(),
+                ended.run.trouble.as_ref().map(story::trouble).unwrap_or_default(),
+            ),
+            (Outcome::Interrupted, _) => ("interrupted".to_owned(), Vec::new()),
+            (Outcome::Pass | Outcome::Inconclusive, _) => (ended.run.reason().to_owned(), Vec::new()),
+        }
+    }
+
+    /// The first failure of every kind.
+    fn stories(&mut self) -> io::Result<()> {
+        for kind in std::mem::take(&mut self.summary.kinds) {
+            let mut text = story::whole(&kind);
+            if kind.runs > 1 {
+                text.push(format!("    {} failed like this", plural(kind.runs, "run")));
+            }
+            let (name, problem) = (case::name(&kind.run), Problem::Failure(&kind.signature));
+            self.write(&Case { name: &name, time_ns: kind.time_ns, problem, text: &text })?;
+        }
+        Ok(())
+    }
+
+    /// The runs that were not listed.
+    fn sums(&mut self) -> io::Result<()> {
+        let [passed, failed, errors, skipped] = self.beyond;
+        let told = [
+            (passed, "that passed", Problem::None),
+            (failed, "that failed", Problem::Failure("of kinds listed above, or too many to list")),
+            (errors, "without verdict", Problem::Error("too many to list")),
+            (skipped, "without result", Problem::Skipped("inconclusive or interrupted, too many to list")),
+        ];
+        for (n, what, problem) in told {
+            if n > 0 {
+                let name = format!("{} {what}", plural(n, "more run"));
+                self.write(&Case { name: &name, time_ns: 0, problem, text: &[] })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The place of an outcome among the sums.
+fn position(outcome: Outcome) -> usize {
+    match outcome {
+        Outcome::Pass => 0,
+        Outcome::Fail => 1,
+        Outcome::Error => 2,
+        Outcome::Inconclusive | Outcome::Interrupted => 3,
+    }
+}
+
+impl<W: Write + Seek + Send> Reporter for Junit<W> {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        if self.is_closed {
+            return Ok(());
+        }
+        let ended = self.summary.add(event);
+        match &event.event {
+            EventKind::CampaignStarted(_) => self.begin(),
+            EventKind::RunFinished(_) => {
+                self.begin()?;
+                ended.map_or(Ok(()), |ended| self.ended(&ended))
+            }
+            EventKind::CampaignFinished(_) => self.finish(),
+            EventKind::RunStarted(_)
+            | EventKind::Stimulus(_)
+            | EventKind::Observation(_)
+            | EventKind::Verdict(_)
+            | EventKind::Trouble(_)
+            | EventKind::Replayed(_)
+            | EventKind::Shrunk(_) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! One `testcase`, and the totals over all of them.
+
+use super::xml::{attribute, line};
+use crate::summary::Run;
+
+/// One `testcase`.
+pub(super) struct Case<'a> {
+    pub(super) name: &'a str,
+    pub(super) time_ns: u64,
+    pub(super) problem: Problem<'a>,
+    /// The lines inside the element of the problem.
+    pub(super) text: &'a [String],
+}
+
+/// What is wrong, in a line.
+#[derive(Clone, Copy)]
+pub(super) enum Problem<'a> {
+    None,
+    Failure(&'a str),
+    Error(&'a str),
+    Skipped(&'a str),
+}
+
+impl Case<'_> {
+    pub(super) fn xml(&self, class: &str, file: &str) -> String {
+        let file = if file.is_empty() { String::new() } else { format!(" file=\"{}\"", attribute(file)) };
+        let (name, class, time) = (attribute(self.name), attribute(class), seconds(self.time_ns));
+        let open = format!("<testcase name=\"{name}\" classname=\"{class}\"{file} time=\"{time}\"");
+        let (tag, message, kind) = match self.problem {
+            Problem::None => return format!("{open}/>\n"),
+            Problem::Failure(message) => ("failure", message, " type=\"nonconformance\""),
+            Problem::Error(message) => ("error", message, " type=\"trouble\""),
+            Problem::Skipped(message) => ("skipped", message, ""),
+        };
+        let text: Vec<String> = self.text.iter().map(|text| line(text)).collect();
+        let text = if text.is_empty() { String::new() } else { format!("\n{}\n", text.join("\n")) };
+        format!("{open}>\n<{tag} message=\"{}\"{kind}>{text}</{tag}>\n</testcase>\n", attribute(message))
+    }
+}
+
+/// What a run is called: what it was for, and its number, which keeps names apart.
+pub(super) fn name(run: &Run) -> String {
+    match &*run.goal {
+        "" => format!("run {}", run.number + 1),
+        goal => format!("{goal} (run {})", run.number + 1),
+    }
+}
+
+/// How many elements there are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Totals {
+    tests: u64,
+    failures: u64,
+    errors: u64,
+    skipped: u64,
+}
+
+impl Totals {
+    /// The ones that take the most room.
+    pub(super) const WIDEST: Self =
+        Self { tests: u64::MAX, failures: u64::MAX, errors: u64::MAX, skipped: u64::MAX };
+
+    pub(super) fn add(&mut self, problem: &Problem<'_>) {
+        self.tests += 1;
+        match problem {
+            Problem::None => (),
+            Problem::Failure(_) => self.failures += 1,
+            Problem::Error(_) => self.errors += 1,
+            Problem::Skipped(_) => self.skipped += 1,
+        }
+    }
+
+    pub(super) fn attributes(&self, time_ns: u64) -> String {
+        let Self { tests, failures, errors, skipped } = self;
+        let time = seconds(time_ns);
+        format!(
+            "tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\" time=\"{time}\""
+        )
+    }
+}
+
+/// Seconds with three decimals, exact.
+fn seconds(ns: u64) -> String {
+    let ms = ns / 1_000_000;
+    format!("{}.{:03}", ms / 1000, ms % 1000)
+}

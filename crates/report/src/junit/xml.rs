@@ -1,0 +1,30 @@
+//! Text inside XML 1.0.
+
+use crate::visible::{excerpt, visible};
+
+/// Characters of an attribute.
+const MAX_ATTRIBUTE: usize = 500;
+
+/// `text` as the value of an attribute in double quotes.
+pub(super) fn attribute(text: &str) -> String {
+    escaped(&excerpt(text, MAX_ATTRIBUTE))
+}
+
+/// One line of text between tags.
+pub(super) fn line(text: &str) -> String {
+    escaped(&visible(text))
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,81 @@
+//! A campaign as Markdown: for a pull request, or the summary page of a continuous integration job.
+//!
+//! GitHub's dialect: tables, and blocks that fold. Written once, at the end.
+//!
+//! *Promises.* Whatever a model or a system says stands in code spans and fenced blocks, which it
+//! cannot leave; in tables, bars are escaped.
+
+mod escape;
+mod sections;
+
+use std::io::{self, Write};
+
+use ioxide_runner::event::{Event, EventKind};
+use ioxide_runner::reporter::Reporter;
+
+use crate::summary::Summary;
+
+/// Writes a campaign as Markdown.
+pub struct Markdown<W: Write> {
+    out: W,
+    summary: Summary,
+    record: String,
+    is_closed: bool,
+}
+
+impl<W: Write> Markdown<W> {
+    /// Writes to `out`; `record` is what `ioxide replay` is to be given.
+    pub fn new(out: W, record: impl Into<String>) -> Self {
+        Self { out, summary: Summary::default(), record: record.into(), is_closed: false }
+    }
+
+    /// Writes what is known, if nothing was written yet.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(&mut self) -> io::Result<()> {
+        if self.is_closed {
+            return Ok(());
+        }
+        self.is_closed = true;
+        self.out.write_all(text(&self.summary, &self.record).as_bytes())?;
+        self.out.flush()
+    }
+}
+
+/// The page about a campaign; `record` is what `ioxide replay` is to be given.
+#[must_use]
+pub fn text(summary: &Summary, record: &str) -> String {
+    let sections = [
+        sections::verdict(summary),
+        sections::outcomes(summary),
+        sections::failures(summary, record),
+        sections::reasons("Without verdict", &summary.errors),
+        sections::reasons("Inconclusive", &summary.inconclusive),
+        sections::coverage(summary),
+        sections::values(summary),
+        sections::latencies(summary),
+    ];
+    sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+impl<W: Write + Send> Reporter for Markdown<W> {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        self.summary.add(event);
+        match &event.event {
+            EventKind::CampaignFinished(_) => self.finish(),
+            EventKind::CampaignStarted(_)
+            | EventKind::RunStarted(_)
+            | EventKind::Stimulus(_)
+            | EventKind::Observation(_)
+            | EventKind::Verdict(_)
+            | EventKind::Trouble(_)
+            | EventKind::RunFinished(_)
+            | EventKind::Replayed(_)
+            | EventKind::Shrunk(_) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

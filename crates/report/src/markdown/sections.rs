@@ -1,0 +1,188 @@
+//! The sections of the page.
+
+use super::escape::{block, cell, code, word};
+use crate::summary::story::{self, plural};
+use crate::summary::{Kind, Reasons, Summary};
+use crate::visible::visible;
+
+/// Kinds of failures told in full.
+const MAX_KINDS: usize = 10;
+/// Switches, fields and messages named.
+const MAX_NAMED: usize = 50;
+
+pub(super) fn verdict(summary: &Summary) -> String {
+    let (verdict, counts) = (summary.verdict(), &summary.counts);
+    let mark = match verdict {
+        "passed" => "✅",
+        "failed" => "❌",
+        _ => "⚠️",
+    };
+    let told = match verdict {
+        "failed" => format!("{} of {} failed", counts.failed, plural(counts.total(), "run")),
+        "passed" => format!("{} of {} passed", counts.passed, plural(counts.total(), "run")),
+        "without verdict" => format!("{} of {} had no verdict", counts.errors, plural(counts.total(), "run")),
+        other => other.to_owned(),
+    };
+    let Some(started) = &summary.started else { return format!("## {mark} {told}\n") };
+    let set = if started.set.is_empty() {
+        String::new()
+    } else {
+        format!(" with {}", code(&started.set.join(" ")))
+    };
+    format!(
+        "## {mark} {}: {told}\n\n{} tested against {}{set}; {}, seed {}{}.\n",
+        code(&started.model),
+        code(&started.sut),
+        code(if started.file.is_empty() { &started.model } else { &started.file }),
+        code(&started.tester),
+        started.seed,
+        if summary.finished.is_none() { "; the campaign was not told to its end" } else { "" },
+    )
+}
+
+pub(super) fn outcomes(summary: &Summary) -> String {
+    let mut text = "| outcome | runs |\n| --- | ---: |\n".to_owned();
+    for (n, word) in summary.counts.words() {
+        text.push_str(&format!("| {word} | {n} |\n"));
+    }
+    if summary.open() > 0 {
+        text.push_str(&format!("| not ended | {} |\n", summary.open()));
+    }
+    text.push_str(&format!("\n{}", plural(summary.steps, "step")));
+    if summary.time_ns > 0 {
+        let seconds = summary.time_ns as f64 / 1e9;
+        text.push_str(&format!(" in {seconds:.1} s, {:.0} a second", summary.steps as f64 / seconds));
+    }
+    if summary.doubts > 0 {
+        text.push_str(&format!("; the solver left {} open", plural(summary.doubts, "question")));
+    }
+    text + ".\n"
+}
+
+pub(super) fn failures(summary: &Summary, record: &str) -> String {
+    if summary.counts.failed == 0 {
+        return String::new();
+    }
+    let mut text = "### Failures\n".to_owned();
+    for kind in summary.kinds.iter().take(MAX_KINDS) {
+        text.push_str(&failure(summary, kind, record));
+    }
+    for kind in summary.kinds.iter().skip(MAX_KINDS) {
+        text.push_str(&format!("\n{}\n", heading(kind)));
+    }
+    if summary.unlisted > 0 {
+        text.push_str(&format!("\nAnd {} of further kinds.\n", plural(summary.unlisted, "run")));
+    }
+    text
+}
+
+fn heading(kind: &Kind) -> String {
+    let goal = if kind.run.goal.is_empty() { String::new() } else { format!(" ({})", code(&kind.run.goal)) };
+    format!(
+        "**{}**: {}, first run {}{goal}.",
+        code(&kind.signature),
+        plural(kind.runs, "run"),
+        kind.run.number + 1
+    )
+}
+
+fn failure(summary: &Summary, kind: &Kind, record: &str) -> String {
+    let again = match &kind.replayed {
+        Some(told) => format!(" Repeated, it failed again {} of {} times.", told.reproduced, told.of),
+        None => String::new(),
+    };
+    let smaller = match &kind.smaller {
+        Some(smaller) if smaller.minimal => format!("; minimal: {}", smaller.size()),
+        Some(smaller) => format!("; smaller: {}", smaller.size()),
+        None => String::new(),
+    };
+    let sut = summary.started.as_ref().map_or("SUT", |started| &started.sut);
+    let sut = word(&visible(sut));
+    let command =
+        format!("ioxide replay {} --number {} --sut {sut}", word(&visible(record)), kind.run.number + 1);
+    format!(
+        "\n{}{again}\n\n<details><summary>Failing run: {}{smaller}</summary>\n\n{}\n</details>\n\n{}",
+        heading(kind),
+        plural(kind.steps as u64, "step"),
+        block("text", &story::whole(kind)),
+        block("sh", &[command]),
+    )
+}
+
+/// Why runs ended without a result.
+pub(super) fn reasons(title: &str, reasons: &Reasons) -> String {
+    let mut rows: Vec<String> = reasons.iter().map(|(why, n)| format!("| {} | {n} |", cell(why))).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    if reasons.beyond() > 0 {
+        rows.push(format!("| other reasons | {} |", reasons.beyond()));
+    }
+    format!("### {title}\n\n| reason | runs |\n| --- | ---: |\n{}\n", rows.join("\n"))
+}
+
+pub(super) fn coverage(summary: &Summary) -> String {
+    let Some(started) = &summary.started else { return String::new() };
+    let never = summary.never();
+    let named: Vec<String> = never.iter().take(MAX_NAMED).map(|name| code(name)).collect();
+    let more = match never.len() {
+        n if n > MAX_NAMED => format!(" and {} more", n - MAX_NAMED),
+        _ => String::new(),
+    };
+    let never =
+        if named.is_empty() { "none never".to_owned() } else { format!("never: {}{more}", named.join(", ")) };
+    format!(
+        "### Switches\n\n{} of {} certainly taken, {} possibly; {never}.\n",
+        summary.certain.len(),
+        started.switches.len(),
+        summary.possible.len() - summary.certain.len(),
+    )
+}
+
+pub(super) fn values(summary: &Summary) -> String {
+    let rows = summary.values.rows();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text =
+        "### Inputs\n\n| input | sent | distinct values | values |\n| --- | ---: | ---: | --- |\n".to_owned();
+    for row in rows.iter().take(MAX_NAMED) {
+        let distinct = match (&row.field, row.is_more) {
+            (None, _) => String::new(),
+            (Some(_), false) => row.distinct.to_string(),
+            (Some(_), true) => format!("over {}", row.distinct),
+        };
+        let told = if row.field.is_some() { cell(&row.values_told()) } else { String::new() };
+        text.push_str(&format!("| {} | {} | {distinct} | {told} |\n", cell(&row.name()), row.sent));
+    }
+    if rows.len() > MAX_NAMED {
+        text.push_str(&format!("\nAnd {} more fields.\n", rows.len() - MAX_NAMED));
+    }
+    if summary.values.is_full() {
+        text.push_str("\nFurther messages or fields were not counted.\n");
+    }
+    text
+}
+
+pub(super) fn latencies(summary: &Summary) -> String {
+    let told = summary.latencies();
+    let mut text = String::new();
+    if !told.is_empty() {
+        text.push_str(
+            "### Time to answer\n\n| message | seen | half of them within | 99 of 100 within | longest |\n",
+        );
+        text.push_str("| --- | ---: | ---: | ---: | ---: |\n");
+    }
+    for row in told.iter().take(MAX_NAMED) {
+        let ms = |us: u64| format!("{:.1} ms", us as f64 / 1e3);
+        let (half, most, max) = (ms(row.p50_us), ms(row.p99_us), ms(row.max_us));
+        text.push_str(&format!("| {} | {} | {half} | {most} | {max} |\n", cell(&row.label), row.n));
+    }
+    if let Some(suggested) = summary.suggested_patience_ms() {
+        let used = summary.started.as_ref().map_or(0, |started| started.patience_ms);
+        text.push_str(&format!(
+            "\nSilence counted after {used} ms; {suggested} ms would fit these answers.\n"
+        ));
+    }
+    text
+}

@@ -1,0 +1,263 @@
+//! A campaign in figures: a fold over its events that every report reads.
+//!
+//! Nothing here depends on the last event, so a record that breaks off tells as much as it
+//! holds. Runs may go on at once: an event belongs to the run it names, else to the one
+//! begun last.
+//!
+//! *Promises.* Memory does not grow with steps or runs: of a run the last steps are kept until
+//! it ends, of failures one run for every kind, and of kinds the first [`MAX_KINDS`].
+
+mod json;
+mod runs;
+mod smaller;
+pub mod story;
+mod tally;
+
+use std::collections::BTreeSet;
+use std::io;
+
+use ioxide_runner::event::{
+    CampaignFinished, CampaignStarted, Event, EventKind, Outcome, Replayed, RunFinished, StepTold,
+};
+use ioxide_runner::reporter::Reporter;
+
+pub use self::runs::Run;
+use self::runs::Runs;
+pub use self::smaller::Smaller;
+pub use self::tally::{Counts, Reasons};
+use crate::values::Values;
+use crate::visible::excerpt;
+
+/// Kinds of failures kept.
+pub const MAX_KINDS: usize = 50;
+/// Runs of one kind that may be looked into later.
+const MAX_LOOKS: usize = 4;
+/// Characters kept of what failures have in common.
+const MAX_SIGNATURE: usize = 200;
+
+/// What is known of a campaign so far.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// How it began.
+    pub started: Option<CampaignStarted>,
+    /// How it ended; absent while it goes on, and where its record breaks off.
+    pub finished: Option<CampaignFinished>,
+    /// The runs that ended, by outcome.
+    pub counts: Counts,
+    /// Labels seen.
+    pub steps: u64,
+    /// Answers the solver owed.
+    pub doubts: u64,
+    /// The time of the last event, in nanoseconds since the first.
+    pub time_ns: u64,
+    /// Failures by kind, in the order they were met.
+    pub kinds: Vec<Kind>,
+    /// Failing runs of further kinds.
+    pub unlisted: u64,
+    /// Why runs were inconclusive.
+    pub inconclusive: Reasons,
+    /// Why runs had no verdict.
+    pub errors: Reasons,
+    /// Switches certainly taken.
+    pub certain: BTreeSet<String>,
+    /// Switches possibly taken, those above included.
+    pub possible: BTreeSet<String>,
+    /// The values sent.
+    pub values: Values,
+    runs: Runs,
+}
+
+/// Failures of one kind, told by the run that showed it first.
+#[derive(Clone, Debug)]
+pub struct Kind {
+    /// What they have in common.
+    pub signature: String,
+    /// How many runs had one.
+    pub runs: u64,
+    /// The first of these.
+    pub run: Run,
+    /// How many steps it had.
+    pub steps: usize,
+    /// How long it took, in nanoseconds.
+    pub time_ns: u64,
+    /// The run that was done again, and how often it failed.
+    pub replayed: Option<Replayed>,
+    /// A smaller run that fails.
+    pub smaller: Option<Smaller>,
+    /// The first runs that had one.
+    first: Vec<u64>,
+}
+
+/// A run that has just ended.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// What was kept of it.
+    pub run: Run,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// How many labels were seen.
+    pub steps: usize,
+    /// How long it took, in nanoseconds.
+    pub time_ns: u64,
+    /// If it failed, whether in a new way.
+    pub novelty: Novelty,
+}
+
+/// Whether a failure is of a new kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Novelty {
+    /// The run did not fail.
+    None,
+    /// The first of its kind, which is the one at this position.
+    New(usize),
+    /// One more of the kind at this position.
+    Known(usize),
+    /// Of a kind that is not kept: there are too many.
+    Unlisted,
+}
+
+impl Summary {
+    /// Adds an event; says if it ended a run.
+    pub fn add(&mut self, event: &Event) -> Option<Ended> {
+        self.time_ns = self.time_ns.max(event.time_ns);
+        match &event.event {
+            EventKind::CampaignStarted(told) => self.started = Some(told.clone()),
+            EventKind::RunStarted(told) => self.counts.cut += self.runs.start(told, event.time_ns),
+            EventKind::Stimulus(told) | EventKind::Observation(told) => self.step(event, told),
+            EventKind::Verdict(told) => self.runs.of(event).verdict(told),
+            EventKind::Trouble(told) => self.runs.of(event).trouble(told),
+            EventKind::RunFinished(told) => return Some(self.end(told, event.time_ns)),
+            EventKind::Replayed(told) => {
+                if let Some(kind) = self.kind_of(told.run) {
+                    kind.replayed = Some(told.clone());
+                }
+            }
+            EventKind::Shrunk(told) => {
+                if let Some(kind) = self.kind_of(told.run) {
+                    kind.smaller = Some(Smaller::new(told));
+                }
+            }
+            EventKind::CampaignFinished(told) => self.finished = Some(told.clone()),
+        }
+        None
+    }
+
+    /// Runs that began and have not ended.
+    #[must_use]
+    pub fn open(&self) -> usize {
+        self.runs.n_open()
+    }
+
+    /// Whether somebody stopped the campaign.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.counts.interrupted > 0 || self.finished.as_ref().is_some_and(|told| told.interrupted)
+    }
+
+    /// Switches never even possibly taken; internal ones, which nobody sees, are left out once the
+    /// campaign has said which they are.
+    #[must_use]
+    pub fn never(&self) -> Vec<String> {
+        match (&self.finished, &self.started) {
+            (Some(finished), _) => finished.never.clone(),
+            (None, Some(started)) => {
+                started.switches.iter().filter(|switch| !self.possible.contains(*switch)).cloned().collect()
+            }
+            (None, None) => Vec::new(),
+        }
+    }
+
+    /// The worst that happened, in one word.
+    #[must_use]
+    pub fn verdict(&self) -> &'static str {
+        match &self.counts {
+            counts if counts.failed > 0 => "failed",
+            counts if counts.errors > 0 => "without verdict",
+            _ if self.is_interrupted() => "interrupted",
+            _ if self.finished.is_none() => "broken off",
+            counts if counts.passed > 0 => "passed",
+            counts if counts.inconclusive > 0 => "inconclusive",
+            _ => "nothing was run",
+        }
+    }
+
+    fn step(&mut self, event: &Event, told: &StepTold) {
+        self.steps += 1;
+        self.values.count(&told.label);
+        if let [only] = &told.switches[..] {
+            insert(&mut self.certain, only);
+        }
+        told.switches.iter().for_each(|switch| insert(&mut self.possible, switch));
+        self.runs.of(event).step(told);
+    }
+
+    fn end(&mut self, told: &RunFinished, time_ns: u64) -> Ended {
+        let run = self.runs.end(told.run);
+        self.counts.add(told.outcome);
+        self.doubts += told.doubts as u64;
+        match told.outcome {
+            Outcome::Inconclusive => self.inconclusive.add(run.reason()),
+            Outcome::Error => self.errors.add(run.reason()),
+            Outcome::Pass | Outcome::Fail | Outcome::Interrupted => (),
+        }
+        let time_ns = time_ns.saturating_sub(run.began_ns);
+        let mut ended =
+            Ended { run, outcome: told.outcome, steps: told.steps, time_ns, novelty: Novelty::None };
+        if told.outcome == Outcome::Fail {
+            ended.novelty = self.failed(&ended);
+        }
+        ended
+    }
+
+    fn failed(&mut self, ended: &Ended) -> Novelty {
+        let run = &ended.run;
+        let signature = excerpt(run.signature(), MAX_SIGNATURE);
+        if let Some(at) = self.kinds.iter().position(|kind| kind.signature == signature) {
+            let kind = &mut self.kinds[at];
+            kind.runs += 1;
+            if kind.first.len() < MAX_LOOKS {
+                kind.first.push(run.number);
+            }
+            return Novelty::Known(at);
+        }
+        if self.kinds.len() == MAX_KINDS {
+            self.unlisted += 1;
+            return Novelty::Unlisted;
+        }
+        self.kinds.push(Kind {
+            signature,
+            runs: 1,
+            run: run.clone(),
+            steps: ended.steps,
+            time_ns: ended.time_ns,
+            replayed: None,
+            smaller: None,
+            first: vec![run.number],
+        });
+        Novelty::New(self.kinds.len() - 1)
+    }
+
+    /// The kind that run `run` was among the first of.
+    fn kind_of(&mut self, run: u64) -> Option<&mut Kind> {
+        self.kinds.iter_mut().find(|kind| kind.first.contains(&run))
+    }
+}
+
+/// Most switches are in the set already: their names are not copied again.
+fn insert(set: &mut BTreeSet<String>, name: &str) {
+    if !set.contains(name) {
+        set.insert(name.to_owned());
+    }
+}
+
+impl Reporter for Summary {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        self.add(event);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod samples;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! The runs under way: their last steps and what was said of them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use ioxide_runner::event::{Event, Explanation, RunStarted, StepTold, Trouble, VerdictTold};
+use ioxide_runner::line::cut;
+
+use crate::chart::Step;
+
+/// Steps kept of a run.
+pub const LAST_STEPS: usize = 12;
+/// Runs under way; if there are more, the oldest is given up.
+const MAX_OPEN: usize = 1000;
+/// Characters kept of a text.
+const MAX_TEXT: usize = 500;
+/// Characters kept of the last words of a system: its last ones.
+const MAX_WORDS: usize = 2000;
+/// Items kept of each list of an explanation.
+const MAX_ITEMS: usize = 20;
+
+/// What is kept of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Run {
+    /// Its number, from 0.
+    pub number: u64,
+    /// Its seed.
+    pub seed: u64,
+    /// What it was for; may be empty.
+    pub goal: String,
+    /// When it began, in nanoseconds since the campaign did.
+    pub began_ns: u64,
+    /// How many steps it has had.
+    pub steps: usize,
+    /// The last of them.
+    pub last: VecDeque<Step>,
+    /// States the specification may be in now; absent where it says nothing any more.
+    pub belief: Option<usize>,
+    /// Its verdict.
+    pub verdict: Option<VerdictTold>,
+    /// Its trouble.
+    pub trouble: Option<Trouble>,
+}
+
+impl Run {
+    /// Why it ended as it did; empty if nobody said.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        match (&self.trouble, &self.verdict) {
+            (Some(trouble), _) => &trouble.error,
+            (None, Some(verdict)) => &verdict.reason,
+            (None, None) => "",
+        }
+    }
+
+    /// What its failure has in common with others.
+    #[must_use]
+    pub fn signature(&self) -> &str {
+        let told = self.verdict.as_ref().and_then(|verdict| verdict.signature.as_deref());
+        told.unwrap_or_else(|| self.reason())
+    }
+
+    /// What was observed and allowed, if it failed.
+    #[must_use]
+    pub fn explanation(&self) -> Option<&Explanation> {
+        self.verdict.as_ref().and_then(|verdict| verdict.explanation.as_ref())
+    }
+
+    pub(super) fn step(&mut self, told: &StepTold) {
+        self.steps += 1;
+        self.belief = told.belief;
+        if self.last.len() == LAST_STEPS {
+            self.last.pop_front();
+        }
+        self.last.push_back(Step::new(&told.label));
+    }
+
+    pub(super) fn verdict(&mut self, told: &VerdictTold) {
+        self.verdict = Some(VerdictTold {
+            verdict: told.verdict,
+            reason: cut(&told.reason, MAX_TEXT),
+            explanation: told.explanation.as_ref().map(trimmed),
+            signature: told.signature.as_ref().map(|signature| cut(signature, MAX_TEXT)),
+        });
+    }
+
+    pub(super) fn trouble(&mut self, told: &Trouble) {
+        let words = told.last_words.trim_end();
+        let from = words.char_indices().rev().nth(MAX_WORDS).map_or(0, |(at, _)| at);
+        self.trouble =
+            Some(Trouble { error: cut(&told.error, MAX_TEXT), last_words: words[from..].to_owned() });
+    }
+}
+
+/// `told` without what nobody would read.
+fn trimmed(told: &Explanation) -> Explanation {
+    let short = |text: &String| cut(text, MAX_TEXT);
+    let mut told = Explanation {
+        observed: short(&told.observed),
+        allowed: told.allowed.iter().take(MAX_ITEMS).cloned().collect(),
+        states: told.states.iter().take(MAX_ITEMS).cloned().collect(),
+        n_states: told.n_states,
+        why_not: told.why_not.iter().take(MAX_ITEMS).cloned().collect(),
+    };
+    for allowed in &mut told.allowed {
+        allowed.label = short(&allowed.label);
+        allowed.switch = allowed.switch.as_ref().map(short);
+    }
+    for state in &mut told.states {
+        state.location = short(&state.location);
+        state.values = state.values.iter().take(MAX_ITEMS).map(short).collect();
+        state.path = state.path.iter().take(MAX_ITEMS).map(short).collect();
+    }
+    for why in &mut told.why_not {
+        why.switch = short(&why.switch);
+        why.reason = short(&why.reason);
+    }
+    told
+}
+
+/// The runs under way.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Runs {
+    open: BTreeMap<u64, Run>,
+    begun_last: u64,
+}
+
+impl Runs {
+    pub(super) fn n_open(&self) -> usize {
+        self.open.len()
+    }
+
+    /// A run begins; says how many were given up for it.
+    pub(super) fn start(&mut self, told: &RunStarted, time_ns: u64) -> u64 {
+        self.begun_last = told.run;
+        let run = Run {
+            number: told.run,
+            seed: told.seed,
+            goal: cut(&told.goal, MAX_TEXT),
+            began_ns: time_ns,
+            ..Run::default()
+        };
+        // A run of this number that has not ended never will.
+        let mut given_up = u64::from(self.open.insert(told.run, run).is_some());
+        if self.open.len() > MAX_OPEN {
+            self.open.pop_first();
+            given_up += 1;
+        }
+        given_up
+    }
+
+    /// The run an event belongs to.
+    pub(super) fn of(&mut self, event: &Event) -> &mut Run {
+        self.named(event.run.unwrap_or(self.begun_last))
+    }
+
+    /// The run `number` ends.
+    pub(super) fn end(&mut self, number: u64) -> Run {
+        self.open.remove(&number).unwrap_or(Run { number, ..Run::default() })
+    }
+
+    fn named(&mut self, number: u64) -> &mut Run {
+        self.open.entry(number).or_insert_with(|| Run { number, ..Run::default() })
+    }
+}

@@ -1,0 +1,216 @@
+//! Campaigns made by hand, for the tests of all reports.
+
+use ioxide_runner::event::{
+    Allowed, CampaignFinished, CampaignStarted, Event, EventKind, Explanation, FailureKind, LabelKind,
+    LabelTold, LatencyTold, Outcome, Replayed, RunFinished, RunStarted, ShrunkTold, StateTold, StepTold,
+    VerdictTold, VerdictWord, WhyNot,
+};
+use proptest::prelude::*;
+use serde_json::json;
+
+/// Events in the making.
+#[derive(Default)]
+pub struct Told {
+    pub events: Vec<Event>,
+    pub time_ns: u64,
+}
+
+impl Told {
+    pub fn say(&mut self, event: EventKind) -> &mut Self {
+        self.push(None, event)
+    }
+
+    /// An event of run `run`, one of several.
+    pub fn at(&mut self, run: u64, event: EventKind) -> &mut Self {
+        self.push(Some(run), event)
+    }
+
+    fn push(&mut self, run: Option<u64>, event: EventKind) -> &mut Self {
+        let seq = self.events.len() as u64;
+        self.events.push(Event { seq, time_ns: self.time_ns, run, event });
+        self
+    }
+
+    /// A verdict that all failures called `signature` share.
+    pub fn fail(signature: &str) -> EventKind {
+        let explanation = Explanation {
+            observed: "!X".into(),
+            allowed: vec![Allowed { label: "!Y(n: 2)".into(), switch: Some("r2".into()) }],
+            states: vec![StateTold { location: "S".into(), values: vec!["n = 1".into()], path: Vec::new() }],
+            n_states: 1,
+            why_not: vec![WhyNot {
+                state: 0,
+                switch: "r1".into(),
+                reason: "`n > 1` does not hold with n = 1".into(),
+            }],
+        };
+        EventKind::Verdict(VerdictTold {
+            verdict: VerdictWord::Fail,
+            reason: "the specification does not allow !X here".into(),
+            explanation: Some(explanation),
+            signature: Some(signature.into()),
+        })
+    }
+
+    pub fn verdict(verdict: VerdictWord, reason: &str) -> EventKind {
+        EventKind::Verdict(VerdictTold { verdict, reason: reason.into(), explanation: None, signature: None })
+    }
+}
+
+pub fn started(runs: u64) -> EventKind {
+    EventKind::CampaignStarted(CampaignStarted {
+        model: "Demo".into(),
+        file: "demo.iox".into(),
+        set: Vec::new(),
+        switches: vec!["r1".into(), "r2".into(), "r3".into()],
+        tester: "random tester".into(),
+        sut: "stdio:./it's a system".into(),
+        seed: 7,
+        runs,
+        jobs: 1,
+        patience_ms: 100,
+    })
+}
+
+pub fn run_started(run: u64) -> EventKind {
+    EventKind::RunStarted(RunStarted { run, seed: 70 + run, goal: String::new() })
+}
+
+pub fn run_finished(run: u64, outcome: Outcome, steps: usize) -> EventKind {
+    EventKind::RunFinished(RunFinished { run, outcome, steps, doubts: 0 })
+}
+
+/// An input with a field.
+pub fn sent(step: usize, name: &str) -> EventKind {
+    EventKind::Stimulus(told(step, input(step, name)))
+}
+
+pub fn seen(step: usize, label: LabelTold) -> EventKind {
+    EventKind::Observation(told(step, label))
+}
+
+fn told(step: usize, label: LabelTold) -> StepTold {
+    let switches = if step == 1 { vec!["r1".into()] } else { vec!["r1".into(), "r2".into()] };
+    StepTold { step, label, belief: Some(step), switches }
+}
+
+fn input(step: usize, name: &str) -> LabelTold {
+    let args = serde_json::Map::from_iter([("n".to_owned(), json!(step))]);
+    LabelTold { kind: LabelKind::Input, label: name.into(), args, text: format!("?{name}(n: {step})") }
+}
+
+/// An output without fields.
+pub fn out(name: &str) -> LabelTold {
+    LabelTold { text: format!("!{name}"), label: name.into(), ..label(name) }
+}
+
+/// An output that people read as `text`.
+pub fn label(text: &str) -> LabelTold {
+    LabelTold { kind: LabelKind::Output, label: text.into(), args: serde_json::Map::new(), text: text.into() }
+}
+
+pub fn finished(passed: u64, failed: u64) -> EventKind {
+    EventKind::CampaignFinished(CampaignFinished {
+        runs: passed + failed,
+        passed,
+        inconclusive: 0,
+        failed,
+        errors: 0,
+        interrupted: false,
+        covered: vec!["r1".into()],
+        never: vec!["r3".into()],
+        failures: vec![FailureKind { signature: "!X in S".into(), first: 1, runs: failed }],
+        latencies: vec![LatencyTold { label: "!X".into(), n: 3, p50_us: 1200, p99_us: 9000, max_us: 12_345 }],
+        suggested_patience_ms: Some(40),
+    })
+}
+
+/// A campaign with everything: passed, failed twice in one way and once in another, broken, inconclusive.
+pub fn failing() -> Vec<Event> {
+    let mut told = Told::default();
+    told.say(started(6)).say(run_started(0)).say(sent(1, "A")).say(seen(2, out("Y")));
+    told.say(Told::verdict(VerdictWord::Pass, "done")).say(run_finished(0, Outcome::Pass, 2));
+    told.time_ns = 1_500_000_000;
+    told.say(run_started(1));
+    for step in 1..20 {
+        told.say(sent(step, "A"));
+    }
+    told.say(seen(20, out("X"))).say(Told::fail("!X in S")).say(run_finished(1, Outcome::Fail, 20));
+    told.say(EventKind::Replayed(Replayed { run: 1, reproduced: 3, of: 3 }));
+    told.say(EventKind::Shrunk(ShrunkTold {
+        run: 1,
+        trace: vec![input(1, "A"), out("X")],
+        from: 20,
+        attempts: 9,
+        minimal: true,
+        reproduced: 3,
+        of: 3,
+    }));
+    told.say(run_started(2)).say(seen(1, out("X"))).say(Told::fail("!X in S")).say(run_finished(
+        2,
+        Outcome::Fail,
+        1,
+    ));
+    told.time_ns = 7_250_000_000;
+    told.say(run_started(3)).say(seen(1, out("X"))).say(Told::fail("!X in <T> & \"U\" | `n > 1`"));
+    told.say(run_finished(3, Outcome::Fail, 1));
+    let trouble =
+        ioxide_runner::event::Trouble { error: "the system ended".into(), last_words: "bye\n".into() };
+    told.say(run_started(4)).say(EventKind::Trouble(trouble)).say(run_finished(4, Outcome::Error, 0));
+    told.say(run_started(5)).say(Told::verdict(VerdictWord::Inconclusive, "out of reach"));
+    told.say(run_finished(5, Outcome::Inconclusive, 0));
+    let EventKind::CampaignFinished(mut end) = finished(1, 3) else { unreachable!("the end") };
+    (end.runs, end.errors, end.inconclusive) = (6, 1, 1);
+    told.say(EventKind::CampaignFinished(end));
+    told.events
+}
+
+/// A campaign of runs with any outcomes; run `n` sends only `Rn`.
+pub fn any_campaign() -> impl Strategy<Value = (Vec<Event>, Vec<Outcome>)> {
+    let outcome = prop_oneof![
+        Just(Outcome::Pass),
+        Just(Outcome::Fail),
+        Just(Outcome::Inconclusive),
+        Just(Outcome::Error),
+        Just(Outcome::Interrupted)
+    ];
+    prop::collection::vec((outcome, 0_usize..5, 0_u8..3), 0..30).prop_map(|runs| {
+        let mut told = Told::default();
+        told.say(started(runs.len() as u64));
+        for (run, &(outcome, steps, kind)) in (0..).zip(&runs) {
+            told.say(run_started(run));
+            for step in 1..=steps {
+                told.say(sent(step, &format!("R{run}")));
+            }
+            if outcome == Outcome::Fail {
+                told.say(Told::fail(&format!("kind {kind}")));
+            }
+            told.say(run_finished(run, outcome, steps));
+        }
+        let failed = runs.iter().filter(|(outcome, ..)| *outcome == Outcome::Fail).count() as u64;
+        told.say(finished(0, failed));
+        (told.events, runs.iter().map(|(outcome, ..)| *outcome).collect())
+    })
+}
+
+/// The same runs, going on at once.
+pub fn interleaved(events: &[Event], mut seed: u64) -> Vec<Event> {
+    let mut lanes: Vec<Vec<Event>> = Vec::new();
+    let (first, last) = (events.first().cloned(), events.last().cloned());
+    for event in &events[1..events.len() - 1] {
+        if matches!(event.event, EventKind::RunStarted(_)) {
+            lanes.push(Vec::new());
+        }
+        let run = Some(lanes.len() as u64 - 1);
+        lanes.last_mut().unwrap().push(Event { run, ..event.clone() });
+    }
+    let mut mixed: Vec<Event> = first.into_iter().collect();
+    lanes.iter_mut().for_each(|lane| lane.reverse());
+    while lanes.iter().any(|lane| !lane.is_empty()) {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let at = (seed >> 33) as usize % lanes.len();
+        mixed.extend(lanes[at].pop());
+    }
+    mixed.extend(last);
+    mixed
+}

@@ -1,0 +1,47 @@
+//! A failing run that was made smaller.
+
+use ioxide_runner::event::ShrunkTold;
+
+use crate::chart::Step;
+
+/// Steps kept; a run that is still longer after all is told by its last ones.
+const MAX_STEPS: usize = 200;
+
+/// A failing run that was made smaller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Smaller {
+    /// The run that was made smaller, from 0.
+    pub run: u64,
+    /// Its last steps; mostly all of them.
+    pub steps: Vec<Step>,
+    /// How many came before them.
+    pub before: usize,
+    /// How many it had when it was found.
+    pub from: usize,
+    /// Runs it took.
+    pub attempts: u32,
+    /// Whether no single move can be left out, as far as one try each shows.
+    pub minimal: bool,
+}
+
+impl Smaller {
+    /// What is kept of `told`.
+    #[must_use]
+    pub fn new(told: &ShrunkTold) -> Self {
+        let before = told.trace.len().saturating_sub(MAX_STEPS);
+        Self {
+            run: told.run,
+            steps: told.trace.iter().skip(before).map(Step::new).collect(),
+            before,
+            from: told.from,
+            attempts: told.attempts,
+            minimal: told.minimal,
+        }
+    }
+
+    /// How many steps it has.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.before + self.steps.len()
+    }
+}

@@ -1,0 +1,124 @@
+//! The story of a failure, in lines: what happened last, what was expected, why not, how it can be had again.
+
+use ioxide_runner::event::{Allowed, Explanation, Replayed, Trouble};
+
+use super::{Kind, Run, Smaller};
+use crate::chart::{Chart, Last, Step, WIDTH, draw};
+use crate::visible::{excerpt, visible};
+
+/// States, reasons and last words shown.
+const MAX_LINES: usize = 8;
+/// Steps of a smaller run that are drawn.
+const MAX_STEPS: usize = 60;
+/// Characters of a line.
+const MAX_TEXT: usize = 300;
+
+/// All that is known of a kind of failure.
+#[must_use]
+pub fn whole(kind: &Kind) -> Vec<String> {
+    let mut lines = ending(&kind.run);
+    lines.extend(kind.replayed.iter().map(|told| format!("    {}", replayed(told))));
+    lines.extend(kind.smaller.iter().flat_map(|told| smaller(told, &kind.run)));
+    lines
+}
+
+/// The end of a failing run, and what was wrong with it.
+#[must_use]
+pub fn ending(run: &Run) -> Vec<String> {
+    let steps: Vec<Step> = run.last.iter().cloned().collect();
+    let last = run.explanation().map_or(Last::Forbidden, |told| Last::Instead(&told.allowed));
+    let before = run.steps - steps.len();
+    let mut lines = if steps.is_empty() { Vec::new() } else { chart(&steps, before, last) };
+    lines.extend(run.explanation().into_iter().flat_map(reasons));
+    lines
+}
+
+/// Where the specification may have been, and why it does not allow what was seen.
+#[must_use]
+pub fn reasons(told: &Explanation) -> Vec<String> {
+    let mut lines = Vec::new();
+    for state in told.states.iter().take(MAX_LINES) {
+        let known = state.values.iter().chain(&state.path).cloned().collect::<Vec<_>>().join(", ");
+        lines.push(format!(
+            "    in state  {}  {}",
+            excerpt(&state.location, MAX_TEXT),
+            excerpt(&known, MAX_TEXT)
+        ));
+    }
+    if told.n_states > MAX_LINES {
+        lines.push(format!("              or one of {} more", told.n_states - MAX_LINES));
+    }
+    for why in told.why_not.iter().take(MAX_LINES) {
+        let (switch, reason) = (excerpt(&why.switch, MAX_TEXT), excerpt(&why.reason, MAX_TEXT));
+        lines.push(format!("    why not   {switch}: {reason}"));
+    }
+    lines
+}
+
+/// What was observed and what was allowed instead.
+#[must_use]
+pub fn observed(told: &Explanation) -> Vec<String> {
+    let named = |allowed: &Allowed| match &allowed.switch {
+        Some(switch) => format!("{} [{}]", excerpt(&allowed.label, MAX_TEXT), excerpt(switch, MAX_TEXT)),
+        None => visible(&allowed.label),
+    };
+    let mut allowed: Vec<String> = told.allowed.iter().take(MAX_LINES).map(named).collect();
+    if told.allowed.len() > MAX_LINES {
+        allowed.push(format!("one of {} more", told.allowed.len() - MAX_LINES));
+    }
+    let allowed = if allowed.is_empty() { "nothing".to_owned() } else { allowed.join(", or ") };
+    vec![format!("    observed  {}", excerpt(&told.observed, MAX_TEXT)), format!("    allowed   {allowed}")]
+}
+
+/// How often a failing run failed again.
+#[must_use]
+pub fn replayed(told: &Replayed) -> String {
+    let note = match told.reproduced {
+        0 => "; it did not come back, the system may be nondeterministic",
+        n if n < told.of => "; the failure is flaky",
+        _ => "",
+    };
+    format!("repeated  failed again {} of {} times{note}", told.reproduced, told.of)
+}
+
+/// The smaller run; it is drawn only if it is not `run`, of which [`ending`] shows all.
+///
+/// What the specification allows at its end is not known here: the way there is another one.
+#[must_use]
+pub fn smaller(told: &Smaller, run: &Run) -> Vec<String> {
+    let kind = if told.minimal { "minimal" } else { "smaller" };
+    let (size, tried) = (plural(told.size() as u64, "step"), plural(u64::from(told.attempts), "run"));
+    let mut lines = vec![format!("    {kind} failing run: {size} (of {}), {tried} tried", told.from)];
+    let is_shown = told.size() == run.steps && run.last.iter().eq(&told.steps);
+    if !is_shown {
+        let hidden = told.steps.len().saturating_sub(MAX_STEPS);
+        lines.extend(chart(&told.steps[hidden..], told.before + hidden, Last::Forbidden));
+    }
+    lines
+}
+
+/// What went wrong, and what the system said last.
+#[must_use]
+pub fn trouble(told: &Trouble) -> Vec<String> {
+    let words: Vec<&str> = told.last_words.lines().collect();
+    let shown = &words[words.len().saturating_sub(MAX_LINES)..];
+    shown.iter().map(|line| format!("    it said   {}", excerpt(line, MAX_TEXT))).collect()
+}
+
+/// `n` things.
+#[must_use]
+pub fn plural(n: u64, word: &str) -> String {
+    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
+}
+
+/// The first names, and how many more there are.
+#[must_use]
+pub fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let shown = names.iter().take(SHOWN).map(|name| excerpt(name, 60)).collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN { format!("{shown} and {} more", names.len() - SHOWN) } else { shown }
+}
+
+fn chart(steps: &[Step], before: usize, last: Last<'_>) -> Vec<String> {
+    draw(&Chart { steps, before, last, width: WIDTH })
+}

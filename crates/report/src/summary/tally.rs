@@ -1,0 +1,94 @@
+//! Runs by outcome, and the reasons behind them.
+
+use ioxide_runner::event::Outcome;
+
+use crate::visible::excerpt;
+
+/// Reasons kept.
+const MAX_REASONS: usize = 20;
+/// Characters kept of a reason.
+const MAX_TEXT: usize = 300;
+
+/// Runs by outcome.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Verdict pass.
+    pub passed: u64,
+    /// Verdict fail.
+    pub failed: u64,
+    /// Verdict inconclusive.
+    pub inconclusive: u64,
+    /// No verdict, for trouble.
+    pub errors: u64,
+    /// Stopped by somebody.
+    pub interrupted: u64,
+    /// Began, and nobody heard of them again.
+    pub cut: u64,
+}
+
+impl Counts {
+    /// The runs that ended by themselves.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.passed + self.failed + self.inconclusive + self.errors
+    }
+
+    /// Each number that is not 0, with its word.
+    pub fn words(&self) -> impl Iterator<Item = (u64, &'static str)> {
+        let all = [
+            (self.passed, "passed"),
+            (self.failed, "failed"),
+            (self.inconclusive, "inconclusive"),
+            (self.errors, "without verdict"),
+            (self.interrupted, "interrupted"),
+            (self.cut, "cut off"),
+        ];
+        all.into_iter().filter(|(n, _)| *n > 0)
+    }
+
+    pub(super) fn add(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Pass => self.passed += 1,
+            Outcome::Fail => self.failed += 1,
+            Outcome::Inconclusive => self.inconclusive += 1,
+            Outcome::Error => self.errors += 1,
+            Outcome::Interrupted => self.interrupted += 1,
+        }
+    }
+}
+
+/// Reasons and how often each was given; only the first different ones are kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reasons {
+    kept: Vec<(String, u64)>,
+    beyond: u64,
+}
+
+impl Reasons {
+    /// The reasons, in the order they were met, and how often each was given.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.kept.iter().map(|(reason, n)| (reason.as_str(), *n))
+    }
+
+    /// How often a reason was given that is not kept.
+    #[must_use]
+    pub fn beyond(&self) -> u64 {
+        self.beyond
+    }
+
+    /// How often `reason` was given.
+    #[must_use]
+    pub fn of(&self, reason: &str) -> u64 {
+        let reason = excerpt(reason, MAX_TEXT);
+        self.kept.iter().find(|(kept, _)| *kept == reason).map_or(self.beyond, |(_, n)| *n)
+    }
+
+    pub(super) fn add(&mut self, reason: &str) {
+        let reason = excerpt(reason, MAX_TEXT);
+        match self.kept.iter().position(|(kept, _)| *kept == reason) {
+            Some(at) => self.kept[at].1 += 1,
+            None if self.kept.len() < MAX_REASONS => self.kept.push((reason, 1)),
+            None => self.beyond += 1,
+        }
+    }
+}

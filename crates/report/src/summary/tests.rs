@@ -1,0 +1,280 @@
+use proptest::prelude::*;
+
+use super::samples::{Told, any_campaign, failing, run_finished, run_started, sent, started};
+use super::*;
+
+fn folded(events: &[Event]) -> Summary {
+    let mut summary = Summary::default();
+    events.iter().for_each(|event| summary.event(event).unwrap());
+    summary
+}
+
+#[test]
+fn the_figures_for_programs() {
+    let text = serde_json::to_string_pretty(&folded(&failing()).to_json()).unwrap();
+    insta::assert_snapshot!(text, @r#"
+    {
+      "campaign": {
+        "file": "demo.iox",
+        "jobs": 1,
+        "model": "Demo",
+        "patience_ms": 100,
+        "runs": 6,
+        "seed": 7,
+        "set": [],
+        "sut": "stdio:./it's a system",
+        "switches": 3,
+        "tester": "random tester"
+      },
+      "doubts": 0,
+      "errors": {
+        "others": 0,
+        "reasons": [
+          {
+            "reason": "the system ended",
+            "runs": 1
+          }
+        ]
+      },
+      "failures": [
+        {
+          "explanation": {
+            "allowed": [
+              {
+                "label": "!Y(n: 2)",
+                "switch": "r2"
+              }
+            ],
+            "n_states": 1,
+            "observed": "!X",
+            "states": [
+              {
+                "location": "S",
+                "values": [
+                  "n = 1"
+                ]
+              }
+            ],
+            "why_not": [
+              {
+                "reason": "`n > 1` does not hold with n = 1",
+                "state": 0,
+                "switch": "r1"
+              }
+            ]
+          },
+          "first": 2,
+          "goal": "",
+          "last": [
+            "?A(n: 9)",
+            "?A(n: 10)",
+            "?A(n: 11)",
+            "?A(n: 12)",
+            "?A(n: 13)",
+            "?A(n: 14)",
+            "?A(n: 15)",
+            "?A(n: 16)",
+            "?A(n: 17)",
+            "?A(n: 18)",
+            "?A(n: 19)",
+            "!X"
+          ],
+          "reason": "the specification does not allow !X here",
+          "replayed": {
+            "of": 3,
+            "reproduced": 3
+          },
+          "runs": 2,
+          "seed": 71,
+          "shrunk": {
+            "attempts": 9,
+            "last": [
+              "?A(n: 1)",
+              "!X"
+            ],
+            "minimal": true,
+            "steps": 2
+          },
+          "signature": "!X in S",
+          "steps": 20
+        },
+        {
+          "explanation": {
+            "allowed": [
+              {
+                "label": "!Y(n: 2)",
+                "switch": "r2"
+              }
+            ],
+            "n_states": 1,
+            "observed": "!X",
+            "states": [
+              {
+                "location": "S",
+                "values": [
+                  "n = 1"
+                ]
+              }
+            ],
+            "why_not": [
+              {
+                "reason": "`n > 1` does not hold with n = 1",
+                "state": 0,
+                "switch": "r1"
+              }
+            ]
+          },
+          "first": 4,
+          "goal": "",
+          "last": [
+            "!X"
+          ],
+          "reason": "the specification does not allow !X here",
+          "replayed": null,
+          "runs": 1,
+          "seed": 73,
+          "shrunk": null,
+          "signature": "!X in <T> & \"U\" | `n > 1`",
+          "steps": 1
+        }
+      ],
+      "failures_unlisted": 0,
+      "inconclusive": {
+        "others": 0,
+        "reasons": [
+          {
+            "reason": "out of reach",
+            "runs": 1
+          }
+        ]
+      },
+      "is_finished": true,
+      "latencies": [
+        {
+          "label": "!X",
+          "max_us": 12345,
+          "n": 3,
+          "p50_us": 1200,
+          "p99_us": 9000
+        }
+      ],
+      "runs": {
+        "cut": 0,
+        "errors": 1,
+        "failed": 3,
+        "finished": 6,
+        "inconclusive": 1,
+        "interrupted": 0,
+        "passed": 1
+      },
+      "steps": 24,
+      "suggested_patience_ms": 40,
+      "switches": {
+        "certain": [
+          "r1"
+        ],
+        "never": [
+          "r3"
+        ],
+        "possible": [
+          "r1",
+          "r2"
+        ]
+      },
+      "time_ns": 7250000000,
+      "values": [
+        {
+          "distinct": 19,
+          "field": "n",
+          "frequent": [
+            {
+              "sent": 2,
+              "value": "1"
+            },
+            {
+              "sent": 1,
+              "value": "10"
+            },
+            {
+              "sent": 1,
+              "value": "11"
+            }
+          ],
+          "is_more": false,
+          "max": "19",
+          "message": "A",
+          "min": "1",
+          "sent": 20
+        }
+      ],
+      "values_full": false,
+      "verdict": "failed",
+      "version": 1
+    }
+    "#);
+}
+
+#[test]
+fn a_run_of_many_steps_keeps_its_last_ones() {
+    let mut told = Told::default();
+    told.say(started(1)).say(run_started(0));
+    for step in 1..=10_000 {
+        told.say(sent(step, "A"));
+    }
+    told.say(Told::fail("!X")).say(run_finished(0, Outcome::Fail, 10_000));
+    let summary = folded(&told.events);
+    let run = &summary.kinds[0].run;
+    assert_eq!((run.steps, run.last.len(), summary.steps), (10_000, runs::LAST_STEPS, 10_000));
+    assert_eq!(run.last[runs::LAST_STEPS - 1].text, "?A(n: 10000)");
+}
+
+#[test]
+fn kinds_beyond_the_limit_are_counted() {
+    let mut told = Told::default();
+    for run in 0..2 * MAX_KINDS as u64 {
+        told.say(run_started(run)).say(Told::fail(&format!("kind {run}"))).say(run_finished(
+            run,
+            Outcome::Fail,
+            0,
+        ));
+    }
+    let summary = folded(&told.events);
+    assert_eq!((summary.kinds.len(), summary.unlisted), (MAX_KINDS, MAX_KINDS as u64));
+}
+
+#[test]
+fn runs_that_never_end_are_given_up() {
+    let mut told = Told::default();
+    (0..5000).for_each(|run| {
+        told.say(run_started(run));
+    });
+    let summary = folded(&told.events);
+    assert_eq!(summary.counts.cut + summary.open() as u64, 5000);
+    assert!(summary.open() <= 1000);
+}
+
+proptest! {
+    /// Whether runs are told one after the other or at once, the figures are the same.
+    #[test]
+    fn figures_do_not_depend_on_the_order_of_runs((events, outcomes) in any_campaign(), seed in any::<u64>()) {
+        let summary = folded(&events);
+        prop_assert_eq!(summary.steps as usize, events.iter().filter(|event| matches!(
+            event.event, EventKind::Stimulus(_) | EventKind::Observation(_))).count());
+        prop_assert_eq!(summary.counts.total() + summary.counts.interrupted, outcomes.len() as u64);
+        let mixed = folded(&samples::interleaved(&events, seed));
+        prop_assert_eq!(mixed.counts, summary.counts);
+        prop_assert_eq!(mixed.steps, summary.steps);
+        prop_assert_eq!(&mixed.possible, &summary.possible);
+        prop_assert_eq!(mixed.values.rows(), summary.values.rows());
+        let signatures = |summary: &Summary| {
+            let all = summary.kinds.iter().map(|kind| (kind.signature.clone(), kind.runs));
+            all.collect::<BTreeSet<_>>()
+        };
+        prop_assert_eq!(signatures(&mixed), signatures(&summary));
+        for kind in &mixed.kinds {
+            // Every run keeps its own steps.
+            let own = format!("?R{}(", kind.run.number);
+            prop_assert!(kind.run.last.iter().all(|step| step.text.starts_with(&own)));
+        }
+    }
+}

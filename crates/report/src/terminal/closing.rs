@@ -1,0 +1,135 @@
+//! The last lines of a campaign: outcomes, kinds of failures, switches, values, times.
+
+use ioxide_runner::event::LatencyTold;
+
+use super::meter::{duration, seconds};
+use crate::summary::Summary;
+use crate::summary::story::{listed, plural};
+use crate::values::Row;
+use crate::visible::excerpt;
+
+/// Campaigns that took less tell no speed: it would say little, and differ every time.
+const TOLD_FROM_NS: u64 = 5_000_000_000;
+/// Fields told one by one.
+const MAX_ROWS: usize = 16;
+/// Columns for names.
+const MAX_NAME: usize = 32;
+
+/// The last lines.
+pub(super) fn lines(summary: &Summary) -> Vec<String> {
+    let mut lines = vec![outcomes(summary)];
+    if summary.finished.is_none() {
+        lines.push("the campaign was not told to its end: these are the figures up to there".to_owned());
+    }
+    lines.extend(failures(summary));
+    if summary.doubts > 0 {
+        lines.push(format!("the solver left {} open", plural(summary.doubts, "question")));
+    }
+    if summary.started.is_some() {
+        lines.push(switches(summary));
+    }
+    lines.extend(values(summary));
+    lines.extend(latencies(summary));
+    lines
+}
+
+fn outcomes(summary: &Summary) -> String {
+    let mut shown: Vec<String> = summary.counts.words().map(|(n, word)| format!("{n} {word}")).collect();
+    if summary.open() > 0 {
+        shown.push(format!("{} not ended", summary.open()));
+    }
+    let shown = if shown.is_empty() { "none finished".to_owned() } else { shown.join(", ") };
+    let mut line =
+        format!("{}: {shown}; {}", plural(summary.counts.total(), "run"), plural(summary.steps, "step"));
+    if summary.time_ns >= TOLD_FROM_NS {
+        let time = seconds(summary.time_ns);
+        line.push_str(&format!(" in {}, {:.0} a second", duration(time), summary.steps as f64 / time));
+    }
+    line
+}
+
+/// The kinds, if there is more to say than the stories told.
+fn failures(summary: &Summary) -> Vec<String> {
+    if summary.counts.failed < 2 {
+        return Vec::new();
+    }
+    let kinds = summary.kinds.len() as u64;
+    let mut lines = vec![format!("failures: {}", plural(kinds, "kind"))];
+    lines.extend(summary.kinds.iter().map(|kind| {
+        let runs = format!("{}, first run {}", plural(kind.runs, "run"), kind.run.number + 1);
+        format!("  {runs}: {}", kind.signature)
+    }));
+    if summary.unlisted > 0 {
+        lines.push(format!("  {} of further kinds", plural(summary.unlisted, "run")));
+    }
+    lines
+}
+
+fn switches(summary: &Summary) -> String {
+    let never = summary.never();
+    let maybe = summary.possible.len() - summary.certain.len();
+    let mut line = format!("switches: {} certainly taken", summary.certain.len());
+    if maybe > 0 {
+        line.push_str(&format!(", {maybe} possibly"));
+    }
+    match never.is_empty() {
+        true => line.push_str(", every one at least possibly"),
+        false => line.push_str(&format!(", {} never: {}", never.len(), listed(&never))),
+    }
+    line
+}
+
+fn values(summary: &Summary) -> Vec<String> {
+    let rows = summary.values.rows();
+    let shown = &rows[..rows.len().min(MAX_ROWS)];
+    let name = |row: &Row| excerpt(&row.name(), MAX_NAME - 1);
+    let width = shown.iter().map(|row| name(row).chars().count()).max().unwrap_or(0);
+    let digits = shown.iter().map(|row| row.sent.to_string().len()).max().unwrap_or(0);
+    let mut lines: Vec<String> = shown
+        .iter()
+        .map(|row| match row.field {
+            Some(_) => format!(
+                "  {:width$}  {:>digits$} sent, {}: {}",
+                name(row),
+                row.sent,
+                row.distinct_told(),
+                row.values_told()
+            ),
+            None => format!("  {:width$}  {:>digits$} sent", name(row), row.sent),
+        })
+        .collect();
+    if !lines.is_empty() {
+        lines.insert(0, "inputs:".to_owned());
+    }
+    if rows.len() > MAX_ROWS {
+        lines.push(format!("  and {} more fields", rows.len() - MAX_ROWS));
+    }
+    if summary.values.is_full() {
+        lines.push("  further messages or fields were not counted".to_owned());
+    }
+    lines
+}
+
+fn latencies(summary: &Summary) -> Vec<String> {
+    let told = summary.latencies();
+    let shown = &told[..told.len().min(MAX_ROWS)];
+    let mut lines: Vec<String> = shown.iter().map(latency).collect();
+    if !lines.is_empty() {
+        lines.insert(0, "answers took (half of them, 99 of 100, the longest):".to_owned());
+    }
+    if told.len() > MAX_ROWS {
+        lines.push(format!("  and {} more messages", told.len() - MAX_ROWS));
+    }
+    if let Some(suggested) = summary.suggested_patience_ms() {
+        let used = summary.started.as_ref().map_or(0, |started| started.patience_ms);
+        lines.push(format!("silence counted after {used} ms; {suggested} ms would fit these answers"));
+    }
+    lines
+}
+
+fn latency(told: &LatencyTold) -> String {
+    let ms = |us: u64| us as f64 / 1e3;
+    let label = excerpt(&told.label, MAX_NAME);
+    let (half, most, max) = (ms(told.p50_us), ms(told.p99_us), ms(told.max_us));
+    format!("  {label}  {} seen: {half:.1}, {most:.1}, {max:.1} ms", told.n)
+}

@@ -1,0 +1,93 @@
+//! One line about a campaign under way: how far, how fast, how long still.
+
+use ioxide_runner::event::{Event, EventKind};
+
+use crate::summary::Summary;
+use crate::summary::story::plural;
+
+/// Lines of progress come no faster than this.
+const PAUSE_NS: u64 = 100_000_000;
+/// How much the newest speed counts: the rest is what it was before.
+const NEWEST: f64 = 0.3;
+
+/// Measures the speed between two lines, by the times of the events.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Meter {
+    last: Option<Reading>,
+    steps_per_second: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    time_ns: u64,
+    steps: u64,
+}
+
+impl Meter {
+    /// Whether some line was made.
+    pub(super) fn is_shown(&self) -> bool {
+        self.last.is_some()
+    }
+
+    /// A line, if it is time for one.
+    pub(super) fn line(&mut self, summary: &Summary, event: &Event) -> Option<String> {
+        let now = Reading { time_ns: event.time_ns, steps: summary.steps };
+        if let Some(last) = self.last {
+            let passed = now.time_ns.saturating_sub(last.time_ns);
+            if passed < PAUSE_NS {
+                return None;
+            }
+            let newest = (now.steps - last.steps) as f64 / seconds(passed);
+            let before = self.steps_per_second.unwrap_or(newest);
+            self.steps_per_second = Some(before + NEWEST * (newest - before));
+        }
+        self.last = Some(now);
+        Some(self.told(summary, event))
+    }
+
+    fn told(&self, summary: &Summary, event: &Event) -> String {
+        let counts = &summary.counts;
+        let mut parts = vec![match &summary.started {
+            Some(started) => format!("{} of {} runs", counts.total(), started.runs),
+            None => format!("{} runs", counts.total()),
+        }];
+        parts.push(match self.steps_per_second {
+            Some(speed) => format!("{} ({speed:.0}/s)", plural(summary.steps, "step")),
+            None => plural(summary.steps, "step"),
+        });
+        if let Some(started) = &summary.started {
+            parts.push(format!("{} of {} switches", summary.certain.len(), started.switches.len()));
+        }
+        if let EventKind::Stimulus(step) | EventKind::Observation(step) = &event.event {
+            parts.push(step.belief.map_or("belief lost".to_owned(), |n| format!("belief {n}")));
+        }
+        let bad = [(counts.failed, "failed"), (counts.errors, "broken")];
+        parts.extend(bad.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")));
+        parts.extend(left(summary).map(|left| format!("about {left} left")));
+        parts.join(", ")
+    }
+}
+
+/// How long the planned runs will still take, if they take as long as those before.
+fn left(summary: &Summary) -> Option<String> {
+    let done = summary.counts.total();
+    let open = summary.started.as_ref()?.runs.checked_sub(done)?;
+    if done == 0 || open == 0 || summary.time_ns == 0 {
+        return None;
+    }
+    Some(duration(seconds(summary.time_ns) / done as f64 * open as f64))
+}
+
+pub(super) fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+/// A duration for people.
+pub(super) fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
+        s if s < 172_800.0 => format!("{:.0} h", s / 3600.0),
+        s => format!("{:.0} days", s / 86_400.0),
+    }
+}

@@ -1,0 +1,193 @@
+use ioxide_runner::event::{Trouble, VerdictTold, VerdictWord};
+
+use super::*;
+use crate::summary::samples::{
+    Told, failing, finished, label, out, run_finished, run_started, seen, sent, started,
+};
+
+/// What the terminal shows of these events.
+fn shown(events: &[Event]) -> String {
+    let mut out = Vec::new();
+    let mut terminal = Terminal::new(&mut out, |_: &str| ());
+    events.iter().for_each(|event| terminal.event(event).unwrap());
+    terminal.finish().unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn a_system_that_broke_has_no_verdict_and_its_last_words() {
+    let trouble =
+        Trouble { error: "the system ended: signal 11".into(), last_words: "one\n\u{1b}[2Jtwo\n".into() };
+    let mut told = Told::default();
+    told.say(run_started(0)).say(EventKind::Trouble(trouble)).say(run_finished(0, Outcome::Error, 3));
+    insta::assert_snapshot!(shown(&told.events), @r"
+    run 1: ERROR, no verdict: the system ended: signal 11
+        it said   one
+        it said   \u{1b}[2Jtwo
+    1 run: 1 without verdict; 0 steps
+    the campaign was not told to its end: these are the figures up to there
+    ");
+}
+
+#[test]
+fn an_inconclusive_run_says_why() {
+    let verdict = VerdictTold {
+        verdict: VerdictWord::Inconclusive,
+        reason: "the purpose went out of reach".into(),
+        explanation: None,
+        signature: None,
+    };
+    let mut told = Told::default();
+    told.say(run_started(0)).say(EventKind::Verdict(verdict)).say(run_finished(0, Outcome::Inconclusive, 3));
+    insta::assert_snapshot!(shown(&told.events), @r"
+    run 1: inconclusive after 3 steps (the purpose went out of reach)
+    1 run: 1 inconclusive; 0 steps
+    the campaign was not told to its end: these are the figures up to there
+    ");
+}
+
+#[test]
+fn a_flaky_failure_is_called_flaky() {
+    let mut told = Told::default();
+    told.say(EventKind::Replayed(Replayed { run: 0, reproduced: 1, of: 3 }));
+    insta::assert_snapshot!(shown(&told.events), @r"
+        repeated  failed again 1 of 3 times; the failure is flaky
+    0 runs: none finished; 0 steps
+    the campaign was not told to its end: these are the figures up to there
+    ");
+}
+
+#[test]
+fn a_failing_campaign_tells_each_kind_once() {
+    insta::assert_snapshot!(shown(&failing()), @r#"
+    testing `Demo` against stdio:./it's a system (random tester, 6 runs, seed 7)
+    run 2: FAIL at step 20
+              tester        system
+              │ … 8 steps before │
+           9  │── ?A(n: 9) ─────▶│
+          10  │── ?A(n: 10) ────▶│
+          11  │── ?A(n: 11) ────▶│
+          12  │── ?A(n: 12) ────▶│
+          13  │── ?A(n: 13) ────▶│
+          14  │── ?A(n: 14) ────▶│
+          15  │── ?A(n: 15) ────▶│
+          16  │── ?A(n: 16) ────▶│
+          17  │── ?A(n: 17) ────▶│
+          18  │── ?A(n: 18) ────▶│
+          19  │── ?A(n: 19) ────▶│
+      ✗   20  │◀─────────── !X ──│ got
+              │◀╌╌╌╌╌ !Y(n: 2) ╌╌│ expected [r2]
+        in state  S  n = 1
+        why not   r1: `n > 1` does not hold with n = 1
+        repeated  failed again 3 of 3 times
+        minimal failing run: 2 steps (of 20), 9 runs tried
+              tester        system
+           1  │── ?A(n: 1) ─────▶│
+      ✗    2  │◀─────────── !X ──│
+    run 3: FAIL as in run 2: !X in S
+    run 4: FAIL at step 1
+              tester        system
+      ✗    1  │◀─────────── !X ──│ got
+              │◀╌╌╌╌╌ !Y(n: 2) ╌╌│ expected [r2]
+        in state  S  n = 1
+        why not   r1: `n > 1` does not hold with n = 1
+    run 5: ERROR, no verdict: the system ended
+        it said   bye
+    run 6: inconclusive after 0 steps (out of reach)
+    6 runs: 1 passed, 3 failed, 1 inconclusive, 1 without verdict; 24 steps in 7 s, 3 a second
+    failures: 2 kinds
+      2 runs, first run 2: !X in S
+      1 run, first run 4: !X in <T> & "U" | `n > 1`
+    switches: 1 certainly taken, 1 possibly, 1 never: r3
+    inputs:
+      A.n  20 sent, 19 distinct: 1 to 19
+    answers took (half of them, 99 of 100, the longest):
+      !X  3 seen: 1.2, 9.0, 12.3 ms
+    silence counted after 100 ms; 40 ms would fit these answers
+    "#);
+}
+
+#[test]
+fn runs_that_go_on_at_once_keep_their_steps_apart() {
+    let mut told = Told::default();
+    told.say(started(2)).at(0, run_started(0)).at(1, run_started(1));
+    told.at(1, sent(1, "B")).at(0, sent(1, "A")).at(1, seen(2, out("X"))).at(0, seen(2, out("Y")));
+    told.at(1, Told::fail("!X in S")).at(1, run_finished(1, Outcome::Fail, 2));
+    told.at(0, Told::fail("!X in S")).at(0, run_finished(0, Outcome::Fail, 2));
+    told.at(1, EventKind::Replayed(Replayed { run: 1, reproduced: 3, of: 3 }));
+    told.say(finished(0, 2));
+    insta::assert_snapshot!(shown(&told.events), @r"
+    testing `Demo` against stdio:./it's a system (random tester, 2 runs, seed 7)
+    run 2: FAIL at step 2
+              tester        system
+           1  │── ?B(n: 1) ─────▶│
+      ✗    2  │◀─────────── !X ──│ got
+              │◀╌╌╌╌╌ !Y(n: 2) ╌╌│ expected [r2]
+        in state  S  n = 1
+        why not   r1: `n > 1` does not hold with n = 1
+    run 1: FAIL as in run 2: !X in S
+    run 2: repeated  failed again 3 of 3 times
+    2 runs: 2 failed; 4 steps
+    failures: 1 kind
+      2 runs, first run 2: !X in S
+    switches: 1 certainly taken, 1 possibly, 1 never: r3
+    inputs:
+      A.n  1 sent, 1 distinct: always 1
+      B.n  1 sent, 1 distinct: always 1
+    answers took (half of them, 99 of 100, the longest):
+      !X  3 seen: 1.2, 9.0, 12.3 ms
+    silence counted after 100 ms; 40 ms would fit these answers
+    ");
+}
+
+#[test]
+fn of_a_million_failures_of_one_kind_few_are_shown() {
+    let mut told = Told::default();
+    told.say(started(500));
+    for run in 0..500 {
+        told.say(run_started(run)).say(Told::fail("!X in S")).say(run_finished(run, Outcome::Fail, 0));
+    }
+    let text = shown(&told.events);
+    assert_eq!(text.lines().filter(|line| line.contains("as in run 1")).count() as u64, MAX_REPEATS);
+    assert!(
+        text.contains("more of these are only counted") && text.contains("500 runs, first run 1: !X in S"),
+        "{text}"
+    );
+}
+
+#[test]
+fn nothing_a_system_says_drives_the_terminal() {
+    let evil = "\u{1b}]0;owned\u{7}\u{202e}\r\n".repeat(10_000);
+    let mut told = Told::default();
+    told.say(started(1)).say(run_started(0)).say(seen(1, label(&evil))).say(Told::fail(&evil));
+    told.say(run_finished(0, Outcome::Fail, 1)).say(run_started(1));
+    told.say(EventKind::Trouble(Trouble { error: evil.clone(), last_words: evil })).say(run_finished(
+        1,
+        Outcome::Error,
+        0,
+    ));
+    let text = shown(&told.events);
+    assert!(!text.chars().any(|c| c != '\n' && (c.is_control() || c == '\u{202e}')), "{text:?}");
+    assert!(text.len() < 20_000, "{}", text.len());
+}
+
+#[test]
+fn progress_tells_how_far_how_fast_and_how_long_still() {
+    let mut lines = Vec::new();
+    let mut terminal = Terminal::new(Vec::new(), |line: &str| lines.push(line.to_owned()));
+    let mut told = Told::default();
+    told.say(started(4)).say(run_started(0)).say(sent(1, "A"));
+    told.time_ns = 50_000_000;
+    told.say(sent(2, "A"));
+    told.time_ns = 2_000_000_000;
+    told.say(run_finished(0, Outcome::Pass, 2)).say(run_started(1)).say(sent(1, "B"));
+    told.time_ns = 4_000_000_000;
+    told.say(sent(2, "B")).say(Told::fail("!X in S")).say(run_finished(1, Outcome::Fail, 2));
+    told.events.iter().for_each(|event| terminal.event(event).unwrap());
+    drop(terminal);
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    0 of 4 runs, 1 step, 1 of 3 switches, belief 1
+    1 of 4 runs, 3 steps (1/s), 1 of 3 switches, belief 1, about 6 s left
+    1 of 4 runs, 4 steps (1/s), 1 of 3 switches, belief 2, about 12 s left
+    ");
+}

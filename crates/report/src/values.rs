@@ -1,0 +1,256 @@
+//! Which values were sent: a fold over events, in bounded memory.
+//!
+//! For every field of every input: how often it was sent, how many different values it had,
+//! and the smallest and largest number or the most frequent values. A tester that sends the
+//! same three values for hours is seen at once.
+//!
+//! *Promises.* Memory does not grow with the number of steps: values beyond [`MAX_DISTINCT`]
+//! per field and fields beyond [`MAX_FIELDS`] are counted, not kept, and what is told says so.
+
+use std::collections::BTreeMap;
+
+use ioxide_model::number::Rational;
+use ioxide_runner::event::{LabelKind, LabelTold};
+use serde_json::Value as Json;
+
+use crate::visible::excerpt;
+
+/// Different values kept of one field.
+pub const MAX_DISTINCT: usize = 500;
+/// Fields and messages kept.
+pub const MAX_FIELDS: usize = 200;
+/// Characters shown of a value.
+const MAX_TEXT: usize = 40;
+/// Longer values are told apart by their beginning, length and a check sum.
+const MAX_KEY: usize = 120;
+/// Numbers with more characters are not compared.
+const MAX_DIGITS: usize = 60;
+
+/// The values sent so far.
+#[derive(Clone, Debug, Default)]
+pub struct Values {
+    messages: BTreeMap<String, Message>,
+    n_fields: usize,
+    /// Whether some field or message was not kept.
+    is_full: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Message {
+    sent: u64,
+    fields: BTreeMap<String, Field>,
+}
+
+/// What one field was.
+#[derive(Clone, Debug, Default)]
+struct Field {
+    sent: u64,
+    seen: BTreeMap<String, u64>,
+    /// Sent with a value that is not in `seen`.
+    beyond: u64,
+    range: Range,
+}
+
+/// The smallest and the largest, as long as all values are numbers.
+#[derive(Clone, Debug, Default)]
+enum Range {
+    #[default]
+    Empty,
+    Within(Rational, Rational),
+    NotNumbers,
+}
+
+/// What is told of one field, or of a message without fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The message.
+    pub message: String,
+    /// Its field; absent for a message without fields.
+    pub field: Option<String>,
+    /// How often it was sent.
+    pub sent: u64,
+    /// How many different values there were.
+    pub distinct: usize,
+    /// Whether there were even more, which were not kept.
+    pub is_more: bool,
+    /// The smallest and the largest, if all are numbers.
+    pub range: Option<(String, String)>,
+    /// The most frequent values, of those kept, and how often each was sent.
+    pub frequent: Vec<(String, u64)>,
+}
+
+impl Values {
+    /// Counts a label; only inputs count.
+    pub fn count(&mut self, label: &LabelTold) {
+        if label.kind != LabelKind::Input {
+            return;
+        }
+        let is_room = self.n_fields < MAX_FIELDS;
+        let name = excerpt(&label.label, MAX_KEY);
+        if !self.messages.contains_key(&name) {
+            if !is_room {
+                self.is_full = true;
+                return;
+            }
+            self.n_fields += 1;
+        }
+        let message = self.messages.entry(name).or_default();
+        message.sent += 1;
+        for (name, value) in &label.args {
+            let name = excerpt(name, MAX_KEY);
+            if !message.fields.contains_key(&name) {
+                if self.n_fields >= MAX_FIELDS {
+                    self.is_full = true;
+                    continue;
+                }
+                self.n_fields += 1;
+            }
+            message.fields.entry(name).or_default().count(value);
+        }
+    }
+
+    /// Whether some field or message came too late to be kept.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// What there is to tell, by message and field.
+    #[must_use]
+    pub fn rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for (name, message) in &self.messages {
+            if message.fields.is_empty() {
+                rows.push(Row::bare(name, message.sent));
+            }
+            rows.extend(message.fields.iter().map(|(field, told)| told.row(name, field)));
+        }
+        rows
+    }
+}
+
+impl Field {
+    fn count(&mut self, value: &Json) {
+        self.sent += 1;
+        self.range.add(value);
+        let key = key(value);
+        let is_room = self.seen.len() < MAX_DISTINCT;
+        match self.seen.get_mut(&key) {
+            Some(n) => *n += 1,
+            None if is_room => {
+                self.seen.insert(key, 1);
+            }
+            None => self.beyond += 1,
+        }
+    }
+
+    fn row(&self, message: &str, field: &str) -> Row {
+        /// Values named one by one.
+        const SHOWN: usize = 3;
+        let mut frequent: Vec<(&String, u64)> = self.seen.iter().map(|(value, &n)| (value, n)).collect();
+        frequent.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        Row {
+            message: message.to_owned(),
+            field: Some(field.to_owned()),
+            sent: self.sent,
+            distinct: self.seen.len(),
+            is_more: self.beyond > 0,
+            range: match &self.range {
+                Range::Within(least, most) => Some((written(least), written(most))),
+                Range::Empty | Range::NotNumbers => None,
+            },
+            frequent: frequent.into_iter().take(SHOWN).map(|(v, n)| (excerpt(v, MAX_TEXT), n)).collect(),
+        }
+    }
+}
+
+impl Range {
+    fn add(&mut self, value: &Json) {
+        let Some(number) = number(value) else {
+            *self = Self::NotNumbers;
+            return;
+        };
+        match self {
+            Self::Empty => *self = Self::Within(number.clone(), number),
+            Self::Within(least, _) if number < *least => *least = number,
+            Self::Within(_, most) if number > *most => *most = number,
+            Self::Within(..) | Self::NotNumbers => (),
+        }
+    }
+}
+
+impl Row {
+    fn bare(message: &str, sent: u64) -> Self {
+        let (message, frequent) = (message.to_owned(), Vec::new());
+        Self { message, field: None, sent, distinct: 0, is_more: false, range: None, frequent }
+    }
+
+    /// `message.field`, or the message.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match &self.field {
+            Some(field) => format!("{}.{field}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
+    /// How many different values there were, in words; nothing for a message without fields.
+    #[must_use]
+    pub fn distinct_told(&self) -> String {
+        match (&self.field, self.is_more) {
+            (None, _) => String::new(),
+            (Some(_), false) => format!("{} distinct", self.distinct),
+            (Some(_), true) => format!("more than {} distinct", self.distinct),
+        }
+    }
+
+    /// The range, or the most frequent values, in words.
+    #[must_use]
+    pub fn values_told(&self) -> String {
+        match &self.range {
+            Some((least, most)) if least == most => format!("always {least}"),
+            Some((least, most)) => format!("{least} to {most}"),
+            None if self.frequent.len() == 1 && self.distinct == 1 => {
+                format!("always {}", self.frequent[0].0)
+            }
+            None => {
+                let named: Vec<String> =
+                    self.frequent.iter().map(|(value, n)| format!("{value} ×{n}")).collect();
+                let more = if self.distinct > self.frequent.len() { ", …" } else { "" };
+                format!("{}{more}", named.join(", "))
+            }
+        }
+    }
+}
+
+/// The number `value` is, if it is one that is quickly compared.
+fn number(value: &Json) -> Option<Rational> {
+    let text = match value {
+        Json::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    if text.len() > MAX_DIGITS || text.contains(['e', 'E']) { None } else { text.parse().ok() }
+}
+
+/// A number as it was sent, whole ones without decimals.
+fn written(number: &Rational) -> String {
+    if number.is_integer() { number.numer().to_string() } else { number.to_string() }
+}
+
+/// What tells values apart.
+fn key(value: &Json) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(MAX_KEY) {
+        Some((at, _)) => format!("{}… ({} bytes, {:x})", &text[..at], text.len(), check_sum(&text)),
+        None => text,
+    }
+}
+
+/// The check sum FNV-1a, by its authors Fowler, Noll and Vo.
+fn check_sum(text: &str) -> u64 {
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests;

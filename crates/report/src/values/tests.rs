@@ -1,0 +1,93 @@
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn input(label: &str, args: Json) -> LabelTold {
+    let Json::Object(args) = args else { panic!("fields are an object") };
+    LabelTold { kind: LabelKind::Input, label: label.into(), args, text: String::new() }
+}
+
+fn told(labels: &[LabelTold]) -> String {
+    let mut values = Values::default();
+    labels.iter().for_each(|label| values.count(label));
+    let line = |row: &Row| {
+        format!("{}: {} sent {} {}", row.name(), row.sent, row.distinct_told(), row.values_told())
+    };
+    values.rows().iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn numbers_have_a_range_and_others_their_most_frequent() {
+    let text = told(&[
+        input("REQ", json!({"n": 3, "who": "ann", "ok": true})),
+        input("REQ", json!({"n": -1, "who": "bob", "ok": true})),
+        input("REQ", json!({"n": 3, "who": "bob", "ok": true})),
+        input("RESET", json!({})),
+        LabelTold {
+            kind: LabelKind::Output,
+            label: "NO".into(),
+            args: serde_json::Map::new(),
+            text: String::new(),
+        },
+    ]);
+    insta::assert_snapshot!(text, @r#"
+    REQ.n: 3 sent 2 distinct -1 to 3
+    REQ.ok: 3 sent 1 distinct always true
+    REQ.who: 3 sent 2 distinct "bob" ×2, "ann" ×1
+    RESET: 1 sent
+    "#);
+}
+
+#[test]
+fn numbers_that_are_not_all_numbers_have_no_range() {
+    let text =
+        told(&[input("A", json!({"x": 1})), input("A", json!({"x": null})), input("A", json!({"x": "1/3"}))]);
+    insta::assert_snapshot!(text, @r#"A.x: 3 sent 3 distinct "1/3" ×1, 1 ×1, null ×1"#);
+}
+
+#[test]
+fn what_is_too_much_is_counted_and_said() {
+    let mut values = Values::default();
+    for n in 0..2 * MAX_DISTINCT {
+        values.count(&input("A", json!({"x": n})));
+    }
+    let row = &values.rows()[0];
+    assert_eq!((row.sent, row.distinct, row.is_more), (1000, MAX_DISTINCT, true));
+    assert_eq!(row.range, Some(("0".into(), "999".into())));
+    assert_eq!(row.distinct_told(), "more than 500 distinct");
+    assert!(!values.is_full());
+    for n in 0..2 * MAX_FIELDS {
+        values.count(&input(&format!("B{n}"), json!({"x": n, "y": n})));
+    }
+    assert!(values.is_full());
+    assert!(values.rows().len() <= MAX_FIELDS);
+}
+
+#[test]
+fn long_values_are_told_apart_and_shown_in_part() {
+    let long = |end: &str| input("A", json!({"x": format!("{}{end}", "x".repeat(1 << 20))}));
+    let mut values = Values::default();
+    [long("1"), long("2"), long("1")].iter().for_each(|label| values.count(label));
+    let row = &values.rows()[0];
+    assert_eq!(row.distinct, 2);
+    assert!(row.values_told().len() < 200);
+}
+
+proptest! {
+    /// A second opinion: all values kept, nothing bounded.
+    #[test]
+    fn few_values_are_counted_exactly(sent in prop::collection::vec(-20_i64..20, 1..80)) {
+        let mut values = Values::default();
+        sent.iter().for_each(|n| values.count(&input("A", json!({"x": n}))));
+        let row = values.rows().remove(0);
+        let distinct: BTreeSet<i64> = sent.iter().copied().collect();
+        prop_assert_eq!(row.sent, sent.len() as u64);
+        prop_assert_eq!(row.distinct, distinct.len());
+        prop_assert_eq!(row.range, Some((distinct.first().unwrap().to_string(), distinct.last().unwrap().to_string())));
+        let most = distinct.iter().map(|n| sent.iter().filter(|m| *m == n).count() as u64).max();
+        prop_assert_eq!(row.frequent.first().map(|(_, n)| *n), most);
+    }
+}
