@@ -12,7 +12,7 @@ use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, campaign};
 use ioxide_runner::clock::Monotonic;
 use ioxide_runner::record::Recorder;
 use ioxide_runner::reporter::{Reporter, Teller};
-use ioxide_runner::run::Bench;
+use ioxide_runner::run::{Bench, RunConfig};
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::Tester;
 
@@ -55,7 +55,9 @@ impl Session<'_> {
     pub fn run(self, config: &CampaignConfig) -> Result<CampaignOutcome, Stop> {
         catch_interrupts();
         let Self { mut spec, sut, tester, solver: wanted, show, record } = self;
-        sut.times(&spec, config.run.patience)?;
+        let patience = sut.times(&spec, config.run.patience.default_time())?;
+        let run = RunConfig { patience, ..config.run.clone() };
+        let config = &CampaignConfig { run, ..config.clone() };
         let opener = Opener::new(&sut, Arc::new(spec.clone()), wanted);
         let mut spec_solver = solver::make(wanted)?;
         opener.open(0, config.seed, |adapter| {

@@ -4,19 +4,27 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Runs ioxide in a folder with this project file and the adder as `adder.iox`.
-fn ioxide(project: &str, args: &[&str]) -> Output {
+/// A folder with this project file and the adder as `adder.iox`.
+fn folder(project: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let adder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/adder.iox");
     fs::copy(adder, folder.path().join("adder.iox")).expect("the example is there");
     let project = project.replace("IOXIDE", env!("CARGO_BIN_EXE_ioxide"));
     fs::write(folder.path().join("ioxide.toml"), project).expect("a project file");
+    folder
+}
+
+fn run_in(folder: &tempfile::TempDir, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_ioxide"))
         .args(args)
         .current_dir(folder.path())
         .env("NO_COLOR", "1")
         .output()
         .expect("the program runs")
+}
+
+fn ioxide(project: &str, args: &[&str]) -> Output {
+    run_in(&folder(project), args)
 }
 
 #[track_caller]
@@ -68,4 +76,50 @@ fn mistakes_in_the_file_are_usage_errors() {
     check("[sut.adder]\nkind = \"tcp\"\nadress = \"x:1\"", &TEST, 2, &["ioxide.toml:3", "`address`"]);
     check("[sut.ader]\nkind = \"tcp\"", &TEST, 2, &["no system `adder`", "did you mean `ader`?"]);
     check("[sut", &TEST, 2, &["ioxide.toml:1"]);
+}
+
+/// A server that writes down when it is started and stopped.
+const LOGGED: &str = r#"
+[sut.adder]
+kind = "tcp"
+address = "127.0.0.1:{port}"
+start = "echo start >> log; exec IOXIDE sut adder.iox --listen {port}"
+ready = "tcp:127.0.0.1:{port}"
+stop = "echo stop >> log"
+"#;
+
+/// Runs a test of three runs and tells what the system wrote to `log`.
+fn log_of(project: &str) -> (String, Output) {
+    let folder = folder(project);
+    let args = ["test", "adder.iox", "--seed", "1", "--runs", "3", "--steps", "5", "--tester", "random"];
+    let output = run_in(&folder, &[&args[..], &["--sut", "adder"]].concat());
+    (fs::read_to_string(folder.path().join("log")).unwrap_or_default(), output)
+}
+
+#[test]
+fn a_system_is_reset_by_message_command_or_restart() {
+    let (log, output) = log_of(LOGGED);
+    assert_eq!((log.as_str(), output.status.code()), ("start\nstop\n", Some(0)), "{output:?}");
+    let (log, output) = log_of(&format!("{LOGGED}reset = \"restart\"\n"));
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(log, "start\nstop\n".repeat(3));
+    let (log, output) = log_of(&format!("{LOGGED}reset_command = \"echo wipe {{instance}} >> log\"\n"));
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(log, "start\nwipe 0\nwipe 0\nwipe 0\nstop\n");
+}
+
+#[test]
+fn a_reset_command_that_fails_or_hangs_has_no_verdict() {
+    let failing = format!("{LOGGED}reset_command = \"echo no key >&2; exit 3\"\n");
+    check(&failing, &TEST, 6, &["exit status: 3", "it wrote: no key"]);
+    let hanging = format!("{LOGGED}reset_command = \"sleep 60\"\nlimit_ms = 300\n");
+    check(&hanging, &TEST, 6, &["did not end within 300 ms"]);
+}
+
+#[test]
+fn times_at_names_that_are_not_there_are_usage_errors() {
+    let times = |line: &str| format!("{SERVER}[sut.adder.quiescence]\n{line}\n");
+    check(&times("after.inY = 5"), &TEST, 2, &["the model has no message `inY`", "did you mean `inX`?"]);
+    check(&times("in.nowhere = 5"), &TEST, 2, &["the model has no state `nowhere`"]);
+    check(&times("default = 80\nafter.inX = 120"), &TEST, 0, &["passed"]);
 }

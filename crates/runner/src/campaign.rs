@@ -380,7 +380,7 @@ fn started(sts: &Sts, config: &CampaignConfig, jobs: u64) -> CampaignStarted {
         seed: config.seed,
         runs: config.runs.saturating_add(config.regressions.len() as u64),
         jobs,
-        patience_ms: u64::try_from(config.run.patience.as_millis()).unwrap_or(u64::MAX),
+        patience_ms: u64::try_from(config.run.patience.default_time().as_millis()).unwrap_or(u64::MAX),
     }
 }
 

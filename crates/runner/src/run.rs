@@ -15,10 +15,11 @@ use std::time::Duration;
 use ioxide_model::label::Label;
 use ioxide_model::trace::Trace;
 use ioxide_model::verdict::Verdict;
-use ioxide_symex::{After, Ctx, Forbidden, Observed, explaining};
+use ioxide_symex::{After, Belief, Ctx, Forbidden, Observed, explaining};
 use ioxide_testgen::tester::{Move, Stop, Tester};
 
 use crate::adapter::{Adapter, AdapterError, Observation};
+use crate::clock::patience::Patience;
 use crate::coverage::Coverage;
 use crate::event::{EventKind, LabelTold, Outcome, RunFinished, RunStarted, StepTold, Trouble, VerdictTold};
 use crate::explain::{explanation, signature};
@@ -35,10 +36,10 @@ pub struct Bench<'b, 'm> {
 }
 
 /// The settings of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunConfig {
     /// How long silence must last to count as quiescence.
-    pub patience: Duration,
+    pub patience: Patience,
     /// Labels after which the run ends whatever the tester wants.
     pub max_steps: usize,
 }
@@ -46,7 +47,7 @@ pub struct RunConfig {
 impl Default for RunConfig {
     /// A fifth of a second, a million labels.
     fn default() -> Self {
-        Self { patience: Duration::from_millis(200), max_steps: 1_000_000 }
+        Self { patience: Patience::new(Duration::from_millis(200)), max_steps: 1_000_000 }
     }
 }
 
@@ -164,8 +165,8 @@ impl Walk<'_, '_, '_, '_> {
             }
             let step = match tester.next(self.bench.cx, &self.after, &self.trace) {
                 Move::Stimulate(label) => self.stimulate(&label)?,
-                Move::Observe => self.observe(config.patience)?,
-                Move::ObserveFor(time) => self.observe(config.patience.max(time))?,
+                Move::Observe => self.observe(self.patience(&config.patience))?,
+                Move::ObserveFor(time) => self.observe(self.patience(&config.patience).max(time))?,
                 Move::Stop(stop) => return Ok(Ended::Stopped(stop)),
             };
             if let Err(ended) = step {
@@ -237,6 +238,17 @@ impl Walk<'_, '_, '_, '_> {
             let _ = self.judge(label)?;
         }
         Ok(Err(Ended::Trouble(error)))
+    }
+
+    /// How long silence must last where the monitor believes the specification to be.
+    fn patience(&self, times: &Patience) -> Duration {
+        let is_message = |label: &&Label| matches!(label, Label::Input(..) | Label::Output(..));
+        let last = self.trace.labels.iter().rev().find(is_message);
+        match self.after.belief() {
+            Belief::Concrete(states) => times.here(last, states.iter().map(|state| state.loc)),
+            Belief::Symbolic(states) => times.here(last, states.iter().map(|state| state.loc)),
+            Belief::Unspecified => times.here(last, []),
+        }
     }
 
     fn observe(&mut self, patience: Duration) -> io::Result<Step> {

@@ -59,7 +59,7 @@ pub struct Shrunk {
 pub fn shrink(bench: &mut Bench<'_, '_>, config: &RunConfig, trace: &Trace, budget: &ShrinkConfig) -> Shrunk {
     let mut search = Search {
         bench,
-        config: *config,
+        config: config.clone(),
         left: budget.attempts,
         sign: Sign::of(trace),
         best: trace.clone(),

@@ -56,7 +56,10 @@ fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&str>) -> R
     let mut tester = Replayer::new(plan_of(&trace), Unmentioned::Stop);
     let config = CampaignConfig {
         seed: record::seed(&recorded, run).unwrap_or(0),
-        run: RunConfig { patience: patience(&sut, &args.sut, args.quiescence_ms)?, ..RunConfig::default() },
+        run: RunConfig {
+            patience: patience(&sut, &args.sut, args.quiescence_ms)?.into(),
+            ..RunConfig::default()
+        },
         shrink,
         tester: format!("replay of run {}", run + 1),
         sut: args.sut.clone(),

@@ -34,7 +34,10 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         runs: chosen.runs(args),
         seed,
         on_failure: if args.keep_going { OnFailure::GoOn } else { OnFailure::Stop },
-        run: RunConfig { patience: patience(&sut, &args.sut, args.quiescence_ms)?, ..RunConfig::default() },
+        run: RunConfig {
+            patience: patience(&sut, &args.sut, args.quiescence_ms)?.into(),
+            ..RunConfig::default()
+        },
         tester: format!("{} tester", args.tester),
         sut: args.sut.clone(),
         file: args.model.file.clone(),

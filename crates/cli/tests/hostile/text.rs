@@ -60,3 +60,13 @@ fn a_socket_that_misbehaves() {
     check(&reset, TROUBLE, &["no `answer to the reset`"]);
     check(&format!("{SPEECH}address = \"{}\"", nobody()), TROUBLE, &["refused"]);
 }
+
+#[test]
+fn a_slow_child_passes_where_it_has_the_time() {
+    let slow = child("while read x; do sleep 0.4; echo PONG; done");
+    check(&slow, FAIL, &["observed  δ"]);
+    let times = |line: &str| slow.replace("quiescence_ms = 100", &format!("quiescence = {{ {line} }}"));
+    check(&times("default = 100, in.busy = 20000"), 0, &["passed"]);
+    check(&times("default = 100, after.ping = 20000"), 0, &["passed"]);
+    check(&times("default = 100, in.idle = 20000"), FAIL, &["observed  δ"]);
+}

@@ -308,7 +308,7 @@ fn a_system_behind_a_socket_is_tested_like_any_other() {
         let mut adapter = TcpAdapter::connect(&address, Arc::new(spec.clone()), connection).unwrap();
         let config = CampaignConfig { runs: 30, seed: 2, ..CampaignConfig::default() };
         let config =
-            CampaignConfig { run: RunConfig { patience: Duration::from_millis(25), ..config.run }, ..config };
+            CampaignConfig { run: RunConfig { patience: Duration::from_millis(25).into(), ..config.run }, ..config };
         with_cx(spec.clone(), |mut cx| {
             let stop = AtomicBool::new(false);
             let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };

@@ -148,7 +148,7 @@ fn member(model: &Model, sort: Sort, json: Option<&Json>, pointer: &str) -> Opti
 fn has(json: Option<&Json>, pointer: &str, wanted: &str) -> bool {
     match json.and_then(|json| json.pointer(pointer)) {
         Some(Json::String(text)) => text == wanted,
-        Some(other) => other.to_string() == wanted,
+        Some(other) => serde_json::to_string(other).is_ok_and(|text| text == wanted),
         None => false,
     }
 }

@@ -233,7 +233,7 @@ fn chunks(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>, String> {
         let Some(chunk) = bytes.get(at..at + size) else { return Ok(None) };
         body.extend_from_slice(chunk);
         match line_at(bytes, at + size)? {
-            Some((line, next)) if line.is_empty() => at = next,
+            Some((b"", next)) => at = next,
             Some(_) => return Err("a chunk is longer than it says".into()),
             None => return Ok(None),
         }
@@ -252,7 +252,7 @@ fn size_of(line: &[u8]) -> Option<usize> {
 fn trailer(bytes: &[u8], mut at: usize) -> Result<Option<usize>, String> {
     loop {
         match line_at(bytes, at)? {
-            Some((line, next)) if line.is_empty() => return Ok(Some(next)),
+            Some((b"", next)) => return Ok(Some(next)),
             Some((_, next)) => at = next,
             None => return Ok(None),
         }
