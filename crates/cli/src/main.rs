@@ -9,6 +9,7 @@ mod message;
 mod progress;
 mod project;
 mod record;
+mod regressions;
 mod render;
 mod seed;
 mod session;

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use ioxide_model::sts::Model;
 use ioxide_report::terminal::Terminal;
-use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, campaign};
-use ioxide_runner::clock::Monotonic;
+use ioxide_runner::campaign::{Campaign, CampaignConfig, CampaignOutcome, campaign};
+use ioxide_runner::clock::{Clock, Monotonic, Stopped};
 use ioxide_runner::record::Recorder;
 use ioxide_runner::reporter::{Reporter, Teller};
-use ioxide_runner::run::{Bench, RunConfig};
+use ioxide_runner::run::Bench;
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::Tester;
 
@@ -31,14 +31,25 @@ pub struct Session<'a> {
     pub spec: Model,
     /// The system under test.
     pub sut: System,
-    /// Decides the moves.
-    pub tester: &'a mut dyn Tester,
+    /// Decide the moves, one for every instance of the system that is tested at once.
+    pub testers: Vec<&'a mut (dyn Tester + Send)>,
     /// How questions are decided.
     pub solver: &'a SolverArgs,
     /// Where results for people go.
     pub show: Show,
     /// The directory for the record.
     pub record: Option<&'a str>,
+    /// Whether it has times.
+    pub times: Times,
+}
+
+/// Whether events have times.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Times {
+    /// Those of this machine; a model played in this process takes none.
+    Told,
+    /// All are 0, so that the same runs make the same record.
+    LeftOut,
 }
 
 /// Whether results are shown as they come.
@@ -52,22 +63,65 @@ pub enum Show {
 
 impl Session<'_> {
     /// Runs the campaign.
-    pub fn run(self, config: &CampaignConfig) -> Result<CampaignOutcome, Stop> {
+    pub fn run(mut self, config: &CampaignConfig) -> Result<CampaignOutcome, Stop> {
         catch_interrupts();
-        let Self { mut spec, sut, tester, solver: wanted, show, record } = self;
-        let patience = sut.times(&spec, config.run.patience.default_time())?;
-        let run = RunConfig { patience, ..config.run.clone() };
-        let config = &CampaignConfig { run, ..config.clone() };
+        match &mut self.testers[..] {
+            [] => Err(Stop::new(ExitStatus::Nothing, "nothing to run: there is no tester")),
+            [_] => self.alone(config),
+            [_, _, ..] => self.together(config),
+        }
+    }
+
+    /// One instance of the system: the record begins once it can be reached.
+    fn alone(self, config: &CampaignConfig) -> Result<CampaignOutcome, Stop> {
+        let Self { mut spec, sut, mut testers, solver: wanted, show, record, times } = self;
         let opener = Opener::new(&sut, Arc::new(spec.clone()), wanted);
-        let mut spec_solver = solver::make(wanted)?;
+        let mut solver = solver::make(wanted)?;
         opener.open(0, config.seed, |adapter| {
-            let mut cx = Ctx::new(&mut spec, &mut *spec_solver);
-            let mut bench = Bench { cx: &mut cx, adapter, stop: &STOP };
             let mut reporters = reporters(show, record)?;
-            let mut clock = Monotonic::start();
-            let mut teller = Teller::new(&mut reporters, &mut clock);
-            Ok(campaign(&mut bench, tester, config, &mut teller)?)
+            let mut clock = clock(times, &sut);
+            let teller = Teller::new(&mut reporters, &mut *clock);
+            let mut bench = Bench { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
+            Ok(campaign(&mut bench, testers[0], config, &teller)?)
         })
+    }
+
+    /// Several instances, each in a thread with a specification and a solver of its own.
+    fn together(self, config: &CampaignConfig) -> Result<CampaignOutcome, Stop> {
+        let Self { spec, sut, testers, solver: wanted, show, record, times } = self;
+        let opener = Opener::new(&sut, Arc::new(spec.clone()), wanted);
+        let mut reporters = reporters(show, record)?;
+        let mut clock = clock(times, &sut);
+        let teller = Teller::new(&mut reporters, &mut *clock);
+        let shared = Campaign::start(&spec.sts, config, testers.len() as u64, &teller)?;
+        let work = |worker: usize, tester: &mut (dyn Tester + Send)| -> Result<(), Stop> {
+            let (mut spec, mut solver) = (spec.clone(), solver::make(wanted)?);
+            opener.open(worker, config.seed.wrapping_add(worker as u64), |adapter| {
+                let mut bench = Bench { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
+                Ok(shared.work(worker as u64, &mut bench, tester)?)
+            })
+        };
+        let ended: Vec<Result<(), Stop>> = std::thread::scope(|scope| {
+            let start = |(worker, tester)| {
+                let (work, shared) = (&work, &shared);
+                // A worker that cannot go on lets the others finish their runs.
+                scope.spawn(move || work(worker, tester).inspect_err(|_| shared.stop()))
+            };
+            let workers: Vec<_> = testers.into_iter().enumerate().map(start).collect();
+            let broken = || Stop::new(ExitStatus::Internal, "a worker thread broke off");
+            workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err(broken()))).collect()
+        });
+        let outcome = shared.finish(&spec.sts)?;
+        ended.into_iter().collect::<Result<(), Stop>>()?;
+        Ok(outcome)
+    }
+}
+
+/// The clock of the events.
+fn clock(times: Times, sut: &System) -> Box<dyn Clock> {
+    match (times, sut) {
+        (Times::LeftOut, _) | (_, System::Model(_)) => Box::new(Stopped),
+        (Times::Told, System::Outside(_)) => Box::new(Monotonic::start()),
     }
 }
 

@@ -12,18 +12,21 @@
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use ioxide_model::sts::{Sts, SwitchId};
+use ioxide_model::sts::{GateId, Sts, SwitchId};
 use ioxide_model::trace::Trace;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::replay::{Replay, Unmentioned, plan_of};
 
+use crate::clock::latency::{Histogram, Latencies};
 use crate::coverage::Coverage;
 use crate::event::{
-    CampaignFinished, CampaignStarted, EventKind, FailureKind, LabelTold, Outcome, Replayed, ShrunkTold,
+    CampaignFinished, CampaignStarted, EventKind, FailureKind, LabelTold, LatencyTold, Outcome, Replayed,
+    ShrunkTold,
 };
 use crate::reporter::Teller;
 use crate::run::{Bench, End, Finished, RunConfig, RunId, run};
@@ -112,6 +115,8 @@ pub struct CampaignOutcome {
     pub error: Option<crate::adapter::AdapterError>,
     /// The switches taken.
     pub coverage: Coverage,
+    /// How long outputs took.
+    pub latencies: Latencies,
     /// Labels seen in all runs.
     pub steps: u64,
 }
@@ -226,6 +231,7 @@ impl<'c, 'r> Campaign<'c, 'r> {
             failures: Vec::new(),
             error: None,
             coverage: Coverage::new(sts),
+            latencies: Latencies::default(),
             steps: 0,
         };
         let progress = Mutex::new(Progress { found, errors_in_a_row: 0, is_over: false });
@@ -277,6 +283,7 @@ impl<'c, 'r> Campaign<'c, 'r> {
         progress.found.counts.add(outcome);
         progress.found.steps += finished.trace.len() as u64;
         progress.found.coverage.add(coverage);
+        progress.found.latencies.merge(&finished.latencies);
         progress.found.interrupted |= interrupted;
         progress.errors_in_a_row = if outcome == Outcome::Error { progress.errors_in_a_row + 1 } else { 0 };
         if let End::Error(error) = &finished.end {
@@ -327,6 +334,11 @@ impl<'c, 'r> Campaign<'c, 'r> {
                 Some(failures.len() - 1)
             }
         }
+    }
+
+    /// Lets no new run begin.
+    pub fn stop(&self) {
+        self.progress().is_over = true;
     }
 
     /// Ends the campaign.
@@ -399,6 +411,15 @@ fn told(bench: &Bench<'_, '_>, id: RunId, finished: &Finished, shrunk: &Shrunk) 
 
 fn finished(sts: &Sts, found: &CampaignOutcome) -> CampaignFinished {
     let name = |id: SwitchId| sts.switches[id].label.to_string();
+    let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let latency = |(gate, histogram): (GateId, &Histogram)| LatencyTold {
+        label: sts.gates[gate].name.to_string(),
+        n: histogram.total(),
+        p50_us: histogram.quantile(1, 2).map_or(0, micros),
+        p99_us: histogram.quantile(99, 100).map_or(0, micros),
+        max_us: micros(histogram.longest()),
+    };
     let kind = |failure: &Failure| FailureKind {
         signature: failure.signature.clone(),
         first: failure.id.run,
@@ -414,8 +435,8 @@ fn finished(sts: &Sts, found: &CampaignOutcome) -> CampaignFinished {
         covered: found.coverage.covered().map(name).collect(),
         never: found.coverage.never().map(name).collect(),
         failures: found.failures.iter().map(kind).collect(),
-        latencies: Vec::new(),
-        suggested_patience_ms: None,
+        latencies: found.latencies.gates().map(latency).collect(),
+        suggested_patience_ms: found.latencies.suggestion().map(milliseconds),
     }
 }
 

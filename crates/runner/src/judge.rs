@@ -16,6 +16,7 @@ use ioxide_symex::{After, Ctx, Observed};
 use crate::codec::{Message, label_from_json};
 use crate::event::Explanation;
 use crate::explain::explanation;
+use crate::objective::{Objective, Watch};
 
 /// What the monitor says about a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub struct Judged {
     pub steps: usize,
     /// Why the last label is forbidden.
     pub forbidden: Option<Explanation>,
+    /// The trace had left the objective when the forbidden label came: it is no failure.
+    pub is_outside: bool,
     /// The first input the specification does not mention: it says nothing from there on.
     pub unspecified: Option<usize>,
     /// How many states the specification may be in at the end.
@@ -32,23 +35,29 @@ pub struct Judged {
     pub doubts: usize,
 }
 
-/// Judges `trace` up to its first forbidden label.
-pub fn judge(cx: &mut Ctx<'_>, trace: &Trace) -> Judged {
+/// Judges `trace` up to its first forbidden label, within `objective` if there is one.
+pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, objective: Option<&Objective>) -> Judged {
     let mut after = After::new(cx);
+    let mut watch = Watch::default();
     let mut unspecified = None;
     for (at, label) in trace.labels.iter().enumerate() {
+        let is_outside = objective.is_some_and(|objective| {
+            let is_inside = watch.is_inside(cx, objective, after.belief());
+            watch.advance(cx, objective, after.belief(), label);
+            !is_inside
+        });
         match after.observe(cx, label) {
             Ok(Observed::Allowed) => (),
             Ok(Observed::Unspecified) => unspecified = unspecified.or(Some(at + 1)),
             Err(forbidden) => {
                 let forbidden = Some(explanation(cx, &forbidden));
                 let (belief, doubts) = (after.belief().size(), after.doubts());
-                return Judged { steps: at + 1, forbidden, unspecified, belief, doubts };
+                return Judged { steps: at + 1, forbidden, is_outside, unspecified, belief, doubts };
             }
         }
     }
     let (belief, doubts) = (after.belief().size(), after.doubts());
-    Judged { steps: trace.len(), forbidden: None, unspecified, belief, doubts }
+    Judged { steps: trace.len(), forbidden: None, is_outside: false, unspecified, belief, doubts }
 }
 
 /// A line of a trace that cannot be read.
@@ -99,7 +108,7 @@ mod tests {
 
     fn judged(text: &str) -> Judged {
         let trace = plain_trace(&model(VENDING), text).unwrap();
-        with_cx(model(VENDING), |mut cx| judge(&mut cx, &trace))
+        with_cx(model(VENDING), |mut cx| judge(&mut cx, &trace, None))
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub mod event;
 pub mod explain;
 pub mod judge;
 pub mod line;
+pub mod objective;
 pub mod player;
 pub mod protocol;
 pub mod record;

@@ -68,15 +68,16 @@ impl<'r> Teller<'r> {
         Self { hub: Arc::clone(&self.hub), run: Some(run) }
     }
 
-    /// Tells what happened.
+    /// Tells what happened, and returns when that was, in nanoseconds.
     ///
     /// # Errors
     /// If the reporter cannot take it.
-    pub fn tell(&self, kind: EventKind) -> io::Result<()> {
+    pub fn tell(&self, kind: EventKind) -> io::Result<u64> {
         // A reporter that panicked in another thread has told what it could.
         let mut hub = self.hub.lock().unwrap_or_else(PoisonError::into_inner);
         let event = Event { seq: hub.next, time_ns: hub.clock.now_ns(), run: self.run, event: kind };
         hub.next += 1;
-        hub.reporter.event(&event)
+        hub.reporter.event(&event)?;
+        Ok(event.time_ns)
     }
 }

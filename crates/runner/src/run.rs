@@ -9,6 +9,7 @@
 //! is an error of the run, never a verdict. Every label is told before the next move.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -19,10 +20,12 @@ use ioxide_symex::{After, Belief, Ctx, Forbidden, Observed, explaining};
 use ioxide_testgen::tester::{Move, Stop, Tester};
 
 use crate::adapter::{Adapter, AdapterError, Observation};
+use crate::clock::latency::Latencies;
 use crate::clock::patience::Patience;
 use crate::coverage::Coverage;
 use crate::event::{EventKind, LabelTold, Outcome, RunFinished, RunStarted, StepTold, Trouble, VerdictTold};
 use crate::explain::{explanation, signature};
+use crate::objective::{Objective, Watch};
 use crate::reporter::Teller;
 
 /// What a run needs besides a tester.
@@ -36,10 +39,12 @@ pub struct Bench<'b, 'm> {
 }
 
 /// The settings of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct RunConfig {
     /// How long silence must last to count as quiescence.
     pub patience: Patience,
+    /// The traces after which observations are judged; all of them if `None`.
+    pub objective: Option<Arc<Objective>>,
     /// Labels after which the run ends whatever the tester wants.
     pub max_steps: usize,
 }
@@ -47,7 +52,8 @@ pub struct RunConfig {
 impl Default for RunConfig {
     /// A fifth of a second, a million labels.
     fn default() -> Self {
-        Self { patience: Patience::new(Duration::from_millis(200)), max_steps: 1_000_000 }
+        let patience = Patience::new(Duration::from_millis(200));
+        Self { patience, objective: None, max_steps: 1_000_000 }
     }
 }
 
@@ -71,6 +77,8 @@ pub struct Finished {
     pub doubts: usize,
     /// What a failure has in common with others of its kind.
     pub signature: Option<String>,
+    /// How long outputs took, as far as the clock of the events shows.
+    pub latencies: Latencies,
 }
 
 /// How a run ended.
@@ -117,12 +125,24 @@ pub fn run(
     let goal = tester.goal().unwrap_or_default();
     teller.tell(EventKind::RunStarted(RunStarted { run: id.run, seed: id.seed, goal }))?;
     let after = After::new(bench.cx);
-    let mut walk = Walk { bench, after, trace: Trace::default(), signature: None, coverage, teller };
-    let end = match walk.go(tester, config)? {
+    let mut walk = Walk {
+        bench,
+        config,
+        after,
+        trace: Trace::default(),
+        watch: Watch::default(),
+        signature: None,
+        latencies: Latencies::default(),
+        told_at: 0,
+        coverage,
+        teller,
+    };
+    let end = match walk.go(tester)? {
         Ended::Stopped(Stop::GoalMet(reason)) => End::Verdict(Verdict::Pass, reason),
         Ended::Stopped(Stop::GoalMissed(reason)) => End::Verdict(Verdict::Inconclusive, reason),
         Ended::Forbidden(forbidden) => walk.fail(&forbidden)?,
         Ended::Trouble(AdapterError::Interrupted) => End::Interrupted,
+        Ended::Outside(label) => End::Verdict(Verdict::Inconclusive, walk.outside(&label)),
         Ended::Trouble(error) => End::Error(error),
         Ended::Interrupted => End::Interrupted,
     };
@@ -132,9 +152,14 @@ pub fn run(
 /// A run under way.
 struct Walk<'w, 'b, 'm, 'r> {
     bench: &'w mut Bench<'b, 'm>,
+    config: &'w RunConfig,
     after: After,
     trace: Trace,
+    watch: Watch,
     signature: Option<String>,
+    latencies: Latencies,
+    /// When the last step was told.
+    told_at: u64,
     coverage: &'w mut Coverage,
     teller: &'w Teller<'r>,
 }
@@ -143,6 +168,8 @@ struct Walk<'w, 'b, 'm, 'r> {
 enum Ended {
     Stopped(Stop),
     Forbidden(Box<Forbidden>),
+    /// A label the specification forbids, after a trace that is not to be judged.
+    Outside(Label),
     Trouble(AdapterError),
     Interrupted,
 }
@@ -151,7 +178,7 @@ enum Ended {
 type Step = Result<(), Ended>;
 
 impl Walk<'_, '_, '_, '_> {
-    fn go(&mut self, tester: &mut dyn Tester, config: &RunConfig) -> io::Result<Ended> {
+    fn go(&mut self, tester: &mut dyn Tester) -> io::Result<Ended> {
         if let Err(error) = self.bench.adapter.reset() {
             return Ok(Ended::Trouble(error));
         }
@@ -159,14 +186,14 @@ impl Walk<'_, '_, '_, '_> {
             if self.bench.stop.load(Ordering::Relaxed) {
                 return Ok(Ended::Interrupted);
             }
-            if self.trace.len() >= config.max_steps {
-                let reason = format!("the limit of {} steps was reached", config.max_steps);
+            if self.trace.len() >= self.config.max_steps {
+                let reason = format!("the limit of {} steps was reached", self.config.max_steps);
                 return Ok(Ended::Stopped(Stop::GoalMissed(reason)));
             }
             let step = match tester.next(self.bench.cx, &self.after, &self.trace) {
                 Move::Stimulate(label) => self.stimulate(&label)?,
-                Move::Observe => self.observe(self.patience(&config.patience))?,
-                Move::ObserveFor(time) => self.observe(self.patience(&config.patience).max(time))?,
+                Move::Observe => self.observe(Duration::ZERO)?,
+                Move::ObserveFor(time) => self.observe(time)?,
                 Move::Stop(stop) => return Ok(Ended::Stopped(stop)),
             };
             if let Err(ended) = step {
@@ -240,18 +267,9 @@ impl Walk<'_, '_, '_, '_> {
         Ok(Err(Ended::Trouble(error)))
     }
 
-    /// How long silence must last where the monitor believes the specification to be.
-    fn patience(&self, times: &Patience) -> Duration {
-        let is_message = |label: &&Label| matches!(label, Label::Input(..) | Label::Output(..));
-        let last = self.trace.labels.iter().rev().find(is_message);
-        match self.after.belief() {
-            Belief::Concrete(states) => times.here(last, states.iter().map(|state| state.loc)),
-            Belief::Symbolic(states) => times.here(last, states.iter().map(|state| state.loc)),
-            Belief::Unspecified => times.here(last, []),
-        }
-    }
-
-    fn observe(&mut self, patience: Duration) -> io::Result<Step> {
+    /// Looks; silence lasts as long as it must here, and at least this long.
+    fn observe(&mut self, at_least: Duration) -> io::Result<Step> {
+        let patience = self.patience().max(at_least);
         match self.bench.adapter.observe(patience) {
             Ok(Observation::Output(label)) => self.judge(&label),
             Ok(Observation::Quiet) => self.judge(&Label::Quiescence),
@@ -259,9 +277,33 @@ impl Walk<'_, '_, '_, '_> {
         }
     }
 
+    /// How long silence must last now.
+    fn patience(&self) -> Duration {
+        let is_message = |label: &&Label| matches!(label, Label::Input(..) | Label::Output(..));
+        let last = self.trace.labels.iter().rev().find(is_message);
+        match self.after.belief() {
+            Belief::Concrete(states) => self.config.patience.here(last, states.iter().map(|state| state.loc)),
+            Belief::Symbolic(states) => self.config.patience.here(last, states.iter().map(|state| state.loc)),
+            Belief::Unspecified => self.config.patience.here(last, []),
+        }
+    }
+
+    /// Counts how long an output took since the last step.
+    fn count_latency(&mut self, label: &Label, told_at: u64) {
+        if let Label::Output(gate, _) = label
+            && told_at > self.told_at
+        {
+            let taken = Duration::from_nanos(told_at - self.told_at);
+            self.latencies.add(*gate, taken, self.patience());
+        }
+        self.told_at = told_at;
+    }
+
     /// Moves the monitor on by one label and tells the step.
     fn judge(&mut self, label: &Label) -> io::Result<Step> {
         let switches = explaining(self.bench.cx, self.after.belief(), label);
+        let is_inside = self.is_inside();
+        self.advance_watch(label);
         let judged = self.after.observe(self.bench.cx, label);
         self.trace.labels.push(label.clone());
         self.coverage.count(&switches);
@@ -272,14 +314,34 @@ impl Walk<'_, '_, '_, '_> {
             belief: self.after.belief().size(),
             switches: switches.iter().map(|&id| sts.switches[id].label.to_string()).collect(),
         };
-        self.teller.tell(match label {
+        let told_at = self.teller.tell(match label {
             Label::Input(..) => EventKind::Stimulus(step),
             Label::Output(..) | Label::Quiescence | Label::Delay(_) => EventKind::Observation(step),
         })?;
+        self.count_latency(label, told_at);
         Ok(match judged {
             Ok(Observed::Allowed | Observed::Unspecified) => Ok(()),
-            Err(forbidden) => Err(Ended::Forbidden(forbidden)),
+            Err(forbidden) if is_inside => Err(Ended::Forbidden(forbidden)),
+            Err(_) => Err(Ended::Outside(label.clone())),
         })
+    }
+
+    /// Whether what comes now is judged.
+    fn is_inside(&self) -> bool {
+        let objective = self.config.objective.as_ref();
+        objective.is_none_or(|objective| self.watch.is_inside(self.bench.cx, objective, self.after.belief()))
+    }
+
+    fn advance_watch(&mut self, label: &Label) {
+        if let Some(objective) = &self.config.objective {
+            self.watch.advance(self.bench.cx, objective, self.after.belief(), label);
+        }
+    }
+
+    fn outside(&self, label: &Label) -> String {
+        let seen = label.show(self.bench.cx.pool, self.bench.cx.sts);
+        let name = self.config.objective.as_ref().map_or("", |objective| &*objective.name);
+        format!("the specification does not allow {seen} here, but this is outside the objective `{name}`")
     }
 
     fn fail(&mut self, forbidden: &Forbidden) -> io::Result<End> {
@@ -315,7 +377,7 @@ impl Walk<'_, '_, '_, '_> {
         }
         let (outcome, steps, doubts) = (end.outcome(), self.trace.len(), self.after.doubts());
         self.teller.tell(EventKind::RunFinished(RunFinished { run: id.run, outcome, steps, doubts }))?;
-        Ok(Finished { trace: self.trace, end, doubts, signature: self.signature })
+        Ok(Finished { trace: self.trace, end, doubts, signature: self.signature, latencies: self.latencies })
     }
 }
 

@@ -12,10 +12,11 @@ use ioxide_model::value::Value;
 use ioxide_smt::brute::Brute;
 use ioxide_smt::solver::Solver;
 use ioxide_symex::{Ctx, Limits};
-use ioxide_testgen::purpose::{Criterion, coverage};
+use ioxide_testgen::purpose::{Criterion, PurposeSet, coverage};
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
 use ioxide_testgen::tester::random::{Random, RandomConfig};
+use ioxide_testgen::tester::tour::Tour;
 
 use crate::adapter::model::ModelAdapter;
 use crate::campaign::{CampaignConfig, CampaignOutcome, campaign};
@@ -137,10 +138,24 @@ pub(crate) fn on_bench<T>(
 
 /// The tester of switch coverage over `spec`, and `spec` with the terms it needs.
 pub(crate) fn cover(spec: &Model, rounds: Rounds) -> (Cover, Model) {
+    let (set, spec) = purposes(spec, Criterion::Switches);
+    (Cover::new(&set, rounds, Order::LongestFirst), spec)
+}
+
+/// As [`cover`], in few long runs.
+pub(crate) fn tour(spec: &Model, rounds: Rounds) -> (Tour, Model) {
+    let (set, spec) = purposes(spec, Criterion::Switches);
+    (Tour::new(&set, rounds, LIMITS), spec)
+}
+
+/// Symbolic states looked at.
+pub(crate) const LIMITS: Limits = Limits { max_states: 2_000, max_depth: u32::MAX };
+
+/// The purposes of `criterion`, and `spec` with the terms they need.
+pub(crate) fn purposes(spec: &Model, criterion: Criterion) -> (PurposeSet, Model) {
     let mut own = spec.clone();
     let mut solver = Brute::new();
-    let limits = Limits { max_states: 2_000, max_depth: u32::MAX };
     let mut cx = Ctx::new(&mut own, &mut solver);
-    let set = coverage(&mut cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
-    (Cover::new(&set, rounds, Order::LongestFirst), own)
+    let set = coverage(&mut cx, criterion, LIMITS, &mut |_| ControlFlow::Continue(()));
+    (set, own)
 }

@@ -132,17 +132,17 @@ pub fn explore(
 ) -> Exploration {
     let initial = SymState::initial(cx);
     let mut search = Search::new(cx, config, initial);
-    let stop = search.run(cx, config, watch, &mut |_| false);
+    let stop = search.run(cx, config, watch, &mut |_, _| false);
     Exploration { graph: search.graph, stop, stats: search.stats }
 }
 
-/// Explores from `start` until a switch is taken that `is_wanted`: the last edge of the graph then takes
-/// it, and the search ends as [`StopReason::Stopped`].
+/// Explores from `start` until a switch is taken that `is_wanted`, which also hears whether that is beyond
+/// doubt: the last edge of the graph then takes it, and the search ends as [`StopReason::Stopped`].
 pub fn explore_until(
     cx: &mut Ctx<'_>,
     config: &ExploreConfig,
     start: SymState,
-    is_wanted: &mut dyn FnMut(SwitchId) -> bool,
+    is_wanted: &mut dyn FnMut(SwitchId, bool) -> bool,
 ) -> Exploration {
     let mut search = Search::new(cx, config, start);
     let stop = search.run(cx, config, &mut |_| ControlFlow::Continue(()), is_wanted);
@@ -180,7 +180,7 @@ impl Search {
         cx: &mut Ctx<'_>,
         config: &ExploreConfig,
         watch: &mut dyn FnMut(&Stats) -> ControlFlow<()>,
-        is_wanted: &mut dyn FnMut(SwitchId) -> bool,
+        is_wanted: &mut dyn FnMut(SwitchId, bool) -> bool,
     ) -> StopReason {
         while let Some(node) = self.next(config.order) {
             if self.graph.nodes[node].depth >= config.limits.max_depth {
@@ -210,7 +210,7 @@ impl Search {
         cx: &mut Ctx<'_>,
         node: NodeId,
         max_states: usize,
-        is_wanted: &mut dyn FnMut(SwitchId) -> bool,
+        is_wanted: &mut dyn FnMut(SwitchId, bool) -> bool,
     ) -> ControlFlow<StopReason> {
         self.stats.expanded += 1;
         let state = self.graph.nodes[node].clone();
@@ -224,7 +224,7 @@ impl Search {
                 Step::Refuted => self.stats.refuted += 1,
                 Step::Taken(next) => {
                     self.reach(cx, node, switch, next);
-                    if is_wanted(switch) {
+                    if is_wanted(switch, true) {
                         return ControlFlow::Break(StopReason::Stopped);
                     }
                 }
@@ -232,6 +232,9 @@ impl Search {
                     self.stats.doubtful += 1;
                     // A state that may not exist must not stand for others.
                     self.push(node, switch, next);
+                    if is_wanted(switch, false) {
+                        return ControlFlow::Break(StopReason::Stopped);
+                    }
                 }
             }
         }

@@ -33,6 +33,11 @@ pub trait Tester {
         None
     }
 
+    /// Leaves to others what is not the share of worker `worker` of `jobs`; called before the first run.
+    ///
+    /// A tester whose runs differ by their seeds has nothing to leave.
+    fn share(&mut self, _worker: usize, _jobs: usize) {}
+
     /// Whether no further run makes sense; most testers can always go on.
     fn is_done(&self) -> bool {
         false

@@ -2,6 +2,7 @@
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use ioxide_testgen::purpose::Criterion;
+use ioxide_testgen::tester::random;
 
 use super::{ModelArgs, SolverArgs};
 
@@ -41,7 +42,8 @@ pub struct Sut {
 /// Arguments of `test`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide test examples/brp/spec.iox --sut model:examples/brp/m3.iox\n  \
-    ioxide test examples/brp/spec.iox --sut 'stdio:ioxide sut examples/brp/spec.iox' --runs 10")]
+    ioxide test examples/brp/spec.iox --sut 'stdio:ioxide sut examples/brp/spec.iox' --runs 10\n  \
+    ioxide test examples/brp/spec.iox --sut model:examples/brp/m5.iox --tester tour --report runs")]
 pub struct Test {
     #[command(flatten)]
     pub model: ModelArgs,
@@ -69,9 +71,26 @@ pub struct Test {
     /// Milliseconds of silence that count as quiescence [default: that of the project file, else 100].
     #[arg(long, value_name = "MS")]
     pub quiescence_ms: Option<u64>,
+    /// How eager the random tester is to send where it could also look.
+    #[arg(long, value_enum, default_value_t)]
+    pub interaction: Interaction,
+    /// Judges only what is seen within this goal of the model (an observer that has not said miss, a path, a
+    /// place to reach).
+    #[arg(long, value_name = "GOAL")]
+    pub objective: Option<String>,
+    /// Tests this many instances of the system at once; each has its own process and `{port}`.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub jobs: usize,
     /// Goes on after a failing run.
     #[arg(long)]
     pub keep_going: bool,
+    /// Does not repeat first what failed before (`regressions.jsonl` of the `--report` directory).
+    #[arg(long)]
+    pub no_regressions: bool,
+    /// Leaves times out of the record, so that records can be compared byte by byte; a model played in
+    /// process has no times anyway.
+    #[arg(long)]
+    pub no_times: bool,
     /// Writes one record per run into this directory.
     #[arg(long, value_name = "DIR")]
     pub report: Option<String>,
@@ -135,6 +154,9 @@ pub struct Judge {
     /// Which run of a record, from 1; the first that failed if not given.
     #[arg(long, value_name = "N")]
     pub number: Option<u64>,
+    /// Judges only what is seen within this goal of the model.
+    #[arg(long, value_name = "GOAL")]
+    pub objective: Option<String>,
     /// Overrides a constant of the model.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
@@ -164,6 +186,25 @@ pub struct Purposes {
     pub json: bool,
     #[command(flatten)]
     pub solver: SolverArgs,
+}
+
+/// How eager a tester is to give an input where it could also look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Interaction {
+    /// One time in two.
+    #[default]
+    Fair,
+    /// Nine times in ten.
+    Eager,
+}
+
+impl From<Interaction> for random::Interaction {
+    fn from(interaction: Interaction) -> Self {
+        match interaction {
+            Interaction::Fair => Self::Fair,
+            Interaction::Eager => Self::InputEager,
+        }
+    }
 }
 
 /// What is to be covered.

@@ -3,6 +3,8 @@
 mod atm;
 mod brp;
 mod fsm;
+mod memory;
+mod online;
 mod scale;
 
 use crate::args::{Bench, BenchName};
@@ -14,6 +16,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         BenchName::Atm => atm::run(args),
         BenchName::Brp => brp::run(args),
         BenchName::Fsm => fsm::run(args),
+        BenchName::Online => online::run(args),
         BenchName::Scale => scale::run(args),
     }
 }

@@ -86,7 +86,7 @@ fn show_witness(
         writeln!(out, "  {mark} {:>3}  {}", at + 1, label.show(&spec.pool, &spec.sts))?;
     }
     let mut solver = solver::make(&args.solver)?;
-    let judged = judge(&mut Ctx::new(spec, &mut *solver), &witness.trace);
+    let judged = judge(&mut Ctx::new(spec, &mut *solver), &witness.trace, None);
     if let Some(told) = &judged.forbidden {
         explanation(told, out)?;
     }

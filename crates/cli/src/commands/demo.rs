@@ -15,7 +15,7 @@ use serde_json::json;
 use super::test::outcome_json;
 use crate::args::{Demo, SolverArgs};
 use crate::exit::{ExitStatus, Stop};
-use crate::session::{Session, Show};
+use crate::session::{Session, Show, Times};
 use crate::system::System;
 
 const SPEC: &str = include_str!("../../../../examples/brp/spec.iox");
@@ -78,10 +78,11 @@ fn test(args: &Demo, sut: &str, name: &str) -> Result<(CampaignConfig, CampaignO
     let session = Session {
         spec: model(SPEC)?,
         sut: System::Model(Box::new(model(sut)?)),
-        tester: &mut tester,
+        testers: vec![&mut tester],
         solver: &SolverArgs::default(),
         show: if args.json { Show::Nothing } else { Show::People },
         record: None,
+        times: Times::Told,
     };
     let outcome = session.run(&config)?;
     Ok((config, outcome))

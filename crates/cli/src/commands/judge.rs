@@ -12,7 +12,7 @@ use ioxide_symex::Ctx;
 use serde_json::json;
 
 use super::replay::{first_failing, numbered};
-use super::test::refuse_timed;
+use super::test::{objective, refuse_timed};
 use crate::args::Judge;
 use crate::exit::{ExitStatus, Stop};
 use crate::{load, record, solver};
@@ -29,14 +29,19 @@ pub fn run(args: &Judge) -> Result<ExitStatus, Stop> {
         return Err(Stop::new(ExitStatus::Nothing, format!("`{}` has no steps", args.trace)));
     }
     let mut solver = solver::make(&args.solver)?;
-    let judged = judge(&mut Ctx::new(&mut model, &mut *solver), &trace);
+    let objective = args.objective.as_deref().map(|name| objective(&model, name)).transpose()?;
+    let judged = judge(&mut Ctx::new(&mut model, &mut *solver), &trace, objective.as_ref());
     let mut out = io::stdout().lock();
     if args.json {
         show_json(&mut out, &judged)?;
     } else {
         show(&mut out, &model, &trace, &judged)?;
     }
-    Ok(if judged.forbidden.is_some() { ExitStatus::Failure } else { ExitStatus::Success })
+    Ok(match judged.forbidden {
+        None => ExitStatus::Success,
+        Some(_) if judged.is_outside => ExitStatus::Inconclusive,
+        Some(_) => ExitStatus::Failure,
+    })
 }
 
 /// The trace, from a record or from plain lines.
@@ -70,7 +75,12 @@ fn as_usage(stop: Stop) -> Stop {
 
 fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &Judged) -> io::Result<()> {
     if let Some(told) = &judged.forbidden {
-        writeln!(out, "FAIL at step {}", judged.steps)?;
+        match judged.is_outside {
+            false => writeln!(out, "FAIL at step {}", judged.steps)?,
+            true => {
+                writeln!(out, "INCONCLUSIVE: forbidden at step {}, but outside the objective", judged.steps)?
+            }
+        }
         let from = judged.steps.saturating_sub(LAST_STEPS);
         for (at, label) in trace.labels[..judged.steps].iter().enumerate().skip(from) {
             let mark = if at + 1 == judged.steps { "✗" } else { " " };
@@ -93,7 +103,11 @@ fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &Judged) -> 
 }
 
 fn show_json(out: &mut impl Write, judged: &Judged) -> Result<(), Stop> {
-    let verdict = if judged.forbidden.is_some() { "fail" } else { "pass" };
+    let verdict = match judged.forbidden {
+        None => "pass",
+        Some(_) if judged.is_outside => "inconclusive",
+        Some(_) => "fail",
+    };
     let told = judged.forbidden.as_ref().map(serde_json::to_value).transpose();
     let told = told.map_err(|error| Stop::new(ExitStatus::Internal, error.to_string()))?;
     let result = json!({

@@ -9,7 +9,7 @@ use ioxide_testgen::tester::replay::{Replay as Replayer, Unmentioned, plan_of};
 
 use crate::args::{Replay, Shrink};
 use crate::exit::{ExitStatus, Stop};
-use crate::session::{Session, Show, patience, status};
+use crate::session::{Session, Show, Times, patience, status};
 use crate::system::System;
 use crate::{load, machine, record};
 
@@ -57,7 +57,7 @@ fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&str>) -> R
     let config = CampaignConfig {
         seed: record::seed(&recorded, run).unwrap_or(0),
         run: RunConfig {
-            patience: patience(&sut, &args.sut, args.quiescence_ms)?.into(),
+            patience: sut.times(&spec, patience(&sut, &args.sut, args.quiescence_ms)?)?,
             ..RunConfig::default()
         },
         shrink,
@@ -67,8 +67,15 @@ fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&str>) -> R
         set,
         ..CampaignConfig::default()
     };
-    let session =
-        Session { spec, sut, tester: &mut tester, solver: &args.solver, show: Show::People, record: report };
+    let session = Session {
+        spec,
+        sut,
+        testers: vec![&mut tester],
+        solver: &args.solver,
+        show: Show::People,
+        record: report,
+        times: Times::Told,
+    };
     session.run(&config)
 }
 

@@ -3,25 +3,30 @@
 mod chosen;
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use ioxide_model::sts::Model;
-use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
+use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure, Regression};
+use ioxide_runner::objective::Objective;
 use ioxide_runner::run::RunConfig;
 use serde_json::{Value as Json, json};
 
 use self::chosen::Chosen;
 use crate::args::Test;
 use crate::exit::{ExitStatus, Stop};
-use crate::session::{Session, Show, patience, status};
+use crate::session::{Session, Show, Times, patience, status};
 use crate::system::System;
-use crate::{load, machine, seed};
+use crate::{load, machine, regressions, seed};
 
 /// Tests the system and says what was found.
 pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
     let (_, mut spec) = load::model(&args.model.file, &args.model.set)?;
     refuse_timed(&spec)?;
-    if args.runs == Some(0) || args.steps == 0 {
-        return Err(Stop::new(ExitStatus::Nothing, "nothing to run: `--runs` and `--steps` must be above 0"));
+    if args.runs == Some(0) || args.steps == 0 || args.jobs == 0 {
+        return Err(Stop::new(
+            ExitStatus::Nothing,
+            "nothing to run: `--runs`, `--steps` and `--jobs` must be above 0",
+        ));
     }
     if spec.sts.switches.is_empty() {
         return Err(Stop::new(ExitStatus::Nothing, "nothing to run: the model has no transitions"));
@@ -29,15 +34,13 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
     let sut = System::named(&args.sut)?;
     machine::know_outputs(&mut spec, &sut);
     let seed = args.seed.unwrap_or_else(seed::fresh);
-    let mut chosen = Chosen::named(args, &mut spec, seed)?;
+    let chosen = Chosen::named(args, &mut spec, seed)?;
     let config = CampaignConfig {
+        regressions: regressions(args, &spec)?,
         runs: chosen.runs(args),
         seed,
         on_failure: if args.keep_going { OnFailure::GoOn } else { OnFailure::Stop },
-        run: RunConfig {
-            patience: patience(&sut, &args.sut, args.quiescence_ms)?.into(),
-            ..RunConfig::default()
-        },
+        run: run_config(args, &spec, &sut)?,
         tester: format!("{} tester", args.tester),
         sut: args.sut.clone(),
         file: args.model.file.clone(),
@@ -45,15 +48,21 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         ..CampaignConfig::default()
     };
     let shown = spec.clone();
+    let mut workers = chosen.shared(args.jobs.max(1));
     let session = Session {
         spec,
         sut,
-        tester: chosen.tester(),
+        testers: workers.iter_mut().map(Chosen::tester).collect(),
         solver: &args.solver,
         show: if args.json { Show::Nothing } else { Show::People },
         record: args.report.as_deref(),
+        times: if args.no_times { Times::LeftOut } else { Times::Told },
     };
     let outcome = session.run(&config)?;
+    if let Some(folder) = &args.report {
+        regressions::add(folder, &shown, &config.regressions, &outcome.failures)?;
+    }
+    let chosen = Chosen::joined(workers).unwrap_or(chosen);
     let mut out = io::stdout().lock();
     if args.json {
         let mut result = outcome_json(&shown, &config, &outcome);
@@ -66,6 +75,42 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         }
     }
     Ok(status(&outcome))
+}
+
+/// The runs that failed before, if records are kept.
+fn regressions(args: &Test, spec: &Model) -> Result<Vec<Regression>, Stop> {
+    match &args.report {
+        Some(folder) if !args.no_regressions => regressions::read(folder, spec),
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn run_config(args: &Test, spec: &Model, sut: &System) -> Result<RunConfig, Stop> {
+    let default = patience(sut, &args.sut, args.quiescence_ms)?;
+    let objective = args.objective.as_deref().map(|name| objective(spec, name)).transpose()?;
+    Ok(RunConfig {
+        patience: sut.times(spec, default)?,
+        objective: objective.map(Arc::new),
+        ..RunConfig::default()
+    })
+}
+
+/// The goal `name` of the model as an observation objective.
+pub fn objective(spec: &Model, name: &str) -> Result<Objective, Stop> {
+    let named = spec.sts.goals.iter().find(|goal| *goal.name == *name);
+    let usable = spec.sts.goals.iter().filter(|goal| Objective::of(goal).is_some());
+    let names: Vec<String> = usable.map(|goal| format!("`{}`", goal.name)).collect();
+    let stop = match named {
+        Some(goal) => match Objective::of(goal) {
+            Some(objective) => return Ok(objective),
+            None => Stop::usage(format!("`{name}` is an invariant or a test, not an objective")),
+        },
+        None => Stop::usage(format!("the model has no goal `{name}`")),
+    };
+    Err(match names.is_empty() {
+        true => stop.help("write one: `purpose NAME { ... -> miss }`"),
+        false => stop.help(format!("there is {}", names.join(", "))),
+    })
 }
 
 /// Timed models are checked, shown and stepped through; running them needs clocks the runner does not have yet.
@@ -91,6 +136,8 @@ pub fn outcome_json(spec: &Model, config: &CampaignConfig, outcome: &CampaignOut
         .map(|failure| {
             json!({
                 "run": failure.id.run,
+                "signature": failure.signature,
+                "runs": failure.runs,
                 "seed": failure.id.seed,
                 "trace": labels(&failure.trace),
                 "reproduced": failure.reproduced,

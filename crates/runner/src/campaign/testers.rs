@@ -1,11 +1,9 @@
 //! The testers on whole campaigns: what they cover, what they find, what they say.
 
-use std::ops::ControlFlow;
-
 use ioxide_model::sts::Model;
 use ioxide_smt::brute::Brute;
-use ioxide_symex::{Ctx, Limits};
-use ioxide_testgen::purpose::{Criterion, PurposeSet, coverage, of_goal};
+use ioxide_symex::Ctx;
+use ioxide_testgen::purpose::{Criterion, PurposeSet, of_goal};
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
 use ioxide_testgen::tester::script::Scripted;
@@ -14,18 +12,7 @@ use ioxide_testgen::tester::tour::Tour;
 use super::tests::many;
 use super::{CampaignConfig, CampaignOutcome, Counts, OnFailure};
 use crate::event::{Event, EventKind};
-use crate::samples::{VENDING, example, model, test_by};
-
-const LIMITS: Limits = Limits { max_states: 2_000, max_depth: u32::MAX };
-
-/// The purposes of `criterion`, and `spec` with the terms they need.
-fn purposes(spec: &Model, criterion: Criterion) -> (PurposeSet, Model) {
-    let mut own = spec.clone();
-    let mut solver = Brute::new();
-    let mut cx = Ctx::new(&mut own, &mut solver);
-    let set = coverage(&mut cx, criterion, LIMITS, &mut |_| ControlFlow::Continue(()));
-    (set, own)
-}
+use crate::samples::{LIMITS, VENDING, example, model, purposes, test_by};
 
 fn tested(
     spec: &Model,
@@ -55,8 +42,9 @@ fn a_tour_of_locations_is_shorter_than_one_of_switches() {
     let steps = |criterion| {
         let (set, spec) = purposes(&spec, criterion);
         let mut tour = Tour::new(&set, Rounds::Bounded(1), LIMITS);
-        let (_, outcome) = tested(&spec, &spec, &mut tour, &many(100, 1));
-        assert_eq!((outcome.counts.passed, tour.covered().len()), (1, set.total));
+        let (events, outcome) = tested(&spec, &spec, &mut tour, &many(100, 1));
+        let counts = (outcome.counts.passed, tour.covered().len());
+        assert_eq!(counts, (1, set.total), "{:#?}", verdicts(&events));
         outcome.steps
     };
     assert!(steps(Criterion::Locations) < steps(Criterion::Switches));

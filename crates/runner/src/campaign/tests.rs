@@ -219,8 +219,9 @@ fn workers_share_the_runs_and_every_run_is_what_it_would_be_alone() {
     let steps: usize = (0..9).map(|run| record.trace(&spec, run).unwrap().len()).sum();
     assert_eq!(steps as u64, outcome.steps);
     let first = outcome.failures[0].id.run;
-    let judged =
-        with_cx(spec.clone(), |mut cx| crate::judge::judge(&mut cx, &record.trace(&spec, first).unwrap()));
+    let judged = with_cx(spec.clone(), |mut cx| {
+        crate::judge::judge(&mut cx, &record.trace(&spec, first).unwrap(), None)
+    });
     assert!(judged.forbidden.is_some());
 }
 
@@ -307,8 +308,10 @@ fn a_system_behind_a_socket_is_tested_like_any_other() {
         let connection = Connection { seed: Some(9), ..Connection::default() };
         let mut adapter = TcpAdapter::connect(&address, Arc::new(spec.clone()), connection).unwrap();
         let config = CampaignConfig { runs: 30, seed: 2, ..CampaignConfig::default() };
-        let config =
-            CampaignConfig { run: RunConfig { patience: Duration::from_millis(25).into(), ..config.run }, ..config };
+        let config = CampaignConfig {
+            run: RunConfig { patience: Duration::from_millis(25).into(), ..config.run.clone() },
+            ..config
+        };
         with_cx(spec.clone(), |mut cx| {
             let stop = AtomicBool::new(false);
             let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };

@@ -13,7 +13,7 @@ use ioxide_testgen::tester::cover::Rounds;
 use super::*;
 use crate::campaign::CampaignConfig;
 use crate::reporter::Silent;
-use crate::samples::{cover, model, test, test_by, test_into};
+use crate::samples::{cover, model, test, test_by, test_into, tour};
 
 #[test]
 fn input_enabled_models_never_fail_against_themselves() {
@@ -80,7 +80,61 @@ fn purposes_never_fail_a_system_that_conforms() {
         }
     }
     assert!(conforming > 150 && passed > 500 && missed > 50, "{conforming} {passed} {missed}");
-    assert!(2 * found > wrong, "purposes find {found} of {wrong} wrong systems");
+    assert!(5 * found > 2 * wrong, "purposes find {found} of {wrong} wrong systems");
+}
+
+/// Runs of the campaign below unless `IOXIDE_RUNS` says otherwise.
+const RUNS: u64 = 4_000;
+
+/// Every tester against random systems, right and wrong: no failure of a right one, and every failure is
+/// a trace of the system that the specification forbids with its last label and not before.
+#[test]
+fn no_tester_fails_a_system_that_conforms() {
+    let wanted = std::env::var("IOXIDE_RUNS").ok().and_then(|text| text.parse().ok()).unwrap_or(RUNS);
+    let (mut runs, mut right, mut wrong, mut found) = (0, 0, 0, 0);
+    for seed in 1_000.. {
+        let recipe = Recipe::random(seed);
+        let sut = [recipe.clone(), recipe.mutated(seed), recipe.mutated(seed).mutated(seed + 1)];
+        let (spec, sut) = (model(&recipe.text()), model(&sut[seed as usize % 3].text()));
+        let is_right = conforms(&sut, &spec);
+        let (mut tester, spec) = any_tester(&spec, seed);
+        let config = CampaignConfig { runs: 10, seed, replays: 0, shrink: None, ..CampaignConfig::default() };
+        let outcome = test_by(&spec, &sut, &mut *tester, &config, &mut Silent).unwrap();
+        assert_eq!(outcome.counts.errors, 0, "{:?}", outcome.error);
+        for failure in &outcome.failures {
+            assert!(!is_right, "seed {seed}: a conforming system failed");
+            let before = failure.trace.labels[..failure.trace.len() - 1].iter().cloned().collect();
+            assert!(allows(&sut, &failure.trace) && !allows(&spec, &failure.trace) && allows(&spec, &before));
+        }
+        runs += outcome.counts.total();
+        right += u64::from(is_right);
+        wrong += u64::from(!is_right);
+        found += u64::from(!outcome.failures.is_empty());
+        if runs >= wanted {
+            break;
+        }
+    }
+    println!("{runs} runs, {right} conforming systems, {found} of {wrong} wrong ones found");
+    assert!(right > 50 && wrong > 50, "{right} {wrong}");
+    assert!(2 * found > wrong, "{found} of {wrong} wrong systems were found");
+}
+
+/// One of the testers, and `spec` with the terms it needs.
+fn any_tester(spec: &Model, seed: u64) -> (Box<dyn Tester>, Model) {
+    use ioxide_testgen::tester::random::{Interaction, Random, RandomConfig};
+    let random = |interaction| Box::new(Random::new(RandomConfig { steps: 25, interaction }, seed));
+    match seed / 3 % 4 {
+        0 => (random(Interaction::Fair), spec.clone()),
+        1 => (random(Interaction::InputEager), spec.clone()),
+        2 => {
+            let (tester, spec) = cover(spec, Rounds::Endless);
+            (Box::new(tester), spec)
+        }
+        _ => {
+            let (tester, spec) = tour(spec, Rounds::Endless);
+            (Box::new(tester), spec)
+        }
+    }
 }
 
 /// Whether every output and silence of `sut` is allowed by `spec`, after every trace of `spec`.

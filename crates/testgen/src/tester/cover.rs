@@ -130,6 +130,18 @@ impl Cover {
         &self.liberal
     }
 
+    /// Adds what another worker did with its share.
+    pub fn absorb(&mut self, other: &Self) {
+        for (mine, theirs) in self.tally.iter_mut().zip(&other.tally) {
+            mine.runs += theirs.runs;
+            mine.passed += theirs.passed;
+            mine.missed += theirs.missed;
+            mine.reason = mine.reason.take().or_else(|| theirs.reason.clone());
+        }
+        self.conservative.extend(&other.conservative);
+        self.liberal.extend(&other.liberal);
+    }
+
     /// The purpose of the next run; a new round begins where the last one is over.
     fn take_turn(&mut self) -> Option<usize> {
         if self.queue.is_empty() && self.goes_on() {
@@ -263,7 +275,12 @@ impl Tester for Cover {
         Move::Stop(self.verdict())
     }
 
+    fn share(&mut self, worker: usize, jobs: usize) {
+        let mine = self.order.iter().enumerate().filter(|(at, _)| at % jobs.max(1) == worker);
+        self.order = mine.map(|(_, &purpose)| purpose).collect();
+    }
+
     fn is_done(&self) -> bool {
-        self.testers.is_empty() || self.queue.is_empty() && !self.goes_on()
+        self.order.is_empty() || self.queue.is_empty() && !self.goes_on()
     }
 }

@@ -56,6 +56,7 @@ impl Default for RandomConfig {
 }
 
 /// Walks at random.
+#[derive(Clone, Debug)]
 pub struct Random {
     config: RandomConfig,
     rng: ChaCha8Rng,

@@ -35,7 +35,7 @@ struct Script {
 }
 
 /// Executes written tests, one per run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Scripted {
     scripts: Vec<Script>,
     rng: ChaCha8Rng,
@@ -46,7 +46,7 @@ pub struct Scripted {
     progress: Progress,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Progress {
     /// Steps done.
     at: usize,
@@ -264,6 +264,14 @@ impl Tester for Scripted {
             Some(TestStepKind::Expect(..) | TestStepKind::Quiet(None)) => Move::Observe,
             Some(TestStepKind::Quiet(Some(seconds))) => Move::ObserveFor(duration(&seconds)),
         }
+    }
+
+    fn share(&mut self, worker: usize, jobs: usize) {
+        let mut at = 0;
+        self.scripts.retain(|_| {
+            at += 1;
+            (at - 1) % jobs.max(1) == worker
+        });
     }
 
     fn is_done(&self) -> bool {

@@ -155,10 +155,10 @@ impl SuiteTester {
         Self { tests, wait, rounds: rounds.max(1), share: (0, 1), started, progress, run }
     }
 
-    /// The tester of worker `worker` of `of`, which does every `of`-th run.
-    #[must_use]
-    pub fn share(self, worker: usize, of: usize) -> Self {
-        Self { share: (worker, of.max(1)), ..self }
+    /// Adds what another worker did with its share.
+    pub fn absorb(&mut self, other: &Self) {
+        self.progress.finished += other.progress.finished;
+        self.progress.left_out += other.progress.left_out;
     }
 
     /// How many runs the suite takes, those of other workers included.
@@ -266,6 +266,10 @@ impl Tester for SuiteTester {
     fn start(&mut self, _seed: u64) {
         self.started += 1;
         self.run = Run::default();
+    }
+
+    fn share(&mut self, worker: usize, jobs: usize) {
+        self.share = (worker, jobs.max(1));
     }
 
     fn goal(&self) -> Option<String> {

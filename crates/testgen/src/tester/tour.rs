@@ -26,7 +26,11 @@ use crate::purpose::{Criterion, Item, Purpose, PurposeSet};
 /// Paths in a row that cover nothing new before a run ends.
 const MAX_IDLE: usize = 10;
 
+/// Paths tried to something new.
+const MAX_PATHS: usize = 8;
+
 /// Covers everything in as few runs as it can.
+#[derive(Clone, Debug)]
 pub struct Tour {
     criterion: Criterion,
     /// Everything a purpose exists for.
@@ -45,7 +49,7 @@ pub struct Tour {
 }
 
 /// A run under way.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct Run {
     plan: Option<PurposeGuided>,
     /// The monitor before the labels not yet taken into account.
@@ -82,6 +86,11 @@ impl Tour {
         &self.ever
     }
 
+    /// Adds what another worker did with its share.
+    pub fn absorb(&mut self, other: &Self) {
+        self.ever.extend(&other.ever);
+    }
+
     /// Counts what the labels since the last move have covered.
     fn catch_up(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) {
         let mut before = self.run.before.take().unwrap_or_else(|| After::new(cx));
@@ -110,22 +119,36 @@ impl Tour {
     /// The way to something new, if there is one.
     fn plan(&mut self, cx: &mut Ctx<'_>, after: &After, seen: usize) -> Option<PurposeGuided> {
         let start = here(cx, after)?;
-        let (path, name) = self.nearest(cx, &start)?;
-        let (purpose, _) = Purpose::with_state(cx, name, start, &path).ok()?;
+        let certain = (0..MAX_PATHS).map(|others| (others, true));
+        let purpose = certain.chain([(0, false)]).find_map(|(others, is_certain)| {
+            let (path, name) = self.nearest(cx, &start, others, is_certain)?;
+            Some(Purpose::with_state(cx, name, start.clone(), &path).ok()?.0)
+        })?;
         self.run.paths += 1;
         let seed = self.seed.wrapping_add(self.run.paths);
         Some(PurposeGuided::new(purpose, seed).from_here(seen, self.round))
     }
 
-    /// The shortest path from `start` that covers something new.
-    fn nearest(&self, cx: &mut Ctx<'_>, start: &SymState) -> Option<(Vec<SwitchId>, String)> {
+    /// The shortest path from `start` that covers something new, after `others`: where states were merged
+    /// the way found to one of them need not be a way to all it stands for.
+    fn nearest(
+        &self,
+        cx: &mut Ctx<'_>,
+        start: &SymState,
+        mut others: usize,
+        is_certain: bool,
+    ) -> Option<(Vec<SwitchId>, String)> {
         let sts = cx.sts;
-        let is_new = |switch| {
+        let mut is_new = |switch, beyond_doubt| {
             let item = self.criterion.covered_by(sts, switch);
-            self.goals.contains(&item) && !self.covered.contains(&item)
+            let is_new =
+                self.goals.contains(&item) && !self.covered.contains(&item) && (beyond_doubt || !is_certain);
+            let is_other = is_new && others > 0;
+            others -= usize::from(is_other);
+            is_new && !is_other
         };
         let config = ExploreConfig { limits: self.limits, ..ExploreConfig::default() };
-        let found = explore_until(cx, &config, start.clone(), &mut |switch| is_new(switch));
+        let found = explore_until(cx, &config, start.clone(), &mut is_new);
         if found.stop != StopReason::Stopped {
             return None;
         }
@@ -197,6 +220,14 @@ impl Tester for Tour {
         self.note(Item::Location(cx.sts.initial));
         self.catch_up(cx, after, history);
         self.advance(cx, after, history)
+    }
+
+    fn share(&mut self, worker: usize, jobs: usize) {
+        let mut at = 0;
+        self.goals.retain(|_| {
+            at += 1;
+            (at - 1) % jobs.max(1) == worker
+        });
     }
 
     fn is_done(&self) -> bool {

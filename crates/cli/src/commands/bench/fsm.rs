@@ -6,7 +6,7 @@
 //! and 2 extra states unless the suite would be out of proportion, which the row then says.
 
 mod machines;
-mod memory;
+
 mod pairs;
 
 use std::io::{self, Write};
@@ -16,6 +16,7 @@ use ioxide_fsm::mealy::Spec;
 use ioxide_fsm::suite::{Method, Size};
 use serde_json::{Value as Json, json};
 
+use super::memory;
 use crate::args::Bench;
 use crate::exit::{ExitStatus, Stop};
 use crate::progress::Progress;

@@ -28,6 +28,7 @@ const ROUNDS: usize = 5;
 const RUNS: u64 = 10;
 
 /// Who decides the moves.
+#[derive(Clone)]
 pub enum Chosen {
     Random(Box<Random>),
     Cover(Box<Cover>, Box<PurposeSet>),
@@ -56,7 +57,7 @@ impl Chosen {
         }
         match args.tester.as_str() {
             "random" => {
-                let config = RandomConfig { steps: args.steps, ..RandomConfig::default() };
+                let config = RandomConfig { steps: args.steps, interaction: args.interaction.into() };
                 Ok(Self::Random(Box::new(Random::new(config, seed))))
             }
             "cover" => {
@@ -92,7 +93,31 @@ impl Chosen {
         })
     }
 
-    pub fn tester(&mut self) -> &mut dyn Tester {
+    /// One tester for each of `jobs` workers, which share the work.
+    pub fn shared(&self, jobs: usize) -> Vec<Self> {
+        let share = |worker| {
+            let mut own = self.clone();
+            own.tester().share(worker, jobs);
+            own
+        };
+        (0..jobs).map(share).collect()
+    }
+
+    /// What the workers did, together.
+    pub fn joined(workers: Vec<Self>) -> Option<Self> {
+        let join = |mut one: Self, other: Self| {
+            match (&mut one, other) {
+                (Self::Cover(mine, _), Self::Cover(theirs, _)) => mine.absorb(&theirs),
+                (Self::Tour(mine, _), Self::Tour(theirs, _)) => mine.absorb(&theirs),
+                (Self::Suite(mine), Self::Suite(theirs)) => mine.absorb(&theirs),
+                _ => (),
+            }
+            one
+        };
+        workers.into_iter().reduce(join)
+    }
+
+    pub fn tester(&mut self) -> &mut (dyn Tester + Send) {
         match self {
             Self::Random(tester) => &mut **tester,
             Self::Cover(tester, _) => &mut **tester,

@@ -104,10 +104,10 @@ fn a_suite_is_repeated_and_shared() {
     let tester = SuiteTester::new(suite, Wait::Quiescence, 3);
     assert_eq!(tester.runs(), 9);
     assert_eq!(run(tester.clone()), 9);
-    let shares: Vec<usize> = (0..4).map(|worker| run(tester.clone().share(worker, 4))).collect();
+    let shares: Vec<usize> = (0..4).map(|worker| run(shared(&tester, worker, 4))).collect();
     assert_eq!(shares, [3, 2, 2, 2]);
     let mut goals = Vec::new();
-    let mut second = tester.share(1, 2);
+    let mut second = shared(&tester, 1, 2);
     while !second.is_done() {
         second.start(0);
         goals.push(second.goal().unwrap());
@@ -134,4 +134,10 @@ fn what_the_model_says_first_is_awaited() {
         let quiet = if wait == Wait::Quiescence { " δ" } else { "" };
         assert_eq!(traces(&mut tester, &text, false), [format!("!z{quiet} ?b δ")]);
     }
+}
+
+fn shared(tester: &SuiteTester, worker: usize, jobs: usize) -> SuiteTester {
+    let mut own = tester.clone();
+    own.share(worker, jobs);
+    own
 }

@@ -1,0 +1,236 @@
+//! Steps per second over loopback TCP, beside a bare echo client in the same run.
+//!
+//! The system under test answers every `ping(n)` with `pong(n)` at once and does nothing else,
+//! so what is measured is the tool: choose, encode, send, decode, judge, tell, record. The echo
+//! client sends a line of the same length and waits for it. Both sides of both run in threads
+//! of this process. An exchange is two steps, an input and an output; it costs one round trip.
+
+use std::fs;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::Instant;
+
+use ioxide_lang::{Options, load};
+use ioxide_model::label::Label;
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_model::trace::Trace;
+use ioxide_model::value::Value;
+use ioxide_runner::adapter::Connection;
+use ioxide_runner::adapter::tcp::TcpAdapter;
+use ioxide_runner::campaign::{CampaignConfig, campaign};
+use ioxide_runner::clock::Monotonic;
+use ioxide_runner::protocol::{Hello, Message, Output, Ready, Sent, VERSION};
+use ioxide_runner::record::Recorder;
+use ioxide_runner::reporter::Teller;
+use ioxide_runner::run::{Bench as Workbench, RunConfig};
+use ioxide_symex::{After, Ctx};
+use ioxide_testgen::tester::{Move, Stop as End, Tester};
+use serde_json::json;
+
+use super::memory;
+use crate::args::Bench;
+use crate::exit::{ExitStatus, Stop};
+use crate::progress::Progress;
+use crate::solver;
+
+const MODEL: &str = "
+model Echo {
+    input ping(n: int)
+    output pong(n: int)
+    var last: int = 0
+    state idle { ask: on ping { last = n } -> busy }
+    state busy { answer: emit pong(n: last) -> idle }
+}";
+/// Times both are measured, in turn.
+const ROUNDS: usize = 7;
+/// Exchanges in one round.
+const EXCHANGES: usize = 5_000;
+/// Exchanges of the long runs whose memory is compared.
+const SHORT_RUN: usize = 50_000;
+const LONG_RUN: usize = 500_000;
+
+/// Measures and shows the figures.
+pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+    let (echo, sut) = (serve(echo)?, serve(pong)?);
+    let mut progress = Progress::new();
+    let mut rounds = Vec::new();
+    for round in 0..ROUNDS {
+        let bare = EXCHANGES as f64 / bare(echo)?;
+        let tool = 2.0 * EXCHANGES as f64 / tested(args, sut, EXCHANGES)?;
+        progress.tick(|| format!("round {round}: {bare:.0} round trips, {tool:.0} steps a second"));
+        rounds.push((bare, tool));
+    }
+    let short = peak(args, sut, SHORT_RUN)?;
+    let long = peak(args, sut, LONG_RUN)?;
+    let bare = median(rounds.iter().map(|round| round.0).collect());
+    let tool = median(rounds.iter().map(|round| round.1).collect());
+    let share = median(rounds.iter().map(|(bare, tool)| tool / bare).collect());
+    let exchanges = median(rounds.iter().map(|(bare, tool)| tool / 2.0 / bare).collect());
+    let mut out = io::stdout().lock();
+    if args.json {
+        let result = json!({
+            "version": 1, "bench": "online", "rounds": ROUNDS, "round_trips_per_second": bare,
+            "steps_per_second": tool, "steps_per_round_trip": share, "exchanges_per_round_trip": exchanges,
+            "memory_kb": { "steps_100000": short, "steps_1000000": long },
+        });
+        writeln!(out, "{result}")?;
+        return Ok(ExitStatus::Success);
+    }
+    writeln!(out, "bare echo client:      {bare:>9.0} round trips a second")?;
+    writeln!(out, "ioxide, all recorded:  {tool:>9.0} steps a second")?;
+    writeln!(out, "steps per round trip:  {share:>9.2}")?;
+    writeln!(out, "exchanges (an input and its answer) per round trip: {exchanges:.2}")?;
+    if let (Some(short), Some(long)) = (short, long) {
+        writeln!(out, "peak memory of one run: {short} kB with 100,000 steps, {long} kB with 1,000,000")?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// The middle one.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// The most memory a run of this many exchanges takes.
+fn peak(args: &Bench, sut: SocketAddr, exchanges: usize) -> Result<Option<u64>, Stop> {
+    memory::forget_peak();
+    tested(args, sut, exchanges)?;
+    Ok(memory::peak_kb())
+}
+
+/// Seconds for the exchanges of a bare client.
+fn bare(address: SocketAddr) -> Result<f64, Stop> {
+    let stream = TcpStream::connect(address)?;
+    stream.set_nodelay(true)?;
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut writer = stream;
+    let mut line = String::new();
+    let start = Instant::now();
+    for n in 0..EXCHANGES {
+        let sent = format!("{{\"type\":\"input\",\"id\":{n},\"label\":\"ping\",\"args\":{{\"n\":{n}}}}}\n");
+        writer.write_all(sent.as_bytes())?;
+        line.clear();
+        reader.read_line(&mut line)?;
+    }
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// Seconds for a campaign of one run, recorded to a file that is thrown away.
+fn tested(args: &Bench, address: SocketAddr, exchanges: usize) -> Result<f64, Stop> {
+    let mut spec = model()?;
+    let mut solver = solver::make(&args.solver)?;
+    let trouble = |error| Stop::new(ExitStatus::Infrastructure, format!("{error}"));
+    let interface = Arc::new(spec.clone());
+    let mut adapter =
+        TcpAdapter::connect(&address.to_string(), interface, Connection::default()).map_err(trouble)?;
+    let mut tester = Pings { left: exchanges, n: 0 };
+    let stop = AtomicBool::new(false);
+    let mut cx = Ctx::new(&mut spec, &mut *solver);
+    let mut bench = Workbench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let path = std::env::temp_dir().join(format!("ioxide-bench-{}.jsonl", std::process::id()));
+    let mut recorder = Recorder::new(BufWriter::new(fs::File::create(&path)?))?;
+    let mut clock = Monotonic::start();
+    let teller = Teller::new(&mut recorder, &mut clock);
+    let run = RunConfig { max_steps: usize::MAX, ..RunConfig::default() };
+    let config = CampaignConfig { run, ..CampaignConfig::default() };
+    let start = Instant::now();
+    let outcome = campaign(&mut bench, &mut tester, &config, &teller)?;
+    let seconds = start.elapsed().as_secs_f64();
+    fs::remove_file(&path)?;
+    match outcome.counts.passed {
+        1 => Ok(seconds),
+        _ => Err(Stop::new(ExitStatus::Inconclusive, "the measured run did not pass")),
+    }
+}
+
+fn model() -> Result<Model, Stop> {
+    let mut sources = Sources::new();
+    let file = sources.add("echo.iox", MODEL);
+    let loaded = load(&sources, file, &Options::default());
+    loaded.model.ok_or_else(|| Stop::new(ExitStatus::Internal, "the model of the measurement does not load"))
+}
+
+/// Sends `ping` with ever another value and looks for the answer.
+struct Pings {
+    left: usize,
+    n: i64,
+}
+
+impl Tester for Pings {
+    fn start(&mut self, _seed: u64) {}
+
+    fn next(&mut self, cx: &mut Ctx<'_>, _after: &After, history: &Trace) -> Move {
+        if matches!(history.labels.last(), Some(Label::Input(..))) {
+            return Move::Observe;
+        }
+        if self.left == 0 {
+            return Move::Stop(End::GoalMet("all exchanges were done".into()));
+        }
+        self.left -= 1;
+        self.n += 1;
+        let ping =
+            cx.sts.gate_named("ping").and_then(|gate| Label::message(cx.sts, gate, vec![Value::int(self.n)]));
+        ping.map_or(Move::Stop(End::GoalMissed("the model has no ping".into())), Move::Stimulate)
+    }
+}
+
+/// A server on a free port; every connection gets a thread that serves it until it ends.
+fn serve(service: fn(TcpStream) -> io::Result<()>) -> io::Result<SocketAddr> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let address = listener.local_addr()?;
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            // A client that hangs up ends its service, nothing else.
+            thread::spawn(move || service(stream));
+        }
+    });
+    Ok(address)
+}
+
+/// Every line comes back.
+fn echo(stream: TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut writer = stream;
+    let mut line = String::new();
+    while reader.read_line(&mut line)? > 0 {
+        writer.write_all(line.as_bytes())?;
+        line.clear();
+    }
+    Ok(())
+}
+
+/// Speaks the adapter protocol: every ping is answered by a pong.
+fn pong(stream: TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut writer = stream;
+    let mut say = |messages: &[Message]| {
+        let mut text = String::new();
+        for message in messages {
+            text += &serde_json::to_string(message)?;
+            text.push('\n');
+        }
+        writer.write_all(text.as_bytes())
+    };
+    say(&[Message::Hello(Hello { protocol: VERSION, name: "pong".into(), ..Hello::default() })])?;
+    let mut line = String::new();
+    while reader.read_line(&mut line)? > 0 {
+        match Message::from_line(&line) {
+            Ok(Message::Configure(_) | Message::Reset(_)) => say(&[Message::Ready(Ready {})])?,
+            Ok(Message::Input(input)) => say(&[
+                Message::Sent(Sent { id: input.id, time_ns: None, raw: None }),
+                Message::Output(Output { label: "pong".into(), args: input.args, time_ns: None, raw: None }),
+            ])?,
+            Ok(_) => (),
+            Err(_) => return Ok(()),
+        }
+        line.clear();
+    }
+    Ok(())
+}
