@@ -63,7 +63,7 @@ impl fmt::Display for PathError {
 }
 
 /// Steps tried before the search ends.
-const MAX_TRIED: usize = 20_000;
+const MAX_TRIED: usize = 5_000;
 
 /// Reads a list of words as waypoints: labels of switches first, then messages, then states.
 ///

@@ -1,10 +1,15 @@
 //! What the tests of cases share.
 
+#![expect(clippy::allow_attributes, reason = "not every test uses everything here")]
+#![allow(dead_code, reason = "not every test uses everything here")]
+
 use std::path::Path;
 
 use ioxide_lang::{Options, load};
+use ioxide_model::number::{Int, Rational};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, Sts, SwitchId};
+use ioxide_model::value::Value;
 use ioxide_smt::stack::{Config, Stack, stack};
 
 /// The model in `text`, which must have no error.
@@ -15,11 +20,23 @@ pub fn named(name: &str, text: &str) -> Model {
     loaded.model.unwrap_or_else(|| panic!("{name}: {:?}\n{text}", loaded.diagnostics))
 }
 
+/// The text of a model that ships with the project.
+pub fn text_of(name: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+    std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
 /// A model that ships with the project.
 pub fn example(name: &str) -> Model {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
-    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    named(name, &text)
+    named(name, &text_of(name))
+}
+
+/// The ATM that takes the answer of the bank only as long as it waits for it.
+pub fn atm_guarded() -> Model {
+    let text = text_of("atm/atm.iox");
+    let guarded = text.replacen("tr3: on Auth", "tr3: on Auth when wclock < patience", 1);
+    assert_ne!(text, guarded);
+    named("guarded.iox", &guarded)
 }
 
 /// The switches with these labels.
@@ -30,4 +47,14 @@ pub fn path(sts: &Sts, labels: &str) -> Vec<SwitchId> {
 /// The solver people have.
 pub fn solver() -> Stack {
     stack(&Config::default())
+}
+
+/// So many tenths of a second.
+pub fn seconds(tenths: i64) -> Rational {
+    Rational::new(Int::from(tenths), Int::from(10)).unwrap_or(Rational::ZERO)
+}
+
+/// Integer values.
+pub fn integers(numbers: &[i64]) -> Vec<Value> {
+    numbers.iter().map(|&n| Value::int(n)).collect()
 }

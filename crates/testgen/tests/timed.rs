@@ -1,0 +1,175 @@
+//! Cases of random small timed models against enumeration in discrete time, and on conforming runs.
+//!
+//! Guards compare clocks with whole numbers, not strictly, and everything happens at multiples of half a
+//! second: then whatever can happen at some real instant can happen at such a multiple, and enumeration is
+//! exact. Data and the value unknown at start have three values each. `IOXIDE_CASES` sets how many models.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+#[path = "case/common.rs"]
+mod common;
+#[path = "timed/oracle.rs"]
+mod oracle;
+#[path = "timed/random.rs"]
+mod random;
+
+use common::{named, seconds, solver};
+use ioxide_model::sts::{GateKind, Model, SwitchId};
+use ioxide_symex::{Ctx, along};
+use ioxide_testgen::case::{
+    Case, CaseConfig, CaseError, CaseVerdict, Event, Execution, Moved, Timeout, generate,
+};
+use oracle::{Expected, Oracle};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// The time-out in tenths of a second.
+const TIMEOUT: i64 = 40;
+
+fn n_models() -> u64 {
+    std::env::var("IOXIDE_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(150)
+}
+
+/// What became of a random model.
+enum Made {
+    Case(Model, Vec<SwitchId>, Box<Case>),
+    Ambiguous(Model, Vec<SwitchId>, usize, SwitchId),
+}
+
+/// A random model with a path that can be followed and ends with an output, and its case.
+fn made(seed: u64) -> Option<Made> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut model = named("random.iox", &random::text(&mut rng));
+    let path = random::path(&mut rng, &model)?;
+    let mut solver = solver();
+    let mut cx = Ctx::new(&mut model, &mut solver);
+    along(&mut cx, &path).ok()?;
+    let config = CaseConfig { timeout: Timeout::Fixed(seconds(TIMEOUT)), ..CaseConfig::default() };
+    match generate(&mut cx, &path, &config) {
+        Ok(case) => Some(Made::Case(model, path, Box::new(case))),
+        Err(CaseError::NotDeterministic { step, other, .. }) => {
+            Some(Made::Ambiguous(model, path, step, other))
+        }
+        Err(error) => panic!("seed {seed}: {error:?}"),
+    }
+}
+
+#[test]
+fn every_event_takes_the_arc_that_enumeration_expects() {
+    let (mut cases, mut events, mut ambiguous) = (0, 0, 0);
+    let mut seen = [0usize; 9];
+    for seed in 0..n_models() {
+        match made(seed) {
+            None => (),
+            Some(Made::Ambiguous(model, path, step, other)) => {
+                ambiguous += 1;
+                let oracle = Oracle::new(&model, &path, TIMEOUT);
+                assert!(oracle.has_common_trace(step, other), "seed {seed}");
+            }
+            Some(Made::Case(mut model, path, case)) => {
+                cases += 1;
+                for walk in 0..6 {
+                    events += compare(seed * 100 + walk, &mut model, &path, &case, &mut seen);
+                }
+            }
+        }
+    }
+    println!("{cases} cases, {ambiguous} ambiguous, {events} events, by outcome {seen:?}");
+    assert!(cases >= n_models() / 5 && events >= 5 * cases);
+    // Every outcome was met: the comparison is not empty anywhere.
+    assert!(n_models() < 150 || seen.iter().all(|&count| count > 0), "{seen:?}");
+}
+
+/// Walks along the path and compares every possible event on the way; how many.
+fn compare(seed: u64, model: &mut Model, path: &[SwitchId], case: &Case, seen: &mut [usize; 9]) -> u64 {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let copy = model.clone();
+    let mut oracle = Oracle::new(&copy, path, TIMEOUT);
+    let mut solver = solver();
+    let mut cx = Ctx::new(model, &mut solver);
+    let mut execution = Execution::new(case, &seconds(TIMEOUT));
+    let mut events = 0;
+    loop {
+        let mut onwards = Vec::new();
+        for (delay, event) in oracle.events() {
+            let expected = oracle.expected(delay, &event);
+            let mut copy = execution.clone();
+            let moved = copy.observe(&mut cx, &seconds(delay), &event);
+            assert_eq!(outcome(&moved), expected, "seed {seed}: {delay} {event:?}\n{}", cx.sts.name);
+            events += 1;
+            seen[expected as usize] += 1;
+            if expected == Expected::Onwards {
+                onwards.push((delay, event));
+            }
+        }
+        // The last step of the path ends the case, and a state may be a dead end for this prefix.
+        let Some(choice) = onwards.len().checked_sub(1).map(|last| rng.random_range(0..=last)) else {
+            return events;
+        };
+        let (delay, event) = onwards.swap_remove(choice);
+        execution.observe(&mut cx, &seconds(delay), &event);
+        oracle.advance(delay, &event);
+    }
+}
+
+fn outcome(moved: &Moved) -> Expected {
+    match moved {
+        Moved::To(_) => Expected::Onwards,
+        Moved::Nowhere => Expected::Nowhere,
+        Moved::Ended(verdict, _) => match verdict {
+            CaseVerdict::Pass => Expected::Pass,
+            CaseVerdict::IncOffPath => Expected::OffPath,
+            CaseVerdict::FailOut => Expected::FailOut,
+            CaseVerdict::FailDur => Expected::FailDur,
+            CaseVerdict::IncDur => Expected::IncDur,
+            CaseVerdict::IncOut | CaseVerdict::IncInputSpec => Expected::Specified,
+            CaseVerdict::IncInputUnspec => Expected::Unspecified,
+        },
+    }
+}
+
+/// Theorem 1 of 001, for the corrected rules: a system that does what the model allows never fails.
+#[test]
+fn conforming_systems_never_fail() {
+    let (mut runs, mut passed) = (0, 0);
+    for seed in 0..n_models() {
+        let Some(Made::Case(mut model, path, case)) = made(seed) else { continue };
+        for run in 0..20 {
+            let verdict = conforming_run(seed * 1000 + run, &mut model, &path, &case);
+            assert!(!verdict.is_some_and(CaseVerdict::is_fail), "seed {seed} run {run}: {verdict:?}");
+            runs += 1;
+            passed += u64::from(verdict == Some(CaseVerdict::Pass));
+        }
+    }
+    println!("{runs} runs, {passed} passed");
+    assert!(passed > 0 && runs > 0);
+}
+
+/// One run of a system that plays the model itself, with a value at start of its own.
+fn conforming_run(seed: u64, model: &mut Model, path: &[SwitchId], case: &Case) -> Option<CaseVerdict> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let copy = model.clone();
+    let mut system = oracle::System::new(&copy, rng.random_range(0..3));
+    let mut solver = solver();
+    let mut cx = Ctx::new(model, &mut solver);
+    let mut execution = Execution::new(case, &seconds(TIMEOUT));
+    for (n, &id) in path.iter().enumerate() {
+        let kind = copy.sts.kind_of(&copy.sts.switches[id]);
+        let stimulus = case.states[n].arcs.iter().find_map(|arc| arc.witness.clone());
+        // Now and then the tester dawdles, and the system may come first.
+        let sends = kind == GateKind::Input && rng.random_range(0..4) > 0;
+        let (delay, event) = match stimulus.filter(|_| sends) {
+            Some(stimulus) => (stimulus.delay, Event::Message(copy.sts.switches[id].gate, stimulus.values)),
+            None => {
+                let (tenths, event) = system.spontaneous(&mut rng, TIMEOUT);
+                (seconds(tenths), event)
+            }
+        };
+        match execution.observe(&mut cx, &delay, &event) {
+            Moved::Ended(verdict, _) => return Some(verdict),
+            Moved::Nowhere => return None,
+            Moved::To(_) => system.take(&delay, &event)?,
+        }
+    }
+    None
+}

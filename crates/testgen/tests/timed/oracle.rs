@@ -1,0 +1,254 @@
+//! What a case should say, by enumeration of values and of multiples of half a second.
+
+use ioxide_model::concrete::{self, State};
+use ioxide_model::number::Rational;
+use ioxide_model::sts::{GateId, GateKind, Model, Switch, SwitchId};
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+use ioxide_testgen::case::Event;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use crate::common::seconds;
+
+/// Beyond this many tenths of a second no guard of a random model changes any more.
+const HORIZON: i64 = 30;
+
+/// Where an event should lead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    Onwards,
+    Pass,
+    OffPath,
+    Specified,
+    FailOut,
+    Unspecified,
+    IncDur,
+    FailDur,
+    Nowhere,
+}
+
+/// The path of a model with what was observed so far.
+pub struct Oracle<'m> {
+    model: &'m Model,
+    path: &'m [SwitchId],
+    timeout: i64,
+    at: usize,
+    /// The states the model may be in, one per value at start that fits the observations.
+    states: Vec<State>,
+}
+
+impl<'m> Oracle<'m> {
+    pub fn new(model: &'m Model, path: &'m [SwitchId], timeout: i64) -> Self {
+        let states = (0..3).map(|unknown| initial(model, unknown)).collect();
+        Self { model, path, timeout, at: 0, states }
+    }
+
+    /// Everything that could happen next: delays up to and beyond the time-out, every message.
+    pub fn events(&self) -> Vec<(i64, Event)> {
+        let mut events = Vec::new();
+        for delay in (0..self.timeout).step_by(5) {
+            for (gate, info) in self.model.sts.gates.iter_enumerated().skip(1) {
+                let values = choices(info.fields.len());
+                events.extend(values.into_iter().map(|values| (delay, Event::Message(gate, values))));
+            }
+        }
+        events.extend([self.timeout, self.timeout + 5].map(|delay| (delay, Event::Silence)));
+        events
+    }
+
+    /// Where the event leads.
+    pub fn expected(&self, delay: i64, event: &Event) -> Expected {
+        match event {
+            Event::Silence => self.silence(delay),
+            Event::Message(gate, values) => self.message(delay, *gate, values),
+        }
+    }
+
+    fn message(&self, delay: i64, gate: GateId, values: &[Value]) -> Expected {
+        let sts = &self.model.sts;
+        let step = self.path[self.at];
+        let after = self.after(&self.states, step, delay, gate, values);
+        if sts.gates[gate].kind == GateKind::Input {
+            let follows = after.iter().any(|state| self.can_follow(state, &self.path[self.at + 1..]));
+            return if follows { Expected::Onwards } else { Expected::Nowhere };
+        }
+        if !after.is_empty() {
+            let follows = after.iter().any(|state| self.can_follow(state, &self.path[self.at + 1..]));
+            return match follows {
+                true if self.at + 1 == self.path.len() => Expected::Pass,
+                true => Expected::Onwards,
+                false => Expected::OffPath,
+            };
+        }
+        let loc = sts.switches[step].source;
+        let mut others = sts.switches_from(loc).filter(|(id, _)| *id != step);
+        if others.any(|(id, _)| !self.after(&self.states, id, delay, gate, values).is_empty()) {
+            return Expected::Specified;
+        }
+        if sts.gates[gate].kind == GateKind::Output { Expected::FailOut } else { Expected::Unspecified }
+    }
+
+    fn silence(&self, delay: i64) -> Expected {
+        let later = self.states.iter().any(|state| {
+            (delay..=delay + HORIZON)
+                .step_by(5)
+                .any(|at| self.speaks(state, at, |kind| kind != GateKind::Input))
+        });
+        let quiet = self.states.iter().any(|state| {
+            (0..=HORIZON).step_by(5).all(|at| !self.speaks(state, at, |kind| kind == GateKind::Output))
+        });
+        if later || quiet { Expected::IncDur } else { Expected::FailDur }
+    }
+
+    /// Whether some message of a wanted kind is possible at that instant.
+    fn speaks(&self, state: &State, at: i64, wanted: fn(GateKind) -> bool) -> bool {
+        messages(self.model, state, at, wanted).next().is_some()
+    }
+
+    /// Whether `rest` can be taken from `state`.
+    fn can_follow(&self, state: &State, rest: &[SwitchId]) -> bool {
+        let Some((&id, more)) = rest.split_first() else { return true };
+        let switch = &self.model.sts.switches[id];
+        (0..=HORIZON).step_by(5).any(|delay| {
+            choices(self.model.sts.gates[switch.gate].fields.len()).into_iter().any(|values| {
+                taken(self.model, state, switch, delay, &values)
+                    .is_some_and(|next| self.can_follow(&next, more))
+            })
+        })
+    }
+
+    /// The states after `id` with this message.
+    fn after(
+        &self,
+        states: &[State],
+        id: SwitchId,
+        delay: i64,
+        gate: GateId,
+        values: &[Value],
+    ) -> Vec<State> {
+        let switch = &self.model.sts.switches[id];
+        if switch.gate != gate {
+            return Vec::new();
+        }
+        states.iter().filter_map(|state| taken(self.model, state, switch, delay, values)).collect()
+    }
+
+    /// Takes the next step of the path.
+    pub fn advance(&mut self, delay: i64, event: &Event) {
+        if let Event::Message(gate, values) = event {
+            self.states = self.after(&self.states, self.path[self.at], delay, *gate, values);
+            self.at += 1;
+        }
+    }
+
+    /// Whether some trace takes the path up to `step`, and `step` or `other` by different values at start.
+    pub fn has_common_trace(&self, step: usize, other: SwitchId) -> bool {
+        self.common(&self.states, &self.path[..step], self.path[step], other)
+    }
+
+    fn common(&self, states: &[State], rest: &[SwitchId], step: SwitchId, other: SwitchId) -> bool {
+        let id = rest.first().copied().unwrap_or(step);
+        let gate = self.model.sts.switches[id].gate;
+        (0..=HORIZON).step_by(5).any(|delay| {
+            choices(self.model.sts.gates[gate].fields.len()).into_iter().any(|values| {
+                let next = self.after(states, id, delay, gate, &values);
+                match rest.split_first() {
+                    _ if next.is_empty() => false,
+                    Some((_, more)) => self.common(&next, more, step, other),
+                    None => !self.after(states, other, delay, gate, &values).is_empty(),
+                }
+            })
+        })
+    }
+}
+
+/// A system that plays the model.
+pub struct System<'m> {
+    model: &'m Model,
+    state: State,
+}
+
+impl<'m> System<'m> {
+    pub fn new(model: &'m Model, unknown: i64) -> Self {
+        Self { model, state: initial(model, unknown) }
+    }
+
+    /// What it says by itself, or what it hears from somebody else, before the time-out; else silence.
+    pub fn spontaneous(&self, rng: &mut ChaCha8Rng, timeout: i64) -> (i64, Event) {
+        let mut possible = Vec::new();
+        for at in (0..timeout).step_by(5) {
+            let heard = messages(self.model, &self.state, at, |kind| kind != GateKind::Input);
+            possible.extend(heard.map(|(gate, values)| (at, Event::Message(gate, values))));
+        }
+        let could_wait = {
+            let later = (timeout..=timeout + HORIZON).step_by(5).any(|at| {
+                messages(self.model, &self.state, at, |kind| kind != GateKind::Input).next().is_some()
+            });
+            let outputs = (0..=HORIZON).step_by(5).any(|at| {
+                messages(self.model, &self.state, at, |kind| kind == GateKind::Output).next().is_some()
+            });
+            later || !outputs
+        };
+        if could_wait {
+            possible.push((timeout, Event::Silence));
+        }
+        let choice = rng.random_range(0..possible.len().max(1));
+        possible.into_iter().nth(choice).unwrap_or((timeout, Event::Silence))
+    }
+
+    /// Moves on by the message; `None` if no switch takes it.
+    pub fn take(&mut self, delay: &Rational, event: &Event) -> Option<()> {
+        let Event::Message(gate, values) = event else { return None };
+        let tenths = delay.mul(&Rational::from(10)).floor().to_i64()?;
+        let switches = self.model.sts.switches_from(self.state.loc);
+        let mut next = switches
+            .filter(|(_, switch)| switch.gate == *gate)
+            .filter_map(|(_, switch)| taken(self.model, &self.state, switch, tenths, values));
+        self.state = next.next()?;
+        Some(())
+    }
+}
+
+fn initial(model: &Model, unknown: i64) -> State {
+    let mut values = Valuation::new();
+    for var in &model.sts.vars {
+        let value = match var.init {
+            Some(term) => model.pool.eval(term, &Valuation::new()).unwrap(),
+            None => Value::int(unknown),
+        };
+        values.set(var.var, value);
+    }
+    for clock in &model.sts.clocks {
+        values.set(clock.var, Value::Real(Rational::ZERO));
+    }
+    State { loc: model.sts.initial, values }
+}
+
+/// The messages of a wanted kind that are possible after so many tenths of a second.
+fn messages<'m>(
+    model: &'m Model,
+    state: &'m State,
+    at: i64,
+    wanted: fn(GateKind) -> bool,
+) -> impl Iterator<Item = (GateId, Vec<Value>)> + 'm {
+    let switches =
+        model.sts.switches_from(state.loc).filter(move |(_, switch)| wanted(model.sts.kind_of(switch)));
+    switches.flat_map(move |(_, switch)| {
+        let values = choices(model.sts.gates[switch.gate].fields.len()).into_iter();
+        values
+            .filter(move |values| taken(model, state, switch, at, values).is_some())
+            .map(move |values| (switch.gate, values))
+    })
+}
+
+fn taken(model: &Model, state: &State, switch: &Switch, tenths: i64, values: &[Value]) -> Option<State> {
+    let state = concrete::delayed(&model.sts, state, &seconds(tenths));
+    let enabled = concrete::is_enabled(&model.pool, &model.sts, &state, switch, values).unwrap();
+    enabled.then(|| concrete::successor(&model.pool, &model.sts, &state, switch, values).unwrap())
+}
+
+/// All values of so many fields.
+fn choices(fields: usize) -> Vec<Vec<Value>> {
+    if fields == 0 { vec![Vec::new()] } else { (0..3).map(|n| vec![Value::int(n)]).collect() }
+}

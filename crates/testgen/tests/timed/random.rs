@@ -1,0 +1,77 @@
+//! Random small timed models, as text.
+
+use ioxide_model::sts::{GateKind, Model, SwitchId};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+/// A model with one unknown and one known value, two clocks, three locations.
+pub fn text(rng: &mut ChaCha8Rng) -> String {
+    let mut text = String::from(
+        "model Random { type D = 0..2 input a(p: D) observed input o(p: D) output y(p: D) output z\n\
+         var u: D var x: D = 0 clock c clock d\n",
+    );
+    for state in 0..3 {
+        text += &format!("state s{state} {{\n");
+        let n = if state == 0 { 2..4 } else { 2..5 };
+        for switch in 0..rng.random_range(n) {
+            text += &format!("  t{state}{switch}: {}\n", sentence(rng));
+        }
+        text += "}\n";
+    }
+    text + "}"
+}
+
+/// One switch: message, guard, update, target.
+fn sentence(rng: &mut ChaCha8Rng) -> String {
+    let verb = ["on a", "on o", "emit y", "emit y", "emit z"][rng.random_range(0..5)];
+    let has_field = verb != "emit z";
+    let mut guards = Vec::new();
+    if rng.random_range(0..3) > 0 {
+        let (clock, k) = (["c", "d"][rng.random_range(0..2)], rng.random_range(0..3));
+        guards.push(format!("{clock} {} {k}", ["<=", "<=", ">=", "=="][rng.random_range(0..4)]));
+    }
+    if rng.random_range(0..3) == 0 {
+        let k = rng.random_range(0..3);
+        guards.push(format!(
+            "{} {} {k}",
+            ["u", "x"][rng.random_range(0..2)],
+            ["<=", ">=", "=="][rng.random_range(0..3)]
+        ));
+    }
+    if has_field && rng.random_range(0..4) > 0 {
+        guards.push(["p == u", "p == x", "p >= u", "p <= x", "p == 1"][rng.random_range(0..5)].to_owned());
+    }
+    let when = if guards.is_empty() { String::new() } else { format!(" when {}", guards.join(" && ")) };
+    let mut updates = Vec::new();
+    if rng.random_range(0..3) == 0 {
+        let values: &[&str] = if has_field { &["p", "u", "1"] } else { &["u", "2"] };
+        updates.push(format!("x = {}", values[rng.random_range(0..values.len())]));
+    }
+    for clock in ["c", "d"] {
+        if rng.random_range(0..2) == 0 {
+            updates.push(format!("reset {clock}"));
+        }
+    }
+    let updates = if updates.is_empty() { String::new() } else { format!(" {{ {} }}", updates.join(", ")) };
+    format!("{verb}{when}{updates} -> s{}", rng.random_range(0..3))
+}
+
+/// A random walk in the graph of locations that ends with an output.
+pub fn path(rng: &mut ChaCha8Rng, model: &Model) -> Option<Vec<SwitchId>> {
+    let sts = &model.sts;
+    let mut path = Vec::new();
+    let mut loc = sts.initial;
+    for _ in 0..rng.random_range(2..5) {
+        let choices: Vec<SwitchId> = sts.switches_from(loc).map(|(id, _)| id).collect();
+        let id = *choices.get(rng.random_range(0..choices.len().max(1)))?;
+        path.push(id);
+        loc = sts.switches[id].target;
+    }
+    while let Some(&last) = path.last() {
+        if sts.kind_of(&sts.switches[last]) == GateKind::Output {
+            return Some(path);
+        }
+        path.pop();
+    }
+    None
+}
