@@ -47,6 +47,26 @@ enum Kids {
     Many(u32),
 }
 
+/// Maybe an id, in the space of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Maybe(u32);
+
+impl Maybe {
+    const NONE: Self = Self(u32::MAX);
+
+    fn some<I: Idx>(id: I) -> Self {
+        Self(u32::try_from(id.index()).expect("fewer than 2^32 - 1 nodes"))
+    }
+
+    fn get<I: Idx>(self) -> Option<I> {
+        (self != Self::NONE).then(|| I::new(self.0 as usize))
+    }
+
+    fn is_some(self) -> bool {
+        self != Self::NONE
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Node {
     state: StateId,
@@ -56,16 +76,16 @@ struct Node {
     /// A shallowest word of the class.
     real: LeafId,
     /// The words of the class that end a test, as a linked list.
-    ends: Option<LeafId>,
+    ends: Maybe,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Real {
-    parent: Option<LeafId>,
+    parent: Maybe,
     input: InputId,
     depth: u32,
     /// The next end of a test in the same class.
-    next_end: Option<LeafId>,
+    next_end: Maybe,
     extended: bool,
 }
 
@@ -73,7 +93,7 @@ struct Real {
 pub(super) struct Fold<'s> {
     pub(super) spec: &'s Spec,
     nodes: IndexVec<NodeId, Node>,
-    blocks: Vec<Option<NodeId>>,
+    blocks: Vec<Maybe>,
     reals: IndexVec<LeafId, Real>,
     /// Proved transitions into each state, one for each state they leave.
     into: IndexVec<StateId, Vec<(StateId, InputId)>>,
@@ -102,7 +122,14 @@ impl<'s> Fold<'s> {
         for state in spec.states() {
             let real = LeafId::new(0);
             let parent = NodeId::new(state.index());
-            fold.nodes.push(Node { state, parent, via: InputId::new(0), kids: Kids::None, real, ends: None });
+            fold.nodes.push(Node {
+                state,
+                parent,
+                via: InputId::new(0),
+                kids: Kids::None,
+                real,
+                ends: Maybe::NONE,
+            });
         }
         for &state in cover.order() {
             let real = match cover.parent(state) {
@@ -121,7 +148,7 @@ impl<'s> Fold<'s> {
             let root = fold.root(state);
             let real = fold.nodes[root].real;
             if !fold.reals[real].extended {
-                fold.nodes[root].ends = Some(real);
+                fold.nodes[root].ends = Maybe::some(real);
             }
         }
         fold
@@ -174,7 +201,7 @@ impl<'s> Fold<'s> {
         match self.nodes[node].kids {
             Kids::None => None,
             Kids::One(only, kid) => (only == input).then_some(kid),
-            Kids::Many(block) => self.blocks[block as usize + input.index()],
+            Kids::Many(block) => self.blocks[block as usize + input.index()].get(),
         }
     }
 
@@ -222,8 +249,14 @@ impl<'s> Fold<'s> {
         for &input in &word[defined..] {
             real = self.push_real(Some(real), input);
             let state = self.spec.next(self.state(at), input);
-            let fresh =
-                self.nodes.push(Node { state, parent: at, via: input, kids: Kids::None, real, ends: None });
+            let fresh = self.nodes.push(Node {
+                state,
+                parent: at,
+                via: input,
+                kids: Kids::None,
+                real,
+                ends: Maybe::NONE,
+            });
             self.set_child(at, input, fresh);
             at = fresh;
         }
@@ -353,7 +386,7 @@ impl<'s> Fold<'s> {
             self.nodes[into].real = real;
         }
         let mut end = ends;
-        while let Some(real) = end {
+        while let Some(real) = end.get() {
             end = self.reals[real].next_end;
             self.push_end(into, real);
         }
@@ -380,12 +413,12 @@ impl<'s> Fold<'s> {
             Kids::One(only, _) if only == input => self.nodes[node].kids = Kids::One(input, kid),
             Kids::One(only, other) => {
                 let block = self.blocks.len();
-                self.blocks.extend(std::iter::repeat_n(None, self.spec.n_inputs()));
-                self.blocks[block + only.index()] = Some(other);
-                self.blocks[block + input.index()] = Some(kid);
+                self.blocks.extend(std::iter::repeat_n(Maybe::NONE, self.spec.n_inputs()));
+                self.blocks[block + only.index()] = Maybe::some(other);
+                self.blocks[block + input.index()] = Maybe::some(kid);
                 self.nodes[node].kids = Kids::Many(u32::try_from(block).expect("fewer than 2^32 children"));
             }
-            Kids::Many(block) => self.blocks[block as usize + input.index()] = Some(kid),
+            Kids::Many(block) => self.blocks[block as usize + input.index()] = Maybe::some(kid),
         }
     }
 
@@ -394,16 +427,17 @@ impl<'s> Fold<'s> {
             self.reals[parent].extended = true;
             self.reals[parent].depth + 1
         });
-        self.reals.push(Real { parent, input, depth, next_end: None, extended: false })
+        let parent = parent.map_or(Maybe::NONE, Maybe::some);
+        self.reals.push(Real { parent, input, depth, next_end: Maybe::NONE, extended: false })
     }
 
     fn push_end(&mut self, node: NodeId, real: LeafId) {
         self.reals[real].next_end = self.nodes[node].ends;
-        self.nodes[node].ends = Some(real);
+        self.nodes[node].ends = Maybe::some(real);
     }
 
     fn pop_end(&mut self, node: NodeId) -> Option<LeafId> {
-        let end = self.nodes[node].ends?;
+        let end: LeafId = self.nodes[node].ends.get()?;
         self.nodes[node].ends = self.reals[end].next_end;
         Some(end)
     }
@@ -449,7 +483,7 @@ impl Paths {
         let mut at = real;
         for place in self.word.iter_mut().rev() {
             *place = at.input;
-            match at.parent {
+            match at.parent.get::<LeafId>() {
                 Some(parent) => at = self.reals[parent],
                 None => break,
             }

@@ -100,6 +100,8 @@ struct Offers<'w> {
     roots: Vec<Separation>,
     /// Where the roots of each offer end.
     ends: Vec<usize>,
+    /// What each offer does for its roots.
+    uses: Vec<Uses>,
 }
 
 /// A root that a word separates a node from.
@@ -230,6 +232,7 @@ impl<'l, 's> Identify<'l, 's> {
             offers: Vec::with_capacity(words.len() + continued.len()),
             roots: Vec::with_capacity((words.len() + continued.len()) * open.len()),
             ends: Vec::with_capacity(words.len() + continued.len()),
+            uses: Vec::with_capacity(words.len() + continued.len()),
         };
         for (word, ends) in words.iter().zip(&self.library.ends[state]) {
             offers.push(fold, node, open, word, |other| ends[other.index()]);
@@ -256,19 +259,35 @@ impl<'l, 's> Identify<'l, 's> {
     }
 }
 
-/// What an offer would do for the roots that are open.
+/// What an offer would do for some roots.
 #[derive(Clone, Copy, Default)]
 struct Use {
     gain: u32,
-    end: usize,
-    owed: usize,
+    end: u32,
+    owed: u32,
 }
 
 impl Use {
     fn count(&mut self, root: Separation) {
         self.gain += 1;
-        self.end = self.end.max(usize::from(root.end));
-        self.owed += usize::from(root.owed);
+        self.end = self.end.max(u32::from(root.end));
+        self.owed += u32::from(root.owed);
+    }
+}
+
+/// What an offer would do for the open roots, by its reach.
+#[derive(Clone, Copy, Default)]
+struct Uses {
+    free: Use,
+    all: Use,
+}
+
+impl Uses {
+    fn count(&mut self, root: Separation) {
+        self.all.count(root);
+        if root.owed == 0 {
+            self.free.count(root);
+        }
     }
 }
 
@@ -293,56 +312,52 @@ impl<'w> Offers<'w> {
     ) {
         let (defined, at) = fold.walk(node, word);
         self.offers.push(Offer { word, defined, access: fold.access(at) });
+        let mut uses = Uses::default();
         for (place, &other) in (0..).zip(open) {
             let end = end(other);
             if end > 0 {
                 let owed = fold.cost(fold.root(other), &word[..usize::from(end)]);
                 let owed = u16::try_from(owed).unwrap_or(u16::MAX);
-                self.roots.push(Separation { open: place, end, owed });
+                let root = Separation { open: place, end, owed };
+                self.roots.push(root);
+                uses.count(root);
             }
         }
         self.ends.push(self.roots.len());
+        self.uses.push(uses);
     }
 
     /// Greedy among the first `n`: the offer of the best value for what is open, until nothing is.
     ///
     /// `overhead` is what each further word is taken to cost besides.
-    fn plan(&self, n: usize, n_open: usize, uses: f64, overhead: f64) -> Vec<Choice> {
-        let mut open = vec![true; n_open];
-        let mut roots = self.roots[..n.checked_sub(1).map_or(0, |last| self.ends[last])].to_vec();
-        let mut ends = self.ends[..n].to_vec();
+    fn plan(&self, n: usize, n_open: usize, weight: f64, overhead: f64) -> Vec<Choice> {
+        let mut left = Left {
+            open: vec![true; n_open],
+            roots: self.roots[..n.checked_sub(1).map_or(0, |last| self.ends[last])].to_vec(),
+            ends: self.ends[..n].to_vec(),
+            uses: self.uses[..n].to_vec(),
+        };
         let mut plan = Vec::new();
-        while let Some((i, reach)) = self.best(&roots, &ends, uses, overhead) {
-            let start = i.checked_sub(1).map_or(0, |before| ends[before]);
-            let taken = |root: &&Separation| reach == Reach::All || root.owed == 0;
-            let taken: Vec<Separation> = roots[start..ends[i]].iter().filter(taken).copied().collect();
-            let mut whole = Use::default();
-            for &root in &taken {
-                open[root.open as usize] = false;
-                whole.count(root);
+        let mut n_open = n_open;
+        while let Some((i, reach)) = self.best(&left.uses, weight, overhead) {
+            let (whole, roots) = left.take(i, reach);
+            let cost = self.offers[i].cost(whole, weight);
+            n_open -= roots.len();
+            plan.push(Choice { offer: i, end: whole.end as usize, cost, roots });
+            if n_open == 0 {
+                break;
             }
-            let cost = self.offers[i].cost(whole, uses);
-            plan.push(Choice { offer: i, end: whole.end, cost, roots: taken });
-            keep_open(&mut roots, &mut ends, &open);
+            left.keep_open();
         }
         plan
     }
 
     /// The offer, and how far it reaches, that takes care of most open roots per cost.
-    fn best(&self, roots: &[Separation], ends: &[usize], uses: f64, overhead: f64) -> Option<(usize, Reach)> {
+    fn best(&self, uses: &[Uses], weight: f64, overhead: f64) -> Option<(usize, Reach)> {
         let mut best: Option<(f64, usize, Reach)> = None;
-        let mut start = 0;
-        for (i, &end) in ends.iter().enumerate() {
-            let (mut free, mut all) = (Use::default(), Use::default());
-            for &root in &roots[start..end] {
-                all.count(root);
-                if root.owed == 0 {
-                    free.count(root);
-                }
-            }
-            start = end;
+        for (i, Uses { free, all }) in uses.iter().enumerate() {
             for (used, reach) in [(free, Reach::Free), (all, Reach::All)] {
-                let value = f64::from(used.gain) / (self.offers[i].cost(used, uses) + overhead);
+                let value = f64::from(used.gain) / (self.offers[i].cost(*used, weight) + overhead);
                 if used.gain > 0 && best.is_none_or(|(best, _, _)| value > best) {
                     best = Some((value, i, reach));
                 }
@@ -352,25 +367,51 @@ impl<'w> Offers<'w> {
     }
 }
 
-/// Drops the roots that are no longer open.
-fn keep_open(roots: &mut Vec<Separation>, ends: &mut [usize], open: &[bool]) {
-    let (mut kept, mut start) = (0, 0);
-    for end in ends {
-        for at in start..*end {
-            if open[roots[at].open as usize] {
-                roots[kept] = roots[at];
-                kept += 1;
-            }
+/// What is left of the offers as roots are taken care of.
+struct Left {
+    open: Vec<bool>,
+    roots: Vec<Separation>,
+    ends: Vec<usize>,
+    uses: Vec<Uses>,
+}
+
+impl Left {
+    /// Closes the roots that offer `i` takes care of.
+    fn take(&mut self, i: usize, reach: Reach) -> (Use, Vec<Separation>) {
+        let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let taken = |root: &&Separation| reach == Reach::All || root.owed == 0;
+        let taken: Vec<Separation> = self.roots[start..self.ends[i]].iter().filter(taken).copied().collect();
+        for root in &taken {
+            self.open[root.open as usize] = false;
         }
-        start = std::mem::replace(end, kept);
+        (if reach == Reach::All { self.uses[i].all } else { self.uses[i].free }, taken)
     }
-    roots.truncate(kept);
+
+    /// Drops the roots that are no longer open.
+    fn keep_open(&mut self) {
+        let (mut kept, mut start) = (0, 0);
+        for (end, uses) in self.ends.iter_mut().zip(&mut self.uses) {
+            *uses = Uses::default();
+            for at in start..*end {
+                let root = self.roots[at];
+                if self.open[root.open as usize] {
+                    self.roots[kept] = root;
+                    kept += 1;
+                    uses.count(root);
+                }
+            }
+            start = std::mem::replace(end, kept);
+        }
+        self.roots.truncate(kept);
+    }
 }
 
 impl Offer<'_> {
-    fn cost(&self, used: Use, uses: f64) -> f64 {
-        let own = if used.end > self.defined { used.end - self.defined + self.access } else { 0 };
-        own as f64 + used.owed as f64 / uses + 0.01
+    /// What a use of the word costs, what roots still lack shared by `weight` nodes.
+    fn cost(&self, used: Use, weight: f64) -> f64 {
+        let end = used.end as usize;
+        let own = if end > self.defined { end - self.defined + self.access } else { 0 };
+        own as f64 + f64::from(used.owed) / weight + 0.01
     }
 }
 
