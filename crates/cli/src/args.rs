@@ -16,7 +16,7 @@ pub use self::live::{
     Adapter, AdapterCheck, AdapterCommand, Demo, Judge, Purposes, Replay, Shrink, Sut, Test,
 };
 pub use self::model::{Check, Explain, Fmt, Format, Show, Step};
-pub use self::mutation::{Completing, Conform};
+pub use self::mutation::{Completing, Conform, DecideArgs, Kill, MutantArgs, Mutate, Score};
 
 /// Tests real systems against symbolic models.
 #[derive(Debug, Parser)]
@@ -68,6 +68,12 @@ pub enum Command {
     Fsm(Fsm),
     /// Says whether one model does only what another allows.
     Conform(Conform),
+    /// Makes mutants of a model: small changes, each a fault a system might have.
+    Mutate(Mutate),
+    /// Decides all mutants and makes a small suite that kills them.
+    Kill(Kill),
+    /// Says how many mutants a suite or a tester kills.
+    Score(Score),
     /// Tries an adapter before any model is involved.
     Adapter(Adapter),
     /// Measures what the project claims.

@@ -10,8 +10,11 @@ mod explain;
 mod fmt;
 mod fsm;
 mod judge;
+mod kill;
+mod mutate;
 mod purposes;
 mod replay;
+mod score;
 mod show;
 mod step;
 mod sut;
@@ -38,6 +41,9 @@ pub fn run(args: Args) -> Result<ExitStatus, Stop> {
         Command::Case(args) => case::run(&args),
         Command::Fsm(args) => fsm::run(&args),
         Command::Conform(args) => conform::run(&args),
+        Command::Mutate(args) => mutate::run(&args),
+        Command::Kill(args) => kill::run(&args),
+        Command::Score(args) => score::run(&args),
         Command::Adapter(args) => adapter::run(&args),
         Command::Bench(args) => bench::run(&args),
     }

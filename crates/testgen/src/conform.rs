@@ -35,11 +35,14 @@ pub use self::product::Completion;
 pub use self::search::{Bounds, Effort};
 pub use self::witness::Witness;
 
-pub(crate) use self::product::{Pair, Product, Step};
+pub(crate) use self::ports::ports;
+pub(crate) use self::product::{Next, Pair, Product, Step};
+pub(crate) use self::region::Names;
 pub(crate) use self::search::Shortcut;
-pub(crate) use self::side::{Liveness, Side, joined, liveness, within};
+pub(crate) use self::side::{Liveness, Member, Side, joined, liveness, within};
+pub(crate) use self::witness::{concrete_after, concrete_start};
 
-use self::region::{Names, Widening};
+use self::region::Widening;
 use self::search::{End, Revisit, Search};
 use self::witness::{NoWitness, witness};
 
@@ -171,7 +174,7 @@ pub fn conform(
         return Ok(Verdict { answer: Answer::Unknown(doubt), effort: Effort::default() });
     }
     let spec = cx.sts;
-    let ports = ports::ports(cx, imp, spec)?;
+    let ports = ports(cx, imp, spec)?;
     let (live_imp, live_spec) = (liveness(cx, imp), liveness(cx, spec));
     let (imp, spec) = (Side::new(cx, imp, live_imp), Side::new(cx, spec, live_spec));
     let names = Names::new(cx, imp.sts, spec.sts);

@@ -10,5 +10,7 @@ pub mod abstraction;
 pub mod case;
 pub mod conform;
 pub mod data;
+pub mod kill;
+pub mod mutate;
 pub mod purpose;
 pub mod tester;

@@ -28,6 +28,8 @@ pub enum BenchName {
     /// Complete suites and state counting of machines, those of the folder `IOXIDE_DATA` included: sizes, time,
     /// memory.
     Fsm,
+    /// Mutants decided symbolically and by enumeration: time per mutant, growth with the data, optimisations.
+    Mutants,
     /// Steps a second over loopback TCP beside a bare echo client, and memory.
     Online,
     /// Exploration of the scaled BRP: states, merging, time.

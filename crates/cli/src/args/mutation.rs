@@ -2,7 +2,7 @@
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::SolverArgs;
+use super::{ModelArgs, SolverArgs};
 
 /// Arguments of `conform`.
 #[derive(Debug, ClapArgs)]
@@ -44,4 +44,137 @@ pub enum Completing {
     Restricted,
     /// They cannot happen.
     None,
+}
+
+/// Which mutants.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct MutantArgs {
+    /// The operators, separated by commas; `all` for every one, `default` for all but `assign-add`.
+    #[arg(long, default_value = "default", value_name = "LIST")]
+    pub ops: String,
+    /// Changes these switches only, or those of these states.
+    #[arg(long = "at", value_name = "NAME")]
+    pub places: Vec<String>,
+    /// Draws this many of them.
+    #[arg(long, value_name = "N")]
+    pub sample: Option<usize>,
+    /// Makes this many mutants with two changes instead.
+    #[arg(long, value_name = "N")]
+    pub second_order: Option<usize>,
+    /// The seed of `--sample` and `--second-order`.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+}
+
+impl Default for MutantArgs {
+    /// The default operators, everywhere.
+    fn default() -> Self {
+        Self { ops: "default".into(), places: Vec::new(), sample: None, second_order: None, seed: 0 }
+    }
+}
+
+/// Arguments of `mutate`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  ioxide mutate examples/brp/spec.iox --at r7\n  \
+    ioxide mutate examples/brp/spec.iox --ops guard-rel,target --out mutants\n\n\
+    Operators: guard-true, guard-neg, guard-rel, guard-const, guard-var, guard-and-or, guard-drop,\n\
+    assign-del, assign-add, assign-mut, target, source, gate, delete.")]
+pub struct Mutate {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[command(flatten)]
+    pub mutants: MutantArgs,
+    /// Writes a catalogue (`mutants.json`) and one diff per mutant to this folder.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<String>,
+    /// Prints the mutants as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How mutants are decided.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct DecideArgs {
+    /// Looks at traces of at most this many steps.
+    #[arg(long, value_name = "N")]
+    pub depth: Option<u32>,
+    /// Looks at no more than this many product states of one mutant.
+    #[arg(long, default_value_t = 20_000, value_name = "N")]
+    pub max_states: usize,
+    /// Decides this many mutants at the same time; as many as there are cores if not said.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Switches an optimisation off, to measure it: `precompute`, `early-stop`, `restricted-completion`,
+    /// `mutation-analysis`, `input-weakening`, `cheap-filters`.
+    #[arg(long = "without", value_name = "NAME")]
+    pub without: Vec<String>,
+}
+
+impl Default for DecideArgs {
+    /// As far as it goes, on all cores.
+    fn default() -> Self {
+        Self { depth: None, max_states: 20_000, jobs: None, without: Vec::new() }
+    }
+}
+
+/// Arguments of `kill`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  ioxide kill examples/brp/spec.iox --out brp.suite\n  \
+    ioxide kill examples/cas/cas.iox --ops all --record cas.kill --json\n\n\
+    Exit codes: 0 every mutant is decided · 5 some are not · 130 interrupted; `--record` resumes.")]
+pub struct Kill {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[command(flatten)]
+    pub mutants: MutantArgs,
+    #[command(flatten)]
+    pub decide: DecideArgs,
+    /// Writes the suite, one test per line.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<String>,
+    /// Writes every decision as it is made; decisions that are there already are taken from it.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<String>,
+    /// Shows every mutant, not only the undecided ones.
+    #[arg(long)]
+    pub all: bool,
+    /// Prints the result as JSON, with every mutant and who kills it.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub solver: SolverArgs,
+}
+
+/// Arguments of `score`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  ioxide score examples/brp/spec.iox brp.suite\n  \
+    ioxide score examples/brp/spec.iox random --runs 1 --steps 500\n  \
+    ioxide score examples/brp/spec.iox cover")]
+pub struct Score {
+    /// The model: `.iox`, `.as`, `.dot` or RALib `.xml`.
+    pub file: String,
+    /// A suite file, or a tester: `random`, `cover`.
+    #[arg(value_name = "SUITE")]
+    pub suite: String,
+    /// Overrides a constant of the model.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    #[command(flatten)]
+    pub mutants: MutantArgs,
+    #[command(flatten)]
+    pub decide: DecideArgs,
+    /// Runs of a tester against each mutant.
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    pub runs: u64,
+    /// Steps of one run of the random tester.
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    pub steps: u32,
+    /// Decisions of an earlier `kill --record`, taken instead of deciding again.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<String>,
+    /// Prints the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub solver: SolverArgs,
 }

@@ -4,6 +4,7 @@ mod atm;
 mod brp;
 mod fsm;
 mod memory;
+mod mutants;
 mod online;
 mod scale;
 
@@ -16,6 +17,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         BenchName::Atm => atm::run(args),
         BenchName::Brp => brp::run(args),
         BenchName::Fsm => fsm::run(args),
+        BenchName::Mutants => mutants::run(args),
         BenchName::Online => online::run(args),
         BenchName::Scale => scale::run(args),
     }

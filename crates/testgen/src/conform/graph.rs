@@ -11,7 +11,7 @@ use ioxide_symex::Ctx;
 use super::product::{Completion, Pair, Product, Step};
 use super::region::{Names, Seen, Widening};
 use super::search::{Bounds, End, Revisit, Search};
-use super::side::{Liveness, Side, liveness};
+use super::side::{Side, liveness};
 
 /// The symbolic behaviour of a specification, merged to a finite graph.
 #[derive(Clone, Debug)]
@@ -20,7 +20,6 @@ pub struct SpecGraph {
     edges: Vec<Vec<(Step, usize)>>,
     seen: Seen,
     pub(crate) names: Names,
-    pub(crate) live: Liveness,
     deterministic: bool,
 }
 
@@ -53,7 +52,7 @@ impl SpecGraph {
             }
         }
         let deterministic = pairs.iter().all(|pair| pair.spec.len() == 1);
-        Some(Self { pairs, edges, seen, names, live, deterministic })
+        Some(Self { pairs, edges, seen, names, deterministic })
     }
 
     /// How many states it has.

@@ -92,6 +92,12 @@ impl Product<'_> {
         Ok(found)
     }
 
+    /// The steps the system alone decides: outputs and silence.
+    pub fn observations(&self) -> Vec<Step> {
+        let output = |(at, port): (usize, &Port)| (!port.kind.is_input()).then_some(Step::Port(at));
+        self.ports.iter().enumerate().filter_map(output).chain([Step::Delta]).collect()
+    }
+
     /// Every step there is, observations first.
     pub fn steps(&self) -> Vec<Step> {
         let ports = |wanted: bool| {

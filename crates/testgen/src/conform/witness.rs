@@ -415,16 +415,42 @@ fn implements(cx: &mut Ctx<'_>, product: &Product<'_>, trace: &Trace) -> bool {
             }
             return false;
         };
-        let mut next = BTreeSet::new();
-        for state in &states {
-            next.extend(successors(cx, sts, state, &label, product.completion));
-        }
-        states = closure(cx, sts, next);
+        states = concretely(cx, sts, &states, &label, product.completion);
         if states.is_empty() {
             return false;
         }
     }
     true
+}
+
+/// The states of an implementation at start; none if a value is unknown.
+pub(crate) fn concrete_start(cx: &Ctx<'_>, sts: &Sts) -> BTreeSet<State> {
+    let start = concrete::initial_state(cx.pool, sts);
+    closure(cx, sts, start.into_iter().collect())
+}
+
+/// The states of an implementation, completed, after `label`.
+pub(crate) fn concrete_after(
+    cx: &mut Ctx<'_>,
+    sts: &Sts,
+    states: &BTreeSet<State>,
+    label: &Label,
+) -> BTreeSet<State> {
+    concretely(cx, sts, states, label, Completion::Angelic)
+}
+
+fn concretely(
+    cx: &mut Ctx<'_>,
+    sts: &Sts,
+    states: &BTreeSet<State>,
+    label: &Label,
+    completion: Completion,
+) -> BTreeSet<State> {
+    let mut next = BTreeSet::new();
+    for state in states {
+        next.extend(successors(cx, sts, state, label, completion));
+    }
+    closure(cx, sts, next)
 }
 
 fn successors(

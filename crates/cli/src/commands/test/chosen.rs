@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sts::{Model, Sts};
 use ioxide_symex::Limits;
+use ioxide_testgen::kill::tester::Killer;
 use ioxide_testgen::purpose::PurposeSet;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
@@ -15,7 +16,7 @@ use ioxide_testgen::tester::tour::Tour;
 use serde_json::{Value as Json, json};
 
 use crate::args::Test;
-use crate::commands::{fsm, purposes};
+use crate::commands::{fsm, kill, purposes};
 use crate::exit::{ExitStatus, Stop};
 
 /// Symbolic states looked at for purposes.
@@ -35,6 +36,7 @@ pub enum Chosen {
     Tour(Box<Tour>, Box<PurposeSet>),
     Tests(Box<Scripted>),
     Suite(Box<SuiteTester>),
+    Kill(Box<Killer>),
 }
 
 impl Chosen {
@@ -70,8 +72,9 @@ impl Chosen {
                 Ok(Self::Tour(Box::new(Tour::new(&set, rounds(args), limits)), Box::new(set)))
             }
             "tests" => Self::tests(args, spec, None),
+            "kill" => Ok(Self::Kill(Box::new(kill::tester(spec, &args.solver)?))),
             other => Err(Stop::usage(format!("there is no tester `{other}`"))
-                .help("there is `cover`, `tour`, `purpose:NAME,...`, `tests`, `test:NAME`, `suite:FILE` and `random`")),
+                .help("there is `cover`, `tour`, `purpose:NAME,...`, `tests`, `test:NAME`, `suite:FILE`, `kill` and `random`")),
         }
     }
 
@@ -110,6 +113,7 @@ impl Chosen {
                 (Self::Cover(mine, _), Self::Cover(theirs, _)) => mine.absorb(&theirs),
                 (Self::Tour(mine, _), Self::Tour(theirs, _)) => mine.absorb(&theirs),
                 (Self::Suite(mine), Self::Suite(theirs)) => mine.absorb(&theirs),
+                (Self::Kill(mine), Self::Kill(theirs)) => mine.absorb(&theirs),
                 _ => (),
             }
             one
@@ -124,6 +128,7 @@ impl Chosen {
             Self::Tour(tester, _) => &mut **tester,
             Self::Tests(tester) => &mut **tester,
             Self::Suite(tester) => &mut **tester,
+            Self::Kill(tester) => &mut **tester,
         }
     }
 
@@ -136,6 +141,7 @@ impl Chosen {
             Self::Tour(_, set) => (ROUNDS * set.total) as u64,
             Self::Tests(tester) => tester.n_runs() as u64,
             Self::Suite(tester) => tester.runs() as u64,
+            Self::Kill(tester) => tester.max_runs() as u64,
         })
     }
 
@@ -143,6 +149,14 @@ impl Chosen {
     pub fn show(&self, out: &mut impl Write, sts: &Sts) -> io::Result<()> {
         if let Self::Suite(tester) = self {
             return fsm::suite::show(out, tester);
+        }
+        if let Self::Kill(tester) = self {
+            return writeln!(
+                out,
+                "killing suite: {} of {} tests carried out",
+                tester.n_done(),
+                tester.n_tests()
+            );
         }
         if let Self::Tour(tester, set) = self {
             let (covered, criterion) = (tester.covered().len(), set.criterion);

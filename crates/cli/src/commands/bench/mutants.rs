@@ -1,0 +1,271 @@
+//! `ioxide bench mutants`: deciding mutants symbolically beside deciding them by enumeration.
+//!
+//! The BRP with growing messages, and a synthetic action system of the size of the industrial
+//! model of 003 (69 inputs, 20 outputs); each optimisation switched off in turn; one core and
+//! two. Enumeration is stopped after a number of steps: its time is then a lower bound.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_symex::Ctx;
+use ioxide_testgen::conform::explicit::{Budget, Found, ioco};
+use ioxide_testgen::conform::{Answer, Bounds, Completion};
+use ioxide_testgen::kill::{Analysis, Config, Optimisation};
+use ioxide_testgen::mutate::{Mutant, Sample, Selection, select};
+use serde_json::{Value as Json, json};
+
+use crate::args::{Bench, SolverArgs};
+use crate::commands::kill::workers;
+use crate::exit::{ExitStatus, Stop};
+use crate::{load, solver};
+
+/// The BRP.
+const BRP: &str = include_str!("../../../../../examples/brp/spec.iox");
+/// Sizes of the message domain; 0 is unbounded.
+const DOMAINS: [u32; 5] = [2, 6, 10, 1000, 0];
+/// Mutants decided symbolically for each model.
+const SYMBOLIC: usize = 300;
+/// Mutants decided by enumeration for each model.
+const EXPLICIT: usize = 8;
+/// Steps after which enumeration gives up.
+const STEPS: usize = 3_000_000;
+/// Depth at which the search is cut where states are not merged.
+const DEPTH: u32 = 8;
+
+/// Measures and shows.
+pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+    let mut models = Vec::new();
+    for domain in DOMAINS {
+        let name =
+            if domain == 0 { "BRP, unbounded messages".into() } else { format!("BRP, {domain} messages") };
+        models.push(compared(&name, loaded(&brp(domain))?, &args.solver)?);
+    }
+    models.push(compared("69 inputs, 20 outputs", loaded(&synthetic())?, &args.solver)?);
+    let optimisations = optimisations(&args.solver)?;
+    let scaling = scaling(&args.solver)?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        let result =
+            json!({ "version": 1, "models": models, "optimisations": optimisations, "scaling": scaling });
+        writeln!(out, "{result}")?;
+    } else {
+        show(&mut out, &models, &optimisations, &scaling)?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// The BRP with messages 0 to `domain - 1`.
+fn brp(domain: u32) -> String {
+    if domain == 0 {
+        return BRP.to_owned();
+    }
+    let types = format!("model Brp {{ type Msg = 0..{} type Bit = 0..1 type Conf = 0..2", domain - 1);
+    BRP.replace("model Brp {", &types)
+        .replace("IREQ(d1: int, d2: int, d3: int)", "IREQ(d1: Msg, d2: Msg, d3: Msg)")
+        .replace("b1: int, b2: int, b3: int, d: int", "b1: Bit, b2: Bit, b3: Bit, d: Msg")
+        .replace("OCONF(c: int)", "OCONF(c: Conf)")
+}
+
+/// A device with modes: every input is taken in one mode and leads to an answer, the answer to the next mode.
+fn synthetic() -> String {
+    let mut text = String::from(
+        "model Device {\n    type Level = 0..99\n    var mode: int = 0\n    var level: Level = 0\n",
+    );
+    for i in 0..69 {
+        text.push_str(&format!("    input in{i}(p: Level)\n"));
+    }
+    for j in 0..20 {
+        text.push_str(&format!("    output out{j}(v: Level)\n"));
+    }
+    text.push_str("    state run {\n");
+    for i in 0..69 {
+        let (mode, answer, most) = (i % 20, 20 + (i * 7 + 3) % 20, 30 + i);
+        text.push_str(&format!(
+            "        i{i}: on in{i} when mode == {mode} && p <= {most} {{ mode = {answer}, level = p }} -> run\n"
+        ));
+    }
+    for j in 0..20 {
+        let (answer, mode) = (20 + j, (j * 3 + 1) % 20);
+        text.push_str(&format!(
+            "        o{j}: emit out{j}(v: level) when mode == {answer} {{ mode = {mode} }} -> run\n"
+        ));
+    }
+    text.push_str("    }\n}\n");
+    text
+}
+
+fn loaded(text: &str) -> Result<Model, Stop> {
+    let mut sources = Sources::new();
+    let file = sources.add("bench.iox", text);
+    let loaded = load::load(&sources, file, &[])?;
+    loaded.model.ok_or_else(|| Stop::new(ExitStatus::Internal, "a model of the bench does not compile"))
+}
+
+fn sample(model: &mut Model, count: usize) -> Vec<Mutant> {
+    let sample = Some(Sample { count, seed: 1 });
+    select(model, &Selection { sample, ..Selection::default() })
+}
+
+/// Seconds for each mutant, and what they were.
+struct Timed {
+    seconds: Vec<f64>,
+    precompute: f64,
+    killed: usize,
+    equivalent: usize,
+    unknown: usize,
+}
+
+fn symbolic(model: &Model, mutants: &[Mutant], config: &Config, wanted: &SolverArgs) -> Result<Timed, Stop> {
+    let mut model = model.clone();
+    let mut solver = solver::make(wanted)?;
+    let mut cx = Ctx::new(&mut model, &mut *solver);
+    let start = Instant::now();
+    let analysis = Analysis::new(&mut cx, config);
+    let precompute = start.elapsed().as_secs_f64();
+    let mut timed = Timed { seconds: Vec::new(), precompute, killed: 0, equivalent: 0, unknown: 0 };
+    for mutant in mutants {
+        let start = Instant::now();
+        let verdict = analysis.decide(&mut cx, mutant, &mut |_| ControlFlow::Continue(()));
+        timed.seconds.push(start.elapsed().as_secs_f64());
+        match verdict.answer {
+            Answer::Fails(_) => timed.killed += 1,
+            Answer::Conforms(_) => timed.equivalent += 1,
+            Answer::Unknown(_) => timed.unknown += 1,
+        }
+    }
+    Ok(timed)
+}
+
+impl Timed {
+    fn json(&self) -> Json {
+        json!({
+            "mutants": self.seconds.len(), "killed": self.killed, "equivalent": self.equivalent,
+            "unknown": self.unknown, "precompute_seconds": self.precompute, "mean_ms": 1e3 * mean(&self.seconds),
+            "median_ms": 1e3 * median(&self.seconds), "max_ms": 1e3 * self.seconds.iter().copied().fold(0.0, f64::max),
+            "per_second": 1.0 / mean(&self.seconds),
+        })
+    }
+}
+
+fn mean(seconds: &[f64]) -> f64 {
+    seconds.iter().sum::<f64>() / seconds.len().max(1) as f64
+}
+
+fn median(seconds: &[f64]) -> f64 {
+    let mut sorted = seconds.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// One model both ways: all sampled mutants symbolically, the first few by enumeration too.
+fn compared(name: &str, mut model: Model, wanted: &SolverArgs) -> Result<Json, Stop> {
+    let mutants = sample(&mut model, SYMBOLIC);
+    let timed = symbolic(&model, &mutants, &Config::default(), wanted)?;
+    let stride = (mutants.len() / EXPLICIT).max(1);
+    let budget = Budget { states: 1_000_000, steps: STEPS };
+    let (mut explicit, mut beside, mut gave_up, mut impossible) = (Vec::new(), Vec::new(), 0, false);
+    for (at, mutant) in mutants.iter().enumerate().step_by(stride) {
+        let imp = mutant.apply(&model.sts);
+        let start = Instant::now();
+        let found = ioco(&model.pool, &imp, &model.sts, Completion::Angelic, budget);
+        explicit.push(start.elapsed().as_secs_f64());
+        beside.push(timed.seconds[at]);
+        gave_up += usize::from(found == Found::GaveUp);
+        // Messages that cannot even be listed end at once: that is no time to compare.
+        impossible |= found == Found::GaveUp && explicit.last().is_some_and(|&seconds| seconds < 0.05);
+    }
+    let ratio = (!impossible).then(|| mean(&explicit) / mean(&beside));
+    Ok(json!({
+        "model": name, "symbolic": timed.json(),
+        "explicit": {
+            "mutants": explicit.len(), "gave_up": gave_up, "possible": !impossible,
+            "mean_ms": (!impossible).then(|| 1e3 * mean(&explicit)),
+            "median_ms": (!impossible).then(|| 1e3 * median(&explicit)),
+        },
+        "ratio": ratio, "ratio_is_lower_bound": gave_up > 0,
+    }))
+}
+
+/// The same mutants with everything, and with each optimisation switched off.
+fn optimisations(wanted: &SolverArgs) -> Result<Json, Stop> {
+    let mut model = loaded(BRP)?;
+    let mutants = sample(&mut model, SYMBOLIC / 2);
+    let total = |timed: &Timed| timed.precompute + timed.seconds.iter().sum::<f64>();
+    let all = total(&symbolic(&model, &mutants, &Config::default(), wanted)?);
+    let bounds = Bounds { max_depth: DEPTH, ..Bounds::default() };
+    let cut = total(&symbolic(&model, &mutants, &Config { bounds, ..Config::default() }, wanted)?);
+    let mut rows = Vec::new();
+    for optimisation in Optimisation::ALL {
+        let off = BTreeSet::from([optimisation]);
+        let bounded = optimisation == Optimisation::EarlyStop;
+        let (with, bounds) = if bounded { (cut, bounds) } else { (all, Bounds::default()) };
+        let without = total(&symbolic(&model, &mutants, &Config { bounds, off }, wanted)?);
+        rows.push(json!({
+            "without": optimisation.name(), "seconds": without, "seconds_with": with, "factor": without / with,
+            "depth": bounded.then_some(DEPTH),
+        }));
+    }
+    Ok(json!({ "model": "BRP, unbounded messages", "mutants": mutants.len(), "rows": rows }))
+}
+
+/// All mutants on one core and on two.
+fn scaling(wanted: &SolverArgs) -> Result<Json, Stop> {
+    let mut model = loaded(BRP)?;
+    let mutants = sample(&mut model, 2 * SYMBOLIC);
+    let mut seconds = Vec::new();
+    for jobs in [1, 2] {
+        let start = Instant::now();
+        let known = vec![None; mutants.len()];
+        workers::decide(&model, &mutants, &Config::default(), jobs, wanted, known, &mut |_, _| Ok(()))?;
+        seconds.push(start.elapsed().as_secs_f64());
+    }
+    let rows = [(1, seconds[0]), (2, seconds[1])].map(
+        |(jobs, time)| json!({ "jobs": jobs, "seconds": time, "per_second": mutants.len() as f64 / time }),
+    );
+    Ok(
+        json!({ "model": "BRP, unbounded messages", "mutants": mutants.len(), "rows": rows, "factor": seconds[0] / seconds[1] }),
+    )
+}
+
+fn show(out: &mut impl Write, models: &[Json], optimisations: &Json, scaling: &Json) -> io::Result<()> {
+    let number = |json: &Json| json.as_f64().map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"));
+    writeln!(
+        out,
+        "{:<26} {:>10} {:>10} {:>10} {:>8} {:>12} {:>8}",
+        "model", "median ms", "mean ms", "max ms", "per s", "explicit ms", "ratio"
+    )?;
+    for model in models {
+        let (symbolic, bound) =
+            (&model["symbolic"], if model["ratio_is_lower_bound"] == true { ">=" } else { "" });
+        writeln!(
+            out,
+            "{:<26} {:>10} {:>10} {:>10} {:>8.0} {:>12} {bound:>2}{:>6}",
+            model["model"].as_str().unwrap_or(""),
+            number(&symbolic["median_ms"]),
+            number(&symbolic["mean_ms"]),
+            number(&symbolic["max_ms"]),
+            symbolic["per_second"].as_f64().unwrap_or(0.0),
+            number(&model["explicit"]["mean_ms"]),
+            number(&model["ratio"]),
+        )?;
+    }
+    for row in optimisations["rows"].as_array().into_iter().flatten() {
+        let cut =
+            row["depth"].as_u64().map_or_else(String::new, |depth| format!(" (both cut at depth {depth})"));
+        writeln!(
+            out,
+            "without {:<22} {:>8} s, {} times as long{cut}",
+            row["without"].as_str().unwrap_or(""),
+            number(&row["seconds"]),
+            number(&row["factor"])
+        )?;
+    }
+    for row in scaling["rows"].as_array().into_iter().flatten() {
+        writeln!(out, "{} workers: {} mutants per second", row["jobs"], number(&row["per_second"]))?;
+    }
+    Ok(())
+}

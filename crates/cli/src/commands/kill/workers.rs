@@ -1,0 +1,136 @@
+//! Deciding mutants on all cores: every worker has its own pool and solver.
+//!
+//! What was computed once is cloned with the pool it belongs to; what comes back are traces
+//! and texts, never terms.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use ioxide_model::sts::Model;
+use ioxide_model::trace::Trace;
+use ioxide_symex::Ctx;
+use ioxide_testgen::conform::{Answer, Bounds};
+use ioxide_testgen::kill::{Analysis, Config, Optimisation};
+use ioxide_testgen::mutate::Mutant;
+
+use crate::args::{DecideArgs, SolverArgs};
+use crate::exit::Stop;
+use crate::session::STOP;
+use crate::solver;
+
+/// What became of a mutant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A trace tells it from the model: allowed labels, then a forbidden one.
+    Killed(Trace),
+    /// Nothing can; the reason is for people.
+    Equivalent(String),
+    /// Neither was shown; the reason is for people.
+    Unknown(String),
+}
+
+impl Outcome {
+    /// The trace that kills it.
+    pub fn trace(&self) -> Option<&Trace> {
+        if let Self::Killed(trace) = self { Some(trace) } else { None }
+    }
+}
+
+/// The settings the arguments ask for.
+pub fn config(args: &DecideArgs) -> Result<Config, Stop> {
+    let parse = |name: &String| {
+        name.parse().map_err(|_| {
+            let names: Vec<&str> = Optimisation::ALL.iter().map(|it| it.name()).collect();
+            Stop::usage(format!("there is no optimisation `{name}`"))
+                .help(format!("there is {}", names.join(", ")))
+        })
+    };
+    let off = args.without.iter().map(parse).collect::<Result<_, _>>()?;
+    let bounds = Bounds { max_states: args.max_states, max_depth: args.depth.unwrap_or(u32::MAX) };
+    let config = Config { bounds, off };
+    if config.off.contains(&Optimisation::EarlyStop) && args.depth.is_none() {
+        return Err(
+            Stop::usage("without `early-stop` a search ends at its depth only").help("add `--depth N`")
+        );
+    }
+    Ok(config)
+}
+
+/// How many workers there are.
+pub fn jobs(args: &DecideArgs) -> usize {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    args.jobs.unwrap_or(cores).max(1)
+}
+
+/// The first Ctrl-C lets the mutants at work be finished, the second ends the program.
+pub fn catch_interrupts() {
+    // An error means that a handler is set already: nothing is lost.
+    let _ = ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::Relaxed) {
+            std::process::exit(crate::exit::ExitStatus::Interrupted as i32);
+        }
+        eprintln!("\nwriting what was decided; once more to stop at once");
+    });
+}
+
+/// Decides the mutants that `known` has no outcome for; `told` hears of each as it is decided. Those left
+/// when somebody interrupts stay open.
+pub fn decide(
+    model: &Model,
+    mutants: &[Mutant],
+    config: &Config,
+    jobs: usize,
+    wanted: &SolverArgs,
+    known: Vec<Option<Outcome>>,
+    told: &mut dyn FnMut(usize, &Outcome) -> Result<(), Stop>,
+) -> Result<Vec<Option<Outcome>>, Stop> {
+    let mut base = model.clone();
+    let mut solver = solver::make(wanted)?;
+    let analysis = Analysis::new(&mut Ctx::new(&mut base, &mut *solver), config);
+    let open: Vec<usize> = (0..mutants.len()).filter(|&at| known[at].is_none()).collect();
+    let next = AtomicUsize::new(0);
+    let mut outcomes = known;
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..jobs.min(open.len()) {
+            let (sender, open, next, base, analysis) = (sender.clone(), &open, &next, &base, &analysis);
+            scope.spawn(move || {
+                let Ok(mut solver) = solver::make(wanted) else { return };
+                let (mut model, analysis) = (base.clone(), analysis.clone());
+                let mut cx = Ctx::new(&mut model, &mut *solver);
+                while let Some(&at) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let outcome = one(&mut cx, &analysis, &mutants[at]);
+                    let Some(outcome) = outcome else { return };
+                    if sender.send((at, outcome)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for (at, outcome) in receiver {
+            told(at, &outcome)?;
+            outcomes[at] = Some(outcome);
+        }
+        Ok(outcomes)
+    })
+}
+
+/// Decides one mutant; nothing if somebody interrupts.
+fn one(cx: &mut Ctx<'_>, analysis: &Analysis, mutant: &Mutant) -> Option<Outcome> {
+    let mut watch = |_: &_| match STOP.load(Ordering::Relaxed) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    };
+    let verdict = analysis.decide(cx, mutant, &mut watch);
+    if STOP.load(Ordering::Relaxed) {
+        return None;
+    }
+    Some(match verdict.answer {
+        Answer::Fails(witness) => Outcome::Killed(witness.trace),
+        Answer::Conforms(proof) => Outcome::Equivalent(proof.to_string()),
+        Answer::Unknown(doubt) => Outcome::Unknown(doubt.to_string()),
+    })
+}

@@ -1,0 +1,119 @@
+//! `ioxide mutate`: small changes of a model, each with a name and a diff.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_testgen::mutate::{Edit, Mutant, Operator, Sample, Selection, select, show_switch};
+use serde_json::{Value as Json, json};
+
+use crate::args::{MutantArgs, Mutate};
+use crate::exit::{ExitStatus, Stop};
+use crate::load;
+
+/// Makes the mutants and shows them.
+pub fn run(args: &Mutate) -> Result<ExitStatus, Stop> {
+    let (sources, mut model) = load::model(&args.model.file, &args.model.set)?;
+    let mutants = selected(&mut model, &args.mutants)?;
+    let catalogue = || catalogue(&sources, &model, &mutants);
+    if let Some(folder) = &args.out {
+        write(folder, &catalogue(), &model, &mutants)
+            .map_err(|error| Stop::usage(format!("cannot write to `{folder}`: {error}")))?;
+    }
+    let mut out = io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", catalogue())?;
+        return Ok(ExitStatus::Success);
+    }
+    if args.out.is_none() {
+        for mutant in &mutants {
+            write!(out, "{}", diff(&model, mutant))?;
+        }
+    }
+    let n = mutants.len();
+    writeln!(out, "{n} mutant{}", if n == 1 { "" } else { "s" })?;
+    Ok(ExitStatus::Success)
+}
+
+/// The mutants the arguments ask for; none at all is an error.
+pub fn selected(model: &mut Model, args: &MutantArgs) -> Result<Vec<Mutant>, Stop> {
+    let sample = |count| Sample { count, seed: args.seed };
+    let selection = Selection {
+        operators: operators(&args.ops)?,
+        places: args.places.clone(),
+        sample: args.sample.map(sample),
+        second_order: args.second_order.map(sample),
+    };
+    for place in &args.places {
+        if model.sts.switch_named(place).is_none() && model.sts.location_named(place).is_none() {
+            return Err(Stop::usage(format!("the model has no switch and no state `{place}`"))
+                .help("`ioxide show FILE` lists them"));
+        }
+    }
+    let mutants = select(model, &selection);
+    match mutants.is_empty() {
+        true => Err(Stop::new(ExitStatus::Nothing, "these operators change nothing here")
+            .help("use more `--ops`, or fewer `--at`")),
+        false => Ok(mutants),
+    }
+}
+
+fn operators(text: &str) -> Result<Vec<Operator>, Stop> {
+    match text {
+        "all" => return Ok(Operator::ALL.to_vec()),
+        "default" => return Ok(Operator::DEFAULT.to_vec()),
+        _ => (),
+    }
+    let parse = |name: &str| {
+        name.trim().parse().map_err(|_| {
+            let names: Vec<&str> = Operator::ALL.iter().map(|it| it.name()).collect();
+            Stop::usage(format!("there is no operator `{name}`"))
+                .help(format!("there is {}", names.join(", ")))
+        })
+    };
+    text.split(',').map(parse).collect()
+}
+
+/// The switches before and after, as people compare them.
+pub fn diff(model: &Model, mutant: &Mutant) -> String {
+    let mut text = format!("{}\n", mutant.id);
+    for edit in &mutant.edits {
+        text.push_str(&format!("  - {}\n", show_switch(model, &model.sts.switches[edit.switch])));
+        match edit.operator {
+            Operator::Delete => text.push_str("  + (left out)\n"),
+            _ => text.push_str(&format!("  + {}\n", show_switch(model, &edit.after))),
+        }
+    }
+    text
+}
+
+fn catalogue(sources: &Sources, model: &Model, mutants: &[Mutant]) -> Json {
+    let edit = |edit: &Edit| {
+        let switch = &model.sts.switches[edit.switch];
+        json!({
+            "switch": *switch.label,
+            "operator": edit.operator.name(),
+            "line": line(sources, model, edit),
+            "before": show_switch(model, switch),
+            "after": (edit.operator != Operator::Delete).then(|| show_switch(model, &edit.after)),
+        })
+    };
+    let mutant = |mutant: &Mutant| json!({ "id": mutant.id, "edits": mutant.edits.iter().map(edit).collect::<Vec<_>>() });
+    json!({ "version": 1, "mutants": mutants.iter().map(mutant).collect::<Vec<_>>() })
+}
+
+/// The line of the source where the changed switch stands.
+pub fn line(sources: &Sources, model: &Model, edit: &Edit) -> usize {
+    let span = model.sts.switches[edit.switch].span;
+    if sources.slice(span).is_empty() { 0 } else { sources.line_column(span).line }
+}
+
+fn write(folder: &str, catalogue: &Json, model: &Model, mutants: &[Mutant]) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let folder = Path::new(folder);
+    fs::write(folder.join("mutants.json"), format!("{catalogue}\n"))?;
+    let diffs: String = mutants.iter().map(|mutant| diff(model, mutant)).collect();
+    fs::write(folder.join("mutants.diff"), diffs)
+}

@@ -1,0 +1,251 @@
+//! `ioxide score`: how many mutants a suite or a tester kills, and which it misses.
+
+use std::fs::File;
+use std::io::{self, BufReader, Write};
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateKind, Model, Sts};
+use ioxide_model::trace::Trace;
+use ioxide_runner::campaign::CampaignConfig;
+use ioxide_runner::codec::{Message, label_from_json};
+use ioxide_runner::suite::{SuiteReader, SuiteTest};
+use ioxide_symex::Ctx;
+use ioxide_testgen::kill::lab::Lab;
+use ioxide_testgen::purpose::Criterion;
+use ioxide_testgen::tester::Tester;
+use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
+use ioxide_testgen::tester::random::{Random, RandomConfig};
+use serde_json::{Map, Value as Json, json};
+
+use super::conform::shown;
+use super::kill::{Decided, decided, specimens, workers};
+use super::mutate::diff;
+use super::purposes;
+use crate::args::Score;
+use crate::exit::{ExitStatus, Stop};
+use crate::progress::Progress;
+use crate::session::{Session, Show, Times};
+use crate::system::System;
+use crate::{load, solver};
+
+/// Symbolic states looked at for purposes.
+const MAX_STATES: usize = 20_000;
+
+/// Which killable mutants each test kills; a tester is one test.
+struct Kills {
+    tests: Vec<Vec<usize>>,
+    ios: Option<usize>,
+}
+
+/// Scores and shows what was missed.
+pub fn run(args: &Score) -> Result<ExitStatus, Stop> {
+    let (_, mut model) = load::model(&args.file, &args.set)?;
+    workers::catch_interrupts();
+    let decided = decided(&mut model, &args.mutants, &args.decide, &args.solver, args.record.as_deref())?;
+    if decided.outcomes.contains(&None) {
+        return Err(Stop::new(ExitStatus::Interrupted, "interrupted before all mutants were decided"));
+    }
+    let killable: Vec<usize> =
+        (0..decided.mutants.len()).filter(|&at| trace(&decided, at).is_some()).collect();
+    if killable.is_empty() {
+        return Err(Stop::new(ExitStatus::Nothing, "no mutant can be killed"));
+    }
+    let kills = match args.suite.as_str() {
+        "random" | "cover" => by_tester(args, &model, &decided, &killable)?,
+        path => by_suite(args, path, &mut model, &decided, &killable)?,
+    };
+    let mut out = io::stdout().lock();
+    match args.json {
+        true => writeln!(out, "{}", score_json(&model, &decided, &killable, &kills))?,
+        false => show(&mut out, &model, &decided, &killable, &kills)?,
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn trace(decided: &Decided, at: usize) -> Option<&Trace> {
+    decided.outcomes[at].as_ref().and_then(workers::Outcome::trace)
+}
+
+/// Runs the tests of the file on every killable mutant.
+fn by_suite(
+    args: &Score,
+    path: &str,
+    model: &mut Model,
+    decided: &Decided,
+    killable: &[usize],
+) -> Result<Kills, Stop> {
+    let tests = read(path, model)?;
+    let spec = model.sts.clone();
+    let systems: Vec<Sts> = decided.mutants.iter().map(|mutant| mutant.apply(&spec)).collect();
+    let mut solver = solver::make(&args.solver)?;
+    let mut cx = Ctx::new(model, &mut *solver);
+    let lab = Lab::new(&mut cx, &spec, &specimens(&decided.mutants, &systems));
+    let mut progress = Progress::new();
+    let mut kills = Kills { tests: Vec::with_capacity(tests.len()), ios: Some(0) };
+    for (at, test) in tests.iter().enumerate() {
+        progress.tick(|| format!("test {} of {}", at + 1, tests.len()));
+        let trace = match test {
+            Wanted::Inputs(inputs) => Lab::followed(&mut cx, inputs),
+            Wanted::Trace(trace) => trace.clone(),
+        };
+        kills.ios = kills.ios.map(|ios| ios + trace.len() + 1);
+        kills.tests.push(lab.killed(&mut cx, &trace, killable));
+    }
+    Ok(kills)
+}
+
+/// A test of a file.
+enum Wanted {
+    /// Inputs to give; the system is looked at after each.
+    Inputs(Vec<Label>),
+    /// What to follow; the system is looked at where the trace has an observation and at its end.
+    Trace(Trace),
+}
+
+fn read(path: &str, model: &Model) -> Result<Vec<Wanted>, Stop> {
+    let wrong = |error: String| {
+        Stop::usage(format!("`{path}`: {error}")).help("give a suite file of this model, `random` or `cover`")
+    };
+    let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
+    let reader = SuiteReader::new(BufReader::new(file)).map_err(|error| wrong(error.to_string()))?;
+    let mut tests = Vec::new();
+    for (number, test) in reader.enumerate() {
+        let test = test.map_err(|error| error.to_string()).and_then(|test| wanted(model, &test));
+        tests.push(test.map_err(|error| wrong(format!("test {}: {error}", number + 1)))?);
+    }
+    match tests.is_empty() {
+        true => Err(Stop::new(ExitStatus::Nothing, format!("nothing to run: `{path}` has no tests"))),
+        false => Ok(tests),
+    }
+}
+
+fn wanted(model: &Model, test: &SuiteTest) -> Result<Wanted, String> {
+    match test {
+        SuiteTest::Word(names) => {
+            let message = |name: &String| Message { label: name.clone(), args: Map::new() };
+            let label = |name| label_from_json(model, &message(name), |kind| kind == GateKind::Input);
+            let inputs: Result<Vec<Label>, _> = names.iter().map(label).collect();
+            inputs.map(Wanted::Inputs).map_err(|error| error.to_string())
+        }
+        SuiteTest::Trace(test) => {
+            let mut trace = test.trace(model).map_err(|error| error.to_string())?;
+            if trace.labels.iter().all(|label| matches!(label, Label::Input(..))) {
+                return Ok(Wanted::Inputs(trace.labels));
+            }
+            // The last observation is the last look, whatever it shows.
+            if matches!(trace.labels.last(), Some(Label::Output(..) | Label::Quiescence)) {
+                trace.labels.pop();
+            }
+            Ok(Wanted::Trace(trace))
+        }
+    }
+}
+
+/// Plays every killable mutant as the system under test.
+fn by_tester(args: &Score, model: &Model, decided: &Decided, killable: &[usize]) -> Result<Kills, Stop> {
+    let mut spec = model.clone();
+    let purposes = match args.suite.as_str() {
+        "cover" => Some(purposes::found(&mut spec, Criterion::default(), &args.solver, MAX_STATES)?),
+        _ => None,
+    };
+    let mut progress = Progress::new();
+    let mut killed = Vec::new();
+    for (done, &at) in killable.iter().enumerate() {
+        progress.tick(|| format!("playing mutants: {done} of {}", killable.len()));
+        let seed = args.mutants.seed;
+        let (mut tester, runs): (Box<dyn Tester + Send>, u64) = match &purposes {
+            Some(set) => {
+                let rounds = usize::try_from(args.runs).unwrap_or(usize::MAX);
+                let cover = Cover::new(set, Rounds::Bounded(rounds), Order::default());
+                let runs = cover.max_runs(rounds) as u64;
+                (Box::new(cover), runs)
+            }
+            None => {
+                let config = RandomConfig { steps: args.steps as usize, ..RandomConfig::default() };
+                (Box::new(Random::new(config, seed)), args.runs)
+            }
+        };
+        let config = CampaignConfig {
+            runs,
+            seed,
+            replays: 0,
+            shrink: None,
+            sut: decided.mutants[at].id.clone(),
+            ..CampaignConfig::default()
+        };
+        let system = Model { pool: model.pool.clone(), sts: decided.mutants[at].apply(&model.sts) };
+        let session = Session {
+            spec: model.clone(),
+            sut: System::Model(Box::new(system)),
+            testers: vec![&mut *tester],
+            solver: &args.solver,
+            show: Show::Nothing,
+            record: None,
+            times: Times::LeftOut,
+        };
+        if session.run(&config)?.counts.failed > 0 {
+            killed.push(at);
+        }
+    }
+    Ok(Kills { tests: vec![killed], ios: None })
+}
+
+/// How often each mutant is killed.
+fn times(decided: &Decided, kills: &Kills) -> Vec<usize> {
+    let mut times = vec![0; decided.mutants.len()];
+    kills.tests.iter().flatten().for_each(|&at| times[at] += 1);
+    times
+}
+
+fn show(
+    out: &mut impl Write,
+    model: &Model,
+    decided: &Decided,
+    killable: &[usize],
+    kills: &Kills,
+) -> io::Result<()> {
+    let times = times(decided, kills);
+    for &at in killable.iter().filter(|&&at| times[at] == 0) {
+        let missed = trace(decided, at).map(|trace| shown(model, trace).join(" ")).unwrap_or_default();
+        write!(out, "survivor {}    missed: {missed}\n", diff(model, &decided.mutants[at]))?;
+    }
+    let killed = killable.iter().filter(|&&at| times[at] > 0).count();
+    let share = 100.0 * killed as f64 / killable.len() as f64;
+    writeln!(out, "score: {share:.1} % ({killed} of {} killable mutants)", killable.len())?;
+    if let Some(ios) = kills.ios {
+        let alone = |test: &&Vec<usize>| test.iter().any(|&at| times[at] == 1);
+        let needed = kills.tests.iter().filter(alone).count();
+        writeln!(
+            out,
+            "{} tests, {ios} inputs and outputs; {needed} tests kill a mutant no other does",
+            kills.tests.len()
+        )?;
+    }
+    Ok(())
+}
+
+fn score_json(model: &Model, decided: &Decided, killable: &[usize], kills: &Kills) -> Json {
+    let times = times(decided, kills);
+    let killed = killable.iter().filter(|&&at| times[at] > 0).count();
+    let survivor = |&&at: &&usize| {
+        let missed = trace(decided, at).map(|trace| shown(model, trace));
+        json!({ "id": decided.mutants[at].id, "missed": missed })
+    };
+    let survivors: Vec<Json> =
+        killable.iter().filter(|&&at| times[at] == 0).collect::<Vec<_>>().iter().map(survivor).collect();
+    let test = |test: &Vec<usize>| {
+        let alone = test.iter().filter(|&&at| times[at] == 1).count();
+        let ids: Vec<&str> = test.iter().map(|&at| decided.mutants[at].id.as_str()).collect();
+        json!({ "kills": ids, "alone": alone })
+    };
+    json!({
+        "version": 1,
+        "mutants": decided.mutants.len(),
+        "killable": killable.len(),
+        "killed": killed,
+        "score": killed as f64 / killable.len() as f64,
+        "ios": kills.ios,
+        "tests": kills.tests.iter().map(test).collect::<Vec<_>>(),
+        "survivors": survivors,
+    })
+}

@@ -1,0 +1,230 @@
+//! Deciding mutants: killed with a trace, equivalent with a proof, or unknown with the reason.
+//!
+//! Every mutant is compared with the model it comes from (see [`conform`](crate::conform)), with
+//! the optimisations of 003 sec. 4, each of which can be switched off to measure it. Before
+//! the product is searched, cheap filters look for changes that cannot be seen.
+//!
+//! *Promises.* "Equivalent" comes with a proof, "killed" with a trace that was replayed. An analysis
+//! may be cloned together with the model it was made of: workers share what was computed once.
+
+mod cheap;
+pub mod lab;
+pub mod matrix;
+pub mod suite;
+pub mod tester;
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::str::FromStr;
+
+use ioxide_model::sts::{GateId, GateKind, LocId, Sts};
+use ioxide_symex::Ctx;
+
+use crate::conform::{
+    Answer, Bounds, Completion, Doubt, Effort, Liveness, Merging, Names, Options, Pair, Product, Proof,
+    Shortcut, Side, SpecGraph, Step, Verdict, decide, joined, liveness, ports, unsupported, within,
+};
+use crate::mutate::Mutant;
+
+/// A step of 003 sec. 4 that makes deciding faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Optimisation {
+    /// The specification is explored once for all mutants (sec. 4.1).
+    Precompute,
+    /// Product states an earlier one stands for are not looked into (sec. 4.2).
+    EarlyStop,
+    /// Inputs are ignored only where the mutant has left the specification (sec. 4.3).
+    RestrictedCompletion,
+    /// No step is taken in the product until the mutated switch can be taken (sec. 4.4).
+    MutationAnalysis,
+    /// A guard of an input that was only weakened is settled by one question (sec. 4.5).
+    InputWeakening,
+    /// Changes that cannot be seen are settled without a search.
+    CheapFilters,
+}
+
+impl Optimisation {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Precompute,
+        Self::EarlyStop,
+        Self::RestrictedCompletion,
+        Self::MutationAnalysis,
+        Self::InputWeakening,
+        Self::CheapFilters,
+    ];
+
+    /// The name people write.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Precompute => "precompute",
+            Self::EarlyStop => "early-stop",
+            Self::RestrictedCompletion => "restricted-completion",
+            Self::MutationAnalysis => "mutation-analysis",
+            Self::InputWeakening => "input-weakening",
+            Self::CheapFilters => "cheap-filters",
+        }
+    }
+}
+
+impl FromStr for Optimisation {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|it| it.name() == text).ok_or_else(|| text.to_owned())
+    }
+}
+
+/// How to decide mutants.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Config {
+    /// How far to look for one mutant.
+    pub bounds: Bounds,
+    /// What is switched off.
+    pub off: BTreeSet<Optimisation>,
+}
+
+impl Config {
+    fn uses(&self, optimisation: Optimisation) -> bool {
+        !self.off.contains(&optimisation)
+    }
+}
+
+/// What was computed once for all mutants of a model.
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    config: Config,
+    graph: Option<SpecGraph>,
+    live: Liveness,
+    /// No two switches of a message overlap, and nothing is internal: one state after every trace.
+    deterministic: bool,
+}
+
+impl Analysis {
+    /// Prepares to decide mutants of the system of `cx`.
+    pub fn new(cx: &mut Ctx<'_>, config: &Config) -> Self {
+        let graph =
+            config.uses(Optimisation::Precompute).then(|| SpecGraph::new(cx, config.bounds)).flatten();
+        let deterministic = match &graph {
+            Some(graph) => graph.is_deterministic(),
+            None => cheap::is_deterministic(cx),
+        };
+        Self { config: config.clone(), graph, live: liveness(cx, cx.sts), deterministic }
+    }
+
+    /// The states of the precomputed graph, if there is one.
+    #[must_use]
+    pub fn graph_size(&self) -> Option<usize> {
+        self.graph.as_ref().map(SpecGraph::len)
+    }
+
+    /// What an unmentioned input means for a mutant.
+    pub(crate) fn completion(&self) -> Completion {
+        match self.config.uses(Optimisation::RestrictedCompletion) {
+            true => Completion::Restricted,
+            false => Completion::Angelic,
+        }
+    }
+
+    /// Decides `mutant`, whose terms live in the pool of `cx`.
+    pub fn decide(
+        &self,
+        cx: &mut Ctx<'_>,
+        mutant: &Mutant,
+        watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>,
+    ) -> Verdict {
+        let without_search = |answer| Verdict { answer, effort: Effort::default() };
+        let imp = mutant.apply(cx.sts);
+        if let Some(doubt) = unsupported(&imp, cx.sts) {
+            return without_search(Answer::Unknown(doubt));
+        }
+        if let Some(proof) = self.without_search(cx, mutant, &imp) {
+            return without_search(Answer::Conforms(proof));
+        }
+        let spec = cx.sts;
+        let Ok(ports) = ports(cx, &imp, spec) else {
+            return without_search(Answer::Unknown(Doubt::Unsupported("the messages differ".into())));
+        };
+        let live = liveness(cx, &imp);
+        let touched = Touched::new(&imp, spec, mutant);
+        let graph = self.graph.as_ref().filter(|_| self.may_follow(&live, &touched));
+        let live = joined(live, &self.live);
+        let names = graph.map_or_else(|| Names::new(cx, &imp, spec), |graph| graph.names.clone());
+        let (left, right) = (Side::new(cx, &imp, live.clone()), Side::new(cx, spec, live));
+        let product = Product { imp: left, spec: right, ports, completion: self.completion() };
+        let analysed = self.config.uses(Optimisation::MutationAnalysis);
+        let mut shortcut = || graph.map(|graph| touched.shortcut(graph, &product, analysed));
+        decide(cx, &product, &self.options(), &mut shortcut, &names, watch)
+    }
+
+    fn without_search(&self, cx: &mut Ctx<'_>, mutant: &Mutant, imp: &Sts) -> Option<Proof> {
+        let [edit] = &mutant.edits[..] else { return None };
+        if self.config.uses(Optimisation::CheapFilters)
+            && let Some(proof) = cheap::unseen(cx, edit, imp)
+        {
+            return Some(proof);
+        }
+        (self.config.uses(Optimisation::InputWeakening) && self.deterministic && cheap::weakened(cx, edit))
+            .then_some(Proof::InputWeakened)
+    }
+
+    /// Whether mutant and specification can walk through the precomputed graph together: it has the values
+    /// the mutant reads, and internal switches are as they were.
+    fn may_follow(&self, live: &Liveness, touched: &Touched) -> bool {
+        within(live, &self.live)
+            && !touched.internal
+            && (self.deterministic || self.completion() == Completion::Restricted)
+    }
+
+    fn options(&self) -> Options {
+        let merging = match self.config.uses(Optimisation::EarlyStop) {
+            true => Merging::Covered,
+            false => Merging::Never,
+        };
+        Options { completion: self.completion(), bounds: self.config.bounds, merging }
+    }
+}
+
+/// Where a mutation can matter.
+pub(crate) struct Touched {
+    pub locations: BTreeSet<LocId>,
+    gates: BTreeSet<GateId>,
+    observable: bool,
+    /// An internal switch is changed: what is reached unseen may differ anywhere.
+    pub internal: bool,
+}
+
+impl Touched {
+    pub fn new(imp: &Sts, spec: &Sts, mutant: &Mutant) -> Self {
+        let (locations, gates) = (BTreeSet::new(), BTreeSet::new());
+        let mut touched = Self { locations, gates, observable: false, internal: false };
+        for edit in &mutant.edits {
+            for sts in [imp, spec] {
+                let switch = &sts.switches[edit.switch];
+                touched.locations.insert(switch.source);
+                touched.gates.insert(switch.gate);
+                touched.observable |= !sts.kind_of(switch).is_input();
+                touched.internal |= sts.kind_of(switch) == GateKind::Internal;
+            }
+        }
+        touched
+    }
+
+    fn shortcut<'g>(
+        &'g self,
+        graph: &'g SpecGraph,
+        product: &'g Product<'_>,
+        analysed: bool,
+    ) -> Shortcut<'g> {
+        let touches = move |pair: &Pair| {
+            !analysed || pair.spec.iter().any(|member| self.locations.contains(&member.loc))
+        };
+        let concerns = move |step: Step| match step {
+            _ if !analysed => true,
+            Step::Delta => self.observable,
+            Step::Port(at) => self.gates.contains(&product.ports[at].spec),
+        };
+        Shortcut { graph, touches: Box::new(touches), concerns: Box::new(concerns) }
+    }
+}

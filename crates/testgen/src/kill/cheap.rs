@@ -1,0 +1,79 @@
+//! Equivalence that needs no search.
+
+use ioxide_model::sts::{GateKind, Sts, Switch};
+use ioxide_model::term::Term;
+use ioxide_smt::solver::Decision;
+use ioxide_symex::{Ctx, LiveVars};
+
+use crate::conform::Proof;
+use crate::mutate::Edit;
+
+/// Whether the change can be seen nowhere: the same guard in other words, or values never read.
+pub(super) fn unseen(cx: &mut Ctx<'_>, edit: &Edit, imp: &Sts) -> Option<Proof> {
+    let before = &cx.sts.switches[edit.switch];
+    let after = &edit.after;
+    let same_place =
+        before.source == after.source && before.gate == after.gate && before.target == after.target;
+    if !same_place {
+        return None;
+    }
+    if before.update == after.update {
+        let (old, new) = (before.guard, after.guard);
+        let same = implies(cx, old, new) && implies(cx, new, old);
+        return same.then_some(Proof::SameSwitches);
+    }
+    if before.guard != after.guard {
+        return None;
+    }
+    let live = LiveVars::of(cx.pool, imp, &[]);
+    let value = |switch: &Switch, var| switch.update.iter().find(|(it, _)| *it == var).map(|(_, term)| *term);
+    let dead = |var| value(before, var) == value(after, var) || !live.is_live(after.target, var);
+    cx.sts.vars.iter().all(|var| dead(var.var)).then_some(Proof::DeadAssignment)
+}
+
+/// Whether the guard of an input was only weakened, and only where no other switch takes the message
+/// (003 sec. 4.5; there, every message has one switch). The specification must be deterministic.
+pub(super) fn weakened(cx: &mut Ctx<'_>, edit: &Edit) -> bool {
+    let sts = cx.sts;
+    let before = &sts.switches[edit.switch];
+    let after = &edit.after;
+    let only_guard = before.source == after.source
+        && before.gate == after.gate
+        && before.target == after.target
+        && before.update == after.update;
+    if !only_guard || !sts.kind_of(before).is_input() || !implies(cx, before.guard, after.guard) {
+        return false;
+    }
+    let others: Vec<Term> = sts
+        .switches_from(before.source)
+        .filter(|(id, switch)| *id != edit.switch && switch.gate == before.gate)
+        .map(|(_, switch)| switch.guard)
+        .collect();
+    let others = cx.pool.or(others);
+    let outside = cx.pool.not(before.guard);
+    cx.decide(&[after.guard, outside, others]) == Decision::Unsat
+}
+
+/// Whether the system is in one state after every trace: nothing is internal, and no two switches of a
+/// location take the same message.
+pub(super) fn is_deterministic(cx: &mut Ctx<'_>) -> bool {
+    let sts = cx.sts;
+    let all: Vec<_> = sts.switches.iter_enumerated().collect();
+    for (at, (_, one)) in all.iter().enumerate() {
+        if sts.kind_of(one) == GateKind::Internal {
+            return false;
+        }
+        for (_, other) in &all[at + 1..] {
+            let overlap = one.source == other.source && one.gate == other.gate;
+            if overlap && cx.decide(&[one.guard, other.guard]) != Decision::Unsat {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+fn implies(cx: &mut Ctx<'_>, a: Term, b: Term) -> bool {
+    let not_b = cx.pool.not(b);
+    a == b || cx.decide(&[a, not_b]) == Decision::Unsat
+}

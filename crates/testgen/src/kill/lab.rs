@@ -1,0 +1,199 @@
+//! From decided mutants to a small suite: candidates, who kills whom, cover, and tests joined.
+//!
+//! Two tests become one where the system, looked at once more after the first, is in a state the
+//! second passes through: the rest of the second follows without a reset. A joined test counts
+//! only if it still kills what its parts were kept for.
+
+use std::collections::BTreeSet;
+
+use ioxide_model::concrete::State;
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateKind, LocId, Sts};
+use ioxide_model::term::Term;
+use ioxide_model::trace::Trace;
+use ioxide_model::value::Value;
+use ioxide_smt::solver::Decision;
+use ioxide_symex::{Ctx, LiveVars, Quiescence, is_quiescent, offers};
+
+use super::matrix::{Runner, Walk, walk};
+use super::suite::{Test, candidates, cover};
+use crate::mutate::Mutant;
+
+/// At most this many outputs are followed after one input.
+const MAX_ANSWERS: usize = 16;
+
+/// A mutant and its system, to be run.
+pub struct Specimen<'m> {
+    /// The mutant.
+    pub mutant: &'m Mutant,
+    /// The mutated system.
+    pub system: &'m Sts,
+}
+
+/// Runs tests on mutants.
+pub struct Lab<'m> {
+    runners: Vec<Option<Runner<'m>>>,
+    live: LiveVars,
+}
+
+/// Two tests of a suite joined, and the place of both.
+struct Joint {
+    first: usize,
+    second: usize,
+    trace: Trace,
+}
+
+impl<'m> Lab<'m> {
+    /// A lab for mutants of `spec`, the system of `cx`.
+    pub fn new(cx: &mut Ctx<'_>, spec: &'m Sts, specimens: &[Specimen<'m>]) -> Self {
+        let runner = |it: &Specimen<'m>| Runner::new(cx, spec, it.system, it.mutant);
+        let runners = specimens.iter().map(runner).collect();
+        Self { runners, live: LiveVars::of(cx.pool, spec, &[]) }
+    }
+
+    /// Which of `mutants` the test along `trace` kills; none if the specification does not have the trace.
+    pub fn killed(&self, cx: &mut Ctx<'_>, trace: &Trace, mutants: &[usize]) -> Vec<usize> {
+        let Some(walk) = walk(cx, trace) else { return Vec::new() };
+        self.killed_along(cx, &walk, mutants)
+    }
+
+    fn killed_along(&self, cx: &mut Ctx<'_>, walk: &Walk, mutants: &[usize]) -> Vec<usize> {
+        let dies =
+            |cx: &mut Ctx<'_>, at: usize| self.runners[at].as_ref().is_some_and(|it| it.kills(cx, walk));
+        mutants.iter().copied().filter(|&at| dies(cx, at)).collect()
+    }
+
+    /// A small suite that kills every mutant with a witness; `witnesses` go with the specimens.
+    pub fn suite(&self, cx: &mut Ctx<'_>, witnesses: &[Option<&Trace>]) -> Vec<Test> {
+        let killable: Vec<usize> = (0..witnesses.len()).filter(|&at| witnesses[at].is_some()).collect();
+        let traces: Vec<&Trace> = witnesses.iter().copied().flatten().collect();
+        let mut tests = Vec::new();
+        for trace in candidates(&traces) {
+            let kills = self.killed(cx, &trace, &killable);
+            tests.push(Test { trace, look: None, kills });
+        }
+        let suite = cover(&tests, witnesses.len());
+        let joined = self.joined(cx, suite);
+        self.complete(cx, joined, &killable)
+    }
+
+    /// The suite with all mutants each test kills.
+    fn complete(&self, cx: &mut Ctx<'_>, suite: Vec<Test>, killable: &[usize]) -> Vec<Test> {
+        let mut complete = Vec::with_capacity(suite.len());
+        for test in suite {
+            let kills = self.killed(cx, &test.trace, killable);
+            let look = walk(cx, &test.trace).and_then(|walk| Self::shows(cx, &walk));
+            complete.push(Test { kills, look, ..test });
+        }
+        complete
+    }
+
+    /// Joins tests as long as something is gained.
+    fn joined(&self, cx: &mut Ctx<'_>, mut suite: Vec<Test>) -> Vec<Test> {
+        // What each test is kept for: the mutants no earlier test kills.
+        let mut seen = BTreeSet::new();
+        for test in &mut suite {
+            test.kills.retain(|&mutant| seen.insert(mutant));
+        }
+        while let Some(Joint { first, second, trace }) = self.joint(cx, &suite) {
+            let kills = [&suite[first].kills[..], &suite[second].kills[..]].concat();
+            suite[first] = Test { trace, look: None, kills };
+            suite.remove(second);
+        }
+        suite
+    }
+
+    /// The first pair that can be joined, with the most saved by the first test.
+    fn joint(&self, cx: &mut Ctx<'_>, suite: &[Test]) -> Option<Joint> {
+        let walks: Vec<Option<Walk>> = suite.iter().map(|test| walk(cx, &test.trace)).collect();
+        for (first, test) in suite.iter().enumerate() {
+            let Some(longer) = self.looked(cx, &test.trace, walks[first].as_ref()?) else { continue };
+            let Some(end) = walk(cx, &longer).and_then(|walk| walk.last().cloned()) else { continue };
+            let end = self.projected(cx, &end);
+            let mut found: Vec<(usize, usize)> = Vec::new();
+            for (second, other) in walks.iter().enumerate().filter(|(second, _)| *second != first) {
+                let alike = |belief: &BTreeSet<State>| self.projected(cx, belief) == end;
+                if let Some(at) = other.as_ref()?.beliefs().iter().rposition(alike) {
+                    found.push((at, second));
+                }
+            }
+            found.sort_unstable_by_key(|&(at, second)| (std::cmp::Reverse(at), second));
+            for (at, second) in found {
+                let rest = &suite[second].trace.labels[at..];
+                let trace: Trace = longer.labels.iter().chain(rest).cloned().collect();
+                let needed = [&test.kills[..], &suite[second].kills[..]].concat();
+                if self.killed(cx, &trace, &needed).len() == needed.len() {
+                    return Some(Joint { first, second, trace });
+                }
+            }
+        }
+        None
+    }
+
+    /// What matters of a belief.
+    fn projected(&self, cx: &Ctx<'_>, belief: &BTreeSet<State>) -> BTreeSet<(LocId, Vec<Option<Value>>)> {
+        let state = |state: &State| {
+            let live = cx.sts.vars.iter().filter(|var| self.live.is_live(state.loc, var.var));
+            (state.loc, live.map(|var| state.values.get(var.var).cloned()).collect())
+        };
+        belief.iter().map(state).collect()
+    }
+
+    /// The trace with what a correct system shows when looked at once more, if that is one thing only.
+    fn looked(&self, cx: &mut Ctx<'_>, trace: &Trace, walk: &Walk) -> Option<Trace> {
+        let label = Self::shows(cx, walk)?;
+        Some(trace.labels.iter().cloned().chain([label]).collect())
+    }
+
+    /// What a correct system shows at the end of `walk`, if that is one thing only.
+    fn shows(cx: &mut Ctx<'_>, walk: &Walk) -> Option<Label> {
+        let belief = walk.last()?;
+        let (Some(state), 1) = (belief.first(), belief.len()) else { return None };
+        only_observation(cx, state)
+    }
+
+    /// The trace of a correct system that is given `inputs` one after the other and looked at until it is
+    /// silent; it ends where more than one thing may be seen, or an input is not mentioned.
+    pub fn followed(cx: &mut Ctx<'_>, inputs: &[Label]) -> Trace {
+        let mut trace = Trace::default();
+        for input in inputs {
+            let longer: Trace = trace.labels.iter().chain([input]).cloned().collect();
+            if walk(cx, &longer).is_none() {
+                return trace;
+            }
+            trace = longer;
+            for _ in 0..MAX_ANSWERS {
+                let seen = walk(cx, &trace).and_then(|walk| Self::shows(cx, &walk));
+                let Some(seen) = seen else { return trace };
+                let silent = seen == Label::Quiescence;
+                trace.labels.push(seen);
+                if silent {
+                    break;
+                }
+            }
+        }
+        trace
+    }
+}
+
+/// The one output with the one value, or the silence, that `state` allows.
+fn only_observation(cx: &mut Ctx<'_>, state: &State) -> Option<Label> {
+    let offers = offers(cx, state, |kind| kind == GateKind::Output);
+    match &offers[..] {
+        [] => (is_quiescent(cx, state) == Quiescence::Quiet).then_some(Label::Quiescence),
+        [offer] => {
+            let values = offer.any_values(cx).ok()?;
+            let fields = &cx.sts.gates[offer.gate].fields;
+            let mut same: Vec<Term> = Vec::with_capacity(fields.len());
+            for (&field, value) in fields.iter().zip(&values) {
+                let (var, value) = (cx.pool.var(field), cx.pool.value(value.clone()));
+                same.push(cx.pool.eq(var, value));
+            }
+            let same = cx.pool.and(same);
+            let other = cx.pool.not(same);
+            let only = cx.decide(&[offer.when, other]) == Decision::Unsat;
+            only.then_some(Label::Output(offer.gate, values))
+        }
+        _ => None,
+    }
+}

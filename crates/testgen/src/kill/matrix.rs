@@ -1,0 +1,137 @@
+//! Which tests kill which mutants.
+//!
+//! A test follows a trace of the specification and looks where the trace has an observation,
+//! and once more at its end. It kills a mutant if, on the way, the mutant can do something the
+//! specification forbids where the test looks. For a nondeterministic mutant that means *can*
+//! kill: some run of the test does. Everything is known along a trace, so states are concrete.
+
+use std::collections::BTreeSet;
+
+use ioxide_model::concrete::State;
+use ioxide_model::label::Label;
+use ioxide_model::sts::Sts;
+use ioxide_model::term::Term;
+use ioxide_model::trace::Trace;
+use ioxide_symex::{After, Belief, Ctx, Observed};
+
+use super::Touched;
+use crate::conform::{
+    Completion, Member, Next, Pair, Product, Side, Step, concrete_after, concrete_start, joined, liveness,
+    ports,
+};
+use crate::mutate::Mutant;
+
+/// A trace of the specification with the states after each of its labels.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    labels: Vec<Label>,
+    /// One more than labels.
+    beliefs: Vec<BTreeSet<State>>,
+}
+
+impl Walk {
+    /// The states before the first label and after each.
+    #[must_use]
+    pub fn beliefs(&self) -> &[BTreeSet<State>] {
+        &self.beliefs
+    }
+
+    /// The states at the end.
+    #[must_use]
+    pub fn last(&self) -> Option<&BTreeSet<State>> {
+        self.beliefs.last()
+    }
+}
+
+/// Walks along `trace`, which ends before the last look; `None` if the specification does not have it or
+/// leaves one of its inputs open.
+pub fn walk(cx: &mut Ctx<'_>, trace: &Trace) -> Option<Walk> {
+    let mut after = After::new(cx);
+    let mut beliefs = vec![states(&after)?];
+    for label in &trace.labels {
+        if after.observe(cx, label).ok()? != Observed::Allowed {
+            return None;
+        }
+        beliefs.push(states(&after)?);
+    }
+    Some(Walk { labels: trace.labels.clone(), beliefs })
+}
+
+fn states(after: &After) -> Option<BTreeSet<State>> {
+    match after.belief() {
+        Belief::Concrete(states) => Some(states.clone()),
+        Belief::Symbolic(_) | Belief::Unspecified => None,
+    }
+}
+
+/// A mutant ready to be run.
+pub struct Runner<'m> {
+    imp: &'m Sts,
+    product: Product<'m>,
+    touched: Touched,
+}
+
+impl<'m> Runner<'m> {
+    /// A runner of `imp`, the system of `mutant`.
+    pub fn new(cx: &mut Ctx<'_>, spec: &'m Sts, imp: &'m Sts, mutant: &Mutant) -> Option<Self> {
+        let ports = ports(cx, imp, spec).ok()?;
+        let live = joined(liveness(cx, imp), &liveness(cx, spec));
+        let (left, right) = (Side::new(cx, imp, live.clone()), Side::new(cx, spec, live));
+        let product = Product { imp: left, spec: right, ports, completion: Completion::Angelic };
+        Some(Self { imp, product, touched: Touched::new(imp, spec, mutant) })
+    }
+
+    /// Whether the test along `walk` kills the mutant.
+    pub fn kills(&self, cx: &mut Ctx<'_>, walk: &Walk) -> bool {
+        let mut states = concrete_start(cx, self.imp);
+        for (at, belief) in walk.beliefs.iter().enumerate() {
+            let label = walk.labels.get(at);
+            let alike = states == *belief && !self.is_touched(&states);
+            let looks = !matches!(label, Some(Label::Input(..)));
+            if looks && !alike && self.is_unsafe(cx, &states, belief) {
+                return true;
+            }
+            let Some(label) = label else { return false };
+            states = match alike {
+                // Restricted completion: as long as nothing is touched, the mutant is the specification.
+                true => walk.beliefs[at + 1].clone(),
+                false => concrete_after(cx, self.imp, &states, label),
+            };
+            if states.is_empty() {
+                return false;
+            }
+        }
+        false
+    }
+
+    fn is_touched(&self, states: &BTreeSet<State>) -> bool {
+        self.touched.internal || states.iter().any(|state| self.touched.locations.contains(&state.loc))
+    }
+
+    /// Whether the mutant can do something here that the specification forbids.
+    fn is_unsafe(&self, cx: &mut Ctx<'_>, imp: &BTreeSet<State>, spec: &BTreeSet<State>) -> bool {
+        let pair = Pair {
+            imp: members(cx, self.product.imp.sts, imp),
+            spec: members(cx, self.product.spec.sts, spec),
+            path: Vec::new(),
+            fresh: 0,
+        };
+        let observations: Vec<Step> = self.product.observations();
+        observations.into_iter().any(|step| {
+            let next = self.product.after(cx, &pair, step).unwrap_or_default();
+            next.iter().any(|next| matches!(next, Next::Fail { doubt: false }))
+        })
+    }
+}
+
+fn members(cx: &mut Ctx<'_>, sts: &Sts, states: &BTreeSet<State>) -> Vec<Member> {
+    let mut member = |state: &State| {
+        let term = |var: &ioxide_model::sts::StateVar| -> Term {
+            let value = state.values.get(var.var).cloned();
+            let value = value.unwrap_or_else(|| cx.pool.default_value(cx.pool.var_info(var.var).sort));
+            cx.pool.value(value)
+        };
+        Member { loc: state.loc, store: sts.vars.iter().map(term).collect() }
+    };
+    states.iter().map(&mut member).collect()
+}

@@ -1,0 +1,190 @@
+//! Model mutation: small changes of a model, each a fault a system might have.
+//!
+//! 003 sec. 1: a mutant is the model with one fault injected; a test that tells the mutant from
+//! the model finds systems with that fault. The operators work on the core model, so every
+//! front end profits: guards (made true, negated, relations, constants, variables, and/or,
+//! conditions left out), assignments (left out, added, changed), and switches (target, source,
+//! message, left out).
+//!
+//! *Promises.* Ids are stable: switch, operator, number (`r7-guard-rel-2`). No mutant is the model
+//! itself or equal to another by its terms. The same model gives the same mutants in the same order.
+
+mod rewrite;
+mod select;
+mod show;
+mod switches;
+
+use std::str::FromStr;
+
+use rustc_hash::FxHashSet;
+
+use ioxide_model::sts::{GateId, LocId, Model, Sts, Switch, SwitchId};
+use ioxide_model::term::{Term, VarId};
+
+pub use self::select::{Sample, Selection, select};
+pub use self::show::show_switch;
+
+/// A kind of change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operator {
+    /// The guard is always true.
+    GuardTrue,
+    /// The guard is negated.
+    GuardNegate,
+    /// A relation of the guard is another one.
+    GuardRelation,
+    /// A constant of the guard is a neighbour of it.
+    GuardConstant,
+    /// A variable of the guard is another one of its sort.
+    GuardVariable,
+    /// `and` is `or`, and the other way round.
+    GuardAndOr,
+    /// A part of a conjunction or disjunction is left out.
+    GuardDrop,
+    /// An assignment is left out.
+    AssignDelete,
+    /// An assignment is added.
+    AssignAdd,
+    /// The assigned value is another one.
+    AssignMutate,
+    /// The switch leads to another location.
+    Target,
+    /// The switch starts at another location.
+    Source,
+    /// The switch has another message of the same direction.
+    Gate,
+    /// The switch is left out.
+    Delete,
+}
+
+impl Operator {
+    /// Every operator, in the order mutants are made.
+    pub const ALL: [Self; 14] = [
+        Self::GuardTrue,
+        Self::GuardNegate,
+        Self::GuardRelation,
+        Self::GuardConstant,
+        Self::GuardVariable,
+        Self::GuardAndOr,
+        Self::GuardDrop,
+        Self::AssignDelete,
+        Self::AssignAdd,
+        Self::AssignMutate,
+        Self::Target,
+        Self::Source,
+        Self::Gate,
+        Self::Delete,
+    ];
+
+    /// The operators used where nobody says otherwise: all but [`AssignAdd`](Self::AssignAdd), whose mutants are
+    /// mostly equivalent.
+    pub const DEFAULT: [Self; 13] = [
+        Self::GuardTrue,
+        Self::GuardNegate,
+        Self::GuardRelation,
+        Self::GuardConstant,
+        Self::GuardVariable,
+        Self::GuardAndOr,
+        Self::GuardDrop,
+        Self::AssignDelete,
+        Self::AssignMutate,
+        Self::Target,
+        Self::Source,
+        Self::Gate,
+        Self::Delete,
+    ];
+
+    /// The name people write.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GuardTrue => "guard-true",
+            Self::GuardNegate => "guard-neg",
+            Self::GuardRelation => "guard-rel",
+            Self::GuardConstant => "guard-const",
+            Self::GuardVariable => "guard-var",
+            Self::GuardAndOr => "guard-and-or",
+            Self::GuardDrop => "guard-drop",
+            Self::AssignDelete => "assign-del",
+            Self::AssignAdd => "assign-add",
+            Self::AssignMutate => "assign-mut",
+            Self::Target => "target",
+            Self::Source => "source",
+            Self::Gate => "gate",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+/// There is no operator of this name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownOperator(pub String);
+
+impl FromStr for Operator {
+    type Err = UnknownOperator;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|it| it.name() == text).ok_or_else(|| UnknownOperator(text.to_owned()))
+    }
+}
+
+/// A changed model.
+#[derive(Clone, Debug)]
+pub struct Mutant {
+    /// Its stable name.
+    pub id: String,
+    /// The changes: one, or two of different switches for second-order mutants.
+    pub edits: Vec<Edit>,
+}
+
+/// One switch changed.
+#[derive(Clone, Debug)]
+pub struct Edit {
+    /// Which switch.
+    pub switch: SwitchId,
+    /// What was done to it.
+    pub operator: Operator,
+    /// The switch as it is now; a switch left out has the guard false.
+    pub after: Switch,
+}
+
+impl Mutant {
+    /// The mutated system.
+    #[must_use]
+    pub fn apply(&self, sts: &Sts) -> Sts {
+        let mut mutated = sts.clone();
+        for edit in &self.edits {
+            mutated.switches[edit.switch] = edit.after.clone();
+        }
+        mutated
+    }
+}
+
+/// Every first-order mutant of `model` by `operators`, in the order of switches and operators.
+pub fn mutants(model: &mut Model, operators: &[Operator]) -> Vec<Mutant> {
+    let mut found = Vec::new();
+    for id in model.sts.switches.ids() {
+        let mut known: FxHashSet<Form> = [form(&model.sts.switches[id])].into_iter().collect();
+        for operator in Operator::ALL.into_iter().filter(|it| operators.contains(it)) {
+            let label = model.sts.switches[id].label.clone();
+            let mut number = 0;
+            for after in switches::changed(model, id, operator) {
+                number += 1;
+                if known.insert(form(&after)) {
+                    let edits = vec![Edit { switch: id, operator, after }];
+                    found.push(Mutant { id: format!("{label}-{}-{number}", operator.name()), edits });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// What makes a switch what it is.
+type Form = (LocId, GateId, Term, Vec<(VarId, Term)>, LocId);
+
+fn form(switch: &Switch) -> Form {
+    let mut update = switch.update.clone();
+    update.sort_unstable();
+    (switch.source, switch.gate, switch.guard, update, switch.target)
+}

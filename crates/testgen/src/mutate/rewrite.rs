@@ -1,0 +1,147 @@
+//! Changes inside a term: every way to apply a rule at one place of it.
+
+use ioxide_model::number::{Int, Rational};
+use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::value::{DataValue, Value};
+
+/// Places deeper than this are left alone.
+const MAX_DEPTH: usize = 48;
+/// At most this many changes of one term are made.
+const MAX_CHANGES: usize = 200;
+
+/// What to change.
+#[derive(Clone, Copy)]
+pub(super) enum Rule<'r> {
+    Relation,
+    Constant,
+    /// Another of these variables.
+    Variable(&'r [VarId]),
+    AndOr,
+    Drop,
+    /// One branch of a choice only.
+    Branch,
+}
+
+/// The terms that `rule`, applied once, makes of `term`.
+pub(super) fn rewritten(pool: &mut TermPool, term: Term, rule: Rule<'_>) -> Vec<Term> {
+    let mut found = everywhere(pool, term, rule, 0);
+    found.retain(|&other| other != term);
+    found
+}
+
+fn everywhere(pool: &mut TermPool, term: Term, rule: Rule<'_>, depth: usize) -> Vec<Term> {
+    let (mut found, whole) = here(pool, term, rule);
+    let node = pool.node(term).clone();
+    if depth > MAX_DEPTH || whole || matches!(node, Node::Exists(..)) {
+        return found;
+    }
+    for child in node.children() {
+        for other in everywhere(pool, child, rule, depth + 1) {
+            if found.len() >= MAX_CHANGES {
+                return found;
+            }
+            found.push(pool.with_children(term, |it| if it == child { other } else { it }));
+        }
+    }
+    found
+}
+
+/// The changes at the top of `term`, and whether the rule sees it as one with what lies below.
+fn here(pool: &mut TermPool, term: Term, rule: Rule<'_>) -> (Vec<Term>, bool) {
+    match rule {
+        Rule::Relation => relations(pool, term),
+        Rule::Constant => (neighbours(pool, term), false),
+        Rule::Variable(vars) => (others(pool, term, vars), false),
+        Rule::AndOr => (swapped(pool, term), false),
+        Rule::Drop => (without(pool, term), false),
+        Rule::Branch => (branches(pool, term), false),
+    }
+}
+
+/// The other relations between the same terms.
+fn relations(pool: &mut TermPool, term: Term) -> (Vec<Term>, bool) {
+    let (atom, negated) = match *pool.node(term) {
+        Node::Not(inner) => (inner, true),
+        _ => (term, false),
+    };
+    let (a, b) = match *pool.node(atom) {
+        Node::Eq(a, b) | Node::Lt(a, b) | Node::Le(a, b) => (a, b),
+        Node::Var(_) | Node::Is(..) if negated => return (vec![atom], true),
+        Node::Var(_) | Node::Is(..) if pool.sort(atom) == ioxide_model::sort::Sort::Bool => {
+            return (vec![pool.not(atom)], true);
+        }
+        _ => return (Vec::new(), false),
+    };
+    if !pool.sort(a).is_numeric() {
+        return (vec![pool.not(term)], false);
+    }
+    let all = [pool.eq(a, b), pool.ne(a, b), pool.lt(a, b), pool.le(a, b), pool.gt(a, b), pool.ge(a, b)];
+    (all.into_iter().filter(|&other| other != term).collect(), true)
+}
+
+/// The constants next to a constant.
+fn neighbours(pool: &mut TermPool, term: Term) -> Vec<Term> {
+    let Some(value) = pool.as_value(term).cloned() else { return Vec::new() };
+    let one = || Int::from(1);
+    let values = match value {
+        Value::Bool(_) => Vec::new(),
+        Value::Int(n) => vec![Value::Int(n.add(&one())), Value::Int(n.add(&Int::from(-1)))],
+        Value::Real(r) => {
+            let step = |n: i64| Value::Real(r.add(&Rational::from(Int::from(n))));
+            vec![step(1), step(-1)]
+        }
+        Value::Str(text) if text.is_empty() => vec![Value::str("x")],
+        Value::Str(text) => vec![Value::str(""), Value::str(&format!("{text}x"))],
+        Value::Data(data) => {
+            let ctors = &pool.data(data.data).ctors;
+            if !pool.data(data.data).is_enumeration() || ctors.len() < 2 {
+                return Vec::new();
+            }
+            let n = u32::try_from(ctors.len()).unwrap_or(u32::MAX);
+            let with = |ctor: u32| Value::Data(DataValue { ctor, ..data.clone() });
+            let mut near = vec![with((data.ctor + 1) % n)];
+            if n > 2 {
+                near.push(with((data.ctor + n - 1) % n));
+            }
+            near
+        }
+    };
+    values.into_iter().map(|value| pool.value(value)).collect()
+}
+
+fn others(pool: &mut TermPool, term: Term, vars: &[VarId]) -> Vec<Term> {
+    let Node::Var(var) = *pool.node(term) else { return Vec::new() };
+    let sort = pool.var_info(var).sort.base();
+    let fits = |other: &&VarId| **other != var && pool.var_info(**other).sort.base() == sort;
+    let fitting: Vec<VarId> = vars.iter().filter(fits).copied().collect();
+    fitting.into_iter().map(|other| pool.var(other)).collect()
+}
+
+fn swapped(pool: &mut TermPool, term: Term) -> Vec<Term> {
+    match pool.node(term).clone() {
+        Node::And(list) => vec![pool.or(list.iter().copied())],
+        Node::Or(list) => vec![pool.and(list.iter().copied())],
+        _ => Vec::new(),
+    }
+}
+
+fn without(pool: &mut TermPool, term: Term) -> Vec<Term> {
+    let (list, conjunction) = match pool.node(term).clone() {
+        Node::And(list) => (list, true),
+        Node::Or(list) => (list, false),
+        _ => return Vec::new(),
+    };
+    let mut found = Vec::new();
+    for &left_out in &*list {
+        let rest = list.iter().copied().filter(|&part| part != left_out);
+        found.push(if conjunction { pool.and(rest) } else { pool.or(rest) });
+    }
+    found
+}
+
+fn branches(pool: &mut TermPool, term: Term) -> Vec<Term> {
+    match *pool.node(term) {
+        Node::Ite(_, then, other) => vec![then, other],
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,25 @@
+//! A switch as the modelling language writes it, for diffs people read.
+
+use ioxide_model::sts::{GateKind, Model, Switch};
+
+/// `switch` on one line: where it starts, its name, message, guard, update and target.
+#[must_use]
+pub fn show_switch(model: &Model, switch: &Switch) -> String {
+    let sts = &model.sts;
+    let gate = &sts.gates[switch.gate];
+    let verb = match gate.kind {
+        GateKind::Internal => "internal".to_owned(),
+        GateKind::Input | GateKind::Observed => format!("on {}", gate.name),
+        GateKind::Output => format!("emit {}", gate.name),
+    };
+    let guard = match model.pool.is_true(switch.guard) {
+        true => String::new(),
+        false => format!(" when {}", model.pool.show(switch.guard)),
+    };
+    let assignment =
+        |(var, term): &(_, _)| format!("{} = {}", model.pool.var_info(*var).name, model.pool.show(*term));
+    let update: Vec<String> = switch.update.iter().map(assignment).collect();
+    let update = if update.is_empty() { String::new() } else { format!(" {{ {} }}", update.join(", ")) };
+    let (source, target) = (&sts.locations[switch.source].name, &sts.locations[switch.target].name);
+    format!("state {source}: {}: {verb}{guard}{update} -> {target}", switch.label)
+}

@@ -1,0 +1,207 @@
+//! The operators, switch by switch.
+
+use ioxide_model::sort::Sort;
+use ioxide_model::sts::{GateKind, Model, Switch, SwitchId};
+use ioxide_model::term::{Term, TermPool, VarId};
+use ioxide_model::value::Value;
+
+use super::Operator;
+use super::rewrite::{Rule, rewritten};
+
+/// The switch `id` changed by `operator`, in every way there is.
+pub(super) fn changed(model: &mut Model, id: SwitchId, operator: Operator) -> Vec<Switch> {
+    match operator {
+        Operator::GuardTrue => guards(model, id, |pool, _| vec![pool.tt()]),
+        Operator::GuardNegate => guards(model, id, |pool, guard| vec![pool.not(guard)]),
+        Operator::GuardRelation => guards(model, id, |pool, guard| rewritten(pool, guard, Rule::Relation)),
+        Operator::GuardConstant => guards(model, id, |pool, guard| rewritten(pool, guard, Rule::Constant)),
+        Operator::GuardVariable => {
+            let vars = in_scope(model, id);
+            guards(model, id, |pool, guard| rewritten(pool, guard, Rule::Variable(&vars)))
+        }
+        Operator::GuardAndOr => guards(model, id, |pool, guard| rewritten(pool, guard, Rule::AndOr)),
+        Operator::GuardDrop => guards(model, id, |pool, guard| rewritten(pool, guard, Rule::Drop)),
+        Operator::AssignDelete => assignments_left_out(model, id),
+        Operator::AssignAdd => assignments_added(model, id),
+        Operator::AssignMutate => assignments_changed(model, id),
+        Operator::Target => targets(model, id),
+        Operator::Source => sources(model, id),
+        Operator::Gate => gates(model, id),
+        Operator::Delete => deleted(model, id),
+    }
+}
+
+/// State variables, then the fields of the message.
+fn in_scope(model: &Model, id: SwitchId) -> Vec<VarId> {
+    let vars = model.sts.vars.iter().map(|var| var.var);
+    vars.chain(model.sts.gates[model.sts.switches[id].gate].fields.iter().copied()).collect()
+}
+
+/// The guard as written: without what keeps updated values in their ranges.
+fn written(pool: &mut TermPool, switch: &Switch) -> Term {
+    let Some(check) = switch.range_check else { return switch.guard };
+    let checks = pool.conjuncts(check);
+    let parts = pool.conjuncts(switch.guard);
+    pool.and(parts.into_iter().filter(|part| !checks.contains(part)))
+}
+
+/// The switch with this guard as written and this update, and what the ranges demand of it.
+fn with(pool: &mut TermPool, switch: &Switch, guard: Term, update: Vec<(VarId, Term)>) -> Switch {
+    let demands: Vec<Term> = update
+        .iter()
+        .map(|&(var, term)| {
+            let sort = pool.var_info(var).sort;
+            pool.domain_fact(sort, term)
+        })
+        .collect();
+    let demand = pool.and(demands);
+    let range_check = (!pool.is_true(demand)).then_some(demand);
+    let guard = pool.and2(guard, demand);
+    Switch { guard, update, range_check, ..switch.clone() }
+}
+
+fn guards(
+    model: &mut Model,
+    id: SwitchId,
+    change: impl FnOnce(&mut TermPool, Term) -> Vec<Term>,
+) -> Vec<Switch> {
+    let pool = &mut model.pool;
+    let switch = &model.sts.switches[id];
+    let guard = written(pool, switch);
+    let changed = change(pool, guard);
+    changed.into_iter().map(|guard| with(pool, switch, guard, switch.update.clone())).collect()
+}
+
+fn assignments_left_out(model: &mut Model, id: SwitchId) -> Vec<Switch> {
+    let pool = &mut model.pool;
+    let switch = &model.sts.switches[id];
+    let guard = written(pool, switch);
+    let without = |at: usize| {
+        let kept = switch.update.iter().enumerate().filter(|(other, _)| *other != at);
+        kept.map(|(_, assignment)| *assignment).collect::<Vec<_>>()
+    };
+    let updates: Vec<_> = (0..switch.update.len()).map(without).collect();
+    updates.into_iter().map(|update| with(pool, switch, guard, update)).collect()
+}
+
+/// Every variable that is not assigned gets a neighbour of its value, and its initial value.
+fn assignments_added(model: &mut Model, id: SwitchId) -> Vec<Switch> {
+    let pool = &mut model.pool;
+    let switch = &model.sts.switches[id];
+    let guard = written(pool, switch);
+    let mut found = Vec::new();
+    for var in &model.sts.vars {
+        if switch.update.iter().any(|(target, _)| *target == var.var) {
+            continue;
+        }
+        let near = neighbour(pool, var.var);
+        for term in near.into_iter().chain(var.init) {
+            let mut update = switch.update.clone();
+            update.push((var.var, term));
+            found.push(with(pool, switch, guard, update));
+        }
+    }
+    found
+}
+
+/// A value next to the one the variable has, within its sort.
+fn neighbour(pool: &mut TermPool, var: VarId) -> Option<Term> {
+    let here = pool.var(var);
+    let one = pool.int(1);
+    Some(match pool.var_info(var).sort {
+        Sort::Bool => pool.not(here),
+        Sort::Int => pool.add2(here, one),
+        Sort::Range { lo, hi } => {
+            let (least, most) = (pool.int(lo), pool.int(hi));
+            let (below, more) = (pool.lt(here, most), pool.add2(here, one));
+            pool.ite(below, more, least)
+        }
+        Sort::Real => {
+            let one = pool.value(Value::Real(1.into()));
+            pool.add2(here, one)
+        }
+        Sort::Str => {
+            let more = pool.value(Value::str("x"));
+            pool.concat([here, more])
+        }
+        Sort::Data(data) => {
+            let domain = pool.finite_domain(Sort::Data(data))?;
+            let last = pool.value(domain.last()?.clone());
+            let first = pool.value(domain.first()?.clone());
+            let is_last = pool.eq(here, last);
+            pool.ite(is_last, first, last)
+        }
+    })
+}
+
+fn assignments_changed(model: &mut Model, id: SwitchId) -> Vec<Switch> {
+    let vars = in_scope(model, id);
+    let pool = &mut model.pool;
+    let switch = &model.sts.switches[id];
+    let guard = written(pool, switch);
+    let mut found = Vec::new();
+    for (at, &(var, term)) in switch.update.iter().enumerate() {
+        let mut terms = Vec::new();
+        for rule in [Rule::Constant, Rule::Variable(&vars), Rule::Relation, Rule::Branch] {
+            terms.extend(rewritten(pool, term, rule));
+        }
+        if let Some(value) = pool.as_value(term).and_then(Value::as_bool) {
+            terms.push(pool.bool(!value));
+        }
+        for term in terms {
+            let mut update = switch.update.clone();
+            update[at] = (var, term);
+            found.push(with(pool, switch, guard, update));
+        }
+    }
+    found
+}
+
+fn targets(model: &Model, id: SwitchId) -> Vec<Switch> {
+    let switch = &model.sts.switches[id];
+    let others = model.sts.locations.ids().filter(|&loc| loc != switch.target);
+    others.map(|target| Switch { target, ..switch.clone() }).collect()
+}
+
+fn sources(model: &Model, id: SwitchId) -> Vec<Switch> {
+    let switch = &model.sts.switches[id];
+    let others = model.sts.locations.ids().filter(|&loc| loc != switch.source);
+    others.map(|source| Switch { source, ..switch.clone() }).collect()
+}
+
+/// Another message of the same direction with the same sorts of fields, or any if no field is used.
+fn gates(model: &mut Model, id: SwitchId) -> Vec<Switch> {
+    let pool = &mut model.pool;
+    let switch = &model.sts.switches[id];
+    let own = &model.sts.gates[switch.gate];
+    if own.kind == GateKind::Internal {
+        return Vec::new();
+    }
+    let mut used = vec![switch.guard];
+    used.extend(switch.update.iter().map(|(_, term)| *term));
+    let used = pool.free_vars_of(&used).iter().any(|var| own.fields.contains(var));
+    let mut found = Vec::new();
+    for (other, gate) in model.sts.gates.iter_enumerated() {
+        let sorts =
+            |fields: &[VarId]| fields.iter().map(|field| pool.var_info(*field).sort).collect::<Vec<_>>();
+        let alike = sorts(&gate.fields) == sorts(&own.fields);
+        if other == switch.gate || gate.kind != own.kind || (used && !alike) {
+            continue;
+        }
+        let renaming = own.fields.iter().copied().zip(gate.fields.iter().copied());
+        let renaming =
+            renaming.map(|(from, to)| (from, pool.var(to))).collect::<Vec<_>>().into_iter().collect();
+        let guard = pool.substitute(switch.guard, &renaming);
+        let update =
+            switch.update.iter().map(|&(var, term)| (var, pool.substitute(term, &renaming))).collect();
+        let range_check = switch.range_check.map(|check| pool.substitute(check, &renaming));
+        found.push(Switch { gate: other, guard, update, range_check, ..switch.clone() });
+    }
+    found
+}
+
+fn deleted(model: &mut Model, id: SwitchId) -> Vec<Switch> {
+    let guard = model.pool.ff();
+    let switch = &model.sts.switches[id];
+    vec![Switch { guard, range_check: None, ..switch.clone() }]
+}

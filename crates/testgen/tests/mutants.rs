@@ -1,0 +1,139 @@
+//! The mutants of the examples: the symbolic decision against enumeration, and the suites that kill them.
+//!
+//! A share of the mutants is enumerated here; `IOXIDE_MUTANTS=all` enumerates all of them.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Instant;
+
+use ioxide_lang::{Options, load};
+use ioxide_model::source::Sources;
+use ioxide_model::sts::{Model, Sts};
+use ioxide_smt::stack::{Config as SolverConfig, stack};
+use ioxide_symex::Ctx;
+use ioxide_testgen::conform::explicit::{Budget, Found, ioco};
+use ioxide_testgen::conform::{Answer, Completion, Witness};
+use ioxide_testgen::kill::lab::{Lab, Specimen};
+use ioxide_testgen::kill::suite::Test;
+use ioxide_testgen::kill::{Analysis, Config};
+use ioxide_testgen::mutate::{Mutant, Operator, mutants};
+
+fn model(name: &str, change: impl Fn(String) -> String) -> Model {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+    let mut sources = Sources::new();
+    let file = sources.add(name, change(std::fs::read_to_string(path).expect("the example is there")));
+    let loaded = load(&sources, file, &Options::default());
+    loaded.model.unwrap_or_else(|| panic!("{name}: {:?}", loaded.diagnostics))
+}
+
+/// The BRP with messages 0 and 1, as the reference has it.
+fn small_brp() -> Model {
+    model("brp/spec.iox", |text| {
+        text.replace("model Brp {", "model Brp { type Msg = 0..1 type Bit = 0..1 type Conf = 0..2")
+            .replace("IREQ(d1: int, d2: int, d3: int)", "IREQ(d1: Msg, d2: Msg, d3: Msg)")
+            .replace("b1: int, b2: int, b3: int, d: int", "b1: Bit, b2: Bit, b3: Bit, d: Msg")
+            .replace("OCONF(c: int)", "OCONF(c: Conf)")
+    })
+}
+
+struct Decided {
+    mutants: Vec<Mutant>,
+    answers: Vec<Answer>,
+}
+
+fn decided(model: &mut Model, operators: &[Operator]) -> Decided {
+    let mutants = mutants(model, operators);
+    let mut solver = stack(&SolverConfig::default());
+    let mut cx = Ctx::new(model, &mut solver);
+    let analysis = Analysis::new(&mut cx, &Config::default());
+    let mut watch = |_: &_| ControlFlow::Continue(());
+    let answers = mutants.iter().map(|mutant| analysis.decide(&mut cx, mutant, &mut watch).answer).collect();
+    Decided { mutants, answers }
+}
+
+fn witness(answer: &Answer) -> Option<&Witness> {
+    if let Answer::Fails(witness) = answer { Some(witness) } else { None }
+}
+
+/// Every `stride`-th mutant gets the same answer from enumeration, with a trace of the same length.
+fn assert_enumeration_agrees(model: &Model, decided: &Decided, stride: usize) {
+    let all = std::env::var("IOXIDE_MUTANTS").is_ok_and(|it| it == "all");
+    let stride = if all { 1 } else { stride };
+    let (mut compared, mut endless) = (0, 0);
+    for (mutant, answer) in decided.mutants.iter().zip(&decided.answers).step_by(stride) {
+        let imp = mutant.apply(&model.sts);
+        let budget = Budget { states: 20_000, steps: 2_000_000 };
+        let found = ioco(&model.pool, &imp, &model.sts, Completion::Angelic, budget);
+        match (&found, answer) {
+            (Found::Conforms, Answer::Conforms(_)) => compared += 1,
+            // A counter that grows for ever cannot be enumerated.
+            (Found::GaveUp, Answer::Conforms(_)) => endless += 1,
+            (Found::Fails(trace), Answer::Fails(witness)) => {
+                assert_eq!(trace.len(), witness.trace.len(), "{}", mutant.id);
+                compared += 1;
+            }
+            _ => panic!("{}: {found:?} but {answer:?}", mutant.id),
+        }
+    }
+    println!("{compared} compared with enumeration, {endless} beyond it");
+    assert!(endless * 20 <= compared, "{endless} of {compared}");
+}
+
+/// A suite for the killed mutants; it kills all of them.
+fn suite(model: &mut Model, decided: &Decided) -> Vec<Test> {
+    let spec = model.sts.clone();
+    let systems: Vec<Sts> = decided.mutants.iter().map(|mutant| mutant.apply(&spec)).collect();
+    let specimens: Vec<Specimen<'_>> =
+        decided.mutants.iter().zip(&systems).map(|(mutant, system)| Specimen { mutant, system }).collect();
+    let witnesses: Vec<_> =
+        decided.answers.iter().map(|answer| witness(answer).map(|it| &it.trace)).collect();
+    let mut solver = stack(&SolverConfig::default());
+    let mut cx = Ctx::new(model, &mut solver);
+    let suite = Lab::new(&mut cx, &spec, &specimens).suite(&mut cx, &witnesses);
+    let killed: BTreeSet<usize> = suite.iter().flat_map(|test| test.kills.iter().copied()).collect();
+    let killable: BTreeSet<usize> = (0..witnesses.len()).filter(|&at| witnesses[at].is_some()).collect();
+    assert_eq!(killed, killable);
+    suite
+}
+
+fn report(name: &str, decided: &Decided, suite: &[Test], seconds: f64) -> (usize, usize, usize) {
+    let killed = decided.answers.iter().filter(|answer| witness(answer).is_some()).count();
+    let equivalent = decided.answers.iter().filter(|answer| matches!(answer, Answer::Conforms(_))).count();
+    let unknown = decided.answers.len() - killed - equivalent;
+    let ios: usize = suite.iter().map(Test::n_ios).sum();
+    let deepest = decided.answers.iter().filter_map(witness).map(|it| it.trace.len()).max();
+    println!(
+        "{name}: {} mutants, {killed} killed, {equivalent} equivalent, {unknown} unknown, deepest {deepest:?}, {} tests, {ios} IOs, {seconds:.2} s",
+        decided.answers.len(),
+        suite.len()
+    );
+    (killed, equivalent, unknown)
+}
+
+#[test]
+fn every_brp_mutant_is_decided_as_enumeration_decides_it() {
+    let mut model = small_brp();
+    let start = Instant::now();
+    let decided = decided(&mut model, &Operator::ALL);
+    let seconds = start.elapsed().as_secs_f64();
+    let suite = suite(&mut model, &decided);
+    let (_, _, unknown) = report("BRP", &decided, &suite, seconds);
+    assert_eq!(unknown, 0);
+    assert!(suite.len() <= 18 && suite.iter().map(Test::n_ios).sum::<usize>() <= 204);
+    assert_enumeration_agrees(&model, &decided, 97);
+}
+
+#[test]
+fn every_car_alarm_mutant_is_decided_as_enumeration_decides_it() {
+    for name in ["cas/cas.iox", "cas/cas.as"] {
+        let mut model = model(name, |text| text);
+        let start = Instant::now();
+        let decided = decided(&mut model, &Operator::ALL);
+        let seconds = start.elapsed().as_secs_f64();
+        let suite = suite(&mut model, &decided);
+        let (_, _, unknown) = report(name, &decided, &suite, seconds);
+        assert_eq!(unknown, 0);
+        assert_enumeration_agrees(&model, &decided, 149);
+    }
+}
