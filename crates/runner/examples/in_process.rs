@@ -41,7 +41,7 @@ const MODEL: &str = "model Queue {
         push2: on push when len == 1 { second = n, len = 2 } -> pushed
         push3: on push when len == 2 -> refused
         pop: on pop when len > 0 -> popped
-        none: on pop when len == 0 -> nothing
+        pop_none: on pop when len == 0 -> nothing
     }
     state pushed { ok: emit ok -> ready }
     state refused { full: emit full -> ready }

@@ -7,6 +7,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{ChildStderr, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
@@ -22,6 +23,8 @@ use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Sent};
 const MAX_TAIL: usize = 8 << 10;
 /// Lines it may leave unread.
 const UNREAD: usize = 64;
+/// How long the end of an error stream may take to arrive after the end of its process.
+const LAST_WORDS: Duration = Duration::from_millis(300);
 /// How long a process may take to end by itself.
 const GRACE: Duration = Duration::from_millis(300);
 
@@ -86,6 +89,8 @@ pub(super) struct Process {
     environment: Vec<(String, String)>,
     interrupt: Interrupt,
     child: Option<Guarded>,
+    /// Reads its error stream to the end.
+    reader: Option<JoinHandle<()>>,
     /// How the last child ended, if it did so by itself.
     ended: Option<String>,
     tail: Tail,
@@ -96,7 +101,15 @@ impl Process {
     pub(super) fn new(command: &str, connection: &Connection) -> Self {
         let (command, environment) = (command.to_owned(), connection.environment.clone());
         let interrupt = connection.interrupt;
-        Self { command, environment, interrupt, child: None, ended: None, tail: Tail::default() }
+        Self {
+            command,
+            environment,
+            interrupt,
+            child: None,
+            reader: None,
+            ended: None,
+            tail: Tail::default(),
+        }
     }
 
     fn cannot(&self, reason: &impl ToString) -> AdapterError {
@@ -106,6 +119,14 @@ impl Process {
     /// Ends the whole group, then lets go of the child.
     pub(super) fn kill(&mut self) {
         self.child = None;
+    }
+
+    /// Waits until the end of its error stream is read; somebody who left its group may keep it open.
+    fn await_tail(&self) {
+        let deadline = Instant::now() + LAST_WORDS;
+        while self.reader.as_ref().is_some_and(|reader| !reader.is_finished()) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Starts it afresh; what it says and where it is spoken to.
@@ -125,7 +146,7 @@ impl Process {
             return Err(self.cannot(&"its streams are missing"));
         };
         let tail = self.tail.clone();
-        std::thread::spawn(move || keep_tail(stderr, &tail));
+        self.reader = Some(std::thread::spawn(move || keep_tail(stderr, &tail)));
         Ok((Pipe::new(stdout), Patient::new(stdin)))
     }
 }
@@ -143,6 +164,7 @@ impl Link for Process {
         }
         if let Some(child) = self.child.take_if(|child| child.has_exited()) {
             self.ended = child.end().map(|status| status.to_string());
+            self.await_tail();
         }
         self.ended.clone()
     }
