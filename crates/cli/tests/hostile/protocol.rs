@@ -80,7 +80,7 @@ fn tcp(sent: bool, act: impl Fn(TcpStream) + Send + Sync + Clone + 'static) -> S
         let greeted = writeln!(stream, "{HELLO}").is_ok() && lines.next().is_some();
         if greeted && writeln!(stream, "{READY}").is_ok() {
             if sent && lines.next().is_some() {
-                writeln!(stream, "{}", r#"{"type":"sent","id":1}"#).ok();
+                stream.write_all(b"{\"type\":\"sent\",\"id\":1}\n").ok();
             }
             act(stream);
         }
