@@ -1,0 +1,137 @@
+//! `test` from the outside: testers, objectives, regressions, instances, records.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const SPEC: &str = "examples/brp/spec.iox";
+
+fn root() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// What `ioxide` prints, and its exit code.
+fn ioxide(args: &[&str]) -> (String, i32) {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_ioxide")).args(args).current_dir(root()).output().expect("it runs");
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    (text, output.status.code().unwrap_or(-1))
+}
+
+fn folder() -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_string_lossy().into_owned();
+    (folder, path)
+}
+
+fn played(file: &str) -> String {
+    format!("stdio:{} sut {file} --seed 5", env!("CARGO_BIN_EXE_ioxide"))
+}
+
+#[test]
+fn the_same_seed_makes_the_same_record() {
+    let record = |sut: &str, seed: &str, more: &[&str]| {
+        let (_folder, path) = folder();
+        let args = ["test", SPEC, "--sut", sut, "--seed", seed, "--report", &path, "--quiescence-ms", "30"];
+        let (text, code) = ioxide(&[&args[..], more].concat());
+        assert!(code == 0 || code == 1, "{text}");
+        fs::read(Path::new(&path).join("campaign.jsonl")).expect("a record")
+    };
+    let faulty = "model:examples/brp/m5.iox";
+    for tester in ["cover", "tour", "random"] {
+        let more = ["--tester", tester];
+        assert_eq!(record(faulty, "3", &more), record(faulty, "3", &more), "{tester}");
+    }
+    assert_ne!(record(faulty, "3", &["--tester", "random"]), record(faulty, "4", &["--tester", "random"]));
+    let (outside, more) = (played(SPEC), ["--no-times", "--runs", "6"]);
+    assert_eq!(record(&outside, "3", &more), record(&outside, "3", &more));
+}
+
+#[test]
+fn what_failed_before_is_done_first() {
+    let (_folder, path) = folder();
+    let test = |sut: &str, more: &[&str]| {
+        let sut = format!("model:examples/brp/{sut}.iox");
+        let args = ["test", SPEC, "--sut", &sut, "--seed", "1", "--report", &path, "--json"];
+        let (text, code) = ioxide(&[&args[..], more].concat());
+        let json: serde_json::Value = serde_json::from_str(text.lines().next().unwrap_or("")).expect("JSON");
+        (json, code)
+    };
+    let (first, code) = test("m3", &[]);
+    assert_eq!(code, 1);
+    let file = Path::new(&path).join("regressions.jsonl");
+    let kept = fs::read_to_string(&file).expect("regressions");
+    assert_eq!(kept.lines().count(), 2, "{kept}");
+    assert!(kept.contains(first["failures"][0]["signature"].as_str().expect("a signature")), "{kept}");
+    // The same fault shows in the very first run, and is not added again.
+    let (again, code) = test("m3", &[]);
+    assert_eq!((code, &again["runs"]), (1, &1.into()));
+    assert_eq!(fs::read_to_string(&file).expect("regressions"), kept);
+    // A repaired system does the old run and then what it would have done anyway.
+    let (repaired, code) = test("spec", &["--runs", "2"]);
+    assert_eq!((code, &repaired["runs"]), (0, &3.into()));
+    let (without, _) = test("spec", &["--runs", "2", "--no-regressions"]);
+    assert_eq!(without["runs"], 2);
+    fs::write(&file, "nonsense").expect("written");
+    let (text, code) = ioxide(&["test", SPEC, "--sut", "model:examples/brp/spec.iox", "--report", &path]);
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("--no-regressions"), "{text}");
+}
+
+#[test]
+fn instances_share_the_work() {
+    let (_folder, path) = folder();
+    let sut = played(SPEC);
+    let args = ["test", SPEC, "--sut", &sut, "--seed", "2", "--jobs", "3", "--quiescence-ms", "30"];
+    let (text, code) = ioxide(&[&args[..], &["--report", &path, "--runs", "12"]].concat());
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("12 runs: 12 passed") && text.contains("purposes: 6 of 6 executed"), "{text}");
+    let (text, code) = ioxide(&["judge", SPEC, &path, "--number", "7"]);
+    assert_eq!(code, 0, "{text}");
+    let faulty = played("examples/brp/m3.iox");
+    let args = ["test", SPEC, "--sut", &faulty, "--seed", "2", "--jobs", "2", "--quiescence-ms", "30"];
+    let (text, code) = ioxide(&args);
+    assert_eq!(code, 1, "{text}");
+    let (text, code) = ioxide(&["test", SPEC, "--sut", "stdio:false", "--jobs", "2"]);
+    assert_eq!(code, 6, "{text}");
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let test = |more: &[&str]| {
+        let args = ["test", "examples/adder.iox", "--sut", "model:examples/adder.iox", "--seed", "1"];
+        ioxide(&[&args[..], more].concat())
+    };
+    for (more, expected, hint) in [
+        (&["--tester", "test:nothing"][..], 2, "three and four make seven"),
+        (&["--objective", "nothing"], 2, "`stops`, `large_sum`"),
+        (&["--objective", "never_negative"], 2, "not an objective"),
+        (&["--tester", "fastest"], 2, "`tour`"),
+        (&["--jobs", "0"], 4, "--jobs"),
+    ] {
+        let (text, code) = test(more);
+        assert_eq!(code, expected, "{more:?}: {text}");
+        assert!(text.contains(hint), "{more:?}: {text}");
+    }
+    let (text, code) = ioxide(&["test", SPEC, "--sut", "model:examples/brp/spec.iox", "--tester", "tests"]);
+    assert_eq!(code, 4, "{text}");
+}
+
+#[test]
+fn a_trace_outside_the_objective_is_not_judged() {
+    let (folder, _) = folder();
+    let trace = folder.path().join("trace");
+    let write = |first: u32| {
+        let lines = format!(
+            "{{\"label\":\"inX\",\"args\":{{\"p\":{first}}}}}\n{{\"label\":\"outX\",\"args\":{{\"p\":99}}}}\n"
+        );
+        fs::write(&trace, lines).expect("written");
+    };
+    write(3);
+    let path = trace.to_string_lossy().into_owned();
+    assert_eq!(ioxide(&["judge", "examples/adder.iox", &path]).1, 1);
+    let (text, code) = ioxide(&["judge", "examples/adder.iox", &path, "--objective", "large_sum"]);
+    assert_eq!(code, 5, "{text}");
+    assert_eq!(ioxide(&["judge", "examples/adder.iox", &path, "--objective", "stops"]).1, 1);
+}
