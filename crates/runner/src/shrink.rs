@@ -2,12 +2,14 @@
 //!
 //! Delta debugging (Zeller, Hildebrandt, "Simplifying and isolating failure-inducing
 //! input", 2002) over the moves of the run, inputs and looks alike; then the values of the
-//! inputs left, one by one, toward simple ones. A candidate counts only if the monitor fails
+//! inputs left toward simple ones, those that occur several times together and each on its own,
+//! until no simpler one fails. A candidate counts only if the monitor fails
 //! it, at a message of the same kind as before: the smaller run is a failing run, not a guess.
 //!
 //! *Promises.* The trace returned was seen. It is minimal in single moves if
 //! [`Shrunk::minimal`] says so: each was left out once, and the run no longer failed.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use ioxide_model::label::Label;
@@ -170,12 +172,42 @@ impl Search<'_, '_, '_> {
         true
     }
 
-    /// Tries simpler values for every field of every input; says whether it came to its end.
+    /// Tries simpler values until none is accepted; says whether it came to its end.
     fn simpler_values(&mut self) -> bool {
+        loop {
+            let before = self.plan.clone();
+            if !self.simpler_together() || !self.simpler_alone() {
+                return false;
+            }
+            if self.plan == before {
+                return true;
+            }
+        }
+    }
+
+    /// Values that occur more than once, simpler in all places at a time: a fault may need them equal.
+    fn simpler_together(&mut self) -> bool {
+        for value in repeated_values(&self.plan) {
+            for simpler in simpler(self.bench.cx.pool, &value) {
+                if !self.may_try() {
+                    return false;
+                }
+                let plan: Vec<Planned> =
+                    self.plan.iter().map(|planned| replaced(planned, &value, &simpler)).collect();
+                if self.accept(&plan) {
+                    break;
+                }
+            }
+        }
+        true
+    }
+
+    /// Every field of every input on its own.
+    fn simpler_alone(&mut self) -> bool {
         let mut at = 0;
         while at < self.plan.len() {
             for field in 0..fields(&self.plan[at]) {
-                if !self.simpler_value(at, field) {
+                if !self.simplest_value(at, field) {
                     return false;
                 }
             }
@@ -184,21 +216,51 @@ impl Search<'_, '_, '_> {
         true
     }
 
-    fn simpler_value(&mut self, at: usize, field: usize) -> bool {
-        let Some(Planned::Send(Label::Input(gate, values))) = self.plan.get(at).cloned() else { return true };
-        for simpler in simpler(self.bench.cx.pool, &values[field]) {
-            if !self.may_try() {
-                return false;
+    /// Goes down from value to value as long as the run fails; says whether it came to its end.
+    fn simplest_value(&mut self, at: usize, field: usize) -> bool {
+        while let Some(Planned::Send(Label::Input(gate, values))) = self.plan.get(at).cloned() {
+            let Some(value) = values.get(field) else { break };
+            let mut accepted = false;
+            for simpler in simpler(self.bench.cx.pool, value) {
+                if !self.may_try() {
+                    return false;
+                }
+                let mut changed = values.clone();
+                changed[field] = simpler;
+                let mut plan = self.plan.clone();
+                plan[at] = Planned::Send(Label::Input(gate, changed));
+                accepted = self.accept(&plan);
+                if accepted {
+                    break;
+                }
             }
-            let mut changed = values.clone();
-            changed[field] = simpler;
-            let mut plan = self.plan.clone();
-            plan[at] = Planned::Send(Label::Input(gate, changed));
-            if self.accept(&plan) {
-                return true;
+            if !accepted {
+                break;
             }
         }
         true
+    }
+}
+
+/// The values that more than one field of the inputs has, in order.
+fn repeated_values(plan: &[Planned]) -> Vec<Value> {
+    let mut seen: BTreeMap<&Value, usize> = BTreeMap::new();
+    for planned in plan {
+        if let Planned::Send(Label::Input(_, values)) = planned {
+            values.iter().for_each(|value| *seen.entry(value).or_default() += 1);
+        }
+    }
+    seen.into_iter().filter(|(_, times)| *times > 1).map(|(value, _)| value.clone()).collect()
+}
+
+/// The same move with one value for another.
+fn replaced(planned: &Planned, from: &Value, to: &Value) -> Planned {
+    match planned {
+        Planned::Send(Label::Input(gate, values)) => {
+            let other = |value: &Value| if value == from { to.clone() } else { value.clone() };
+            Planned::Send(Label::Input(*gate, values.iter().map(other).collect()))
+        }
+        other => other.clone(),
     }
 }
 
@@ -213,17 +275,22 @@ fn fields(planned: &Planned) -> usize {
 fn simpler(pool: &TermPool, value: &Value) -> Vec<Value> {
     let candidates = match value {
         Value::Int(n) => {
-            let half = n.div(&Int::from(2));
-            [Int::from(0), Int::from(1), half]
-                .into_iter()
-                .filter(|m| m.abs() < n.abs())
-                .map(Value::Int)
-                .collect()
+            let nearer = if n.is_negative() { n.add(&Int::from(1)) } else { n.sub(&Int::from(1)) };
+            let negated = n.neg();
+            let smaller = [Int::from(0), Int::from(1), n.div(&Int::from(2)), nearer];
+            let smaller = smaller.into_iter().filter(|m| m.abs() < n.abs());
+            smaller.chain((n.is_negative()).then_some(negated)).map(Value::Int).collect()
         }
-        Value::Real(r) => vec![Value::Real(0.into()), Value::Real(r.floor().into())],
+        Value::Real(r) => {
+            let whole = Value::Real(r.floor().into());
+            if r.is_integer() { vec![Value::Real(0.into())] } else { vec![Value::Real(0.into()), whole] }
+        }
         Value::Str(text) => {
-            let half: String = text.chars().take(text.chars().count() / 2).collect();
-            vec![Value::str(""), Value::str("a"), Value::str(&half)]
+            let length = text.chars().count();
+            let first = |n: usize| Value::str(&text.chars().take(n).collect::<String>());
+            let letter = (length > 1).then(|| Value::str("a"));
+            let shorter = [length / 2, length.saturating_sub(1)].map(first);
+            [Value::str("")].into_iter().chain(letter).chain(shorter).collect()
         }
         Value::Bool(_) | Value::Data(_) => vec![pool.default_value(value.base_sort())],
     };

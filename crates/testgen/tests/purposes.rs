@@ -16,6 +16,8 @@ use ioxide_smt::solver::NoSolver;
 use ioxide_smt::stack::{Config, stack};
 use ioxide_symex::{Ctx, Limits, StopReason};
 use ioxide_testgen::purpose::{Criterion, Item, NoPurpose, PurposeSet, WhyUnreached, coverage, of_goal};
+use ioxide_testgen::tester::Tester;
+use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -185,7 +187,7 @@ fn by_item(
         *shortest = length.min(*shortest);
     }
     found.retain(|item, _| criterion.items(&model.sts).contains(item));
-    if criterion == Criterion::Locations && !found.is_empty() {
+    if criterion == Criterion::Locations {
         found.entry(Item::Location(model.sts.initial)).or_insert(0);
     }
     found
@@ -230,6 +232,23 @@ fn the_protocol_has_few_purposes_for_locations_and_gates() {
     assert_eq!(found(Criterion::Locations), (6, 6, vec![7, 3, 1]));
     // OCONF needs CONF; ONOK follows an acknowledgement nobody waits for; a time-out at once.
     assert_eq!(found(Criterion::Gates), (6, 6, vec![8, 2, 1]));
+}
+
+#[test]
+fn purposes_with_much_that_is_new_for_their_length_come_early() {
+    let mut model = example("brp/spec.iox", &[]);
+    let set = covered(&mut model, LIMITS);
+    let order = |order| {
+        let mut tester = Cover::new(&set, Rounds::Bounded(1), order);
+        let runs = (0..set.purposes.len()).map(|seed| {
+            tester.start(seed as u64);
+            tester.goal().unwrap_or_default()
+        });
+        runs.collect::<Vec<_>>().join(", ").replace("purpose ", "")
+    };
+    assert_eq!(order(Order::LongestFirst), "r12, r11, r13, r10, r16, r15");
+    // New switches per message: 2 of 2, 1 of 1, 2 of 4, 2 of 8, 1 of 14.
+    assert_eq!(order(Order::LongestThenNew), "r12, r16, r15, r10, r13, r11");
 }
 
 #[test]

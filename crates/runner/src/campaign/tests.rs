@@ -3,8 +3,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ioxide_model::verdict::Verdict;
-use ioxide_testgen::purpose::Item;
-use ioxide_testgen::tester::cover::Rounds;
+use ioxide_testgen::purpose::{Criterion, Item};
+use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
 use ioxide_testgen::tester::random::{Random, RandomConfig};
 
 use super::*;
@@ -15,7 +15,8 @@ use crate::event::Event;
 use crate::reporter::Silent;
 use crate::run::End;
 use crate::samples::{
-    VENDING, cover, example, message, model, new_solver, on_bench, test, test_by, test_into, with_cx,
+    VENDING, cover, example, message, model, new_solver, on_bench, purposes, test, test_by, test_into,
+    with_cx,
 };
 use crate::serve::{NewSolver, serve_tcp};
 
@@ -56,10 +57,13 @@ fn every_mutant_of_the_protocol_is_found() {
 #[test]
 fn every_mutant_of_the_protocol_is_found_by_switch_coverage() {
     let spec = example("brp/spec.iox");
-    for (mutant, messages) in (1..=6).zip([44, 16, 8, 6, 18, 6]) {
+    let longest = [44, 16, 8, 6, 18, 6].map(|messages| (Order::LongestFirst, messages));
+    let default = [26, 16, 8, 6, 18, 6].map(|messages| (Order::LongestThenNew, messages));
+    for (mutant, (order, messages)) in (1..=6).zip(longest).chain((1..=6).zip(default)) {
         let sut = example(&format!("brp/m{mutant}.iox"));
         for seed in 0..5 {
-            let (mut tester, spec) = cover(&spec, Rounds::Bounded(5));
+            let (set, spec) = purposes(&spec, Criterion::Switches);
+            let mut tester = Cover::new(&set, Rounds::Bounded(5), order);
             let config = CampaignConfig { shrink: None, ..many(1000, seed) };
             let mut events: Vec<Event> = Vec::new();
             let outcome = test_by(&spec, &sut, &mut tester, &config, &mut events).unwrap();
@@ -325,4 +329,17 @@ fn a_system_behind_a_socket_is_tested_like_any_other() {
     assert_eq!(outcome.failures[0].shrunk.as_ref().unwrap().trace.len(), 4);
     let outcome = over_tcp("brp/m4.iox");
     assert_eq!(outcome.counts.failed, 1, "{:?}", outcome.error);
+}
+
+#[test]
+fn equal_values_are_made_simpler_together() {
+    // The third frame is wrong only if the first two chunks are equal and the third is not.
+    let (spec, sut) = (example("brp/spec.iox"), example("brp/m6.iox"));
+    for seed in 0..5 {
+        let (_, outcome) = test(&spec, &sut, 300, &many(100, seed));
+        let shrunk = outcome.failures[0].shrunk.as_ref().expect("it came back");
+        let request = shrunk.trace.labels[0].show(&spec.pool, &spec.sts);
+        assert_eq!(request, "?IREQ(d1: 0, d2: 0, d3: 1)", "seed {seed}");
+        assert!(shrunk.minimal);
+    }
 }

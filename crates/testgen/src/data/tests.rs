@@ -96,6 +96,31 @@ fn the_same_seed_picks_the_same_values() {
     }
 }
 
+#[test]
+fn uniform_values_are_even_and_what_no_draw_gives_is_asked_for() {
+    let mut world = World::new(&[Sort::Int]);
+    let field = world.model.sts.gates[world.gate].fields[0];
+    let (even, far) = {
+        let pool = &mut world.model.pool;
+        let (term, one, hundred) = (pool.var(field), pool.int(1), pool.int(100));
+        (pool.le(one, term), pool.le(hundred, term))
+    };
+    let config = Config { backend: Choice::None, ..Config::default() };
+    let mut solver = stack(&config);
+    let mut cx = Ctx::new(&mut world.model, &mut solver);
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut counts = [0; 6];
+    for _ in 0..600 {
+        let Pick::Values(values) = pick_uniform(&mut cx, &mut rng, &[field], &[even], 6) else { panic!() };
+        let at = (0..6).position(|n| values[0] == Value::int(n)).expect("0 to 5");
+        counts[at] += 1;
+    }
+    assert_eq!(counts[0], 0, "the fact excludes 0");
+    assert!(counts[1..].iter().all(|&n| (80..160).contains(&n)), "{counts:?}");
+    let Pick::Values(values) = pick_uniform(&mut cx, &mut rng, &[field], &[far], 6) else { panic!() };
+    assert!(values[0] >= Value::int(100));
+}
+
 struct World {
     model: Model,
     gate: GateId,

@@ -52,6 +52,8 @@ pub struct PurposeSet {
     pub purposes: Vec<Purpose>,
     /// What each of them covers.
     pub items: Vec<BTreeSet<Item>>,
+    /// What is covered before anything happens.
+    pub at_start: BTreeSet<Item>,
     /// What is on no purpose, in order.
     pub unreached: Vec<Unreached>,
     /// How many items there are.
@@ -85,13 +87,14 @@ impl PurposeSet {
         let criterion = Criterion::Switches;
         let items = purposes.iter().map(|purpose| criterion.covered_along(sts, purpose.path())).collect();
         let (total, stats) = (sts.switches.len(), Stats::default());
-        Self { criterion, purposes, items, unreached: Vec::new(), total, stats }
+        let at_start = BTreeSet::new();
+        Self { criterion, purposes, items, at_start, unreached: Vec::new(), total, stats }
     }
 
     /// What is on some purpose: a priori coverage.
     #[must_use]
     pub fn covered(&self) -> BTreeSet<Item> {
-        self.items.iter().flatten().copied().collect()
+        self.items.iter().chain([&self.at_start]).flatten().copied().collect()
     }
 
     /// Whether everything is on a purpose or proved unreachable.
@@ -201,7 +204,7 @@ pub fn coverage(
         .collect();
     let (purposes, items) = without_covered(cx.sts, criterion, found);
     let (stats, total) = (exploration.stats, wanted.len());
-    let mut set = PurposeSet { criterion, purposes, items, unreached: Vec::new(), total, stats };
+    let mut set = PurposeSet { criterion, purposes, items, at_start, unreached: Vec::new(), total, stats };
     let covered = set.covered();
     let left = wanted.difference(&covered);
     let unreached = |&item| Unreached { item, why: why_unreached(cx.sts, &exploration, criterion, item) };
