@@ -6,6 +6,7 @@ mod fsm;
 mod live;
 mod model;
 mod mutation;
+mod report;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
@@ -17,6 +18,7 @@ pub use self::live::{
 };
 pub use self::model::{Check, Explain, Fmt, Format, Show, Step};
 pub use self::mutation::{Completing, Conform, DecideArgs, Kill, MutantArgs, Mutate, Score};
+pub use self::report::Report;
 
 /// Tests real systems against symbolic models.
 #[derive(Debug, Parser)]
@@ -58,6 +60,8 @@ pub enum Command {
     Replay(Replay),
     /// Makes a recorded failing run smaller, on the live system.
     Shrink(Shrink),
+    /// Reports on a recorded campaign: for people, CI systems, pull requests, programs.
+    Report(Report),
     /// Judges a recorded trace.
     Judge(Judge),
     /// Finds test purposes that cover every switch of a model.

@@ -14,6 +14,7 @@ mod kill;
 mod mutate;
 mod purposes;
 mod replay;
+mod report;
 mod score;
 mod show;
 mod step;
@@ -36,6 +37,7 @@ pub fn run(args: Args) -> Result<ExitStatus, Stop> {
         Command::Test(args) => test::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Shrink(args) => replay::shrink(&args),
+        Command::Report(args) => report::run(&args),
         Command::Judge(args) => judge::run(&args),
         Command::Purposes(args) => purposes::run(&args),
         Command::Case(args) => case::run(&args),

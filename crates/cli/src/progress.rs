@@ -21,6 +21,15 @@ impl Progress {
         self.started.elapsed()
     }
 
+    /// Shows `line` if it is time to; an empty one clears the terminal line at once, for results to come.
+    pub fn show(&mut self, line: &str) {
+        match line {
+            "" if self.terminal && self.shown.is_some() => eprint!("\r\x1b[K"),
+            "" => (),
+            line => self.tick(|| line.to_owned()),
+        }
+    }
+
     /// Shows `line` if it is time to.
     pub fn tick(&mut self, line: impl FnOnce() -> String) {
         let pause = if self.terminal { Duration::from_millis(200) } else { Duration::from_secs(5) };

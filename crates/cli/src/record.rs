@@ -1,15 +1,17 @@
 //! Recorded runs, read back.
 
+use std::fmt::Display;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
-use ioxide_runner::event::EventKind;
-use ioxide_runner::record::Record;
+use ioxide_runner::event::{Event, EventKind};
+use ioxide_runner::record::{Record, RecordError};
 
 use crate::exit::Stop;
+
 /// The record number `n` in `folder`: `campaign.jsonl`, `campaign-2.jsonl` and so on.
 fn numbered(folder: &str, n: u32) -> PathBuf {
     let name = if n == 1 { "campaign.jsonl".to_owned() } else { format!("campaign-{n}.jsonl") };
@@ -30,20 +32,46 @@ pub fn newest(folder: &str) -> PathBuf {
 
 /// The record at `path`, a file or the directory given to `--report`.
 pub fn read(path: &str) -> Result<Record, Stop> {
+    let mut events = Vec::new();
+    let is_cut = each(path, |event| {
+        events.push(event.clone());
+        Ok(())
+    })?;
+    Ok(Record { events, is_cut })
+}
+
+/// Tells the events of the record at `path` one by one; says whether its last line was cut off.
+pub fn each(path: &str, mut tell: impl FnMut(&Event) -> io::Result<()>) -> Result<bool, Stop> {
     let mut file = Path::new(path).to_path_buf();
     if file.is_dir() {
         file = newest(path);
     }
-    let cannot = |why: String| {
+    let cannot = |why: &dyn Display| {
         Stop::usage(format!("cannot read the record `{}`: {why}", file.display()))
             .help("records are written by `ioxide test --report DIR`")
     };
-    let open = File::open(&file).map_err(|error| cannot(error.to_string()))?;
-    let record = Record::read(BufReader::new(open)).map_err(|error| cannot(error.to_string()))?;
-    if record.is_cut {
+    let open = File::open(&file).map_err(|error| cannot(&error))?;
+    let told = ioxide_runner::record::each(BufReader::new(open), |event| tell(&event).map_err(Trouble::Told));
+    let is_cut = told.map_err(|trouble| match trouble {
+        Trouble::Record(error) => cannot(&error),
+        Trouble::Told(error) => error.into(),
+    })?;
+    if is_cut {
         eprintln!("note: the record breaks off in its last line; everything before it is used");
     }
-    Ok(record)
+    Ok(is_cut)
+}
+
+/// Why the reading of a record ended.
+enum Trouble {
+    Record(RecordError),
+    Told(io::Error),
+}
+
+impl From<RecordError> for Trouble {
+    fn from(error: RecordError) -> Self {
+        Self::Record(error)
+    }
 }
 
 /// The model file the record names.

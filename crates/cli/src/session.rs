@@ -136,7 +136,7 @@ fn reporters(show: Show, folder: Option<&str>) -> Result<Vec<Box<dyn Reporter>>,
     }
     if show == Show::People {
         let mut progress = Progress::new();
-        let tick = move |line: &str| progress.tick(|| line.to_owned());
+        let tick = move |line: &str| progress.show(line);
         reporters.push(Box::new(Terminal::new(io::stdout(), tick)));
     }
     Ok(reporters)

@@ -22,15 +22,23 @@ pub enum Line {
 /// # Errors
 /// If the stream cannot be read.
 pub fn next_line(reader: &mut impl BufRead) -> io::Result<Option<Line>> {
+    next_line_within(reader, MAX_LINE)
+}
+
+/// As [`next_line`], for lines of at most `max` bytes.
+///
+/// # Errors
+/// If the stream cannot be read.
+pub fn next_line_within(reader: &mut impl BufRead, max: usize) -> io::Result<Option<Line>> {
     let mut bytes = Vec::new();
-    let limit = u64::try_from(MAX_LINE).unwrap_or(u64::MAX) + 1;
+    let limit = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
     reader.by_ref().take(limit).read_until(b'\n', &mut bytes)?;
     if bytes.is_empty() {
         return Ok(None);
     }
-    if bytes.last() != Some(&b'\n') && bytes.len() > MAX_LINE {
+    if bytes.last() != Some(&b'\n') && bytes.len() > max {
         skip_line(reader)?;
-        return Ok(Some(Line::TooLong(cut(&String::from_utf8_lossy(&bytes[..256]), 80))));
+        return Ok(Some(Line::TooLong(cut(&String::from_utf8_lossy(&bytes[..bytes.len().min(256)]), 80))));
     }
     while matches!(bytes.last(), Some(b'\n' | b'\r')) {
         bytes.pop();

@@ -15,13 +15,16 @@ use ioxide_model::trace::Trace;
 
 use crate::codec::{CodecError, Message, label_from_json};
 use crate::event::{Event, EventKind, LabelKind, LabelTold};
-use crate::line::{Line, cut, next_line};
+use crate::line::{Line, cut, next_line, next_line_within};
 use crate::reporter::Reporter;
 
 /// The version written here.
 pub const VERSION: u32 = 1;
 /// The name of the format.
 const FORMAT: &str = "ioxide-record";
+
+/// Longer lines are not read: a message of the size an adapter may send has room several times over.
+const MAX_LINE: usize = 64 << 20;
 
 /// The first line of a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,30 +100,13 @@ impl Record {
     ///
     /// # Errors
     /// If it is none, of another version, or damaged other than at its end.
-    pub fn read(mut reader: impl BufRead) -> Result<Self, RecordError> {
-        let first = next_line(&mut reader)?.map_or(Ok(String::new()), text)?;
-        let header: Header =
-            serde_json::from_str(&first).map_err(|_| RecordError::NotARecord(cut(&first, 60)))?;
-        if header.format != FORMAT {
-            return Err(RecordError::NotARecord(cut(&first, 60)));
-        }
-        if header.version != VERSION {
-            return Err(RecordError::Version(header.version));
-        }
-        let mut record = Self { events: Vec::new(), is_cut: false };
-        let mut bad: Option<RecordError> = None;
-        for number in 2.. {
-            let Some(line) = next_line(&mut reader)? else { break };
-            if let Some(error) = bad {
-                return Err(error);
-            }
-            match text(line).and_then(|line| parsed(&line, number)) {
-                Ok(event) => record.events.push(event),
-                Err(error) => bad = Some(error),
-            }
-        }
-        record.is_cut = bad.is_some();
-        Ok(record)
+    pub fn read(reader: impl BufRead) -> Result<Self, RecordError> {
+        let mut events = Vec::new();
+        let is_cut = each(reader, |event| {
+            events.push(event);
+            Ok::<(), RecordError>(())
+        })?;
+        Ok(Self { events, is_cut })
     }
 
     /// The labels of run `run`, as `model` knows them.
@@ -152,6 +138,46 @@ impl Record {
     }
 }
 
+/// Reads a record event by event, so that its size does not matter; says whether its last line was cut off.
+///
+/// # Errors
+/// If it is none, of another version, or damaged other than at its end: then what came before has
+/// been told. Or if `tell` does not want to hear more.
+pub fn each<E: From<RecordError>>(
+    mut reader: impl BufRead,
+    mut tell: impl FnMut(Event) -> Result<(), E>,
+) -> Result<bool, E> {
+    header(&mut reader)?;
+    let mut bad: Option<RecordError> = None;
+    for number in 2.. {
+        let line = next_line_within(&mut reader, MAX_LINE).map_err(RecordError::from)?;
+        let Some(line) = line else { break };
+        if let Some(error) = bad {
+            return Err(error.into());
+        }
+        match parsed(line, number) {
+            Ok(event) => tell(event)?,
+            Err(error) => bad = Some(error),
+        }
+    }
+    Ok(bad.is_some())
+}
+
+fn header(reader: &mut impl BufRead) -> Result<(), RecordError> {
+    let first = match next_line(reader)? {
+        Some(Line::Text(text)) => text,
+        Some(Line::TooLong(shown) | Line::NotText(shown)) => return Err(RecordError::NotARecord(shown)),
+        None => String::new(),
+    };
+    let header: Header =
+        serde_json::from_str(&first).map_err(|_| RecordError::NotARecord(cut(&first, 60)))?;
+    match header {
+        Header { format, .. } if format != FORMAT => Err(RecordError::NotARecord(cut(&first, 60))),
+        Header { version, .. } if version != VERSION => Err(RecordError::Version(version)),
+        Header { .. } => Ok(()),
+    }
+}
+
 /// A told label as `model` knows it; `None` for a delay, which no untimed run has.
 ///
 /// # Errors
@@ -166,16 +192,13 @@ pub fn label(model: &Model, told: &LabelTold) -> Result<Option<Label>, CodecErro
     }
 }
 
-fn text(line: Line) -> Result<String, RecordError> {
+fn parsed(line: Line, number: usize) -> Result<Event, RecordError> {
+    let bad = |reason: String| RecordError::BadLine { line: number, reason };
     match line {
-        Line::Text(text) => Ok(text),
-        Line::TooLong(shown) | Line::NotText(shown) => Err(RecordError::NotARecord(shown)),
+        Line::Text(text) => serde_json::from_str(&text).map_err(|error| bad(error.to_string())),
+        Line::TooLong(_) => Err(bad(format!("it is longer than {} MB", MAX_LINE >> 20))),
+        Line::NotText(shown) => Err(bad(format!("it is no text: {shown}"))),
     }
-}
-
-fn parsed(line: &str, number: usize) -> Result<Event, RecordError> {
-    serde_json::from_str(line)
-        .map_err(|error| RecordError::BadLine { line: number, reason: error.to_string() })
 }
 
 #[cfg(test)]

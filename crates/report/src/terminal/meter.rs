@@ -5,8 +5,10 @@ use ioxide_runner::event::{Event, EventKind};
 use crate::summary::Summary;
 use crate::summary::story::plural;
 
-/// Lines of progress come no faster than this.
+/// A line of progress comes after this time,
 const PAUSE_NS: u64 = 100_000_000;
+/// or after so many steps, since a model played in this process takes no time.
+const PAUSE_STEPS: u64 = 1000;
 /// How much the newest speed counts: the rest is what it was before.
 const NEWEST: f64 = 0.3;
 
@@ -33,13 +35,15 @@ impl Meter {
     pub(super) fn line(&mut self, summary: &Summary, event: &Event) -> Option<String> {
         let now = Reading { time_ns: event.time_ns, steps: summary.steps };
         if let Some(last) = self.last {
-            let passed = now.time_ns.saturating_sub(last.time_ns);
-            if passed < PAUSE_NS {
+            let (passed, steps) = (now.time_ns.saturating_sub(last.time_ns), now.steps - last.steps);
+            if passed < PAUSE_NS && steps < PAUSE_STEPS {
                 return None;
             }
-            let newest = (now.steps - last.steps) as f64 / seconds(passed);
-            let before = self.steps_per_second.unwrap_or(newest);
-            self.steps_per_second = Some(before + NEWEST * (newest - before));
+            if passed > 0 {
+                let newest = steps as f64 / seconds(passed);
+                let before = self.steps_per_second.unwrap_or(newest);
+                self.steps_per_second = Some(before + NEWEST * (newest - before));
+            }
         }
         self.last = Some(now);
         Some(self.told(summary, event))

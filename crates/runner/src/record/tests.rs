@@ -59,3 +59,23 @@ fn other_files_are_told_apart() {
     let damaged = b"{\"format\":\"ioxide-record\",\"version\":1}\nnonsense\n{}\n";
     assert!(error(damaged).starts_with("line 2 of the record"));
 }
+
+#[test]
+fn a_message_as_long_as_an_adapter_may_send_is_read_back() {
+    let told = crate::event::Trouble { error: "x".repeat(3 << 20), last_words: String::new() };
+    let event = Event { seq: 0, time_ns: 0, run: None, event: EventKind::Trouble(told) };
+    let mut bytes = Vec::new();
+    Recorder::new(&mut bytes).unwrap().event(&event).unwrap();
+    assert_eq!(Record::read(&bytes[..]).unwrap().events, [event]);
+}
+
+#[test]
+fn whoever_reads_event_by_event_may_stop() {
+    let mut n = 0;
+    let told = each(&recorded(3)[..], |_| {
+        n += 1;
+        if n < 5 { Ok(()) } else { Err(RecordError::NotARecord("enough".into())) }
+    });
+    assert!(matches!(told, Err(RecordError::NotARecord(_))));
+    assert_eq!(n, 5);
+}

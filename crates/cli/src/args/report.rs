@@ -1,0 +1,23 @@
+//! Commands that read what was recorded: `report`.
+
+use clap::Args as ClapArgs;
+
+/// Arguments of `report`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  ioxide report runs\n  \
+    ioxide report runs --junit junit.xml --markdown summary.md\n  \
+    ioxide report runs/campaign-2.jsonl --markdown - >> \"$GITHUB_STEP_SUMMARY\"\n\n\
+    Exit code 0 if the report was written, whatever it says; 2 if the record cannot be read.")]
+pub struct Report {
+    /// A record, or the directory given to `test --report`: then its newest record.
+    pub run: String,
+    /// Writes JUnit XML for continuous integration systems; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<String>,
+    /// Writes a summary in Markdown; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<String>,
+    /// Prints the figures as JSON.
+    #[arg(long)]
+    pub json: bool,
+}

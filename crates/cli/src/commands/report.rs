@@ -1,0 +1,69 @@
+//! `ioxide report`: what a recorded campaign tells, for people and for other programs.
+//!
+//! The record is read event by event: its size does not matter. Files are written once all of it
+//! has been read, so a damaged record leaves none behind.
+
+use std::fs;
+use std::io::{self, Cursor, Write};
+
+use ioxide_report::junit::Junit;
+use ioxide_report::markdown;
+use ioxide_report::summary::Summary;
+use ioxide_report::terminal::Terminal;
+use ioxide_runner::event::Event;
+use ioxide_runner::reporter::Reporter;
+
+use crate::args::Report;
+use crate::exit::{ExitStatus, Stop};
+use crate::progress::Progress;
+use crate::record;
+
+/// Writes the reports asked for, or the one of the terminal if none is.
+pub fn run(args: &Report) -> Result<ExitStatus, Stop> {
+    let to_stdout = [args.junit.as_deref() == Some("-"), args.markdown.as_deref() == Some("-"), args.json];
+    if to_stdout.iter().filter(|&&is_there| is_there).count() > 1 {
+        return Err(Stop::usage("two reports cannot both go to stdout").help("name a file for one of them"));
+    }
+    if args.junit.is_none() && args.markdown.is_none() && !args.json {
+        return shown(args);
+    }
+    let mut junit = args.junit.as_ref().map(|_| Junit::new(Cursor::new(Vec::new())));
+    let mut summary = Summary::default();
+    record::each(&args.run, |event: &Event| {
+        junit.iter_mut().try_for_each(|junit| junit.event(event))?;
+        summary.event(event)
+    })?;
+    if let (Some(file), Some(mut junit)) = (&args.junit, junit) {
+        junit.finish()?;
+        write(file, junit.into_inner().get_ref())?;
+    }
+    if let Some(file) = &args.markdown {
+        write(file, markdown::text(&summary, &args.run).as_bytes())?;
+    }
+    if args.json {
+        writeln!(io::stdout(), "{}", summary.to_json())?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// The report of the terminal, as if the campaign went on now.
+fn shown(args: &Report) -> Result<ExitStatus, Stop> {
+    let mut progress = Progress::new();
+    let mut terminal = Terminal::new(io::stdout().lock(), |line: &str| progress.show(line));
+    record::each(&args.run, |event: &Event| terminal.tell(event))?;
+    terminal.finish()?;
+    Ok(ExitStatus::Success)
+}
+
+/// Writes a whole file, or stdout.
+fn write(file: &str, bytes: &[u8]) -> Result<(), Stop> {
+    if file == "-" {
+        return Ok(io::stdout().write_all(bytes)?);
+    }
+    fs::write(file, bytes).map_err(|error| {
+        Stop::usage(format!("cannot write `{file}`: {error}"))
+            .help("is the folder there, and may it be written?")
+    })?;
+    eprintln!("wrote {file}");
+    Ok(())
+}
