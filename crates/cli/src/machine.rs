@@ -9,7 +9,7 @@ use ioxide_model::label::Label;
 use ioxide_model::source::{Sources, Span};
 use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_symex::Ctx;
-use ioxide_testgen::abstraction::{self, Limits, SILENCE, input_name, model_of};
+use ioxide_testgen::abstraction::{self, Limits, SILENCE, model_of};
 use ioxide_testgen::tester::suite::Wait;
 
 use crate::args::SolverArgs;
@@ -17,36 +17,39 @@ use crate::exit::{ExitStatus, Stop};
 use crate::system::System;
 use crate::{load, solver};
 
-/// A machine, and the model its names stand for.
+/// A machine, and what its names stand for.
 pub struct Machine {
     /// The machine in names.
     pub listing: Listing,
-    /// The model: inputs and outputs as messages.
+    /// When an answer is complete.
+    pub wait: Wait,
+    source: Source,
+}
+
+/// Where a machine comes from.
+enum Source {
+    /// A text of its own; inputs and outputs are messages without data.
+    Text(String),
+    /// A model that was flattened.
+    Model(Box<Messages>),
+}
+
+/// The messages that the names of a machine stand for.
+#[derive(Clone)]
+pub struct Messages {
+    /// The model that knows them.
     pub model: Model,
     /// What an input of the machine is in the model.
     pub inputs: BTreeMap<String, Label>,
     /// What the model says before the first input.
     pub preamble: Vec<Label>,
-    /// When an answer is complete.
-    pub wait: Wait,
 }
 
 impl Machine {
     /// The machine at `path`; a model is flattened.
     pub fn load(path: &str, set: &[String], solver: &SolverArgs) -> Result<Self, Stop> {
-        match form(path) {
-            Some(form) => Self::read(path, form),
-            None => Self::flatten(path, set, solver),
-        }
-    }
-
-    fn read(path: &str, form: Form) -> Result<Self, Stop> {
-        let listing = listing(path, form)?;
-        let (_, model) = load::model(path, &[])?;
-        let is_input = |kind: GateKind| kind == GateKind::Input;
-        let gates = model.sts.gates.iter_enumerated().filter(|(_, gate)| is_input(gate.kind));
-        let inputs = gates.map(|(id, gate)| (gate.name.to_string(), Label::Input(id, Vec::new()))).collect();
-        Ok(Self { listing, model, inputs, preamble: Vec::new(), wait: Wait::Output })
+        let Some(form) = form(path) else { return Self::flatten(path, set, solver) };
+        Ok(Self { listing: listing(path, form)?, wait: Wait::Output, source: Source::Text(path.to_owned()) })
     }
 
     fn flatten(path: &str, set: &[String], wanted: &SolverArgs) -> Result<Self, Stop> {
@@ -57,8 +60,28 @@ impl Machine {
                 Stop::new(ExitStatus::Model, format!("`{path}` is no finite machine: {reason}"))
                     .help(reason.help())
             })?;
-        let (inputs, preamble) = (flat.inputs, flat.preamble);
-        Ok(Self { listing: flat.listing, model, inputs, preamble, wait: Wait::Quiescence })
+        let source = Messages { model, inputs: flat.inputs, preamble: flat.preamble };
+        Ok(Self { listing: flat.listing, wait: Wait::Quiescence, source: Source::Model(Box::new(source)) })
+    }
+
+    /// What the names stand for; a large machine in a text is large as a model too, so that is made only here.
+    pub fn messages(&self) -> Result<Messages, Stop> {
+        let path = match &self.source {
+            Source::Model(messages) => return Ok(Messages::clone(messages)),
+            Source::Text(path) => path,
+        };
+        let (_, model) = load::model(path, &[])?;
+        let gates = model.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Input);
+        let inputs = gates.map(|(id, gate)| (gate.name.to_string(), Label::Input(id, Vec::new()))).collect();
+        Ok(Messages { model, inputs, preamble: Vec::new() })
+    }
+
+    /// The messages of a flattened model; those of a text are its names.
+    pub fn flat(&self) -> Option<&Messages> {
+        match &self.source {
+            Source::Text(_) => None,
+            Source::Model(messages) => Some(messages),
+        }
     }
 
     /// How a partial machine answers an input it does not mention, if it ignores it.
@@ -67,11 +90,6 @@ impl Machine {
             Wait::Output => "none",
             Wait::Quiescence => SILENCE,
         }
-    }
-
-    /// The name of `label`, an input of the model.
-    pub fn name_of(&self, label: &Label) -> String {
-        input_name(&self.model.pool, &self.model.sts, label)
     }
 }
 

@@ -15,7 +15,7 @@ use ioxide_testgen::abstraction::answer_name;
 use ioxide_testgen::tester::suite::Wait;
 
 use crate::exit::{ExitStatus, Stop};
-use crate::machine::Machine;
+use crate::machine::Messages;
 
 /// More outputs than this after one input are taken to be endless.
 const MAX_ANSWERS: usize = 10_000;
@@ -53,22 +53,22 @@ pub struct LiveSystem<'a> {
 }
 
 impl<'a> LiveSystem<'a> {
-    /// The system behind `adapter`, whose messages `model` knows, in the `names` of the machine of `spec`.
+    /// The system behind `adapter`, in the `names` of a machine that stand for `messages`.
     pub fn new(
-        spec: &'a Machine,
-        model: &'a Model,
+        messages: &'a Messages,
+        wait: Wait,
         names: &Names,
         adapter: &'a mut dyn Adapter,
         patience: Duration,
     ) -> Self {
-        let labels = names.inputs.iter().filter_map(|name| spec.inputs.get(name)).cloned().collect();
+        let labels = names.inputs.iter().filter_map(|name| messages.inputs.get(name)).cloned().collect();
         let outputs = names.outputs.iter_enumerated().map(|(id, name)| (name.clone(), id)).collect();
         Self {
-            model,
+            model: &messages.model,
             adapter,
             labels,
-            preamble: &spec.preamble,
-            wait: spec.wait,
+            preamble: &messages.preamble,
+            wait,
             patience,
             names: names.clone(),
             outputs,

@@ -72,11 +72,11 @@ fn against_system(
     let patience = patience(&system, sut, args.quiescence_ms)?;
     let repetitions = args.repeat.unwrap_or(REPEAT).max(1);
     let seed = args.seed.unwrap_or_else(seed::fresh);
-    let mut interface = spec.model.clone();
-    machine::know_outputs(&mut interface, &system);
-    let opener = Opener::new(&system, Arc::new(interface.clone()), &args.solver);
+    let mut messages = spec.messages()?;
+    machine::know_outputs(&mut messages.model, &system);
+    let opener = Opener::new(&system, Arc::new(messages.model.clone()), &args.solver);
     opener.open(0, seed, |adapter| {
-        let live = LiveSystem::new(spec, &interface, model.names(), adapter, patience);
+        let live = LiveSystem::new(&messages, spec.wait, model.names(), adapter, patience);
         let mut repeated = Repeated { live, repetitions };
         let counted = count(model, &mut repeated, plan, args.variant);
         let effort = Effort { repetitions, seed, resets: repeated.live.resets, inputs: repeated.live.inputs };

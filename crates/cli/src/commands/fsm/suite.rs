@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::sync::Arc;
 
-use ioxide_fsm::mealy::{InputId, Mealy, Spec};
+use ioxide_fsm::mealy::{Mealy, Spec};
 use ioxide_fsm::suite::{Method, Size};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
@@ -17,7 +17,7 @@ use serde_json::{Map, Value as Json, json};
 use super::{completion, refused};
 use crate::args::Fsm;
 use crate::exit::{ExitStatus, Stop};
-use crate::machine::Machine;
+use crate::machine::{Machine, Messages};
 
 /// The name in the header of what a test waits for.
 const ANSWERS: &str = "answers";
@@ -72,14 +72,13 @@ fn write(args: &Fsm, path: &str, method: Method, machine: &Machine, spec: &Spec)
     let cannot = |error: io::Error| Stop::usage(format!("cannot write `{path}`: {error}"));
     let file = BufWriter::new(File::create(path).map_err(cannot)?);
     let mut out = SuiteWriter::new(file, about(args, method, machine, spec)).map_err(cannot)?;
-    let label = |&input: &InputId| machine.inputs.get(&spec.names().inputs[input]);
     let mut size = Size { tests: 0, symbols: 0 };
     let mut suite = method.suite(spec, args.extra);
     while let Some(word) = suite.advance() {
         size.tests += 1;
         size.symbols += word.len();
-        let labels: Vec<&Label> = word.iter().filter_map(label).collect();
-        out.add(&test(machine, &labels)).map_err(cannot)?;
+        let names = word.iter().map(|&input| spec.names().inputs[input].as_str());
+        out.add(&test(machine.flat(), names)).map_err(cannot)?;
     }
     out.finish().map_err(cannot)?;
     Ok(size)
@@ -99,13 +98,19 @@ fn about(args: &Fsm, method: Method, machine: &Machine, spec: &Spec) -> Map<Stri
 }
 
 /// The names of the inputs, or the inputs with their data.
-fn test(machine: &Machine, labels: &[&Label]) -> SuiteTest {
-    let plain = |label: &&Label| matches!(label, Label::Input(_, values) if values.is_empty());
-    if labels.iter().all(plain) {
-        return SuiteTest::Word(labels.iter().map(|label| machine.name_of(label)).collect());
+fn test<'n>(flat: Option<&Messages>, names: impl Iterator<Item = &'n str>) -> SuiteTest {
+    let Some(Messages { model, inputs, .. }) = flat else {
+        return SuiteTest::Word(names.map(str::to_owned).collect());
+    };
+    let labels: Vec<&Label> = names.filter_map(|name| inputs.get(name)).collect();
+    let gate = |label: &&Label| match label {
+        Label::Input(gate, values) if values.is_empty() => Some(model.sts.gates[*gate].name.to_string()),
+        _ => None,
+    };
+    if let Some(word) = labels.iter().map(gate).collect() {
+        return SuiteTest::Word(word);
     }
-    let Model { pool, sts } = &machine.model;
-    let trace = labels.iter().filter_map(|label| SuiteLabel::new(pool, sts, label)).collect();
+    let trace = labels.iter().filter_map(|label| SuiteLabel::new(&model.pool, &model.sts, label)).collect();
     SuiteTest::Trace(TraceTest { name: String::new(), trace })
 }
 
