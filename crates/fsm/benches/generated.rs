@@ -13,9 +13,9 @@ use rand_chacha::ChaCha8Rng;
 
 /// States, inputs, outputs, methods, extra states.
 const ROWS: [(usize, usize, usize, &str, usize); 4] = [
-    (100, 10, 5, "w wp hsi h spy spyh s", 1),
-    (300, 10, 3, "w wp hsi h spy spyh s", 1),
-    (1_000, 10, 5, "w wp hsi h spy spyh s", 0),
+    (100, 10, 5, "w wp hsi h spy spyh s", 2),
+    (300, 10, 3, "w wp hsi h spy spyh s", 2),
+    (1_000, 10, 5, "w wp hsi h spy spyh s", 2),
     (10_000, 50, 10, "hsi", 0),
 ];
 

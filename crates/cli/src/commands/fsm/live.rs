@@ -60,10 +60,14 @@ impl<'a> LiveSystem<'a> {
         names: &Names,
         adapter: &'a mut dyn Adapter,
         patience: Duration,
-    ) -> Self {
-        let labels = names.inputs.iter().filter_map(|name| messages.inputs.get(name)).cloned().collect();
+    ) -> Result<Self, Stop> {
+        let label = |name: &String| {
+            let unknown = || format!("input `{name}` of the machine is no message of the model");
+            messages.inputs.get(name).cloned().ok_or_else(|| Stop::new(ExitStatus::Model, unknown()))
+        };
+        let labels = names.inputs.iter().map(label).collect::<Result<_, _>>()?;
         let outputs = names.outputs.iter_enumerated().map(|(id, name)| (name.clone(), id)).collect();
-        Self {
+        Ok(Self {
             model: &messages.model,
             adapter,
             labels,
@@ -74,7 +78,7 @@ impl<'a> LiveSystem<'a> {
             outputs,
             resets: 0,
             inputs: 0,
-        }
+        })
     }
 
     /// The names of the machine, and of the answers it does not have.

@@ -76,7 +76,7 @@ fn against_system(
     machine::know_outputs(&mut messages.model, &system);
     let opener = Opener::new(&system, Arc::new(messages.model.clone()), &args.solver);
     opener.open(0, seed, |adapter| {
-        let live = LiveSystem::new(&messages, spec.wait, model.names(), adapter, patience);
+        let live = LiveSystem::new(&messages, spec.wait, model.names(), adapter, patience)?;
         let mut repeated = Repeated { live, repetitions };
         let counted = count(model, &mut repeated, plan, args.variant);
         let effort = Effort { repetitions, seed, resets: repeated.live.resets, inputs: repeated.live.inputs };
