@@ -11,7 +11,7 @@ mod fmt;
 mod fsm;
 mod judge;
 mod kill;
-mod mutate;
+pub mod mutate;
 mod purposes;
 mod replay;
 mod report;

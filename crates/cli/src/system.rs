@@ -19,10 +19,11 @@ use ioxide_runner::clock::patience::Patience;
 use ioxide_symex::Ctx;
 
 use crate::args::SolverArgs;
+use crate::commands::mutate;
 use crate::exit::{ExitStatus, Stop};
 use crate::project::{Described, Source, Speech};
 use crate::session::STOP;
-use crate::{load, solver};
+use crate::solver;
 
 /// A system under test, ready to be opened.
 pub enum System {
@@ -37,7 +38,7 @@ impl System {
     pub fn named(text: &str) -> Result<Self, Stop> {
         let source = Source::find(text)?;
         match source.described(0)?.spec {
-            SutSpec::Model(path) => Ok(Self::Model(Box::new(load::model(&path, &[])?.1))),
+            SutSpec::Model(path) => Ok(Self::Model(Box::new(mutate::played(&path)?))),
             SutSpec::Stdio(_) | SutSpec::Tcp(_) => Ok(Self::Outside(source)),
         }
     }

@@ -39,7 +39,7 @@ pub(crate) use self::ports::ports;
 pub(crate) use self::product::{Next, Pair, Product, Step};
 pub(crate) use self::region::Names;
 pub(crate) use self::search::Shortcut;
-pub(crate) use self::side::{Liveness, Member, Side, joined, liveness, within};
+pub(crate) use self::side::{Index, Liveness, Member, Side, joined, liveness, within};
 pub(crate) use self::witness::{concrete_after, concrete_start};
 
 use self::region::Widening;

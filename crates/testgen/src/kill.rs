@@ -17,14 +17,18 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::str::FromStr;
 
-use ioxide_model::sts::{GateId, GateKind, LocId, Sts};
+use ioxide_model::sts::{GateId, GateKind, LocId, Sts, Switch};
+use ioxide_model::term::Term;
 use ioxide_symex::Ctx;
 
 use crate::conform::{
-    Answer, Bounds, Completion, Doubt, Effort, Liveness, Merging, Names, Options, Pair, Product, Proof,
-    Shortcut, Side, SpecGraph, Step, Verdict, decide, joined, liveness, ports, unsupported, within,
+    Answer, Bounds, Completion, Doubt, Effort, Index, Liveness, Merging, Names, Options, Pair, Product,
+    Proof, Shortcut, Side, SpecGraph, Step, Verdict, decide, joined, liveness, ports, unsupported, within,
 };
 use crate::mutate::Mutant;
+
+/// A specification with more symbolic states than this is not explored beforehand.
+const MAX_GRAPH: usize = 1_000;
 
 /// A step of 003 sec. 4 that makes deciding faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -97,6 +101,7 @@ pub struct Analysis {
     config: Config,
     graph: Option<SpecGraph>,
     live: Liveness,
+    index: Index,
     /// No two switches of a message overlap, and nothing is internal: one state after every trace.
     deterministic: bool,
 }
@@ -104,13 +109,15 @@ pub struct Analysis {
 impl Analysis {
     /// Prepares to decide mutants of the system of `cx`.
     pub fn new(cx: &mut Ctx<'_>, config: &Config) -> Self {
-        let graph =
-            config.uses(Optimisation::Precompute).then(|| SpecGraph::new(cx, config.bounds)).flatten();
+        let bounds = Bounds { max_states: config.bounds.max_states.min(MAX_GRAPH), max_depth: u32::MAX };
+        let graph = config.uses(Optimisation::Precompute).then(|| SpecGraph::new(cx, bounds)).flatten();
         let deterministic = match &graph {
             Some(graph) => graph.is_deterministic(),
             None => cheap::is_deterministic(cx),
         };
-        Self { config: config.clone(), graph, live: liveness(cx, cx.sts), deterministic }
+        let sts = cx.sts;
+        let (live, index) = (liveness(cx, sts), Index::new(cx, sts));
+        Self { config: config.clone(), graph, live, index, deterministic }
     }
 
     /// The states of the precomputed graph, if there is one.
@@ -146,12 +153,13 @@ impl Analysis {
         let Ok(ports) = ports(cx, &imp, spec) else {
             return without_search(Answer::Unknown(Doubt::Unsupported("the messages differ".into())));
         };
-        let live = liveness(cx, &imp);
         let touched = Touched::new(&imp, spec, mutant);
+        let live = if reads_no_more(cx, mutant) { self.live.clone() } else { liveness(cx, &imp) };
         let graph = self.graph.as_ref().filter(|_| self.may_follow(&live, &touched));
         let live = joined(live, &self.live);
         let names = graph.map_or_else(|| Names::new(cx, &imp, spec), |graph| graph.names.clone());
-        let (left, right) = (Side::new(cx, &imp, live.clone()), Side::new(cx, spec, live));
+        let left = Side::changed(cx, &imp, live.clone(), &self.index, touched.locations.iter().copied());
+        let right = Side::changed(cx, spec, live, &self.index, []);
         let product = Product { imp: left, spec: right, ports, completion: self.completion() };
         let analysed = self.config.uses(Optimisation::MutationAnalysis);
         let mut shortcut = || graph.map(|graph| touched.shortcut(graph, &product, analysed));
@@ -184,6 +192,24 @@ impl Analysis {
         };
         Options { completion: self.completion(), bounds: self.config.bounds, merging }
     }
+}
+
+/// Whether the mutant reads no variable where the specification does not, seen by the changed switches: what
+/// was live may be dead, but nothing more is live.
+fn reads_no_more(cx: &Ctx<'_>, mutant: &Mutant) -> bool {
+    let no_more = |new: Term, old: Term| {
+        let old = cx.pool.free_vars(old);
+        cx.pool.free_vars(new).iter().all(|var| old.contains(var))
+    };
+    mutant.edits.iter().all(|edit| {
+        let before = &cx.sts.switches[edit.switch];
+        let targets = |switch: &Switch| switch.update.iter().map(|(var, _)| *var).collect::<Vec<_>>();
+        before.source == edit.after.source
+            && before.target == edit.after.target
+            && targets(before) == targets(&edit.after)
+            && before.update.iter().zip(&edit.after.update).all(|((_, old), (_, new))| no_more(*new, *old))
+            && no_more(edit.after.guard, before.guard)
+    })
 }
 
 /// Where a mutation can matter.

@@ -60,6 +60,23 @@ pub fn selected(model: &mut Model, args: &MutantArgs) -> Result<Vec<Mutant>, Sto
     }
 }
 
+/// The model `FILE`, or the mutant of it that `FILE#ID` names.
+pub fn played(path: &str) -> Result<Model, Stop> {
+    let Some((file, id)) = path.rsplit_once('#').filter(|_| !Path::new(path).exists()) else {
+        return Ok(load::model(path, &[])?.1);
+    };
+    let (_, mut model) = load::model(file, &[])?;
+    let all = select(&mut model, &Selection { operators: Operator::ALL.to_vec(), ..Selection::default() });
+    let named = |id: &str| all.iter().find(|mutant| mutant.id == id);
+    let edits: Option<Vec<Edit>> = id.split('+').map(|id| Some(named(id)?.edits[0].clone())).collect();
+    let edits = edits.ok_or_else(|| {
+        Stop::usage(format!("`{file}` has no mutant `{id}`"))
+            .help("`ioxide mutate FILE --ops all` lists them")
+    })?;
+    let mutant = Mutant { id: id.to_owned(), edits };
+    Ok(Model { sts: mutant.apply(&model.sts), pool: model.pool })
+}
+
 fn operators(text: &str) -> Result<Vec<Operator>, Stop> {
     match text {
         "all" => return Ok(Operator::ALL.to_vec()),

@@ -9,7 +9,7 @@ use ioxide_smt::solver::Decision;
 use ioxide_symex::Ctx;
 
 /// At most this many cases come out of one step.
-const MAX_CASES: usize = 4096;
+const MAX_CASES: usize = 256;
 
 /// What is assumed in one case.
 #[derive(Clone, Debug, PartialEq, Eq)]

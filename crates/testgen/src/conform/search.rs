@@ -11,7 +11,7 @@ use super::product::{Next, Pair, Product, Step};
 use super::region::{Match, Names, Seen, Widening, canonical, concretised};
 
 /// Members of both sides beyond which a symbolic search gives up.
-const CROWD: usize = 24;
+const CROWD: usize = 14;
 
 /// How far to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

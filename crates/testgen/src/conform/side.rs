@@ -1,5 +1,7 @@
 //! One side of a product: a system indexed for stepping, and the states it may be in.
 
+use std::sync::Arc;
+
 use ioxide_model::index::IndexVec;
 use ioxide_model::sts::{GateId, GateKind, LocId, Sts, SwitchId};
 use ioxide_model::term::{Substitution, Term};
@@ -21,12 +23,19 @@ pub(crate) type Liveness = IndexVec<LocId, Vec<bool>>;
 /// A system, indexed.
 pub(crate) struct Side<'s> {
     pub sts: &'s Sts,
-    places: IndexVec<LocId, Place>,
+    index: Index,
     live: Liveness,
-    plain: Vec<Term>,
+}
+
+/// What is known of a system, location by location.
+#[derive(Clone, Debug)]
+pub(crate) struct Index {
+    places: Arc<IndexVec<LocId, Place>>,
+    plain: Arc<Vec<Term>>,
 }
 
 /// What starts at a location.
+#[derive(Clone, Debug)]
 struct Place {
     /// The condition under which nothing but an input can happen.
     quiet: Term,
@@ -37,14 +46,24 @@ struct Place {
 impl<'s> Side<'s> {
     /// Indexes `sts`, whose terms live in the pool of `cx`; `live` says which variables matter where.
     pub fn new(cx: &mut Ctx<'_>, sts: &'s Sts, live: Liveness) -> Self {
+        let index = Index::new(cx, sts);
+        Self { sts, index, live }
+    }
+
+    /// As [`new`](Self::new) for a system that differs from the indexed one at `touched` only.
+    pub fn changed(
+        cx: &mut Ctx<'_>,
+        sts: &'s Sts,
+        live: Liveness,
+        index: &Index,
+        touched: impl IntoIterator<Item = LocId>,
+    ) -> Self {
+        let mut index = index.clone();
         let mut over = cx.over(sts);
-        let places = sts.locations.ids().map(|loc| Place::new(&mut over, sts, loc)).collect();
-        let plain = |cx: &mut Ctx<'_>, var| {
-            let value = cx.pool.default_value(cx.pool.var_info(var).sort);
-            cx.pool.value(value)
-        };
-        let plain = sts.vars.iter().map(|var| plain(cx, var.var)).collect();
-        Self { sts, places, live, plain }
+        for loc in touched {
+            Arc::make_mut(&mut index.places)[loc] = Place::new(&mut over, sts, loc);
+        }
+        Self { sts, index, live }
     }
 
     /// The state at start; variables without initial value get a variable of their own.
@@ -66,7 +85,7 @@ impl<'s> Side<'s> {
     fn settle(&self, loc: LocId, mut store: Vec<Term>) -> Member {
         for (at, term) in store.iter_mut().enumerate() {
             if !self.live[loc][at] {
-                *term = self.plain[at];
+                *term = self.index.plain[at];
             }
         }
         Member { loc, store }
@@ -79,17 +98,21 @@ impl<'s> Side<'s> {
 
     /// The switches of `gate` that start at `loc`.
     pub fn at(&self, loc: LocId, gate: GateId) -> impl Iterator<Item = SwitchId> + '_ {
-        self.places[loc].visible.iter().filter(move |(other, _)| *other == gate).map(|(_, switch)| *switch)
+        self.index.places[loc]
+            .visible
+            .iter()
+            .filter(move |(other, _)| *other == gate)
+            .map(|(_, switch)| *switch)
     }
 
     /// The internal switches that start at `loc`.
     pub fn internal(&self, loc: LocId) -> &[SwitchId] {
-        &self.places[loc].internal
+        &self.index.places[loc].internal
     }
 
     /// The condition of silence in `member`, whose values are `values`.
     pub fn quiet(&self, cx: &mut Ctx<'_>, member: &Member, values: &Substitution) -> Term {
-        cx.pool.substitute(self.places[member.loc].quiet, values)
+        cx.pool.substitute(self.index.places[member.loc].quiet, values)
     }
 
     /// The state after `switch`; `values` has the values before it and the fields of the message.
@@ -112,7 +135,21 @@ impl<'s> Side<'s> {
 
     /// Whether the system has internal switches at all.
     pub fn is_visible(&self) -> bool {
-        self.places.iter().all(|place| place.internal.is_empty())
+        self.index.places.iter().all(|place| place.internal.is_empty())
+    }
+}
+
+impl Index {
+    /// Looks at every location of `sts`.
+    pub fn new(cx: &mut Ctx<'_>, sts: &Sts) -> Self {
+        let plain = |cx: &mut Ctx<'_>, var| {
+            let value = cx.pool.default_value(cx.pool.var_info(var).sort);
+            cx.pool.value(value)
+        };
+        let plain = sts.vars.iter().map(|var| plain(cx, var.var)).collect();
+        let mut over = cx.over(sts);
+        let places = sts.locations.ids().map(|loc| Place::new(&mut over, sts, loc)).collect();
+        Self { places: Arc::new(places), plain: Arc::new(plain) }
     }
 }
 

@@ -1,0 +1,89 @@
+//! `conform`, `mutate`, `kill` and `score` as people call them: exit codes, JSON, resuming.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::Value as Json;
+
+fn ioxide(args: &[&str]) -> Output {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    Command::new(env!("CARGO_BIN_EXE_ioxide")).args(args).current_dir(root).output().expect("ioxide starts")
+}
+
+fn json(output: &Output) -> Json {
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+#[test]
+fn conform_tells_its_three_answers_apart() {
+    let yes = ioxide(&["conform", "examples/brp/spec.iox", "examples/brp/spec.iox", "--json"]);
+    assert_eq!((yes.status.code(), &json(&yes)["conforms"]), (Some(0), &Json::Bool(true)));
+    let no = ioxide(&["conform", "examples/brp/m1.iox", "examples/brp/spec.iox", "--json"]);
+    let told = json(&no);
+    assert_eq!((no.status.code(), &told["conforms"]), (Some(1), &Json::Bool(false)));
+    assert_eq!(told["witness"].as_array().map(Vec::len), Some(4));
+    let open =
+        ioxide(&["conform", "examples/brp/m5.iox", "examples/brp/spec.iox", "--depth", "17", "--json"]);
+    assert_eq!((open.status.code(), &json(&open)["conforms"]), (Some(5), &Json::from("unknown")));
+    let timed = ioxide(&["conform", "examples/atm/atm.iox", "examples/atm/atm.iox", "--json"]);
+    assert_eq!((timed.status.code(), &json(&timed)["conforms"]), (Some(5), &Json::from("unknown")));
+}
+
+#[test]
+fn the_trace_of_conform_is_judged_a_failure() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("trace.jsonl");
+    let told = json(&ioxide(&["conform", "examples/brp/m4.iox", "examples/brp/spec.iox", "--json"]));
+    let lines: Vec<String> = told["trace"].as_array().expect("a trace").iter().map(Json::to_string).collect();
+    fs::write(&file, lines.join("\n")).expect("written");
+    let judged = ioxide(&["judge", "examples/brp/spec.iox", file.to_str().expect("UTF-8"), "--json"]);
+    assert_eq!((judged.status.code(), json(&judged)["steps"].as_u64()), (Some(1), Some(6)));
+}
+
+#[test]
+fn mutants_are_the_same_every_time_and_can_be_chosen() {
+    let all = ioxide(&["mutate", "examples/brp/spec.iox", "--at", "r7", "--json"]);
+    assert_eq!(all.stdout, ioxide(&["mutate", "examples/brp/spec.iox", "--at", "r7", "--json"]).stdout);
+    let told = json(&all);
+    let ids: Vec<&str> =
+        told["mutants"].as_array().expect("a list").iter().filter_map(|it| it["id"].as_str()).collect();
+    assert!(ids.contains(&"r7-guard-rel-2") && ids.iter().all(|id| id.starts_with("r7-")), "{ids:?}");
+    let wrong = ioxide(&["mutate", "examples/brp/spec.iox", "--ops", "guard-tru"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("guard-true"));
+}
+
+/// A record cut off anywhere leads to the same result, whatever the number of workers.
+#[test]
+fn an_interrupted_analysis_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    let (record, suite) = (path("kill.jsonl"), path("brp.suite"));
+    let base =
+        ["kill", "examples/brp/spec.iox", "--sample", "60", "--json", "--record", &record, "--out", &suite];
+    let run = |jobs: &str| ioxide(&[&base[..], &["--jobs", jobs]].concat());
+    let whole = run("1");
+    assert_eq!(whole.status.code(), Some(0), "{}", String::from_utf8_lossy(&whole.stderr));
+    let (lines, tests) = (fs::read_to_string(&record).expect("a record"), fs::read(&suite).expect("a suite"));
+    fs::write(&record, &lines[..lines.len() / 2]).expect("cut off");
+    let again = run("2");
+    assert_eq!(again.stdout, whole.stdout);
+    assert_eq!(fs::read(&suite).expect("a suite"), tests);
+    let other = ioxide(&["kill", "examples/brp/m1.iox", "--sample", "60", "--json", "--record", &record]);
+    assert_eq!(other.status.code(), Some(2), "a record of another model is refused");
+    let scored = ioxide(&["score", "examples/brp/spec.iox", &suite, "--sample", "60", "--json"]);
+    let told = json(&scored);
+    assert_eq!(told["killed"], told["killable"], "the suite kills what it was made to kill");
+}
+
+#[test]
+fn the_killing_suite_finds_a_fault_in_a_live_system() {
+    let suite =
+        |sut: &str| ioxide(&["test", "examples/adder.iox", "--sut", sut, "--tester", "kill", "--seed", "1"]);
+    assert_eq!(suite("model:examples/adder.iox").status.code(), Some(0));
+    let mutant = suite("model:examples/adder.iox#r2-guard-neg-1");
+    assert_eq!(mutant.status.code(), Some(1), "{}", String::from_utf8_lossy(&mutant.stdout));
+    assert_eq!(suite("model:examples/adder.iox#r2-guard-nag-1").status.code(), Some(2));
+}

@@ -1,0 +1,119 @@
+//! Mutants of random models: the decision with all its shortcuts against enumeration, and the suites.
+//!
+//! `IOXIDE_PAIRS` sets how many models are tried.
+
+mod pairs;
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use ioxide_model::sts::{Model, Sts};
+use ioxide_model::trace::Trace;
+use ioxide_smt::brute::Brute;
+use ioxide_symex::Ctx;
+use ioxide_testgen::conform::explicit::{Budget, Found, ioco};
+use ioxide_testgen::conform::{Answer, Completion};
+use ioxide_testgen::kill::lab::{Lab, Specimen};
+use ioxide_testgen::kill::{Analysis, Config, Optimisation};
+use ioxide_testgen::mutate::{Mutant, Operator, mutants};
+
+use self::pairs::Pairs;
+
+fn n_models() -> u64 {
+    std::env::var("IOXIDE_PAIRS").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
+}
+
+/// A random model and some of its mutants.
+fn sampled(seed: u64) -> (Model, Vec<Mutant>) {
+    let pair = Pairs::new(seed).pair();
+    let sts = if seed % 2 == 0 { pair.one } else { pair.other };
+    let mut model = Model { pool: pair.pool, sts };
+    let all = mutants(&mut model, &Operator::ALL);
+    (model, all.into_iter().skip(usize::try_from(seed % 7).unwrap_or(0)).step_by(7).collect())
+}
+
+fn answers(model: &mut Model, mutants: &[Mutant], off: BTreeSet<Optimisation>) -> Vec<Answer> {
+    let mut solver = Brute::new();
+    let mut cx = Ctx::new(model, &mut solver);
+    let analysis = Analysis::new(&mut cx, &Config { off, ..Config::default() });
+    let mut watch = |_: &_| ControlFlow::Continue(());
+    mutants.iter().map(|mutant| analysis.decide(&mut cx, mutant, &mut watch).answer).collect()
+}
+
+fn trace(answer: &Answer) -> Option<&Trace> {
+    if let Answer::Fails(witness) = answer { Some(&witness.trace) } else { None }
+}
+
+fn enumerated(model: &Model, mutant: &Mutant) -> Found {
+    let imp = mutant.apply(&model.sts);
+    ioco(&model.pool, &imp, &model.sts, Completion::Angelic, Budget::default())
+}
+
+#[test]
+fn mutants_of_random_models_are_decided_as_enumeration_decides_them() {
+    let (mut killed, mut equivalent) = (0, 0);
+    for seed in 0..n_models() {
+        let (mut model, mutants) = sampled(seed);
+        let answers = answers(&mut model, &mutants, BTreeSet::from([Optimisation::RestrictedCompletion]));
+        for (mutant, answer) in mutants.iter().zip(&answers) {
+            match (enumerated(&model, mutant), answer) {
+                (Found::Conforms, Answer::Conforms(_)) => equivalent += 1,
+                (Found::Fails(trace), Answer::Fails(witness)) => {
+                    killed += 1;
+                    assert_eq!(trace.len(), witness.trace.len(), "seed {seed}, {}", mutant.id);
+                }
+                (found, answer) => panic!("seed {seed}, {}: {found:?} but {answer:?}", mutant.id),
+            }
+        }
+    }
+    assert!(killed > n_models() && equivalent > n_models(), "{killed} {equivalent}");
+}
+
+#[test]
+fn no_optimisation_changes_an_answer() {
+    for seed in 0..n_models() / 4 {
+        let (mut model, mutants) = sampled(seed);
+        let all = answers(&mut model, &mutants, BTreeSet::new());
+        let kind = |answer: &Answer| match answer {
+            Answer::Fails(witness) => Some(witness.trace.len()),
+            Answer::Conforms(_) => None,
+            Answer::Unknown(doubt) => panic!("seed {seed}: {doubt}"),
+        };
+        for off in [
+            Optimisation::Precompute,
+            Optimisation::MutationAnalysis,
+            Optimisation::InputWeakening,
+            Optimisation::CheapFilters,
+        ] {
+            let without = answers(&mut model, &mutants, BTreeSet::from([off]));
+            for ((mutant, one), other) in mutants.iter().zip(&all).zip(&without) {
+                assert_eq!(kind(one), kind(other), "seed {seed}, {}, without {}", mutant.id, off.name());
+            }
+        }
+    }
+}
+
+/// Under the restricted completion a killed mutant is killed under the full one too, and a suite kills
+/// whatever has a trace.
+#[test]
+fn suites_kill_every_mutant_with_a_trace() {
+    for seed in 0..n_models() / 2 {
+        let (mut model, mutants) = sampled(seed);
+        let answers = answers(&mut model, &mutants, BTreeSet::new());
+        let spec = model.sts.clone();
+        let systems: Vec<Sts> = mutants.iter().map(|mutant| mutant.apply(&spec)).collect();
+        let specimens: Vec<Specimen<'_>> =
+            mutants.iter().zip(&systems).map(|(mutant, system)| Specimen { mutant, system }).collect();
+        let witnesses: Vec<_> = answers.iter().map(trace).collect();
+        for (mutant, witness) in mutants.iter().zip(&witnesses) {
+            let fails = matches!(enumerated(&model, mutant), Found::Fails(_));
+            assert!(witness.is_none() || fails, "seed {seed}, {}", mutant.id);
+        }
+        let mut solver = Brute::new();
+        let mut cx = Ctx::new(&mut model, &mut solver);
+        let suite = Lab::new(&mut cx, &spec, &specimens).suite(&mut cx, &witnesses);
+        let killed: BTreeSet<usize> = suite.iter().flat_map(|test| test.kills.iter().copied()).collect();
+        let killable: BTreeSet<usize> = (0..witnesses.len()).filter(|&at| witnesses[at].is_some()).collect();
+        assert_eq!(killed, killable, "seed {seed}");
+    }
+}
