@@ -10,8 +10,8 @@
 //! One `testsuite` for the campaign, one `testcase` for a run, written as runs end: memory does
 //! not grow with them. Failures that are the first of their kind come last, with their story, since
 //! they are still looked into when their run ends. The totals stand in the first lines, so the writer
-//! must be able to go back there. Beyond a limit runs are not listed but summed up, one `testcase`
-//! for every outcome, which says how many there were.
+//! must be able to go back there. Beyond a limit for every outcome runs are not listed but summed up
+//! in one `testcase`, which says how many there were.
 //!
 //! *Promises.* The file is well-formed once the campaign has ended, and not before: a campaign
 //! that died is not taken for a green one. `tests`, `failures`, `errors` and `skipped` are the
@@ -30,17 +30,18 @@ use self::xml::attribute;
 use crate::summary::story::{self, plural};
 use crate::summary::{Ended, Novelty, Summary};
 
-/// Runs listed one by one unless said otherwise.
+/// Runs of one outcome listed one by one unless said otherwise.
 pub const LISTED: u64 = 10_000;
 
 /// Writes a campaign as JUnit XML.
 pub struct Junit<W: Write + Seek> {
     out: W,
     summary: Summary,
-    /// Runs listed one by one.
+    /// Runs of one outcome listed one by one.
     limit: u64,
-    listed: u64,
-    /// Runs not listed, by outcome: passed, failed, without verdict, skipped.
+    /// Runs listed, by outcome: passed, failed, without verdict, skipped.
+    listed: [u64; 4],
+    /// Runs not listed.
     beyond: [u64; 4],
     totals: Totals,
     /// Where the first lines stand, and how long they are.
@@ -55,7 +56,7 @@ impl<W: Write + Seek> Junit<W> {
             out,
             summary: Summary::default(),
             limit: LISTED,
-            listed: 0,
+            listed: [0; 4],
             beyond: [0; 4],
             totals: Totals::default(),
             head: None,
@@ -63,7 +64,7 @@ impl<W: Write + Seek> Junit<W> {
         }
     }
 
-    /// Lists at most `limit` runs one by one.
+    /// Lists at most `limit` runs of every outcome one by one.
     #[must_use]
     pub fn listing(self, limit: u64) -> Self {
         Self { limit, ..self }
@@ -159,11 +160,12 @@ impl<W: Write + Seek> Junit<W> {
         if matches!(ended.novelty, Novelty::New(_)) {
             return Ok(());
         }
-        if self.listed == self.limit {
-            self.beyond[position(ended.outcome)] += 1;
+        let at = position(ended.outcome);
+        if self.listed[at] == self.limit {
+            self.beyond[at] += 1;
             return Ok(());
         }
-        self.listed += 1;
+        self.listed[at] += 1;
         let name = case::name(&ended.run);
         let (message, text) = self.told(ended);
         let problem = match ended.outcome {
