@@ -47,7 +47,13 @@ pub fn read(folder: &str, spec: &Model) -> Result<Vec<Regression>, Stop> {
 
 /// Adds the kinds of failures that are not in the file yet.
 pub fn add(folder: &str, spec: &Model, known: &[Regression], failures: &[Failure]) -> Result<(), Stop> {
-    let is_new = |failure: &&Failure| known.iter().all(|old| old.name != failure.signature);
+    let smallest = |failure: &Failure| match &failure.shrunk {
+        Some(shrunk) => shrunk.trace.clone(),
+        None => failure.trace.clone(),
+    };
+    let is_new = |failure: &&Failure| {
+        known.iter().all(|old| old.name != failure.signature && old.trace != smallest(failure))
+    };
     let new: Vec<&Failure> = failures.iter().filter(is_new).collect();
     if new.is_empty() {
         return Ok(());
@@ -61,8 +67,8 @@ pub fn add(folder: &str, spec: &Model, known: &[Regression], failures: &[Failure
         false => SuiteWriter::new(out, about(spec)).map_err(cannot)?,
     };
     for failure in new {
-        let trace = failure.shrunk.as_ref().map_or(&failure.trace, |shrunk| &shrunk.trace);
-        let test = TraceTest::new(&spec.pool, &spec.sts, failure.signature.clone(), trace);
+        let (name, trace) = (failure.signature.clone(), smallest(failure));
+        let test = TraceTest::new(&spec.pool, &spec.sts, name, &trace);
         writer.add(&SuiteTest::Trace(test)).map_err(cannot)?;
     }
     writer.finish().map_err(cannot)

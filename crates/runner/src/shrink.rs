@@ -47,6 +47,8 @@ impl Default for ShrinkConfig {
 pub struct Shrunk {
     /// What was seen; the last label is the forbidden one.
     pub trace: Trace,
+    /// What it has in common with other failures of its kind; empty if no smaller run was found.
+    pub signature: String,
     /// Runs it took.
     pub attempts: u32,
     /// No single move can be left out, as far as one try each shows.
@@ -65,13 +67,14 @@ pub fn shrink(bench: &mut Bench<'_, '_>, config: &RunConfig, trace: &Trace, budg
         left: budget.attempts,
         sign: Sign::of(trace),
         best: trace.clone(),
+        signature: String::new(),
         plan: plan_of(trace),
     };
     let minimal = search.fewer_moves();
     let minimal = minimal && search.simpler_values();
-    let (attempts, best) = (budget.attempts - search.left, search.best);
+    let (attempts, best, signature) = (budget.attempts - search.left, search.best, search.signature);
     let again = reproduced(bench, config, &best, budget.replays);
-    Shrunk { trace: best, attempts, minimal, reproduced: again, of: budget.replays }
+    Shrunk { trace: best, signature, attempts, minimal, reproduced: again, of: budget.replays }
 }
 
 /// How many of `times` runs with the moves of `trace` fail.
@@ -81,19 +84,20 @@ pub fn reproduced(bench: &mut Bench<'_, '_>, config: &RunConfig, trace: &Trace, 
     u32::try_from(fails.count()).unwrap_or(times)
 }
 
-/// What was seen of a run with this plan, if it failed.
+/// What was seen of a run with this plan, and its signature, if it failed.
 fn attempt(
     bench: &mut Bench<'_, '_>,
     config: &RunConfig,
     plan: &[Planned],
     unmentioned: Unmentioned,
-) -> Option<Trace> {
+) -> Option<(Trace, String)> {
     let mut tester = Replay::new(plan.to_vec(), unmentioned);
     let mut coverage = Coverage::new(bench.cx.sts);
     let (mut silent, mut clock) = (Silent, Stopped);
     let teller = Teller::new(&mut silent, &mut clock);
     let finished = run(bench, &mut tester, config, RunId::default(), &mut coverage, &teller).ok()?;
-    matches!(finished.end, End::Verdict(Verdict::Fail, _)).then_some(finished.trace)
+    let is_failure = matches!(finished.end, End::Verdict(Verdict::Fail, _));
+    is_failure.then(|| (finished.trace, finished.signature.unwrap_or_default()))
 }
 
 /// The kind of a failure: what was seen that must not be.
@@ -121,6 +125,7 @@ struct Search<'s, 'b, 'm> {
     left: u32,
     sign: Sign,
     best: Trace,
+    signature: String,
     plan: Vec<Planned>,
 }
 
@@ -136,12 +141,15 @@ impl Search<'_, '_, '_> {
             return false;
         }
         self.left -= 1;
-        let Some(trace) = attempt(self.bench, &self.config, plan, Unmentioned::Skip) else { return false };
+        let Some((trace, signature)) = attempt(self.bench, &self.config, plan, Unmentioned::Skip) else {
+            return false;
+        };
         if Sign::of(&trace) != self.sign || trace.len() > self.best.len() {
             return false;
         }
         self.plan = plan_of(&trace);
         self.best = trace;
+        self.signature = signature;
         true
     }
 
