@@ -2,11 +2,14 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ioxide_model::sts::Model;
+use ioxide_report::junit::Junit;
+use ioxide_report::markdown::Markdown;
 use ioxide_report::terminal::Terminal;
 use ioxide_runner::campaign::{Campaign, CampaignConfig, CampaignOutcome, campaign};
 use ioxide_runner::clock::{Clock, Monotonic, Stopped};
@@ -125,21 +128,32 @@ fn clock(times: Times, sut: &System) -> Box<dyn Clock> {
     }
 }
 
+/// Who is told: the record first, then what is made from it, then people.
 fn reporters(show: Show, folder: Option<&str>) -> Result<Vec<Box<dyn Reporter>>, Stop> {
-    let mut reporters: Vec<Box<dyn Reporter>> = Vec::new();
-    if let Some(folder) = folder {
-        let path = record::next(folder);
-        let cannot = |error: io::Error| Stop::usage(format!("cannot write `{}`: {error}", path.display()));
-        fs::create_dir_all(folder).map_err(cannot)?;
-        let file = File::create_new(&path).map_err(cannot)?;
-        reporters.push(Box::new(Recorder::new(BufWriter::new(file)).map_err(cannot)?));
-    }
+    let mut reporters = folder.map_or_else(|| Ok(Vec::new()), kept)?;
     if show == Show::People {
         let mut progress = Progress::new();
         let tick = move |line: &str| progress.show(line);
         reporters.push(Box::new(Terminal::new(io::stdout(), tick)));
     }
     Ok(reporters)
+}
+
+/// The record in `folder`, and its reports for continuous integration, which are those of the last campaign.
+fn kept(folder: &str) -> Result<Vec<Box<dyn Reporter>>, Stop> {
+    let path = record::next(folder);
+    let cannot =
+        |path: &Path, error: &io::Error| Stop::usage(format!("cannot write `{}`: {error}", path.display()));
+    fs::create_dir_all(folder).map_err(|error| cannot(Path::new(folder), &error))?;
+    let file = File::create_new(&path).map_err(|error| cannot(&path, &error))?;
+    let created = |name: &str| {
+        let path = Path::new(folder).join(name);
+        File::create(&path).map(BufWriter::new).map_err(|error| cannot(&path, &error))
+    };
+    let recorder = Recorder::new(BufWriter::new(file)).map_err(|error| cannot(&path, &error))?;
+    let junit = Junit::new(created("junit.xml")?);
+    let markdown = Markdown::new(created("summary.md")?, path.display().to_string());
+    Ok(vec![Box::new(recorder), Box::new(junit), Box::new(markdown)])
 }
 
 /// The first Ctrl-C asks the run to end, the second ends the program.
