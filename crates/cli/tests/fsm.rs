@@ -105,6 +105,9 @@ fn a_suite_is_repeated_where_choices_need_it() {
     let tester = suite(&folder, "examples/fsm/door.txt", &["--suite", "s", "--repeat", "3"]);
     let args = ["test", "examples/fsm/door.txt", "--tester", &tester, "--sut", "model:examples/fsm/door.txt"];
     check(&args, 0, &["suite: 12 of 12 tests carried out"]);
+    check(&[&args[..], &["--jobs", "3"]].concat(), 0, &["suite: 12 of 12 tests carried out"]);
+    let json = "\"suite\":{\"carried_out\":12,\"left_out\":0,\"tests\":12}";
+    check(&[&args[..], &["--json"]].concat(), 0, &[json]);
     let first = says(&[&args[..], &["--seed", "4", "--json"]].concat());
     assert_eq!(first, says(&[&args[..], &["--seed", "4", "--json"]].concat()), "same seed, same bytes");
 }

@@ -67,6 +67,7 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
     if args.json {
         let mut result = outcome_json(&shown, &config, &outcome);
         result["cover"] = chosen.json(&shown.sts);
+        result["suite"] = chosen.suite_json();
         writeln!(out, "{result}")?;
     } else {
         chosen.show(&mut out, &shown.sts)?;

@@ -146,6 +146,12 @@ pub fn show(out: &mut impl Write, tester: &SuiteTester) -> io::Result<()> {
     }
 }
 
+/// How far the suite has come, for programs.
+pub fn progress(tester: &SuiteTester) -> Json {
+    let progress = tester.progress();
+    json!({ "tests": tester.runs(), "carried_out": progress.finished, "left_out": progress.left_out })
+}
+
 /// What to do about a file that is no suite of the model.
 const HELP: &str = "`ioxide fsm MODEL --suite METHOD --out FILE` makes one; give `test` the same model";
 

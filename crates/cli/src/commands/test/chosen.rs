@@ -183,6 +183,14 @@ impl Chosen {
         unreached(out, sts, set)
     }
 
+    /// How far a suite has come, for programs; nothing with other testers.
+    pub fn suite_json(&self) -> Json {
+        match self {
+            Self::Suite(tester) => fsm::suite::progress(tester),
+            _ => Json::Null,
+        }
+    }
+
     /// What became of the purposes, for programs; nothing with other testers.
     pub fn json(&self, sts: &Sts) -> Json {
         if let Self::Tour(tester, set) = self {
