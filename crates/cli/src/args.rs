@@ -87,7 +87,7 @@ pub enum Command {
 /// A model file and the constants to override.
 #[derive(Debug, ClapArgs)]
 pub struct ModelArgs {
-    /// The model: `.iox`, `.as`, `.dot` or RALib `.xml`.
+    /// The model: `.iox`, `.as`, `.dot`, RALib `.xml` or `.xlia`.
     pub file: String,
     /// Overrides a constant of the model.
     #[arg(long = "set", value_name = "NAME=VALUE")]

@@ -3,3 +3,4 @@
 pub(crate) mod action;
 pub(crate) mod dot;
 pub(crate) mod ralib;
+pub(crate) mod xlia;

@@ -106,6 +106,7 @@ pub fn load(sources: &Sources, file: FileId, options: &Options) -> Loaded {
             Some("as") => import::action::load(&source.text, file, options, &mut sink),
             Some("dot") => import::dot::load(&source.text, file, options, &mut sink),
             Some("xml") => import::ralib::load(&source.text, file, options, &mut sink),
+            Some("xlia") => import::xlia::load(&source.text, file, options, &mut sink),
             other => {
                 sink.push(unknown_format(other, file));
                 None
@@ -141,5 +142,5 @@ fn unknown_format(extension: Option<&str>, file: FileId) -> Diagnostic {
         None => "the name of the file has no extension, so its kind is not known".into(),
     };
     Diagnostic::new(Code::UnknownFormat, Span::new(file, 0, 0), message)
-        .help("models are `.iox` (ioxide), `.as` (action systems), `.dot` (Mealy machines), `.xml` (RALib)")
+        .help("models are `.iox` (ioxide), `.as` (action systems), `.dot` (Mealy machines), `.xml` (RALib), `.xlia`")
 }

@@ -114,6 +114,7 @@ codes! {
     ActionDefinedTwice E0509 Error "a visible action with two definitions"
     ActionParameters E0510 Error "an internal action with parameters"
     ActionInit E0511 Error "a state variable without exactly one initial value"
+    XliaSyntax E0512 Error "the text does not follow the part of XLIA that is read"
     UnusedVariable W0601 Warning "a variable that is never read"
     UnusedGate W0602 Warning "a message that no transition uses"
     UnusedConstant W0603 Warning "a constant that is never used"

@@ -32,7 +32,7 @@ pub struct Case {
     pub pruning: CasePruning,
     /// Seconds after which nothing counts as silence; `above` takes a round number above all deadlines, `free`
     /// leaves it open [default: above, with `--pruning tool` free].
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     pub timeout: Option<String>,
     /// With `--purpose`: how many symbolic states the search for it may look at.
     #[arg(long, default_value_t = 20_000, value_name = "N")]

@@ -51,10 +51,12 @@ pub(super) fn unwritable(n: usize, arc: &Arc, lacks: &'static str) -> Unwritable
 
 fn write_arc(out: &mut String, view: &CaseView<'_>, arc: &Arc, guard: &str) {
     let message = arc.gate.map_or("None".to_owned(), |gate| string(&view.model.sts.gates[gate].name));
-    let fields: Vec<String> = view
-        .fields(arc)
-        .map(|(name, var)| format!("({}, {})", string(name), string(view.name(var))))
-        .collect();
+    let pool = &view.model.pool;
+    let fields = view.fields(arc).map(|(name, var)| {
+        let sort = pool.show_sort(pool.var_info(var).sort.base());
+        format!("({}, {}, {})", string(name), string(view.name(var)), string(&sort))
+    });
+    let fields: Vec<String> = fields.collect();
     let (rule, action) = (string(arc.rule.word()), string(view.action(arc).word()));
     let target = string(&view.target(arc));
     let _ = writeln!(out, "        Arc({rule}, {action}, {message}, [{}], {target},", fields.join(", "));

@@ -1,0 +1,317 @@
+//! XLIA models, files `*.xlia`: the part of the language that timed state machines use.
+//!
+//! ```text
+//! @xlia< system , 1.0 >:
+//! timed system S { @composite: statemachine M {
+//!     @public:  port input In( urational ); port output Out( int );
+//!     @private: var int x; var clock urational cl; const int MAX = 3;
+//!     @region:
+//!         state< start > a {
+//!             @init { x := 0; }
+//!             transition t --> b { input In( x ); guard ( x <= MAX ); cl := 0; }
+//!         }
+//!         state< terminal > b;
+//!     @com: connect< env > { input In; output Out; }
+//! } }
+//! ```
+//!
+//! The statements of a transition happen one after the other: a received value, and what was assigned, counts
+//! from there on. Fields have no names there; here they are `p1`, `p2` and so on. What is received at an
+//! unsigned type is not negative. A transition with neither input nor output is internal.
+//!
+//! *Builds* the same tree as the parser of `*.iox` files, so names, types and everything behind them are
+//! handled once. *Lacks* several machines, arrays, and statements other than these.
+
+mod body;
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::{FileId, Span};
+use ioxide_model::sts::Model;
+
+use crate::ast::{
+    ConstDecl, Direction, Expr, Field, Item, ItemKind, Message, Meta, Model as ModelDecl, Name, State, Type,
+    TypeKind, VarDecl,
+};
+use crate::lexer::{TokenKind, lex};
+use crate::parser::{Parse, Parser};
+use crate::sink::Sink;
+use crate::{Lints, Options, lower};
+
+/// The model of an XLIA system.
+pub(crate) fn load(text: &str, file: FileId, options: &Options, sink: &mut Sink) -> Option<Model> {
+    let lexed = lex(text);
+    let parser = Parser::new(text, file, &lexed, sink).with_syntax(Code::XliaSyntax);
+    let system = Reader { parser, machine: Machine::default() }.system().ok()?;
+    Some(lower::lower(&system, options, Lints::Off, sink))
+}
+
+/// What was declared so far.
+#[derive(Default)]
+struct Machine {
+    items: Vec<Item>,
+    ports: Vec<Port>,
+    vars: Vec<Var>,
+    clocks: Vec<String>,
+    states: Vec<(bool, State)>,
+    /// Initial values, by variable.
+    init: Vec<(Name, Expr)>,
+}
+
+/// A port: a message whose fields have no names.
+struct Port {
+    name: Name,
+    direction: Direction,
+    types: Vec<Typed>,
+    span: Span,
+}
+
+/// A type, and whether its values are not negative.
+#[derive(Clone)]
+struct Typed {
+    ty: Type,
+    unsigned: bool,
+}
+
+struct Var {
+    name: Name,
+    ty: Type,
+    init: Option<Expr>,
+    span: Span,
+}
+
+struct Reader<'a> {
+    parser: Parser<'a>,
+    machine: Machine,
+}
+
+impl Reader<'_> {
+    /// `@xlia< … >: timed system Name { @composite: statemachine Name { … } }`
+    fn system(mut self) -> Parse<ModelDecl> {
+        let start = self.parser.span();
+        self.heading()?;
+        self.parser.eat_word("timed");
+        self.word("system")?;
+        self.parser.name("the name of the system")?;
+        self.parser.expect(TokenKind::OpenBrace)?;
+        self.section_name()?;
+        self.word("statemachine")?;
+        let name = self.parser.name("the name of the state machine")?;
+        self.parser.expect(TokenKind::OpenBrace)?;
+        while self.parser.at(TokenKind::At) {
+            let section = self.section_name()?;
+            self.section(&section)?;
+        }
+        self.parser.expect(TokenKind::CloseBrace)?;
+        self.parser.expect(TokenKind::CloseBrace)?;
+        if !self.parser.at(TokenKind::End) {
+            self.parser.unexpected::<()>("the end of the text")?;
+        }
+        let span = self.parser.since(start);
+        let items = self.finished();
+        Ok(ModelDecl { meta: Meta::default(), name, items, broken: Vec::new(), span })
+    }
+
+    /// `@xlia< system , 1.0 >:`
+    fn heading(&mut self) -> Parse<()> {
+        if !(self.parser.at(TokenKind::At) && self.parser.kind_after(1) == TokenKind::Name) {
+            return self.parser.unexpected_with("`@xlia< system , 1.0 >:`", |d| {
+                d.help("an XLIA file starts with this line")
+            });
+        }
+        self.parser.bump();
+        self.word("xlia")?;
+        self.parser.expect(TokenKind::Lt)?;
+        self.word("system")?;
+        self.parser.expect(TokenKind::Comma)?;
+        self.parser.expect(TokenKind::Number)?;
+        self.parser.expect(TokenKind::Gt)?;
+        self.parser.expect(TokenKind::Colon)?;
+        Ok(())
+    }
+
+    fn word(&mut self, word: &str) -> Parse<()> {
+        if self.parser.eat_word(word) { Ok(()) } else { self.parser.unexpected(&format!("`{word}`")) }
+    }
+
+    /// `@name:`
+    fn section_name(&mut self) -> Parse<String> {
+        self.parser.expect(TokenKind::At)?;
+        let name = self.parser.name("the name of a section")?;
+        self.parser.expect(TokenKind::Colon)?;
+        Ok(name.text)
+    }
+
+    fn section(&mut self, name: &str) -> Parse<()> {
+        match name {
+            "public" | "private" | "property" => {
+                while self.parser.at(TokenKind::Name) {
+                    self.declaration()?;
+                }
+                Ok(())
+            }
+            "region" => {
+                while self.parser.at_word("state") {
+                    self.state()?;
+                }
+                Ok(())
+            }
+            "com" => self.connections(),
+            _ => self.parser.unexpected_with("`@public`, `@private`, `@region` or `@com`", |d| {
+                d.help("other sections of XLIA are not read")
+            }),
+        }
+    }
+
+    /// A port, a variable, a clock or a constant.
+    fn declaration(&mut self) -> Parse<()> {
+        let start = self.parser.span();
+        if self.parser.eat_word("port") {
+            self.port(start)?;
+        } else if self.parser.eat_word("var") {
+            self.var(start)?;
+        } else if self.parser.eat_word("const") {
+            let ty = self.ty()?.ty;
+            let name = self.parser.name("the name of a constant")?;
+            self.assign_sign()?;
+            let value = self.parser.expr()?;
+            let span = self.parser.since(start);
+            self.push(ItemKind::Const(ConstDecl { name, ty: Some(ty), value }), span);
+        } else {
+            return self.parser.unexpected("`port`, `var` or `const`");
+        }
+        self.parser.expect(TokenKind::Semicolon)?;
+        Ok(())
+    }
+
+    /// `port input Name( type , type )`
+    fn port(&mut self, start: Span) -> Parse<()> {
+        let direction = if self.parser.eat_word("input") {
+            Direction::Input
+        } else {
+            self.word("output")?;
+            Direction::Output
+        };
+        let name = self.parser.name("the name of a port")?;
+        let mut types = Vec::new();
+        if self.parser.eat(TokenKind::OpenParen) {
+            while !self.parser.at(TokenKind::CloseParen) {
+                types.push(self.ty()?);
+                if !self.parser.eat(TokenKind::Comma) {
+                    break;
+                }
+            }
+            self.parser.expect(TokenKind::CloseParen)?;
+        }
+        self.machine.ports.push(Port { name, direction, types, span: self.parser.since(start) });
+        Ok(())
+    }
+
+    /// `var int x`, `var clock urational cl`
+    fn var(&mut self, start: Span) -> Parse<()> {
+        let is_clock = self.parser.eat_word("clock");
+        let ty = self.ty()?.ty;
+        let name = self.parser.name("the name of a variable")?;
+        if is_clock {
+            self.machine.clocks.push(name.text.clone());
+            let span = self.parser.since(start);
+            self.push(ItemKind::Clock(name), span);
+            return Ok(());
+        }
+        let init = match self.parser.kind() {
+            TokenKind::Eq | TokenKind::ColonEq => {
+                self.parser.bump();
+                Some(self.parser.expr()?)
+            }
+            _ => None,
+        };
+        self.machine.vars.push(Var { name, ty, init, span: self.parser.since(start) });
+        Ok(())
+    }
+
+    fn assign_sign(&mut self) -> Parse<()> {
+        if self.parser.eat(TokenKind::ColonEq) || self.parser.eat(TokenKind::Eq) {
+            return Ok(());
+        }
+        self.parser.unexpected("`=`")
+    }
+
+    /// A type of XLIA as one of ours.
+    fn ty(&mut self) -> Parse<Typed> {
+        let name = self.parser.name("a type")?;
+        let (ours, unsigned) = match name.text.as_str() {
+            "bool" | "boolean" => ("bool", false),
+            "int" | "integer" => ("int", false),
+            "uint" | "uinteger" => ("int", true),
+            "rational" | "float" | "double" | "real" => ("real", false),
+            "urational" | "ufloat" | "udouble" | "ureal" => ("real", true),
+            "string" => ("string", false),
+            other => {
+                let message = format!("type `{other}` of XLIA is not supported");
+                self.parser.error(|| {
+                    Diagnostic::new(Code::XliaSyntax, name.span, message)
+                        .help("there are `bool`, `int`, `uint`, `rational`, `urational` and `string`")
+                });
+                ("int", false)
+            }
+        };
+        Ok(Typed { ty: Type { kind: TypeKind::Named(ours.into()), span: name.span }, unsigned })
+    }
+
+    /// `connect< env >{ input In; output Out; }`: who is connected does not matter to one machine.
+    fn connections(&mut self) -> Parse<()> {
+        while self.parser.eat_word("connect") {
+            if self.parser.eat(TokenKind::Lt) {
+                self.parser.name("`env`")?;
+                self.parser.expect(TokenKind::Gt)?;
+            }
+            self.parser.expect(TokenKind::OpenBrace)?;
+            while !matches!(self.parser.kind(), TokenKind::CloseBrace | TokenKind::End) {
+                self.parser.bump();
+            }
+            self.parser.expect(TokenKind::CloseBrace)?;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, kind: ItemKind, span: Span) {
+        self.machine.items.push(Item { meta: Meta::default(), kind, span });
+    }
+
+    /// The declarations in our order: the starting state first.
+    fn finished(mut self) -> Vec<Item> {
+        let ports = std::mem::take(&mut self.machine.ports);
+        for port in &ports {
+            let fields = (1..).zip(&port.types).map(|(n, typed)| Field {
+                name: Name { text: self.field_name(n), span: typed.ty.span },
+                ty: typed.ty.clone(),
+            });
+            let message =
+                Message { direction: port.direction, name: port.name.clone(), fields: fields.collect() };
+            self.push(ItemKind::Message(message), port.span);
+        }
+        let initial = std::mem::take(&mut self.machine.init);
+        for Var { name, ty, init, span } in std::mem::take(&mut self.machine.vars) {
+            let given =
+                initial.iter().rev().find(|(var, _)| var.text == name.text).map(|(_, value)| value.clone());
+            self.push(ItemKind::Var(VarDecl { name, ty, init: given.or(init) }), span);
+        }
+        let mut states = std::mem::take(&mut self.machine.states);
+        states.sort_by_key(|(is_start, _)| !is_start);
+        for (_, state) in states {
+            let span = state.span;
+            self.push(ItemKind::State(state), span);
+        }
+        self.machine.items
+    }
+
+    /// The name of a field: one that no variable has.
+    fn field_name(&self, n: usize) -> String {
+        let mut name = format!("p{n}");
+        while self.machine.vars.iter().any(|var| var.name.text == name) || self.machine.clocks.contains(&name)
+        {
+            name.push('_');
+        }
+        name
+    }
+}

@@ -1,0 +1,250 @@
+//! States and transitions of XLIA: statements in sequence become one guard and one simultaneous update.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::Span;
+
+use super::Reader;
+use crate::ast::{Arg, CmpOp, Expr, ExprKind, Meta, Name, Pin, State, Transition, Update, UpdateKind, Verb};
+use crate::lexer::TokenKind;
+use crate::parser::Parse;
+
+/// What the statements of a transition amount to so far.
+#[derive(Default)]
+struct Effect {
+    message: Option<(Verb, Name)>,
+    pins: Vec<Pin>,
+    guards: Vec<Expr>,
+    /// New values, in terms of those before the transition and of the fields.
+    values: Vec<(Name, Expr)>,
+}
+
+impl Reader<'_> {
+    /// `state< start > name { @init { … } transition … }` or `state name;`
+    pub(super) fn state(&mut self) -> Parse<()> {
+        let start = self.parser.span();
+        self.word("state")?;
+        let mut is_start = false;
+        if self.parser.eat(TokenKind::Lt) {
+            while self.parser.at(TokenKind::Name) {
+                is_start |= self.parser.name("a kind of state")?.text == "start";
+                while self.parser.eat(TokenKind::Comma) || self.parser.eat(TokenKind::Bar) {}
+            }
+            self.parser.expect(TokenKind::Gt)?;
+        }
+        let name = self.parser.name("the name of a state")?;
+        let mut transitions = Vec::new();
+        if !self.parser.eat(TokenKind::Semicolon) {
+            self.parser.expect(TokenKind::OpenBrace)?;
+            if self.parser.eat(TokenKind::At) {
+                self.init()?;
+            }
+            while self.parser.at_word("transition") {
+                transitions.push(self.transition()?);
+            }
+            self.parser.expect(TokenKind::CloseBrace)?;
+        }
+        let span = self.parser.since(start);
+        self.machine.states.push((is_start, State { meta: Meta::default(), name, transitions, span }));
+        Ok(())
+    }
+
+    /// `init { x := 0; }`
+    fn init(&mut self) -> Parse<()> {
+        self.word("init")?;
+        self.parser.expect(TokenKind::OpenBrace)?;
+        while self.parser.at(TokenKind::Name) {
+            let (name, value) = self.assignment()?;
+            // Clocks start at 0.
+            if !self.machine.clocks.contains(&name.text) {
+                self.machine.init.push((name, value));
+            }
+        }
+        self.parser.expect(TokenKind::CloseBrace)?;
+        Ok(())
+    }
+
+    fn assignment(&mut self) -> Parse<(Name, Expr)> {
+        let name = self.parser.name("the name of a variable")?;
+        self.parser.expect(TokenKind::ColonEq)?;
+        let value = self.parser.expr()?;
+        self.parser.expect(TokenKind::Semicolon)?;
+        Ok((name, value))
+    }
+
+    /// `transition name --> target { statements }`
+    fn transition(&mut self) -> Parse<Transition> {
+        let start = self.parser.span();
+        self.word("transition")?;
+        let label = self.parser.name("the name of a transition")?;
+        self.parser.expect(TokenKind::Minus)?;
+        self.parser.expect(TokenKind::Arrow)?;
+        let target = self.parser.name("the name of a state")?;
+        let mut effect = Effect::default();
+        if !self.parser.eat(TokenKind::Semicolon) {
+            self.parser.expect(TokenKind::OpenBrace)?;
+            while self.parser.at(TokenKind::Name) {
+                self.statement(&mut effect)?;
+            }
+            self.parser.expect(TokenKind::CloseBrace)?;
+        }
+        let span = self.parser.since(start);
+        let updates =
+            effect.values.into_iter().filter_map(|(name, value)| self.update(name, value)).collect();
+        let (verb, gate) = match effect.message {
+            Some((verb, gate)) => (verb, Some(gate)),
+            None => (Verb::Internal, None),
+        };
+        let guard = match effect.guards.len() {
+            0 => None,
+            _ => Some(Expr { kind: ExprKind::And(effect.guards), span }),
+        };
+        Ok(Transition {
+            meta: Meta::default(),
+            label: Some(label),
+            verb,
+            verb_span: start,
+            gate,
+            pins: effect.pins,
+            guard,
+            updates,
+            target: Some(target),
+            span,
+        })
+    }
+
+    fn statement(&mut self, effect: &mut Effect) -> Parse<()> {
+        if self.parser.eat_word("guard") || self.parser.eat_word("tguard") {
+            let guard = self.parser.expr()?;
+            effect.guards.push(effect.now(&guard));
+            self.parser.expect(TokenKind::Semicolon)?;
+            return Ok(());
+        }
+        if self.parser.at_word("input") || self.parser.at_word("output") {
+            return self.message(effect);
+        }
+        let (name, value) = self.assignment()?;
+        let value = effect.now(&value);
+        effect.set(name, value);
+        Ok(())
+    }
+
+    /// `input In( x );` or `output Out( x + 1 );`
+    fn message(&mut self, effect: &mut Effect) -> Parse<()> {
+        let verb = if self.parser.eat_word("input") { Verb::On } else { Verb::Emit };
+        if verb == Verb::Emit {
+            self.word("output")?;
+        }
+        let port = self.parser.name("the name of a port")?;
+        let mut args = Vec::new();
+        if self.parser.eat(TokenKind::OpenParen) {
+            while !self.parser.at(TokenKind::CloseParen) {
+                args.push(self.parser.expr()?);
+                if !self.parser.eat(TokenKind::Comma) {
+                    break;
+                }
+            }
+            self.parser.expect(TokenKind::CloseParen)?;
+        }
+        self.parser.expect(TokenKind::Semicolon)?;
+        if effect.message.is_some() {
+            self.refuse(port.span, "a transition with two messages", "split it with a state between");
+            return Ok(());
+        }
+        for (n, arg) in (1..).zip(args) {
+            let field = Name { text: self.field_name(n), span: arg.span };
+            match verb {
+                Verb::On => self.receive(effect, &port, n, field, &arg),
+                _ => effect.pins.push(Pin { field, value: effect.now(&arg) }),
+            }
+        }
+        effect.message = Some((verb, port));
+        Ok(())
+    }
+
+    /// The variable `arg` gets the value of `field`.
+    fn receive(&mut self, effect: &mut Effect, port: &Name, n: usize, field: Name, arg: &Expr) {
+        let value = Expr { kind: ExprKind::Name(field.text), span: arg.span };
+        let declared = self.machine.ports.iter().find(|known| known.name.text == port.text);
+        if declared.and_then(|port| port.types.get(n - 1)).is_some_and(|typed| typed.unsigned) {
+            let zero = Expr { kind: ExprKind::Number("0".into()), span: arg.span };
+            let compared = vec![(CmpOp::Ge, zero)];
+            let kind = ExprKind::Compare(Box::new(value.clone()), compared);
+            effect.guards.push(Expr { kind, span: arg.span });
+        }
+        match &arg.kind {
+            ExprKind::Name(var) => effect.set(Name { text: var.clone(), span: arg.span }, value),
+            _ => self.refuse(arg.span, "an input that is not received in a variable", "name a variable"),
+        }
+    }
+
+    /// The update, or the reset of a clock.
+    fn update(&mut self, name: Name, value: Expr) -> Option<Update> {
+        let span = name.span;
+        if !self.machine.clocks.contains(&name.text) {
+            return Some(Update { kind: UpdateKind::Assign(name, value), span });
+        }
+        let mut plain = &value;
+        while let ExprKind::Paren(inner) = &plain.kind {
+            plain = inner;
+        }
+        if !matches!(&plain.kind, ExprKind::Number(text) if text.trim_matches(['0', '.']).is_empty()) {
+            self.refuse(span, "a clock set to something other than 0", "write `:= 0`");
+            return None;
+        }
+        Some(Update { kind: UpdateKind::Reset(name), span })
+    }
+
+    fn refuse(&mut self, span: Span, what: &str, help: &'static str) {
+        let message = format!("{what} is not supported");
+        self.parser.error(|| Diagnostic::new(Code::XliaSyntax, span, message).help(help));
+    }
+}
+
+impl Effect {
+    fn set(&mut self, name: Name, value: Expr) {
+        self.values.retain(|(known, _)| known.text != name.text);
+        self.values.push((name, value));
+    }
+
+    /// `expr` with the values that count by now.
+    fn now(&self, expr: &Expr) -> Expr {
+        let one = |inner: &Expr| Box::new(self.now(inner));
+        let all = |list: &[Expr]| list.iter().map(|part| self.now(part)).collect::<Vec<_>>();
+        let kind = match &expr.kind {
+            ExprKind::Name(name) => match self.values.iter().find(|(known, _)| known.text == *name) {
+                Some((_, value)) => ExprKind::Paren(Box::new(value.clone())),
+                None => expr.kind.clone(),
+            },
+            ExprKind::Paren(inner) => ExprKind::Paren(one(inner)),
+            ExprKind::Not(inner) => ExprKind::Not(one(inner)),
+            ExprKind::Neg(inner) => ExprKind::Neg(one(inner)),
+            ExprKind::Some(inner) => ExprKind::Some(one(inner)),
+            ExprKind::Sum(first, rest) => ExprKind::Sum(one(first), self.pairs(rest)),
+            ExprKind::Product(first, rest) => ExprKind::Product(one(first), self.pairs(rest)),
+            ExprKind::Compare(first, rest) => ExprKind::Compare(one(first), self.pairs(rest)),
+            ExprKind::And(list) => ExprKind::And(all(list)),
+            ExprKind::Or(list) => ExprKind::Or(all(list)),
+            ExprKind::Implies(list) => ExprKind::Implies(all(list)),
+            ExprKind::If(arms, other) => {
+                ExprKind::If(arms.iter().map(|(c, v)| (self.now(c), self.now(v))).collect(), one(other))
+            }
+            ExprKind::Call(name, args) => {
+                let arg = |arg: &Arg| Arg { name: arg.name.clone(), value: self.now(&arg.value) };
+                ExprKind::Call(name.clone(), args.iter().map(arg).collect())
+            }
+            ExprKind::Method(inner, name, args) => ExprKind::Method(one(inner), name.clone(), all(args)),
+            ExprKind::Field(inner, name) => ExprKind::Field(one(inner), name.clone()),
+            // XLIA has no such expressions; the checker says what is wrong with their names.
+            ExprKind::Match(..) | ExprKind::Quantified { .. } => expr.kind.clone(),
+            ExprKind::Error | ExprKind::Bool(_) | ExprKind::Number(_) | ExprKind::Str(_) | ExprKind::None => {
+                expr.kind.clone()
+            }
+        };
+        Expr { kind, span: expr.span }
+    }
+
+    fn pairs<Op: Copy>(&self, list: &[(Op, Expr)]) -> Vec<(Op, Expr)> {
+        list.iter().map(|(op, part)| (*op, self.now(part))).collect()
+    }
+}
