@@ -18,6 +18,8 @@
 //! conform); the target of the path has no arcs; the clock reset by R1 is that of the next state; R11
 //! is new and lets nothing be pruned that an accepted observation still allows.
 //!
+//! A model without clocks has no delays in its guards, and silence means quiescence there, as for the monitor.
+//!
 //! *Promises* guards over the fields and delays of the steps so far, free of unknown initial values;
 //! an arc is left out only if its guard was refuted together with what is known at its state; a model
 //! without internal steps and a path that is trace-deterministic (001 Def. 5), or an error that says why not.

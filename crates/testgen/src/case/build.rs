@@ -29,11 +29,11 @@ pub fn generate(cx: &mut Ctx<'_>, path: &[SwitchId], config: &CaseConfig) -> Res
     error::check_shape(cx.sts, path)?;
     let tm = cx.pool.declare("TM", Sort::Real);
     let mut asker = Asker::default();
-    let sketches = sketches(cx, &mut asker, path, config.pruning)?;
+    let (sketches, mut lints) = sketches(cx, &mut asker, path, config.pruning)?;
     let timeout = timeout::chosen(cx, &mut asker, &sketches, &config.timeout);
     let limit = timeout::facts(cx, tm, timeout.as_ref());
     let mut maker = Maker { asker, tm, limit, pruning: config.pruning, n_steps: path.len() };
-    let mut lints = error::unrevealed(cx, sketches.last());
+    lints.extend(error::unrevealed(cx, sketches.last()));
     let mut states = Vec::with_capacity(path.len());
     for (n, sketch) in sketches.iter().enumerate() {
         // A time-out above every deadline was chosen so that it is long enough.
@@ -82,19 +82,20 @@ fn sketches(
     asker: &mut Asker,
     path: &[SwitchId],
     pruning: Pruning,
-) -> Result<Vec<Sketch>, CaseError> {
+) -> Result<(Vec<Sketch>, Vec<Lint>), CaseError> {
     let live = LiveVars::of(cx.pool, cx.sts, &[]);
     let rest = rest(cx, path);
     let mut front = Front::initial(cx, &live);
+    let mut lints = Vec::new();
     let mut sketches: Vec<Sketch> = Vec::with_capacity(path.len());
     for (n, &id) in path.iter().enumerate() {
         let (sketch, next) = sketch(cx, asker, &front, id, (rest[n], rest[n + 1]), pruning);
-        error::check_possible(cx, asker, n, &sketch)?;
-        error::check_deterministic(cx, asker, path, n, &sketch)?;
+        lints.extend(error::check_possible(cx, asker, n, &sketch)?);
+        lints.extend(error::check_deterministic(cx, asker, path, n, &sketch)?);
         front = front.advance(cx, &live, &next);
         sketches.push(sketch);
     }
-    Ok(sketches)
+    Ok((sketches, lints))
 }
 
 /// The state before `id`; `rest` is the condition under which the path can follow, before and after it.

@@ -74,6 +74,13 @@ pub enum Lint {
         /// Why not.
         why: Why,
     },
+    /// The solver did not decide whether a step can follow, or is told apart from its siblings.
+    Unproved {
+        /// The state before it.
+        state: usize,
+        /// Why not.
+        why: Why,
+    },
 }
 
 impl CaseError {
@@ -166,6 +173,10 @@ impl Lint {
             Self::Undecided { state, rule, why } => {
                 format!("an arc of {} ({}) was kept in doubt: {why}", Case::state_name(*state), rule.word())
             }
+            Self::Unproved { state, why } => format!(
+                "nothing shows that the step at {} can follow and is told apart from others: {why}",
+                Case::state_name(*state)
+            ),
         }
     }
 }
@@ -195,39 +206,46 @@ pub(super) fn check_shape(sts: &Sts, path: &[SwitchId]) -> Result<(), CaseError>
     Ok(())
 }
 
-/// Checks that step `n` can follow.
+/// Checks that step `n` can follow; a warning if the solver does not say.
 pub(super) fn check_possible(
     cx: &mut Ctx<'_>,
     asker: &mut Asker,
     n: usize,
     sketch: &Sketch,
-) -> Result<(), CaseError> {
+) -> Result<Option<Lint>, CaseError> {
     let mut facts = sketch.front.known(cx);
     facts.push(sketch.successors[0].when);
     match asker.decide(cx, &facts) {
         Decision::Unsat => Err(CaseError::Unsatisfiable { step: n }),
-        Decision::Sat | Decision::Unknown(_) => Ok(()),
+        Decision::Sat => Ok(None),
+        Decision::Unknown(why) => Ok(Some(Lint::Unproved { state: n, why })),
     }
 }
 
-/// Checks that no other switch with the message of step `n` fits an observation that fits it.
+/// Checks that no other switch with the message of step `n` fits an observation that fits it; a warning if the
+/// solver does not say.
 pub(super) fn check_deterministic(
     cx: &mut Ctx<'_>,
     asker: &mut Asker,
     path: &[SwitchId],
     n: usize,
     sketch: &Sketch,
-) -> Result<(), CaseError> {
+) -> Result<Option<Lint>, CaseError> {
     let (step, siblings) = (&sketch.successors[0], &sketch.successors[1..]);
+    let mut doubt = None;
     for other in siblings.iter().filter(|other| other.gate == step.gate) {
         let mut facts = sketch.front.known(cx);
         facts.extend([step.when, other.when]);
-        if asker.decide(cx, &facts) == Decision::Sat {
-            let trace = common_trace(cx, asker, path, n, other.switch);
-            return Err(CaseError::NotDeterministic { step: n, other: other.switch, trace });
+        match asker.decide(cx, &facts) {
+            Decision::Unsat => (),
+            Decision::Unknown(why) => doubt = Some(Lint::Unproved { state: n, why }),
+            Decision::Sat => {
+                let trace = common_trace(cx, asker, path, n, other.switch);
+                return Err(CaseError::NotDeterministic { step: n, other: other.switch, trace });
+            }
         }
     }
-    Ok(())
+    Ok(doubt)
 }
 
 /// A trace that takes the first `n` steps and then either step `n` or `other`.

@@ -174,12 +174,7 @@ fn search(cx: &mut Ctx<'_>, wanted: &[Waypoint]) -> Result<Vec<SwitchId>, PathEr
 }
 
 /// How many waypoints the graph of locations lets a path meet, guards aside.
-fn furthest(
-    distances: &BTreeMap<(LocId, usize), usize>,
-    wanted: &[Waypoint],
-    sts: &Sts,
-    start: usize,
-) -> usize {
+fn furthest(distances: &BTreeMap<Place, usize>, wanted: &[Waypoint], sts: &Sts, start: usize) -> usize {
     if distances.contains_key(&(sts.initial, start)) {
         return start;
     }
@@ -198,37 +193,46 @@ fn furthest(
 }
 
 /// Steps from a location, with so many waypoints met, to the end, guards aside.
-fn distances(sts: &Sts, wanted: &[Waypoint]) -> BTreeMap<(LocId, usize), usize> {
-    let mut found: BTreeMap<(LocId, usize), usize> = BTreeMap::new();
-    let mut queue: VecDeque<(LocId, usize)> = VecDeque::new();
-    let mut reach = |node: (LocId, usize), distance: usize, queue: &mut VecDeque<(LocId, usize)>| {
-        found.entry(node).or_insert_with(|| {
-            queue.push_back(node);
-            distance
-        });
-    };
-    let nodes = || sts.locations.ids().flat_map(|loc| (0..=wanted.len()).map(move |met| (loc, met)));
-    let edges: Vec<((LocId, usize), (LocId, usize), bool)> = nodes()
-        .flat_map(|(loc, met)| {
-            sts.switches_from(loc).map(move |(id, switch)| {
-                let now = met_after(wanted, met, id, switch);
-                let is_done = now == wanted.len() && sts.kind_of(switch) == GateKind::Output;
-                ((loc, met), (switch.target, now), is_done)
-            })
-        })
-        .collect();
-    for (from, _, _) in edges.iter().filter(|(_, _, is_done)| *is_done) {
-        reach(*from, 1, &mut queue);
+fn distances(sts: &Sts, wanted: &[Waypoint]) -> BTreeMap<Place, usize> {
+    let nodes = sts.locations.ids().flat_map(|loc| (0..=wanted.len()).map(move |met| (loc, met)));
+    let edges: Vec<Hop> = nodes.flat_map(|from| hops(sts, wanted, from)).collect();
+    let mut found: BTreeMap<Place, usize> = BTreeMap::new();
+    let mut queue: VecDeque<Place> = VecDeque::new();
+    for hop in edges.iter().filter(|hop| hop.is_done) {
+        if found.insert(hop.from, 1).is_none() {
+            queue.push_back(hop.from);
+        }
     }
-    let mut level: BTreeMap<(LocId, usize), usize> = BTreeMap::new();
-    while let Some(node) = queue.pop_front() {
-        let distance = *level.entry(node).or_insert(1);
-        for (from, _, _) in edges.iter().filter(|(_, to, _)| *to == node) {
-            level.entry(*from).or_insert(distance + 1);
-            reach(*from, distance + 1, &mut queue);
+    while let Some(place) = queue.pop_front() {
+        let distance = found[&place] + 1;
+        for hop in edges.iter().filter(|hop| hop.to == place) {
+            if !found.contains_key(&hop.from) {
+                found.insert(hop.from, distance);
+                queue.push_back(hop.from);
+            }
         }
     }
     found
+}
+
+/// A location with so many waypoints met.
+type Place = (LocId, usize);
+
+/// A switch between two places; done if it may be the last one.
+struct Hop {
+    from: Place,
+    to: Place,
+    is_done: bool,
+}
+
+/// The switches from a place.
+fn hops(sts: &Sts, wanted: &[Waypoint], from: Place) -> Vec<Hop> {
+    let hop = |(id, switch): (SwitchId, &Switch)| {
+        let now = met_after(wanted, from.1, id, switch);
+        let is_done = now == wanted.len() && sts.kind_of(switch) == GateKind::Output;
+        Hop { from, to: (switch.target, now), is_done }
+    };
+    sts.switches_from(from.0).map(hop).collect()
 }
 
 /// How many waypoints are met after `switch`, if `met` were before.

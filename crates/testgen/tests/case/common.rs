@@ -1,6 +1,5 @@
 //! What the tests of cases share.
 
-#![expect(clippy::allow_attributes, reason = "not every test uses everything here")]
 #![allow(dead_code, reason = "not every test uses everything here")]
 
 use std::path::Path;

@@ -75,3 +75,59 @@ pub fn path(rng: &mut ChaCha8Rng, model: &Model) -> Option<Vec<SwitchId>> {
     }
     None
 }
+
+/// A timing fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A deadline one second later.
+    Later,
+    /// A deadline one second earlier.
+    Earlier,
+    /// A clock that is not set back.
+    NoReset,
+    /// A condition on time that is not looked at.
+    Relaxed,
+}
+
+/// All of them.
+pub const FAULTS: [Fault; 4] = [Fault::Later, Fault::Earlier, Fault::NoReset, Fault::Relaxed];
+
+/// `text` with the fault in the first switch on or beside `path` that can have it.
+pub fn with_fault(text: &str, fault: Fault, model: &Model, path: &[SwitchId]) -> Option<String> {
+    let sources: Vec<_> = path.iter().map(|&id| model.sts.switches[id].source).collect();
+    let labels = model.sts.switches.iter().filter(|switch| sources.contains(&switch.source));
+    let labels: Vec<String> = labels.map(|switch| format!("  {}:", switch.label)).collect();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let fits = |line: &String| labels.iter().any(|label| line.starts_with(label));
+    let changed = lines.iter_mut().filter(|line| fits(line)).find_map(|line| {
+        let faulty = faulty(line, fault)?;
+        *line = faulty;
+        Some(())
+    });
+    changed.map(|()| lines.join("\n"))
+}
+
+/// One line with the fault.
+fn faulty(line: &str, fault: Fault) -> Option<String> {
+    let replaced = |from: &str, to: &str| line.contains(from).then(|| line.replacen(from, to, 1));
+    for clock in ["c", "d"] {
+        for k in 0..3 {
+            let deadline = format!("when {clock} <= {k}");
+            let changed = match fault {
+                Fault::Later => replaced(&deadline, &format!("when {clock} <= {}", k + 1)),
+                Fault::Earlier if k > 0 => replaced(&deadline, &format!("when {clock} <= {}", k - 1)),
+                Fault::Relaxed => replaced(&deadline, &format!("when {clock} >= 0")).or_else(|| {
+                    replaced(&format!("when {clock} >= {k}"), &format!("when {clock} >= 0")).filter(|_| k > 0)
+                }),
+                Fault::NoReset => {
+                    replaced(&format!("reset {clock}"), "x = x").filter(|_| !line.contains("x ="))
+                }
+                Fault::Earlier => None,
+            };
+            if changed.is_some() {
+                return changed;
+            }
+        }
+    }
+    None
+}

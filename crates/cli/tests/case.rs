@@ -1,0 +1,325 @@
+//! `ioxide case`: its formats are read by those they are for, its mistakes are explained.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use ioxide_smt::smtlib::read::{Sexp, sexp};
+use serde_json::Value as Json;
+
+#[path = "case/schema.rs"]
+mod schema;
+
+const CASH: &str = "tr1,tr2,tr3,tr4";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn ioxide(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide"));
+    command.args(args).current_dir(root()).output().expect("the program runs")
+}
+
+/// What `ioxide case` writes for a path of a model.
+fn case(model: &str, path: &str, more: &[&str]) -> String {
+    let output = ioxide(&[&["case", model, "--path", path], more].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+fn cash(more: &[&str]) -> String {
+    case("examples/atm/atm.iox", CASH, more)
+}
+
+fn json(text: &str) -> Json {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// Whether a program is installed; a note if not.
+fn has(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
+    if !found {
+        eprintln!("skipped: there is no {program}");
+    }
+    found
+}
+
+#[test]
+fn the_json_keeps_its_schema() {
+    let text = fs::read_to_string(root().join("docs/schemas/case-1.json")).expect("the schema");
+    let schema = json(&text);
+    let long = format!("{CASH},{CASH},tr1,tr10");
+    let documents = [
+        cash(&[]),
+        cash(&["--json"]),
+        cash(&["--pruning", "tool"]),
+        case("examples/atm/atm.iox", &long, &["--timeout", "2.5"]),
+        case("examples/adder.iox", "r0,r1", &[]),
+    ];
+    for document in documents {
+        let document = json(&document);
+        let wrong = schema::violations(&schema, &document);
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+    // The check is one: a broken document is found out.
+    let mut broken = json(&cash(&[]));
+    broken["states"][1]["transitions"][0]["target"] = "nowhere".into();
+    broken["states"][2]["extra"] = 1.into();
+    assert_eq!(schema::violations(&schema, &broken).len(), 2);
+}
+
+#[test]
+fn arcs_are_those_of_the_rules() {
+    let count = |text: &str| {
+        let case = json(text);
+        let transitions = |state: &Json| state["transitions"].as_array().map_or(0, Vec::len);
+        let states = case["states"].as_array().expect("states").iter().map(transitions).sum::<usize>();
+        (case["arcs"].as_u64(), case["off_path"].as_u64(), states)
+    };
+    assert_eq!(count(&cash(&[])), (Some(32), Some(1), 33));
+    assert_eq!(count(&cash(&["--pruning", "tool"])), (Some(31), Some(0), 31));
+    assert_eq!(cash(&[]), cash(&[]), "the same bytes every time");
+}
+
+/// Every symbol of `sexp`, heads of applications apart.
+fn symbols(sexp: &Sexp, out: &mut Vec<String>) {
+    match sexp {
+        Sexp::Atom(text) => out.push(text.clone()),
+        Sexp::Text(_) => (),
+        Sexp::List(list) => list.iter().skip(1).for_each(|part| symbols(part, out)),
+    }
+}
+
+#[test]
+fn every_guard_in_smt_lib_reads_back_and_is_declared() {
+    let case = json(&case("examples/atm/atm.iox", &format!("{CASH},{CASH}"), &[]));
+    let texts = |list: &Json| -> Vec<String> {
+        list.as_array().expect("a list").iter().map(|text| text.as_str().expect("text").to_owned()).collect()
+    };
+    let declarations = texts(&case["smt"]["declarations"]);
+    let mut guards = Vec::new();
+    for state in case["states"].as_array().expect("states") {
+        for arc in state["transitions"].as_array().expect("arcs") {
+            guards.push(arc["smt"].as_str().expect("text").to_owned());
+        }
+    }
+    assert_eq!(guards.len(), 65);
+    for guard in &guards {
+        let read = sexp(guard).unwrap_or_else(|| panic!("{guard}"));
+        let mut names = Vec::new();
+        symbols(&read, &mut names);
+        for name in names.iter().filter(|name| name.contains('!') && !name.starts_with("s0!")) {
+            let declared =
+                declarations.iter().filter(|line| line.contains(&format!("declare-const {name} ")));
+            assert_eq!(declared.count(), 1, "{name}");
+        }
+    }
+    if !has("z3") {
+        return;
+    }
+    let mut script = declarations.join("\n");
+    for guard in guards {
+        script += &format!("\n(push 1)\n(assert {guard})\n(check-sat)\n(pop 1)");
+    }
+    assert_eq!(answers("z3", &["-in"], &script), vec!["sat"; 65]);
+}
+
+#[test]
+fn the_script_finds_an_example_of_every_arc() {
+    let script = cash(&["--format", "smt2"]);
+    for (program, args) in [("z3", &["-in"][..]), ("cvc5", &["--lang=smt2", "--incremental"])] {
+        if has(program) {
+            assert_eq!(answers(program, args, &script), vec!["sat"; 33], "{program}");
+        }
+    }
+}
+
+/// What a solver answers to a script.
+fn answers(program: &str, args: &[&str], script: &str) -> Vec<String> {
+    let mut child = Command::new(program)
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the solver starts");
+    child.stdin.take().expect("a pipe").write_all(script.as_bytes()).expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn pictures_are_whole() {
+    let dot = cash(&["--format", "dot"]);
+    assert!(dot.starts_with("digraph") && dot.trim_end().ends_with('}'));
+    assert_eq!(dot.matches(" -> ").count(), 33 + 1, "every arc, and the start");
+    if has("dot") {
+        assert!(answers("dot", &["-Tplain"], &dot).len() > 33);
+    }
+    let plantuml = cash(&["--format", "plantuml"]);
+    assert!(plantuml.starts_with("@startuml\n") && plantuml.ends_with("@enduml\n"));
+    assert_eq!(plantuml.matches(" --> ").count(), 33 + 1);
+}
+
+#[test]
+fn a_ttcn3_module_is_balanced_and_has_every_verdict() {
+    let text = cash(&["--format", "ttcn3"]);
+    assert_eq!(text.matches('{').count(), text.matches('}').count());
+    assert_eq!(text.matches("alt {").count(), 4);
+    assert_eq!(text.matches("setverdict(pass").count(), 1);
+    // FAIL_out four times a state, FAIL_dur at two states.
+    assert_eq!(text.matches("setverdict(fail").count(), 4 * 4 + 2);
+    if has("compiler") || has("ttcn3_compiler") {
+        eprintln!("note: a TTCN-3 compiler is installed and not yet used here");
+    }
+}
+
+#[test]
+fn a_rust_module_compiles_and_judges() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("case.rs");
+    let driver = fs::read_to_string(root().join("crates/cli/tests/case/driver.rs.txt")).expect("the driver");
+    fs::write(&file, cash(&["--format", "rust"]) + &driver).expect("it is written");
+    let program = folder.path().join("case");
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let compiled = Command::new(rustc)
+        .args(["--edition", "2021", "-o"])
+        .args([&program, &file])
+        .output()
+        .expect("rustc");
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    let output = Command::new(&program).output().expect("the program runs");
+    let verdicts = String::from_utf8_lossy(&output.stdout);
+    let expected = ["PASS", "FAIL_out", "FAIL_out", "INC_out", "FAIL_dur", "INC_off_path"];
+    assert_eq!(verdicts.lines().collect::<Vec<_>>(), expected);
+}
+
+/// Runs the Python test of the adder on a system; its output.
+fn python(system: &str) -> Option<Output> {
+    if !has("python3") {
+        return None;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("test_adder.py");
+    fs::write(&file, case("examples/adder.iox", "r0,r1,r0,r1", &["--format", "pytest"]))
+        .expect("it is written");
+    let output = Command::new("python3")
+        .arg(&file)
+        .arg("-v")
+        .current_dir(root())
+        .env("PYTHONPATH", "sdk/python")
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("IOXIDE_SUT", system)
+        .output();
+    Some(output.expect("python3 runs"))
+}
+
+#[test]
+fn a_python_test_passes_fails_and_skips() {
+    let adder = "stdio:python3 examples/python/adder.py";
+    let rows = [(adder.to_owned(), 0, "ok"), ("stdio:false".to_owned(), 0, "skipped 'no verdict")];
+    for (system, code, word) in rows {
+        let Some(output) = python(&system) else { return };
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{system}: {said}");
+        assert!(said.contains(word), "{system}: {said}");
+    }
+}
+
+#[test]
+fn a_timed_python_test_judges_a_live_system() {
+    if !has("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("test_atm.py");
+    fs::write(&file, cash(&["--format", "pytest", "--timeout", "2"])).expect("it is written");
+    let rows = [
+        ("", "ok"),
+        ("--late", "FAIL_out: R5 at ec1"),
+        ("--more", "FAIL_out: R5 at ec3"),
+        ("--silent", "FAIL_dur: R10 at ec3"),
+        ("--refuse", "INC_off_path: R11 at ec2"),
+    ];
+    for (flag, word) in rows {
+        let system = format!("stdio:python3 examples/atm/atm.py {flag}");
+        let output = Command::new("python3")
+            .arg(&file)
+            .arg("-v")
+            .current_dir(root())
+            .env("PYTHONPATH", "sdk/python")
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("IOXIDE_SUT", &system)
+            .output()
+            .expect("python3 runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(word), "{flag}: {said}");
+    }
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let said = |args: &[&str]| {
+        let output = ioxide(&[&["case", "examples/atm/atm.iox"], args].concat());
+        format!("{:?} {}", output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr))
+    };
+    insta::assert_snapshot!(said(&["--path", "tr1,tr9x"]), @r"
+    2 error: `tr9x` is no switch, message or state of the model
+      help: did you mean `tr9`?
+    ");
+    insta::assert_snapshot!(said(&["--path", "cash"]), @r"
+    2 error: `cash` is no switch, message or state of the model
+      help: did you mean `Cash`?
+    ");
+    insta::assert_snapshot!(said(&["--path", "tr1,tr4"]), @r"
+    2 error: there is no such path: `tr1` leads to `q1`, but `tr4` starts at `q3`
+      help: name every switch, or write `..` where the way between may be searched
+    ");
+    insta::assert_snapshot!(said(&["--path", "tr1,tr2,tr3"]), @r"
+    2 error: the path ends with `tr3`, which the system does not answer
+      help: add the output that answers it
+    ");
+    insta::assert_snapshot!(said(&["--path", "tr1,tr2,tr3,tr4,tr1,tr11"]), @r"
+    2 error: the path cannot be followed: after 5 steps, `tr11` (step 6) is impossible
+      help: look at the guards of the steps before it; `ioxide step` walks them by hand
+    ");
+    insta::assert_snapshot!(said(&["--path", CASH, "--timeout", "-1"]), @r"
+    2 error: `--timeout -1` is not a time above 0
+      help: write seconds, as in `--timeout 2.5`, or `above` or `free`
+    ");
+    insta::assert_snapshot!(said(&["--purpose", "gold"]), @r"
+    2 error: the model has no purpose `gold`
+      help: there is `cash`
+    ");
+    insta::assert_snapshot!(said(&["--path", ""]), @r"
+    2 error: the path is empty
+      help: its switches are tr1, tr8, tr2, tr11, tr10, tr3, tr6, tr4, tr7, tr5, tr9
+    ");
+}
+
+/// A model in a file of its own.
+fn refused(text: &str, args: &[&str]) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("m.iox");
+    fs::write(&file, text).expect("it is written");
+    let output = ioxide(&[&["case", file.to_str().expect("a path")], args].concat());
+    let said = String::from_utf8_lossy(&output.stderr).replace(&folder.path().display().to_string(), "");
+    format!("{:?} {said}", output.status.code().unwrap_or(-1))
+}
+
+#[test]
+fn a_clock_is_no_data_and_a_purpose_must_be_deterministic() {
+    let clock = "model M { input a output b(x: int) var n: int = 0 clock c\n\
+        state s { i: on a { n = c } -> t } state t { o: emit b -> s } }";
+    let said = refused(clock, &["--path", "i,o"]);
+    assert!(said.starts_with("3 ") && said.contains("clock `c` cannot be read in an update"), "{said}");
+    let loose = "model M { input a output b(x: int) clock c\n\
+        state s { i: on a { reset c } -> t } state t { o: emit b(x: 1) when c <= 2 -> s p: emit b when c >= 1 -> s } }";
+    let said = refused(loose, &["--path", "i,o"]);
+    assert!(
+        said.starts_with("2 error: the path is not trace-deterministic: at step 2, `o` and `p`"),
+        "{said}"
+    );
+    assert!(said.contains("both take") && said.contains("!b(x: 1)"), "{said}");
+}
