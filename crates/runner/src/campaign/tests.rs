@@ -321,7 +321,7 @@ fn a_system_behind_a_socket_is_tested_like_any_other() {
             let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
             let mut tester = Random::new(RandomConfig { steps: 30, ..RandomConfig::default() }, 2);
             let (mut silent, mut clock) = (Silent, Stopped);
-            campaign(&mut bench, &mut tester, &config, &mut Teller::new(&mut silent, &mut clock)).unwrap()
+            campaign(&mut bench, &mut tester, &config, &Teller::new(&mut silent, &mut clock)).unwrap()
         })
     };
     let outcome = over_tcp("brp/m3.iox");

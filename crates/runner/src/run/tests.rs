@@ -312,11 +312,10 @@ fn a_run_that_is_stopped_tells_so_and_has_no_verdict() {
     let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(&spec.sts);
     let (mut events, mut clock): (Vec<crate::event::Event>, _) = (Vec::new(), Stopped);
-    let mut teller = Teller::new(&mut events, &mut clock);
+    let teller = Teller::new(&mut events, &mut clock);
     let mut tester = Random::new(RandomConfig::default(), 1);
     let config = RunConfig::default();
-    let finished =
-        run(&mut bench, &mut tester, &config, RunId::default(), &mut coverage, &mut teller).unwrap();
+    let finished = run(&mut bench, &mut tester, &config, RunId::default(), &mut coverage, &teller).unwrap();
     assert!(matches!(finished.end, End::Interrupted));
     assert_eq!(events.len(), 2);
 }
@@ -368,10 +367,10 @@ fn hasty_run(spec: &Model, seed: u64, inputs: usize) -> Finished {
     let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(&spec.sts);
     let (mut silent, mut clock) = (Silent, Stopped);
-    let mut teller = Teller::new(&mut silent, &mut clock);
+    let teller = Teller::new(&mut silent, &mut clock);
     let mut tester = Random::new(RandomConfig { steps: 40, ..RandomConfig::default() }, seed);
     let id = RunId { run: 0, seed };
-    run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &mut teller).unwrap()
+    run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &teller).unwrap()
 }
 
 #[test]

@@ -36,9 +36,9 @@ pub struct Tour {
     /// Everything a purpose exists for.
     goals: BTreeSet<Item>,
     /// What was covered in this round.
-    covered: BTreeSet<Item>,
+    this_round: BTreeSet<Item>,
     /// What was covered in any round.
-    ever: BTreeSet<Item>,
+    covered: BTreeSet<Item>,
     limits: Limits,
     rounds: Rounds,
     round: usize,
@@ -69,8 +69,8 @@ impl Tour {
         Self {
             criterion: set.criterion,
             goals: set.covered(),
+            this_round: BTreeSet::new(),
             covered: BTreeSet::new(),
-            ever: BTreeSet::new(),
             limits,
             rounds,
             round: 0,
@@ -83,12 +83,12 @@ impl Tour {
     /// What was covered in all rounds together.
     #[must_use]
     pub fn covered(&self) -> &BTreeSet<Item> {
-        &self.ever
+        &self.covered
     }
 
     /// Adds what another worker did with its share.
     pub fn absorb(&mut self, other: &Self) {
-        self.ever.extend(&other.ever);
+        self.covered.extend(&other.covered);
     }
 
     /// Counts what the labels since the last move have covered.
@@ -108,8 +108,8 @@ impl Tour {
 
     fn note(&mut self, item: Item) {
         if self.goals.contains(&item) {
-            self.ever.insert(item);
-            if self.covered.insert(item) {
+            self.covered.insert(item);
+            if self.this_round.insert(item) {
                 self.run.fresh += 1;
                 self.run.idle = 0;
             }
@@ -141,8 +141,9 @@ impl Tour {
         let sts = cx.sts;
         let mut is_new = |switch, beyond_doubt| {
             let item = self.criterion.covered_by(sts, switch);
-            let is_new =
-                self.goals.contains(&item) && !self.covered.contains(&item) && (beyond_doubt || !is_certain);
+            let is_new = self.goals.contains(&item)
+                && !self.this_round.contains(&item)
+                && (beyond_doubt || !is_certain);
             let is_other = is_new && others > 0;
             others -= usize::from(is_other);
             is_new && !is_other
@@ -168,7 +169,7 @@ impl Tour {
                     other => return other,
                 }
             }
-            if self.goals.is_subset(&self.covered) || self.run.idle >= MAX_IDLE {
+            if self.goals.is_subset(&self.this_round) || self.run.idle >= MAX_IDLE {
                 return self.end();
             }
             self.run.idle += 1;
@@ -180,12 +181,12 @@ impl Tour {
     }
 
     fn end(&mut self) -> Move {
-        let (covered, total) = (self.covered.intersection(&self.goals).count(), self.goals.len());
+        let (covered, total) = (self.this_round.intersection(&self.goals).count(), self.goals.len());
         self.is_stuck = self.run.fresh == 0;
         let told = format!("{covered} of {total} {} covered", self.criterion);
         if covered == total || self.is_stuck {
             self.round += 1;
-            self.covered.clear();
+            self.this_round.clear();
         }
         Move::Stop(if self.is_stuck {
             Stop::GoalMissed(format!("nothing new was reached: {told}"))

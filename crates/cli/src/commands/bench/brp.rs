@@ -66,8 +66,9 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     let mut spec = model(SPEC)?;
     let mut finder = solver::make(&args.solver)?;
     let limits = Limits { max_states: 20_000, max_depth: u32::MAX };
-    let set =
-        coverage(&mut Ctx::new(&mut spec, &mut *finder), Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
+    let set = coverage(&mut Ctx::new(&mut spec, &mut *finder), Criterion::Switches, limits, &mut |_| {
+        ControlFlow::Continue(())
+    });
     let paper = figures(args, &spec, &set, Mode::Paper)?;
     let default = figures(args, &spec, &set, Mode::Default)?;
     let mut out = io::stdout().lock();
@@ -126,11 +127,11 @@ fn messages(
     let mut bench = run::Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(bench.cx.sts);
     let (mut silent, mut clock) = (Silent, Stopped);
-    let mut teller = Teller::new(&mut silent, &mut clock);
+    let teller = Teller::new(&mut silent, &mut clock);
     let mut total = 0;
     for n in 0..MAX_RUNS {
         let id = RunId { run: n, seed: run_seed(seed, n) };
-        let finished = run::run(&mut bench, &mut tester, &config.run, id, &mut coverage, &mut teller)?;
+        let finished = run::run(&mut bench, &mut tester, &config.run, id, &mut coverage, &teller)?;
         let is_message = |label: &&Label| matches!(label, Label::Input(..) | Label::Output(..));
         total += finished.trace.labels.iter().filter(is_message).count() as u64;
         if finished.end.outcome() == Outcome::Fail {
