@@ -3,7 +3,8 @@
 //! 002's algorithm and 000's `getValues` leave the choice open; a solver's first answer is a
 //! dull one. Values are chosen as late as possible, so what was observed before counts.
 //!
-//! *Distribution.* Fields that an equation fixes get that value. If the rest has few
+//! *Distribution.* One time in three the values come from one equivalence class: one side of a
+//! comparison that some guard of the gate makes. Fields that an equation fixes get that value. If the rest has few
 //! combinations, each one that is allowed is equally likely. Else fields of one sort are
 //! grouped at random (each field joins an earlier group or starts a new one), so that every
 //! pattern of equal and different fields comes up; a group's value is a constant of the
@@ -14,6 +15,7 @@
 //!
 //! *Promises.* [`Pick::Impossible`] is a proof; [`Pick::Unknown`] is neither yes nor no.
 
+mod class;
 mod fix;
 pub mod patterned;
 mod random;
@@ -65,8 +67,19 @@ pub enum Pick {
     Unknown(Why),
 }
 
-/// Chooses values for `wish`.
+/// Chooses values for `wish`; one time in three from one equivalence class, if that is possible.
 pub fn pick(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Wish<'_>) -> Pick {
+    if rng.random_ratio(1, 3)
+        && let Some(guard) = class::narrowed(cx, rng, wish)
+        && let Pick::Values(values) = pick_any(cx, rng, &Wish { guard, ..*wish })
+    {
+        return Pick::Values(values);
+    }
+    pick_any(cx, rng, wish)
+}
+
+/// Chooses values for `wish`, whatever their class.
+fn pick_any(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Wish<'_>) -> Pick {
     let fields = &cx.sts.gates[wish.gate].fields;
     let Some(fixed) = fix::fixed_fields(cx.pool, fields, wish) else { return Pick::Impossible };
     let open: Vec<VarId> = fields.iter().copied().filter(|&field| fixed.get(field).is_none()).collect();

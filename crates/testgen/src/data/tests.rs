@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use ioxide_model::index::Idx;
 use ioxide_model::sort::Sort;
 use ioxide_model::source::{FileId, Span};
-use ioxide_model::sts::{Gate, GateKind, Model, Sts};
+use ioxide_model::sts::{Gate, GateKind, Model, Sts, Switch};
 use ioxide_model::term::TermPool;
 use ioxide_smt::stack::{Choice, Config, stack};
 use rand::SeedableRng;
@@ -94,6 +94,43 @@ fn the_same_seed_picks_the_same_values() {
         let first = world.pick(3, |pool, _, _| pool.tt(), seed);
         assert_eq!(first, world.pick(3, |pool, _, _| pool.tt(), seed));
     }
+}
+
+#[test]
+fn small_equivalence_classes_are_met() {
+    // Another switch of the gate singles out 77: one of a thousand values.
+    let mut world = World::new(&[Sort::Range { lo: 0, hi: 999 }]);
+    let field = world.model.sts.gates[world.gate].fields[0];
+    let special = {
+        let pool = &mut world.model.pool;
+        let (term, n) = (pool.var(field), pool.int(77));
+        pool.eq(term, n)
+    };
+    let met = |world: &mut World| {
+        let picks = (0..300).filter(|&seed| {
+            let picked = world.pick(0, |pool, _, _| pool.tt(), seed);
+            picked == Pick::Values(vec![Value::int(77)])
+        });
+        picks.count()
+    };
+    assert!(met(&mut world) < 5);
+    let (initial, gate) = (world.model.sts.initial, world.gate);
+    world.model.sts.switches.push(Switch {
+        label: "special".into(),
+        source: initial,
+        gate,
+        guard: special,
+        update: Vec::new(),
+        resets: Vec::new(),
+        target: initial,
+        weight: 1,
+        span: Span::new(FileId::new(0), 0, 0),
+        doc: String::new(),
+        reqs: Vec::new(),
+        range_check: None,
+    });
+    let met = met(&mut world);
+    assert!((25..90).contains(&met), "one draw in six: {met} of 300");
 }
 
 #[test]

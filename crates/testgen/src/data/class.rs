@@ -1,0 +1,46 @@
+//! Equivalence classes: the cells into which the guards of a gate cut the values of its fields.
+//!
+//! Every comparison in a guard of the gate, of whichever switch, splits the values into those for which
+//! it holds and the others. A fault often sits in a small cell that an even draw rarely meets, so now
+//! and then the values are drawn from one side of a comparison chosen at random.
+
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+
+use ioxide_model::sort::Sort;
+use ioxide_model::term::{Node, Term};
+use ioxide_symex::Ctx;
+
+use super::Wish;
+
+/// The guard of `wish` and one side of a comparison, if there is one about the fields.
+pub(super) fn narrowed(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Wish<'_>) -> Option<Term> {
+    let atom = *atoms(cx, wish).choose(rng)?;
+    let side = if rng.random() { atom } else { cx.pool.not(atom) };
+    Some(cx.pool.and([wish.guard, side]))
+}
+
+/// The comparisons about fields in all guards of the gate, each once.
+fn atoms(cx: &Ctx<'_>, wish: &Wish<'_>) -> Vec<Term> {
+    let fields = &cx.sts.gates[wish.gate].fields;
+    let mut found = Vec::new();
+    for switch in cx.sts.switches.iter().filter(|switch| switch.gate == wish.gate) {
+        for term in cx.pool.subterms(&[switch.guard], |term| !cx.pool.is_ground(term)) {
+            let vars = cx.pool.free_vars(term);
+            let is_about_fields = vars.iter().any(|var| fields.contains(var));
+            let is_closed = vars.iter().all(|&var| fields.contains(&var) || wish.state.get(var).is_some());
+            if is_comparison(cx, term) && is_about_fields && is_closed && !found.contains(&term) {
+                found.push(term);
+            }
+        }
+    }
+    found
+}
+
+/// Whether `term` is a formula that is no connective.
+fn is_comparison(cx: &Ctx<'_>, term: Term) -> bool {
+    let node = cx.pool.node(term);
+    let is_connective = matches!(node, Node::Not(_) | Node::And(_) | Node::Or(_) | Node::Ite(..));
+    cx.pool.sort(term) == Sort::Bool && !is_connective && !matches!(node, Node::Value(_))
+}
