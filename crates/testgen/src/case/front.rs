@@ -2,14 +2,15 @@
 //!
 //! 001's execution context with the path condition in two parts: facts over what was observed, and
 //! facts that mention values unknown at start. A value that an observed equation fixes is replaced
-//! by its solution everywhere, so it is gone for all later steps.
+//! by its solution everywhere, so it is gone for all later steps. So is an older observation that a newer one fixes:
+//! the rounds of a loop then look alike.
 //!
 //! *Promises.* The context is the existential projection of the whole path condition to the fields and
 //! delays that can still matter (those in the terms of live variables and in the hidden facts), or the
 //! path condition itself where the projection has no form without quantifiers.
 
 use ioxide_model::sts::{Sts, Switch};
-use ioxide_model::term::{Substitution, Term, VarId};
+use ioxide_model::term::{Node, Substitution, Term, VarId};
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_symex::{Ctx, LiveVars, Path, Store, SymState, successor};
 
@@ -30,6 +31,8 @@ pub(super) struct Front {
 pub(super) struct Taken {
     /// The state after it; its path holds what the switch adds.
     pub(super) state: SymState,
+    /// What is observed by it: the delay and the fields.
+    observed: Vec<VarId>,
 }
 
 impl Front {
@@ -44,7 +47,10 @@ impl Front {
 
     /// `switch` from here.
     pub(super) fn taken(&self, cx: &mut Ctx<'_>, switch: &Switch) -> Taken {
-        Taken { state: successor(cx, &self.state, switch) }
+        let state = successor(cx, &self.state, switch);
+        let bases = [cx.delay].into_iter().chain(cx.sts.gates[switch.gate].fields.iter().copied());
+        let observed = bases.map(|base| cx.pool.indexed(base, state.depth)).collect();
+        Taken { state, observed }
     }
 
     /// What the observations so far satisfy for some values at start: `∃ini. π`, projected.
@@ -84,6 +90,7 @@ impl Front {
             next.replace(cx, unknown, solution);
         }
         next.sort_out(cx);
+        next.refresh(cx, &taken.observed);
         next.project(cx);
         next
     }
@@ -127,6 +134,42 @@ impl Front {
                 self.context.push(fact);
             }
         }
+    }
+
+    /// Says in terms of what was just `observed` what was said in terms of older observations, where an
+    /// equation of the path allows: the number of this request is not that of the first plus seven.
+    fn refresh(&mut self, cx: &mut Ctx<'_>, observed: &[VarId]) {
+        while let Some((old, renewed)) = self.renewable(cx, observed) {
+            let known: Substitution = [(old, renewed)].into_iter().collect();
+            let in_sort = cx.pool.domain_fact(cx.pool.var_info(old).sort, renewed);
+            let facts = std::mem::take(&mut self.context);
+            for fact in facts.into_iter().chain([in_sort]) {
+                let fact = cx.pool.substitute(fact, &known);
+                push_conjuncts(cx, &mut self.context, fact);
+            }
+            self.hidden = self.hidden.iter().map(|&fact| cx.pool.substitute(fact, &known)).collect();
+            let terms =
+                self.state.store.terms().iter().map(|&term| cx.pool.substitute(term, &known)).collect();
+            self.state.store = Store::new(terms);
+        }
+    }
+
+    /// The oldest observation in an equation with what was just observed, and its solution.
+    fn renewable(&self, cx: &mut Ctx<'_>, observed: &[VarId]) -> Option<(VarId, Term)> {
+        for &fact in &self.context {
+            if !matches!(cx.pool.node(fact), Node::Eq(..)) {
+                continue;
+            }
+            let (now, before): (Vec<VarId>, Vec<VarId>) =
+                cx.pool.free_vars(fact).into_iter().partition(|var| observed.contains(var));
+            if now.is_empty() {
+                continue;
+            }
+            if let Some(found) = before.iter().find_map(|&old| Some((old, cx.pool.solved_for(old, fact)?))) {
+                return Some(found);
+            }
+        }
+        None
     }
 
     /// Drops from the context what no later guard can mention.
