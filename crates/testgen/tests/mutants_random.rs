@@ -26,7 +26,7 @@ fn n_models() -> u64 {
 /// A random model and some of its mutants.
 fn sampled(seed: u64) -> (Model, Vec<Mutant>) {
     let pair = Pairs::new(seed).pair();
-    let sts = if seed % 2 == 0 { pair.one } else { pair.other };
+    let sts = if seed.is_multiple_of(2) { pair.one } else { pair.other };
     let mut model = Model { pool: pair.pool, sts };
     let all = mutants(&mut model, &Operator::ALL);
     (model, all.into_iter().skip(usize::try_from(seed % 7).unwrap_or(0)).step_by(7).collect())

@@ -169,7 +169,7 @@ fn show(
             Outcome::Unknown(reason) => format!("unknown: {reason}"),
             Outcome::Killed(_) | Outcome::Equivalent(_) => continue,
         };
-        write!(out, "{}    {text}\n", diff(model, mutant))?;
+        writeln!(out, "{}    {text}", diff(model, mutant))?;
     }
     by_operator(out, decided)?;
     let times = times_killed(decided, suite);

@@ -207,7 +207,7 @@ fn show(
     let times = times(decided, kills);
     for &at in killable.iter().filter(|&&at| times[at] == 0) {
         let missed = trace(decided, at).map(|trace| shown(model, trace).join(" ")).unwrap_or_default();
-        write!(out, "survivor {}    missed: {missed}\n", diff(model, &decided.mutants[at]))?;
+        writeln!(out, "survivor {}    missed: {missed}", diff(model, &decided.mutants[at]))?;
     }
     let killed = killable.iter().filter(|&&at| times[at] > 0).count();
     let share = 100.0 * killed as f64 / killable.len() as f64;

@@ -50,6 +50,12 @@ pub fn ioco(pool: &TermPool, imp: &Sts, spec: &Sts, completion: Completion, budg
     enumerate(pool, imp, spec, completion, budget).unwrap_or(Found::GaveUp)
 }
 
+/// Whether the messages of `sts` can be listed within `budget`.
+#[must_use]
+pub fn is_enumerable(pool: &TermPool, sts: &Sts, budget: Budget) -> bool {
+    labels(pool, sts, budget).is_some()
+}
+
 /// A belief: numbers of states, sorted.
 type Belief = Vec<usize>;
 

@@ -10,7 +10,7 @@ use ioxide_symex::Ctx;
 
 use super::product::{Completion, Pair, Product, Step};
 use super::region::{Names, Seen, Widening};
-use super::search::{Bounds, End, Revisit, Search};
+use super::search::{Bounds, End, Parts, Revisit, Search};
 use super::side::{Side, liveness};
 
 /// The symbolic behaviour of a specification, merged to a finite graph.
@@ -41,7 +41,7 @@ impl SpecGraph {
         if end != End::Exhausted || search.effort.doubts > 0 {
             return None;
         }
-        let (pairs, seen, names, found) = search.into_parts();
+        let Parts { pairs, seen, names, edges: found } = search.into_parts();
         if !pairs.iter().all(Pair::is_diagonal) {
             return None;
         }

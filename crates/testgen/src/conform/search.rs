@@ -81,6 +81,16 @@ pub(crate) struct Shortcut<'g> {
     pub concerns: Box<dyn Fn(Step) -> bool + 'g>,
 }
 
+/// What a search leaves behind.
+pub(crate) struct Parts {
+    /// The product states, in order of discovery.
+    pub pairs: Vec<Pair>,
+    /// Their forms.
+    pub seen: Seen,
+    pub names: Names,
+    pub edges: Vec<(usize, Step, usize)>,
+}
+
 /// A state to look at.
 #[derive(Clone)]
 enum Item {
@@ -179,14 +189,14 @@ impl<'p, 's> Search<'p, 's> {
         if self.cut { End::Depth } else { End::Exhausted }
     }
 
-    /// The pairs found, the remembered forms and the names, for a graph made of them.
-    pub fn into_parts(self) -> (Vec<Pair>, Seen, Names, Vec<(usize, Step, usize)>) {
+    /// What was found, for a graph made of it.
+    pub fn into_parts(self) -> Parts {
         let pair = |node: Node| match node.item {
             Item::Pair(pair) => Some(pair),
             Item::Diagonal(_) => None,
         };
         let pairs = self.nodes.into_iter().filter_map(pair).collect();
-        (pairs, self.seen, self.names, self.edges.unwrap_or_default())
+        Parts { pairs, seen: self.seen, names: self.names, edges: self.edges.unwrap_or_default() }
     }
 
     fn start(&mut self, cx: &mut Ctx<'_>) -> Result<(), TooMany> {

@@ -327,7 +327,7 @@ fn wishes(cx: &Ctx<'_>, sort: Sort, at: usize, constants: &[Value]) -> Vec<Value
             [within, lo, lo.saturating_add(1), hi].map(Value::int).to_vec()
         }
         Sort::Str => vec![Value::str(&format!("s{own}")), Value::str("")],
-        Sort::Bool => vec![Value::Bool(at % 2 == 0), Value::Bool(at % 2 == 1)],
+        Sort::Bool => vec![Value::Bool(at.is_multiple_of(2)), Value::Bool(!at.is_multiple_of(2))],
         Sort::Real | Sort::Data(_) => {
             cx.pool.finite_domain(sort).unwrap_or_else(|| vec![cx.pool.default_value(sort)])
         }

@@ -58,7 +58,7 @@ pub fn candidates(witnesses: &[&Trace]) -> Vec<Trace> {
 /// A small choice of `tests` that kills all they kill together.
 #[must_use]
 pub fn cover(tests: &[Test], n_mutants: usize) -> Vec<Test> {
-    let weights: [fn(usize, usize) -> (usize, usize); 3] =
+    let weights: [Weight; 3] =
         [|kills, _| (kills, 1), |kills, ios| (kills, ios), |kills, ios| (kills, ios + 8)];
     let size = |suite: &Vec<usize>| (suite.len(), suite.iter().map(|&at| tests[at].n_ios()).sum::<usize>());
     let suites = weights.map(|weight| trimmed(tests, n_mutants, greedy(tests, n_mutants, weight)));
@@ -66,8 +66,11 @@ pub fn cover(tests: &[Test], n_mutants: usize) -> Vec<Test> {
     best.into_iter().map(|at| tests[at].clone()).collect()
 }
 
+/// The worth of a test as a fraction, by the mutants it kills and its inputs and outputs.
+type Weight = fn(usize, usize) -> (usize, usize);
+
 /// Takes the test with the greatest worth until nothing is left; worth is a fraction, ties go to the first.
-fn greedy(tests: &[Test], n_mutants: usize, weight: fn(usize, usize) -> (usize, usize)) -> Vec<usize> {
+fn greedy(tests: &[Test], n_mutants: usize, weight: Weight) -> Vec<usize> {
     let mut killed = vec![false; n_mutants];
     let mut suite = Vec::new();
     loop {
