@@ -47,14 +47,13 @@ pub fn read(folder: &str, spec: &Model) -> Result<Vec<Regression>, Stop> {
 
 /// Adds the kinds of failures that are not in the file yet.
 pub fn add(folder: &str, spec: &Model, known: &[Regression], failures: &[Failure]) -> Result<(), Stop> {
-    let smallest = |failure: &Failure| match &failure.shrunk {
-        Some(shrunk) => shrunk.trace.clone(),
-        None => failure.trace.clone(),
-    };
-    let is_new = |failure: &&Failure| {
-        known.iter().all(|old| old.name != failure.signature && old.trace != smallest(failure))
-    };
-    let new: Vec<&Failure> = failures.iter().filter(is_new).collect();
+    let mut new: Vec<Regression> = Vec::new();
+    for failure in failures {
+        let smallest = smallest(failure);
+        if known.iter().chain(&new).all(|old| old.trace != smallest.trace && old.name != smallest.name) {
+            new.push(smallest);
+        }
+    }
     if new.is_empty() {
         return Ok(());
     }
@@ -66,12 +65,21 @@ pub fn add(folder: &str, spec: &Model, known: &[Regression], failures: &[Failure
         true => SuiteWriter::append(out),
         false => SuiteWriter::new(out, about(spec)).map_err(cannot)?,
     };
-    for failure in new {
-        let (name, trace) = (failure.signature.clone(), smallest(failure));
+    for Regression { name, trace } in new {
         let test = TraceTest::new(&spec.pool, &spec.sts, name, &trace);
         writer.add(&SuiteTest::Trace(test)).map_err(cannot)?;
     }
     writer.finish().map_err(cannot)
+}
+
+/// The smallest run known that fails in this way.
+fn smallest(failure: &Failure) -> Regression {
+    match &failure.shrunk {
+        Some(shrunk) if !shrunk.signature.is_empty() => {
+            Regression { name: shrunk.signature.clone(), trace: shrunk.trace.clone() }
+        }
+        _ => Regression { name: failure.signature.clone(), trace: failure.trace.clone() },
+    }
 }
 
 fn about(spec: &Model) -> Map<String, Json> {

@@ -155,10 +155,8 @@ impl Counts {
 /// Failures of one kind, and the run looked into.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// What they have in common; that of the smallest run if there is one.
+    /// What they have in common.
     pub signature: String,
-    /// The signatures of the runs as they were.
-    seen_as: Vec<String>,
     /// How many runs had one.
     pub runs: u64,
     /// Which run was looked into.
@@ -308,10 +306,7 @@ impl<'c, 'r> Campaign<'c, 'r> {
     ) -> io::Result<()> {
         let Some(at) = self.new_kind(id, &finished.trace, signature) else { return Ok(()) };
         let (reproduced, shrunk) = examine(bench, self.config, id, finished, teller)?;
-        let smallest = shrunk.as_ref().map(|shrunk| shrunk.signature.clone());
         let failure = &mut self.progress().found.failures[at];
-        failure.signature =
-            smallest.filter(|smallest| !smallest.is_empty()).unwrap_or_else(|| signature.to_owned());
         failure.id = id;
         failure.trace = finished.trace.clone();
         (failure.reproduced, failure.of, failure.shrunk) = (reproduced, self.config.replays, shrunk);
@@ -321,7 +316,7 @@ impl<'c, 'r> Campaign<'c, 'r> {
     /// The place of a kind of failure that is to be looked into.
     fn new_kind(&self, id: RunId, trace: &Trace, signature: &str) -> Option<usize> {
         let failures = &mut self.progress().found.failures;
-        match failures.iter().position(|failure| failure.seen_as.iter().any(|seen| seen == signature)) {
+        match failures.iter().position(|failure| failure.signature == signature) {
             Some(at) => {
                 let known = &mut failures[at];
                 known.runs += 1;
@@ -329,9 +324,7 @@ impl<'c, 'r> Campaign<'c, 'r> {
             }
             None => {
                 let (signature, trace) = (signature.to_owned(), trace.clone());
-                let seen_as = vec![signature.clone()];
-                let (reproduced, of, shrunk) = (0, 0, None);
-                failures.push(Failure { signature, seen_as, runs: 1, id, trace, reproduced, of, shrunk });
+                failures.push(Failure { signature, runs: 1, id, trace, reproduced: 0, of: 0, shrunk: None });
                 Some(failures.len() - 1)
             }
         }
@@ -349,7 +342,6 @@ impl<'c, 'r> Campaign<'c, 'r> {
     pub fn finish(self, sts: &Sts) -> io::Result<CampaignOutcome> {
         let mut found = self.progress.into_inner().unwrap_or_else(PoisonError::into_inner).found;
         found.failures.sort_by_key(|failure| failure.id.run);
-        found.failures = of_one_kind(found.failures);
         self.teller.tell(EventKind::CampaignFinished(finished(sts, &found)))?;
         Ok(found)
     }
@@ -358,24 +350,6 @@ impl<'c, 'r> Campaign<'c, 'r> {
     fn progress(&self) -> MutexGuard<'_, Progress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Failures that have the same smallest run are of one kind, however they looked at first.
-fn of_one_kind(failures: Vec<Failure>) -> Vec<Failure> {
-    let mut kinds: Vec<Failure> = Vec::new();
-    for failure in failures {
-        let smallest = |failure: &Failure| failure.shrunk.as_ref().map(|shrunk| shrunk.trace.clone());
-        let known = smallest(&failure)
-            .and_then(|trace| kinds.iter_mut().find(|kind| smallest(kind).as_ref() == Some(&trace)));
-        match known {
-            Some(kind) => {
-                kind.runs += failure.runs;
-                kind.seen_as.extend(failure.seen_as);
-            }
-            None => kinds.push(failure),
-        }
-    }
-    kinds
 }
 
 /// Does a failing run again, and makes it smaller if it comes back.
