@@ -5,6 +5,7 @@
 //! is searched for, best first by the distance still to go in the graph of locations.
 
 use std::cmp::Reverse;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::fmt;
 
@@ -206,8 +207,8 @@ fn distances(sts: &Sts, wanted: &[Waypoint]) -> BTreeMap<Place, usize> {
     while let Some(place) = queue.pop_front() {
         let distance = found[&place] + 1;
         for hop in edges.iter().filter(|hop| hop.to == place) {
-            if !found.contains_key(&hop.from) {
-                found.insert(hop.from, distance);
+            if let Entry::Vacant(new) = found.entry(hop.from) {
+                new.insert(distance);
                 queue.push_back(hop.from);
             }
         }
