@@ -128,3 +128,17 @@ fn completion_decides_what_an_ignored_input_means() {
     assert!(matches!(with(Completion::Restricted), Answer::Fails(_)));
     assert_eq!(with(Completion::None), Answer::Conforms(Proof::Exhausted));
 }
+
+#[test]
+fn messages_are_matched_by_name_and_direction() {
+    let echo = "digraph g { __start0 [label=\"\"]; s0; s0 -> s0 [label=\"ack / ack\"]; __start0 -> s0; }";
+    let (verdict, witness) = compared(&model("a.dot", echo), model("b.dot", echo), &Options::default());
+    assert_eq!(verdict.answer, Answer::Conforms(Proof::Exhausted), "{witness:?}");
+    let mut spec = model("b.iox", "model M { input a state s { on a } }");
+    let imp = model("a.iox", "model M { output a state s { emit a } }");
+    let imp = join(&mut spec, &imp).expect("the types agree");
+    let mut solver = stack(&Config::default());
+    let mut cx = Ctx::new(&mut spec, &mut solver);
+    let wrong = conform(&mut cx, &imp, &Options::default(), &mut |_| ControlFlow::Continue(()));
+    assert!(wrong.expect_err("another direction").0.contains("input of one model"));
+}

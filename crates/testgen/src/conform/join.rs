@@ -11,6 +11,7 @@ use ioxide_model::term::{Node, Term, TermPool, VarId};
 use ioxide_model::value::{DataValue, Value};
 
 use super::Mismatch;
+use super::ports::counterpart;
 
 /// The system of `imp` with its terms in the pool of `spec`. Messages only the implementation has
 /// become messages of the specification, which never uses them.
@@ -21,7 +22,11 @@ pub fn join(spec: &mut Model, imp: &Model) -> Result<Sts, Mismatch> {
     let mut visitor = Visitor::new(&mut spec.pool, &imp.pool)?;
     let sts = visitor.system(&imp.sts);
     for gate in &sts.gates {
-        if gate.kind != GateKind::Internal && spec.sts.gate_named(&gate.name).is_none() {
+        let known = counterpart(&spec.sts, gate).is_some();
+        // An input here and an output there is a mistake, which the comparison tells.
+        let other = spec.sts.gate_named(&gate.name).map(|it| &spec.sts.gates[it]);
+        let flipped = other.is_some_and(|other| counterpart(&sts, other).is_none());
+        if gate.kind != GateKind::Internal && !known && !flipped {
             spec.sts.gates.push(gate.clone());
         }
     }

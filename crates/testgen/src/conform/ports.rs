@@ -27,7 +27,15 @@ pub struct Mismatch(pub String);
 pub(crate) fn ports(cx: &mut Ctx<'_>, imp: &Sts, spec: &Sts) -> Result<Vec<Port>, Mismatch> {
     let mut ports = Vec::new();
     for (id, gate) in visible(spec) {
-        let other = imp.gate_named(&gate.name);
+        let other = counterpart(imp, gate);
+        if other.is_none()
+            && imp.gate_named(&gate.name).is_some_and(|it| counterpart(spec, &imp.gates[it]).is_none())
+        {
+            return Err(Mismatch(format!(
+                "`{}` is an input of one model and an output of the other",
+                gate.name
+            )));
+        }
         if let Some(other) = other {
             agree(cx, &imp.gates[other], gate)?;
         }
@@ -44,7 +52,7 @@ pub(crate) fn ports(cx: &mut Ctx<'_>, imp: &Sts, spec: &Sts) -> Result<Vec<Port>
         }
         ports.push(Port { kind: gate.kind, imp: other, spec: id, fields });
     }
-    match visible(imp).find(|(_, gate)| spec.gate_named(&gate.name).is_none()) {
+    match visible(imp).find(|(_, gate)| counterpart(spec, gate).is_none()) {
         Some((_, gate)) => Err(Mismatch(format!("the specification has no message `{}`", gate.name))),
         None => Ok(ports),
     }
@@ -54,11 +62,14 @@ fn visible(sts: &Sts) -> impl Iterator<Item = (GateId, &Gate)> {
     sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind != GateKind::Internal)
 }
 
-/// Both gates go the same way and carry the same fields.
+/// The gate of `sts` with the name and the direction of `gate`: an input and an output may share a name.
+pub(crate) fn counterpart(sts: &Sts, gate: &Gate) -> Option<GateId> {
+    let same = |other: &Gate| other.name == gate.name && other.kind.is_input() == gate.kind.is_input();
+    visible(sts).find(|(_, other)| same(other)).map(|(id, _)| id)
+}
+
+/// Both gates carry the same fields.
 fn agree(cx: &Ctx<'_>, imp: &Gate, spec: &Gate) -> Result<(), Mismatch> {
-    if imp.kind.is_input() != spec.kind.is_input() {
-        return Err(Mismatch(format!("`{}` is an input of one model and an output of the other", spec.name)));
-    }
     let field = |var: &VarId| {
         let info = cx.pool.var_info(*var);
         (info.name.clone(), info.sort.base())
