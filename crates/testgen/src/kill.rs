@@ -163,12 +163,23 @@ impl Analysis {
         let product = Product { imp: left, spec: right, ports, completion: self.completion() };
         let analysed = self.config.uses(Optimisation::MutationAnalysis);
         let mut shortcut = || graph.map(|graph| touched.shortcut(graph, &product, analysed));
-        decide(cx, &product, &self.options(), &mut shortcut, &names, watch)
+        let verdict = decide(cx, &product, &self.options(), &mut shortcut, &names, watch);
+        match verdict.answer {
+            // A state of the graph may stand for more than the mutant reaches: what looked unsafe there is
+            // looked at again without it.
+            Answer::Unknown(Doubt::Undecided(_) | Doubt::Cases) if graph.is_some() => {
+                decide(cx, &product, &self.options(), &mut || None, &names, watch)
+            }
+            _ => verdict,
+        }
     }
 
     fn without_search(&self, cx: &mut Ctx<'_>, mutant: &Mutant, imp: &Sts) -> Option<Proof> {
         let [edit] = &mutant.edits[..] else { return None };
-        if self.config.uses(Optimisation::CheapFilters)
+        // A nondeterministic specification, completed, need not conform to itself.
+        let itself = self.deterministic || self.completion() == Completion::Restricted;
+        if itself
+            && self.config.uses(Optimisation::CheapFilters)
             && let Some(proof) = cheap::unseen(cx, edit, imp)
         {
             return Some(proof);

@@ -51,7 +51,7 @@ fn enumerated(model: &Model, mutant: &Mutant) -> Found {
 
 #[test]
 fn mutants_of_random_models_are_decided_as_enumeration_decides_them() {
-    let (mut killed, mut equivalent) = (0, 0);
+    let (mut killed, mut equivalent, mut open) = (0, 0, 0);
     for seed in 0..n_models() {
         let (mut model, mutants) = sampled(seed);
         let answers = answers(&mut model, &mutants, BTreeSet::from([Optimisation::RestrictedCompletion]));
@@ -62,11 +62,14 @@ fn mutants_of_random_models_are_decided_as_enumeration_decides_them() {
                     killed += 1;
                     assert_eq!(trace.len(), witness.trace.len(), "seed {seed}, {}", mutant.id);
                 }
+                // Too many cases in one step: said, and rare.
+                (_, Answer::Unknown(_)) => open += 1,
                 (found, answer) => panic!("seed {seed}, {}: {found:?} but {answer:?}", mutant.id),
             }
         }
     }
     assert!(killed > n_models() && equivalent > n_models(), "{killed} {equivalent}");
+    assert!(open * 500 <= killed + equivalent, "{open} left open");
 }
 
 #[test]

@@ -86,14 +86,15 @@ impl<'m> Runner<'m> {
         let mut states = concrete_start(cx, self.imp);
         for (at, belief) in walk.beliefs.iter().enumerate() {
             let label = walk.labels.get(at);
-            let alike = states == *belief && !self.is_touched(&states);
+            // Where the specification may be in several states, one may ignore what another takes.
+            let alike = belief.len() == 1 && states == *belief && !self.is_touched(&states);
             let looks = !matches!(label, Some(Label::Input(..)));
             if looks && !alike && self.is_unsafe(cx, &states, belief) {
                 return true;
             }
             let Some(label) = label else { return false };
             states = match alike {
-                // Restricted completion: as long as nothing is touched, the mutant is the specification.
+                // As long as nothing is touched, the mutant is the specification.
                 true => walk.beliefs[at + 1].clone(),
                 false => concrete_after(cx, self.imp, &states, label),
             };
