@@ -328,7 +328,8 @@ fn machines_that_do_not_fit_are_refused_with_the_reason() {
         3,
         &["bound"],
     );
-    check(&["fsm", "examples/adder.iox", "--suite", "w"], 3, &[".dot"]);
+    check(&["fsm", "examples/adder.iox", "--suite", "w"], 3, &["finished", "self loops"]);
+    check(&["fsm", "examples/brp/spec.iox", "--suite", "w"], 3, &["spec.iox"]);
     let (_folder, path) = file("m.dot", b"digraph { a -> b [label=\"nolabel\"] }");
     check(&["fsm", &path, "--suite", "w"], 3, &["m.dot"]);
 }

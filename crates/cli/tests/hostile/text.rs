@@ -16,7 +16,7 @@ fn child(script: &str) -> String {
 #[test]
 fn a_child_that_behaves_passes_and_one_that_does_not_fails() {
     check(&child("while read x; do echo PONG; done"), 0, &["passed"]);
-    check(&child("while read x; do echo PONG; echo PONG; done"), FAIL, &["observed  !pong"]);
+    check(&child("while read x; do echo PONG; echo PONG; done"), FAIL, &["!pong ──│ got"]);
 }
 
 #[test]
@@ -24,8 +24,8 @@ fn a_child_that_misbehaves() {
     check(&child(r"read x; printf '\377\376\n'; sleep 60"), TROUBLE, &["not UTF-8"]);
     check(&child("read x; echo TEA; sleep 60"), TROUBLE, &["no pattern matches; it wrote: TEA"]);
     check(&child("read x; printf PO; sleep 60"), TROUBLE, &["half a message; it wrote: PO"]);
-    check(&child("yes PONG"), FAIL, &["observed  !pong"]);
-    check(&child("read x; sleep 60"), FAIL, &["observed  δ"]);
+    check(&child("yes PONG"), FAIL, &["!pong ──│ got"]);
+    check(&child("read x; sleep 60"), FAIL, &["·│ got"]);
     check(&child("read x; echo 'no tea' >&2; exit 3"), TROUBLE, &["exit status: 3", "no tea"]);
     check(&child(&format!("head -c {HUGE} /dev/zero")), TROUBLE, &["too long"]);
 }
@@ -51,9 +51,9 @@ fn a_socket_that_misbehaves() {
     };
     check(&tcp(true, writes(b"\xff\xfe\n")), TROUBLE, &["not UTF-8"]);
     check(&tcp(true, writes(b"PO")), TROUBLE, &["half a message"]);
-    check(&tcp(true, |mut stream| pour(&mut stream, b"PONG\n", HUGE)), FAIL, &["observed  !pong"]);
+    check(&tcp(true, |mut stream| pour(&mut stream, b"PONG\n", HUGE)), FAIL, &["!pong ──│ got"]);
     check(&tcp(true, |mut stream| pour(&mut stream, b"x", HUGE)), TROUBLE, &["too long"]);
-    check(&tcp(true, |_| hang()), FAIL, &["observed  δ"]);
+    check(&tcp(true, |_| hang()), FAIL, &["·│ got"]);
     check(&tcp(true, drop), TROUBLE, &["closed the connection"]);
     let silent = serving(|_| hang());
     let reset = format!("{SPEECH}address = \"{silent}\"\nreset = \"RESET\\n\"");
@@ -64,9 +64,9 @@ fn a_socket_that_misbehaves() {
 #[test]
 fn a_slow_child_passes_where_it_has_the_time() {
     let slow = child("while read x; do sleep 0.4; echo PONG; done");
-    check(&slow, FAIL, &["observed  δ"]);
+    check(&slow, FAIL, &["·│ got"]);
     let times = |line: &str| slow.replace("quiescence_ms = 100", &format!("quiescence = {{ {line} }}"));
     check(&times("default = 100, in.busy = 20000"), 0, &["passed"]);
     check(&times("default = 100, after.ping = 20000"), 0, &["passed"]);
-    check(&times("default = 100, in.idle = 20000"), FAIL, &["observed  δ"]);
+    check(&times("default = 100, in.idle = 20000"), FAIL, &["·│ got"]);
 }

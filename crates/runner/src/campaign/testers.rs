@@ -92,14 +92,16 @@ fn where_the_system_goes_another_way_another_purpose_takes_over() {
         goals.iter().map(|goal| of_goal(&mut cx, goal, LIMITS).unwrap()).collect()
     };
     let set = PurposeSet::of(&spec.sts, found);
-    for seed in 0..10 {
+    let (mut missed, mut inconclusive) = (0, 0);
+    for seed in 0..20 {
         let mut cover = Cover::new(&set, Rounds::Bounded(1), Order::LongestFirst);
         let (_, outcome) = tested(&spec, &spec, &mut cover, &many(100, seed));
-        // Every run serves one of the drinks, and somebody wants it, until only one drink is wanted.
-        assert!(outcome.counts.passed >= 2 || outcome.counts.inconclusive == 3, "{:?}", outcome.counts);
-        let first_try = cover.tally().iter().map(|tally| tally.runs).sum::<usize>();
-        assert!(first_try >= 2);
+        assert_eq!((outcome.counts.failed, outcome.counts.errors), (0, 0));
+        missed += cover.tally().iter().map(|tally| tally.missed as u64).sum::<u64>();
+        inconclusive += outcome.counts.inconclusive;
     }
+    // Coffee was wanted and tea came: the run went on for who wants tea, and passed.
+    assert!(missed > inconclusive + 3, "{missed} missed, {inconclusive} runs inconclusive");
 }
 
 const TESTS: &str = "
