@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use serde_json::Value as Json;
 
@@ -76,6 +77,33 @@ fn an_interrupted_analysis_goes_on_where_it_was() {
     let scored = ioxide(&["score", "examples/brp/spec.iox", &suite, "--sample", "60", "--json"]);
     let told = json(&scored);
     assert_eq!(told["killed"], told["killable"], "the suite kills what it was made to kill");
+}
+
+/// The process is killed once some mutants are decided; what it wrote is used.
+#[test]
+fn a_killed_analysis_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    let record = path("kill.jsonl");
+    let base = ["kill", "examples/brp/spec.iox", "--json", "--sample", "300"];
+    let with_record = [&base[..], &["--record", &record]].concat();
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ioxide"))
+        .args(&with_record)
+        .current_dir(root)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("ioxide starts");
+    let lines = || fs::read_to_string(&record).map_or(0, |text| text.lines().count());
+    while lines() < 20 && child.try_wait().expect("a child").is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().expect("it can be killed");
+    child.wait().expect("it ends");
+    let before = lines();
+    assert!(before >= 20, "{before} decisions were written");
+    assert_eq!(ioxide(&with_record).stdout, ioxide(&base).stdout);
 }
 
 #[test]
