@@ -29,7 +29,7 @@ pub use crate::explore::{
 pub use crate::graph::{Edge, ExecGraph, NodeId};
 pub use crate::lint::{Lint, lint};
 pub use crate::live::LiveVars;
-pub use crate::merge::Revisit;
+pub use crate::merge::{Revisit, relevant};
 pub use crate::outputs::{Offer, offers, symbolic_offers};
 pub use crate::quiescence::{Quiescence, can_react, is_quiescent, quiescence};
 pub use crate::state::{Path, Store, SymState};

@@ -157,8 +157,10 @@ impl Seen {
     }
 }
 
-/// The facts connected to `terms` through shared variables.
-fn relevant(cx: &Ctx<'_>, terms: &[Term], facts: &[Term]) -> Vec<Term> {
+/// The facts connected to `terms` through shared variables; where all facts together can hold, the others
+/// say nothing about `terms`.
+#[must_use]
+pub fn relevant(cx: &Ctx<'_>, terms: &[Term], facts: &[Term]) -> Vec<Term> {
     let mut reached: FxHashSet<VarId> = cx.pool.free_vars_of(terms).into_iter().collect();
     let mut rest: Vec<(Term, Vec<VarId>)> =
         facts.iter().map(|&fact| (fact, cx.pool.free_vars(fact))).collect();

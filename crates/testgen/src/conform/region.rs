@@ -11,7 +11,7 @@
 //!
 //! *Promises* that a state is only dropped if a remembered one stands for all of it.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::{LocId, Sts};
@@ -19,7 +19,7 @@ use ioxide_model::term::{Node, Substitution, Term, VarId};
 use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::Decision;
-use ioxide_symex::Ctx;
+use ioxide_symex::{Ctx, relevant};
 
 use super::branch::{Case, assume};
 use super::product::Pair;
@@ -148,7 +148,7 @@ pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut Names, pair: Pair) -> Pair
         return Pair { path: Vec::new(), fresh: 0, ..pair };
     }
     let sorts = names.sorts(&pair);
-    let facts = connected(cx, &stored, &pair.path);
+    let facts = relevant(cx, &stored, &pair.path);
     match renamed(cx, names, &stored, &sorts, &facts)
         .or_else(|| projected(cx, names, &stored, &sorts, &facts))
     {
@@ -300,26 +300,6 @@ fn sorted(cx: &Ctx<'_>, mut pair: Pair) -> Pair {
         members.dedup();
     }
     pair
-}
-
-/// The facts connected to `terms` through shared variables; the path can hold, so the others say nothing.
-fn connected(cx: &Ctx<'_>, terms: &[Term], facts: &[Term]) -> Vec<Term> {
-    let mut reached: FxHashSet<VarId> = cx.pool.free_vars_of(terms).into_iter().collect();
-    let mut rest: Vec<(Term, Vec<VarId>)> =
-        facts.iter().map(|&fact| (fact, cx.pool.free_vars(fact))).collect();
-    let mut kept = Vec::new();
-    loop {
-        let (now, later): (Vec<_>, Vec<_>) =
-            rest.into_iter().partition(|(_, vars)| vars.iter().any(|var| reached.contains(var)));
-        if now.is_empty() {
-            return kept;
-        }
-        for (fact, vars) in now {
-            reached.extend(vars);
-            kept.push(fact);
-        }
-        rest = later;
-    }
 }
 
 /// A cheap necessary condition for [`covers`]: a constant covers only itself.
