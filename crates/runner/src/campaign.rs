@@ -9,25 +9,23 @@
 //! many nights the runs go on. Stopping by request ends after the current step, with
 //! everything told.
 
+mod tell;
+
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use ioxide_model::sts::{GateId, Sts, SwitchId};
+use ioxide_model::sts::Sts;
 use ioxide_model::trace::Trace;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::replay::{Replay, Unmentioned, plan_of};
 
-use crate::clock::latency::{Histogram, Latencies};
+use crate::clock::latency::Latencies;
 use crate::coverage::Coverage;
-use crate::event::{
-    CampaignFinished, CampaignStarted, EventKind, FailureKind, LabelTold, LatencyTold, Outcome, Replayed,
-    ShrunkTold,
-};
+use crate::event::{EventKind, Outcome, Replayed};
 use crate::reporter::Teller;
 use crate::run::{Bench, End, Finished, RunConfig, RunId, run};
 use crate::shrink::{ShrinkConfig, Shrunk, reproduced, shrink};
@@ -224,7 +222,7 @@ impl<'c, 'r> Campaign<'c, 'r> {
         jobs: u64,
         teller: &'c Teller<'r>,
     ) -> io::Result<Self> {
-        teller.tell(EventKind::CampaignStarted(started(sts, config, jobs)))?;
+        teller.tell(EventKind::CampaignStarted(tell::started(sts, config, jobs)))?;
         let found = CampaignOutcome {
             counts: Counts::default(),
             interrupted: false,
@@ -342,7 +340,7 @@ impl<'c, 'r> Campaign<'c, 'r> {
     pub fn finish(self, sts: &Sts) -> io::Result<CampaignOutcome> {
         let mut found = self.progress.into_inner().unwrap_or_else(PoisonError::into_inner).found;
         found.failures.sort_by_key(|failure| failure.id.run);
-        self.teller.tell(EventKind::CampaignFinished(finished(sts, &found)))?;
+        self.teller.tell(EventKind::CampaignFinished(tell::finished(sts, &found)))?;
         Ok(found)
     }
 
@@ -370,68 +368,9 @@ fn examine(
         _ => None,
     };
     if let Some(shrunk) = &shrunk {
-        teller.tell(EventKind::Shrunk(told(bench, id, finished, shrunk)))?;
+        teller.tell(EventKind::Shrunk(tell::shrunk(bench, id, finished, shrunk)))?;
     }
     Ok((again, shrunk))
-}
-
-fn started(sts: &Sts, config: &CampaignConfig, jobs: u64) -> CampaignStarted {
-    CampaignStarted {
-        model: sts.name.to_string(),
-        file: config.file.clone(),
-        set: config.set.clone(),
-        switches: sts.switches.iter().map(|switch| switch.label.to_string()).collect(),
-        tester: config.tester.clone(),
-        sut: config.sut.clone(),
-        seed: config.seed,
-        runs: config.runs.saturating_add(config.regressions.len() as u64),
-        jobs,
-        patience_ms: u64::try_from(config.run.patience.default_time().as_millis()).unwrap_or(u64::MAX),
-    }
-}
-
-fn told(bench: &Bench<'_, '_>, id: RunId, finished: &Finished, shrunk: &Shrunk) -> ShrunkTold {
-    let label = |label| LabelTold::new(bench.cx.pool, bench.cx.sts, label);
-    ShrunkTold {
-        run: id.run,
-        trace: shrunk.trace.labels.iter().map(label).collect(),
-        from: finished.trace.len(),
-        attempts: shrunk.attempts,
-        minimal: shrunk.minimal,
-        reproduced: shrunk.reproduced,
-        of: shrunk.of,
-    }
-}
-
-fn finished(sts: &Sts, found: &CampaignOutcome) -> CampaignFinished {
-    let name = |id: SwitchId| sts.switches[id].label.to_string();
-    let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    let latency = |(gate, histogram): (GateId, &Histogram)| LatencyTold {
-        label: sts.gates[gate].name.to_string(),
-        n: histogram.total(),
-        p50_us: histogram.quantile(1, 2).map_or(0, micros),
-        p99_us: histogram.quantile(99, 100).map_or(0, micros),
-        max_us: micros(histogram.longest()),
-    };
-    let kind = |failure: &Failure| FailureKind {
-        signature: failure.signature.clone(),
-        first: failure.id.run,
-        runs: failure.runs,
-    };
-    CampaignFinished {
-        runs: found.counts.total(),
-        passed: found.counts.passed,
-        inconclusive: found.counts.inconclusive,
-        failed: found.counts.failed,
-        errors: found.counts.errors,
-        interrupted: found.interrupted,
-        covered: found.coverage.covered().map(name).collect(),
-        never: found.coverage.never().map(name).collect(),
-        failures: found.failures.iter().map(kind).collect(),
-        latencies: found.latencies.gates().map(latency).collect(),
-        suggested_patience_ms: found.latencies.suggestion().map(milliseconds),
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,70 @@
+//! What a campaign tells of itself.
+
+use std::time::Duration;
+
+use ioxide_model::sts::{GateId, Sts, SwitchId};
+
+use super::{CampaignConfig, CampaignOutcome, Failure};
+use crate::clock::latency::Histogram;
+use crate::event::{CampaignFinished, CampaignStarted, FailureKind, LabelTold, LatencyTold, ShrunkTold};
+use crate::run::{Bench, Finished, RunId};
+use crate::shrink::Shrunk;
+
+pub(super) fn started(sts: &Sts, config: &CampaignConfig, jobs: u64) -> CampaignStarted {
+    CampaignStarted {
+        model: sts.name.to_string(),
+        file: config.file.clone(),
+        set: config.set.clone(),
+        switches: sts.switches.iter().map(|switch| switch.label.to_string()).collect(),
+        tester: config.tester.clone(),
+        sut: config.sut.clone(),
+        seed: config.seed,
+        runs: config.runs.saturating_add(config.regressions.len() as u64),
+        jobs,
+        patience_ms: u64::try_from(config.run.patience.default_time().as_millis()).unwrap_or(u64::MAX),
+    }
+}
+
+pub(super) fn shrunk(bench: &Bench<'_, '_>, id: RunId, finished: &Finished, shrunk: &Shrunk) -> ShrunkTold {
+    let label = |label| LabelTold::new(bench.cx.pool, bench.cx.sts, label);
+    ShrunkTold {
+        run: id.run,
+        trace: shrunk.trace.labels.iter().map(label).collect(),
+        from: finished.trace.len(),
+        attempts: shrunk.attempts,
+        minimal: shrunk.minimal,
+        reproduced: shrunk.reproduced,
+        of: shrunk.of,
+    }
+}
+
+pub(super) fn finished(sts: &Sts, found: &CampaignOutcome) -> CampaignFinished {
+    let name = |id: SwitchId| sts.switches[id].label.to_string();
+    let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let latency = |(gate, histogram): (GateId, &Histogram)| LatencyTold {
+        label: sts.gates[gate].name.to_string(),
+        n: histogram.total(),
+        p50_us: histogram.quantile(1, 2).map_or(0, micros),
+        p99_us: histogram.quantile(99, 100).map_or(0, micros),
+        max_us: micros(histogram.longest()),
+    };
+    let kind = |failure: &Failure| FailureKind {
+        signature: failure.signature.clone(),
+        first: failure.id.run,
+        runs: failure.runs,
+    };
+    CampaignFinished {
+        runs: found.counts.total(),
+        passed: found.counts.passed,
+        inconclusive: found.counts.inconclusive,
+        failed: found.counts.failed,
+        errors: found.counts.errors,
+        interrupted: found.interrupted,
+        covered: found.coverage.covered().map(name).collect(),
+        never: found.coverage.never().map(name).collect(),
+        failures: found.failures.iter().map(kind).collect(),
+        latencies: found.latencies.gates().map(latency).collect(),
+        suggested_patience_ms: found.latencies.suggestion().map(milliseconds),
+    }
+}
