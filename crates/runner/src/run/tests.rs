@@ -60,7 +60,7 @@ fn purposes_never_fail_a_system_that_conforms() {
     for seed in 0..150 {
         let recipe = Recipe::random(seed);
         let spec = model(&recipe.text());
-        let (mut tester, spec) = cover(&spec, Rounds::Bounded(3));
+        let (mut tester, spec) = cover(&spec, Rounds::Bounded(4));
         for sut in [recipe.clone(), recipe.mutated(seed)] {
             let sut = model(&sut.text());
             let is_right = conforms(&sut, &spec);
@@ -76,11 +76,11 @@ fn purposes_never_fail_a_system_that_conforms() {
             found += outcome.failures.len();
             passed += outcome.counts.passed;
             missed += outcome.counts.inconclusive;
-            tester = cover(&spec, Rounds::Bounded(3)).0;
+            tester = cover(&spec, Rounds::Bounded(4)).0;
         }
     }
     assert!(conforming > 150 && passed > 500 && missed > 50, "{conforming} {passed} {missed}");
-    assert!(5 * found > 2 * wrong, "purposes find {found} of {wrong} wrong systems");
+    assert!(2 * found > wrong, "purposes find {found} of {wrong} wrong systems");
 }
 
 /// Runs of the campaign below unless `IOXIDE_RUNS` says otherwise.
