@@ -3,6 +3,7 @@
 mod bench;
 mod case;
 mod fsm;
+mod init;
 mod live;
 mod model;
 mod mutation;
@@ -13,6 +14,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
 pub use self::bench::{Bench, BenchName};
 pub use self::case::{Case, CaseFormat, CasePruning};
 pub use self::fsm::{Fsm, FsmVariant, Missing};
+pub use self::init::{Init, Stub};
 pub use self::live::{
     Adapter, AdapterCheck, AdapterCommand, Demo, Judge, Purposes, Replay, Shrink, Sut, Test,
 };
@@ -42,6 +44,8 @@ pub struct Args {
 pub enum Command {
     /// Tests a correct system and a faulty one that ship with ioxide.
     Demo(Demo),
+    /// Begins a project: model, adapter, project file, workflow.
+    Init(Init),
     /// Checks models and says what is wrong with them.
     Check(Check),
     /// Lays out models canonically.

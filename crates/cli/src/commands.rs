@@ -9,6 +9,7 @@ mod demo;
 mod explain;
 mod fmt;
 mod fsm;
+mod init;
 mod judge;
 mod kill;
 pub mod mutate;
@@ -28,6 +29,7 @@ use crate::exit::{ExitStatus, Stop};
 pub fn run(args: Args) -> Result<ExitStatus, Stop> {
     match args.command {
         Command::Demo(args) => demo::run(&args),
+        Command::Init(args) => init::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Fmt(args) => fmt::run(&args),
         Command::Explain(args) => explain::run(&args),

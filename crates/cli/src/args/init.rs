@@ -1,0 +1,29 @@
+//! The command that begins a project: `init`.
+
+use clap::{Args as ClapArgs, ValueEnum};
+
+/// Arguments of `init`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  ioxide init login && cd login && ioxide test login.iox --sut login\n  \
+    ioxide init --adapter rust login\n\n\
+    No file is overwritten: if one is there already, nothing is written and the exit code is 2.")]
+pub struct Init {
+    /// Where the project begins; made if it is not there.
+    #[arg(default_value = ".")]
+    pub dir: String,
+    /// In what the connection to the system is written.
+    #[arg(long, value_enum, default_value_t)]
+    pub adapter: Stub,
+}
+
+/// In what the first adapter is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Stub {
+    /// Python 3, its standard library only.
+    #[default]
+    Python,
+    /// Rust, its standard library only.
+    Rust,
+    /// No adapter: models are played in the place of the system.
+    None,
+}

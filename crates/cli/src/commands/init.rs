@@ -1,0 +1,161 @@
+//! `ioxide init`: a project that works, to be changed step by step into one's own.
+//!
+//! A model of a login, a small system behind an adapter (or played models), the project file and a
+//! workflow for continuous integration. The first test passes; the system named `buggy` has a planted bug
+//! and fails.
+//!
+//! *Promises.* No file is overwritten: either all files are new, or none is written.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::args::{Init, Stub};
+use crate::exit::{ExitStatus, Stop};
+
+/// A file of a new project.
+struct Template {
+    /// Where it goes.
+    path: &'static str,
+    /// What it is, in a few words.
+    about: &'static str,
+    /// What is in it; `@REPOSITORY@` stands for where ioxide comes from.
+    text: &'static str,
+}
+
+const MODEL: Template = Template {
+    path: "login.iox",
+    about: "the model: a login that locks after three wrong PINs",
+    text: include_str!("../../templates/login.iox"),
+};
+
+const WORKFLOW: Template = Template {
+    path: ".github/workflows/ioxide.yml",
+    about: "tests on every push",
+    text: include_str!("../../templates/ci.yml"),
+};
+
+const PYTHON: &[Template] = &[
+    Template {
+        path: "adapter.py",
+        about: "a small login, and its connection to ioxide",
+        text: include_str!("../../templates/python/adapter.py"),
+    },
+    Template {
+        path: "ioxide.toml",
+        about: "the systems by name: `login`, and `buggy` with a planted bug",
+        text: include_str!("../../templates/python/ioxide.toml"),
+    },
+];
+
+const RUST: &[Template] = &[
+    Template {
+        path: "adapter/Cargo.toml",
+        about: "a package without dependencies",
+        text: include_str!("../../templates/rust/Cargo.toml.in"),
+    },
+    Template {
+        path: "adapter/src/main.rs",
+        about: "a small login, and its connection to ioxide",
+        text: include_str!("../../templates/rust/main.rs"),
+    },
+    Template {
+        path: "adapter/.gitignore",
+        about: "what is built is not kept",
+        text: include_str!("../../templates/rust/gitignore"),
+    },
+    Template {
+        path: "ioxide.toml",
+        about: "the systems by name: `login`, and `buggy` with a planted bug",
+        text: include_str!("../../templates/rust/ioxide.toml"),
+    },
+];
+
+const NONE: &[Template] = &[
+    Template {
+        path: "buggy.iox",
+        about: "a login with a planted bug",
+        text: include_str!("../../templates/none/buggy.iox"),
+    },
+    Template {
+        path: "ioxide.toml",
+        about: "the systems by name: `login` and `buggy`, both played",
+        text: include_str!("../../templates/none/ioxide.toml"),
+    },
+];
+
+/// Writes the files and says what to do next.
+pub fn run(args: &Init) -> Result<ExitStatus, Stop> {
+    let folder = Path::new(&args.dir);
+    let files = files(args.adapter);
+    refuse_to_overwrite(folder, &files)?;
+    for file in &files {
+        write(folder, file)?;
+    }
+    tell(args, &files, &mut io::stdout().lock())?;
+    Ok(ExitStatus::Success)
+}
+
+/// All files of a project with this adapter.
+fn files(adapter: Stub) -> Vec<&'static Template> {
+    let rest = match adapter {
+        Stub::Python => PYTHON,
+        Stub::Rust => RUST,
+        Stub::None => NONE,
+    };
+    [&MODEL].into_iter().chain(rest).chain([&WORKFLOW]).collect()
+}
+
+/// An error that names the files that are there already.
+fn refuse_to_overwrite(folder: &Path, files: &[&Template]) -> Result<(), Stop> {
+    let there: Vec<String> = files
+        .iter()
+        .map(|file| folder.join(file.path))
+        .filter(|path| path.symlink_metadata().is_ok())
+        .map(|path| format!("`{}`", path.display()))
+        .collect();
+    if there.is_empty() {
+        return Ok(());
+    }
+    let verb = if there.len() == 1 { "is" } else { "are" };
+    Err(Stop::usage(format!("{} {verb} there already; nothing was written", there.join(", ")))
+        .help("name another directory, as in `ioxide init my-tests`"))
+}
+
+fn write(folder: &Path, file: &Template) -> Result<(), Stop> {
+    let path = folder.join(file.path);
+    let cannot = |path: &Path, error: &io::Error| {
+        Stop::usage(format!("cannot write `{}`: {error}", path.display()))
+            .help("name a directory that you may write to")
+    };
+    let parent: PathBuf = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    fs::create_dir_all(&parent).map_err(|error| cannot(&parent, &error))?;
+    let text = file.text.replace("@REPOSITORY@", env!("CARGO_PKG_REPOSITORY"));
+    // `create_new` refuses a file that came to be since the look above.
+    let written = File::create_new(&path).and_then(|mut out| out.write_all(text.as_bytes()));
+    written.map_err(|error| cannot(&path, &error))
+}
+
+fn tell(args: &Init, files: &[&Template], out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "written to `{}`:", args.dir)?;
+    let width = files.iter().map(|file| file.path.len()).max().unwrap_or(0);
+    for file in files {
+        writeln!(out, "  {:width$}  {}", file.path, file.about)?;
+    }
+    writeln!(out, "next:")?;
+    if args.dir != "." {
+        writeln!(out, "  cd {}", args.dir)?;
+    }
+    let (place, thing) = match args.adapter {
+        Stub::Python => ("`adapter.py`", "the class `Login`"),
+        Stub::Rust => ("`adapter/src/main.rs`", "the struct `Login`"),
+        Stub::None => ("`ioxide.toml`", "the played model"),
+    };
+    writeln!(out, "  ioxide step login.iox                through the model by hand")?;
+    writeln!(out, "  ioxide test login.iox --sut login    passes")?;
+    writeln!(out, "  ioxide test login.iox --sut buggy    finds the planted bug")?;
+    writeln!(
+        out,
+        "then make the model one of your system, and put the system in the place of {thing} in {place}"
+    )
+}
