@@ -14,6 +14,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("ioxide-runner", &["ioxide-model", "ioxide-smt", "ioxide-symex", "ioxide-testgen"]),
     ("ioxide-report", &["ioxide-model", "ioxide-testgen", "ioxide-runner"]),
     (
+        "ioxide-explorer",
+        &["ioxide-model", "ioxide-smt", "ioxide-symex", "ioxide-runner", "ioxide-report"],
+    ),
+    (
         "ioxide",
         &[
             "ioxide-model",
@@ -24,6 +28,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "ioxide-testgen",
             "ioxide-runner",
             "ioxide-report",
+            "ioxide-explorer",
         ],
     ),
 ];
@@ -46,6 +51,7 @@ const EFFECTS: &[&str] = &[
 const RIM: &[&str] = &[
     "crates/cli/",
     "crates/runner/",
+    "crates/explorer/",
     "crates/smt/src/z3",
     "crates/smt/src/smtlib/process",
     "crates/smt/src/layers/count.rs",

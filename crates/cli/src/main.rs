@@ -5,7 +5,6 @@ mod commands;
 mod exit;
 mod load;
 mod machine;
-mod message;
 mod progress;
 mod project;
 mod record;

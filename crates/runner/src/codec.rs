@@ -19,6 +19,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 pub mod text;
+pub mod typed;
 
 use ioxide_model::number::{Int, Rational};
 use ioxide_model::sort::{Ctor, DataField, DataId, DataKind, Sort};

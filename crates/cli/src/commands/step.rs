@@ -10,12 +10,13 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::Model;
+use ioxide_runner::codec::typed;
 use ioxide_symex::{After, Belief, Ctx, Observed};
 
 use self::view::Choice;
 use crate::args::Step;
 use crate::exit::{ExitStatus, Stop};
-use crate::{load, message, solver};
+use crate::{load, solver};
 
 const HELP: &str = "\
 what you can do:
@@ -144,7 +145,7 @@ impl<'m> Session<'m> {
         if let Some(time) = line.strip_prefix("wait ") {
             return duration(time.trim()).map(Label::Delay);
         }
-        let typed = message::read(self.cx.pool, self.cx.sts, line)?;
+        let typed = typed::read(self.cx.pool, self.cx.sts, line)?;
         if let Some(label) = typed.label(self.cx.sts) {
             return Ok(label);
         }

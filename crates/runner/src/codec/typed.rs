@@ -11,21 +11,29 @@ use ioxide_model::sts::{GateId, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::{DataValue, Value};
 
+use super::MAX_DIGITS;
+
 /// A gate, and a value for each field that was written.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Typed {
+    /// The gate.
     pub gate: GateId,
+    /// One for each field, in order.
     pub values: Vec<Option<Value>>,
 }
 
 impl Typed {
     /// The label, if every field has a value.
+    #[must_use]
     pub fn label(&self, sts: &Sts) -> Option<Label> {
         Label::message(sts, self.gate, self.values.iter().cloned().collect::<Option<_>>()?)
     }
 }
 
 /// Reads a message; `?` and `!` in front are allowed.
+///
+/// # Errors
+/// What is wrong with it, for people.
 pub fn read(pool: &TermPool, sts: &Sts, text: &str) -> Result<Typed, String> {
     let text = text.trim().trim_start_matches(['?', '!']);
     let (name, rest) = text.split_at(text.find('(').unwrap_or(text.len()));
@@ -92,9 +100,9 @@ fn value_of(pool: &TermPool, sort: Sort, text: &str) -> Result<Value, String> {
     let wrong = || format!("`{text}` is not a value of type {}", pool.show_sort(sort));
     let value = match sort {
         Sort::Bool => Value::Bool(text.parse().map_err(|_| wrong())?),
-        Sort::Int | Sort::Range { .. } => Value::Int(text.parse().map_err(|_| wrong())?),
-        Sort::Real => Value::Real(text.parse().map_err(|_| wrong())?),
-        Sort::Str => Value::Str(serde_json::from_str::<String>(text).map_err(|_| wrong())?.into()),
+        Sort::Int | Sort::Range { .. } => Value::Int(short(text)?.parse().map_err(|_| wrong())?),
+        Sort::Real => Value::Real(short(text)?.parse().map_err(|_| wrong())?),
+        Sort::Str => Value::str(&unquoted(text).ok_or_else(wrong)?),
         Sort::Data(data) => {
             let info = pool.data(data);
             let head = text.split('(').next().unwrap_or(text).trim();
@@ -104,6 +112,55 @@ fn value_of(pool: &TermPool, sort: Sort, text: &str) -> Result<Value, String> {
         }
     };
     if pool.has_sort(&value, sort) { Ok(value) } else { Err(wrong()) }
+}
+
+/// Text of a number that is read in reasonable time.
+fn short(text: &str) -> Result<&str, String> {
+    match text.len() <= MAX_DIGITS {
+        true => Ok(text),
+        false => Err(format!("a number of {} digits is too long", text.len())),
+    }
+}
+
+/// A string in quotes, its escapes replaced: those of models (`\n`, `\u{1b}`) and of JSON (`\u001b`).
+fn unquoted(text: &str) -> Option<String> {
+    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
+    let mut out = String::with_capacity(inner.len());
+    let mut rest = inner.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '"' => return None,
+            '\\' => match rest.next()? {
+                'n' => out.push('\n'),
+                'r' => out.push('\r'),
+                't' => out.push('\t'),
+                'b' => out.push('\u{8}'),
+                'f' => out.push('\u{c}'),
+                'u' => out.push(code_point(&mut rest)?),
+                other @ ('"' | '\\' | '/') => out.push(other),
+                _ => return None,
+            },
+            c => out.push(c),
+        }
+    }
+    Some(out)
+}
+
+/// The character after `\u`: `{1b}`, or four digits.
+fn code_point(rest: &mut std::str::Chars<'_>) -> Option<char> {
+    let digits = match rest.as_str().strip_prefix('{') {
+        Some(braced) => {
+            let digits = braced.split_once('}')?.0;
+            rest.nth(digits.chars().count() + 1)?;
+            digits
+        }
+        None => {
+            let digits = rest.as_str().get(..4)?;
+            rest.nth(3)?;
+            digits
+        }
+    };
+    char::from_u32(u32::from_str_radix(digits, 16).ok()?)
 }
 
 fn arguments(pool: &TermPool, ctor: &Ctor, kind: DataKind, text: &str) -> Result<Arc<[Value]>, String> {

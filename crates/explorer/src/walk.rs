@@ -1,0 +1,135 @@
+//! A walk through a model by hand: the monitor, its history, and what can be done now.
+//!
+//! Whoever lets people step through a model, in a terminal or in a browser, shows a [`Walk`].
+//! The belief is the monitor's ([`After`]): after each label it holds every state the model may
+//! be in. [`choices`] says what can come next, [`read`] turns what was typed into a label, and
+//! [`symbolic`] walks along switches instead of labels.
+//!
+//! *Promises.* A forbidden label does not move the walk: the last belief stays, with the reason. Any
+//! text that is no step of the model gives a message, never a panic.
+
+pub mod choices;
+pub mod read;
+pub mod symbolic;
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::SwitchId;
+use ioxide_runner::event::Explanation;
+use ioxide_runner::explain::explanation;
+use ioxide_symex::{After, Ctx, Observed, explaining};
+
+use self::choices::Choice;
+
+/// The monitor over one model, with everything it observed.
+pub struct Walk<'m> {
+    /// The model, its pool and a solver.
+    pub cx: Ctx<'m>,
+    after: After,
+    past: Vec<Taken>,
+}
+
+/// A step that was taken.
+#[derive(Clone, Debug)]
+pub struct Taken {
+    /// What was observed.
+    pub label: Label,
+    /// The switches the model may have taken.
+    pub switches: Vec<SwitchId>,
+    /// The monitor before it.
+    before: After,
+}
+
+/// What the model says about a label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// It may come, and the belief has moved on.
+    Allowed,
+    /// The model does not mention this input: it says nothing any more.
+    Unspecified,
+    /// It must not come; the walk stays where it was.
+    Forbidden(Box<Explanation>),
+}
+
+impl<'m> Walk<'m> {
+    /// At the start of the model.
+    #[must_use]
+    pub fn new(mut cx: Ctx<'m>) -> Self {
+        let after = After::new(&mut cx);
+        Self { cx, after, past: Vec::new() }
+    }
+
+    /// The states the model may be in now.
+    #[must_use]
+    pub fn after(&self) -> &After {
+        &self.after
+    }
+
+    /// The steps taken so far.
+    #[must_use]
+    pub fn past(&self) -> &[Taken] {
+        &self.past
+    }
+
+    /// Observes `label`.
+    pub fn observe(&mut self, label: Label) -> Judged {
+        let switches = explaining(&self.cx, self.after.belief(), &label);
+        let before = self.after.clone();
+        let judged = match self.after.observe(&mut self.cx, &label) {
+            Err(forbidden) => {
+                return Judged::Forbidden(Box::new(explanation(&self.cx, &forbidden)));
+            }
+            Ok(Observed::Unspecified) => Judged::Unspecified,
+            Ok(Observed::Allowed) => Judged::Allowed,
+        };
+        self.past.push(Taken { label, switches, before });
+        judged
+    }
+
+    /// Takes the last step back and returns it; `None` at the start.
+    pub fn undo(&mut self) -> Option<Label> {
+        let taken = self.past.pop()?;
+        self.after = taken.before;
+        Some(taken.label)
+    }
+
+    /// Goes back until `n` steps remain.
+    pub fn rewind(&mut self, n: usize) {
+        if let Some(taken) = self.past.drain(n.min(self.past.len())..).next() {
+            self.after = taken.before;
+        }
+    }
+
+    /// Goes along `labels`, reusing the steps that are the same as those taken already. Returns how many
+    /// of them were taken, and what the model said about the next if it was forbidden.
+    pub fn follow(&mut self, labels: &[Label]) -> (usize, Option<Box<Explanation>>) {
+        let common = self.past.iter().zip(labels).take_while(|(taken, label)| taken.label == **label).count();
+        self.rewind(common);
+        for (position, label) in labels.iter().enumerate().skip(common) {
+            if let Judged::Forbidden(why) = self.observe(label.clone()) {
+                return (position, Some(why));
+            }
+        }
+        (labels.len(), None)
+    }
+
+    /// What can come now, inputs first.
+    pub fn choices(&mut self) -> Vec<Choice> {
+        choices::choices(&mut self.cx, self.after.belief())
+    }
+
+    /// Whether silence is allowed now.
+    pub fn may_be_silent(&mut self) -> bool {
+        self.after.accepts(&mut self.cx, &Label::Quiescence)
+    }
+
+    /// The label that `text` asks for; fields that were left out get values that fit.
+    ///
+    /// # Errors
+    /// What is wrong with it, for people.
+    pub fn label(&mut self, text: &str) -> Result<Label, String> {
+        read::label(self, text)
+    }
+}
+
+#[cfg(test)]
+mod tests;

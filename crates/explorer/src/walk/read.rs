@@ -1,0 +1,66 @@
+//! Steps of a walk as text, and back: `?coin(n: 3)`, `!tea`, `quiet`, `+1.5s`.
+//!
+//! What [`text`] writes, [`label`] reads: a path of such texts can be sent to somebody else.
+
+use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
+use ioxide_model::sts::Sts;
+use ioxide_model::term::TermPool;
+use ioxide_runner::codec::typed;
+
+use super::Walk;
+
+/// Longer steps are not read.
+const MAX_TEXT: usize = 4 << 20;
+/// Longer times are not read: an exact number of that many digits is no time anybody waits.
+const MAX_TIME: usize = 64;
+
+/// `label` as a step of a path.
+#[must_use]
+pub fn text(pool: &TermPool, sts: &Sts, label: &Label) -> String {
+    match label {
+        Label::Quiescence => "quiet".into(),
+        Label::Input(..) | Label::Output(..) | Label::Delay(_) => label.show(pool, sts),
+    }
+}
+
+/// The label that `text` asks for.
+pub(super) fn label(walk: &mut Walk<'_>, text: &str) -> Result<Label, String> {
+    let text = text.trim();
+    if text.len() > MAX_TEXT {
+        return Err(format!("a step of {} bytes is too long", text.len()));
+    }
+    if matches!(text, "quiet" | "delta" | "δ") {
+        return Ok(Label::Quiescence);
+    }
+    if let Some(time) = text.strip_prefix('+').or_else(|| text.strip_prefix("wait ")) {
+        return duration(time.trim()).map(Label::Delay);
+    }
+    let typed = typed::read(walk.cx.pool, walk.cx.sts, text)?;
+    if let Some(label) = typed.label(walk.cx.sts) {
+        return Ok(label);
+    }
+    let choices = walk.choices();
+    let mut fits = choices.iter().filter(|choice| choice.gate == typed.gate);
+    fits.find_map(|choice| choice.label(&mut walk.cx, &typed.values).ok())
+        .ok_or_else(|| "no values for the fields you left out make this possible now".to_owned())
+}
+
+/// A time as models write it (`600ms`, `1.5s`, `2min`), or a number of seconds.
+///
+/// # Errors
+/// If it is none, for people.
+pub fn duration(text: &str) -> Result<Rational, String> {
+    if text.len() > MAX_TIME {
+        return Err("this time is too long; write `1.5s` or `600ms`".into());
+    }
+    let units = [("ms", (1, 1000)), ("min", (60, 1)), ("h", (3600, 1)), ("s", (1, 1))];
+    let unit = units.iter().find_map(|(name, scale)| Some((text.strip_suffix(name)?, *scale)));
+    let (number, (numer, denom)) = unit.unwrap_or((text, (1, 1)));
+    let scale = Rational::new(numer.into(), denom.into()).unwrap_or(Rational::ONE);
+    match number.trim().parse::<Rational>() {
+        Ok(time) if !time.is_negative() => Ok(time.mul(&scale)),
+        Ok(_) => Err(format!("time does not run backwards: `{text}`")),
+        Err(_) => Err(format!("`{text}` is not a time; write `1.5s` or `600ms`")),
+    }
+}

@@ -1,0 +1,111 @@
+//! A walk along switches: one symbolic state, its store and its path condition, and a concrete trace
+//! that takes the same switches on request.
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::SwitchId;
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+use ioxide_smt::solver::{Answer, Why};
+use ioxide_symex::{Ctx, Step, SymState, step};
+
+/// Where a sequence of switches leads.
+#[derive(Clone, Debug)]
+pub struct Along {
+    /// The state at the start and after each switch taken.
+    pub states: Vec<SymState>,
+    /// The switches taken.
+    pub switches: Vec<SwitchId>,
+    /// A switch among them may be impossible: the solver did not say.
+    pub is_doubtful: bool,
+}
+
+/// Whether a switch can be taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Possible {
+    /// Some values make it possible.
+    Yes,
+    /// Nothing is known.
+    Unknown(Why),
+    /// None do: a proof.
+    No,
+}
+
+impl Along {
+    /// At the start.
+    pub fn new(cx: &mut Ctx<'_>) -> Self {
+        Self { states: vec![SymState::initial(cx)], switches: Vec::new(), is_doubtful: false }
+    }
+
+    /// The state after the last switch.
+    #[must_use]
+    pub fn state(&self) -> &SymState {
+        self.states.last().expect("there is the state at the start")
+    }
+
+    /// Takes `switch`; `false` if it cannot be taken here.
+    pub fn take(&mut self, cx: &mut Ctx<'_>, switch: SwitchId) -> bool {
+        match step(cx, self.state(), switch) {
+            Step::Refuted => return false,
+            Step::Taken(state) => self.states.push(state),
+            Step::Doubtful(state, _) => {
+                self.is_doubtful = true;
+                self.states.push(state);
+            }
+        }
+        self.switches.push(switch);
+        true
+    }
+
+    /// The switches of the location, and whether each can be taken.
+    pub fn open(&self, cx: &mut Ctx<'_>) -> Vec<(SwitchId, Possible)> {
+        let here: Vec<SwitchId> = cx.sts.switches_from(self.state().loc).map(|(id, _)| id).collect();
+        let possible = |id| match step(cx, self.state(), id) {
+            Step::Taken(_) => (id, Possible::Yes),
+            Step::Doubtful(_, why) => (id, Possible::Unknown(why)),
+            Step::Refuted => (id, Possible::No),
+        };
+        here.into_iter().map(possible).collect()
+    }
+
+    /// Labels that take these switches: the path condition solved. Internal switches are not seen.
+    ///
+    /// # Errors
+    /// If there are none, or the solver does not say; for people.
+    pub fn witness(&self, cx: &mut Ctx<'_>) -> Result<Vec<Label>, String> {
+        let valuation = match cx.check(self.state().path.facts()) {
+            Answer::Sat(valuation) => valuation,
+            Answer::Unsat => return Err("no values satisfy the path condition".into()),
+            Answer::Unknown(why) => return Err(format!("the solver does not say: {why}")),
+        };
+        let mut labels = Vec::new();
+        for (depth, &switch) in (1..).zip(&self.switches) {
+            labels.extend(delay(cx, &valuation, depth));
+            let gate = cx.sts.switches[switch].gate;
+            let fields = cx.sts.gates[gate].fields.clone();
+            let values = fields.into_iter().map(|field| value(cx, &valuation, field, depth)).collect();
+            labels.extend(Label::message(cx.sts, gate, values));
+        }
+        Ok(labels)
+    }
+}
+
+/// The value of `var` at step `depth`, a plain one if nobody cares.
+fn value(cx: &mut Ctx<'_>, valuation: &Valuation, var: ioxide_model::term::VarId, depth: u32) -> Value {
+    let var = cx.pool.indexed(var, depth);
+    match valuation.get(var) {
+        Some(value) => value.clone(),
+        None => cx.pool.default_value(cx.pool.var_info(var).sort),
+    }
+}
+
+/// The time that passes before step `depth` of a timed system, if any does.
+fn delay(cx: &mut Ctx<'_>, valuation: &Valuation, depth: u32) -> Option<Label> {
+    if !cx.sts.is_timed() {
+        return None;
+    }
+    let waits = cx.delay;
+    match value(cx, valuation, waits, depth) {
+        Value::Real(time) if !time.is_zero() && !time.is_negative() => Some(Label::Delay(time)),
+        _ => None,
+    }
+}

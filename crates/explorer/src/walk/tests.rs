@@ -1,0 +1,171 @@
+use ioxide_lang::{Options, load};
+use ioxide_model::label::Label;
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_smt::stack::{Config, stack};
+use ioxide_symex::{After, Ctx};
+use proptest::prelude::*;
+
+use super::symbolic::{Along, Possible};
+use super::{Judged, Walk, read};
+
+const MACHINE: &str = "model M { enum Cup { small, large } record P { x: int, y: real }
+    input coin(n: 1..9) input pick(cup: Cup, note: string, at: P, tip: int?)
+    output tea(cup: Cup) output change(n: int) output hello
+    var sum: int = 0 var size: Cup = small
+    state idle { a: on coin { sum = sum + n } -> paid h: emit hello -> idle }
+    state paid {
+        b: on pick when cup == small || sum > 5 { size = cup } -> made
+        c: on coin when sum < 20 { sum = sum + n } -> paid
+    }
+    state made { d: emit tea(cup: size) -> rest }
+    state rest { e: emit change(n: sum) when sum > 0 { sum = 0 } -> idle }
+}";
+
+fn model(text: &str) -> Model {
+    let mut sources = Sources::new();
+    let file = sources.add("m.iox", text);
+    let loaded = load(&sources, file, &Options::default());
+    loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+}
+
+fn walking<T>(text: &str, act: impl FnOnce(&mut Walk<'_>) -> T) -> T {
+    let mut model = model(text);
+    let mut solver = stack(&Config::default());
+    act(&mut Walk::new(Ctx::new(&mut model, &mut solver)))
+}
+
+#[test]
+fn a_path_of_choices_can_be_written_down_and_followed_again() {
+    let texts = walking(MACHINE, |walk| {
+        for _ in 0..9 {
+            let choice = walk.choices().into_iter().last().expect("something can always come");
+            let label = choice.label(&mut walk.cx, &[]).expect("an offer has values");
+            assert_eq!(walk.observe(label), Judged::Allowed);
+        }
+        let show = |taken: &super::Taken| read::text(walk.cx.pool, walk.cx.sts, &taken.label);
+        walk.past().iter().map(show).collect::<Vec<_>>()
+    });
+    walking(MACHINE, |walk| {
+        for text in &texts {
+            let label = walk.label(text).expect(text);
+            assert_eq!(&read::text(walk.cx.pool, walk.cx.sts, &label), text);
+            assert_eq!(walk.observe(label), Judged::Allowed, "{text}");
+        }
+    });
+}
+
+#[test]
+fn the_belief_is_that_of_the_monitor_and_a_common_prefix_is_kept() {
+    walking(MACHINE, |walk| {
+        let labels: Vec<Label> =
+            ["coin(n: 3)", "?coin(n: 4)"].map(|text| walk.label(text).expect("a message")).into();
+        let last = walk.label("!hello").expect("a message");
+        assert_eq!(walk.follow(&labels), (2, None));
+        let forbidden = [&labels[..1], &[last]].concat();
+        let (taken, why) = walk.follow(&forbidden);
+        assert_eq!((taken, why.expect("no hello now").observed.as_str()), (1, "!hello"));
+        assert_eq!(walk.past().len(), 1);
+        let mut after = After::new(&mut walk.cx);
+        after.observe(&mut walk.cx, &labels[0]).expect("allowed");
+        assert_eq!(walk.after().belief(), after.belief());
+        assert_eq!(walk.undo(), Some(labels[0].clone()));
+        assert_eq!(walk.undo(), None);
+        let start = After::new(&mut walk.cx);
+        assert_eq!(walk.after().belief(), start.belief());
+    });
+}
+
+#[test]
+fn fields_left_out_get_values_that_fit_and_examples_differ() {
+    walking(MACHINE, |walk| {
+        let coin = walk.label("coin").expect("values are found");
+        assert_eq!(walk.observe(coin), Judged::Allowed);
+        let pick = walk.label("pick(cup: small)").expect("values are found");
+        assert!(read::text(walk.cx.pool, walk.cx.sts, &pick).starts_with("?pick(cup: small, note: "));
+        let choice = walk.choices().into_iter().find(|choice| choice.facts.len() == 1).expect("a choice");
+        let examples = choice.examples(&mut walk.cx, 6, 1);
+        assert!(examples.len() >= 2, "{examples:?}");
+        for (i, example) in examples.iter().enumerate() {
+            assert!(!examples[..i].contains(example));
+            let mut after = walk.after().clone();
+            assert!(after.observe(&mut walk.cx, example).is_ok());
+        }
+    });
+}
+
+#[test]
+fn switches_are_followed_symbolically_and_have_a_concrete_trace() {
+    walking(MACHINE, |walk| {
+        let mut along = Along::new(&mut walk.cx);
+        for name in ["a", "c", "b", "d", "e"] {
+            let switch = walk.cx.sts.switch_named(name).expect(name);
+            assert!(along.take(&mut walk.cx, switch), "{name}");
+        }
+        assert!(along.state().path.facts().len() > 1);
+        let open = along.open(&mut walk.cx);
+        assert!(open.iter().all(|(_, possible)| *possible == Possible::Yes));
+        let unreachable = walk.cx.sts.switch_named("b").expect("b");
+        assert!(!along.take(&mut walk.cx, unreachable));
+        let witness = along.witness(&mut walk.cx).expect("the path is possible");
+        assert_eq!(walk.follow(&witness), (5, None));
+    });
+}
+
+#[test]
+fn time_is_read_as_models_write_it() {
+    let clock = "model T { input go output done clock c
+        state s { a: on go { reset c } -> t } state t { b: emit done when c <= 2s -> s } }";
+    walking(clock, |walk| {
+        for text in ["go", "+1.5s", "wait 500ms", "done"] {
+            let label = walk.label(text).expect(text);
+            assert_eq!(walk.observe(label), Judged::Allowed, "{text}");
+        }
+        assert!(walk.label("wait -1").is_err() && walk.label("+soon").is_err());
+        let mut along = Along::new(&mut walk.cx);
+        for name in ["a", "b"] {
+            let switch = walk.cx.sts.switch_named(name).expect(name);
+            assert!(along.take(&mut walk.cx, switch));
+        }
+        let witness = along.witness(&mut walk.cx).expect("possible");
+        assert_eq!(walk.follow(&witness).1, None);
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_is_a_step_or_a_message_about_it(texts in proptest::collection::vec(
+        prop_oneof![".{0,40}", "[?!]?(coin|pick|tea|change)\\(?[a-z0-9:, \"\\\\u{}()]{0,30}\\)?", "(\\+|wait )[0-9./a-z-]{0,80}"], 1..4)) {
+        walking(MACHINE, |walk| {
+            for text in &texts {
+                if let Ok(label) = walk.label(text) {
+                    let _ = walk.observe(label);
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn a_message_with_any_string_reads_back(note in any::<String>(), x in any::<i64>(), n in 1i64..1000) {
+        walking(MACHINE, |walk| {
+            let written = format!("?pick(cup: large, note: {}, at: P(x: {x}, y: {x}/{n}), tip: some({n}))",
+                serde_json::Value::from(note.clone()));
+            let label = walk.label(&written).expect("a message");
+            let text = read::text(walk.cx.pool, walk.cx.sts, &label);
+            let again = walk.label(&text).expect("reads back");
+            let Label::Input(_, values) = &label else { panic!("{label:?}") };
+            assert_eq!(values[1].as_str(), Some(note.as_str()));
+            assert_eq!(label, again);
+        });
+    }
+}
+
+#[test]
+fn a_number_of_many_digits_is_refused() {
+    walking(MACHINE, |walk| {
+        let text = format!("coin(n: {})", "9".repeat(3_000_000));
+        assert!(walk.label(&text).is_err_and(|why| why.len() < 200));
+    });
+}
