@@ -10,6 +10,7 @@
 
 pub mod choices;
 pub mod read;
+pub mod refused;
 pub mod symbolic;
 
 use ioxide_model::label::Label;
@@ -19,6 +20,7 @@ use ioxide_runner::explain::explanation;
 use ioxide_symex::{After, Ctx, Observed, explaining};
 
 use self::choices::Choice;
+use self::refused::Refused;
 
 /// The monitor over one model, with everything it observed.
 pub struct Walk<'m> {
@@ -115,6 +117,11 @@ impl<'m> Walk<'m> {
     /// What can come now, inputs first.
     pub fn choices(&mut self) -> Vec<Choice> {
         choices::choices(&mut self.cx, self.after.belief())
+    }
+
+    /// What cannot come now though a switch for it starts here, with the reason.
+    pub fn refused(&mut self) -> Vec<Refused> {
+        refused::refused(&mut self.cx, self.after.belief())
     }
 
     /// Whether silence is allowed now.

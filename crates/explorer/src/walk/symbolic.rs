@@ -56,6 +56,13 @@ impl Along {
         true
     }
 
+    /// Takes the last switch back and returns it; `None` at the start.
+    pub fn undo(&mut self) -> Option<SwitchId> {
+        let switch = self.switches.pop()?;
+        self.states.pop();
+        Some(switch)
+    }
+
     /// The switches of the location, and whether each can be taken.
     pub fn open(&self, cx: &mut Ctx<'_>) -> Vec<(SwitchId, Possible)> {
         let here: Vec<SwitchId> = cx.sts.switches_from(self.state().loc).map(|(id, _)| id).collect();

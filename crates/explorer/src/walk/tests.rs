@@ -169,3 +169,38 @@ fn a_number_of_many_digits_is_refused() {
         assert!(walk.label(&text).is_err_and(|why| why.len() < 200));
     });
 }
+
+#[test]
+fn what_cannot_come_is_told_with_the_conjunct_that_fails() {
+    walking(MACHINE, |walk| {
+        let label = walk.label("coin(n: 3)").expect("a message");
+        assert_eq!(walk.observe(label), Judged::Allowed);
+        assert_eq!(walk.refused(), [], "a coin and a small cup are possible");
+        for text in ["pick(cup: small, note: \"\", at: P(x: 0, y: 0.0), tip: none)", "tea(cup: small)"] {
+            let label = walk.label(text).expect("a message");
+            assert_eq!(walk.observe(label), Judged::Allowed);
+        }
+        assert_eq!(walk.refused(), [], "the change can come");
+    });
+    let gated = "model G { input a output b var x: int = 7 state s { a: on a when x > 9 b: emit b when x == 7 && x > 20 } }";
+    walking(gated, |walk| {
+        let told: Vec<String> = walk.refused().into_iter().map(|it| it.why).collect();
+        assert_eq!(told, ["`x > 9` does not hold with x = 7", "`x > 20` does not hold with x = 7"]);
+        assert_eq!(walk.choices(), []);
+    });
+}
+
+#[test]
+fn every_switch_of_a_known_state_is_either_offered_or_refused() {
+    walking(MACHINE, |walk| {
+        for text in ["coin(n: 9)", "coin(n: 9)", "coin(n: 9)"] {
+            let label = walk.label(text).expect("a message");
+            assert_eq!(walk.observe(label), Judged::Allowed);
+            let offered: Vec<_> = walk.choices().into_iter().map(|it| it.switch).collect();
+            let refused: Vec<_> = walk.refused().into_iter().map(|it| it.switch).collect();
+            assert!(refused.iter().all(|it| !offered.contains(it)));
+            assert_eq!(offered.len() + refused.len(), 2, "two switches start at `paid`");
+        }
+        assert_eq!(walk.refused().len(), 1, "27 is too much for another coin");
+    });
+}

@@ -1,0 +1,86 @@
+//! What cannot come next in a belief, and the part of each guard that stands against it.
+
+use ioxide_model::sts::{GateKind, SwitchId};
+use ioxide_model::term::Term;
+use ioxide_smt::solver::Decision;
+use ioxide_symex::{Belief, Ctx, SymState};
+
+use super::choices::MAX_STATES;
+
+/// A switch that starts where the model may be, and cannot be taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The switch.
+    pub switch: SwitchId,
+    /// Why not, for people.
+    pub why: String,
+}
+
+/// The visible switches of the states in `belief` that none of these states can take, each with the
+/// reason in the first of them.
+pub fn refused(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<Refused> {
+    let mut found: Vec<Refused> = Vec::new();
+    let mut possible: Vec<SwitchId> = Vec::new();
+    for state in states(cx, belief) {
+        let sts = cx.sts;
+        for (switch, _) in
+            sts.switches_from(state.loc).filter(|(_, it)| sts.kind_of(it) != GateKind::Internal)
+        {
+            match against(cx, &state, switch) {
+                None => possible.push(switch),
+                Some(why) if found.iter().all(|other| other.switch != switch) => {
+                    found.push(Refused { switch, why });
+                }
+                Some(_) => (),
+            }
+        }
+    }
+    found.retain(|it| !possible.contains(&it.switch));
+    found.sort_by_key(|it| (cx.sts.kind_of(&cx.sts.switches[it.switch]), it.switch));
+    found
+}
+
+fn states(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<SymState> {
+    match belief {
+        Belief::Concrete(states) => {
+            states.iter().take(MAX_STATES).filter_map(|state| SymState::at(cx, state)).collect()
+        }
+        Belief::Symbolic(states) => states.iter().take(MAX_STATES).cloned().collect(),
+        Belief::Unspecified => Vec::new(),
+    }
+}
+
+/// What stands against `switch` in `state`; `None` if it may be possible.
+pub fn against(cx: &mut Ctx<'_>, state: &SymState, switch: SwitchId) -> Option<String> {
+    let known = state.store.substitution(cx.sts);
+    let path = state.path.facts();
+    let impossible = |cx: &mut Ctx<'_>, term: Term| {
+        let here = cx.pool.substitute(term, &known);
+        cx.decide(&[path, &[here]].concat()) == Decision::Unsat
+    };
+    let guard = cx.sts.switches[switch].guard;
+    if !impossible(cx, guard) {
+        return None;
+    }
+    let conjuncts = cx.pool.conjuncts(guard);
+    let conjunct = conjuncts.into_iter().find(|&conjunct| impossible(cx, conjunct));
+    Some(match conjunct {
+        Some(conjunct) => told(cx, state, conjunct),
+        None => format!("no values satisfy all of `{}`", cx.pool.show(guard)),
+    })
+}
+
+/// `x > 15` does not hold with x = 7.
+fn told(cx: &Ctx<'_>, state: &SymState, conjunct: Term) -> String {
+    let free = cx.pool.free_vars(conjunct);
+    let values: Vec<String> = state
+        .store
+        .iter(cx.sts)
+        .filter(|(var, _)| free.contains(var))
+        .map(|(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term)))
+        .collect();
+    match values.is_empty() {
+        true => format!("`{}` does not hold", cx.pool.show(conjunct)),
+        false => format!("`{}` does not hold with {}", cx.pool.show(conjunct), values.join(", ")),
+    }
+}
