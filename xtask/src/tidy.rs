@@ -13,10 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("ioxide-testgen", &["ioxide-model", "ioxide-smt", "ioxide-symex", "ioxide-fsm"]),
     ("ioxide-runner", &["ioxide-model", "ioxide-smt", "ioxide-symex", "ioxide-testgen"]),
     ("ioxide-report", &["ioxide-model", "ioxide-testgen", "ioxide-runner"]),
-    (
-        "ioxide-explorer",
-        &["ioxide-model", "ioxide-smt", "ioxide-symex", "ioxide-runner", "ioxide-report"],
-    ),
+    ("ioxide-explorer", &["ioxide-model", "ioxide-smt", "ioxide-symex", "ioxide-runner", "ioxide-report"]),
     (
         "ioxide",
         &[

@@ -5,8 +5,6 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use ioxide_model::label::Label;
-use ioxide_model::sts::Model;
 use ioxide_runner::event::{Event, EventKind};
 use ioxide_runner::record::{Record, RecordError};
 
@@ -102,11 +100,4 @@ pub fn seed(record: &Record, run: u64) -> Option<u64> {
         EventKind::RunStarted(told) if told.run == run => Some(told.seed),
         _ => None,
     })
-}
-
-/// The labels of the first run of the record at `path`.
-pub fn labels(path: &str, model: &Model) -> Result<Vec<Label>, Stop> {
-    let record = read(path)?;
-    let misfit = |error| Stop::usage(format!("`{path}` does not fit the model: {error}"));
-    Ok(record.trace(model, 0).map_err(misfit)?.labels)
 }

@@ -87,14 +87,23 @@ pub enum Format {
 /// Arguments of `step`.
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Example:\n  ioxide step examples/slot-machine.iox\n\nType `help` inside to see what you can do."
+    after_help = "Examples:\n  ioxide step examples/slot-machine.iox\n  ioxide step examples/brp/spec.iox --from runs@3\n  \
+    echo 'inX(p: 3)' | ioxide step examples/adder.iox\n\n\
+    On a terminal the keys are on the screen, `?` shows them all. In a pipe, or with `--plain`, it reads one\n\
+    command per line; `help` lists them."
 )]
 pub struct Step {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Starts in the state of a recorded run after step N: `RUN@N`.
+    /// Opens a recorded run (a record, or the directory given to `test --report`) after its step N: `RUN@N`.
     #[arg(long, value_name = "RUN@N")]
     pub from: Option<String>,
+    /// Which run of the record, from 1; the first that failed if not given.
+    #[arg(long, value_name = "N", requires = "from")]
+    pub number: Option<u64>,
+    /// One line at a time, on a terminal too.
+    #[arg(long)]
+    pub plain: bool,
     #[command(flatten)]
     pub solver: SolverArgs,
 }

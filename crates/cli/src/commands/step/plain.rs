@@ -1,0 +1,125 @@
+//! The stepper a line at a time, for pipes and scripts.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use ioxide_explorer::walk::choices::Choice;
+use ioxide_explorer::walk::{Judged, Walk};
+use ioxide_model::label::Label;
+use ioxide_symex::Belief;
+
+use super::view;
+use crate::exit::{ExitStatus, Stop};
+
+const HELP: &str = "\
+what you can do:
+  3                   take choice 3, with values that fit
+  inX(p: 3)           send or observe this message; fields you leave out get values that fit
+  quiet               observe silence
+  wait 1.5            let 1.5 seconds pass (models with clocks)
+  undo                go back one step
+  trace               what was observed so far
+  show                where the model may be
+  help, quit";
+
+/// Reads commands until the end of input.
+pub fn run(walk: Walk<'_>) -> Result<ExitStatus, Stop> {
+    let mut session = Session { walk, choices: Vec::new() };
+    let prompt = io::stdin().is_terminal();
+    let mut out = io::stdout().lock();
+    session.show(&mut out)?;
+    loop {
+        if prompt {
+            write!(out, "> ")?;
+            out.flush()?;
+        }
+        let mut line = String::new();
+        if io::stdin()
+            .lock()
+            .read_line(&mut line)
+            .map_err(|error| Stop::usage(format!("cannot read: {error}")))?
+            == 0
+        {
+            return Ok(ExitStatus::Success);
+        }
+        match session.command(line.trim(), &mut out)? {
+            Next::Go => (),
+            Next::Quit => return Ok(ExitStatus::Success),
+        }
+    }
+}
+
+enum Next {
+    Go,
+    Quit,
+}
+
+/// The walk, and what can be chosen now.
+struct Session<'m> {
+    walk: Walk<'m>,
+    choices: Vec<Choice>,
+}
+
+impl Session<'_> {
+    fn command(&mut self, line: &str, out: &mut impl Write) -> Result<Next, Stop> {
+        match line {
+            "" => (),
+            "q" | "quit" | "exit" => return Ok(Next::Quit),
+            "h" | "help" | "?" => writeln!(out, "{HELP}")?,
+            "s" | "show" => self.show(out)?,
+            "t" | "trace" => self.trace(out)?,
+            "u" | "undo" => self.undo(out)?,
+            _ => match self.label(line) {
+                Ok(label) => self.observe(label, out)?,
+                Err(problem) => writeln!(out, "{problem} (`help` says what you can do)")?,
+            },
+        }
+        Ok(Next::Go)
+    }
+
+    /// The label that `line` asks for.
+    fn label(&mut self, line: &str) -> Result<Label, String> {
+        let Ok(number) = line.parse::<usize>() else { return self.walk.label(line) };
+        let choice = number.checked_sub(1).and_then(|i| self.choices.get(i));
+        let choice = choice.ok_or_else(|| format!("there is no choice {number}"))?;
+        choice.label(&mut self.walk.cx, &[])
+    }
+
+    fn observe(&mut self, label: Label, out: &mut impl Write) -> Result<(), Stop> {
+        let shown = label.show(self.walk.cx.pool, self.walk.cx.sts);
+        match self.walk.observe(label) {
+            Judged::Forbidden(why) => {
+                writeln!(out, "forbidden")?;
+                return Ok(ioxide_report::terminal::explanation(&why, out)?);
+            }
+            Judged::Unspecified => writeln!(out, "the model does not say what happens after {shown}")?,
+            Judged::Allowed => writeln!(out, "{shown}")?,
+        }
+        self.show(out)
+    }
+
+    fn undo(&mut self, out: &mut impl Write) -> Result<(), Stop> {
+        if self.walk.undo().is_none() {
+            writeln!(out, "nothing to undo")?;
+        }
+        self.show(out)
+    }
+
+    fn trace(&mut self, out: &mut impl Write) -> Result<(), Stop> {
+        for (i, taken) in self.walk.past().iter().enumerate() {
+            writeln!(out, "{:>4}  {}", i + 1, taken.label.show(self.walk.cx.pool, self.walk.cx.sts))?;
+        }
+        if self.walk.past().is_empty() {
+            writeln!(out, "nothing was observed yet")?;
+        }
+        Ok(())
+    }
+
+    fn show(&mut self, out: &mut impl Write) -> Result<(), Stop> {
+        self.choices = self.walk.choices();
+        view::belief(&self.walk.cx, self.walk.after().belief(), out)?;
+        if !matches!(self.walk.after().belief(), Belief::Unspecified) {
+            view::menu(&mut self.walk, &self.choices, out)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,94 @@
+//! The stepper as a screen of panels.
+//!
+//! [`draw`] is a function of the [`State`], [`update`] takes one key to the next state and perhaps a
+//! question for the model, which the [`Engine`] answers. Only this room touches the terminal.
+//!
+//! *Promises.* The terminal is put back as it was: at the end, on a panic, on Ctrl-C and when the program
+//! is asked to end.
+
+mod draw;
+mod editor;
+mod engine;
+mod keys;
+mod moves;
+mod scene;
+mod state;
+#[cfg(test)]
+mod tests;
+mod theme;
+mod update;
+
+use std::io;
+
+use ioxide_explorer::walk::Walk;
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::cursor::Show;
+use ratatui::crossterm::event::{self, Event};
+use ratatui::crossterm::execute;
+
+use self::draw::draw;
+use self::engine::Engine;
+use self::state::{Ask, State};
+use self::theme::Theme;
+use self::update::update;
+use super::Opened;
+use crate::exit::{ExitStatus, Stop};
+
+/// Walks on the terminal until told to quit.
+pub fn run(walk: Walk<'_>, opened: Option<Opened>) -> Result<ExitStatus, Stop> {
+    let mut engine = Engine::new(walk, opened);
+    let mut state = State::new(engine.scene());
+    // It also puts the terminal back on a panic.
+    let mut terminal = ratatui::try_init().map_err(no_terminal)?;
+    restore_when_ended();
+    let ended = serve(&mut terminal, &mut engine, &mut state);
+    ratatui::restore();
+    ended.map_err(|error| {
+        Stop::usage(format!("the terminal broke: {error}")).help("`--plain` needs no screen")
+    })
+}
+
+fn no_terminal(error: io::Error) -> Stop {
+    Stop::usage(format!("cannot use the terminal: {error}")).help("`--plain` needs no screen")
+}
+
+/// Keys in, pictures out.
+fn serve(
+    terminal: &mut DefaultTerminal,
+    engine: &mut Engine<'_>,
+    state: &mut State,
+) -> io::Result<ExitStatus> {
+    let theme = theme();
+    loop {
+        terminal.draw(|frame| draw(frame, state, theme))?;
+        // Anything but a key, such as a new size, is answered by drawing again.
+        let Event::Key(key) = event::read()? else { continue };
+        match update(state, key) {
+            None => (),
+            Some(Ask::Quit) => return Ok(ExitStatus::Success),
+            Some(Ask::Interrupt) => return Ok(ExitStatus::Interrupted),
+            Some(ask) => state.absorb(engine.answer(ask)),
+        }
+    }
+}
+
+/// Whether colours are wanted: `NO_COLOR` with any text in it says no.
+fn theme() -> Theme {
+    match std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty())
+        || std::env::var_os("TERM").is_some_and(|it| it == "dumb")
+    {
+        true => Theme::Plain,
+        false => Theme::Colour,
+    }
+}
+
+/// In raw mode Ctrl-C is a key; a signal from elsewhere still ends the program, in good order.
+fn restore_when_ended() {
+    // An error means that a handler is set already: nothing is lost.
+    let _ = ctrlc::set_handler(|| {
+        ratatui::restore();
+        // The terminal shows its cursor again when it is dropped, which does not happen here.
+        let _ = execute!(io::stdout(), Show);
+        std::process::exit(ExitStatus::Interrupted as i32);
+    });
+}

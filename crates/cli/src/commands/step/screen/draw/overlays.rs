@@ -1,0 +1,114 @@
+//! What lies on top of the panels: help, forms, proposals, prompts, witnesses.
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Paragraph, Wrap};
+
+use super::super::editor::Editor;
+use super::super::keys::HELP;
+use super::super::state::{Form, Overlay, Prompt, Proposals, Purpose, State, Tone, Witness};
+use super::super::theme::Theme;
+use super::panels::block;
+use super::window;
+
+/// Draws what lies on top, if there is something.
+pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
+    match &state.overlay {
+        Overlay::None => (),
+        Overlay::Help(top) => help(frame, *top, theme, area),
+        Overlay::Form(form) => self::form(frame, state, form, theme, area),
+        Overlay::Proposals(proposals) => self::proposals(frame, proposals, theme, area),
+        Overlay::Prompt(prompt) => self::prompt(frame, prompt, theme, area),
+        Overlay::Witness(witness) => self::witness(frame, witness, theme, area),
+    }
+}
+
+/// A place in the middle for `lines` lines, at most 76 columns wide.
+fn middle(area: Rect, lines: usize) -> Rect {
+    let height = u16::try_from(lines + 2).unwrap_or(u16::MAX).min(area.height);
+    let width = area.width.saturating_sub(4).min(76);
+    let [_, row, _] =
+        Layout::vertical([Constraint::Fill(1), Constraint::Length(height), Constraint::Fill(1)]).areas(area);
+    let [_, place, _] =
+        Layout::horizontal([Constraint::Fill(1), Constraint::Length(width), Constraint::Fill(1)]).areas(row);
+    place
+}
+
+/// Shows `lines` in the middle, from `top` on.
+fn show(frame: &mut Frame<'_>, title: &str, lines: Vec<Line<'_>>, top: usize, theme: Theme, area: Rect) {
+    let place = middle(area, lines.iter().map(|line| 1 + line.width() / 72).sum());
+    frame.render_widget(Clear, place);
+    let top = u16::try_from(top).unwrap_or(u16::MAX);
+    let text = Paragraph::new(lines).wrap(Wrap { trim: false }).scroll((top, 0));
+    frame.render_widget(text.block(block(title.to_owned(), theme, true)), place);
+}
+
+fn help(frame: &mut Frame<'_>, top: usize, theme: Theme, area: Rect) {
+    let line = |(key, what): &(&'static str, &'static str)| match key.is_empty() {
+        true => Line::styled(*what, theme.title(false)),
+        false => Line::from(vec![Span::styled(format!("  {key:10}"), theme.key()), Span::raw(*what)]),
+    };
+    show(frame, "help", HELP.iter().map(line).collect(), top, theme, area);
+}
+
+/// `text` with its cursor shown, if it is the one that is typed.
+fn typed<'l>(text: &Editor, has_cursor: bool, theme: Theme) -> Vec<Span<'l>> {
+    if !has_cursor {
+        return vec![Span::raw(text.text())];
+    }
+    let (before, under, after) = text.parts();
+    let under = if under.is_empty() { " ".to_owned() } else { under };
+    vec![Span::raw(before), Span::styled(under, theme.chosen()), Span::raw(after)]
+}
+
+fn form(frame: &mut Frame<'_>, state: &State, form: &Form, theme: Theme, area: Rect) {
+    let Some(chosen) = state.scene.moves.get(form.at) else { return };
+    let mut lines = Vec::new();
+    for (i, (field, text)) in chosen.fields.iter().zip(&form.texts).enumerate() {
+        let has_cursor = i == form.field;
+        let mark = if has_cursor { "▸ " } else { "  " };
+        let mut spans = vec![Span::raw(mark), Span::styled(format!("{}: ", field.name), theme.key())];
+        spans.extend(typed(text, has_cursor, theme));
+        let hint = if text.text().is_empty() {
+            format!(" {}, or the solver chooses", field.sort)
+        } else {
+            String::new()
+        };
+        spans.push(Span::styled(hint, theme.quiet()));
+        lines.push(Line::from(spans));
+    }
+    lines.extend(chosen.when.iter().map(|when| Line::styled(format!("  when {when}"), theme.quiet())));
+    lines.extend(form.problem.iter().map(|why| Line::styled(format!("✗ {why}"), theme.tone(Tone::Bad))));
+    let title = format!("{}{}", chosen.kind.mark(), chosen.name);
+    show(frame, &title, lines, 0, theme, area);
+}
+
+fn proposals(frame: &mut Frame<'_>, proposals: &Proposals, theme: Theme, area: Rect) {
+    let height = usize::from(area.height.saturating_sub(2));
+    let shown = window(proposals.labels.len(), height, proposals.chosen);
+    let row = |i: usize| {
+        let number = if i < 9 { (i + 1).to_string() } else { " ".to_owned() };
+        let line = Line::from(format!("{number} {}", proposals.labels[i]));
+        if i == proposals.chosen { line.patch_style(theme.chosen()) } else { line }
+    };
+    show(frame, "values the solver found", shown.map(row).collect(), 0, theme, area);
+}
+
+fn prompt(frame: &mut Frame<'_>, prompt: &Prompt, theme: Theme, area: Rect) {
+    let (title, hint) = match prompt.purpose {
+        Purpose::Message => ("a message", "as in inX(p: 3); fields you leave out get values that fit"),
+        Purpose::Delay => ("time passes", "as in 1.5s, 600ms or 2min"),
+        Purpose::Filter => ("only moves with this text", "names, conditions and targets are searched"),
+    };
+    let mut spans = vec![Span::styled("> ", theme.key())];
+    spans.extend(typed(&prompt.line, true, theme));
+    let mut lines = vec![Line::from(spans), Line::styled(hint, theme.quiet())];
+    lines.extend(prompt.problem.iter().map(|why| Line::styled(format!("✗ {why}"), theme.tone(Tone::Bad))));
+    show(frame, title, lines, 0, theme, area);
+}
+
+fn witness(frame: &mut Frame<'_>, witness: &Witness, theme: Theme, area: Rect) {
+    let lines = witness.lines.iter().map(|line| Line::raw(&**line)).collect();
+    show(frame, "values that satisfy the path condition", lines, witness.top, theme, area);
+}

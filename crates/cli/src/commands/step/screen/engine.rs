@@ -1,0 +1,396 @@
+//! What the model answers: the two walks, along messages and along switches, behind the screen.
+
+use ioxide_explorer::walk::choices::Choice;
+use ioxide_explorer::walk::symbolic::Along;
+use ioxide_explorer::walk::{Judged, Walk};
+use ioxide_model::label::Label;
+use ioxide_model::sort::Sort;
+use ioxide_model::sts::{LocId, SwitchId};
+use ioxide_model::value::Value;
+use ioxide_runner::codec::typed;
+use ioxide_runner::event::Explanation;
+use ioxide_smt::solver::Answer;
+use ioxide_symex::{Belief, Ctx, SymState};
+
+use super::moves::{self, Source};
+use super::scene::{Mode, Place, Scene, clip};
+use super::state::{Ask, Overlay, Proposals, Reply, Told, Tone, Witness};
+use crate::commands::step::Opened;
+
+/// States of a belief that are shown; the others are counted.
+const MAX_PLACES: usize = 50;
+/// Proposals at a time.
+const N_PROPOSALS: usize = 9;
+
+/// The walks.
+pub struct Engine<'m> {
+    walk: Walk<'m>,
+    /// Undone labels, or those the recorded run goes on with; the next one last.
+    future: Vec<Label>,
+    /// The name of the recorded run, until it is left.
+    run: Option<String>,
+    along: Along,
+    /// Undone switches, the next one last.
+    undone: Vec<SwitchId>,
+    mode: Mode,
+    /// What the rows of the screen stand for.
+    sources: Vec<Source>,
+    /// The labels of the last witness.
+    witness: Vec<Label>,
+}
+
+impl<'m> Engine<'m> {
+    /// The walks at the start of the model, or where `opened` was opened, which `walk` has reached.
+    pub fn new(mut walk: Walk<'m>, opened: Option<Opened>) -> Self {
+        let along = Along::new(&mut walk.cx);
+        let (run, future) = match opened {
+            Some(mut opened) => (Some(opened.name), opened.labels.drain(opened.step..).rev().collect()),
+            None => (None, Vec::new()),
+        };
+        Self {
+            walk,
+            future,
+            run,
+            along,
+            undone: Vec::new(),
+            mode: Mode::Concrete,
+            sources: Vec::new(),
+            witness: Vec::new(),
+        }
+    }
+
+    /// What there is to show now.
+    pub fn scene(&mut self) -> Scene {
+        let rows = match self.mode {
+            Mode::Concrete => moves::concrete(&mut self.walk),
+            Mode::Symbolic => moves::symbolic(&mut self.walk.cx, &self.along),
+        };
+        let (sources, moves) = rows.into_iter().unzip();
+        self.sources = sources;
+        let cx = &self.walk.cx;
+        let mut scene = Scene {
+            model: cx.sts.name.to_string(),
+            mode: self.mode,
+            is_timed: cx.sts.is_timed(),
+            moves,
+            ..Scene::default()
+        };
+        match self.mode {
+            Mode::Concrete => self.tell_walk(&mut scene),
+            Mode::Symbolic => self.tell_along(&mut scene),
+        }
+        scene
+    }
+
+    fn tell_walk(&self, scene: &mut Scene) {
+        let (cx, after) = (&self.walk.cx, self.walk.after());
+        scene.n_places = after.belief().size();
+        scene.places = match after.belief() {
+            Belief::Concrete(states) => {
+                let value = |(var, value): (_, &Value)| {
+                    format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show_value(value))
+                };
+                let place = |state: &ioxide_model::concrete::State| Place {
+                    location: cx.sts.locations[state.loc].name.to_string(),
+                    values: state.values.iter().map(value).map(clip).collect(),
+                    facts: Vec::new(),
+                    doc: doc(cx, state.loc),
+                };
+                states.iter().take(MAX_PLACES).map(place).collect()
+            }
+            Belief::Symbolic(states) => {
+                states.iter().take(MAX_PLACES).map(|state| place(cx, state)).collect()
+            }
+            Belief::Unspecified => Vec::new(),
+        };
+        scene.past = self.walk.past().iter().map(|taken| moves::label(cx, &taken.label)).collect();
+        scene.future = self.future.iter().rev().map(|label| moves::label(cx, label)).collect();
+        scene.run = self.run.clone();
+        if after.doubts() > 0 {
+            scene.doubts.push(format!(
+                "the solver left {} questions open; states were kept in doubt",
+                after.doubts()
+            ));
+        }
+        if after.is_truncated() {
+            scene
+                .doubts
+                .push("there may be more states than can be kept: nothing is called forbidden".into());
+        }
+    }
+
+    fn tell_along(&self, scene: &mut Scene) {
+        let cx = &self.walk.cx;
+        scene.n_places = Some(1);
+        scene.places = vec![place(cx, self.along.state())];
+        let shown = |id: &SwitchId| {
+            let switch = &cx.sts.switches[*id];
+            format!("{} {}", switch.label, cx.sts.gates[switch.gate].name)
+        };
+        scene.past = self.along.switches.iter().map(shown).collect();
+        scene.future = self.undone.iter().rev().map(shown).collect();
+        if self.along.is_doubtful {
+            scene.doubts.push("the solver did not say whether all of these switches can be taken".into());
+        }
+    }
+
+    /// Answers what was asked.
+    pub fn answer(&mut self, ask: Ask) -> Reply {
+        match ask {
+            Ask::Take(at, texts) => match self.sources.get(at).cloned() {
+                Some(Source::Choice(choice)) => self.take(&choice, &texts),
+                Some(Source::Switch(switch)) => self.step(switch),
+                Some(Source::Silence) => self.observe(Label::Quiescence),
+                Some(Source::Nothing) | None => Reply::Problem("this cannot come now".into()),
+            },
+            Ask::Propose(at, round) => self.propose(at, round),
+            Ask::Give(text) => self.give(&text),
+            Ask::Wait(text) => self.give(&format!("wait {text}")),
+            Ask::Silence => self.observe(Label::Quiescence),
+            Ask::Undo => self.go_by(-1),
+            Ask::Redo => self.go_by(1),
+            Ask::GoTo(step) => self.go_to(step),
+            Ask::ChangeMode => {
+                self.mode = if self.mode == Mode::Concrete { Mode::Symbolic } else { Mode::Concrete };
+                Reply::Moved(self.scene(), None)
+            }
+            Ask::Witness => self.solve(),
+            Ask::FollowWitness => self.follow(),
+            Ask::Quit | Ask::Interrupt => Reply::Told(Told::line(Tone::Note, "the end")),
+        }
+    }
+
+    /// Takes a switch with the values typed for its fields.
+    fn take(&mut self, choice: &Choice, texts: &[String]) -> Reply {
+        let label = self.values(choice, texts).and_then(|values| {
+            // With every value typed, the monitor says what it thinks of the message.
+            let all: Option<Vec<Value>> = values.iter().cloned().collect();
+            let typed = all.filter(|_| !values.is_empty());
+            match typed.and_then(|values| Label::message(self.walk.cx.sts, choice.gate, values)) {
+                Some(label) => Ok(label),
+                None => choice.label(&mut self.walk.cx, &values),
+            }
+        });
+        label.map_or_else(Reply::Problem, |label| self.observe(label))
+    }
+
+    /// The values of the texts, none for a text that is empty.
+    fn values(&self, choice: &Choice, texts: &[String]) -> Result<Vec<Option<Value>>, String> {
+        let cx = &self.walk.cx;
+        let gate = &cx.sts.gates[choice.gate];
+        let mut written = Vec::new();
+        for (&field, text) in gate.fields.iter().zip(texts).filter(|(_, text)| !text.is_empty()) {
+            let info = cx.pool.var_info(field);
+            // Nobody types quotes around a text in a field for texts.
+            let is_bare = info.sort == Sort::Str && !text.starts_with('"');
+            let text = if is_bare { serde_json::Value::from(&**text).to_string() } else { text.clone() };
+            written.push(format!("{}: {text}", info.name));
+        }
+        let message = format!("{}({})", gate.name, written.join(", "));
+        typed::read(cx.pool, cx.sts, &message).map(|typed| typed.values)
+    }
+
+    /// A message or a time as typed.
+    fn give(&mut self, text: &str) -> Reply {
+        match self.walk.label(text) {
+            Ok(label) => self.observe(label),
+            Err(problem) => Reply::Problem(problem),
+        }
+    }
+
+    fn observe(&mut self, label: Label) -> Reply {
+        let shown = moves::label(&self.walk.cx, &label);
+        let is_next = self.future.last() == Some(&label);
+        let told = match self.walk.observe(label) {
+            Judged::Forbidden(why) => return Reply::Told(forbidden(&shown, &why)),
+            Judged::Allowed => Told::line(Tone::Good, shown),
+            Judged::Unspecified => {
+                Told::line(Tone::Note, format!("{shown}: the model does not say what happens after it"))
+            }
+        };
+        if is_next {
+            self.future.pop();
+        } else {
+            self.future.clear();
+            self.run = None;
+        }
+        Reply::Moved(self.scene(), Some(told))
+    }
+
+    /// Takes a switch symbolically.
+    fn step(&mut self, switch: SwitchId) -> Reply {
+        if !self.along.take(&mut self.walk.cx, switch) {
+            return Reply::Problem("this switch cannot be taken now".into());
+        }
+        if self.undone.pop_if(|next| *next == switch).is_none() {
+            self.undone.clear();
+        }
+        let label = &self.walk.cx.sts.switches[switch].label;
+        let told = Told::line(Tone::Good, format!("took {label}"));
+        Reply::Moved(self.scene(), Some(told))
+    }
+
+    fn n_past(&self) -> usize {
+        match self.mode {
+            Mode::Concrete => self.walk.past().len(),
+            Mode::Symbolic => self.along.switches.len(),
+        }
+    }
+
+    /// One step back or forward.
+    fn go_by(&mut self, by: isize) -> Reply {
+        let n_future = if self.mode == Mode::Concrete { self.future.len() } else { self.undone.len() };
+        match self.n_past().checked_add_signed(by) {
+            Some(step) if step <= self.n_past() + n_future => self.go_to(step),
+            Some(_) => Reply::Told(Told::line(Tone::Note, "nothing to redo")),
+            None => Reply::Told(Told::line(Tone::Note, "nothing to undo")),
+        }
+    }
+
+    /// To `step` steps after the start, as far as the model allows.
+    fn go_to(&mut self, step: usize) -> Reply {
+        let told = match self.mode {
+            Mode::Concrete => self.go_to_label(step),
+            Mode::Symbolic => {
+                self.go_to_switch(step);
+                None
+            }
+        };
+        Reply::Moved(self.scene(), told)
+    }
+
+    fn go_to_label(&mut self, step: usize) -> Option<Told> {
+        while self.walk.past().len() > step {
+            self.future.extend(self.walk.undo());
+        }
+        while self.walk.past().len() < step {
+            let next = self.future.last()?.clone();
+            let shown = moves::label(&self.walk.cx, &next);
+            match self.walk.observe(next) {
+                Judged::Forbidden(why) => return Some(forbidden(&shown, &why)),
+                Judged::Allowed | Judged::Unspecified => drop(self.future.pop()),
+            }
+        }
+        None
+    }
+
+    fn go_to_switch(&mut self, step: usize) {
+        while self.along.switches.len() > step {
+            self.undone.extend(self.along.undo());
+        }
+        while self.along.switches.len() < step {
+            let Some(&next) = self.undone.last() else { return };
+            if !self.along.take(&mut self.walk.cx, next) {
+                return;
+            }
+            self.undone.pop();
+        }
+    }
+
+    /// Messages with different values.
+    fn propose(&mut self, at: usize, round: u64) -> Reply {
+        let Some(Source::Choice(choice)) = self.sources.get(at).cloned() else {
+            return Reply::Told(Told::line(Tone::Note, "proposals are for messages; Enter takes this"));
+        };
+        let labels = choice.examples(&mut self.walk.cx, N_PROPOSALS, round);
+        let labels: Vec<String> = labels.iter().map(|label| moves::label(&self.walk.cx, label)).collect();
+        match labels.is_empty() {
+            true => Reply::Problem("the solver found no values; type them with Enter".into()),
+            false => Reply::Show(Overlay::Proposals(Proposals { at, labels, chosen: 0, round })),
+        }
+    }
+
+    /// Values that satisfy the path condition of what is shown.
+    fn solve(&mut self) -> Reply {
+        match self.mode {
+            Mode::Symbolic => self.solve_along(),
+            Mode::Concrete => self.solve_belief(),
+        }
+    }
+
+    fn solve_along(&mut self) -> Reply {
+        let labels = match self.along.witness(&mut self.walk.cx) {
+            Ok(labels) => labels,
+            Err(why) => return Reply::Told(Told::line(Tone::Bad, why)),
+        };
+        let cx = &self.walk.cx;
+        let mut lines: Vec<String> =
+            labels.iter().zip(1..).map(|(label, i)| format!("{i:>3} {}", moves::label(cx, label))).collect();
+        if lines.is_empty() {
+            lines.push("no message is needed to get here".into());
+        }
+        let is_walk = !labels.is_empty();
+        self.witness = labels;
+        Reply::Show(Overlay::Witness(Witness { lines, top: 0, is_walk }))
+    }
+
+    fn solve_belief(&mut self) -> Reply {
+        let Belief::Symbolic(states) = self.walk.after().belief().clone() else {
+            return Reply::Told(Told::line(Tone::Note, "every value is known; m walks with unknown ones"));
+        };
+        let mut lines = Vec::new();
+        for state in states.iter().take(MAX_PLACES) {
+            let location = self.walk.cx.sts.locations[state.loc].name.to_string();
+            let values = values_of(&mut self.walk.cx, state).unwrap_or_else(|why| why);
+            lines.push(clip(format!("{location}  {values}")));
+        }
+        Reply::Show(Overlay::Witness(Witness { lines, top: 0, is_walk: false }))
+    }
+
+    /// Walks the witness, message by message.
+    fn follow(&mut self) -> Reply {
+        self.mode = Mode::Concrete;
+        self.walk.rewind(0);
+        self.run = None;
+        self.future = self.witness.iter().rev().cloned().collect();
+        self.go_to(self.witness.len())
+    }
+}
+
+/// What its author wrote about a location, on one line.
+fn doc(cx: &Ctx<'_>, loc: LocId) -> String {
+    clip(cx.sts.locations[loc].doc.lines().collect::<Vec<_>>().join(" "))
+}
+
+/// A symbolic state.
+fn place(cx: &Ctx<'_>, state: &SymState) -> Place {
+    let value = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
+    Place {
+        location: cx.sts.locations[state.loc].name.to_string(),
+        values: state.store.iter(cx.sts).map(value).map(clip).collect(),
+        facts: state.path.facts().iter().map(|&fact| clip(cx.pool.show(fact).to_string())).collect(),
+        doc: doc(cx, state.loc),
+    }
+}
+
+/// Values of variables and clocks that satisfy what was assumed on the way to `state`.
+fn values_of(cx: &mut Ctx<'_>, state: &SymState) -> Result<String, String> {
+    let valuation = match cx.check(state.path.facts()) {
+        Answer::Sat(valuation) => valuation,
+        Answer::Unsat => return Err("no values satisfy the path condition".into()),
+        Answer::Unknown(why) => return Err(format!("the solver does not say: {why}")),
+    };
+    let mut shown = Vec::new();
+    for (var, term) in state.store.iter(cx.sts) {
+        let mut known = valuation.clone();
+        for free in cx.pool.free_vars(term) {
+            if known.get(free).is_none() {
+                known.set(free, cx.pool.default_value(cx.pool.var_info(free).sort));
+            }
+        }
+        let value =
+            cx.pool.eval(term, &known).map_or_else(|_| "?".to_owned(), |value| cx.pool.show_value(&value));
+        shown.push(format!("{} = {value}", cx.pool.var_info(var).name));
+    }
+    Ok(shown.join(", "))
+}
+
+/// Why a label must not come.
+fn forbidden(shown: &str, why: &Explanation) -> Told {
+    let mut text = Vec::new();
+    // Writing to memory does not fail.
+    let _ = ioxide_report::terminal::explanation(why, &mut text);
+    let mut lines = vec![format!("✗ {shown} is not allowed here")];
+    lines.extend(String::from_utf8_lossy(&text).lines().map(|line| clip(line.trim_start_matches("    "))));
+    Told { tone: Tone::Bad, lines }
+}

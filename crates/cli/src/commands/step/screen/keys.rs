@@ -1,0 +1,103 @@
+//! The keys, in words: the hints of every screen, and the help.
+
+use super::scene::Mode;
+use super::state::{Focus, Overlay, Purpose, State};
+
+/// A key and what it does, in few words.
+pub type Hint = (&'static str, &'static str);
+
+/// All keys, as the help shows them; a line without a key is a heading or a remark.
+pub const HELP: &[Hint] = &[
+    ("", "Moves"),
+    ("↑ ↓ 1-9", "choose a move"),
+    ("Enter", "give it; values are asked for if it has fields"),
+    ("Space", "give it at once, with values the solver chooses"),
+    ("p", "several proposals with different values"),
+    ("i", "type any message, as in inX(p: 3)"),
+    ("s", "silence is heard (δ)"),
+    ("d", "let time pass, as in 1.5s or 600ms (models with clocks)"),
+    ("x", "also list what cannot come now, with the reason"),
+    ("/", "list only moves with a text in them"),
+    ("", ""),
+    ("", "History"),
+    ("u ←", "undo: one step back"),
+    ("r →", "redo, or the next step of the recorded run"),
+    ("< >", "to the start, to the end"),
+    ("Tab Enter", "in the history: to the chosen step"),
+    ("", ""),
+    ("", "Symbolic"),
+    ("m", "walk along switches with terms for values, or back"),
+    ("w", "values that satisfy the path condition"),
+    ("", ""),
+    ("", "Screen"),
+    ("Tab", "the next panel; arrows and page keys scroll in it"),
+    ("Esc", "put away what was told, the filter, this help"),
+    ("q Ctrl-C", "quit"),
+    ("", ""),
+    ("", "Marks"),
+    ("?", "input: the tester sends it, or somebody else does"),
+    ("!", "output: the system sends it"),
+    ("δ", "silence: the system waits for an input"),
+    ("τ", "internal: it happens unseen"),
+    ("~", "the solver did not say whether it can come"),
+    ("✗", "it cannot come now"),
+];
+
+/// The keys that are hinted at where there is little room.
+pub const MAIN: &[&str] = &["Enter", "u", "r", "Tab", "Esc", "?", "q"];
+
+/// What can be done on this screen.
+pub fn hints(state: &State) -> Vec<Hint> {
+    match &state.overlay {
+        Overlay::None => panels(state),
+        Overlay::Help(_) => vec![("↑ ↓", "scroll"), ("Esc", "back")],
+        Overlay::Form(_) => {
+            vec![
+                ("↑ ↓", "field"),
+                ("Enter", "give; the solver fills in what is empty"),
+                ("F2", "proposals"),
+                ("Esc", "back"),
+            ]
+        }
+        Overlay::Proposals(_) => {
+            vec![("↑ ↓ 1-9", "choose"), ("Enter", "give"), ("p", "others"), ("Esc", "back")]
+        }
+        Overlay::Prompt(prompt) => match prompt.purpose {
+            Purpose::Filter => vec![("Enter", "keep"), ("Esc", "all moves")],
+            Purpose::Message | Purpose::Delay => {
+                vec![("Enter", "give"), ("Ctrl-U", "empty"), ("Esc", "back")]
+            }
+        },
+        Overlay::Witness(witness) if witness.is_walk => {
+            vec![("↑ ↓", "scroll"), ("Enter", "walk it, message by message"), ("Esc", "back")]
+        }
+        Overlay::Witness(_) => vec![("↑ ↓", "scroll"), ("Esc", "back")],
+    }
+}
+
+fn panels(state: &State) -> Vec<Hint> {
+    let mut hints: Vec<Hint> = match (state.focus, state.scene.mode) {
+        (Focus::History, _) => vec![("↑ ↓", "choose"), ("Enter", "go there")],
+        (Focus::Belief | Focus::Detail, _) => vec![("↑ ↓", "scroll")],
+        (Focus::Moves, Mode::Concrete) => {
+            vec![("↑ ↓", "choose"), ("Enter", "give"), ("Space", "any values"), ("p", "proposals")]
+        }
+        (Focus::Moves, Mode::Symbolic) => vec![("↑ ↓", "choose"), ("Enter", "take")],
+    };
+    hints.push(("u", "undo"));
+    hints.push(("r", if state.scene.run.is_some() { "next step" } else { "redo" }));
+    if state.scene.mode == Mode::Concrete {
+        hints.extend([("i", "type"), ("s", "silence")]);
+    }
+    if state.scene.is_timed && state.scene.mode == Mode::Concrete {
+        hints.push(("d", "delay"));
+    }
+    hints.push(("x", "why not"));
+    hints.push(("/", "filter"));
+    hints.push(("m", if state.scene.mode == Mode::Concrete { "symbolic" } else { "concrete" }));
+    if state.scene.mode == Mode::Symbolic || state.scene.places.iter().any(|place| !place.facts.is_empty()) {
+        hints.push(("w", "witness"));
+    }
+    hints.extend([("Tab", "panel"), ("?", "help"), ("q", "quit")]);
+    hints
+}

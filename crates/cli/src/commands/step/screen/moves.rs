@@ -1,0 +1,157 @@
+//! What can come and what cannot, as rows of the screen.
+
+use ioxide_explorer::walk::Walk;
+use ioxide_explorer::walk::choices::Choice;
+use ioxide_explorer::walk::refused::against;
+use ioxide_explorer::walk::symbolic::{Along, Possible};
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateKind, SwitchId};
+use ioxide_model::term::Term;
+use ioxide_symex::{Belief, Ctx};
+
+use super::scene::{Field, Kind, Move, Now, clip};
+
+/// What a row of the screen stands for.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A message that takes a switch.
+    Choice(Choice),
+    /// A switch, taken symbolically.
+    Switch(SwitchId),
+    /// Silence.
+    Silence,
+    /// Nothing that can be done.
+    Nothing,
+}
+
+/// The rows of a walk along messages.
+pub fn concrete(walk: &mut Walk<'_>) -> Vec<(Source, Move)> {
+    if matches!(walk.after().belief(), Belief::Unspecified) {
+        return Vec::new();
+    }
+    let mut rows = Vec::new();
+    for choice in walk.choices() {
+        let now = if choice.is_doubtful { Now::Doubtful } else { Now::Possible };
+        let row = row(&walk.cx, choice.switch, choice.when(), now);
+        rows.push((Source::Choice(choice), row));
+    }
+    rows.push((Source::Silence, silence(walk)));
+    for refused in walk.refused() {
+        let row = row(&walk.cx, refused.switch, None, Now::Refused(clip(refused.why)));
+        rows.push((Source::Nothing, row));
+    }
+    rows
+}
+
+/// The rows of a walk along switches.
+pub fn symbolic(cx: &mut Ctx<'_>, along: &Along) -> Vec<(Source, Move)> {
+    let mut rows = Vec::new();
+    for (switch, possible) in along.open(cx) {
+        let (source, now) = match possible {
+            Possible::Yes => (Source::Switch(switch), Now::Possible),
+            Possible::Unknown(_) => (Source::Switch(switch), Now::Doubtful),
+            Possible::No => {
+                let why = against(cx, along.state(), switch);
+                let why =
+                    why.unwrap_or_else(|| "its guard cannot hold with what was assumed on the way".into());
+                (Source::Nothing, Now::Refused(clip(why)))
+            }
+        };
+        let guard = cx.sts.switches[switch].guard;
+        let row = row(cx, switch, Some(guard), now);
+        rows.push((source, row));
+    }
+    rows.sort_by_key(|(_, row)| row.is_refused());
+    rows
+}
+
+/// Silence, and if it is not allowed, what can come instead.
+fn silence(walk: &mut Walk<'_>) -> Move {
+    let now = match walk.may_be_silent() {
+        true => Now::Possible,
+        false => Now::Refused(active(walk)),
+    };
+    Move {
+        kind: Kind::Silence,
+        name: " silence".into(),
+        fields: Vec::new(),
+        when: None,
+        leads: String::new(),
+        about: Vec::new(),
+        now,
+    }
+}
+
+fn active(walk: &mut Walk<'_>) -> String {
+    let belief = walk.after().belief().clone();
+    let outputs = ioxide_explorer::walk::choices::choices(&mut walk.cx, &belief);
+    let is_output = |choice: &&Choice| walk.cx.sts.gates[choice.gate].kind == GateKind::Output;
+    let names: Vec<&str> =
+        outputs.iter().filter(is_output).map(|choice| &*walk.cx.sts.switches[choice.switch].label).collect();
+    match (names.is_empty(), walk.cx.sts.is_timed()) {
+        (false, _) => format!("the system has to move: {}", names.join(", ")),
+        (true, true) => "the system will move as time passes".into(),
+        (true, false) => "the system moves by itself".into(),
+    }
+}
+
+/// The row of a switch.
+fn row(cx: &Ctx<'_>, id: SwitchId, when: Option<Term>, now: Now) -> Move {
+    let switch = &cx.sts.switches[id];
+    let gate = &cx.sts.gates[switch.gate];
+    let fields: Vec<Field> = gate
+        .fields
+        .iter()
+        .map(|&field| cx.pool.var_info(field))
+        .map(|info| Field { name: info.name.to_string(), sort: cx.pool.show_sort(info.sort) })
+        .collect();
+    let names: Vec<&str> = fields.iter().map(|field| &*field.name).collect();
+    let name = match (gate.kind, names.is_empty()) {
+        (GateKind::Internal, _) => "internal".to_owned(),
+        (_, true) => gate.name.to_string(),
+        (_, false) => format!("{}({})", gate.name, names.join(", ")),
+    };
+    let when = when.filter(|&when| !cx.pool.is_true(when)).map(|when| clip(cx.pool.show(when).to_string()));
+    let leads = format!("{} → {}", switch.label, cx.sts.locations[switch.target].name);
+    Move { kind: kind(gate.kind), name, fields, when, leads, about: about(cx, id), now }
+}
+
+fn kind(kind: GateKind) -> Kind {
+    match kind {
+        GateKind::Internal => Kind::Internal,
+        GateKind::Input => Kind::Input,
+        GateKind::Observed => Kind::Observed,
+        GateKind::Output => Kind::Output,
+    }
+}
+
+/// What its author wrote about the switch, and what it changes.
+fn about(cx: &Ctx<'_>, id: SwitchId) -> Vec<String> {
+    let switch = &cx.sts.switches[id];
+    let name = |var| &*cx.pool.var_info(var).name;
+    let updates = switch.update.iter().map(|&(var, term)| format!("{} = {}", name(var), cx.pool.show(term)));
+    let resets = switch.resets.iter().map(|&clock| format!("reset {}", name(clock)));
+    let changes: Vec<String> = updates.chain(resets).collect();
+    let mut about = Vec::new();
+    if !changes.is_empty() {
+        about.push(clip(format!("then   {}", changes.join(", "))));
+    }
+    let docs = [&switch.doc, &cx.sts.gates[switch.gate].doc];
+    about.extend(
+        docs.into_iter()
+            .filter(|doc| !doc.is_empty())
+            .map(|doc| clip(format!("// {}", doc.replace('\n', " ")))),
+    );
+    if !switch.reqs.is_empty() {
+        about.push(format!("traces to {}", switch.reqs.join(", ")));
+    }
+    about
+}
+
+/// A label as a row of the history.
+pub fn label(cx: &Ctx<'_>, label: &Label) -> String {
+    match label {
+        Label::Quiescence => "δ silence".into(),
+        _ => clip(label.show(cx.pool, cx.sts)),
+    }
+}

@@ -1,0 +1,283 @@
+//! What is on the screen besides the model: the focus, the choice, and what lies on top.
+
+use super::editor::Editor;
+use super::scene::{Move, Scene};
+
+/// The whole screen.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    /// What the model says.
+    pub scene: Scene,
+    /// The panel that arrow keys move in.
+    pub focus: Focus,
+    /// The chosen move, among the listed ones.
+    pub chosen: usize,
+    /// Only moves with this text are listed.
+    pub filter: String,
+    /// Whether moves that cannot come are listed.
+    pub listing: Listing,
+    /// The first line shown of the belief.
+    pub belief_top: usize,
+    /// The first line shown of the details.
+    pub detail_top: usize,
+    /// The step chosen in the history.
+    pub step: usize,
+    /// What lies on top.
+    pub overlay: Overlay,
+    /// What came of the last move.
+    pub told: Option<Told>,
+}
+
+/// A panel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Focus {
+    /// What can come.
+    #[default]
+    Moves,
+    /// Where the model may be.
+    Belief,
+    /// What came.
+    History,
+    /// More about the chosen move, or about the last one.
+    Detail,
+}
+
+/// Which moves are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Listing {
+    /// Those that can come now.
+    #[default]
+    Possible,
+    /// Also those that cannot, with the reason.
+    All,
+}
+
+/// What lies on top of the panels.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Overlay {
+    /// Nothing.
+    #[default]
+    None,
+    /// The keys, from this line on.
+    Help(usize),
+    /// Values for the fields of a move.
+    Form(Form),
+    /// Messages with values the solver found.
+    Proposals(Proposals),
+    /// A line that is being typed.
+    Prompt(Prompt),
+    /// Values that satisfy the path condition.
+    Witness(Witness),
+}
+
+/// Values for the fields of a move; the solver fills in what is empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// The move, by position in the scene.
+    pub at: usize,
+    /// One text per field.
+    pub texts: Vec<Editor>,
+    /// The field that is being typed.
+    pub field: usize,
+    /// Why the values were not taken.
+    pub problem: Option<String>,
+}
+
+/// Messages to choose from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposals {
+    /// The move, by position in the scene.
+    pub at: usize,
+    /// The messages.
+    pub labels: Vec<String>,
+    /// The chosen one.
+    pub chosen: usize,
+    /// How often others were asked for.
+    pub round: u64,
+}
+
+/// A line that is being typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    /// What for.
+    pub purpose: Purpose,
+    /// The line.
+    pub line: Editor,
+    /// Why it was not taken.
+    pub problem: Option<String>,
+}
+
+/// What a line is typed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Any message.
+    Message,
+    /// A time that passes.
+    Delay,
+    /// A filter of the moves.
+    Filter,
+}
+
+/// Values that satisfy the path condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// What to show.
+    pub lines: Vec<String>,
+    /// The first line shown.
+    pub top: usize,
+    /// Whether they are the steps of a walk that can be taken.
+    pub is_walk: bool,
+}
+
+/// What came of the last move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// How it went.
+    pub tone: Tone,
+    /// What to say, line by line.
+    pub lines: Vec<String>,
+}
+
+/// How a move went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// As it should.
+    Good,
+    /// It went, but there is something to say.
+    Note,
+    /// It must not come.
+    Bad,
+}
+
+impl Told {
+    /// One line.
+    pub fn line(tone: Tone, line: impl Into<String>) -> Self {
+        Self { tone, lines: vec![line.into()] }
+    }
+}
+
+/// What is asked of the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// The move at this position, with these values; a field without text gets one that fits.
+    Take(usize, Vec<String>),
+    /// Messages with different values for the move at this position.
+    Propose(usize, u64),
+    /// A message as typed.
+    Give(String),
+    /// A time as typed.
+    Wait(String),
+    /// Silence.
+    Silence,
+    /// One step back.
+    Undo,
+    /// One step forward again, or along the recorded run.
+    Redo,
+    /// To this many steps after the start.
+    GoTo(usize),
+    /// From messages to switches, or back.
+    ChangeMode,
+    /// Values that satisfy the path condition.
+    Witness,
+    /// The walk of the witness, message by message.
+    FollowWitness,
+    /// The end.
+    Quit,
+    /// The end, at once.
+    Interrupt,
+}
+
+/// What the model answers.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// A new moment, and what to say about it.
+    Moved(Scene, Option<Told>),
+    /// Nothing moved; what to say.
+    Told(Told),
+    /// What was typed cannot be taken, for this reason.
+    Problem(String),
+    /// Something to look at.
+    Show(Overlay),
+}
+
+impl State {
+    /// The screen at the start.
+    pub fn new(scene: Scene) -> Self {
+        let step = scene.past.len();
+        Self { scene, step, ..Self::default() }
+    }
+
+    /// The positions of the moves that are listed.
+    pub fn listed(&self) -> Vec<usize> {
+        let wanted =
+            |it: &Move| (self.listing == Listing::All || !it.is_refused()) && it.matches(&self.filter);
+        (0..self.scene.moves.len()).filter(|&at| wanted(&self.scene.moves[at])).collect()
+    }
+
+    /// The chosen move and its position in the scene.
+    pub fn chosen_move(&self) -> Option<(usize, &Move)> {
+        let at = *self.listed().get(self.chosen)?;
+        Some((at, &self.scene.moves[at]))
+    }
+
+    /// How many lines the belief takes.
+    pub fn n_belief_lines(&self) -> usize {
+        self.scene.places.iter().map(|place| 1 + place.facts.len()).sum::<usize>()
+            + self.scene.doubts.len()
+            + 1
+    }
+
+    /// How many rows the history has; the first is the start.
+    pub fn n_steps(&self) -> usize {
+        1 + self.scene.past.len() + self.scene.future.len()
+    }
+
+    /// The row of the history at `step`.
+    pub fn step_text(&self, step: usize) -> &str {
+        let now = self.scene.past.len();
+        match step.checked_sub(1) {
+            None => "start",
+            Some(i) if i < now => &self.scene.past[i],
+            Some(i) => self.scene.future.get(i - now).map_or("", String::as_str),
+        }
+    }
+
+    /// Takes in what the model answered.
+    pub fn absorb(&mut self, reply: Reply) {
+        match reply {
+            Reply::Moved(scene, told) => self.moved(scene, told),
+            Reply::Told(told) => {
+                self.overlay = Overlay::None;
+                self.detail_top = 0;
+                self.told = Some(told);
+            }
+            Reply::Problem(why) => self.problem(why),
+            Reply::Show(overlay) => self.overlay = overlay,
+        }
+    }
+
+    fn moved(&mut self, scene: Scene, told: Option<Told>) {
+        let is_other_mode = scene.mode != self.scene.mode;
+        self.scene = scene;
+        self.overlay = Overlay::None;
+        self.told = told;
+        (self.chosen, self.belief_top, self.detail_top) = (0, 0, 0);
+        self.step = self.scene.past.len();
+        if is_other_mode || self.listed().is_empty() {
+            self.filter.clear();
+        }
+    }
+
+    /// Shows `why` where the mistake was made.
+    fn problem(&mut self, why: String) {
+        match &mut self.overlay {
+            Overlay::Form(form) => form.problem = Some(why),
+            Overlay::Prompt(prompt) => prompt.problem = Some(why),
+            _ => {
+                self.overlay = Overlay::None;
+                self.detail_top = 0;
+                self.told = Some(Told::line(Tone::Bad, why));
+            }
+        }
+    }
+}

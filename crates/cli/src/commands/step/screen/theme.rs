@@ -1,0 +1,80 @@
+//! Colours, and what stands for them where there are none.
+//!
+//! No meaning is in a colour alone: every message has its mark, every panel its title. With `NO_COLOR`
+//! set to anything (<https://no-color.org>) only bold, dim, reversed and underlined text is left.
+
+use ratatui::style::{Color, Modifier, Style};
+
+use super::scene::Kind;
+use super::state::Tone;
+
+/// How things look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Theme {
+    /// With the sixteen colours every terminal has, so that its own palette counts.
+    Colour,
+    /// Without.
+    Plain,
+}
+
+impl Theme {
+    fn colour(self, colour: Color) -> Style {
+        match self {
+            Self::Colour => Style::new().fg(colour),
+            Self::Plain => Style::new(),
+        }
+    }
+
+    /// Messages, by who moves.
+    pub fn kind(self, kind: Kind) -> Style {
+        match kind {
+            Kind::Input | Kind::Observed => self.colour(Color::Cyan).add_modifier(Modifier::BOLD),
+            Kind::Output => self.colour(Color::Green).add_modifier(Modifier::BOLD),
+            Kind::Silence => self.colour(Color::Magenta).add_modifier(Modifier::BOLD),
+            Kind::Internal => Style::new().add_modifier(Modifier::BOLD),
+        }
+    }
+
+    /// What came of a move.
+    pub fn tone(self, tone: Tone) -> Style {
+        match tone {
+            Tone::Good => self.colour(Color::Green),
+            Tone::Note => self.colour(Color::Yellow),
+            Tone::Bad => self.colour(Color::Red).add_modifier(Modifier::BOLD),
+        }
+    }
+
+    /// Names of locations.
+    pub fn location(self) -> Style {
+        self.colour(Color::Yellow).add_modifier(Modifier::BOLD)
+    }
+
+    /// What is less important.
+    pub fn quiet(self) -> Style {
+        Style::new().add_modifier(Modifier::DIM)
+    }
+
+    /// The chosen line.
+    pub fn chosen(self) -> Style {
+        Style::new().add_modifier(Modifier::REVERSED)
+    }
+
+    /// The frame of a panel.
+    pub fn frame(self, has_focus: bool) -> Style {
+        match has_focus {
+            true => self.colour(Color::Cyan),
+            false => self.quiet(),
+        }
+    }
+
+    /// The title of a panel; the one with the focus is underlined too.
+    pub fn title(self, has_focus: bool) -> Style {
+        let style = Style::new().add_modifier(Modifier::BOLD);
+        if has_focus { style.add_modifier(Modifier::UNDERLINED) } else { style }
+    }
+
+    /// Keys in hints.
+    pub fn key(self) -> Style {
+        self.colour(Color::Cyan).add_modifier(Modifier::BOLD)
+    }
+}
