@@ -155,3 +155,25 @@ fn plain_needs_no_screen() {
     screen.press("quit\n");
     screen.wait_for("ended with 0");
 }
+
+#[test]
+fn a_recorded_failure_is_opened_before_it_happens() {
+    let folder = TempDir::new().expect("a folder");
+    let runs = folder.path().join("runs").display().to_string();
+    let tested = Command::new(env!("CARGO_BIN_EXE_ioxide"))
+        .args(["test", "examples/brp/spec.iox", "--sut", "model:examples/brp/m1.iox", "--seed", "1"])
+        .args(["--report", &runs])
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+        .output()
+        .expect("the program runs");
+    assert_eq!(tested.status.code(), Some(1), "{tested:?}");
+    let Some(mut screen) = Screen::start(&format!("examples/brp/spec.iox --from {runs}@3"), &[]) else {
+        return;
+    };
+    // Run 4 of this campaign fails at step 4: the book shows it.
+    screen.wait_for("quit");
+    screen.press("r");
+    screen.wait_for("allowed here");
+    screen.press("q");
+    screen.end(0);
+}

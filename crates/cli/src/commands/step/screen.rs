@@ -19,6 +19,8 @@ mod theme;
 mod update;
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver};
 
 use ioxide_explorer::walk::Walk;
 use ratatui::DefaultTerminal;
@@ -28,7 +30,7 @@ use ratatui::crossterm::execute;
 
 use self::draw::draw;
 use self::engine::Engine;
-use self::state::{Ask, State};
+use self::state::{Ask, State, Work};
 use self::theme::Theme;
 use self::update::update;
 use super::Opened;
@@ -59,17 +61,51 @@ fn serve(
     state: &mut State,
 ) -> io::Result<ExitStatus> {
     let theme = theme();
+    let events = events();
     loop {
         terminal.draw(|frame| draw(frame, state, theme))?;
+        let Ok(event) = events.recv() else { return Ok(ExitStatus::Success) };
         // Anything but a key, such as a new size, is answered by drawing again.
-        let Event::Key(key) = event::read()? else { continue };
+        let Event::Key(key) = event? else { continue };
         match update(state, key) {
             None => (),
             Some(Ask::Quit) => return Ok(ExitStatus::Success),
             Some(Ask::Interrupt) => return Ok(ExitStatus::Interrupted),
-            Some(ask) => state.absorb(engine.answer(ask)),
+            Some(ask) => {
+                state.work = Work::Asked;
+                terminal.draw(|frame| draw(frame, state, theme))?;
+                BUSY.store(true, Ordering::Relaxed);
+                let reply = engine.answer(ask);
+                BUSY.store(false, Ordering::Relaxed);
+                state.absorb(reply);
+            }
         }
     }
+}
+
+/// Whether the model is being asked, so that nobody takes keys.
+static BUSY: AtomicBool = AtomicBool::new(false);
+
+/// Keys and sizes as they come. Ctrl-C ends the program where a question takes too long.
+fn events() -> Receiver<io::Result<Event>> {
+    let (sender, events) = mpsc::channel();
+    std::thread::spawn(move || {
+        loop {
+            let event = event::read();
+            if BUSY.load(Ordering::Relaxed) && event.as_ref().is_ok_and(is_interrupt) {
+                end_now();
+            }
+            let is_broken = event.is_err();
+            if sender.send(event).is_err() || is_broken {
+                return;
+            }
+        }
+    });
+    events
+}
+
+fn is_interrupt(event: &Event) -> bool {
+    matches!(event, Event::Key(key) if update::is_interrupt(*key))
 }
 
 /// Whether colours are wanted: `NO_COLOR` with any text in it says no.
@@ -85,10 +121,13 @@ fn theme() -> Theme {
 /// In raw mode Ctrl-C is a key; a signal from elsewhere still ends the program, in good order.
 fn restore_when_ended() {
     // An error means that a handler is set already: nothing is lost.
-    let _ = ctrlc::set_handler(|| {
-        ratatui::restore();
-        // The terminal shows its cursor again when it is dropped, which does not happen here.
-        let _ = execute!(io::stdout(), Show);
-        std::process::exit(ExitStatus::Interrupted as i32);
-    });
+    let _ = ctrlc::set_handler(|| end_now());
+}
+
+/// Puts the terminal back and ends the program.
+fn end_now() -> ! {
+    ratatui::restore();
+    // The terminal shows its cursor again when it is dropped, which does not happen here.
+    let _ = execute!(io::stdout(), Show);
+    std::process::exit(ExitStatus::Interrupted as i32)
 }

@@ -13,7 +13,7 @@ use ratatui::widgets::Paragraph;
 
 use super::keys;
 use super::scene::Mode;
-use super::state::State;
+use super::state::{State, Work};
 use super::theme::Theme;
 
 /// On less than this nothing useful can be shown.
@@ -83,7 +83,11 @@ fn header<'l>(state: &'l State, theme: Theme) -> Line<'l> {
         None => format!("step {n_steps}"),
     };
     let title = Span::styled(format!(" {} ", scene.model), theme.chosen());
-    Line::from(vec![title, Span::raw(format!("  {mode}  ·  {step}"))])
+    let work = match state.work {
+        Work::Idle => "",
+        Work::Asked => "  ·  working, Ctrl-C ends",
+    };
+    Line::from(vec![title, Span::raw(format!("  {mode}  ·  {step}{work}"))])
 }
 
 /// The hints, on as many lines as they need, at most three.

@@ -24,6 +24,7 @@ pub const HELP: &[Hint] = &[
     ("r →", "redo, or the next step of the recorded run"),
     ("< >", "to the start, to the end"),
     ("Tab Enter", "in the history: to the chosen step"),
+    ("Tab / n", "in the history: look for a text, once more"),
     ("", ""),
     ("", "Symbolic"),
     ("m", "walk along switches with terms for values, or back"),
@@ -64,6 +65,7 @@ pub fn hints(state: &State) -> Vec<Hint> {
         }
         Overlay::Prompt(prompt) => match prompt.purpose {
             Purpose::Filter => vec![("Enter", "keep"), ("Esc", "all moves")],
+            Purpose::Search => vec![("Enter", "look"), ("Esc", "back")],
             Purpose::Message | Purpose::Delay => {
                 vec![("Enter", "give"), ("Ctrl-U", "empty"), ("Esc", "back")]
             }
@@ -77,7 +79,7 @@ pub fn hints(state: &State) -> Vec<Hint> {
 
 fn panels(state: &State) -> Vec<Hint> {
     let mut hints: Vec<Hint> = match (state.focus, state.scene.mode) {
-        (Focus::History, _) => vec![("↑ ↓", "choose"), ("Enter", "go there")],
+        (Focus::History, _) => vec![("↑ ↓", "choose"), ("Enter", "go there"), ("n", "next match")],
         (Focus::Belief | Focus::Detail, _) => vec![("↑ ↓", "scroll")],
         (Focus::Moves, Mode::Concrete) => {
             vec![("↑ ↓", "choose"), ("Enter", "give"), ("Space", "any values"), ("p", "proposals")]
@@ -93,7 +95,7 @@ fn panels(state: &State) -> Vec<Hint> {
         hints.push(("d", "delay"));
     }
     hints.push(("x", "why not"));
-    hints.push(("/", "filter"));
+    hints.push(("/", if state.focus == Focus::History { "search" } else { "filter" }));
     hints.push(("m", if state.scene.mode == Mode::Concrete { "symbolic" } else { "concrete" }));
     if state.scene.mode == Mode::Symbolic || state.scene.places.iter().any(|place| !place.facts.is_empty()) {
         hints.push(("w", "witness"));

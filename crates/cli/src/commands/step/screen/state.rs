@@ -14,6 +14,8 @@ pub struct State {
     pub chosen: usize,
     /// Only moves with this text are listed.
     pub filter: String,
+    /// What was looked for in the history.
+    pub search: String,
     /// Whether moves that cannot come are listed.
     pub listing: Listing,
     /// The first line shown of the belief.
@@ -26,6 +28,18 @@ pub struct State {
     pub overlay: Overlay,
     /// What came of the last move.
     pub told: Option<Told>,
+    /// Whether the model is being asked.
+    pub work: Work,
+}
+
+/// Whether the model is being asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Work {
+    /// It waits for a key.
+    #[default]
+    Idle,
+    /// It looks for the answer.
+    Asked,
 }
 
 /// A panel.
@@ -116,6 +130,8 @@ pub enum Purpose {
     Delay,
     /// A filter of the moves.
     Filter,
+    /// A text to look for in the history.
+    Search,
 }
 
 /// Values that satisfy the path condition.
@@ -242,8 +258,19 @@ impl State {
         }
     }
 
+    /// Chooses the next step after the chosen one that has the text looked for, from the start again after
+    /// the end; says whether there is one.
+    pub fn find_step(&mut self) -> bool {
+        let (n, wanted) = (self.n_steps(), self.search.to_lowercase());
+        let mut steps = (1..=n).map(|ahead| (self.step + ahead) % n);
+        let found = steps.find(|&step| self.step_text(step).to_lowercase().contains(&wanted));
+        self.step = found.unwrap_or(self.step);
+        found.is_some()
+    }
+
     /// Takes in what the model answered.
     pub fn absorb(&mut self, reply: Reply) {
+        self.work = Work::Idle;
         match reply {
             Reply::Moved(scene, told) => self.moved(scene, told),
             Reply::Told(told) => {

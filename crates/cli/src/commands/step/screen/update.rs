@@ -19,7 +19,7 @@ pub fn update(state: &mut State, key: KeyEvent) -> Option<Ask> {
     if key.kind == KeyEventKind::Release {
         return None;
     }
-    if key.modifiers.contains(KeyModifiers::CONTROL) && matches!(key.code, KeyCode::Char('c' | 'd')) {
+    if is_interrupt(key) {
         return Some(Ask::Interrupt);
     }
     match std::mem::take(&mut state.overlay) {
@@ -33,6 +33,11 @@ pub fn update(state: &mut State, key: KeyEvent) -> Option<Ask> {
         Overlay::Prompt(prompt) => type_line(state, key, prompt),
         Overlay::Witness(witness) => look(state, key, witness),
     }
+}
+
+/// Ctrl-C or Ctrl-D.
+pub fn is_interrupt(key: KeyEvent) -> bool {
+    key.modifiers.contains(KeyModifiers::CONTROL) && matches!(key.code, KeyCode::Char('c' | 'd'))
 }
 
 /// A key while nothing lies on top.
@@ -50,7 +55,9 @@ fn panels(state: &mut State, key: KeyEvent) -> Option<Ask> {
         KeyCode::Char('x') => toggle_refused(state),
         KeyCode::Char('i' | ':') => prompt(state, Purpose::Message),
         KeyCode::Char('d') => prompt(state, Purpose::Delay),
+        KeyCode::Char('/') if state.focus == Focus::History => prompt(state, Purpose::Search),
         KeyCode::Char('/') => prompt(state, Purpose::Filter),
+        KeyCode::Char('n') if state.focus == Focus::History => search(state),
         KeyCode::Esc => escape(state),
         KeyCode::Tab => state.focus = next_focus(state.focus),
         KeyCode::BackTab => state.focus = next_focus(next_focus(next_focus(state.focus))),
@@ -109,7 +116,7 @@ fn prompt(state: &mut State, purpose: Purpose) {
     let is_possible = match purpose {
         Purpose::Delay => state.scene.is_timed && state.scene.mode == Mode::Concrete,
         Purpose::Message => state.scene.mode == Mode::Concrete,
-        Purpose::Filter => true,
+        Purpose::Filter | Purpose::Search => true,
     };
     if !is_possible {
         let why = match (purpose, state.scene.is_timed) {
@@ -121,6 +128,14 @@ fn prompt(state: &mut State, purpose: Purpose) {
     }
     let line = if purpose == Purpose::Filter { Editor::from(&*state.filter) } else { Editor::default() };
     state.overlay = Overlay::Prompt(Prompt { purpose, line, problem: None });
+}
+
+/// Goes to the next step with the text looked for.
+fn search(state: &mut State) {
+    if !state.find_step() {
+        state.focus = Focus::Moves;
+        state.told = Some(Told::line(Tone::Note, format!("no step has “{}” in it", state.search)));
+    }
 }
 
 /// Puts away, one after the other: what was told, the filter, the focus elsewhere.
@@ -237,6 +252,11 @@ fn type_line(state: &mut State, key: KeyEvent, mut prompt: Prompt) -> Option<Ask
         (KeyCode::Enter, purpose) => {
             let text = prompt.line.text().trim().to_owned();
             if text.is_empty() {
+                return None;
+            }
+            if purpose == Purpose::Search {
+                state.search = text;
+                search(state);
                 return None;
             }
             state.overlay = Overlay::Prompt(prompt);

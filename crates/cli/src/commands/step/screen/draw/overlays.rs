@@ -99,6 +99,7 @@ fn prompt(frame: &mut Frame<'_>, prompt: &Prompt, theme: Theme, area: Rect) {
     let (title, hint) = match prompt.purpose {
         Purpose::Message => ("a message", "as in inX(p: 3); fields you leave out get values that fit"),
         Purpose::Delay => ("time passes", "as in 1.5s, 600ms or 2min"),
+        Purpose::Search => ("look for a step", "n looks for the next one"),
         Purpose::Filter => ("only moves with this text", "names, conditions and targets are searched"),
     };
     let mut spans = vec![Span::styled("> ", theme.key())];

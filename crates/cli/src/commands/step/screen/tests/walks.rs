@@ -225,3 +225,20 @@ fn it_ends_when_told_to() {
         assert_eq!(screen.key(control_c), Some(Ask::Interrupt), "in a form too");
     });
 }
+
+#[test]
+fn the_history_is_searched() {
+    let run = ["inX(p: 7)", "outX(p: 7)", "inX(p: 3)", "outX(p: 10)", "quiet", "inX(p: 7)"];
+    play_run(ADDER, &run, 0, |screen| {
+        screen.press("Tab Tab / P:_7 Enter");
+        assert_eq!(screen.state.step, 1);
+        screen.press("n n");
+        assert_eq!(screen.state.step, 6);
+        screen.press("n");
+        assert_eq!(screen.state.step, 1, "from the start again");
+        screen.press("/ silence Enter Enter");
+        assert_eq!(screen.state.scene.past.len(), 5);
+        screen.press("/ tea Enter");
+        assert_eq!(screen.told(), "no step has “tea” in it");
+    });
+}
