@@ -2,7 +2,7 @@
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, SwitchId};
-use ioxide_model::term::Term;
+use ioxide_model::term::{Node, Term, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_smt::diverse::{Diverse, Policy};
@@ -30,6 +30,17 @@ impl Choice {
     #[must_use]
     pub fn when(&self) -> Option<Term> {
         self.facts.last().copied()
+    }
+
+    /// The message, if the condition leaves only one: every field has a constant, and nothing else is asked.
+    #[must_use]
+    pub fn fixed(&self, cx: &Ctx<'_>) -> Option<Label> {
+        let conjuncts = cx.pool.conjuncts(self.when()?);
+        let fields = &cx.sts.gates[self.gate].fields;
+        let value = |&field: &VarId| conjuncts.iter().find_map(|&conjunct| pinned(cx, conjunct, field));
+        let values = fields.iter().map(value).collect::<Option<Vec<Value>>>()?;
+        let is_all = conjuncts.iter().all(|&c| cx.pool.is_true(c)) || conjuncts.len() == fields.len();
+        Label::message(cx.sts, self.gate, values).filter(|_| is_all)
     }
 
     /// A message that takes the switch, with the given field values where there are some.
@@ -81,6 +92,18 @@ impl Choice {
         };
         let values = cx.sts.gates[self.gate].fields.iter().copied().map(value).collect();
         Label::message(cx.sts, self.gate, values)
+    }
+}
+
+/// The value `conjunct` gives `field`, if it says nothing else.
+fn pinned(cx: &Ctx<'_>, conjunct: Term, field: VarId) -> Option<Value> {
+    let is_field = |term: Term| *cx.pool.node(term) == Node::Var(field);
+    match *cx.pool.node(conjunct) {
+        Node::Var(var) if var == field => Some(Value::Bool(true)),
+        Node::Not(inner) if is_field(inner) => Some(Value::Bool(false)),
+        Node::Eq(a, b) if is_field(a) => cx.pool.as_value(b).cloned(),
+        Node::Eq(a, b) if is_field(b) => cx.pool.as_value(a).cloned(),
+        _ => None,
     }
 }
 

@@ -24,6 +24,15 @@ pub fn text(pool: &TermPool, sts: &Sts, label: &Label) -> String {
     }
 }
 
+/// The label that `text` writes in full, wherever the walk is; `None` if something is left out or wrong.
+#[must_use]
+pub fn complete(pool: &TermPool, sts: &Sts, text: &str) -> Option<Label> {
+    match typed::read(pool, sts, text.trim()) {
+        Ok(typed) => typed.label(sts),
+        Err(_) => None,
+    }
+}
+
 /// The label that `text` asks for.
 pub(super) fn label(walk: &mut Walk<'_>, text: &str) -> Result<Label, String> {
     let text = text.trim();

@@ -1,0 +1,100 @@
+//! The desk: one thread that owns the model and the solver, and walks for everyone.
+//!
+//! Terms stay with their pool, and a solver with its thread, so questions come to the desk one
+//! after the other. The walk of the last question is kept: the next one mostly goes on from there.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::Model;
+use ioxide_runner::codec::CodecError;
+use ioxide_runner::record;
+use ioxide_smt::solver::Solver;
+use ioxide_symex::Ctx;
+
+use crate::recording::{Place, Records};
+use crate::walk::Walk;
+
+/// A pool that has grown by this many terms is thrown away.
+const MAX_TERMS: usize = 2_000_000;
+
+type Job = Box<dyn FnOnce(&mut Seat<'_>) + Send>;
+
+/// Where questions are asked.
+pub struct Desk {
+    jobs: Sender<Job>,
+}
+
+/// Who answers.
+pub struct Seat<'m> {
+    /// The walk of the last question.
+    pub walk: Walk<'m>,
+    /// The recorded runs.
+    pub records: &'m Records,
+    model: &'m Model,
+    /// The labels of the recorded run that was asked for last.
+    known: Option<(Place, Arc<[Label]>)>,
+}
+
+impl Desk {
+    /// Opens a desk.
+    #[must_use]
+    pub fn start(model: Model, solver: Box<dyn Solver>, records: Arc<Records>) -> Self {
+        let (jobs, asked) = channel();
+        // Without a thread nobody listens, and every question is told so.
+        let _ =
+            thread::Builder::new().name("desk".into()).spawn(move || work(&model, solver, &records, &asked));
+        Self { jobs }
+    }
+
+    /// Has `act` done; `None` if that went wrong inside.
+    pub fn ask<T: Send + 'static>(&self, act: impl FnOnce(&mut Seat<'_>) -> T + Send + 'static) -> Option<T> {
+        let (answer, answered) = channel();
+        let job: Job = Box::new(move |seat| {
+            let _ = answer.send(act(seat));
+        });
+        self.jobs.send(job).ok()?;
+        answered.recv().ok()
+    }
+}
+
+fn work(model: &Model, mut solver: Box<dyn Solver>, records: &Records, asked: &Receiver<Job>) {
+    loop {
+        let mut own = model.clone();
+        let walk = Walk::new(Ctx::new(&mut own, &mut *solver));
+        let mut seat = Seat { walk, records, model, known: None };
+        loop {
+            let Ok(job) = asked.recv() else { return };
+            // A question that breaks something must not take the next ones with it.
+            let is_sound = catch_unwind(AssertUnwindSafe(|| job(&mut seat))).is_ok();
+            if !is_sound || seat.walk.cx.pool.len() > model.pool.len() + MAX_TERMS {
+                break;
+            }
+        }
+    }
+}
+
+impl Seat<'_> {
+    /// The labels of a recorded run; `None` if there is no such run.
+    ///
+    /// # Errors
+    /// If the model does not know a message of it.
+    pub fn labels(&mut self, place: Place) -> Result<Option<Arc<[Label]>>, CodecError> {
+        if let Some((known, labels)) = &self.known
+            && *known == place
+        {
+            return Ok(Some(Arc::clone(labels)));
+        }
+        let Some(run) = self.records.run(place) else { return Ok(None) };
+        let mut labels = Vec::with_capacity(run.steps.len());
+        for step in &run.steps {
+            labels.extend(record::label(self.model, &step.label)?);
+        }
+        let labels: Arc<[Label]> = labels.into();
+        self.known = Some((place, Arc::clone(&labels)));
+        Ok(Some(labels))
+    }
+}

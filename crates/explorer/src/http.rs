@@ -1,0 +1,301 @@
+//! Requests and responses: the part of HTTP/1.1 that a page on the same machine needs (RFC 9112).
+//!
+//! One request per connection. Only `GET` and `POST`, only origin-form targets, bodies with a length.
+//! Everything is bounded: the head, the body, and (by the reader) the time. What is not understood is
+//! refused; nothing is guessed.
+
+use std::io::{self, Read, Write};
+
+/// A longer head is refused.
+pub const MAX_HEAD: usize = 16 << 10;
+/// A longer body is refused.
+pub const MAX_BODY: usize = 8 << 20;
+
+/// Only what the page itself brings is ever loaded, run or talked to.
+const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; \
+    base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// To be shown something.
+    Get,
+    /// To have something done.
+    Post,
+}
+
+/// A request, complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// What is asked for.
+    pub method: Method,
+    /// The path, as it was sent: escapes are not decoded, since no path here has any.
+    pub path: String,
+    /// What stood behind the question mark.
+    pub query: String,
+    headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Request {
+    /// The header `name` (in lower case).
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The number called `name` in the query.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<usize> {
+        let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.find(|(key, _)| *key == name)?.1.parse().ok()
+    }
+}
+
+/// Why there is no request.
+#[derive(Debug)]
+pub enum Bad {
+    /// The other side went away or took too long.
+    Gone,
+    /// It is refused with this status, for this reason.
+    Refused(u16, &'static str),
+}
+
+impl From<io::Error> for Bad {
+    fn from(_: io::Error) -> Self {
+        Self::Gone
+    }
+}
+
+/// Reads one request.
+///
+/// # Errors
+/// If it is not complete, too large, or not understood.
+pub fn read(reader: &mut impl Read) -> Result<Request, Bad> {
+    let (head, rest) = read_head(reader)?;
+    let head = std::str::from_utf8(&head).map_err(|_| Bad::Refused(400, "the request is not text"))?;
+    let mut request = parsed(head)?;
+    request.body = read_body(reader, &request, rest)?;
+    Ok(request)
+}
+
+/// Everything before the empty line, and what was read of the body.
+fn read_head(reader: &mut impl Read) -> Result<(Vec<u8>, Vec<u8>), Bad> {
+    let mut bytes = Vec::with_capacity(1024);
+    let mut chunk = [0; 4096];
+    loop {
+        let n = reader.read(&mut chunk)?;
+        if n == 0 {
+            return Err(Bad::Gone);
+        }
+        let searched = bytes.len().saturating_sub(3);
+        bytes.extend_from_slice(&chunk[..n]);
+        if let Some(at) = bytes[searched..].windows(4).position(|end| end == b"\r\n\r\n") {
+            let end = searched + at;
+            if end > MAX_HEAD {
+                break;
+            }
+            let rest = bytes.split_off(end + 4);
+            bytes.truncate(end);
+            return Ok((bytes, rest));
+        }
+        if bytes.len() > MAX_HEAD {
+            break;
+        }
+    }
+    Err(Bad::Refused(431, "the request has too long a head"))
+}
+
+fn parsed(head: &str) -> Result<Request, Bad> {
+    let malformed = || Bad::Refused(400, "the request is malformed");
+    let mut lines = head.split("\r\n");
+    let mut first = lines.next().unwrap_or_default().split(' ');
+    let (Some(method), Some(target), Some(version), None) =
+        (first.next(), first.next(), first.next(), first.next())
+    else {
+        return Err(malformed());
+    };
+    if !matches!(version, "HTTP/1.1" | "HTTP/1.0") {
+        return Err(Bad::Refused(505, "only HTTP/1.1 is spoken here"));
+    }
+    let method = match method {
+        "GET" => Method::Get,
+        "POST" => Method::Post,
+        _ => return Err(Bad::Refused(405, "only GET and POST are spoken here")),
+    };
+    if !target.starts_with('/') || target.bytes().any(|byte| !byte.is_ascii_graphic()) {
+        return Err(malformed());
+    }
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let headers = lines.map(header).collect::<Option<Vec<_>>>().ok_or_else(malformed)?;
+    for name in ["host", "origin", "content-length", "content-type", "sec-fetch-site"] {
+        if headers.iter().filter(|(other, _)| other == name).count() > 1 {
+            return Err(malformed());
+        }
+    }
+    Ok(Request { method, path: path.into(), query: query.into(), headers, body: Vec::new() })
+}
+
+/// `Name: value`; no folded lines, no control characters.
+fn header(line: &str) -> Option<(String, String)> {
+    let (name, value) = line.split_once(':')?;
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    let is_clean = value.chars().all(|c| c == '\t' || !c.is_control());
+    (!name.is_empty() && name.bytes().all(is_token) && is_clean)
+        .then(|| (name.to_ascii_lowercase(), value.trim().to_owned()))
+}
+
+fn read_body(reader: &mut impl Read, request: &Request, mut body: Vec<u8>) -> Result<Vec<u8>, Bad> {
+    if request.header("transfer-encoding").is_some() {
+        return Err(Bad::Refused(411, "a body needs a Content-Length"));
+    }
+    let length = match (request.header("content-length"), request.method) {
+        (None, Method::Get) => 0,
+        (None, Method::Post) => return Err(Bad::Refused(411, "a body needs a Content-Length")),
+        (Some(length), _) => {
+            let is_number = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
+            let length = if is_number { length.parse().unwrap_or(usize::MAX) } else { usize::MAX };
+            if !is_number {
+                return Err(Bad::Refused(400, "the Content-Length is no number"));
+            }
+            length
+        }
+    };
+    if length > MAX_BODY {
+        return Err(Bad::Refused(413, "the body is too large"));
+    }
+    if body.len() > length {
+        return Err(Bad::Refused(400, "there is more than one request"));
+    }
+    let missing = (length - body.len()) as u64;
+    reader.take(missing).read_to_end(&mut body)?;
+    if body.len() == length { Ok(body) } else { Err(Bad::Gone) }
+}
+
+/// A response, complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// The status.
+    pub status: u16,
+    /// What the body is.
+    pub content_type: &'static str,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Response {
+    /// All is well.
+    #[must_use]
+    pub fn ok(content_type: &'static str, body: impl Into<Vec<u8>>) -> Self {
+        Self { status: 200, content_type, body: body.into() }
+    }
+
+    /// Something is wrong; `why` is for people.
+    #[must_use]
+    pub fn refused(status: u16, why: &str) -> Self {
+        Self { status, content_type: "text/plain; charset=utf-8", body: format!("{why}\n").into_bytes() }
+    }
+
+    /// Writes it, with the headers every response has.
+    ///
+    /// # Errors
+    /// If the other side does not take it.
+    pub fn write(&self, writer: &mut impl Write) -> io::Result<()> {
+        let mut bytes = head(self.status, self.content_type);
+        bytes.push_str(&format!("Content-Length: {}\r\n\r\n", self.body.len()));
+        writer.write_all(bytes.as_bytes())?;
+        writer.write_all(&self.body)?;
+        writer.flush()
+    }
+}
+
+/// Begins a stream of events, which ends with the connection.
+///
+/// # Errors
+/// If the other side does not take it.
+pub fn begin_stream(writer: &mut impl Write) -> io::Result<()> {
+    let head = head(200, "text/event-stream") + "\r\n";
+    writer.write_all(head.as_bytes())?;
+    writer.flush()
+}
+
+fn head(status: u16, content_type: &str) -> String {
+    let allow = if status == 405 { "Allow: GET, POST\r\n" } else { "" };
+    format!(
+        "HTTP/1.1 {status} {}\r\nContent-Type: {content_type}\r\nContent-Security-Policy: {CSP}\r\n\
+         X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
+         Cross-Origin-Resource-Policy: same-origin\r\nCross-Origin-Opener-Policy: same-origin\r\n\
+         X-Frame-Options: DENY\r\nCache-Control: no-store\r\nConnection: close\r\n{allow}",
+        phrase(status)
+    )
+}
+
+fn phrase(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        400 => "Bad Request",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        409 => "Conflict",
+        411 => "Length Required",
+        413 => "Content Too Large",
+        415 => "Unsupported Media Type",
+        431 => "Request Header Fields Too Large",
+        500 => "Internal Server Error",
+        503 => "Service Unavailable",
+        505 => "HTTP Version Not Supported",
+        _ => "Error",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_request_is_read_with_its_body() {
+        let text = b"POST /t/api?n=3&x=a HTTP/1.1\r\nHost: a:1\r\nContent-Length: 2\r\n\r\n{}";
+        let request = read(&mut &text[..]).expect("a request");
+        assert_eq!((request.method, request.path.as_str()), (Method::Post, "/t/api"));
+        assert_eq!((request.number("n"), request.number("x")), (Some(3), None));
+        assert_eq!((request.header("host"), request.body.as_slice()), (Some("a:1"), &b"{}"[..]));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        check("BREW / HTTP/1.1\r\n\r\n", 405);
+        check("GET / HTTP/2\r\n\r\n", 505);
+        check("GET http://a/ HTTP/1.1\r\n\r\n", 400);
+        check("GET  / HTTP/1.1\r\n\r\n", 400);
+        check("GET /\u{e4} HTTP/1.1\r\n\r\n", 400);
+        check("GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n", 400);
+        check("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400);
+        check("GET / HTTP/1.1\r\nHost : a\r\n\r\n", 400);
+        check("GET / HTTP/1.1\nHost: a\r\n\r\n", 400);
+        check("POST / HTTP/1.1\r\n\r\n", 411);
+        check("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411);
+        check("POST / HTTP/1.1\r\nContent-Length: +1\r\n\r\nx", 400);
+        check("POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\nx", 413);
+        check("GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n", 400);
+        check(&format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(MAX_HEAD)), 431);
+        check(&format!("GET /{}", "x".repeat(2 * MAX_HEAD)), 431);
+    }
+
+    #[track_caller]
+    fn check(text: &str, status: u16) {
+        match read(&mut text.as_bytes()) {
+            Err(Bad::Refused(found, _)) => assert_eq!(found, status, "{text:.60}"),
+            other => panic!("{text:.60}: {other:?}"),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_request_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = read(&mut &bytes[..]);
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! A campaign under way: started, slowed down, paused and stopped from the page, and watched there.
+//!
+//! The runner knows nothing of this: a [`Reporter`] is told the events, keeps what the page shows, and
+//! does not return while the campaign is paused. Whoever can start a campaign is a [`Launcher`].
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ioxide_model::sts::Sts;
+use ioxide_runner::event::{Event, EventKind, Outcome, StepTold};
+use ioxide_runner::reporter::Reporter;
+
+use crate::recording::{Collector, Place, Records, Run};
+use crate::view::live::LiveView;
+
+/// Steps kept to be shown.
+const MAX_LAST: usize = 60;
+/// Failing runs kept.
+const MAX_FAILURES: usize = 100;
+/// The slowest pace.
+const MAX_PACE: Duration = Duration::from_secs(5);
+
+/// Starts campaigns; the page cannot name a system or a file, only ask for what the launcher knows.
+pub trait Launcher: Send + Sync {
+    /// The system under test, for people.
+    fn sut(&self) -> String;
+
+    /// Runs a campaign to its end and tells `reporter`.
+    ///
+    /// # Errors
+    /// Why it could not run, for people.
+    fn launch(&self, wish: &Wish, reporter: &mut dyn Reporter) -> Result<(), String>;
+
+    /// Asks the campaign that is running to end after its step.
+    fn stop(&self);
+}
+
+/// Who decides the moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tester {
+    /// Purposes that take every switch.
+    Cover,
+    /// The same in few long runs.
+    Tour,
+    /// At random.
+    Random,
+    /// The tests written beside the model.
+    Tests,
+}
+
+impl Tester {
+    /// All testers a page can ask for.
+    pub const ALL: [Self; 4] = [Self::Cover, Self::Tour, Self::Random, Self::Tests];
+
+    /// The tester as a word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cover => "cover",
+            Self::Tour => "tour",
+            Self::Random => "random",
+            Self::Tests => "tests",
+        }
+    }
+}
+
+/// What is asked of a campaign.
+#[derive(Clone, Copy, Debug)]
+pub struct Wish {
+    /// Who decides the moves.
+    pub tester: Tester,
+    /// How many runs; what the tester thinks right if `None`.
+    pub runs: Option<u64>,
+    /// The seed; a fresh one if `None`.
+    pub seed: Option<u64>,
+    /// Goes on after a failure.
+    pub keeps_going: bool,
+}
+
+/// How far a campaign is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// None was started.
+    Idle,
+    /// Steps are taken.
+    Running,
+    /// It waits for somebody to go on.
+    Paused,
+    /// It was asked to stop.
+    Stopping,
+    /// It is over.
+    Over,
+}
+
+/// How a switch was taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Seen {
+    /// Not at all.
+    #[default]
+    Never,
+    /// Perhaps: another switch explains the same.
+    Maybe,
+    /// Certainly.
+    Taken,
+}
+
+/// A campaign, or the place for one.
+pub struct Live {
+    state: Mutex<State>,
+    changed: Condvar,
+    records: Arc<Records>,
+    launcher: Option<Box<dyn Launcher>>,
+}
+
+/// What is known of the campaign.
+pub(crate) struct State {
+    /// Grows with every change.
+    version: u64,
+    pub(crate) phase: Phase,
+    pace: Duration,
+    /// The labels of the switches, and how each was taken.
+    names: Vec<Arc<str>>,
+    pub(crate) seen: Vec<Seen>,
+    pub(crate) n_steps: u64,
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
+    pub(crate) other: u64,
+    pub(crate) planned: u64,
+    pub(crate) seed: u64,
+    pub(crate) goal: String,
+    pub(crate) run: u64,
+    pub(crate) last: VecDeque<StepTold>,
+    pub(crate) failures: Vec<Failure>,
+    pub(crate) message: String,
+    record: Option<usize>,
+    collector: Collector,
+}
+
+/// A failing run.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    pub(crate) place: Place,
+    pub(crate) steps: usize,
+    pub(crate) signature: String,
+}
+
+impl Live {
+    /// No campaign yet.
+    #[must_use]
+    pub fn new(sts: &Sts, records: Arc<Records>, launcher: Option<Box<dyn Launcher>>) -> Arc<Self> {
+        let names: Vec<Arc<str>> = sts.switches.iter().map(|switch| Arc::clone(&switch.label)).collect();
+        let state = State::new(names);
+        Arc::new(Self { state: Mutex::new(state), changed: Condvar::new(), records, launcher })
+    }
+
+    /// The system under test; `None` if there is none.
+    #[must_use]
+    pub fn sut(&self) -> Option<String> {
+        self.launcher.as_ref().map(|launcher| launcher.sut())
+    }
+
+    /// Starts a campaign in a thread of its own.
+    ///
+    /// # Errors
+    /// If one is running, or there is no system to test.
+    pub fn start(self: &Arc<Self>, wish: Wish) -> Result<(), &'static str> {
+        if self.launcher.is_none() {
+            return Err("there is no system under test; start `ioxide explore` with `--sut`");
+        }
+        let mut state = self.lock();
+        if !matches!(state.phase, Phase::Idle | Phase::Over) {
+            return Err("a campaign is running already");
+        }
+        let (version, pace) = (state.version + 1, state.pace);
+        *state =
+            State { version, pace, phase: Phase::Running, ..State::new(std::mem::take(&mut state.names)) };
+        drop(state);
+        self.changed.notify_all();
+        let live = Arc::clone(self);
+        let work = move || live.work(&wish);
+        match thread::Builder::new().name("campaign".into()).spawn(work) {
+            Ok(_) => Ok(()),
+            Err(_) => {
+                self.lock().phase = Phase::Over;
+                Err("no thread could be started")
+            }
+        }
+    }
+
+    fn work(self: Arc<Self>, wish: &Wish) {
+        let Some(launcher) = &self.launcher else { return };
+        let mut reporter = Watcher { live: &self };
+        let ended = launcher.launch(wish, &mut reporter);
+        let mut state = self.lock();
+        state.phase = Phase::Over;
+        if let Err(why) = ended {
+            state.message = why;
+        }
+        self.tell(state);
+    }
+
+    /// Halts the campaign after its step, or lets it go on.
+    pub fn pause(&self, wanted: bool) {
+        let mut state = self.lock();
+        state.phase = match (state.phase, wanted) {
+            (Phase::Running, true) => Phase::Paused,
+            (Phase::Paused, false) => Phase::Running,
+            (phase, _) => phase,
+        };
+        self.tell(state);
+    }
+
+    /// Lets every step take at least this long.
+    pub fn pace(&self, pace: Duration) {
+        let mut state = self.lock();
+        state.pace = pace.min(MAX_PACE);
+        self.tell(state);
+    }
+
+    /// Asks the campaign to end after its step.
+    pub fn stop(&self) {
+        let mut state = self.lock();
+        if !matches!(state.phase, Phase::Running | Phase::Paused) {
+            return;
+        }
+        state.phase = Phase::Stopping;
+        self.tell(state);
+        if let Some(launcher) = &self.launcher {
+            launcher.stop();
+        }
+    }
+
+    /// Waits until no campaign is running, at most so long.
+    pub(crate) fn settle(&self, patience: Duration) {
+        let is_running = |state: &mut State| !matches!(state.phase, Phase::Idle | Phase::Over);
+        drop(self.changed.wait_timeout_while(self.lock(), patience, is_running));
+    }
+
+    /// How things are now.
+    #[must_use]
+    pub fn view(&self) -> LiveView {
+        LiveView::of(&self.lock())
+    }
+
+    /// How things are as soon as they differ from version `seen`; `None` if they still do not after `patience`.
+    pub(crate) fn changed(&self, seen: Option<u64>, patience: Duration) -> Option<(u64, LiveView)> {
+        let same = |state: &mut State| Some(state.version) == seen;
+        let waited = self.changed.wait_timeout_while(self.lock(), patience, same);
+        let (state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        (!timeout.timed_out()).then(|| (state.version, LiveView::of(&state)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, mut state: MutexGuard<'_, State>) {
+        state.version += 1;
+        drop(state);
+        self.changed.notify_all();
+    }
+}
+
+impl State {
+    fn new(names: Vec<Arc<str>>) -> Self {
+        Self {
+            version: 0,
+            phase: Phase::Idle,
+            pace: Duration::ZERO,
+            seen: vec![Seen::Never; names.len()],
+            names,
+            n_steps: 0,
+            passed: 0,
+            failed: 0,
+            other: 0,
+            planned: 0,
+            seed: 0,
+            goal: String::new(),
+            run: 0,
+            last: VecDeque::new(),
+            failures: Vec::new(),
+            message: String::new(),
+            record: None,
+            collector: Collector::default(),
+        }
+    }
+
+    pub(crate) fn pace_ms(&self) -> u128 {
+        self.pace.as_millis()
+    }
+
+    fn step(&mut self, step: &StepTold) {
+        self.n_steps += 1;
+        let how = if step.switches.len() == 1 { Seen::Taken } else { Seen::Maybe };
+        for name in &step.switches {
+            let at = self.names.iter().position(|other| **other == **name);
+            if let Some(seen) = at.and_then(|at| self.seen.get_mut(at)) {
+                *seen = (*seen).max(how);
+            }
+        }
+        if self.last.len() == MAX_LAST {
+            self.last.pop_front();
+        }
+        self.last.push_back(step.clone());
+    }
+
+    fn count(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Pass => self.passed += 1,
+            Outcome::Fail => self.failed += 1,
+            Outcome::Inconclusive | Outcome::Error => self.other += 1,
+            Outcome::Interrupted => (),
+        }
+    }
+}
+
+/// Is told the events of a campaign.
+struct Watcher<'l> {
+    live: &'l Live,
+}
+
+impl Watcher<'_> {
+    fn note(&self, state: &mut State, event: &Event) {
+        match &event.event {
+            EventKind::CampaignStarted(told) => {
+                (state.planned, state.seed) = (told.runs, told.seed);
+                let name = format!("live: {}, {}, seed {}", told.sut, told.tester, told.seed);
+                state.record = Some(self.live.records.begin(name));
+            }
+            EventKind::RunStarted(told) => {
+                (state.run, state.goal) = (told.run, told.goal.clone());
+                state.last.clear();
+            }
+            EventKind::Stimulus(step) | EventKind::Observation(step) => state.step(step),
+            EventKind::RunFinished(told) => state.count(told.outcome),
+            EventKind::Trouble(told) => state.message = told.error.clone(),
+            EventKind::Verdict(_)
+            | EventKind::Replayed(_)
+            | EventKind::Shrunk(_)
+            | EventKind::CampaignFinished(_) => (),
+        }
+        if let Some(run) = state.collector.event(event) {
+            state.collector.forget();
+            self.keep(state, run);
+        }
+    }
+
+    /// Keeps a run that failed, so that it can be looked at.
+    fn keep(&self, state: &mut State, run: Run) {
+        if run.outcome != Some(Outcome::Fail) || state.failures.len() >= MAX_FAILURES {
+            return;
+        }
+        let signature =
+            run.verdict.as_ref().and_then(|verdict| verdict.signature.clone()).unwrap_or_default();
+        let steps = run.steps.len();
+        let place = state.record.and_then(|record| self.live.records.add(record, run));
+        if let Some(place) = place {
+            state.failures.push(Failure { place, steps, signature });
+        }
+    }
+
+    /// Waits as long as the pace and a pause say.
+    fn wait(&self, until: Option<Instant>) {
+        let mut state = self.live.lock();
+        loop {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            let rest = match (state.phase, left) {
+                (Phase::Paused, _) => Duration::from_secs(1),
+                (Phase::Running, Some(left)) if !left.is_zero() => left,
+                _ => return,
+            };
+            let waited = self.live.changed.wait_timeout(state, rest);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl Reporter for Watcher<'_> {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        let mut state = self.live.lock();
+        self.note(&mut state, event);
+        let (pace, phase) = (state.pace, state.phase);
+        self.live.tell(state);
+        // Who asked for the end before the campaign could hear it is heard now.
+        if let (Phase::Stopping, Some(launcher)) = (phase, &self.live.launcher) {
+            launcher.stop();
+        }
+        let is_step = matches!(event.event, EventKind::Stimulus(_) | EventKind::Observation(_));
+        self.wait((is_step && !pace.is_zero()).then(|| Instant::now() + pace));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ioxide_lang::{Options, load};
+use ioxide_model::source::Sources;
+use ioxide_runner::event::{LabelKind, LabelTold, RunFinished, RunStarted};
+
+use super::*;
+
+/// Tells one run of steps until it is asked to stop.
+struct Steps {
+    stopped: AtomicBool,
+    most: usize,
+}
+
+impl Launcher for Arc<Steps> {
+    fn sut(&self) -> String {
+        "steps".into()
+    }
+
+    fn launch(&self, _: &Wish, reporter: &mut dyn Reporter) -> Result<(), String> {
+        let mut tell = |seq: usize, event: EventKind| {
+            reporter
+                .event(&Event { seq: seq as u64, time_ns: 0, run: None, event })
+                .map_err(|error| error.to_string())
+        };
+        tell(0, EventKind::RunStarted(RunStarted { run: 0, seed: 1, goal: String::new() }))?;
+        for step in 1..=self.most {
+            if self.stopped.load(Ordering::SeqCst) {
+                return Ok(());
+            }
+            let label = LabelTold {
+                kind: LabelKind::Input,
+                label: "go".into(),
+                args: Default::default(),
+                text: "?go".into(),
+            };
+            let switches = vec![if step % 2 == 1 { "a".into() } else { "b".into() }];
+            tell(step, EventKind::Stimulus(StepTold { step, label, belief: Some(1), switches }))?;
+        }
+        tell(
+            0,
+            EventKind::RunFinished(RunFinished {
+                run: 0,
+                outcome: Outcome::Pass,
+                steps: self.most,
+                doubts: 0,
+            }),
+        )
+    }
+
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+    }
+}
+
+fn live(most: usize) -> Arc<Live> {
+    let text = "model M { input go state s { a: on go -> t } state t { b: on go -> s c: on go -> t } }";
+    let mut sources = Sources::new();
+    let file = sources.add("m.iox", text);
+    let model = load(&sources, file, &Options::default()).model.expect("a model");
+    let launcher = Arc::new(Steps { stopped: AtomicBool::new(false), most });
+    Live::new(&model.sts, Arc::new(Records::new(Vec::new())), Some(Box::new(launcher)))
+}
+
+const WISH: Wish = Wish { tester: Tester::Cover, runs: None, seed: None, keeps_going: false };
+
+/// Waits until the state is as wanted; what never comes shows as a test that hangs.
+fn wait(live: &Live, wanted: impl Fn(&State) -> bool) {
+    let guard = live.changed.wait_while(live.lock(), |state| !wanted(state));
+    drop(guard.expect("no thread panicked"));
+}
+
+#[test]
+fn a_campaign_fills_in_what_was_taken() {
+    let live = live(3);
+    live.start(WISH).expect("starts");
+    wait(&live, |state| state.phase == Phase::Over);
+    let state = live.lock();
+    assert_eq!(state.seen, [Seen::Taken, Seen::Taken, Seen::Never]);
+    assert_eq!((state.n_steps, state.passed), (3, 1));
+}
+
+#[test]
+fn a_paused_campaign_takes_no_step_until_it_goes_on() {
+    let live = live(100_000_000);
+    live.pace(Duration::from_millis(1));
+    live.start(WISH).expect("starts");
+    assert!(live.start(WISH).is_err(), "one at a time");
+    wait(&live, |state| state.n_steps >= 2);
+    live.pause(true);
+    // The step that was under way when the pause began may still be told.
+    thread::sleep(Duration::from_millis(30));
+    let before = live.lock().n_steps;
+    thread::sleep(Duration::from_millis(50));
+    assert_eq!(live.lock().n_steps, before);
+    live.pause(false);
+    wait(&live, |state| state.n_steps > before);
+    live.pause(true);
+    live.stop();
+    wait(&live, |state| state.phase == Phase::Over);
+    live.settle(Duration::ZERO);
+}
+
+#[test]
+fn who_looks_is_told_once_for_every_change() {
+    let live = live(1);
+    let (version, _) = live.changed(None, Duration::from_secs(60)).expect("there is a state");
+    assert!(live.changed(Some(version), Duration::from_millis(1)).is_none());
+    live.pace(Duration::from_secs(1));
+    assert!(live.changed(Some(version), Duration::from_secs(60)).is_some_and(|(next, _)| next > version));
+}

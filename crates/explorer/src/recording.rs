@@ -1,0 +1,172 @@
+//! Recorded runs, as the explorer keeps them: by number of the record and number of the run.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use ioxide_runner::event::{Event, EventKind, Outcome, RunStarted, StepTold, VerdictTold};
+
+/// Runs kept of one record.
+const MAX_RUNS: usize = 10_000;
+/// Steps kept of one record, all runs together.
+const MAX_STEPS: usize = 2_000_000;
+
+/// Where a recorded run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The record, in the order given.
+    pub record: usize,
+    /// The run, in the order recorded.
+    pub run: usize,
+}
+
+/// A record.
+#[derive(Clone, Debug, Default)]
+pub struct Recording {
+    /// What it is called.
+    pub name: String,
+    /// Its runs.
+    pub runs: Vec<Arc<Run>>,
+    /// Some runs or steps were left out, for there were too many.
+    pub is_cut: bool,
+}
+
+/// A recorded run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Its number, seed and goal.
+    pub started: RunStarted,
+    /// Its steps.
+    pub steps: Vec<StepTold>,
+    /// Its verdict, if it has one.
+    pub verdict: Option<VerdictTold>,
+    /// How it ended, if it did.
+    pub outcome: Option<Outcome>,
+}
+
+impl Run {
+    fn new(started: RunStarted) -> Self {
+        Self { started, steps: Vec::new(), verdict: None, outcome: None }
+    }
+}
+
+/// Collects runs from events; several may go on at once.
+#[derive(Debug, Default)]
+pub struct Collector {
+    open: Vec<Run>,
+    n_steps: usize,
+    is_cut: bool,
+}
+
+impl Collector {
+    /// Takes in an event; returns a run that is over with it.
+    pub fn event(&mut self, event: &Event) -> Option<Run> {
+        match &event.event {
+            EventKind::RunStarted(told) => self.open.push(Run::new(told.clone())),
+            EventKind::Stimulus(step) | EventKind::Observation(step) => {
+                let is_full = self.n_steps >= MAX_STEPS;
+                self.is_cut |= is_full;
+                if let Some(run) = self.current(event.run).filter(|_| !is_full) {
+                    run.steps.push(step.clone());
+                    self.n_steps += 1;
+                }
+            }
+            EventKind::Verdict(told) => {
+                if let Some(run) = self.current(event.run) {
+                    run.verdict = Some(told.clone());
+                }
+            }
+            EventKind::RunFinished(told) => {
+                let at = self.open.iter().position(|run| run.started.run == told.run)?;
+                let mut run = self.open.remove(at);
+                run.outcome = Some(told.outcome);
+                return Some(run);
+            }
+            EventKind::CampaignStarted(_)
+            | EventKind::Trouble(_)
+            | EventKind::Replayed(_)
+            | EventKind::Shrunk(_)
+            | EventKind::CampaignFinished(_) => (),
+        }
+        None
+    }
+
+    /// Forgets how much was kept: the runs given back are somebody else's now.
+    pub fn forget(&mut self) {
+        self.n_steps = 0;
+    }
+
+    fn current(&mut self, run: Option<u64>) -> Option<&mut Run> {
+        match run {
+            Some(number) => self.open.iter_mut().find(|run| run.started.run == number),
+            None => self.open.last_mut(),
+        }
+    }
+}
+
+impl Recording {
+    /// The record called `name` with these events; a run that broke off is kept as far as it went.
+    pub fn of<'e>(name: impl Into<String>, events: impl IntoIterator<Item = &'e Event>) -> Self {
+        let mut collector = Collector::default();
+        let mut recording = Self { name: name.into(), ..Self::default() };
+        for event in events {
+            let over = collector.event(event);
+            recording.keep(over);
+        }
+        let broken_off = std::mem::take(&mut collector.open);
+        recording.keep(broken_off);
+        recording.is_cut |= collector.is_cut;
+        recording.runs.sort_by_key(|run| run.started.run);
+        recording
+    }
+
+    fn keep(&mut self, runs: impl IntoIterator<Item = Run>) {
+        for run in runs {
+            match self.runs.len() < MAX_RUNS {
+                true => self.runs.push(Arc::new(run)),
+                false => self.is_cut = true,
+            }
+        }
+    }
+}
+
+/// All records there are; those of live campaigns join at the end.
+#[derive(Debug)]
+pub struct Records {
+    list: RwLock<Vec<Recording>>,
+}
+
+impl Records {
+    /// These records.
+    #[must_use]
+    pub fn new(recordings: Vec<Recording>) -> Self {
+        Self { list: RwLock::new(recordings) }
+    }
+
+    /// A copy of the list; runs are shared.
+    #[must_use]
+    pub fn list(&self) -> Vec<Recording> {
+        self.list.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The run at `place`.
+    #[must_use]
+    pub fn run(&self, place: Place) -> Option<Arc<Run>> {
+        let list = self.list.read().unwrap_or_else(PoisonError::into_inner);
+        list.get(place.record)?.runs.get(place.run).cloned()
+    }
+
+    /// Adds an empty record and returns its number.
+    pub fn begin(&self, name: String) -> usize {
+        let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
+        list.push(Recording { name, ..Recording::default() });
+        list.len() - 1
+    }
+
+    /// Adds a run to record number `record` and returns its place, unless that has enough.
+    pub fn add(&self, record: usize, run: Run) -> Option<Place> {
+        let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
+        let recording = list.get_mut(record)?;
+        let before = recording.runs.len();
+        recording.keep([run]);
+        (recording.runs.len() > before).then_some(Place { record, run: before })
+    }
+}

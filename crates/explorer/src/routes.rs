@@ -1,0 +1,144 @@
+//! Which path is answered with what. Paths are compared, never opened.
+
+mod walk;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Explorer;
+use crate::http::{Method, Request, Response};
+use crate::live::{Tester, Wish};
+use crate::recording::Place;
+use crate::view::run::{RecordsView, RunView};
+use crate::view::{ErrorView, VERSION};
+
+const PAGE: &str = include_str!("../assets/index.html");
+const SCRIPT: &str = include_str!("../assets/explorer.js");
+const STYLE: &str = include_str!("../assets/explorer.css");
+const ICON: &str = include_str!("../assets/icon.svg");
+const JSON: &str = "application/json";
+/// Runs a page may ask for.
+const MAX_RUNS: u64 = 1_000_000;
+
+/// How a request is answered.
+pub enum Reply {
+    /// At once.
+    Whole(Response),
+    /// With a stream of what the live campaign looks like.
+    Events,
+}
+
+/// Answers a request for `path`, which stands behind the token.
+pub fn answer(explorer: &Explorer, path: &str, request: &Request) -> Reply {
+    let segments: Vec<&str> = path.split('/').collect();
+    Reply::Whole(match (request.method, &segments[..]) {
+        (Method::Get, [""]) => Response::ok("text/html; charset=utf-8", PAGE),
+        (Method::Get, ["explorer.js"]) => Response::ok("text/javascript; charset=utf-8", SCRIPT),
+        (Method::Get, ["explorer.css"]) => Response::ok("text/css; charset=utf-8", STYLE),
+        (Method::Get, ["icon.svg"]) => Response::ok("image/svg+xml", ICON),
+        (Method::Get, ["api", "model"]) => json(&explorer.model),
+        (Method::Get, ["api", "records"]) => json(&RecordsView::of(&explorer.records.list())),
+        (Method::Get, ["api", "run", record, run]) => recorded(explorer, record, run, request),
+        (Method::Get, ["api", "live"]) => json(&explorer.live.view()),
+        (Method::Get, ["api", "live", "events"]) => return Reply::Events,
+        (Method::Get, ["api", "sut"]) => json(&SutView::of(explorer)),
+        (Method::Post, ["api", "walk"]) => with_body(request, |wanted| walk::walk(explorer, wanted)),
+        (Method::Post, ["api", "values"]) => with_body(request, |wanted| walk::values(explorer, wanted)),
+        (Method::Post, ["api", "witness"]) => with_body(request, |wanted| walk::witness(explorer, wanted)),
+        (Method::Post, ["api", "live", act]) => with_body(request, |wanted| live(explorer, act, &wanted)),
+        (Method::Get, ["api", "walk" | "values" | "witness"]) | (Method::Get, ["api", "live", _]) => {
+            Response::refused(405, "this is asked with POST")
+        }
+        _ => Response::refused(404, "there is nothing here"),
+    })
+}
+
+/// The system under test and the testers for it.
+#[derive(Serialize)]
+struct SutView {
+    version: u32,
+    sut: Option<String>,
+    testers: Vec<&'static str>,
+}
+
+impl SutView {
+    fn of(explorer: &Explorer) -> Self {
+        let testers = Tester::ALL.into_iter().map(Tester::name).collect();
+        Self { version: VERSION, sut: explorer.live.sut(), testers }
+    }
+}
+
+/// `view` as a response.
+fn json(view: &impl Serialize) -> Response {
+    match serde_json::to_vec(view) {
+        Ok(body) => Response::ok(JSON, body),
+        Err(_) => Response::refused(500, "the answer cannot be written"),
+    }
+}
+
+/// Something the page asked for cannot be; it is told why.
+fn problem(status: u16, why: &str) -> Response {
+    Response { status, ..json(&ErrorView::new(why)) }
+}
+
+/// Answers with what `act` makes of the body, which only a page from here can send as JSON.
+fn with_body<T: for<'d> Deserialize<'d>>(request: &Request, act: impl FnOnce(T) -> Response) -> Response {
+    let kind = request.header("content-type").unwrap_or_default();
+    if kind.split(';').next().map(str::trim) != Some(JSON) {
+        return Response::refused(415, "the body has to be JSON");
+    }
+    match serde_json::from_slice(&request.body) {
+        Ok(wanted) => act(wanted),
+        Err(error) => problem(400, &format!("the body is not as expected: {error}")),
+    }
+}
+
+fn recorded(explorer: &Explorer, record: &str, run: &str, request: &Request) -> Response {
+    let place = match (record.parse(), run.parse()) {
+        (Ok(record), Ok(run)) => Place { record, run },
+        _ => return problem(404, "a record and a run are numbers"),
+    };
+    let (from, count) = (request.number("from").unwrap_or(0), request.number("count").unwrap_or(200));
+    match explorer.records.run(place) {
+        Some(run) => json(&RunView::of(&run, from, count)),
+        None => problem(404, "there is no such run"),
+    }
+}
+
+/// What is asked of a campaign; everything has a default.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct LiveWish {
+    tester: Option<String>,
+    runs: Option<u64>,
+    seed: Option<u64>,
+    keep_going: bool,
+    pace_ms: Option<u64>,
+}
+
+fn live(explorer: &Explorer, act: &str, wanted: &LiveWish) -> Response {
+    let live = &explorer.live;
+    if let Some(pace) = wanted.pace_ms {
+        live.pace(Duration::from_millis(pace));
+    }
+    match act {
+        "start" => {
+            let name = wanted.tester.as_deref().unwrap_or("cover");
+            let Some(tester) = Tester::ALL.into_iter().find(|tester| tester.name() == name) else {
+                return problem(400, "there is no such tester");
+            };
+            let runs = wanted.runs.map(|runs| runs.clamp(1, MAX_RUNS));
+            let wish = Wish { tester, runs, seed: wanted.seed, keeps_going: wanted.keep_going };
+            if let Err(why) = live.start(wish) {
+                return problem(409, why);
+            }
+        }
+        "pause" => live.pause(true),
+        "resume" => live.pause(false),
+        "stop" => live.stop(),
+        "pace" => (),
+        _ => return Response::refused(404, "there is nothing here"),
+    }
+    json(&live.view())
+}

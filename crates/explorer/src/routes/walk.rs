@@ -1,0 +1,232 @@
+//! A path of choices followed: to a belief, to values for the next step, to a concrete trace.
+//!
+//! A path is a list of steps as people write them ([`read`]). The first may be `@R.N.K`: the first K steps
+//! of run N of record R. A step that cannot be read or taken ends the walk; what came before it stands.
+
+use serde::{Deserialize, Serialize};
+
+use ioxide_model::label::Label;
+
+use super::{json, problem};
+use crate::Explorer;
+use crate::desk::Seat;
+use crate::http::Response;
+use crate::recording::Place;
+use crate::view::VERSION;
+use crate::view::walk::{BaseView, ExplanationView, ForbiddenView, ProblemView, WalkView};
+use crate::walk::symbolic::Along;
+use crate::walk::{Judged, read};
+
+/// Longer paths are not followed.
+const MAX_STEPS: usize = 20_000;
+/// Different values offered at once.
+const N_VALUES: usize = 6;
+
+/// A path, and how it is meant.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathWish {
+    path: Vec<String>,
+    /// Along switches, with the path condition.
+    #[serde(default)]
+    symbolic: bool,
+}
+
+/// A path, and the choice at its end for which values are wanted.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValuesWish {
+    path: Vec<String>,
+    choice: usize,
+    #[serde(default)]
+    seed: u64,
+}
+
+#[derive(Serialize)]
+struct ValuesView {
+    version: u32,
+    /// Steps, each with other values.
+    steps: Vec<String>,
+}
+
+/// Where the path leads.
+pub fn walk(explorer: &Explorer, wish: PathWish) -> Response {
+    answered(explorer, wish.path, move |seat, path| match wish.symbolic {
+        true => json(&along(seat, path)),
+        false => json(&walked(seat, path)),
+    })
+}
+
+/// Different values for a choice at the end of the path.
+pub fn values(explorer: &Explorer, wish: ValuesWish) -> Response {
+    let ValuesWish { path, choice, seed } = wish;
+    answered(explorer, path, move |seat, path| {
+        let end = follow(seat, path);
+        if end.stopped.is_some() {
+            return problem(409, "the path does not lead anywhere");
+        }
+        let choices = seat.walk.choices();
+        let Some(choice) = choices.get(choice) else { return problem(404, "there is no such choice") };
+        let cx = &mut seat.walk.cx;
+        let labels = choice.examples(cx, N_VALUES, seed);
+        let steps = labels.iter().map(|label| read::text(cx.pool, cx.sts, label)).collect();
+        json(&ValuesView { version: VERSION, steps })
+    })
+}
+
+/// Labels that take the switches of a symbolic path.
+pub fn witness(explorer: &Explorer, wish: PathWish) -> Response {
+    answered(explorer, wish.path, |seat, path| {
+        let cx = &mut seat.walk.cx;
+        let (along, stopped) = taken_along(cx, path);
+        if stopped.is_some() {
+            return problem(409, "the path does not lead anywhere");
+        }
+        match along.witness(cx) {
+            Ok(labels) => {
+                let steps = labels.iter().map(|label| read::text(cx.pool, cx.sts, label)).collect();
+                json(&ValuesView { version: VERSION, steps })
+            }
+            Err(why) => problem(409, &why),
+        }
+    })
+}
+
+fn answered(
+    explorer: &Explorer,
+    path: Vec<String>,
+    act: impl FnOnce(&mut Seat<'_>, &[String]) -> Response + Send + 'static,
+) -> Response {
+    if path.len() > MAX_STEPS {
+        return problem(400, &format!("a path of {} steps is too long", path.len()));
+    }
+    let answer = explorer.desk.ask(move |seat| act(seat, &path));
+    answer.unwrap_or_else(|| problem(500, "this is a bug in ioxide; please report the path"))
+}
+
+/// Where a path of labels ended.
+struct End {
+    base: Option<BaseView>,
+    /// Steps taken after those of the recorded run.
+    path: Vec<String>,
+    stopped: Option<Stopped>,
+}
+
+/// Why a path was not followed to its end.
+enum Stopped {
+    Problem(ProblemView),
+    Forbidden(ForbiddenView),
+}
+
+fn walked(seat: &mut Seat<'_>, path: &[String]) -> WalkView {
+    let End { base, path, stopped } = follow(seat, path);
+    let mut view = WalkView { base, path, ..WalkView::of(&mut seat.walk) };
+    match stopped {
+        Some(Stopped::Problem(problem)) => view.problem = Some(problem),
+        Some(Stopped::Forbidden(forbidden)) => view.forbidden = Some(forbidden),
+        None => (),
+    }
+    view
+}
+
+/// Walks along `path`; the walk ends where the path stops to make sense.
+fn follow(seat: &mut Seat<'_>, path: &[String]) -> End {
+    let mut end = End { base: None, path: Vec::new(), stopped: None };
+    let mut first = 0;
+    if let Some(text) = path.first().filter(|first| first.starts_with('@')) {
+        first = 1;
+        match begin(seat, text) {
+            Ok((base, stopped)) => (end.base, end.stopped) = (Some(base), stopped),
+            Err(problem) => end.stopped = Some(Stopped::Problem(problem)),
+        }
+        if end.stopped.is_some() {
+            seat.walk.rewind(end.base.as_ref().map_or(0, |base| base.steps));
+            return end;
+        }
+    }
+    let mut position = end.base.as_ref().map_or(0, |base| base.steps);
+    for (at, text) in path.iter().enumerate().skip(first) {
+        match take(seat, position, at, text) {
+            Ok(step) => end.path.push(step),
+            Err(stopped) => {
+                end.stopped = Some(stopped);
+                break;
+            }
+        }
+        position += 1;
+    }
+    seat.walk.rewind(position);
+    end
+}
+
+/// Takes the step `text` after `position` steps, or finds that it has been taken already.
+fn take(seat: &mut Seat<'_>, position: usize, at: usize, text: &str) -> Result<String, Stopped> {
+    let walk = &mut seat.walk;
+    let problem =
+        |why| Stopped::Problem(ProblemView { position: at, text: text.chars().take(200).collect(), why });
+    let written = read::complete(walk.cx.pool, walk.cx.sts, text);
+    if let (Some(label), Some(taken)) = (&written, walk.past().get(position))
+        && taken.label == *label
+    {
+        return Ok(read::text(walk.cx.pool, walk.cx.sts, label));
+    }
+    walk.rewind(position);
+    let label = match written {
+        Some(label) => label,
+        None => walk.label(text).map_err(problem)?,
+    };
+    let step = read::text(walk.cx.pool, walk.cx.sts, &label);
+    match walk.observe(label) {
+        Judged::Allowed | Judged::Unspecified => Ok(step),
+        Judged::Forbidden(why) => {
+            let explanation = ExplanationView::of(&why);
+            Err(Stopped::Forbidden(ForbiddenView { position: at, step, explanation }))
+        }
+    }
+}
+
+/// Walks along the recorded steps that `text` (`@R.N.K`) names, to the first that is forbidden.
+fn begin(seat: &mut Seat<'_>, text: &str) -> Result<(BaseView, Option<Stopped>), ProblemView> {
+    let problem = |why: String| ProblemView { position: 0, text: text.chars().take(60).collect(), why };
+    let numbers: Option<Vec<usize>> = text[1..].split('.').map(|number| number.parse().ok()).collect();
+    let Some([record, run, steps]) = numbers.as_deref() else {
+        return Err(problem("a recorded run is written `@RECORD.RUN.STEPS`".into()));
+    };
+    let labels = match seat.labels(Place { record: *record, run: *run }) {
+        Ok(Some(labels)) => labels,
+        Ok(None) => return Err(problem("there is no such recorded run".into())),
+        Err(error) => return Err(problem(format!("the run does not fit the model: {error}"))),
+    };
+    let wanted = &labels[..(*steps).min(labels.len())];
+    let (taken, why) = seat.walk.follow(wanted);
+    let base = BaseView { record: *record, run: *run, steps: taken };
+    let stopped = why.map(|why| {
+        let cx = &seat.walk.cx;
+        let step = wanted.get(taken).map(|label: &Label| read::text(cx.pool, cx.sts, label));
+        let explanation = ExplanationView::of(&why);
+        Stopped::Forbidden(ForbiddenView { position: taken, step: step.unwrap_or_default(), explanation })
+    });
+    Ok((base, stopped))
+}
+
+fn along(seat: &mut Seat<'_>, path: &[String]) -> WalkView {
+    let cx = &mut seat.walk.cx;
+    let (along, stopped) = taken_along(cx, path);
+    WalkView { problem: stopped, ..WalkView::along(cx, &along) }
+}
+
+/// Takes the switches `path` names, as far as they can be taken.
+fn taken_along(cx: &mut ioxide_symex::Ctx<'_>, path: &[String]) -> (Along, Option<ProblemView>) {
+    let mut along = Along::new(cx);
+    for (position, text) in path.iter().enumerate() {
+        let problem =
+            |why: &str| ProblemView { position, text: text.chars().take(200).collect(), why: why.into() };
+        let Some(switch) = cx.sts.switch_named(text) else {
+            return (along, Some(problem("the model has no switch of this name")));
+        };
+        if !along.take(cx, switch) {
+            return (along, Some(problem("this switch cannot be taken here")));
+        }
+    }
+    (along, None)
+}

@@ -1,0 +1,41 @@
+//! What the page is told: the only structs that leave, as versioned JSON.
+//!
+//! Texts are made visible and cut here, except the steps of a path, which the page puts into its address.
+//! Fields may be added within a version; one that changes its meaning makes a new version.
+
+pub mod live;
+pub mod model;
+pub mod run;
+pub mod walk;
+
+use ioxide_report::visible::excerpt;
+use serde::Serialize;
+
+/// The version of everything that is told.
+pub const VERSION: u32 = 1;
+/// Characters of a text that are told.
+const MAX_TEXT: usize = 2_000;
+
+/// `text` as it is told: visible, and not too long.
+fn told(text: &str) -> String {
+    match text.len() > MAX_TEXT && text.chars().nth(MAX_TEXT).is_some() {
+        true => format!("{} ({} characters)", excerpt(text, MAX_TEXT), text.chars().count()),
+        false => excerpt(text, MAX_TEXT),
+    }
+}
+
+/// Something that went wrong.
+#[derive(Debug, Serialize)]
+pub struct ErrorView {
+    version: u32,
+    /// What, for people.
+    pub error: String,
+}
+
+impl ErrorView {
+    /// `error` as it is told.
+    #[must_use]
+    pub fn new(error: &str) -> Self {
+        Self { version: VERSION, error: told(error) }
+    }
+}

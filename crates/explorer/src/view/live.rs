@@ -1,0 +1,102 @@
+//! A campaign under way as the page sees it; all of it, every time, so that a page can join or come back.
+
+use ioxide_report::visible::excerpt;
+use serde::Serialize;
+
+use super::run::kind_word;
+use super::{VERSION, told};
+use crate::live::{Phase, Seen, State};
+
+/// Characters of a step that are told; steps come many at a time here.
+const MAX_STEP: usize = 300;
+
+/// A campaign.
+#[derive(Debug, Serialize)]
+pub struct LiveView {
+    version: u32,
+    /// `idle`, `running`, `paused`, `stopping` or `over`.
+    phase: &'static str,
+    pace_ms: u128,
+    /// One character per switch: `.` never, `m` maybe, `t` taken.
+    seen: String,
+    steps: u64,
+    passed: u64,
+    failed: u64,
+    other: u64,
+    planned: u64,
+    seed: u64,
+    /// The run under way, from 1.
+    run: u64,
+    goal: String,
+    last: Vec<LastView>,
+    failures: Vec<FailureView>,
+    message: String,
+}
+
+#[derive(Debug, Serialize)]
+struct LastView {
+    number: usize,
+    kind: &'static str,
+    gate: String,
+    text: String,
+    switches: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct FailureView {
+    record: usize,
+    run: usize,
+    steps: usize,
+    signature: String,
+}
+
+impl LiveView {
+    /// `state` as it is told.
+    pub(crate) fn of(state: &State) -> Self {
+        let seen = |seen: &Seen| match seen {
+            Seen::Never => '.',
+            Seen::Maybe => 'm',
+            Seen::Taken => 't',
+        };
+        let last = |step: &ioxide_runner::event::StepTold| LastView {
+            number: step.step,
+            kind: kind_word(step.label.kind),
+            gate: told(&step.label.label),
+            text: excerpt(&step.label.text, MAX_STEP),
+            switches: step.switches.iter().map(|switch| told(switch)).collect(),
+        };
+        let failure = |failure: &crate::live::Failure| FailureView {
+            record: failure.place.record,
+            run: failure.place.run,
+            steps: failure.steps,
+            signature: told(&failure.signature),
+        };
+        Self {
+            version: VERSION,
+            phase: phase(state.phase),
+            pace_ms: state.pace_ms(),
+            seen: state.seen.iter().map(seen).collect(),
+            steps: state.n_steps,
+            passed: state.passed,
+            failed: state.failed,
+            other: state.other,
+            planned: state.planned,
+            seed: state.seed,
+            run: state.run + 1,
+            goal: told(&state.goal),
+            last: state.last.iter().map(last).collect(),
+            failures: state.failures.iter().map(failure).collect(),
+            message: told(&state.message),
+        }
+    }
+}
+
+fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Idle => "idle",
+        Phase::Running => "running",
+        Phase::Paused => "paused",
+        Phase::Stopping => "stopping",
+        Phase::Over => "over",
+    }
+}

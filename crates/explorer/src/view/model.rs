@@ -1,0 +1,162 @@
+//! The model as the page sees it: its picture, and what stands behind every switch.
+
+use ioxide_model::index::Idx;
+use ioxide_model::sort::{DataKind, Sort};
+use ioxide_model::source::Sources;
+use ioxide_model::sts::{GateId, Model, Switch};
+use ioxide_model::term::{TermPool, VarId};
+use ioxide_report::describe::{describe, kind_word};
+use ioxide_report::graph::Graph;
+use ioxide_report::svg::{Form, SvgConfig, svg};
+use serde::Serialize;
+
+use super::{VERSION, told};
+
+/// A model with more switches is not drawn: a picture nobody can read takes a minute to make.
+const MAX_DRAWN: usize = 3_000;
+
+/// A model.
+#[derive(Clone, Debug, Serialize)]
+pub struct ModelView {
+    version: u32,
+    /// Its name.
+    pub name: String,
+    /// Its file.
+    pub file: String,
+    /// What its author wrote about it.
+    pub doc: String,
+    /// Its picture; empty if it is too large.
+    pub svg: String,
+    /// Whether it speaks of time.
+    pub timed: bool,
+    /// Its locations.
+    pub locations: Vec<LocationView>,
+    /// Its switches.
+    pub switches: Vec<SwitchView>,
+    /// Its messages.
+    pub gates: Vec<GateView>,
+}
+
+/// A location.
+#[derive(Clone, Debug, Serialize)]
+pub struct LocationView {
+    name: String,
+    doc: String,
+}
+
+/// A switch.
+#[derive(Clone, Debug, Serialize)]
+pub struct SwitchView {
+    label: String,
+    from: usize,
+    to: usize,
+    kind: &'static str,
+    message: String,
+    guard: Vec<String>,
+    updates: Vec<String>,
+    doc: String,
+    reqs: Vec<String>,
+    /// The line it is written in, from 1.
+    line: usize,
+    /// The text there.
+    source: String,
+}
+
+/// A message.
+#[derive(Clone, Debug, Serialize)]
+pub struct GateView {
+    name: String,
+    kind: &'static str,
+    fields: Vec<FieldView>,
+}
+
+/// A field of a message, and how its values are typed in.
+#[derive(Clone, Debug, Serialize)]
+pub struct FieldView {
+    name: String,
+    sort: String,
+    /// `bool`, `int`, `real`, `string`, `enum` or `data`.
+    form: &'static str,
+    /// The values of an enum.
+    options: Vec<String>,
+}
+
+impl ModelView {
+    /// `model` as it is told.
+    #[must_use]
+    pub fn of(model: &Model, sources: &Sources) -> Self {
+        let sts = &model.sts;
+        let config = SvgConfig { form: Form::Inline, ..SvgConfig::default() };
+        let is_drawn = sts.switches.len() <= MAX_DRAWN;
+        let location = |location: &ioxide_model::sts::Location| LocationView {
+            // The page finds a location in the picture by its name as it is.
+            name: location.name.to_string(),
+            doc: told(&location.doc),
+        };
+        let file = sts.switches.iter().next().map(|switch| sources.file(switch.span.file).name.clone());
+        Self {
+            version: VERSION,
+            name: told(&sts.name),
+            file: told(&file.unwrap_or_default()),
+            doc: told(&sts.doc),
+            svg: if is_drawn { svg(&Graph::of(model), config) } else { String::new() },
+            timed: sts.is_timed(),
+            locations: sts.locations.iter().map(location).collect(),
+            switches: sts.switches.iter().map(|switch| switch_view(model, sources, switch)).collect(),
+            gates: sts.gates.iter_enumerated().skip(1).map(|(id, _)| gate_view(model, id)).collect(),
+        }
+    }
+}
+
+fn switch_view(model: &Model, sources: &Sources, switch: &Switch) -> SwitchView {
+    let text = describe(model, switch);
+    let updates = text.updates.iter().map(|(var, value)| format!("{var} := {value}"));
+    let resets = text.resets.iter().map(|clock| format!("reset {clock}"));
+    SwitchView {
+        label: told(&text.label),
+        from: switch.source.index(),
+        to: switch.target.index(),
+        kind: kind_word(model.sts.kind_of(switch)),
+        message: told(&text.message),
+        guard: text.guard.iter().map(|part| told(part)).collect(),
+        updates: updates.chain(resets).map(|part| told(&part)).collect(),
+        doc: told(&switch.doc),
+        reqs: switch.reqs.iter().map(|req| told(req)).collect(),
+        line: sources.line_column(switch.span).line,
+        source: told(sources.slice(switch.span)),
+    }
+}
+
+fn gate_view(model: &Model, id: GateId) -> GateView {
+    let gate = &model.sts.gates[id];
+    GateView {
+        name: told(&gate.name),
+        kind: kind_word(gate.kind),
+        fields: gate.fields.iter().map(|&field| FieldView::of(&model.pool, field)).collect(),
+    }
+}
+
+impl FieldView {
+    /// `field` as it is told.
+    #[must_use]
+    pub fn of(pool: &TermPool, field: VarId) -> Self {
+        let info = pool.var_info(field);
+        let (form, options) = form(pool, info.sort);
+        Self { name: told(&info.name), sort: told(&pool.show_sort(info.sort)), form, options }
+    }
+}
+
+fn form(pool: &TermPool, sort: Sort) -> (&'static str, Vec<String>) {
+    match sort {
+        Sort::Bool => ("bool", Vec::new()),
+        Sort::Int | Sort::Range { .. } => ("int", Vec::new()),
+        Sort::Real => ("real", Vec::new()),
+        Sort::Str => ("string", Vec::new()),
+        Sort::Data(data) => match pool.data(data) {
+            data if data.kind == DataKind::Enum && data.is_enumeration() => {
+                ("enum", data.ctors.iter().map(|ctor| ctor.name.to_string()).collect())
+            }
+            _ => ("data", Vec::new()),
+        },
+    }
+}

@@ -1,0 +1,132 @@
+//! Recorded runs as the page sees them: a list of records, and a run piece by piece.
+
+use ioxide_runner::event::{LabelKind, Outcome, StepTold};
+use serde::Serialize;
+
+use super::walk::ExplanationView;
+use super::{VERSION, told};
+use crate::recording::{Recording, Run};
+
+/// Steps that are told at once.
+const MAX_STEPS: usize = 1_000;
+/// Runs of a record that are told.
+const MAX_RUNS: usize = 2_000;
+
+/// All records.
+#[derive(Debug, Serialize)]
+pub struct RecordsView {
+    version: u32,
+    records: Vec<RecordView>,
+}
+
+#[derive(Debug, Serialize)]
+struct RecordView {
+    name: String,
+    n_runs: usize,
+    cut: bool,
+    runs: Vec<BriefView>,
+}
+
+/// A run in one line.
+#[derive(Debug, Serialize)]
+struct BriefView {
+    /// Its number in the campaign, from 1.
+    number: u64,
+    seed: u64,
+    goal: String,
+    outcome: &'static str,
+    steps: usize,
+}
+
+/// A piece of a run.
+#[derive(Debug, Serialize)]
+pub struct RunView {
+    version: u32,
+    #[serde(flatten)]
+    brief: BriefView,
+    /// The first step told, from 0.
+    from: usize,
+    list: Vec<RecordedStepView>,
+    reason: String,
+    explanation: Option<ExplanationView>,
+}
+
+#[derive(Debug, Serialize)]
+struct RecordedStepView {
+    kind: &'static str,
+    gate: String,
+    text: String,
+    switches: Vec<String>,
+}
+
+impl RecordsView {
+    /// `list` as it is told: of a long record the failing runs and the first ones.
+    #[must_use]
+    pub fn of(list: &[Recording]) -> Self {
+        let record = |recording: &Recording| RecordView {
+            name: told(&recording.name),
+            n_runs: recording.runs.len(),
+            cut: recording.is_cut || recording.runs.len() > MAX_RUNS,
+            runs: recording.runs.iter().take(MAX_RUNS).map(|run| brief(run)).collect(),
+        };
+        Self { version: VERSION, records: list.iter().map(record).collect() }
+    }
+}
+
+impl RunView {
+    /// Up to `count` steps of `run`, beginning with number `from`.
+    #[must_use]
+    pub fn of(run: &Run, from: usize, count: usize) -> Self {
+        let list = run.steps.iter().skip(from).take(count.min(MAX_STEPS)).map(step).collect();
+        let verdict = run.verdict.as_ref();
+        let explanation = verdict.and_then(|verdict| verdict.explanation.as_ref());
+        Self {
+            version: VERSION,
+            brief: brief(run),
+            from,
+            list,
+            reason: verdict.map(|verdict| told(&verdict.reason)).unwrap_or_default(),
+            explanation: explanation.map(ExplanationView::of),
+        }
+    }
+}
+
+fn brief(run: &Run) -> BriefView {
+    BriefView {
+        number: run.started.run + 1,
+        seed: run.started.seed,
+        goal: told(&run.started.goal),
+        outcome: outcome_word(run.outcome),
+        steps: run.steps.len(),
+    }
+}
+
+/// How a run ended, as a word.
+pub(super) fn outcome_word(outcome: Option<Outcome>) -> &'static str {
+    match outcome {
+        Some(Outcome::Pass) => "pass",
+        Some(Outcome::Inconclusive) => "inconclusive",
+        Some(Outcome::Fail) => "fail",
+        Some(Outcome::Error) => "error",
+        Some(Outcome::Interrupted) | None => "interrupted",
+    }
+}
+
+/// The word of a kind of step, as the page knows it.
+pub(super) fn kind_word(kind: LabelKind) -> &'static str {
+    match kind {
+        LabelKind::Input => "input",
+        LabelKind::Output => "output",
+        LabelKind::Quiescence => "quiescence",
+        LabelKind::Delay => "delay",
+    }
+}
+
+fn step(step: &StepTold) -> RecordedStepView {
+    RecordedStepView {
+        kind: kind_word(step.label.kind),
+        gate: told(&step.label.label),
+        text: told(&step.label.text),
+        switches: step.switches.iter().map(|switch| told(switch)).collect(),
+    }
+}

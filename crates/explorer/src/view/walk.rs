@@ -1,0 +1,321 @@
+//! A walk as the page sees it: the steps, the belief, what can come next, and why something cannot.
+
+use ioxide_model::concrete::State;
+use ioxide_model::index::Idx;
+use ioxide_model::label::Label;
+use ioxide_model::sts::GateKind;
+use ioxide_report::describe::{kind_word, show};
+use ioxide_runner::event::Explanation;
+use ioxide_symex::{Belief, Ctx, SymState};
+use serde::Serialize;
+
+use super::model::FieldView;
+use super::{VERSION, told};
+use crate::walk::choices::Choice;
+use crate::walk::symbolic::{Along, Possible};
+use crate::walk::{Taken, Walk, read};
+
+/// States of a belief that are told one by one.
+const MAX_STATES: usize = 50;
+/// Steps that are told; of a longer walk, the last ones.
+const MAX_STEPS: usize = 500;
+
+/// Where a walk has led.
+#[derive(Debug, Serialize)]
+pub struct WalkView {
+    /// The version of the format.
+    pub version: u32,
+    /// The steps of the path that could be taken, written out, the recorded ones left out.
+    pub path: Vec<String>,
+    /// The recorded run it begins with.
+    pub base: Option<BaseView>,
+    /// How many steps were taken.
+    pub n_steps: usize,
+    /// The last of them.
+    pub steps: Vec<StepView>,
+    /// A step that could not be read or taken; the walk ends before it.
+    pub problem: Option<ProblemView>,
+    /// A step that the model forbids; the walk ends before it.
+    pub forbidden: Option<ForbiddenView>,
+    /// Where the model may be.
+    pub belief: BeliefView,
+    /// What can come next.
+    pub choices: Vec<ChoiceView>,
+    /// Whether silence is allowed.
+    pub silence: bool,
+    /// Answers the solver owed on the way.
+    pub doubts: usize,
+    /// The belief may lack states.
+    pub truncated: bool,
+}
+
+/// The recorded steps a walk begins with.
+#[derive(Debug, Serialize)]
+pub struct BaseView {
+    /// The record.
+    pub record: usize,
+    /// The run.
+    pub run: usize,
+    /// How many of its steps.
+    pub steps: usize,
+}
+
+/// A step.
+#[derive(Debug, Serialize)]
+pub struct StepView {
+    number: usize,
+    text: String,
+    kind: &'static str,
+    switches: Vec<usize>,
+}
+
+/// A step that makes no sense.
+#[derive(Debug, Serialize)]
+pub struct ProblemView {
+    /// Its position in the path, from 0.
+    pub position: usize,
+    /// The step as it was written.
+    pub text: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+/// A step that is forbidden.
+#[derive(Debug, Serialize)]
+pub struct ForbiddenView {
+    /// Its position in the path, from 0.
+    pub position: usize,
+    /// The step as a path has it.
+    pub step: String,
+    /// Why.
+    pub explanation: ExplanationView,
+}
+
+/// Observed against allowed.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExplanationView {
+    observed: String,
+    allowed: Vec<AllowedView>,
+    n_states: usize,
+    why_not: Vec<WhyNotView>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct AllowedView {
+    label: String,
+    switch: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct WhyNotView {
+    state: String,
+    switch: String,
+    reason: String,
+}
+
+/// Where the model may be.
+#[derive(Debug, Serialize)]
+pub struct BeliefView {
+    /// `concrete`, `symbolic` or `unspecified`.
+    kind: &'static str,
+    /// How many states there are.
+    n: usize,
+    /// The first of them.
+    states: Vec<StateView>,
+}
+
+/// A state.
+#[derive(Debug, Serialize)]
+pub struct StateView {
+    location: usize,
+    values: Vec<(String, String)>,
+    path: Vec<String>,
+}
+
+/// Something that can come next.
+#[derive(Debug, Serialize)]
+pub struct ChoiceView {
+    switch: usize,
+    gate: usize,
+    kind: &'static str,
+    /// The message, with values where they are fixed.
+    message: String,
+    /// What the fields have to satisfy; empty if anything goes.
+    when: String,
+    fields: Vec<FieldView>,
+    /// The step, if there is only one.
+    step: Option<String>,
+    /// `yes`, `unknown` or `no`.
+    possible: &'static str,
+}
+
+impl WalkView {
+    /// Where `walk` is.
+    pub fn of(walk: &mut Walk<'_>) -> Self {
+        let belief = belief(&walk.cx, walk.after().belief());
+        let choices = walk.choices();
+        let choices = choices.iter().map(|choice| choice_view(&walk.cx, choice)).collect();
+        let past = walk.past();
+        let first = past.len().saturating_sub(MAX_STEPS);
+        let steps =
+            past.iter().enumerate().skip(first).map(|(at, taken)| step(&walk.cx, at, taken)).collect();
+        Self {
+            version: VERSION,
+            path: Vec::new(),
+            base: None,
+            n_steps: past.len(),
+            steps,
+            problem: None,
+            forbidden: None,
+            belief,
+            choices,
+            silence: walk.may_be_silent(),
+            doubts: walk.after().doubts(),
+            truncated: walk.after().is_truncated(),
+        }
+    }
+
+    /// Where `along` is.
+    pub fn along(cx: &mut Ctx<'_>, along: &Along) -> Self {
+        let first = along.switches.len().saturating_sub(MAX_STEPS);
+        let told_step = |(at, &switch): (usize, &ioxide_model::sts::SwitchId)| StepView {
+            number: at + 1,
+            text: told(&cx.sts.switches[switch].label),
+            kind: kind_word(cx.sts.kind_of(&cx.sts.switches[switch])),
+            switches: vec![switch.index()],
+        };
+        let steps = along.switches.iter().enumerate().skip(first).map(told_step).collect();
+        let states = vec![symbolic(cx, along.state())];
+        let open = along.open(cx);
+        let choices = open.iter().map(|(switch, possible)| switch_choice(cx, *switch, possible)).collect();
+        Self {
+            version: VERSION,
+            path: along.switches.iter().map(|&id| cx.sts.switches[id].label.to_string()).collect(),
+            base: None,
+            n_steps: along.switches.len(),
+            steps,
+            problem: None,
+            forbidden: None,
+            belief: BeliefView { kind: "symbolic", n: 1, states },
+            choices,
+            silence: false,
+            doubts: usize::from(along.is_doubtful),
+            truncated: false,
+        }
+    }
+}
+
+impl ExplanationView {
+    /// `explanation` as it is told.
+    #[must_use]
+    pub fn of(explanation: &Explanation) -> Self {
+        let state = |at: usize| match explanation.states.get(at) {
+            Some(state) => told(&state.location),
+            None => String::new(),
+        };
+        let allowed = |allowed: &ioxide_runner::event::Allowed| AllowedView {
+            label: told(&allowed.label),
+            switch: allowed.switch.as_deref().map(told),
+        };
+        let why_not = |why: &ioxide_runner::event::WhyNot| WhyNotView {
+            state: state(why.state),
+            switch: told(&why.switch),
+            reason: told(&why.reason),
+        };
+        Self {
+            observed: told(&explanation.observed),
+            allowed: explanation.allowed.iter().map(allowed).collect(),
+            n_states: explanation.n_states,
+            why_not: explanation.why_not.iter().map(why_not).collect(),
+        }
+    }
+}
+
+fn step(cx: &Ctx<'_>, at: usize, taken: &Taken) -> StepView {
+    let kind = match &taken.label {
+        Label::Input(gate, _) | Label::Output(gate, _) => kind_word(cx.sts.gates[*gate].kind),
+        Label::Quiescence => "quiescence",
+        Label::Delay(_) => "delay",
+    };
+    StepView {
+        number: at + 1,
+        text: told(&read::text(cx.pool, cx.sts, &taken.label)),
+        kind,
+        switches: taken.switches.iter().map(|id| id.index()).collect(),
+    }
+}
+
+fn belief(cx: &Ctx<'_>, belief: &Belief) -> BeliefView {
+    let n = belief.size().unwrap_or(0);
+    match belief {
+        Belief::Concrete(states) => {
+            let states = states.iter().take(MAX_STATES).map(|state| concrete(cx, state)).collect();
+            BeliefView { kind: "concrete", n, states }
+        }
+        Belief::Symbolic(states) => {
+            let states = states.iter().take(MAX_STATES).map(|state| symbolic(cx, state)).collect();
+            BeliefView { kind: "symbolic", n, states }
+        }
+        Belief::Unspecified => BeliefView { kind: "unspecified", n, states: Vec::new() },
+    }
+}
+
+fn concrete(cx: &Ctx<'_>, state: &State) -> StateView {
+    let value = |(var, value)| (told(&cx.pool.var_info(var).name), told(&cx.pool.show_value(value)));
+    StateView {
+        location: state.loc.index(),
+        values: state.values.iter().map(value).collect(),
+        path: Vec::new(),
+    }
+}
+
+fn symbolic(cx: &Ctx<'_>, state: &SymState) -> StateView {
+    let value = |(var, term)| (told(&cx.pool.var_info(var).name), told(&show(cx.pool, term)));
+    StateView {
+        location: state.loc.index(),
+        values: state.store.iter(cx.sts).map(value).collect(),
+        path: state.path.facts().iter().map(|&fact| told(&show(cx.pool, fact))).collect(),
+    }
+}
+
+fn choice_view(cx: &Ctx<'_>, choice: &Choice) -> ChoiceView {
+    let gate = &cx.sts.gates[choice.gate];
+    let fixed = choice.fixed(cx);
+    let message = match &fixed {
+        Some(label) => label.show(cx.pool, cx.sts),
+        None => {
+            let names: Vec<&str> = gate.fields.iter().map(|&field| &*cx.pool.var_info(field).name).collect();
+            let mark = if gate.kind == GateKind::Output { '!' } else { '?' };
+            format!("{mark}{}({})", gate.name, names.join(", "))
+        }
+    };
+    let when = choice.when().filter(|&when| fixed.is_none() && !cx.pool.is_true(when));
+    ChoiceView {
+        switch: choice.switch.index(),
+        gate: choice.gate.index() - 1,
+        kind: kind_word(gate.kind),
+        message: told(&message),
+        when: when.map(|when| told(&show(cx.pool, when))).unwrap_or_default(),
+        fields: gate.fields.iter().map(|&field| FieldView::of(cx.pool, field)).collect(),
+        step: fixed.map(|label| read::text(cx.pool, cx.sts, &label)),
+        possible: if choice.is_doubtful { "unknown" } else { "yes" },
+    }
+}
+
+fn switch_choice(cx: &Ctx<'_>, id: ioxide_model::sts::SwitchId, possible: &Possible) -> ChoiceView {
+    let switch = &cx.sts.switches[id];
+    ChoiceView {
+        switch: id.index(),
+        gate: switch.gate.index().saturating_sub(1),
+        kind: kind_word(cx.sts.kind_of(switch)),
+        message: told(&switch.label),
+        when: if cx.pool.is_true(switch.guard) { String::new() } else { told(&show(cx.pool, switch.guard)) },
+        fields: Vec::new(),
+        step: Some(switch.label.to_string()),
+        possible: match possible {
+            Possible::Yes => "yes",
+            Possible::Unknown(_) => "unknown",
+            Possible::No => "no",
+        },
+    }
+}

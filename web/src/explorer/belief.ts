@@ -1,0 +1,89 @@
+// Where the model may be, and why something is not allowed.
+
+import { type Child, h } from "../shared/dom.js";
+import { long } from "../shared/long.js";
+import type { Explanation, Model, State, Walk } from "./api.js";
+
+/** The states of the belief; `before` marks values that have changed. */
+export function belief(model: Model, walk: Walk, before: Walk | null): HTMLElement {
+  const { kind, n, states } = walk.belief;
+  const old = before?.belief.states.length === 1 ? before.belief.states[0] : undefined;
+  const title =
+    kind === "unspecified"
+      ? "The model says nothing any more"
+      : n === 1
+        ? "The model is here"
+        : `The model may be in one of ${n.toLocaleString("en")} states`;
+  return h(
+    "section",
+    { class: "card belief", "aria-label": "belief" },
+    h("h2", null, title),
+    kind === "unspecified" && h("p", { class: "soft" }, "An input came that it does not mention: whatever follows is allowed."),
+    states.map((state) => stateView(model, state, states.length === 1 ? old : undefined)),
+    n > states.length && h("p", { class: "soft" }, `… and ${(n - states.length).toLocaleString("en")} more`),
+    walk.truncated && h("p", { class: "soft" }, "Internal steps were cut off: there may be more states, and nothing is called forbidden."),
+    walk.doubts > 0 && h("p", { class: "soft" }, `The solver left ${walk.doubts} questions open; states were kept in doubt.`),
+  );
+}
+
+function stateView(model: Model, state: State, before: State | undefined): HTMLElement {
+  const location = model.locations[state.location];
+  const old = new Map(before?.values ?? []);
+  const value = ([name, text]: [string, string]): HTMLElement => {
+    const changed = old.has(name) && old.get(name) !== text;
+    return h(
+      "div",
+      { class: changed ? "value changed" : "value", title: changed ? `was ${old.get(name)}` : null },
+      h("dt", null, name),
+      h("dd", null, text),
+    );
+  };
+  return h(
+    "div",
+    { class: "state" },
+    h("div", { class: "place" }, h("strong", null, location?.name ?? "?"), h("span", { class: "soft" }, firstLine(location?.doc ?? ""))),
+    state.values.length > 0 && h("dl", { class: "values" }, state.values.map(value)),
+    state.path.length > 0 && condition(state.path),
+  );
+}
+
+function condition(path: string[]): HTMLElement {
+  return h(
+    "div",
+    { class: "condition" },
+    h("h3", null, "path condition"),
+    h("ul", null, path.map((fact) => h("li", null, h("code", null, fact)))),
+  );
+}
+
+/** A step the model forbids: what came, what could have come, and what stood against it. */
+export function forbidden(explanation: Explanation, title: string): HTMLElement {
+  const allowed = explanation.allowed.map(({ label, switch: name }) =>
+    h("li", null, h("code", null, label), name !== null && h("span", { class: "soft" }, ` ${name}`)),
+  );
+  const rows = explanation.why_not.map(({ state, switch: name, reason }) =>
+    h("tr", null, h("td", null, state), h("td", null, h("code", null, name)), h("td", null, reason)),
+  );
+  return h(
+    "section",
+    { class: "card forbidden", role: "alert", "aria-label": "forbidden" },
+    h("h2", null, h("span", { "aria-hidden": "true" }, "✗ "), title),
+    pair("got", long(explanation.observed, "what was observed", 300)),
+    pair("allowed", allowed.length > 0 ? h("ul", null, allowed) : h("span", { class: "soft" }, "nothing at all")),
+    rows.length > 0 &&
+      h(
+        "details",
+        { open: rows.length <= 8 },
+        h("summary", null, "why not"),
+        h("table", null, h("thead", null, h("tr", null, ["state", "switch", "what stood against it"].map((name) => h("th", null, name)))), h("tbody", null, rows)),
+      ),
+  );
+}
+
+function pair(name: string, value: Child): HTMLElement {
+  return h("div", { class: "pair" }, h("span", { class: "soft" }, name), h("div", null, value));
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
+}

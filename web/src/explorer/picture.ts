@@ -1,0 +1,71 @@
+// The picture of the model beside every screen, and what is known of the switch that is looked at.
+
+import { fill, h } from "../shared/dom.js";
+import { GraphView } from "../shared/graph.js";
+import type { Model } from "./api.js";
+
+export class Picture {
+  readonly element: HTMLElement;
+  private readonly graph: GraphView | null;
+  private readonly detail = h("div", { class: "detail", "aria-live": "polite" });
+
+  constructor(
+    private readonly model: Model,
+    pointed: (number: number) => void,
+  ) {
+    const svg = drawn(model.svg);
+    this.graph = svg === null ? null : new GraphView(svg, { onSwitch: pointed });
+    const none = h("p", { class: "soft no-picture" }, `${model.switches.length.toLocaleString("en")} switches are too many for a picture.`);
+    this.element = h("section", { class: "picture", "aria-label": "picture of the model" }, this.graph?.element ?? none, this.detail);
+    for (const edge of this.element.querySelectorAll<SVGGElement>("[data-switch]")) {
+      const number = Number(edge.dataset["switch"]);
+      edge.addEventListener("mouseenter", () => this.tell(number));
+      edge.addEventListener("mouseleave", () => this.tell(null));
+    }
+  }
+
+  /** Gives every switch a word that the style sheet knows. */
+  mark(classOf: (number: number) => string): void {
+    this.graph?.mark(classOf);
+  }
+
+  /** Marks the locations one may be in. */
+  at(names: string[]): void {
+    this.graph?.at(new Set(names));
+  }
+
+  /** Shows a switch that is looked at elsewhere. */
+  look(number: number | null): void {
+    this.graph?.choose(number === null ? null : { switch: number });
+    this.tell(number);
+  }
+
+  /** Puts the focus on the picture. */
+  focus(): void {
+    this.graph?.element.focus();
+  }
+
+  private tell(number: number | null): void {
+    const found = number === null ? undefined : this.model.switches[number];
+    if (found === undefined) return fill(this.detail);
+    const from = this.model.locations[found.from]?.name ?? "";
+    const to = this.model.locations[found.to]?.name ?? "";
+    fill(
+      this.detail,
+      h("strong", null, found.label),
+      h("span", null, `${from} → ${to}`),
+      h("code", null, found.message),
+      found.reqs.map((req) => h("span", { class: "badge" }, req)),
+      h("span", { class: "soft" }, `${this.model.file}:${found.line}`),
+      found.doc !== "" && h("span", { class: "soft" }, found.doc.split("\n", 1)[0] ?? ""),
+    );
+  }
+}
+
+/** The picture as an element; it is ours, but read as data all the same. */
+function drawn(text: string): SVGSVGElement | null {
+  if (text === "") return null;
+  const read = new DOMParser().parseFromString(text, "image/svg+xml");
+  const svg = document.importNode(read.documentElement, true);
+  return svg instanceof SVGSVGElement ? svg : null;
+}
