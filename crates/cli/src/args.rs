@@ -2,6 +2,7 @@
 
 mod bench;
 mod case;
+mod explore;
 mod fsm;
 mod init;
 mod live;
@@ -13,6 +14,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
 
 pub use self::bench::{Bench, BenchName};
 pub use self::case::{Case, CaseFormat, CasePruning};
+pub use self::explore::Explore;
 pub use self::fsm::{Fsm, FsmVariant, Missing};
 pub use self::init::{Init, Stub};
 pub use self::live::{
@@ -56,6 +58,8 @@ pub enum Command {
     Show(Show),
     /// Steps through a model by hand.
     Step(Step),
+    /// Explores a model, recorded runs and a live campaign in a browser.
+    Explore(Explore),
     /// Plays a model as a system under test.
     Sut(Sut),
     /// Tests a system against a model, on the fly.
@@ -89,7 +93,7 @@ pub enum Command {
 }
 
 /// A model file and the constants to override.
-#[derive(Debug, ClapArgs)]
+#[derive(Clone, Debug, Default, ClapArgs)]
 pub struct ModelArgs {
     /// The model: `.iox`, `.as`, `.dot`, RALib `.xml` or `.xlia`.
     pub file: String,

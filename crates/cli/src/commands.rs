@@ -7,6 +7,7 @@ mod check;
 mod conform;
 mod demo;
 mod explain;
+mod explore;
 mod fmt;
 mod fsm;
 mod init;
@@ -35,6 +36,7 @@ pub fn run(args: Args) -> Result<ExitStatus, Stop> {
         Command::Explain(args) => explain::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Step(args) => step::run(&args),
+        Command::Explore(args) => explore::run(&args),
         Command::Sut(args) => sut::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Replay(args) => replay::run(&args),

@@ -52,6 +52,14 @@ impl Stop {
         self
     }
 
+    /// What happened and what to do next, in one line.
+    pub fn to_line(&self) -> String {
+        match &self.help {
+            Some(help) => format!("{}; {help}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
     /// The exit status it leads to.
     pub fn status(&self) -> ExitStatus {
         self.status

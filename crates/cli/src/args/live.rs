@@ -40,7 +40,7 @@ pub struct Sut {
 }
 
 /// Arguments of `test`.
-#[derive(Debug, ClapArgs)]
+#[derive(Clone, Debug, Default, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide test examples/brp/spec.iox --sut model:examples/brp/m3.iox\n  \
     ioxide test examples/brp/spec.iox --sut 'stdio:ioxide sut examples/brp/spec.iox' --runs 10\n  \
     ioxide test examples/brp/spec.iox --sut model:examples/brp/m5.iox --tester tour --report runs")]

@@ -1,6 +1,6 @@
 //! `ioxide test`: a live system against a model, on the fly.
 
-mod chosen;
+pub mod chosen;
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -86,7 +86,8 @@ fn regressions(args: &Test, spec: &Model) -> Result<Vec<Regression>, Stop> {
     }
 }
 
-fn run_config(args: &Test, spec: &Model, sut: &System) -> Result<RunConfig, Stop> {
+/// The settings of every run.
+pub fn run_config(args: &Test, spec: &Model, sut: &System) -> Result<RunConfig, Stop> {
     let default = patience(sut, &args.sut, args.quiescence_ms)?;
     let objective = args.objective.as_deref().map(|name| objective(spec, name)).transpose()?;
     Ok(RunConfig {

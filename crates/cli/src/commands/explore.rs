@@ -1,0 +1,101 @@
+//! `ioxide explore`: a model, recorded runs and a live campaign in a browser.
+
+mod launch;
+
+use std::io::{self, Write};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use ioxide_explorer::Explorer;
+use ioxide_explorer::guard::Token;
+use ioxide_explorer::live::Launcher;
+use ioxide_explorer::recording::Recording;
+use ioxide_explorer::server::{Ender, Server};
+
+use self::launch::Launch;
+use crate::args::Explore;
+use crate::exit::{ExitStatus, Stop};
+use crate::session::STOP;
+use crate::system::System;
+use crate::{load, machine, record, solver};
+
+/// Serves until Ctrl-C.
+pub fn run(args: &Explore) -> Result<ExitStatus, Stop> {
+    let (sources, mut model) = load::model(&args.model.file, &args.model.set)?;
+    let sut = args.sut.as_deref().map(System::named).transpose()?;
+    if let Some(sut) = &sut {
+        machine::know_outputs(&mut model, sut);
+    }
+    let recordings = args.records.iter().map(|path| recording(path)).collect::<Result<Vec<_>, _>>()?;
+    let solver = solver::make(&args.solver)?;
+    let launcher = sut.map(|sut| Launch::new(args, model.clone(), sut)).transpose()?;
+    let launcher = launcher.map(|launch| Box::new(launch) as Box<dyn Launcher>);
+    let server = bind(&args.listen)?;
+    let explorer = Arc::new(Explorer::new(model, &sources, solver, recordings, launcher));
+    end_on_interrupt(server.ender());
+    announce(args, &server)?;
+    server.serve(&explorer);
+    Ok(ExitStatus::Success)
+}
+
+/// A recorded campaign, called by the path it was given as.
+fn recording(path: &str) -> Result<Recording, Stop> {
+    Ok(Recording::of(path, &record::read(path)?.events))
+}
+
+fn bind(listen: &str) -> Result<Server, Stop> {
+    let cannot = |why: &dyn std::fmt::Display| {
+        Stop::usage(format!("cannot listen on `{listen}`: {why}")).help("pick another port: `--listen 8080`")
+    };
+    let server = Server::bind(address(listen).map_err(|why| cannot(&why))?, Token::new(rand::random()));
+    server.map_err(|error| cannot(&error))
+}
+
+/// The address that was meant. A port alone means this machine only.
+fn address(listen: &str) -> io::Result<SocketAddr> {
+    let text = if listen.contains(':') { listen.to_owned() } else { format!("127.0.0.1:{listen}") };
+    let found = text.to_socket_addrs()?.next();
+    found.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "this is no address"))
+}
+
+/// The address alone on stdout, the rest on stderr.
+fn announce(args: &Explore, server: &Server) -> Result<(), Stop> {
+    let url = server.url();
+    if !server.address().ip().is_loopback() {
+        eprintln!(
+            "warning: other machines can reach {}; whoever has the address below can explore, and start runs. \
+             It is not encrypted.",
+            server.address()
+        );
+    }
+    let mut out = io::stdout().lock();
+    writeln!(out, "{url}")?;
+    out.flush()?;
+    eprintln!("exploring `{}`; open the address above, Ctrl-C ends it", args.model.file);
+    if args.open && !opened(&url) {
+        eprintln!("note: no browser could be started; open the address yourself");
+    }
+    Ok(())
+}
+
+/// Whether a program that opens addresses was found.
+fn opened(url: &str) -> bool {
+    let programs: &[&str] = if cfg!(target_os = "macos") { &["open"] } else { &["xdg-open", "wslview"] };
+    programs.iter().any(|program| {
+        let silent = || Stdio::null();
+        Command::new(program).arg(url).stdin(silent()).stdout(silent()).stderr(silent()).spawn().is_ok()
+    })
+}
+
+/// The first Ctrl-C ends the campaign and the server, the second the program.
+fn end_on_interrupt(ender: Ender) {
+    // An error means that a handler is set already: nothing is lost.
+    let _ = ctrlc::set_handler(move || {
+        if STOP.swap(true, Ordering::Relaxed) && ender.is_ended() {
+            std::process::exit(ExitStatus::Interrupted as i32);
+        }
+        ender.end();
+    });
+}

@@ -1,0 +1,95 @@
+//! Campaigns started from the page: those of `ioxide test`, with the settings given to `explore`.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use ioxide_explorer::live::{Launcher, Wish};
+use ioxide_model::sts::Model;
+use ioxide_runner::campaign::{CampaignConfig, OnFailure, campaign};
+use ioxide_runner::clock::{Clock, Monotonic, Stopped};
+use ioxide_runner::reporter::{Reporter, Teller};
+use ioxide_runner::run::Bench;
+use ioxide_symex::Ctx;
+
+use crate::args::{Explore, ModelArgs, Test};
+use crate::commands::test::chosen::Chosen;
+use crate::commands::test::{refuse_timed, run_config};
+use crate::exit::Stop;
+use crate::session::STOP;
+use crate::system::{Opener, System};
+use crate::{seed, solver};
+
+/// Starts campaigns against one system.
+pub struct Launch {
+    spec: Model,
+    sut: System,
+    /// What `ioxide test` would have been given; tester, runs and seed come from the page.
+    settings: Test,
+}
+
+impl Launch {
+    /// Tests `sut` against `spec` when asked to.
+    pub fn new(args: &Explore, spec: Model, sut: System) -> Result<Self, Stop> {
+        let settings = Test {
+            model: ModelArgs { file: args.model.file.clone(), set: args.model.set.clone() },
+            sut: args.sut.clone().unwrap_or_default(),
+            steps: args.steps.max(1),
+            quiescence_ms: args.quiescence_ms,
+            solver: args.solver.clone(),
+            ..Test::default()
+        };
+        // Settings that make no sense are told before the page is opened.
+        run_config(&settings, &spec, &sut)?;
+        Ok(Self { spec, sut, settings })
+    }
+
+    fn run(&self, wish: &Wish, reporter: &mut dyn Reporter) -> Result<(), Stop> {
+        refuse_timed(&self.spec)?;
+        let mut spec = self.spec.clone();
+        let seed = wish.seed.unwrap_or_else(seed::fresh);
+        let args = Test { tester: wish.tester.name().into(), runs: wish.runs, ..self.settings.clone() };
+        let mut chosen = Chosen::named(&args, &mut spec, seed)?;
+        let config = CampaignConfig {
+            runs: chosen.runs(&args),
+            seed,
+            on_failure: if wish.keeps_going { OnFailure::GoOn } else { OnFailure::Stop },
+            run: run_config(&args, &spec, &self.sut)?,
+            tester: format!("{} tester", args.tester),
+            sut: args.sut.clone(),
+            file: args.model.file.clone(),
+            set: args.model.set.clone(),
+            ..CampaignConfig::default()
+        };
+        let opener = Opener::new(&self.sut, Arc::new(spec.clone()), &args.solver);
+        let mut solver = solver::make(&args.solver)?;
+        opener.open(0, seed, |adapter| {
+            let mut clock = self.clock();
+            let teller = Teller::new(reporter, &mut *clock);
+            let mut bench = Bench { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
+            campaign(&mut bench, chosen.tester(), &config, &teller)?;
+            Ok(())
+        })
+    }
+
+    fn clock(&self) -> Box<dyn Clock> {
+        match self.sut {
+            System::Model(_) => Box::new(Stopped),
+            System::Outside(_) => Box::new(Monotonic::start()),
+        }
+    }
+}
+
+impl Launcher for Launch {
+    fn sut(&self) -> String {
+        self.settings.sut.clone()
+    }
+
+    fn launch(&self, wish: &Wish, reporter: &mut dyn Reporter) -> Result<(), String> {
+        STOP.store(false, Ordering::Relaxed);
+        self.run(wish, reporter).map_err(|stop| stop.to_line())
+    }
+
+    fn stop(&self) {
+        STOP.store(true, Ordering::Relaxed);
+    }
+}

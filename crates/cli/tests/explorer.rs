@@ -1,0 +1,421 @@
+//! The explorer without a browser: who is let in, and what is answered.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+
+const SPEC: &str = "examples/brp/spec.iox";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// An explorer that is running; it ends with the test.
+struct Explorer {
+    program: Child,
+    address: SocketAddr,
+    /// `/TOKEN`.
+    prefix: String,
+}
+
+impl Explorer {
+    fn start(args: &[&str]) -> Self {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_ioxide"))
+            .arg("explore")
+            .args(args)
+            .current_dir(root())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program runs");
+        let mut url = String::new();
+        BufReader::new(program.stdout.take().expect("stdout is piped"))
+            .read_line(&mut url)
+            .expect("an address");
+        let rest = url.trim().strip_prefix("http://").unwrap_or_else(|| panic!("an address, not `{url}`"));
+        let (address, token) = rest.split_once('/').expect("an address with a token");
+        let prefix = format!("/{}", token.trim_end_matches('/'));
+        Self { program, address: address.parse().expect("an address"), prefix }
+    }
+
+    /// What is answered to these bytes; nothing if the connection is closed without an answer.
+    fn raw(&self, bytes: &[u8]) -> String {
+        let mut stream = TcpStream::connect(self.address).expect("it listens");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time-out");
+        // A refusal may come before everything was sent.
+        let _ = stream.write_all(bytes);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    /// A request with these headers beside the right host.
+    fn request(&self, method: &str, path: &str, headers: &str, body: &str) -> (u16, String) {
+        let host = format!("Host: {}\r\n", self.address);
+        let length =
+            if method == "POST" { format!("Content-Length: {}\r\n", body.len()) } else { String::new() };
+        let text = format!("{method} {path} HTTP/1.1\r\n{host}{headers}{length}\r\n{body}");
+        parts(&self.raw(text.as_bytes()))
+    }
+
+    fn get(&self, path: &str) -> (u16, String) {
+        self.request("GET", &format!("{}{path}", self.prefix), "", "")
+    }
+
+    fn post(&self, path: &str, body: &Json) -> (u16, Json) {
+        let headers = "Content-Type: application/json\r\n";
+        let (status, text) =
+            self.request("POST", &format!("{}{path}", self.prefix), headers, &body.to_string());
+        (status, serde_json::from_str(&text).unwrap_or(Json::Null))
+    }
+
+    fn walk(&self, path: &[&str]) -> Json {
+        let (status, view) = self.post("/api/walk", &json!({ "path": path }));
+        assert_eq!(status, 200, "{path:?}: {view}");
+        view
+    }
+}
+
+impl Drop for Explorer {
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+    }
+}
+
+/// Status and body.
+fn parts(answer: &str) -> (u16, String) {
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((answer, ""));
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+    (status.unwrap_or(0), body.to_owned())
+}
+
+#[test]
+fn only_the_right_address_page_and_token_are_let_in() {
+    let explorer = Explorer::start(&[SPEC]);
+    let (address, token) = (explorer.address, explorer.prefix.clone());
+    let model = format!("{token}/api/model");
+    let status = |path: &str, headers: &str| {
+        parts(&explorer.raw(format!("GET {path} HTTP/1.1\r\n{headers}\r\n\r\n").as_bytes())).0
+    };
+    let host = format!("Host: {address}");
+    assert_eq!(status(&model, &host), 200);
+    assert_eq!(status(&model, &format!("Host: localhost:{}", address.port())), 200);
+    for foreign in ["evil.example", &format!("evil.example:{}", address.port()), "127.0.0.1", "127.0.0.1:1"] {
+        assert_eq!(status(&model, &format!("Host: {foreign}")), 403, "{foreign}");
+    }
+    assert_eq!(status(&model, "X: y"), 400, "no host at all");
+    for origin in [
+        "http://evil.example",
+        "null",
+        "https://127.0.0.1",
+        &format!("http://evil.example:{}", address.port()),
+    ] {
+        assert_eq!(status(&model, &format!("{host}\r\nOrigin: {origin}")), 403, "{origin}");
+    }
+    assert_eq!(status(&model, &format!("{host}\r\nOrigin: http://{address}")), 200);
+    assert_eq!(status(&model, &format!("{host}\r\nSec-Fetch-Site: cross-site")), 403);
+    let wrong = format!("/{}/api/model", "0".repeat(32));
+    let longer = format!("{token}0/api/model");
+    let shorter = format!("{}/api/model", &token[..token.len() - 1]);
+    let folded = format!("{}/api/model", token.to_uppercase());
+    for path in ["/", "/api/model", "//api/model", &wrong, &longer, &shorter, &folded] {
+        let expected = if path == folded && token.to_uppercase() == token { 200 } else { 403 };
+        assert_eq!(status(path, &host), expected, "{path}");
+    }
+}
+
+#[test]
+fn a_path_is_compared_and_never_opened() {
+    let explorer = Explorer::start(&[SPEC]);
+    for path in [
+        "/../../../../etc/passwd",
+        "/..%2f..%2fetc%2fpasswd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/./explorer.js",
+        "//explorer.js",
+        "/explorer.js/",
+        "/examples/brp/spec.iox",
+        "/api/run/0/../../etc/passwd",
+        "/api/run/-1/0",
+        "/api/run/0/99999999999999999999999",
+        "/api/run/0/0",
+        "/api/model%00",
+        "/\\..\\..\\etc\\passwd",
+    ] {
+        let (status, body) = explorer.get(path);
+        assert_eq!(status, 404, "{path}: {body}");
+        assert!(!body.contains("root:"), "{path}");
+    }
+    for path in ["/", "/explorer.js", "/explorer.css", "/icon.svg", "/api/model", "/api/records", "/api/live"]
+    {
+        assert_eq!(explorer.get(path).0, 200, "{path}");
+    }
+}
+
+#[test]
+fn every_answer_has_the_headers_that_keep_a_page_safe() {
+    let explorer = Explorer::start(&[SPEC]);
+    let host = format!("Host: {}", explorer.address);
+    let page = format!("{}/", explorer.prefix);
+    for path in [page.as_str(), "/", "/nothing"] {
+        let answer = explorer.raw(format!("GET {path} HTTP/1.1\r\n{host}\r\n\r\n").as_bytes());
+        for header in [
+            "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'",
+            "X-Content-Type-Options: nosniff",
+            "Referrer-Policy: no-referrer",
+            "Cache-Control: no-store",
+            "X-Frame-Options: DENY",
+        ] {
+            assert!(answer.contains(header), "{path}: {header}");
+        }
+        assert!(!answer.to_lowercase().contains("access-control-allow"), "{path}");
+    }
+    assert!(!answer_of(&explorer, "/").contains("unsafe-"));
+}
+
+fn answer_of(explorer: &Explorer, path: &str) -> String {
+    let host = format!("Host: {}", explorer.address);
+    explorer.raw(format!("GET {}{path} HTTP/1.1\r\n{host}\r\n\r\n", explorer.prefix).as_bytes())
+}
+
+#[test]
+fn actions_need_a_post_with_json() {
+    let explorer = Explorer::start(&[SPEC]);
+    let walk = format!("{}/api/walk", explorer.prefix);
+    let body = r#"{"path": []}"#;
+    let post = |headers: &str, body: &str| explorer.request("POST", &walk, headers, body).0;
+    let kind = "Content-Type: application/json\r\n";
+    assert_eq!(post(kind, body), 200);
+    assert_eq!(post("Content-Type: text/plain\r\n", body), 415);
+    assert_eq!(post("", body), 415);
+    assert_eq!(post(kind, "{"), 400);
+    assert_eq!(post(kind, r#"{"path": "x"}"#), 400);
+    assert_eq!(post(kind, r#"{"path": [], "file": "/etc/passwd"}"#), 400);
+    assert_eq!(explorer.get("/api/walk").0, 405);
+    assert_eq!(explorer.get("/api/live/start").0, 405);
+    assert_eq!(explorer.request("DELETE", &walk, "", "").0, 405);
+    assert_eq!(explorer.post("/api/live/start", &json!({})).0, 409, "there is no system to test");
+    assert_eq!(explorer.post("/api/live/start", &json!({ "tester": "suite:/etc/passwd" })).0, 400);
+}
+
+#[test]
+fn what_is_too_large_is_refused() {
+    let explorer = Explorer::start(&[SPEC]);
+    let host = format!("Host: {}", explorer.address);
+    let path = format!("{}/api/walk", explorer.prefix);
+    let long = "x".repeat(100_000);
+    let answer = |text: String| parts(&explorer.raw(text.as_bytes())).0;
+    assert_eq!(answer(format!("GET /{long} HTTP/1.1\r\n{host}\r\n\r\n")), 431);
+    assert_eq!(answer(format!("GET / HTTP/1.1\r\n{host}\r\nX: {long}\r\n\r\n")), 431);
+    let lengths = ["999999999", "99999999999999999999999"];
+    for length in lengths {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\n{host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+        );
+        assert_eq!(answer(head), 413);
+    }
+    assert_eq!(
+        answer(format!("POST {path} HTTP/1.1\r\n{host}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")),
+        411
+    );
+    assert_eq!(explorer.get("/api/model").0, 200, "it still answers");
+}
+
+#[test]
+fn half_requests_and_many_connections_hold_up_nobody() {
+    let explorer = Explorer::start(&[SPEC]);
+    let open = || TcpStream::connect(explorer.address).expect("it listens");
+    let mut idle: Vec<TcpStream> = (0..100).map(|_| open()).collect();
+    for (at, stream) in idle.iter_mut().enumerate() {
+        let half = format!("GET {}/api/model HTTP/1.1\r\nHost: {}\r\n", explorer.prefix, explorer.address);
+        stream.write_all(&half.as_bytes()[..at % half.len()]).expect("it takes a half");
+    }
+    assert_eq!(explorer.get("/api/model").0, 200, "others are answered");
+    // More than there is room for: some are turned away, and none of it lasts.
+    let more: Vec<TcpStream> = (0..300).map(|_| open()).collect();
+    drop(more);
+    drop(idle);
+    let answered = (0..100).find(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        explorer.get("/api/model").0 == 200
+    });
+    assert!(answered.is_some(), "it answers again");
+}
+
+#[test]
+fn a_path_of_choices_leads_to_a_belief() {
+    let explorer = Explorer::start(&[SPEC]);
+    let view =
+        explorer.walk(&["IREQ(d1: 1, d2: 2, d3: 3)", "!OFRAME(b1: 1, b2: 0, b3: 0, d: 1)", "?ITIMEOUT"]);
+    assert_eq!(view["path"][0], "?IREQ(d1: 1, d2: 2, d3: 3)");
+    assert_eq!((&view["n_steps"], &view["belief"]["n"]), (&json!(3), &json!(1)));
+    let choices = view["choices"].as_array().expect("choices");
+    assert_eq!(choices.len(), 1);
+    let step = choices[0]["step"].as_str().expect("one frame is allowed");
+    assert_eq!(step, "!OFRAME(b1: 1, b2: 0, b3: 0, d: 1)");
+    let mut path: Vec<String> = serde_json::from_value(view["path"].clone()).expect("a path");
+    path.push("!OFRAME(b1: 1, b2: 0, b3: 1, d: 1)".into());
+    let wrong: Vec<&str> = path.iter().map(String::as_str).collect();
+    let view = explorer.walk(&wrong);
+    assert_eq!((&view["forbidden"]["position"], &view["n_steps"]), (&json!(3), &json!(3)));
+    assert_eq!(view["forbidden"]["explanation"]["allowed"][0]["label"], step);
+    assert!(
+        view["forbidden"]["explanation"]["why_not"][0]["reason"]
+            .as_str()
+            .is_some_and(|why| why.contains("b3"))
+    );
+    // The same as somebody else would be told who opens the link first.
+    let again = Explorer::start(&[SPEC]).walk(&wrong);
+    assert_eq!(again, view);
+}
+
+#[test]
+fn nonsense_in_a_path_is_told_and_what_came_before_stands() {
+    let explorer = Explorer::start(&[SPEC]);
+    for (bad, why) in [
+        ("soup", "there is no message `soup`"),
+        ("IREQ(d1: x)", "`x` is not a value of type int"),
+        ("@0.0.1", "there is no message"),
+        ("", "there is no message"),
+        ("+soon", "is not a time"),
+        ("\u{202e}<script>", "there is no message"),
+    ] {
+        let view = explorer.walk(&["?IACK", bad, "!ONOK"]);
+        assert_eq!(view["problem"]["position"], 1, "{bad}: {view}");
+        assert!(
+            view["problem"]["why"].as_str().is_some_and(|told| told.contains(why)),
+            "{bad}: {}",
+            view["problem"]
+        );
+        assert_eq!(view["path"], json!(["?IACK"]), "{bad}");
+    }
+    for bad in ["@", "@0", "@0.0.0", "@1.2.3.4", "@-1.0.0", "@99999999999999999999999.0.0"] {
+        assert_eq!(explorer.walk(&[bad])["problem"]["position"], 0, "{bad}");
+    }
+}
+
+#[test]
+fn values_and_witnesses_come_from_the_solver() {
+    let explorer = Explorer::start(&[SPEC]);
+    let (_, values) = explorer.post("/api/values", &json!({ "path": [], "choice": 0 }));
+    let steps = values["steps"].as_array().expect("steps").clone();
+    assert!(steps.len() >= 3, "{values}");
+    for step in &steps {
+        assert_eq!(explorer.walk(&[step.as_str().expect("a step")])["n_steps"], 1, "{step}");
+    }
+    let path = ["r1", "r2", "r5", "r3", "r5", "r4", "r6", "r13"];
+    let (_, view) = explorer.post("/api/walk", &json!({ "path": path, "symbolic": true }));
+    assert_eq!((&view["n_steps"], &view["problem"]), (&json!(8), &Json::Null));
+    let (_, witness) = explorer.post("/api/witness", &json!({ "path": path }));
+    let steps: Vec<String> = serde_json::from_value(witness["steps"].clone()).expect("steps");
+    let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+    assert_eq!(explorer.walk(&steps)["n_steps"], 8, "{witness}");
+    let (_, view) = explorer.post("/api/walk", &json!({ "path": ["r1", "r3"], "symbolic": true }));
+    assert_eq!((&view["problem"]["position"], &view["n_steps"]), (&json!(1), &json!(1)));
+}
+
+#[test]
+fn a_recorded_failure_is_opened_at_any_step() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let runs = folder.path().to_string_lossy().into_owned();
+    let test = ["test", SPEC, "--sut", "model:examples/brp/m5.iox", "--seed", "3", "--report", &runs];
+    let done =
+        Command::new(env!("CARGO_BIN_EXE_ioxide")).args(test).current_dir(root()).output().expect("it runs");
+    assert_eq!(done.status.code(), Some(1));
+    let explorer = Explorer::start(&[SPEC, "--run", &runs]);
+    let records: Json = serde_json::from_str(&explorer.get("/api/records").1).expect("JSON");
+    let list = records["records"][0]["runs"].as_array().expect("runs").clone();
+    let failed = list.iter().position(|run| run["outcome"] == "fail").expect("a failing run");
+    let steps = list[failed]["steps"].as_u64().expect("a number");
+    let run: Json =
+        serde_json::from_str(&explorer.get(&format!("/api/run/0/{failed}?from=2&count=3")).1).expect("JSON");
+    assert_eq!((run["list"].as_array().map(Vec::len), &run["from"]), (Some(3), &json!(2)));
+    let observed = run["explanation"]["observed"].clone();
+    // Up to the step before it all is well; the last one is forbidden, for the reason the record has.
+    let view = explorer.walk(&[&format!("@0.{failed}.{}", steps - 1)]);
+    assert_eq!((&view["forbidden"], &view["n_steps"]), (&Json::Null, &json!(steps - 1)));
+    let view = explorer.walk(&[&format!("@0.{failed}.{steps}")]);
+    assert_eq!(view["forbidden"]["position"], json!(steps - 1));
+    assert_eq!(view["forbidden"]["explanation"]["observed"], observed);
+    // From any step one can go another way.
+    let view = explorer.walk(&[&format!("@0.{failed}.0"), "?IACK"]);
+    assert_eq!((&view["base"]["steps"], &view["path"]), (&json!(0), &json!(["?IACK"])));
+}
+
+#[test]
+fn a_live_campaign_is_started_watched_and_leads_to_the_failing_step() {
+    let explorer = Explorer::start(&[SPEC, "--sut", "model:examples/brp/m3.iox"]);
+    let mut events = TcpStream::connect(explorer.address).expect("it listens");
+    events.set_read_timeout(Some(Duration::from_secs(60))).expect("a time-out");
+    let head =
+        format!("GET {}/api/live/events HTTP/1.1\r\nHost: {}\r\n\r\n", explorer.prefix, explorer.address);
+    events.write_all(head.as_bytes()).expect("a request");
+    let (status, _) =
+        explorer.post("/api/live/start", &json!({ "tester": "cover", "seed": 1, "pace_ms": 1 }));
+    assert_eq!(status, 200);
+    let mut seen: Vec<String> = Vec::new();
+    let mut failures = Json::Null;
+    for line in BufReader::new(events).lines() {
+        let line = line.expect("a line in time");
+        let Some(view) = line.strip_prefix("data: ") else { continue };
+        let view: Json = serde_json::from_str(view).expect("JSON");
+        seen.extend(view["seen"].as_str().map(str::to_owned));
+        if view["phase"] == "over" {
+            failures = view["failures"].clone();
+            break;
+        }
+    }
+    let taken = |text: &String| text.chars().filter(|c| *c == 't').count();
+    assert!(seen.iter().map(taken).is_sorted(), "{seen:?}");
+    assert!(seen.last().is_some_and(|last| taken(last) > 2), "{seen:?}");
+    let failure = &failures[0];
+    let path = format!("@{}.{}.{}", failure["record"], failure["run"], failure["steps"]);
+    assert!(explorer.walk(&[&path])["forbidden"].is_object(), "{failures}");
+}
+
+#[test]
+fn a_campaign_is_paused_and_stopped() {
+    let explorer = Explorer::start(&[SPEC, "--sut", "stdio:target/none/does-not-exist"]);
+    assert_eq!(explorer.post("/api/live/start", &json!({})).0, 200);
+    let over = |explorer: &Explorer| {
+        (0..600).find_map(|_| {
+            std::thread::sleep(Duration::from_millis(50));
+            let view: Json = serde_json::from_str(&explorer.get("/api/live").1).expect("JSON");
+            (view["phase"] == "over").then_some(view)
+        })
+    };
+    let view = over(&explorer).expect("it ends");
+    assert!(view["message"].as_str().is_some_and(|why| why.contains("does-not-exist")), "{view}");
+    let explorer = Explorer::start(&[SPEC, "--sut", "model:examples/brp/spec.iox"]);
+    let wish = json!({ "tester": "random", "runs": 1_000_000, "pace_ms": 5, "keep_going": true });
+    assert_eq!(explorer.post("/api/live/start", &wish).0, 200);
+    assert_eq!(explorer.post("/api/live/start", &wish).0, 409, "one at a time");
+    assert_eq!(explorer.post("/api/live/pause", &json!({})).1["phase"], "paused");
+    assert_eq!(explorer.post("/api/live/resume", &json!({})).1["phase"], "running");
+    explorer.post("/api/live/stop", &json!({}));
+    assert!(over(&explorer).is_some(), "it ends");
+}
+
+#[test]
+fn what_cannot_be_served_is_said_before_anything_else() {
+    let run = |args: &[&str]| {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_ioxide")).arg("explore").args(args).current_dir(root()).output();
+        let output = output.expect("it runs");
+        (String::from_utf8_lossy(&output.stderr).into_owned(), output.status.code())
+    };
+    for (args, expected) in [
+        (&["nothing.iox"][..], "cannot read"),
+        (&[SPEC, "--run", "nowhere"], "cannot read the record"),
+        (&[SPEC, "--sut", "nobody"], "nobody"),
+        (&[SPEC, "--listen", "not an address:x"], "cannot listen"),
+    ] {
+        let (text, code) = run(args);
+        assert!(text.contains(expected) && code == Some(2), "{args:?}: {text}");
+    }
+}
