@@ -5,6 +5,7 @@
 //
 // The bundles are committed: nobody needs Node to build or to use ioxide.
 import { build } from "esbuild";
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,26 +19,40 @@ const check = process.argv.includes("--check");
 let stale = 0;
 
 for (const { name, to } of pages) {
-  for (const kind of ["ts", "css"]) {
-    const source = join(here, "src", name, `main.${kind}`);
-    if (!existsSync(source)) continue;
-    const target = join(to, `${name}.${kind === "ts" ? "js" : "css"}`);
-    const text = await bundle(source);
-    const old = existsSync(target) ? readFileSync(target, "utf8") : "";
-    if (check && old !== text) {
-      console.error(`stale: ${target}`);
-      stale += 1;
-    }
-    if (!check) {
-      mkdirSync(to, { recursive: true });
-      writeFileSync(target, text);
-      console.log(`${target.slice(join(here, "..").length + 1)}: ${Buffer.byteLength(text)} bytes`);
-    }
-  }
+  if (!existsSync(join(here, "src", name, "main.ts"))) continue;
+  const script = await bundle(join(here, "src", name, "main.ts"));
+  const style = await bundle(join(here, "src", name, "main.css"));
+  // Both are put inside a page: they must not end the element they stand in.
+  if (/<\/(script|style)|<!--/i.test(script + style)) throw new Error(`${name}: a bundle would end its element`);
+  keep(join(to, `${name}.js`), script);
+  keep(join(to, `${name}.css`), style);
+  // What a page with both inside may use: these two, and nothing else.
+  const policy = `default-src 'none'; script-src '${hash(script)}'; style-src '${hash(style)}'; base-uri 'none'; form-action 'none'`;
+  keep(join(to, `${name}.csp`), `${policy}\n`);
 }
 if (stale > 0) {
   console.error("the bundles are not those of the sources: run `./x web` and commit what it writes");
   process.exit(1);
+}
+
+function hash(text) {
+  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
+}
+
+/** Writes a file, or says that the one that is there is another. */
+function keep(target, text) {
+  const name = target.slice(join(here, "..").length + 1);
+  if (check) {
+    const old = existsSync(target) ? readFileSync(target, "utf8") : "";
+    if (old !== text) {
+      console.error(`stale: ${name}`);
+      stale += 1;
+    }
+    return;
+  }
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, text);
+  console.log(`${name}: ${Buffer.byteLength(text)} bytes`);
 }
 
 async function bundle(source) {

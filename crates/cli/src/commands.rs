@@ -14,7 +14,7 @@ mod init;
 mod judge;
 mod kill;
 pub mod mutate;
-mod purposes;
+pub mod purposes;
 mod replay;
 mod report;
 mod score;

@@ -60,6 +60,11 @@ impl Stop {
         }
     }
 
+    /// What is said.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// The exit status it leads to.
     pub fn status(&self) -> ExitStatus {
         self.status

@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod exit;
+mod html;
 mod load;
 mod machine;
 mod progress;

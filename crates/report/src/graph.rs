@@ -192,6 +192,20 @@ impl Graph {
         self
     }
 
+    /// The same graph with only the first line of every edge, up to its colon: the name of the switch.
+    #[must_use]
+    pub fn with_short_lines(mut self) -> Self {
+        for id in self.edges.ids() {
+            let edge = &mut self.edges[id];
+            edge.lines.truncate(1);
+            for line in &mut edge.lines {
+                let end = line.text.find(':').unwrap_or(line.text.len());
+                line.text.truncate(end);
+            }
+        }
+        self
+    }
+
     /// The same graph with edges of one kind and class between the same nodes made one, their
     /// lines one below the other: the usual picture of a machine with many inputs.
     ///

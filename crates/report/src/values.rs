@@ -79,6 +79,21 @@ pub struct Row {
     pub frequent: Vec<(String, u64)>,
 }
 
+/// How often each value of a field was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counts<'v> {
+    /// The message.
+    pub message: &'v str,
+    /// Its field.
+    pub field: &'v str,
+    /// Whether all values are numbers; then they are in their order, else the most frequent come first.
+    pub are_numbers: bool,
+    /// The values, as JSON, and how often each was sent.
+    pub values: Vec<(&'v str, u64)>,
+    /// Sent with a value that was not kept.
+    pub beyond: u64,
+}
+
 impl Values {
     /// Counts a label; only inputs count.
     pub fn count(&mut self, label: &LabelTold) {
@@ -127,9 +142,26 @@ impl Values {
         }
         rows
     }
+
+    /// How often each value was sent, by message and field.
+    pub fn counts(&self) -> impl Iterator<Item = Counts<'_>> {
+        self.messages.iter().flat_map(|(name, message)| {
+            message.fields.iter().map(move |(field, told)| told.counts(name, field))
+        })
+    }
 }
 
 impl Field {
+    fn counts<'v>(&'v self, message: &'v str, field: &'v str) -> Counts<'v> {
+        let mut values: Vec<(&str, u64)> = self.seen.iter().map(|(value, &n)| (value.as_str(), n)).collect();
+        let are_numbers = matches!(self.range, Range::Within(..));
+        match are_numbers {
+            true => values.sort_by_cached_key(|(value, _)| value.parse::<Rational>().ok()),
+            false => values.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0))),
+        }
+        Counts { message, field, are_numbers, values, beyond: self.beyond }
+    }
+
     fn count(&mut self, value: &Json) {
         self.sent += 1;
         self.range.add(value);

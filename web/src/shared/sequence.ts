@@ -22,12 +22,16 @@ export interface Step {
   class?: string;
   /** A word behind the arrow, such as `got`. */
   note?: string;
+  /** What stands in the place of its number. */
+  mark?: string;
 }
 
 export interface SequenceOptions {
   label: string;
   count: number;
   step: (index: number) => Step;
+  /** Rows behind the last step, such as what was expected; they are not on the strip. */
+  tail?: number;
   /** The gates, in the order of their lanes. */
   gates: string[];
   /** Whether times are shown. */
@@ -53,11 +57,11 @@ export class Sequence {
     const own = gates.length > MAX_LANES ? gates.slice(0, MAX_LANES - 1) : gates;
     this.lanes = own.length < gates.length ? [...own, `${gates.length - own.length} more`] : [...own];
     gates.forEach((gate, at) => this.laneOf.set(gate, Math.min(at, this.lanes.length - 1)));
-    this.gap = Math.max(34, Math.min(96, 460 / Math.max(1, this.lanes.length)));
+    this.gap = Math.max(34, Math.min(84, 350 / Math.max(1, this.lanes.length)));
     this.list = new VirtualList({
       label: options.label,
       rowHeight: ROW,
-      count: () => options.count,
+      count: () => options.count + (options.tail ?? 0),
       row: (index) => this.row(index),
       onSelect: (index) => {
         this.strip.point(index);
@@ -88,11 +92,11 @@ export class Sequence {
 
   private head(): HTMLElement {
     const name = (text: string, x: number): SVGElement =>
-      s("text", { x, y: 15, "text-anchor": x === TESTER ? "start" : "middle" }, excerpt(text, this.gap / 6.4));
+      s("text", { x, y: 15, "text-anchor": "middle" }, excerpt(text, Math.floor(this.gap / 6.8)));
     const svg = s(
       "svg",
       { width: this.width(), height: 22, "aria-hidden": "true" },
-      name("tester", TESTER - 12),
+      s("text", { x: 0, y: 15 }, "tester"),
       this.lanes.map((lane, at) => s("g", null, s("title", null, lane), name(lane, this.x(at)))),
     );
     return h(
@@ -110,7 +114,7 @@ export class Sequence {
     return h(
       "div",
       { class: `step ${step.kind} ${step.class ?? ""}` },
-      h("span", { class: "n" }, index + 1),
+      h("span", { class: "n" }, step.mark ?? index + 1),
       time,
       this.lines(step),
       h("span", { class: "what" }, excerpt(step.text, 240)),
@@ -182,6 +186,7 @@ class Strip {
   }
 
   point(index: number): void {
+    if (index >= this.options.count) return;
     const x = this.x(index);
     this.needle.setAttribute("x1", String(x));
     this.needle.setAttribute("x2", String(x));

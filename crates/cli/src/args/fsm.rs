@@ -7,7 +7,7 @@ use super::SolverArgs;
 /// Arguments of `fsm`.
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  ioxide fsm examples/fsm/door.txt --suite s --extra 1 --out door.suite\n  \
+    after_help = "Examples:\n  ioxide fsm examples/fsm/door.txt --suite s --extra 1 --out door.suite --html door.html\n  \
     ioxide test examples/fsm/door.txt --tester suite:door.suite --sut SUT\n  \
     ioxide fsm examples/fsm/ma.dot --reduction --sut examples/fsm/ma-impl.dot --bound 3\n  \
     ioxide fsm examples/fsm/ma.dot --reduction --sut model:examples/fsm/ma-impl.dot --bound 3 --repeat 20"
@@ -28,6 +28,9 @@ pub struct Fsm {
     /// Writes the suite, one test per line.
     #[arg(long, value_name = "FILE")]
     pub out: Option<String>,
+    /// Writes an HTML page with the machine, the tests and what they found; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<String>,
     /// Tests whether another machine or a system is a reduction of this one, by state counting.
     #[arg(long)]
     pub reduction: bool,

@@ -13,6 +13,9 @@ pub struct Demo {
     /// Seed of all random choices.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Where the HTML report of the second part goes.
+    #[arg(long, value_name = "FILE", default_value = "ioxide-demo.html")]
+    pub html: String,
     /// Prints the result as JSON.
     #[arg(long)]
     pub json: bool,

@@ -119,7 +119,7 @@ impl Default for DecideArgs {
 
 /// Arguments of `kill`.
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Examples:\n  ioxide kill examples/brp/spec.iox --out brp.suite\n  \
+#[command(after_help = "Examples:\n  ioxide kill examples/brp/spec.iox --out brp.suite --html brp.html\n  \
     ioxide kill examples/cas/cas.iox --ops all --record cas.kill --json\n\n\
     Exit codes: 0 every mutant is decided · 5 some are not · 130 interrupted; `--record` resumes.")]
 pub struct Kill {
@@ -135,6 +135,9 @@ pub struct Kill {
     /// Writes every decision as it is made; decisions that are there already are taken from it.
     #[arg(long, value_name = "FILE")]
     pub record: Option<String>,
+    /// Writes an HTML page with the score, the kill matrix and every mutant; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<String>,
     /// Shows every mutant, not only the undecided ones.
     #[arg(long)]
     pub all: bool,
@@ -169,6 +172,9 @@ pub struct Score {
     /// Steps of one run of the random tester.
     #[arg(long, default_value_t = 100, value_name = "N")]
     pub steps: u32,
+    /// Writes an HTML page with the score, the kill matrix and the traces survivors need; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<String>,
     /// Decisions of an earlier `kill --record`, taken instead of deciding again.
     #[arg(long, value_name = "FILE")]
     pub record: Option<String>,

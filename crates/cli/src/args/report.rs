@@ -2,9 +2,12 @@
 
 use clap::Args as ClapArgs;
 
+use super::SolverArgs;
+
 /// Arguments of `report`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide report runs\n  \
+    ioxide report runs --html report.html\n  \
     ioxide report runs --junit junit.xml --markdown summary.md\n  \
     ioxide report runs/campaign-2.jsonl --markdown - >> \"$GITHUB_STEP_SUMMARY\"\n\n\
     Exit code 0 if the report was written, whatever it says; 2 if the record cannot be read.")]
@@ -17,7 +20,15 @@ pub struct Report {
     /// Writes a summary in Markdown; `-` is stdout.
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<String>,
+    /// Writes one HTML page with everything, which opens without a network; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<String>,
+    /// The model of the HTML page, if it is not where the record says.
+    #[arg(long, value_name = "FILE", requires = "html")]
+    pub model: Option<String>,
     /// Prints the figures as JSON.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub solver: SolverArgs,
 }

@@ -4,6 +4,7 @@
 //! alternating bit on retransmission is caught, and the failing run is made small.
 
 use std::io::{self, Write};
+use std::{env, fs};
 
 use ioxide_lang::{Options, load};
 use ioxide_model::source::Sources;
@@ -17,6 +18,7 @@ use crate::args::{Demo, SolverArgs};
 use crate::exit::{ExitStatus, Stop};
 use crate::session::{Session, Show, Times};
 use crate::system::System;
+use crate::{html, record};
 
 const SPEC: &str = include_str!("../../../../examples/brp/spec.iox");
 const FAULTY: &str = include_str!("../../../../examples/brp/m3.iox");
@@ -32,14 +34,19 @@ pub fn run(args: &Demo) -> Result<ExitStatus, Stop> {
         writeln!(out, "acknowledged, and reports how it ended (examples/brp/spec.iox).\n")?;
         writeln!(out, "1. A correct system.")?;
     }
-    let correct = test(args, SPEC, "a correct sender")?;
+    let correct = test(args, SPEC, "a correct sender", None)?;
     if !args.json {
         writeln!(
             out,
             "\n2. A system with a planted bug: it flips the alternating bit when it repeats a frame."
         )?;
     }
-    let faulty = test(args, FAULTY, "a faulty sender (examples/brp/m3.iox)")?;
+    let scratch = env::temp_dir().join(format!("ioxide-demo-{}", std::process::id()));
+    let folder = scratch.to_string_lossy();
+    let faulty = test(args, FAULTY, "a faulty sender (examples/brp/m3.iox)", Some(&folder))?;
+    let page = report(&folder, &args.html);
+    // What is left of it is no harm.
+    let _ = fs::remove_dir_all(&scratch);
     let good = correct.1.counts.failed == 0 && correct.1.counts.passed > 0 && faulty.1.counts.failed > 0;
     if args.json {
         let spec = model(SPEC)?;
@@ -50,9 +57,13 @@ pub fn run(args: &Demo) -> Result<ExitStatus, Stop> {
         });
         writeln!(out, "{result}")?;
     } else if good {
+        match page {
+            Ok(()) => writeln!(out, "\nThe second part as a page, to be opened in a browser: {}", args.html)?,
+            Err(stop) => eprintln!("note: no HTML report: {}", stop.message()),
+        }
         writeln!(
             out,
-            "\nThe correct system passed, the bug was found. Next: `ioxide step examples/brp/spec.iox`,"
+            "The correct system passed, the bug was found. Next: `ioxide step examples/brp/spec.iox`,"
         )?;
         writeln!(out, "or `ioxide test examples/brp/spec.iox --sut model:examples/brp/m5.iox`.")?;
     }
@@ -65,7 +76,21 @@ pub fn run(args: &Demo) -> Result<ExitStatus, Stop> {
     Ok(ExitStatus::Success)
 }
 
-fn test(args: &Demo, sut: &str, name: &str) -> Result<(CampaignConfig, CampaignOutcome), Stop> {
+/// Writes the page of the campaign recorded in `folder`; the record itself is not kept.
+fn report(folder: &str, file: &str) -> Result<(), Stop> {
+    let (sources, model) = load_model(SPEC)?;
+    let path = record::newest(folder).display().to_string();
+    let mut page = html::of_record(&path, &sources, &model, &SolverArgs::default())?;
+    page.record.clear();
+    fs::write(file, page.text()).map_err(|error| Stop::usage(format!("cannot write `{file}`: {error}")))
+}
+
+fn test(
+    args: &Demo,
+    sut: &str,
+    name: &str,
+    record: Option<&str>,
+) -> Result<(CampaignConfig, CampaignOutcome), Stop> {
     let mut tester = Random::new(RandomConfig::default(), args.seed);
     let config = CampaignConfig {
         runs: 20,
@@ -81,7 +106,7 @@ fn test(args: &Demo, sut: &str, name: &str) -> Result<(CampaignConfig, CampaignO
         testers: vec![&mut tester],
         solver: &SolverArgs::default(),
         show: if args.json { Show::Nothing } else { Show::People },
-        record: None,
+        record,
         times: Times::Told,
     };
     let outcome = session.run(&config)?;
@@ -89,8 +114,13 @@ fn test(args: &Demo, sut: &str, name: &str) -> Result<(CampaignConfig, CampaignO
 }
 
 fn model(text: &str) -> Result<Model, Stop> {
+    Ok(load_model(text)?.1)
+}
+
+fn load_model(text: &str) -> Result<(Sources, Model), Stop> {
     let mut sources = Sources::new();
-    let file = sources.add("brp.iox", text);
+    let file = sources.add("examples/brp/spec.iox", text);
     let loaded = load(&sources, file, &Options::default());
-    loaded.model.ok_or_else(|| Stop::new(ExitStatus::Internal, "a model of the demo does not load"))
+    let broken = || Stop::new(ExitStatus::Internal, "a model of the demo does not load");
+    Ok((sources, loaded.model.ok_or_else(broken)?))
 }

@@ -2,6 +2,7 @@
 //! live system.
 
 mod live;
+mod page;
 mod reduction;
 pub mod suite;
 

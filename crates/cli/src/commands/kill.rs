@@ -1,6 +1,7 @@
 //! `ioxide kill`: every mutant decided, and a small suite that kills the killable ones.
 
 mod journal;
+pub mod page;
 pub mod workers;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use ioxide_testgen::mutate::Mutant;
 use serde_json::{Map, Value as Json, json};
 
 use self::journal::Journal;
+use self::page::Subject;
 use self::workers::Outcome;
 use super::conform::{shown, wire};
 use super::mutate::{diff, line, selected};
@@ -53,6 +55,10 @@ pub fn run(args: &Kill) -> Result<ExitStatus, Stop> {
     let suite = suite(&mut model, &decided, &args.solver)?;
     if let Some(path) = &args.out {
         write(path, &model, args, &suite)?;
+    }
+    if let Some(path) = &args.html {
+        let subject = Subject { model: &model, sources: &sources, file: &args.model.file };
+        page::save(path, &subject, &decided, "", page::tests(&model, &suite), &args.solver)?;
     }
     let mut out = io::stdout().lock();
     match args.json {

@@ -6,6 +6,7 @@
 use std::fs;
 use std::io::{self, Cursor, Write};
 
+use ioxide_report::html::campaign::Campaign;
 use ioxide_report::junit::Junit;
 use ioxide_report::markdown;
 use ioxide_report::summary::Summary;
@@ -16,21 +17,25 @@ use ioxide_runner::reporter::Reporter;
 use crate::args::Report;
 use crate::exit::{ExitStatus, Stop};
 use crate::progress::Progress;
-use crate::record;
+use crate::{html, record};
 
 /// Writes the reports asked for, or the one of the terminal if none is.
 pub fn run(args: &Report) -> Result<ExitStatus, Stop> {
-    let to_stdout = [args.junit.as_deref() == Some("-"), args.markdown.as_deref() == Some("-"), args.json];
+    let is_stdout = |file: &Option<String>| file.as_deref() == Some("-");
+    let to_stdout = [is_stdout(&args.junit), is_stdout(&args.markdown), is_stdout(&args.html), args.json];
     if to_stdout.iter().filter(|&&is_there| is_there).count() > 1 {
         return Err(Stop::usage("two reports cannot both go to stdout").help("name a file for one of them"));
     }
-    if args.junit.is_none() && args.markdown.is_none() && !args.json {
+    let files = [&args.junit, &args.markdown, &args.html];
+    if files.iter().all(|file| file.is_none()) && !args.json {
         return shown(args);
     }
     let mut junit = args.junit.as_ref().map(|_| Junit::new(Cursor::new(Vec::new())));
+    let mut campaign = args.html.as_ref().map(|_| Campaign::default());
     let mut summary = Summary::default();
     record::each(&args.run, |event: &Event| {
         junit.iter_mut().try_for_each(|junit| junit.event(event))?;
+        campaign.iter_mut().try_for_each(|campaign| campaign.event(event))?;
         summary.event(event)
     })?;
     if let (Some(file), Some(mut junit)) = (&args.junit, junit) {
@@ -39,6 +44,10 @@ pub fn run(args: &Report) -> Result<ExitStatus, Stop> {
     }
     if let Some(file) = &args.markdown {
         write(file, markdown::text(&summary, &args.run).as_bytes())?;
+    }
+    if let (Some(file), Some(campaign)) = (&args.html, campaign) {
+        let page = html::page(campaign, &args.run, args.model.as_deref(), &args.solver);
+        write(file, page.text().as_bytes())?;
     }
     if args.json {
         writeln!(io::stdout(), "{}", summary.to_json())?;
@@ -56,7 +65,7 @@ fn shown(args: &Report) -> Result<ExitStatus, Stop> {
 }
 
 /// Writes a whole file, or stdout.
-fn write(file: &str, bytes: &[u8]) -> Result<(), Stop> {
+pub fn write(file: &str, bytes: &[u8]) -> Result<(), Stop> {
     if file == "-" {
         return Ok(io::stdout().write_all(bytes)?);
     }

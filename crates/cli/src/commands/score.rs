@@ -6,6 +6,7 @@ use std::io::{self, BufReader, Write};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model, Sts};
 use ioxide_model::trace::Trace;
+use ioxide_report::html::mutation::TestRow;
 use ioxide_runner::campaign::CampaignConfig;
 use ioxide_runner::codec::{Message, label_from_json};
 use ioxide_runner::suite::{SuiteReader, SuiteTest};
@@ -18,6 +19,7 @@ use ioxide_testgen::tester::random::{Random, RandomConfig};
 use serde_json::{Map, Value as Json, json};
 
 use super::conform::shown;
+use super::kill::page::{self, Subject};
 use super::kill::{Decided, decided, specimens, workers};
 use super::mutate::diff;
 use super::purposes;
@@ -37,9 +39,16 @@ struct Kills {
     ios: Option<usize>,
 }
 
+impl Kills {
+    fn rows(&self) -> Vec<TestRow> {
+        let row = |kills: &Vec<usize>| TestRow { kills: kills.clone(), ..TestRow::default() };
+        self.tests.iter().map(row).collect()
+    }
+}
+
 /// Scores and shows what was missed.
 pub fn run(args: &Score) -> Result<ExitStatus, Stop> {
-    let (_, mut model) = load::model(&args.file, &args.set)?;
+    let (sources, mut model) = load::model(&args.file, &args.set)?;
     workers::catch_interrupts();
     let decided = decided(&mut model, &args.mutants, &args.decide, &args.solver, args.record.as_deref())?;
     if decided.outcomes.contains(&None) {
@@ -54,6 +63,10 @@ pub fn run(args: &Score) -> Result<ExitStatus, Stop> {
         "random" | "cover" => by_tester(args, &model, &decided, &killable)?,
         path => by_suite(args, path, &mut model, &decided, &killable)?,
     };
+    if let Some(path) = &args.html {
+        let subject = Subject { model: &model, sources: &sources, file: &args.file };
+        page::save(path, &subject, &decided, &args.suite, kills.rows(), &args.solver)?;
+    }
     let mut out = io::stdout().lock();
     match args.json {
         true => writeln!(out, "{}", score_json(&model, &decided, &killable, &kills))?,

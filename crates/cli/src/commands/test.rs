@@ -20,7 +20,7 @@ use crate::{load, machine, regressions, seed};
 
 /// Tests the system and says what was found.
 pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
-    let (_, mut spec) = load::model(&args.model.file, &args.model.set)?;
+    let (sources, mut spec) = load::model(&args.model.file, &args.model.set)?;
     refuse_timed(&spec)?;
     if args.runs == Some(0) || args.steps == 0 || args.jobs == 0 {
         return Err(Stop::new(
@@ -74,6 +74,9 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         if let Some(folder) = &args.report {
             eprintln!("record: {}", crate::record::newest(folder).display());
         }
+    }
+    if let Some(folder) = &args.report {
+        crate::html::beside(folder, &sources, &shown, &args.solver);
     }
     Ok(status(&outcome))
 }

@@ -3,18 +3,19 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use ioxide_fsm::mealy::Names;
+use ioxide_fsm::mealy::{Listing, Names};
 use ioxide_fsm::nfsm::{Nfsm, Observable};
 use ioxide_fsm::product::aligned;
 use ioxide_fsm::reduce::{
     Machine as Played, Plan, Repeated, Report, System as Answering, Variant, Verdict, on_demand_counting,
     state_counting,
 };
-use ioxide_fsm::word::show_io;
+use ioxide_fsm::word::{show as show_word, show_io};
+use ioxide_report::html::suite::SuiteTold;
 use serde_json::json;
 
 use super::live::{LiveSystem, Trouble};
-use super::{completion, refused};
+use super::{completion, page, refused};
 use crate::args::{Fsm, FsmVariant};
 use crate::exit::{ExitStatus, Stop};
 use crate::machine::{self, Machine};
@@ -37,7 +38,7 @@ pub fn run(args: &Fsm) -> Result<ExitStatus, Stop> {
     let plan = Plan::new(&model, bound).map_err(|refusal| refused(&args.file, &refusal))?;
     let plan = Plan { max_words: args.max_words, ..plan };
     match is_file(sut) {
-        true => against_machine(args, sut, &model, &plan),
+        true => against_machine(args, sut, &spec, &model, &plan),
         false => against_system(args, sut, &spec, &model, &plan),
     }
 }
@@ -49,7 +50,13 @@ fn is_file(sut: &str) -> bool {
     !is_system && (machine::form(sut).is_some() || is_model)
 }
 
-fn against_machine(args: &Fsm, sut: &str, model: &Observable, plan: &Plan) -> Result<ExitStatus, Stop> {
+fn against_machine(
+    args: &Fsm,
+    sut: &str,
+    spec: &Machine,
+    model: &Observable,
+    plan: &Plan,
+) -> Result<ExitStatus, Stop> {
     let machine = Machine::load(sut, &[], &args.solver)?;
     let system = aligned(model.names(), &Nfsm::from_listing(&machine.listing))
         .map_err(|refusal| refused(sut, &refusal))?;
@@ -58,6 +65,7 @@ fn against_machine(args: &Fsm, sut: &str, model: &Observable, plan: &Plan) -> Re
         Ok(report) => report,
         Err(never) => match never {},
     };
+    save(args, &spec.listing, system.names(), &report)?;
     show(args, system.names(), &report, None)
 }
 
@@ -81,7 +89,10 @@ fn against_system(
         let counted = count(model, &mut repeated, plan, args.variant);
         let effort = Effort { repetitions, seed, resets: repeated.live.resets, inputs: repeated.live.inputs };
         match counted {
-            Ok(report) => show(args, repeated.live.names(), &report, Some(&effort)),
+            Ok(report) => {
+                save(args, &spec.listing, repeated.live.names(), &report)?;
+                show(args, repeated.live.names(), &report, Some(&effort))
+            }
             Err(Trouble::Stop(stop)) => Err(*stop),
             Err(Trouble::Preamble(said)) => {
                 writeln!(io::stdout().lock(), "fail: before its first input the system says {said}")?;
@@ -137,6 +148,39 @@ fn show(args: &Fsm, names: &Names, report: &Report, effort: Option<&Effort>) -> 
         writeln!(out, "{line}")?;
     }
     Ok(status)
+}
+
+/// Writes the page, if one is wanted.
+fn save(args: &Fsm, listing: &Listing, names: &Names, report: &Report) -> Result<(), Stop> {
+    let Some(path) = &args.html else { return Ok(()) };
+    let mut told = SuiteTold {
+        method: "adaptive state counting".into(),
+        promise: format!(
+            "Is `{}` a reduction, if it has at most {} states?",
+            sut(args),
+            args.bound.unwrap_or(0)
+        ),
+        verdict: Some(match report.verdict() {
+            Verdict::Pass => "pass",
+            Verdict::Fail => "fail",
+            Verdict::Unknown => "unknown",
+        }),
+        figures: vec![
+            ("words tested".into(), report.tested.len() as u64),
+            ("answers seen".into(), report.sequences as u64),
+            ("symbols".into(), report.symbols as u64),
+        ],
+        failures: report.failures.iter().map(|failure| show_io(names, failure)).collect(),
+        ..SuiteTold::default()
+    };
+    for word in &report.tested {
+        page::add(&mut told, || show_word(names, word));
+    }
+    page::save(path, &args.file, listing, told)
+}
+
+fn sut(args: &Fsm) -> &str {
+    args.sut.as_deref().unwrap_or_default()
 }
 
 /// The report for people.

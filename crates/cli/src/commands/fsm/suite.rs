@@ -6,15 +6,17 @@ use std::sync::Arc;
 
 use ioxide_fsm::mealy::{Mealy, Spec};
 use ioxide_fsm::suite::{Method, Size};
+use ioxide_fsm::word::show as show_word;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
+use ioxide_report::html::suite::SuiteTold;
 use ioxide_runner::codec::{Message, label_from_json};
 use ioxide_runner::suite::{SuiteLabel, SuiteReader, SuiteTest, SuiteWriter, TraceTest};
 use ioxide_testgen::tester::replay::plan_of;
 use ioxide_testgen::tester::suite::{SuiteTester, Tests, Wait};
 use serde_json::{Map, Value as Json, json};
 
-use super::{completion, refused};
+use super::{completion, page, refused};
 use crate::args::Fsm;
 use crate::exit::{ExitStatus, Stop};
 use crate::machine::{Machine, Messages};
@@ -38,6 +40,9 @@ pub fn make(args: &Fsm, method: &str) -> Result<ExitStatus, Stop> {
         Some(path) => write(args, path, method, &machine, &spec)?,
         None => method.suite(&spec, args.extra).measure(),
     };
+    if let Some(path) = &args.html {
+        page::save(path, &args.file, &machine.listing, told(args, method, &spec, &size))?;
+    }
     let mut out = io::stdout().lock();
     if args.json {
         let result = json!({
@@ -54,6 +59,27 @@ pub fn make(args: &Fsm, method: &str) -> Result<ExitStatus, Stop> {
         size.tests, size.symbols
     )?;
     Ok(ExitStatus::Success)
+}
+
+/// The suite for the page.
+fn told(args: &Fsm, method: Method, spec: &Spec, size: &Size) -> SuiteTold {
+    let bound = spec.n_states() + args.extra;
+    let mut told = SuiteTold {
+        method: format!("{} suite", method.name().to_uppercase()),
+        promise: format!("A system that passes all tests and has up to {bound} states is correct."),
+        figures: vec![
+            ("states".into(), spec.n_states() as u64),
+            ("inputs".into(), spec.n_inputs() as u64),
+            ("tests".into(), size.tests as u64),
+            ("symbols".into(), size.symbols as u64),
+        ],
+        ..SuiteTold::default()
+    };
+    let mut suite = method.suite(spec, args.extra);
+    while let Some(word) = suite.advance() {
+        page::add(&mut told, || show_word(spec.names(), &word));
+    }
+    told
 }
 
 /// The machine as the suite methods need it: complete, connected, minimal.

@@ -1,0 +1,90 @@
+//! The HTML page of an analysis of mutants.
+
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_report::html::Page;
+use ioxide_report::html::model::ModelPart;
+use ioxide_report::html::mutation::{MutantRow, Mutation, TestRow};
+use ioxide_testgen::kill::suite::Test;
+use ioxide_testgen::mutate::Mutant;
+
+use super::super::conform::shown;
+use super::super::mutate::{diff, line};
+use super::super::report::write;
+use super::Decided;
+use super::workers::Outcome;
+use crate::args::SolverArgs;
+use crate::exit::Stop;
+use crate::html::a_priori;
+
+/// A model that was mutated, and where it is written.
+pub struct Subject<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// Its text.
+    pub sources: &'a Sources,
+    /// Its file.
+    pub file: &'a str,
+}
+
+/// The tests of a suite made from the mutants.
+pub fn tests(model: &Model, suite: &[Test]) -> Vec<TestRow> {
+    let row = |test: &Test| TestRow {
+        name: String::new(),
+        steps: shown(model, &test.trace),
+        kills: test.kills.clone(),
+    };
+    suite.iter().map(row).collect()
+}
+
+/// Writes the page; `suite` names what was measured, nothing if the tests were made from the mutants.
+pub fn save(
+    path: &str,
+    subject: &Subject<'_>,
+    decided: &Decided,
+    suite: &str,
+    tests: Vec<TestRow>,
+    wanted: &SolverArgs,
+) -> Result<(), Stop> {
+    let reach = a_priori(subject.model, wanted)?;
+    let page = Page {
+        model: Some(ModelPart::new(subject.model, subject.sources, subject.file, Some(&reach))),
+        mutation: Some(Mutation {
+            model: subject.model.sts.name.to_string(),
+            suite: suite.to_owned(),
+            mutants: rows(subject, decided, &tests),
+            tests,
+        }),
+        ..Page::default()
+    };
+    write(path, page.text().as_bytes())
+}
+
+fn rows(subject: &Subject<'_>, decided: &Decided, tests: &[TestRow]) -> Vec<MutantRow> {
+    let mut is_killed = vec![false; decided.mutants.len()];
+    tests.iter().flat_map(|test| &test.kills).for_each(|&at| is_killed[at] = true);
+    let all = decided.mutants.iter().zip(&decided.outcomes).zip(is_killed);
+    all.map(|((mutant, outcome), is_killed)| row(subject, mutant, outcome.as_ref(), is_killed)).collect()
+}
+
+fn row(subject: &Subject<'_>, mutant: &Mutant, outcome: Option<&Outcome>, is_killed: bool) -> MutantRow {
+    let (word, reason, witness) = match outcome {
+        Some(Outcome::Killed(trace)) => {
+            let word = if is_killed { "killed" } else { "survived" };
+            (word, String::new(), shown(subject.model, trace))
+        }
+        Some(Outcome::Equivalent(reason)) => ("equivalent", reason.clone(), Vec::new()),
+        Some(Outcome::Unknown(reason)) => ("unknown", reason.clone(), Vec::new()),
+        None => ("unknown", "not decided".to_owned(), Vec::new()),
+    };
+    let operators: Vec<&str> = mutant.edits.iter().map(|edit| edit.operator.name()).collect();
+    MutantRow {
+        id: mutant.id.clone(),
+        operators: operators.join("+"),
+        line: mutant.edits.first().map_or(0, |edit| line(subject.sources, subject.model, edit)),
+        diff: diff(subject.model, mutant),
+        outcome: word,
+        reason,
+        witness,
+    }
+}

@@ -1,0 +1,117 @@
+//! The HTML page of a campaign: the record, the model it names, and what is known of that a priori.
+
+use std::fs;
+use std::path::Path;
+
+use ioxide_model::index::IndexVec;
+use ioxide_model::source::Sources;
+use ioxide_model::sts::{Model, SwitchId};
+use ioxide_report::html::Page;
+use ioxide_report::html::campaign::Campaign;
+use ioxide_report::html::model::{ModelPart, Reach};
+use ioxide_runner::event::CampaignStarted;
+use ioxide_runner::reporter::Reporter;
+use ioxide_testgen::purpose::{Criterion, Item};
+
+use crate::args::SolverArgs;
+use crate::commands::purposes;
+use crate::exit::Stop;
+use crate::{load, record};
+
+/// The page beside a record.
+const NAME: &str = "report.html";
+/// Symbolic states looked at to know which switches can be taken at all.
+const MAX_STATES: usize = 2_000;
+
+/// The page of `campaign`, which was read from `path`; without the model if that cannot be had.
+pub fn page(campaign: Campaign, path: &str, model: Option<&str>, wanted: &SolverArgs) -> Page {
+    let mut page = Page { record: path.to_owned(), ..Page::default() };
+    match named(campaign.summary.started.as_ref(), model) {
+        Ok((file, sources, spec)) => add_model(&mut page, &campaign, &file, &sources, &spec, wanted),
+        Err(note) => page.notes.push(note),
+    }
+    page.campaign = Some(campaign);
+    page
+}
+
+/// Writes the page of the newest record in `folder` beside it; a page that cannot be written is no failure.
+pub fn beside(folder: &str, sources: &Sources, spec: &Model, wanted: &SolverArgs) {
+    match written(folder, sources, spec, wanted) {
+        Ok(file) => eprintln!("report: {file}"),
+        Err(stop) => eprintln!("note: no HTML report: {}", stop.message()),
+    }
+}
+
+fn written(folder: &str, sources: &Sources, spec: &Model, wanted: &SolverArgs) -> Result<String, Stop> {
+    let path = record::newest(folder).display().to_string();
+    let page = of_record(&path, sources, spec, wanted)?;
+    let file = Path::new(folder).join(NAME).display().to_string();
+    fs::write(&file, page.text()).map_err(|error| Stop::usage(format!("cannot write `{file}`: {error}")))?;
+    Ok(file)
+}
+
+/// The page of the record at `path`, made with `spec`.
+pub fn of_record(path: &str, sources: &Sources, spec: &Model, wanted: &SolverArgs) -> Result<Page, Stop> {
+    let mut campaign = Campaign::default();
+    record::each(path, |event| campaign.event(event))?;
+    let file = campaign.summary.started.as_ref().map_or_else(String::new, |told| told.file.clone());
+    let mut page = Page { record: path.to_owned(), ..Page::default() };
+    add_model(&mut page, &campaign, &file, sources, spec, wanted);
+    page.campaign = Some(campaign);
+    Ok(page)
+}
+
+/// The model the record names, or the one that was typed.
+fn named(started: Option<&CampaignStarted>, typed: Option<&str>) -> Result<(String, Sources, Model), String> {
+    let Some(started) = started else { return Err("the record does not say which model was tested".into()) };
+    let file = typed.unwrap_or(&started.file).to_owned();
+    if file.is_empty() {
+        return Err("the record names no model file; `--model FILE` adds its picture".into());
+    }
+    match load::model(&file, &started.set) {
+        Ok((sources, model)) => Ok((file, sources, model)),
+        Err(stop) => {
+            let why = stop.message();
+            Err(format!("the model is not shown: {why}; `--model FILE` says where it is now"))
+        }
+    }
+}
+
+fn add_model(
+    page: &mut Page,
+    campaign: &Campaign,
+    file: &str,
+    sources: &Sources,
+    spec: &Model,
+    wanted: &SolverArgs,
+) {
+    let labels = spec.sts.switches.iter().map(|switch| switch.label.to_string());
+    if campaign.summary.started.as_ref().is_some_and(|told| !labels.eq(told.switches.iter().cloned())) {
+        page.notes.push(format!("the model is not shown: `{file}` has changed since the record was made"));
+        return;
+    }
+    let reach = a_priori(spec, wanted);
+    if let Err(stop) = &reach {
+        let why = stop.message();
+        page.notes.push(format!("which switches can be taken at all is not known: {why}"));
+    }
+    page.model = Some(ModelPart::new(spec, sources, file, reach.ok().as_ref()));
+}
+
+/// For every switch, whether some path takes it.
+pub fn a_priori(spec: &Model, wanted: &SolverArgs) -> Result<IndexVec<SwitchId, Reach>, Stop> {
+    let set = purposes::found(&mut spec.clone(), Criterion::Switches, wanted, MAX_STATES)?;
+    let covered = set.covered();
+    let why = |id: SwitchId| {
+        let found = set.unreached.iter().find(|unreached| unreached.item == Item::Switch(id));
+        found.map_or_else(
+            || Reach::Open("it is on no purpose".into()),
+            |unreached| match unreached.why.is_proof() {
+                true => Reach::Never(unreached.why.to_string()),
+                false => Reach::Open(unreached.why.to_string()),
+            },
+        )
+    };
+    let reach = |id: SwitchId| if covered.contains(&Item::Switch(id)) { Reach::Reached } else { why(id) };
+    Ok(spec.sts.switches.ids().map(reach).collect())
+}

@@ -1,0 +1,92 @@
+//! A campaign as the page shows it: a fold over its events.
+//!
+//! *Promises.* Memory and page do not grow without bound: runs, tapes, values and kinds of failures are
+//! each limited, and what is left out is counted.
+
+use std::io;
+
+use ioxide_runner::event::{Event, EventKind};
+use ioxide_runner::reporter::Reporter;
+use serde_json::{Value as Json, json};
+
+use super::runs::Runs;
+use super::tape::Tape;
+use crate::summary::Summary;
+use crate::summary::story::plural;
+
+/// What is known of a campaign so far.
+#[derive(Default)]
+pub struct Campaign {
+    /// Its figures.
+    pub summary: Summary,
+    runs: Runs,
+    /// The smaller runs: the number of the run each was made from, from 1, and its steps.
+    smaller: Vec<(u64, Json)>,
+}
+
+impl Campaign {
+    /// The document's part on it.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        json!({
+            "figures": self.summary.to_json(),
+            "runs": self.runs.to_json(),
+            "taken": self.runs.taken.to_json(),
+            "latency": self.runs.latency.to_json(),
+            "smaller": self.smaller.iter().map(|(run, told)| json!([run, told])).collect::<Vec<_>>(),
+            "values": self.values(),
+        })
+    }
+
+    /// The model, and how it went.
+    #[must_use]
+    pub fn headline(&self) -> (String, String) {
+        let summary = &self.summary;
+        let model = summary.started.as_ref().map_or("a campaign", |started| &started.model);
+        let counts = &summary.counts;
+        let told = match summary.verdict() {
+            "failed" => format!("{} of {} failed", counts.failed, plural(counts.total(), "run")),
+            "passed" => format!("{} of {} passed", counts.passed, plural(counts.total(), "run")),
+            other => other.to_owned(),
+        };
+        (model.to_owned(), told)
+    }
+
+    /// How often each value was sent, by field.
+    fn values(&self) -> Json {
+        let field = |told: crate::values::Counts<'_>| {
+            let values: Vec<Json> = told.values.iter().map(|(value, n)| json!([value, n])).collect();
+            json!({
+                "message": told.message, "field": told.field, "are_numbers": told.are_numbers,
+                "values": values, "beyond": told.beyond,
+            })
+        };
+        self.summary.values.counts().map(field).collect()
+    }
+}
+
+impl Reporter for Campaign {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        match &event.event {
+            EventKind::RunStarted(told) => self.runs.start(told, event.time_ns),
+            EventKind::Stimulus(told) | EventKind::Observation(told) => self.runs.step(event, told),
+            EventKind::Shrunk(told) => {
+                let steps = json!({
+                    "tape": Tape::of(&told.trace).to_json(), "from": told.from, "attempts": told.attempts,
+                    "minimal": told.minimal, "reproduced": told.reproduced, "of": told.of,
+                });
+                self.smaller.push((told.run + 1, steps));
+            }
+            EventKind::CampaignStarted(_)
+            | EventKind::Verdict(_)
+            | EventKind::Trouble(_)
+            | EventKind::RunFinished(_)
+            | EventKind::Replayed(_)
+            | EventKind::CampaignFinished(_) => (),
+        }
+        if let Some(ended) = self.summary.add(event) {
+            self.runs.end(&ended);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! How long the system took to answer, by message: a fold over steps.
+//!
+//! An answer takes the time since the step before it in the same run. Times are counted in classes
+//! that grow by a factor of √2, so that microseconds and minutes fit one axis.
+
+use std::collections::BTreeMap;
+
+use ioxide_runner::event::{LabelKind, LabelTold};
+use ioxide_runner::line::cut;
+use serde_json::{Value as Json, json};
+
+/// Messages counted; what others say is left out.
+const MAX_GATES: usize = 100;
+
+/// Answers by message and class.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Latency {
+    gates: BTreeMap<String, BTreeMap<u32, u64>>,
+}
+
+impl Latency {
+    /// Counts an answer that took `ns`; nothing is counted where no time passes.
+    pub(super) fn add(&mut self, label: &LabelTold, ns: u64) {
+        if label.kind != LabelKind::Output || ns == 0 {
+            return;
+        }
+        let gate = cut(&label.label, 200);
+        if self.gates.len() < MAX_GATES || self.gates.contains_key(&gate) {
+            *self.gates.entry(gate).or_default().entry(class(ns)).or_default() += 1;
+        }
+    }
+
+    /// Every message with its classes: the time they begin with, and how many answers they have.
+    pub(super) fn to_json(&self) -> Json {
+        let classes = |counts: &BTreeMap<u32, u64>| {
+            counts.iter().map(|(&class, &n)| json!([begin(class), n])).collect::<Vec<_>>()
+        };
+        self.gates.iter().map(|(gate, counts)| json!({ "label": gate, "classes": classes(counts) })).collect()
+    }
+}
+
+/// The class of a time: two for every power of two.
+fn class(ns: u64) -> u32 {
+    let power = ns.max(1).ilog2();
+    2 * power + u32::from(ns >= begin(2 * power + 1))
+}
+
+/// The shortest time of a class, in nanoseconds.
+fn begin(class: u32) -> u64 {
+    let power = 1u64 << (class / 2).min(62);
+    if class % 2 == 0 { power } else { power + power / 2 - power / 12 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_in_the_class_that_begins_below_it() {
+        for ns in (1..5000).chain([1_000_000, 999_999_999, u64::MAX]) {
+            let class = class(ns);
+            assert!(begin(class) <= ns && (class >= 124 || ns < begin(class + 1)), "{ns} in {class}");
+        }
+    }
+}

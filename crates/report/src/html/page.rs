@@ -1,0 +1,50 @@
+//! The page around the document: head, policy, first words, data, script.
+
+use super::Page;
+use crate::visible::excerpt;
+
+/// The script, as built from `web/src/report`.
+const SCRIPT: &str = include_str!("../../assets/report.js");
+/// The style sheet, as built from `web/src/report`.
+const STYLE: &str = include_str!("../../assets/report.css");
+/// The sources a page may use: the hashes of the two, written when they are built.
+const POLICY: &str = include_str!("../../assets/report.csp");
+
+/// Characters of a title.
+const MAX_TITLE: usize = 120;
+
+/// The whole page.
+///
+/// The first words are there before the data, so a reader sees them while the rest is read, and
+/// without any script.
+pub(super) fn page(page: &Page) -> String {
+    let (about, verdict) = page.headline();
+    let title = escaped(&excerpt(&about, MAX_TITLE));
+    let verdict = escaped(&excerpt(&verdict, MAX_TITLE));
+    let policy = POLICY.trim();
+    let data = data(&page.document().to_string());
+    let picture = page.picture();
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"generator\" content=\"ioxide\">\n<title>{title}: {verdict}</title>\n\
+         <style>{STYLE}</style>\n</head>\n<body>\n\
+         <div id=\"app\"><header class=\"first\"><h1>{title}</h1><p>{verdict}</p></header>\
+         <noscript><p class=\"first\">The rest of this report needs JavaScript; `ioxide report` shows it in a \
+         terminal.</p></noscript></div>\n\
+         <template id=\"picture\">{picture}</template>\n\
+         <script type=\"application/json\" id=\"data\">{data}</script>\n\
+         <script>{SCRIPT}</script>\n</body>\n</html>\n"
+    )
+}
+
+/// JSON that no reader of HTML takes for anything else: every `<` stands in a string, and is escaped there.
+fn data(json: &str) -> String {
+    json.replace('<', "\\u003c")
+}
+
+/// `text` for the inside of an element.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

@@ -1,0 +1,138 @@
+//! The runs of a campaign as a list, and the tapes of those worth a closer look.
+//!
+//! The first run of every kind of failure keeps its tape, and so do the first runs in trouble; other runs keep theirs as
+//! long as there is room.
+
+use std::collections::BTreeMap;
+
+use ioxide_runner::event::{Event, Outcome, RunStarted, StepTold};
+use ioxide_runner::line::cut;
+use serde_json::{Value as Json, json};
+
+use super::latency::Latency;
+use super::taken::{self, InRun, Taken};
+use super::tape::Tape;
+use crate::summary::{Ended, Novelty};
+
+/// Runs listed.
+const MAX_LISTED: usize = 50_000;
+/// Runs under way; if there are more, the oldest is given up.
+const MAX_OPEN: usize = 1000;
+/// Bytes of tapes kept of runs nobody has to look into.
+const ROOM: usize = 6 << 20;
+/// Bytes of tapes kept of runs that failed or had trouble.
+const ROOM_FOR_TROUBLE: usize = 24 << 20;
+/// Runs in trouble that are told in detail.
+const MAX_DETAILS: usize = 200;
+/// Characters of a reason in the list.
+const MAX_REASON: usize = 200;
+
+/// The runs so far.
+#[derive(Default)]
+pub(super) struct Runs {
+    open: BTreeMap<u64, Open>,
+    begun_last: u64,
+    listed: Vec<Json>,
+    unlisted: u64,
+    tapes: BTreeMap<u64, Tape>,
+    room_used: [usize; 2],
+    details: BTreeMap<u64, Json>,
+    pub(super) taken: Taken,
+    pub(super) latency: Latency,
+}
+
+/// A run under way.
+#[derive(Default)]
+struct Open {
+    tape: Tape,
+    in_run: InRun,
+    last_ns: u64,
+}
+
+impl Runs {
+    pub(super) fn start(&mut self, told: &RunStarted, time_ns: u64) {
+        self.begun_last = told.run;
+        let open = Open { tape: Tape::new(time_ns), in_run: InRun::new(), last_ns: time_ns };
+        self.open.insert(told.run, open);
+        if self.open.len() > MAX_OPEN {
+            self.open.pop_first();
+        }
+    }
+
+    pub(super) fn step(&mut self, event: &Event, told: &StepTold) {
+        let open = self.open.entry(event.run.unwrap_or(self.begun_last)).or_default();
+        open.tape.add(told, event.time_ns);
+        taken::count(&mut open.in_run, told);
+        self.latency.add(&told.label, event.time_ns.saturating_sub(open.last_ns));
+        open.last_ns = event.time_ns;
+    }
+
+    pub(super) fn end(&mut self, ended: &Ended) {
+        let number = ended.run.number;
+        let open = self.open.remove(&number).unwrap_or_default();
+        self.taken.settle(open.in_run, number, ended.outcome);
+        let is_trouble = matches!(ended.outcome, Outcome::Fail | Outcome::Error);
+        if is_trouble && self.details.len() < MAX_DETAILS {
+            self.details.insert(number, details(ended));
+        }
+        let has_tape = self.keep(number, open.tape, ended);
+        if self.listed.len() == MAX_LISTED {
+            self.unlisted += 1;
+            return;
+        }
+        let kind = match ended.novelty {
+            Novelty::New(at) | Novelty::Known(at) => Some(at),
+            Novelty::None | Novelty::Unlisted => None,
+        };
+        self.listed.push(json!([
+            number + 1,
+            ended.outcome,
+            ended.steps,
+            ended.time_ns,
+            cut(&ended.run.goal, MAX_REASON),
+            cut(ended.run.reason(), MAX_REASON),
+            kind,
+            u8::from(has_tape),
+            ended.run.seed.to_string(),
+        ]));
+    }
+
+    /// Keeps a tape if there is room for it; says whether it did.
+    fn keep(&mut self, number: u64, tape: Tape, ended: &Ended) -> bool {
+        let is_new = matches!(ended.novelty, Novelty::New(_)) || ended.outcome == Outcome::Error;
+        let (purse, room) = if is_new { (1, ROOM_FOR_TROUBLE) } else { (0, ROOM) };
+        // The first of all is kept however large it is: somebody will want to see it.
+        let is_room = self.room_used[purse] == 0 || self.room_used[purse] + tape.weight() <= room;
+        if is_room && !tape.is_empty() {
+            self.room_used[purse] += tape.weight();
+            self.tapes.insert(number, tape);
+            return true;
+        }
+        false
+    }
+
+    /// The runs for the page; runs count from 1 there.
+    pub(super) fn to_json(&self) -> Json {
+        let tapes = self.tapes.iter().map(|(number, tape)| ((number + 1).to_string(), tape.to_json()));
+        let open = self.open.iter().map(|(number, open)| ((number + 1).to_string(), open.tape.to_json()));
+        let details = self.details.iter().map(|(number, told)| ((number + 1).to_string(), told.clone()));
+        json!({
+            "columns": ["number", "outcome", "steps", "time_ns", "goal", "reason", "kind", "has_tape", "seed"],
+            "listed": self.listed,
+            "unlisted": self.unlisted,
+            "open": self.open.keys().map(|number| number + 1).collect::<Vec<_>>(),
+            "details": Json::Object(details.collect()),
+            "tapes": Json::Object(tapes.chain(open).collect()),
+        })
+    }
+}
+
+/// Why a run failed or had trouble.
+fn details(ended: &Ended) -> Json {
+    let trouble = ended.run.trouble.as_ref();
+    json!({
+        "reason": ended.run.reason(),
+        "explanation": ended.run.explanation(),
+        "last_words": trouble.map(|told| told.last_words.as_str()).unwrap_or_default(),
+    })
+}

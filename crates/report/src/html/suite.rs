@@ -1,0 +1,59 @@
+//! A suite of a finite state machine as the page shows it: the machine, the tests, what they found.
+
+use serde::Serialize;
+
+use crate::graph::Graph;
+use crate::svg::{Form, SvgConfig, svg};
+
+/// Tests listed.
+pub const MAX_TESTS: usize = 20_000;
+
+/// A suite and its machine.
+pub struct Suite {
+    /// What is told.
+    pub told: SuiteTold,
+    /// The machine, as SVG.
+    pub picture: String,
+}
+
+/// What is told of a suite.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct SuiteTold {
+    /// The machine.
+    pub machine: String,
+    /// How the tests were made.
+    pub method: String,
+    /// What passing all of them proves, in words.
+    pub promise: String,
+    /// `pass`, `fail` or `unknown`, if the tests were carried out.
+    pub verdict: Option<&'static str>,
+    /// Figures by name, in order.
+    pub figures: Vec<(String, u64)>,
+    /// The tests, the first [`MAX_TESTS`].
+    pub tests: Vec<String>,
+    /// Tests that are not listed.
+    pub unlisted: usize,
+    /// What was seen and is not allowed.
+    pub failures: Vec<String>,
+}
+
+impl Suite {
+    /// A suite of the machine that `graph` draws.
+    #[must_use]
+    pub fn new(graph: Graph, told: SuiteTold) -> Self {
+        let picture = svg(&graph.bundled(), SvgConfig { direction: None, form: Form::Inline });
+        Self { told, picture }
+    }
+
+    /// The machine, and what the suite is or found.
+    #[must_use]
+    pub fn headline(&self) -> (String, String) {
+        let what = match self.told.verdict {
+            Some("pass") => "passed".to_owned(),
+            Some("fail") => format!("failed: {} answers that are not allowed", self.told.failures.len()),
+            Some(_) => "unknown".to_owned(),
+            None => format!("{}: {} tests", self.told.method, self.told.tests.len() + self.told.unlisted),
+        };
+        (self.told.machine.clone(), what)
+    }
+}

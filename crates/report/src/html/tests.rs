@@ -1,0 +1,100 @@
+//! The page holds what it is given, as data.
+
+use serde_json::Value as Json;
+
+use super::model::{ModelPart, Reach};
+use super::mutation::{MutantRow, Mutation};
+use super::*;
+use crate::samples;
+use crate::summary::samples as told;
+use ioxide_model::source::Sources;
+use ioxide_runner::event::{Event, EventKind};
+use ioxide_runner::reporter::Reporter as _;
+
+/// The document inside a page, as a browser would read it.
+fn document(page: &str) -> Json {
+    let (_, rest) = page.split_once("id=\"data\">").expect("the page has data");
+    let (data, _) = rest.split_once("</script>").expect("the data ends");
+    assert!(!data.contains('<'), "nothing in the data is markup");
+    serde_json::from_str(data).expect("JSON")
+}
+
+fn campaign(events: &[Event]) -> Campaign {
+    let mut campaign = Campaign::default();
+    for event in events {
+        campaign.event(event).expect("a fold takes every event");
+    }
+    campaign
+}
+
+#[test]
+fn the_page_has_the_figures_of_the_campaign() {
+    let page = Page { campaign: Some(campaign(&told::failing())), ..Page::default() };
+    let json = document(&page.text());
+    assert_eq!((&json["format"], &json["version"]), (&"ioxide-report".into(), &VERSION.into()));
+    let figures = page.campaign.as_ref().expect("it is there").summary.to_json();
+    assert_eq!(json["campaign"]["figures"], figures);
+    let listed = json["campaign"]["runs"]["listed"].as_array().expect("runs");
+    assert_eq!(listed.len() as u64, figures["runs"]["finished"].as_u64().expect("a number"));
+    let failing = listed.iter().find(|run| run[1] == "fail").expect("a failing run");
+    let number = failing[0].to_string();
+    let tape = &json["campaign"]["runs"]["tapes"][&number];
+    assert_eq!(tape["label"].as_array().map(Vec::len), failing[2].as_u64().map(|n| n as usize));
+    assert!(!json["campaign"]["runs"]["details"][&number]["explanation"].is_null());
+}
+
+#[test]
+fn hostile_words_stay_data() {
+    let hostile = "</script><script>alert(1)</script><!-- </template> \u{202e}";
+    let mut events = told::failing();
+    for event in &mut events {
+        match &mut event.event {
+            EventKind::CampaignStarted(told) => told.model = hostile.into(),
+            EventKind::Stimulus(told) | EventKind::Observation(told) => told.label.text = hostile.into(),
+            _ => (),
+        }
+    }
+    let page = Page { campaign: Some(campaign(&events)), record: hostile.into(), ..Page::default() };
+    let text = page.text();
+    assert_eq!(text.matches("<script").count(), 2, "only ours");
+    assert_eq!(text.matches("</script>").count(), 2);
+    assert!(!text.contains("alert(1)</"));
+    let json = document(&text);
+    assert_eq!(json["record"], hostile);
+    assert_eq!(json["campaign"]["figures"]["campaign"]["model"], hostile);
+}
+
+#[test]
+fn every_switch_has_its_place_and_what_is_known_of_it() {
+    let model = samples::adder();
+    let reach = [Reach::Reached, Reach::Never("no way".into()), Reach::Open("too far".into())];
+    let part = ModelPart::new(&model, &Sources::new(), "adder.iox", Some(&reach.into_iter().collect()));
+    let switches = part.json["switches"].as_array().expect("switches");
+    assert_eq!(switches.len(), 3);
+    let known: Vec<_> = switches.iter().map(|it| (&it["reach"], &it["why"])).collect();
+    assert_eq!(known[0], (&"reached".into(), &Json::Null));
+    assert_eq!(known[1], (&"never".into(), &"no way".into()));
+    assert_eq!(known[2], (&"open".into(), &"too far".into()));
+    assert!(part.picture.contains("data-switch=\"2\""));
+}
+
+#[test]
+fn survivors_count_against_the_score() {
+    let mutant = |outcome| MutantRow { outcome, ..MutantRow::default() };
+    let mutants = ["killed", "survived", "equivalent", "killed"].map(mutant).to_vec();
+    let mutation = Mutation { model: "M".into(), mutants, ..Mutation::default() };
+    assert_eq!(mutation.score(), (3, 2));
+    let page = Page { mutation: Some(mutation), ..Page::default() }.text();
+    assert!(page.contains("<h1>Mutants of M</h1><p>2 of 3 killable mutants killed</p>"));
+    assert_eq!(document(&page)["mutation"]["mutants"][1]["outcome"], "survived");
+}
+
+#[test]
+fn the_policy_allows_nothing_from_elsewhere() {
+    let page = Page::default().text();
+    assert!(page.contains("default-src 'none'; script-src 'sha256-"));
+    for word in ["unsafe-inline", "unsafe-eval", "http:", "https://cdn", " src=", "href=\"http", "@import"] {
+        let head = page.split_once("<body>").expect("a body").0;
+        assert!(!head.contains(word), "{word}");
+    }
+}

@@ -1,0 +1,74 @@
+// How long the system took to answer, and how long silence should last to count.
+
+import { type Child, h, s } from "../shared/dom.js";
+import { duration } from "../shared/time.js";
+import type { Campaign, Document } from "./data.js";
+import { card } from "./parts.js";
+
+const WIDTH = 900;
+const LANE = 44;
+const NAME = 150;
+
+export function timingPage({ campaign }: Document): Child {
+  if (campaign === null || campaign.latency.length === 0) {
+    return h("p", null, "The record has no times: they were left out, or a model was played as the system.");
+  }
+  const { figures } = campaign;
+  const used = figures.campaign?.patience_ms ?? 0;
+  const suggested = figures.suggested_patience_ms;
+  return h(
+    "div",
+    { class: "timing-page" },
+    card(
+      "Time to answer",
+      h("p", null, `Silence counted after ${used} ms.`, suggested !== null && h("b", null, ` ${suggested} ms would fit these answers`), suggested !== null && h("span", null, suggested < used ? ": the campaign would be quicker." : suggested > used ? ": answers may have been taken for silence." : ".")),
+      plot(campaign, used, suggested),
+      suggested !== null && h("p", { class: "soft" }, "Suggested: three times what 99 of 100 answers took, as the runner counts; given by ", h("code", null, `--quiescence-ms ${suggested}`), "."),
+    ),
+    table(campaign),
+  );
+}
+
+/** One lane per message on one logarithmic axis, and the two times of silence across. */
+function plot({ latency }: Campaign, used: number, suggested: number | null): SVGElement {
+  const begins = latency.flatMap(({ classes }) => classes.map(([begin]) => begin));
+  const marks = [used, suggested ?? used].filter((ms) => ms > 0).map((ms) => ms * 1e6);
+  const least = Math.log10(Math.max(1, Math.min(...begins, ...marks) / 1.5));
+  const most = Math.log10(Math.max(...begins, ...marks) * 2);
+  const x = (ns: number): number => NAME + ((Math.log10(Math.max(1, ns)) - least) / (most - least)) * (WIDTH - NAME - 20);
+  const height = latency.length * LANE + 34;
+  const lane = ({ label, classes }: Campaign["latency"][number], at: number): SVGElement => {
+    const top = Math.max(...classes.map(([, n]) => n));
+    const bottom = (at + 1) * LANE;
+    const bar = ([begin, n]: [number, number]): SVGElement => {
+      const tall = Math.max(2, ((LANE - 10) * n) / top);
+      return s("rect", { x: x(begin), y: bottom - tall, width: Math.max(2, x(begin * 1.41) - x(begin) - 1), height: tall, rx: 1 }, s("title", null, `${label}: ${n} from ${duration(begin)}`));
+    };
+    return s("g", null, s("text", { x: NAME - 12, y: bottom - 8, "text-anchor": "end" }, label.slice(0, 20)), s("line", { class: "base", x1: NAME, x2: WIDTH - 10, y1: bottom, y2: bottom }), classes.map(bar));
+  };
+  const ticks: SVGElement[] = [];
+  for (let power = Math.ceil(least); power <= most; power += 1) {
+    const at = x(10 ** power);
+    ticks.push(s("g", { class: "tick" }, s("line", { x1: at, x2: at, y1: 0, y2: height - 30 }), s("text", { x: at, y: height - 14, "text-anchor": "middle" }, duration(10 ** power))));
+  }
+  const across = (ms: number, word: string, text: string, y: number): SVGElement =>
+    s("g", { class: word }, s("line", { x1: x(ms * 1e6), x2: x(ms * 1e6), y1: 0, y2: height - 30 }), s("text", { x: x(ms * 1e6) + 5, y }, text));
+  return s(
+    "svg",
+    { class: "latency", viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": `time to answer by message; silence counts after ${used} ms${suggested === null ? "" : `, ${suggested} ms suggested`}` },
+    ticks,
+    latency.map(lane),
+    used > 0 && across(used, "used", `silence: ${used} ms`, 12),
+    suggested !== null && across(suggested, "suggested", `suggested: ${suggested} ms`, 26),
+  );
+}
+
+function table({ figures }: Campaign): Child {
+  if (figures.latencies.length === 0) return null;
+  const row = (it: Campaign["figures"]["latencies"][number]): HTMLElement => {
+    const times = [it.p50_us, it.p99_us, it.max_us].map((us) => h("td", { class: "number" }, duration(us * 1e3)));
+    return h("tr", null, h("td", null, h("code", null, it.label)), h("td", { class: "number" }, it.n.toLocaleString("en")), times);
+  };
+  const heads = ["seen", "half within", "99 of 100 within", "longest"].map((text) => h("th", { class: "number" }, text));
+  return card("By message", h("table", null, h("tr", null, h("th", null, "message"), heads), figures.latencies.map(row)));
+}
