@@ -72,6 +72,7 @@ export interface Walk {
   forbidden: { position: number; step: string; explanation: Explanation } | null;
   belief: { kind: "concrete" | "symbolic" | "unspecified"; n: number; states: State[] };
   choices: Choice[];
+  refused: { switch: number; why: string }[];
   silence: boolean;
   doubts: number;
   truncated: boolean;

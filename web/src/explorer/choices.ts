@@ -7,6 +7,8 @@ import { post } from "./api.js";
 export interface ChoicesOptions {
   model: Model;
   choices: Choice[];
+  /** What cannot come, and why. */
+  refused: { switch: number; why: string }[];
   /** The path so far, for which values are asked. */
   path: string[];
   silence: boolean;
@@ -42,7 +44,9 @@ export class Choices {
       group("the system may say", (kind) => kind === "output"),
       group("nobody sees", (kind) => kind === "internal"),
       options.silence && !options.symbolic && this.quiet(),
+      options.model.timed && !options.symbolic && this.wait(),
       this.form,
+      this.refused(),
     );
   }
 
@@ -74,7 +78,7 @@ export class Choices {
     const target = taken === undefined ? "" : (model.locations[taken.to]?.name ?? "");
     const text = this.options.symbolic ? (taken?.message ?? choice.message) : choice.message;
     const notes = [
-      choice.possible === "no" && h("span", { class: "note" }, "cannot be taken here"),
+      choice.possible === "no" && h("span", { class: "note" }, this.against(choice.switch) ?? "cannot be taken here"),
       choice.possible === "unknown" && h("span", { class: "note" }, "perhaps: the solver does not say"),
     ];
     return h(
@@ -110,6 +114,39 @@ export class Choices {
         h("span", { class: "leads soft" }, "δ"),
       ),
     );
+  }
+
+  /** Lets time pass. */
+  private wait(): HTMLElement {
+    const time = h("input", { type: "text", "aria-label": "how long to wait", value: "1s", size: 6, autocomplete: "off" });
+    const submit = (event: Event): void => {
+      event.preventDefault();
+      this.options.take(`+${time.value.trim()}`);
+    };
+    return h(
+      "form",
+      { class: "group waiting", role: "group", "aria-label": "time passes", onsubmit: submit },
+      h("h3", null, "or time passes"),
+      h("div", { class: "row" }, h("kbd", null, "d"), time, h("button", { type: "submit" }, "wait")),
+    );
+  }
+
+  /** Puts the focus where a time is typed. */
+  delay(): void {
+    this.element.querySelector<HTMLInputElement>(".waiting input")?.select();
+  }
+
+  private against(number: number): string | undefined {
+    return this.options.refused.find((refused) => refused.switch === number)?.why;
+  }
+
+  /** What cannot come though a switch for it starts here; on demand, since it is not what one does next. */
+  private refused(): HTMLElement | false {
+    const { refused, symbolic, model } = this.options;
+    if (refused.length === 0 || symbolic) return false;
+    const row = ({ switch: number, why }: { switch: number; why: string }): HTMLElement =>
+      h("tr", null, h("td", null, h("code", null, model.switches[number]?.label ?? "")), h("td", null, h("code", null, model.switches[number]?.message ?? "")), h("td", null, why));
+    return h("details", { class: "refused" }, h("summary", null, `what cannot come, and why (${refused.length})`), h("table", null, h("tbody", null, refused.map(row))));
   }
 
   /** Asks for the values of a message. */

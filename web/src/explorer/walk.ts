@@ -54,6 +54,7 @@ export class WalkScreen implements Screen {
       ["u", "undo"],
       ["0", "start over"],
     ];
+    if (this.model.timed && !this.symbolic) walk.push(["d", "let time pass"]);
     return [...walk, this.symbolic ? ["v", "find values for the path"] : ["v", "values from the solver"]];
   }
 
@@ -63,6 +64,7 @@ export class WalkScreen implements Screen {
     else if (key === "0") this.walk([]);
     else if (key === "t") this.typed.focus();
     else if (key === "q" && !this.symbolic) this.take("quiet");
+    else if (key === "d" && this.model.timed && !this.symbolic) this.choices?.delay();
     else if (key === "v") this.symbolic ? void this.witness() : this.choices?.values();
     else return false;
     return true;
@@ -112,6 +114,7 @@ export class WalkScreen implements Screen {
     this.choices = new Choices({
       model: this.model,
       choices: view.choices,
+      refused: view.refused,
       path: this.good(),
       silence: view.silence,
       symbolic: this.symbolic,
@@ -226,7 +229,7 @@ export class WalkScreen implements Screen {
       h(
         "div",
         { class: "row" },
-        h("h2", null, view.n_steps === 0 ? "No step was taken yet" : `${view.n_steps.toLocaleString("en")} steps so far`),
+        h("h2", null, view.n_steps === 0 ? "No step was taken yet" : view.n_steps === 1 ? "1 step so far" : `${view.n_steps.toLocaleString("en")} steps so far`),
         h("button", { type: "button", class: "quiet", onclick: () => this.undo(), disabled: this.path.length === 0 }, "undo ", h("kbd", null, "u")),
         h("button", { type: "button", class: "quiet", onclick: () => this.walk([]), disabled: this.path.length === 0 }, "start over ", h("kbd", null, "0")),
       ),

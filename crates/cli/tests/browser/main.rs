@@ -2,3 +2,4 @@
 
 #[expect(dead_code, reason = "some tests need less of it than others")]
 mod driver;
+mod explorer;

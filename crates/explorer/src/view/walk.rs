@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::model::FieldView;
 use super::{VERSION, told};
 use crate::walk::choices::Choice;
+use crate::walk::refused::{Refused, against};
 use crate::walk::symbolic::{Along, Possible};
 use crate::walk::{Taken, Walk, read};
 
@@ -41,6 +42,8 @@ pub struct WalkView {
     pub belief: BeliefView,
     /// What can come next.
     pub choices: Vec<ChoiceView>,
+    /// What cannot come next though a switch for it starts here.
+    pub refused: Vec<RefusedView>,
     /// Whether silence is allowed.
     pub silence: bool,
     /// Answers the solver owed on the way.
@@ -149,12 +152,26 @@ pub struct ChoiceView {
     possible: &'static str,
 }
 
+/// A switch that cannot be taken.
+#[derive(Debug, Serialize)]
+pub struct RefusedView {
+    switch: usize,
+    why: String,
+}
+
+impl RefusedView {
+    fn of(refused: &Refused) -> Self {
+        Self { switch: refused.switch.index(), why: told(&refused.why) }
+    }
+}
+
 impl WalkView {
     /// Where `walk` is.
     pub fn of(walk: &mut Walk<'_>) -> Self {
         let belief = belief(&walk.cx, walk.after().belief());
         let choices = walk.choices();
         let choices = choices.iter().map(|choice| choice_view(&walk.cx, choice)).collect();
+        let refused = walk.refused().iter().map(RefusedView::of).collect();
         let past = walk.past();
         let first = past.len().saturating_sub(MAX_STEPS);
         let steps =
@@ -169,6 +186,7 @@ impl WalkView {
             forbidden: None,
             belief,
             choices,
+            refused,
             silence: walk.may_be_silent(),
             doubts: walk.after().doubts(),
             truncated: walk.after().is_truncated(),
@@ -187,6 +205,11 @@ impl WalkView {
         let steps = along.switches.iter().enumerate().skip(first).map(told_step).collect();
         let states = vec![symbolic(cx, along.state())];
         let open = along.open(cx);
+        let mut refused = Vec::new();
+        for (switch, _) in open.iter().filter(|(_, possible)| *possible == Possible::No) {
+            let why = against(cx, along.state(), *switch);
+            refused.extend(why.map(|why| RefusedView { switch: switch.index(), why: told(&why) }));
+        }
         let choices = open.iter().map(|(switch, possible)| switch_choice(cx, *switch, possible)).collect();
         Self {
             version: VERSION,
@@ -198,6 +221,7 @@ impl WalkView {
             forbidden: None,
             belief: BeliefView { kind: "symbolic", n: 1, states },
             choices,
+            refused,
             silence: false,
             doubts: usize::from(along.is_doubtful),
             truncated: false,
