@@ -149,8 +149,8 @@ pub struct Switch {
     pub reqs: Vec<Arc<str>>,
     /// How much a random tester favours it; 1 is normal.
     pub weight: u32,
-    /// The part of the guard that keeps updated variables in their ranges, for the lint that
-    /// says where the guard as written does not.
+    /// The part of the guard that keeps updated variables in their ranges and that the guard as written
+    /// does not have, for the lint that says where it matters.
     pub range_check: Option<Term>,
 }
 

@@ -188,6 +188,18 @@ fn goals_that_the_model_itself_settles_are_reported() {
 }
 
 #[test]
+fn a_range_that_the_guard_keeps_is_no_finding() {
+    let is_found = |body: &str| {
+        let text = format!("model M {{ input a(p: int) var r: 0..5 = 0 state s {{ t: on a {body} }} }}");
+        findings(&text).iter().any(|(id, _)| *id == "W0706")
+    };
+    assert!(!is_found("when 0 <= r + p <= 5 { r = r + p }"), "the guard is what the range demands");
+    assert!(!is_found("when p >= 0 && r + p <= 5 { r = r + p }"), "one half of it is, the other follows");
+    assert!(is_found("when r + p <= 5 { r = r + p }"), "the sum may be negative");
+    assert!(is_found("when 0 <= p <= 5 { r = r + p }"), "the sum may be too large");
+}
+
+#[test]
 fn each_deep_lint_finds_its_fault() {
     let check = |body: &str, code: &str| {
         let text = format!(

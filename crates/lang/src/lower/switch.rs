@@ -165,6 +165,9 @@ impl<'a> Lowering<'a, '_> {
             self.condition(message.clone(), &transition.pins, transition.guard.as_ref(), Place::Guard);
         let changes = self.updates(&transition.updates, message);
         let (condition, (update, resets, range_check)) = (condition?, changes?);
+        // What the guard says already is no further demand of the ranges.
+        let range_check = range_check.map(|check| self.cx.pool.beyond(check, condition));
+        let range_check = range_check.filter(|&check| !self.cx.pool.is_true(check));
         let guard = match range_check {
             Some(check) => self.cx.pool.and([condition, check]),
             None => condition,

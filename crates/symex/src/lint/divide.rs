@@ -15,11 +15,8 @@ pub(super) fn ranges(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut
     let sts = cx.sts;
     for (_, switch) in sts.switches.iter_enumerated() {
         let Some(check) = switch.range_check else { continue };
-        let kept = cx.pool.conjuncts(check);
-        let written: Vec<Term> =
-            cx.pool.conjuncts(switch.guard).into_iter().filter(|part| !kept.contains(part)).collect();
+        let written = cx.pool.beyond(switch.guard, check);
         let leaves = cx.pool.not(check);
-        let written = cx.pool.and(written);
         let question = cx.pool.and([written, leaves]);
         if happens(cx, exploration, switch, question, findings) {
             let text = format!("the update of `{}` may leave the range of its variable", switch.label);

@@ -40,9 +40,7 @@ fn in_scope(model: &Model, id: SwitchId) -> Vec<VarId> {
 /// The guard as written: without what keeps updated values in their ranges.
 fn written(pool: &mut TermPool, switch: &Switch) -> Term {
     let Some(check) = switch.range_check else { return switch.guard };
-    let checks = pool.conjuncts(check);
-    let parts = pool.conjuncts(switch.guard);
-    pool.and(parts.into_iter().filter(|part| !checks.contains(part)))
+    pool.beyond(switch.guard, check)
 }
 
 /// The switch with this guard as written and this update, and what the ranges demand of it.
@@ -55,6 +53,7 @@ fn with(pool: &mut TermPool, switch: &Switch, guard: Term, update: Vec<(VarId, T
         })
         .collect();
     let demand = pool.and(demands);
+    let demand = pool.beyond(demand, guard);
     let range_check = (!pool.is_true(demand)).then_some(demand);
     let guard = pool.and2(guard, demand);
     Switch { guard, update, range_check, ..switch.clone() }

@@ -51,6 +51,14 @@ impl TermPool {
             .unwrap_or_else(|| self.intern(Node::Ite(cond, then, other)))
     }
 
+    /// The conjuncts of `term` that are none of `known`: what it says beyond that, seen by its parts.
+    #[must_use]
+    pub fn beyond(&mut self, term: Term, known: Term) -> Term {
+        let known = self.conjuncts(known);
+        let parts = self.conjuncts(term);
+        self.and(parts.into_iter().filter(|part| !known.contains(part)))
+    }
+
     /// The conjuncts of `term`: its parts if it is a conjunction, none if it is true, else itself.
     #[must_use]
     pub fn conjuncts(&self, term: Term) -> Vec<Term> {
