@@ -9,6 +9,12 @@ use super::{Direction, Point, Rect, Route, Size, Step};
 
 /// From a node to the labels of its loops.
 const REACH: f64 = 26.0;
+/// From a node to the labels beside it, where several loops share its side.
+const REACH_OF_MANY: f64 = 38.0;
+/// Of the side of a node, for one of several loops: arrow heads must not touch.
+const LANE: f64 = 22.0;
+/// Between the two ends of one of several loops.
+const ENDS: f64 = 9.0;
 /// Between two labels of a stack.
 const GAP: f64 = 8.0;
 /// Between two loops that hang side by side.
@@ -25,8 +31,9 @@ pub fn make_room(body: &mut Body, labels: &[Option<Size>], direction: Direction)
     let n_loops = labels.len() as f64;
     match direction {
         Direction::Down => {
-            body.half.along = body.half.along.max(PITCH * n_loops / 2.0 + 4.0);
-            body.margin_after.across = REACH + stack.width;
+            let lane = if labels.len() == 1 { PITCH } else { LANE };
+            body.half.along = body.half.along.max(lane * n_loops / 2.0 + 4.0);
+            body.margin_after.across = reach(labels) + stack.width;
             let beyond = (stack.height / 2.0 - body.half.along).max(0.0);
             body.margin_after.along = beyond;
             body.margin_before.along = beyond;
@@ -44,7 +51,7 @@ pub fn make_room(body: &mut Body, labels: &[Option<Size>], direction: Direction)
 pub fn draw(node: Rect, labels: &[Option<Size>], direction: Direction) -> Vec<(Option<Rect>, Route)> {
     let stack = stack(labels);
     let corner = match direction {
-        Direction::Down => Point { x: node.right() + REACH, y: node.centre().y - stack.height / 2.0 },
+        Direction::Down => Point { x: node.right() + reach(labels), y: node.centre().y - stack.height / 2.0 },
         Direction::Right => Point { x: stack_left(node, labels.len()), y: node.bottom() + REACH },
     };
     let mut y = corner.y;
@@ -53,7 +60,8 @@ pub fn draw(node: Rect, labels: &[Option<Size>], direction: Direction) -> Vec<(O
         let size = shown(*label);
         let rect = Rect { x: corner.x, y, width: size.width, height: size.height };
         let route = match direction {
-            Direction::Down => petal(node, rect, n, labels.len()),
+            Direction::Down if labels.len() == 1 => petal(node, rect),
+            Direction::Down => ribbon(node, rect, n, labels.len()),
             Direction::Right => hanging(node, rect, n, labels.len()),
         };
         loops.push((label.map(|_| rect), route));
@@ -80,11 +88,15 @@ fn stack_left(node: Rect, n_loops: usize) -> f64 {
     node.x + 2.0 * PITCH * n_loops as f64 + PITCH
 }
 
-/// From the right side of `node` to the left edge of `label` and back.
-fn petal(node: Rect, label: Rect, n: usize, n_loops: usize) -> Route {
-    let room = (node.height - 8.0).max(0.0) / n_loops as f64;
-    let middle = node.y + 4.0 + room * (n as f64 + 0.5);
-    let spread = (room / 2.0 - 1.0).clamp(1.0, 8.0);
+/// How far the labels beside a node are.
+fn reach(labels: &[Option<Size>]) -> f64 {
+    if labels.len() == 1 { REACH } else { REACH_OF_MANY }
+}
+
+/// From the right side of `node` to the left edge of `label` and back: the only loop.
+fn petal(node: Rect, label: Rect) -> Route {
+    let middle = node.centre().y;
+    let spread = ((node.height - 8.0) / 2.0 - 1.0).clamp(1.0, 8.0);
     let tip = Point { x: label.x, y: label.centre().y };
     let (start, end) =
         (Point { x: node.right(), y: middle - spread }, Point { x: node.right(), y: middle + spread });
@@ -103,6 +115,29 @@ fn petal(node: Rect, label: Rect, n: usize, n_loops: usize) -> Route {
                 Point { x: end.x + pull, y: end.y + 2.0 },
                 end,
             ),
+        ],
+    }
+}
+
+/// From the right side of `node` to the left edge of `label` and back, beside other loops: there and back in
+/// the same bow, so that neighbours neither touch nor cross. It arrives straight, behind its arrow head.
+fn ribbon(node: Rect, label: Rect, n: usize, n_loops: usize) -> Route {
+    let lane = (node.height - 8.0).max(0.0) / n_loops as f64;
+    let middle = node.y + 4.0 + lane * (n as f64 + 0.5);
+    let half = (ENDS / 2.0).min(lane / 2.0).min(label.height / 2.0);
+    let at = |x: f64, y: f64| Point { x, y };
+    let (left, right) = (node.right(), label.x);
+    let straight = (right - left) * 0.3;
+    let bend = (left + straight + right) / 2.0;
+    let tip = label.centre().y;
+    Route {
+        start: at(left, middle - half),
+        steps: vec![
+            Step::Line(at(left + straight, middle - half)),
+            Step::Curve(at(bend, middle - half), at(bend, tip - half), at(right, tip - half)),
+            Step::Line(at(right, tip + half)),
+            Step::Curve(at(bend, tip + half), at(bend, middle + half), at(left + straight, middle + half)),
+            Step::Line(at(left, middle + half)),
         ],
     }
 }

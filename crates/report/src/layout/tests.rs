@@ -183,6 +183,22 @@ fn parts_stand_side_by_side() {
 }
 
 #[test]
+fn the_ends_of_several_loops_keep_apart() {
+    for (direction, n_loops) in
+        [(Direction::Down, 2), (Direction::Down, 7), (Direction::Right, 2), (Direction::Right, 7)]
+    {
+        let loops: Vec<_> = (0..n_loops).map(|_| (0, 0, Some((40.0, 30.0)))).collect();
+        let drawing = layout(&boxes(&[(30.0, 20.0)], &loops), direction);
+        let ends: Vec<Point> = drawing.routes.iter().flat_map(|route| [route.start, route.end()]).collect();
+        for (i, a) in ends.iter().enumerate() {
+            // Arrow heads are 7.6 wide.
+            let is_apart = |b: &Point| (a.x - b.x).hypot(a.y - b.y) > 8.0;
+            assert!(ends[..i].iter().all(is_apart), "{direction:?}, {n_loops} loops: {ends:?}");
+        }
+    }
+}
+
+#[test]
 fn a_tree_has_no_crossing() {
     let edges: Vec<_> = (1..40).map(|n| ((n - 1) / 3, n, None)).collect();
     assert_eq!(crossings(40, &edges), 0);
