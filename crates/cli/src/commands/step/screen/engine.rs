@@ -1,20 +1,21 @@
 //! What the model answers: the two walks, along messages and along switches, behind the screen.
 
+mod tell;
+mod witness;
+
 use ioxide_explorer::walk::choices::Choice;
 use ioxide_explorer::walk::symbolic::Along;
 use ioxide_explorer::walk::{Judged, Walk};
 use ioxide_model::label::Label;
 use ioxide_model::sort::Sort;
-use ioxide_model::sts::{LocId, SwitchId};
+use ioxide_model::sts::SwitchId;
 use ioxide_model::value::Value;
 use ioxide_runner::codec::typed;
-use ioxide_runner::event::Explanation;
-use ioxide_smt::solver::Answer;
-use ioxide_symex::{Belief, Ctx, SymState};
 
+use self::tell::forbidden;
 use super::moves::{self, Source};
-use super::scene::{Mode, Place, Scene, clip};
-use super::state::{Ask, Overlay, Proposals, Reply, Told, Tone, Witness};
+use super::scene::{Mode, Scene};
+use super::state::{Ask, Overlay, Proposals, Reply, Told, Tone};
 use crate::commands::step::Opened;
 
 /// States of a belief that are shown; the others are counted.
@@ -80,58 +81,6 @@ impl<'m> Engine<'m> {
             Mode::Symbolic => self.tell_along(&mut scene),
         }
         scene
-    }
-
-    fn tell_walk(&self, scene: &mut Scene) {
-        let (cx, after) = (&self.walk.cx, self.walk.after());
-        scene.n_places = after.belief().size();
-        scene.places = match after.belief() {
-            Belief::Concrete(states) => {
-                let value = |(var, value): (_, &Value)| {
-                    format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show_value(value))
-                };
-                let place = |state: &ioxide_model::concrete::State| Place {
-                    location: cx.sts.locations[state.loc].name.to_string(),
-                    values: state.values.iter().map(value).map(clip).collect(),
-                    facts: Vec::new(),
-                    doc: doc(cx, state.loc),
-                };
-                states.iter().take(MAX_PLACES).map(place).collect()
-            }
-            Belief::Symbolic(states) => {
-                states.iter().take(MAX_PLACES).map(|state| place(cx, state)).collect()
-            }
-            Belief::Unspecified => Vec::new(),
-        };
-        scene.past = self.walk.past().iter().map(|taken| moves::label(cx, &taken.label)).collect();
-        scene.future = self.future.iter().rev().map(|label| moves::label(cx, label)).collect();
-        scene.run = self.run.clone();
-        if after.doubts() > 0 {
-            scene.doubts.push(format!(
-                "the solver left {} questions open; states were kept in doubt",
-                after.doubts()
-            ));
-        }
-        if after.is_truncated() {
-            scene
-                .doubts
-                .push("there may be more states than can be kept: nothing is called forbidden".into());
-        }
-    }
-
-    fn tell_along(&self, scene: &mut Scene) {
-        let cx = &self.walk.cx;
-        scene.n_places = Some(1);
-        scene.places = vec![place(cx, self.along.state())];
-        let shown = |id: &SwitchId| {
-            let switch = &cx.sts.switches[*id];
-            format!("{} {}", switch.label, cx.sts.gates[switch.gate].name)
-        };
-        scene.past = self.along.switches.iter().map(shown).collect();
-        scene.future = self.undone.iter().rev().map(shown).collect();
-        if self.along.is_doubtful {
-            scene.doubts.push("the solver did not say whether all of these switches can be taken".into());
-        }
     }
 
     /// Answers what was asked.
@@ -300,43 +249,6 @@ impl<'m> Engine<'m> {
         }
     }
 
-    /// Values that satisfy the path condition of what is shown.
-    fn solve(&mut self) -> Reply {
-        match self.mode {
-            Mode::Symbolic => self.solve_along(),
-            Mode::Concrete => self.solve_belief(),
-        }
-    }
-
-    fn solve_along(&mut self) -> Reply {
-        let labels = match self.along.witness(&mut self.walk.cx) {
-            Ok(labels) => labels,
-            Err(why) => return Reply::Told(Told::line(Tone::Bad, why)),
-        };
-        let cx = &self.walk.cx;
-        let mut lines: Vec<String> =
-            labels.iter().zip(1..).map(|(label, i)| format!("{i:>3} {}", moves::label(cx, label))).collect();
-        if lines.is_empty() {
-            lines.push("no message is needed to get here".into());
-        }
-        let is_walk = !labels.is_empty();
-        self.witness = labels;
-        Reply::Show(Overlay::Witness(Witness { lines, top: 0, is_walk }))
-    }
-
-    fn solve_belief(&mut self) -> Reply {
-        let Belief::Symbolic(states) = self.walk.after().belief().clone() else {
-            return Reply::Told(Told::line(Tone::Note, "every value is known; m walks with unknown ones"));
-        };
-        let mut lines = Vec::new();
-        for state in states.iter().take(MAX_PLACES) {
-            let location = self.walk.cx.sts.locations[state.loc].name.to_string();
-            let values = values_of(&mut self.walk.cx, state).unwrap_or_else(|why| why);
-            lines.push(clip(format!("{location}  {values}")));
-        }
-        Reply::Show(Overlay::Witness(Witness { lines, top: 0, is_walk: false }))
-    }
-
     /// Walks the witness, message by message.
     fn follow(&mut self) -> Reply {
         self.mode = Mode::Concrete;
@@ -345,52 +257,4 @@ impl<'m> Engine<'m> {
         self.future = self.witness.iter().rev().cloned().collect();
         self.go_to(self.witness.len())
     }
-}
-
-/// What its author wrote about a location, on one line.
-fn doc(cx: &Ctx<'_>, loc: LocId) -> String {
-    clip(cx.sts.locations[loc].doc.lines().collect::<Vec<_>>().join(" "))
-}
-
-/// A symbolic state.
-fn place(cx: &Ctx<'_>, state: &SymState) -> Place {
-    let value = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
-    Place {
-        location: cx.sts.locations[state.loc].name.to_string(),
-        values: state.store.iter(cx.sts).map(value).map(clip).collect(),
-        facts: state.path.facts().iter().map(|&fact| clip(cx.pool.show(fact).to_string())).collect(),
-        doc: doc(cx, state.loc),
-    }
-}
-
-/// Values of variables and clocks that satisfy what was assumed on the way to `state`.
-fn values_of(cx: &mut Ctx<'_>, state: &SymState) -> Result<String, String> {
-    let valuation = match cx.check(state.path.facts()) {
-        Answer::Sat(valuation) => valuation,
-        Answer::Unsat => return Err("no values satisfy the path condition".into()),
-        Answer::Unknown(why) => return Err(format!("the solver does not say: {why}")),
-    };
-    let mut shown = Vec::new();
-    for (var, term) in state.store.iter(cx.sts) {
-        let mut known = valuation.clone();
-        for free in cx.pool.free_vars(term) {
-            if known.get(free).is_none() {
-                known.set(free, cx.pool.default_value(cx.pool.var_info(free).sort));
-            }
-        }
-        let value =
-            cx.pool.eval(term, &known).map_or_else(|_| "?".to_owned(), |value| cx.pool.show_value(&value));
-        shown.push(format!("{} = {value}", cx.pool.var_info(var).name));
-    }
-    Ok(shown.join(", "))
-}
-
-/// Why a label must not come.
-fn forbidden(shown: &str, why: &Explanation) -> Told {
-    let mut text = Vec::new();
-    // Writing to memory does not fail.
-    let _ = ioxide_report::terminal::explanation(why, &mut text);
-    let mut lines = vec![format!("✗ {shown} is not allowed here")];
-    lines.extend(String::from_utf8_lossy(&text).lines().map(|line| clip(line.trim_start_matches("    "))));
-    Told { tone: Tone::Bad, lines }
 }

@@ -1,0 +1,94 @@
+//! Where the walks are, as the screen shows it.
+
+use ioxide_model::concrete::State;
+use ioxide_model::sts::{LocId, SwitchId};
+use ioxide_model::value::Value;
+use ioxide_runner::event::Explanation;
+use ioxide_symex::{Belief, Ctx, SymState};
+
+use super::super::moves;
+use super::super::scene::{Place, Scene, clip};
+use super::super::state::{Told, Tone};
+use super::{Engine, MAX_PLACES};
+
+impl Engine<'_> {
+    /// Where the monitor is, and how it came there.
+    pub(super) fn tell_walk(&self, scene: &mut Scene) {
+        let (cx, after) = (&self.walk.cx, self.walk.after());
+        scene.n_places = after.belief().size();
+        scene.places = match after.belief() {
+            Belief::Concrete(states) => {
+                let value = |(var, value): (_, &Value)| {
+                    format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show_value(value))
+                };
+                let place = |state: &State| Place {
+                    location: cx.sts.locations[state.loc].name.to_string(),
+                    values: state.values.iter().map(value).map(clip).collect(),
+                    facts: Vec::new(),
+                    doc: doc(cx, state.loc),
+                };
+                states.iter().take(MAX_PLACES).map(place).collect()
+            }
+            Belief::Symbolic(states) => {
+                states.iter().take(MAX_PLACES).map(|state| place(cx, state)).collect()
+            }
+            Belief::Unspecified => Vec::new(),
+        };
+        scene.past = self.walk.past().iter().map(|taken| moves::label(cx, &taken.label)).collect();
+        scene.future = self.future.iter().rev().map(|label| moves::label(cx, label)).collect();
+        scene.run = self.run.clone();
+        if after.doubts() > 0 {
+            scene.doubts.push(format!(
+                "the solver left {} questions open; states were kept in doubt",
+                after.doubts()
+            ));
+        }
+        if after.is_truncated() {
+            scene
+                .doubts
+                .push("there may be more states than can be kept: nothing is called forbidden".into());
+        }
+    }
+
+    /// Where the switches lead.
+    pub(super) fn tell_along(&self, scene: &mut Scene) {
+        let cx = &self.walk.cx;
+        scene.n_places = Some(1);
+        scene.places = vec![place(cx, self.along.state())];
+        let shown = |id: &SwitchId| {
+            let switch = &cx.sts.switches[*id];
+            format!("{} {}", switch.label, cx.sts.gates[switch.gate].name)
+        };
+        scene.past = self.along.switches.iter().map(shown).collect();
+        scene.future = self.undone.iter().rev().map(shown).collect();
+        if self.along.is_doubtful {
+            scene.doubts.push("the solver did not say whether all of these switches can be taken".into());
+        }
+    }
+}
+
+/// What its author wrote about a location, on one line.
+fn doc(cx: &Ctx<'_>, loc: LocId) -> String {
+    clip(cx.sts.locations[loc].doc.lines().collect::<Vec<_>>().join(" "))
+}
+
+/// A symbolic state.
+fn place(cx: &Ctx<'_>, state: &SymState) -> Place {
+    let value = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
+    Place {
+        location: cx.sts.locations[state.loc].name.to_string(),
+        values: state.store.iter(cx.sts).map(value).map(clip).collect(),
+        facts: state.path.facts().iter().map(|&fact| clip(cx.pool.show(fact).to_string())).collect(),
+        doc: doc(cx, state.loc),
+    }
+}
+
+/// Why a label must not come.
+pub fn forbidden(shown: &str, why: &Explanation) -> Told {
+    let mut text = Vec::new();
+    // Writing to memory does not fail.
+    let _ = ioxide_report::terminal::explanation(why, &mut text);
+    let mut lines = vec![format!("✗ {shown} is not allowed here")];
+    lines.extend(String::from_utf8_lossy(&text).lines().map(|line| clip(line.trim_start_matches("    "))));
+    Told { tone: Tone::Bad, lines }
+}

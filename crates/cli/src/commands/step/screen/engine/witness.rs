@@ -1,0 +1,70 @@
+//! Witnesses: values that satisfy a path condition, on request.
+
+use ioxide_smt::solver::Answer;
+use ioxide_symex::{Belief, Ctx, SymState};
+
+use super::super::moves;
+use super::super::scene::{Mode, clip};
+use super::super::state::{Overlay, Reply, Told, Tone, Witness};
+use super::{Engine, MAX_PLACES};
+
+impl Engine<'_> {
+    /// Values that satisfy the path condition of what is shown.
+    pub(super) fn solve(&mut self) -> Reply {
+        match self.mode {
+            Mode::Symbolic => self.solve_along(),
+            Mode::Concrete => self.solve_belief(),
+        }
+    }
+
+    fn solve_along(&mut self) -> Reply {
+        let labels = match self.along.witness(&mut self.walk.cx) {
+            Ok(labels) => labels,
+            Err(why) => return Reply::Told(Told::line(Tone::Bad, why)),
+        };
+        let cx = &self.walk.cx;
+        let mut lines: Vec<String> =
+            labels.iter().zip(1..).map(|(label, i)| format!("{i:>3} {}", moves::label(cx, label))).collect();
+        if lines.is_empty() {
+            lines.push("no message is needed to get here".into());
+        }
+        let is_walk = !labels.is_empty();
+        self.witness = labels;
+        Reply::Show(Overlay::Witness(Witness { lines, top: 0, is_walk }))
+    }
+
+    fn solve_belief(&mut self) -> Reply {
+        let Belief::Symbolic(states) = self.walk.after().belief().clone() else {
+            return Reply::Told(Told::line(Tone::Note, "every value is known; m walks with unknown ones"));
+        };
+        let mut lines = Vec::new();
+        for state in states.iter().take(MAX_PLACES) {
+            let location = self.walk.cx.sts.locations[state.loc].name.to_string();
+            let values = values_of(&mut self.walk.cx, state).unwrap_or_else(|why| why);
+            lines.push(clip(format!("{location}  {values}")));
+        }
+        Reply::Show(Overlay::Witness(Witness { lines, top: 0, is_walk: false }))
+    }
+}
+
+/// Values of variables and clocks that satisfy what was assumed on the way to `state`.
+fn values_of(cx: &mut Ctx<'_>, state: &SymState) -> Result<String, String> {
+    let valuation = match cx.check(state.path.facts()) {
+        Answer::Sat(valuation) => valuation,
+        Answer::Unsat => return Err("no values satisfy the path condition".into()),
+        Answer::Unknown(why) => return Err(format!("the solver does not say: {why}")),
+    };
+    let mut shown = Vec::new();
+    for (var, term) in state.store.iter(cx.sts) {
+        let mut known = valuation.clone();
+        for free in cx.pool.free_vars(term) {
+            if known.get(free).is_none() {
+                known.set(free, cx.pool.default_value(cx.pool.var_info(free).sort));
+            }
+        }
+        let value =
+            cx.pool.eval(term, &known).map_or_else(|_| "?".to_owned(), |value| cx.pool.show_value(&value));
+        shown.push(format!("{} = {value}", cx.pool.var_info(var).name));
+    }
+    Ok(shown.join(", "))
+}
