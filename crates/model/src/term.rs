@@ -211,6 +211,8 @@ pub struct TermPool {
     nodes: IndexSet<Node, FxBuildHasher>,
     facts: Vec<Facts>,
     vars: IndexVec<VarId, Var>,
+    /// The variables of engines, by name.
+    reserved: Vec<(&'static str, VarId)>,
     indexed: FxHashMap<(VarId, u32), VarId>,
     bound: FxHashMap<(Sort, u32), VarId>,
     data: IndexVec<DataId, Data>,
@@ -287,6 +289,16 @@ impl TermPool {
     /// Makes a new variable, different from every other even if the name is used already.
     pub fn declare(&mut self, name: &str, sort: Sort) -> VarId {
         self.vars.push(Var { name: name.into(), sort, bound: false })
+    }
+
+    /// The variable that engines use under this name: always the same, and none of the model's.
+    pub fn reserved(&mut self, name: &'static str, sort: Sort) -> VarId {
+        if let Some(&(_, var)) = self.reserved.iter().find(|(known, _)| *known == name) {
+            return var;
+        }
+        let var = self.declare(name, sort);
+        self.reserved.push((name, var));
+        var
     }
 
     /// The variable that stands for `base` at step `n` of a path: the papers' indexed or

@@ -16,6 +16,12 @@ impl Trace {
         self.labels.len()
     }
 
+    /// Whether the last thing seen is that nothing came: quiescence, or time that passed.
+    #[must_use]
+    pub fn ends_in_silence(&self) -> bool {
+        matches!(self.labels.last(), Some(Label::Quiescence | Label::Delay(_)))
+    }
+
     /// Whether nothing was observed.
     #[must_use]
     pub fn is_empty(&self) -> bool {

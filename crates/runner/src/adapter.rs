@@ -22,7 +22,7 @@ mod tests;
 pub mod text;
 mod wire;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
@@ -32,7 +32,7 @@ use crate::player::PlayError;
 
 pub use self::frames::Framing;
 pub use self::interrupt::Interrupt;
-pub use self::remote::Connection;
+pub use self::remote::{ClockKind, Connection};
 pub use self::spec::{BadSpec, SutSpec};
 
 /// The system under test.
@@ -61,6 +61,25 @@ pub trait Adapter {
     /// If the connection is of no more use.
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError>;
 
+    /// When the message given last by [`poll`](Self::poll) or [`observe`](Self::observe) arrived; `None` if it
+    /// arrived just then, as far as anybody knows.
+    fn arrived(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Whether time passes for the system only when it is told to, by [`advance`](Self::advance).
+    fn has_virtual_time(&self) -> bool {
+        false
+    }
+
+    /// Lets the time of the system pass up to `until` after its reset, or to its next message.
+    ///
+    /// # Errors
+    /// If the system has no virtual time, or the connection is of no more use.
+    fn advance(&mut self, _until: Duration) -> Result<Passed, AdapterError> {
+        Err(AdapterError::Refused("the system has no virtual time".into()))
+    }
+
     /// The last words of the system outside the protocol: its error stream and its log.
     fn last_words(&self) -> String {
         String::new()
@@ -72,6 +91,17 @@ pub trait Adapter {
 pub struct Sent {
     /// What the system said before it confirmed the input, in order; it may have taken the input earlier.
     pub earlier: Vec<Label>,
+    /// When each of these arrived, where that is known.
+    pub arrived: Vec<Instant>,
+}
+
+/// Virtual time that has passed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passed {
+    /// How late it is now, since the reset.
+    pub now: Duration,
+    /// What the system said just now; nothing if the time is over.
+    pub message: Option<Label>,
 }
 
 /// What was seen of the system.

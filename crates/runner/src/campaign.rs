@@ -247,7 +247,7 @@ impl<'c, 'r> Campaign<'c, 'r> {
         while number < total && !self.progress().is_over {
             match self.config.regressions.get(usize::try_from(number).unwrap_or(usize::MAX)) {
                 Some(regression) => {
-                    let mut again = Replay::new(plan_of(&regression.trace), Unmentioned::Skip)
+                    let mut again = Replay::new(plan_of(bench.cx.sts, &regression.trace), Unmentioned::Skip)
                         .named(format!("failed before: {}", regression.name));
                     self.one(bench, &mut again, RunId { run: number, seed: self.config.seed })?;
                 }

@@ -3,7 +3,30 @@
 pub mod latency;
 pub mod patience;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use ioxide_model::number::{Int, Rational};
+
+/// Nanoseconds in a second.
+const NANOS: i64 = 1_000_000_000;
+
+/// `time` in seconds, exactly.
+#[must_use]
+pub fn seconds(time: Duration) -> Rational {
+    let nanos = i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
+    Rational::from(nanos).div(&Rational::from(NANOS))
+}
+
+/// `time` in seconds as a duration, what is less than a nanosecond left out; 0 if it is negative.
+#[must_use]
+pub fn duration(time: &Rational) -> Duration {
+    let nanos: Int = time.mul(&Rational::from(NANOS)).floor();
+    match nanos.to_i64() {
+        _ if nanos.is_negative() => Duration::ZERO,
+        Some(nanos) => Duration::from_nanos(nanos.unsigned_abs()),
+        None => Duration::from_nanos(i64::MAX.unsigned_abs()),
+    }
+}
 
 /// Tells how long a run has lasted.
 pub trait Clock: Send {

@@ -11,7 +11,9 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::Sts;
 use ioxide_model::term::TermPool;
 use ioxide_model::verdict::Verdict;
+use ioxide_testgen::tester::Finding;
 
+use crate::clock::duration;
 use crate::codec::label_to_json;
 
 /// One thing that happened.
@@ -124,6 +126,9 @@ pub struct LabelTold {
     pub args: Map<String, Json>,
     /// The label as people write it.
     pub text: String,
+    /// How long the delay was, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_ns: Option<u64>,
 }
 
 /// Who moved.
@@ -153,6 +158,38 @@ pub struct VerdictTold {
     /// What failures of the same kind have in common; with `fail` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
+    /// The end in the words of timed testing; in timed models and for test cases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<FindingTold>,
+}
+
+/// The end of a timed run in the words of its method (001).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindingTold {
+    /// `PASS`, `FAIL_out`, `FAIL_dur`, `INC_out`, `INC_dur`, `INC_ucIn_spec`, `INC_ucIn_uspec` or `INC_off_path`.
+    pub word: String,
+    /// The rule of the test case that says so; empty without a test case.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rule: String,
+    /// The state of the test case; without one, where the specification was.
+    pub state: String,
+    /// What happened there, and after how long.
+    pub event: String,
+    /// The part of a guard that does not hold, or the guard of the arc that was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+}
+
+impl From<&Finding> for FindingTold {
+    fn from(finding: &Finding) -> Self {
+        Self {
+            word: finding.word.clone(),
+            rule: finding.rule.clone(),
+            state: finding.state.clone(),
+            event: finding.event.clone(),
+            because: finding.because.clone(),
+        }
+    }
 }
 
 /// A verdict as a word.
@@ -371,6 +408,10 @@ impl LabelTold {
             Label::Delay(_) => LabelKind::Delay,
         };
         let message = label_to_json(pool, sts, label).unwrap_or_default();
-        Self { kind, label: message.label, args: message.args, text: label.show(pool, sts) }
+        let delay_ns = match label {
+            Label::Delay(time) => u64::try_from(duration(time).as_nanos()).ok(),
+            _ => None,
+        };
+        Self { kind, label: message.label, args: message.args, text: label.show(pool, sts), delay_ns }
     }
 }

@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 
 use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
 use ioxide_model::sts::{LocId, Sts};
 use ioxide_model::term::{Node, Term, VarId};
+use ioxide_model::trace::Trace;
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_symex::{Belief, Blocked, Ctx, Forbidden, Offer, Refusal, SymState};
 
-use crate::event::{Allowed, Explanation, StateTold, WhyNot};
+use crate::event::{Allowed, Explanation, FindingTold, StateTold, WhyNot};
 
 /// States told one by one; of more, only the number.
 const MAX_STATES: usize = 20;
@@ -36,16 +38,55 @@ pub fn signature(cx: &Ctx<'_>, forbidden: &Forbidden) -> String {
         Label::Output(gate, _) => format!("!{}", cx.sts.gates[*gate].name),
         Label::Quiescence | Label::Delay(_) => "silence".to_owned(),
     };
-    let locations: BTreeSet<LocId> = match &forbidden.before {
-        Belief::Concrete(states) => states.iter().map(|state| state.loc).collect(),
-        Belief::Symbolic(states) => states.iter().map(|state| state.loc).collect(),
-        Belief::Unspecified => BTreeSet::new(),
-    };
-    let locations: Vec<&str> = locations.into_iter().map(|loc| &*cx.sts.locations[loc].name).collect();
+    let locations = locations(cx, &forbidden.before);
     let against: BTreeSet<String> = forbidden.refusals.iter().map(|refusal| against(cx, refusal)).collect();
     let against: Vec<String> = against.into_iter().collect();
     let part = |lead: &str, words: String| if words.is_empty() { words } else { format!("{lead}{words}") };
     format!("{seen}{}{}", part(" in ", locations.join(", ")), part(" against ", against.join(", ")))
+}
+
+/// The verdict of timed testing (001) on what is forbidden in a timed model: where the specification was, what came
+/// and when, and the first part of a guard that stood against it.
+#[must_use]
+pub fn timed_finding(cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace) -> Option<FindingTold> {
+    if !cx.sts.is_timed() {
+        return None;
+    }
+    let is_delay = |label: &&Label| matches!(label, Label::Delay(_));
+    let is_message = |label: &Label| !matches!(label, Label::Delay(_));
+    let before = match trace.labels.split_last() {
+        Some((last, before)) if is_message(last) => before,
+        _ => &trace.labels[..],
+    };
+    let waited = before.iter().rev().take_while(is_delay).fold(Rational::ZERO, |sum, label| match label {
+        Label::Delay(time) => sum.add(time),
+        _ => sum,
+    });
+    let (word, event) = match &forbidden.label {
+        Label::Delay(_) | Label::Quiescence => ("FAIL_dur", format!("silence for {waited} s")),
+        label => ("FAIL_out", format!("after {waited} s {}", label.show(cx.pool, cx.sts))),
+    };
+    let guard = |refusal: &Refusal| match &refusal.blocked {
+        Blocked::Guard { conjunct } => Some(cx.pool.show(*conjunct).to_string()),
+        _ => None,
+    };
+    Some(FindingTold {
+        word: word.into(),
+        rule: String::new(),
+        state: locations(cx, &forbidden.before).join(", "),
+        event,
+        because: forbidden.refusals.iter().find_map(guard),
+    })
+}
+
+/// The names of the locations of a belief, each once.
+fn locations<'c>(cx: &'c Ctx<'_>, belief: &Belief) -> Vec<&'c str> {
+    let locations: BTreeSet<LocId> = match belief {
+        Belief::Concrete(states) => states.iter().map(|state| state.loc).collect(),
+        Belief::Symbolic(states) => states.iter().map(|state| state.loc).collect(),
+        Belief::Unspecified => BTreeSet::new(),
+    };
+    locations.into_iter().map(|loc| &*cx.sts.locations[loc].name).collect()
 }
 
 /// A refusal without its values.
@@ -54,7 +95,7 @@ fn against(cx: &Ctx<'_>, refusal: &Refusal) -> String {
     match &refusal.blocked {
         Blocked::Guard { conjunct } => format!("{switch} `{}`", cx.pool.show(*conjunct)),
         Blocked::Sort { field, .. } => format!("{switch} `{}`", cx.pool.var_info(*field).name),
-        Blocked::Path | Blocked::Arity | Blocked::Enabled => switch.to_string(),
+        Blocked::Path | Blocked::Arity | Blocked::Enabled | Blocked::Overdue => switch.to_string(),
     }
 }
 
@@ -147,6 +188,7 @@ fn why_not(cx: &Ctx<'_>, forbidden: &Forbidden, refusal: &Refusal) -> WhyNot {
         }
         Blocked::Arity => "the message has another number of fields".into(),
         Blocked::Enabled => "it can be taken without any input, so the system must not be silent".into(),
+        Blocked::Overdue => "it had to be taken before so much time had passed".into(),
     };
     WhyNot { state: refusal.state, switch: cx.sts.switches[refusal.switch].label.to_string(), reason }
 }

@@ -2,20 +2,24 @@
 //!
 //! A trace is a record of ours, or plain JSON lines, one label each:
 //! `{"label": "coin", "args": {"n": 3}}` or `{"quiescence": true}`. The direction of a message
-//! is the one the model gives it; further members of a line are ignored.
+//! is the one the model gives it; further members of a line are ignored. For a timed model a line may say
+//! when it was, in seconds: `"time": 1.5` since the start, or `"after": 0.5` since the line before. A line with
+//! nothing but a time says that nothing came up to then.
 
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
 
 use ioxide_model::label::Label;
-use ioxide_model::sts::Model;
+use ioxide_model::number::Rational;
+use ioxide_model::sts::{GateKind, Model, Sts};
 use ioxide_model::trace::Trace;
-use ioxide_symex::{After, Ctx, Observed};
+use ioxide_symex::{After, Ctx, Observed, Tolerance};
 
 use crate::codec::{Message, label_from_json};
 use crate::event::Explanation;
 use crate::explain::explanation;
+use crate::line::cut;
 use crate::objective::{Objective, Watch};
 
 /// What the monitor says about a trace.
@@ -36,8 +40,13 @@ pub struct Judged {
 }
 
 /// Judges `trace` up to its first forbidden label, within `objective` if there is one.
-pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, objective: Option<&Objective>) -> Judged {
-    let mut after = After::new(cx);
+pub fn judge(
+    cx: &mut Ctx<'_>,
+    trace: &Trace,
+    objective: Option<&Objective>,
+    tolerance: Tolerance,
+) -> Judged {
+    let mut after = After::with_tolerance(cx, tolerance);
     let mut watch = Watch::default();
     let mut unspecified = None;
     for (at, label) in trace.labels.iter().enumerate() {
@@ -46,6 +55,13 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, objective: Option<&Objective>) -> 
             watch.advance(cx, objective, after.belief(), label);
             !is_inside
         });
+        // Up to a message it is only the time of that message.
+        if let (Label::Delay(time), Some(next)) = (label, trace.labels.get(at + 1))
+            && is_seen(cx.sts, next)
+        {
+            after.pass(cx, time);
+            continue;
+        }
         match after.observe(cx, label) {
             Ok(Observed::Allowed) => (),
             Ok(Observed::Unspecified) => unspecified = unspecified.or(Some(at + 1)),
@@ -58,6 +74,15 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, objective: Option<&Objective>) -> 
     }
     let (belief, doubts) = (after.belief().size(), after.doubts());
     Judged { steps: trace.len(), forbidden: None, is_outside: false, unspecified, belief, doubts }
+}
+
+/// Whether `label` is a message the tester did not send.
+fn is_seen(sts: &Sts, label: &Label) -> bool {
+    match label {
+        Label::Output(..) => true,
+        Label::Input(gate, _) => sts.gates[*gate].kind == GateKind::Observed,
+        Label::Quiescence | Label::Delay(_) => false,
+    }
 }
 
 /// A line of a trace that cannot be read.
@@ -77,6 +102,70 @@ struct PlainLine {
     args: Map<String, Json>,
     #[serde(default)]
     quiescence: bool,
+    time: Option<Json>,
+    after: Option<Json>,
+}
+
+/// Reads plain lines one after the other.
+struct Reader<'m> {
+    model: &'m Model,
+    /// Seconds since the start.
+    now: Rational,
+    labels: Vec<Label>,
+}
+
+impl Reader<'_> {
+    fn line(&mut self, line: PlainLine) -> Result<(), String> {
+        let is_timed = self.model.sts.is_timed();
+        let has_time = is_timed && (line.time.is_some() || line.after.is_some());
+        if has_time {
+            let wait = self.wait(line.time.as_ref(), line.after.as_ref())?;
+            self.now = self.now.add(&wait);
+            if !wait.is_zero() {
+                self.labels.push(Label::Delay(wait));
+            }
+        }
+        self.labels.push(match (line.label, line.quiescence) {
+            (None, true) => Label::Quiescence,
+            (Some(label), false) => {
+                let message = Message { label, args: line.args };
+                label_from_json(self.model, &message, |_| true).map_err(|error| error.to_string())?
+            }
+            (Some(_), true) => return Err("a message and silence in one line".into()),
+            (None, false) if has_time => return Ok(()),
+            (None, false) => return Err("neither `label` nor `quiescence`".into()),
+        });
+        Ok(())
+    }
+
+    /// How long after the line before.
+    fn wait(&self, time: Option<&Json>, after: Option<&Json>) -> Result<Rational, String> {
+        match (time, after) {
+            (Some(time), None) => {
+                let wait = seconds_of("time", time)?.sub(&self.now);
+                match wait.is_negative() {
+                    true => Err(format!("time goes back: `time` is {time}, and it was {} before", self.now)),
+                    false => Ok(wait),
+                }
+            }
+            (None, Some(after)) => match seconds_of("after", after)? {
+                wait if wait.is_negative() => Err(format!("a negative delay: `after` is {after}")),
+                wait => Ok(wait),
+            },
+            (Some(_), Some(_)) => Err("both `time` and `after`".into()),
+            (None, None) => Ok(Rational::ZERO),
+        }
+    }
+}
+
+/// A time in seconds: a number, or a text that writes one.
+fn seconds_of(name: &str, json: &Json) -> Result<Rational, String> {
+    let text = match json {
+        Json::Number(number) => number.to_string(),
+        Json::String(text) => text.trim().trim_end_matches('s').to_owned(),
+        _ => String::new(),
+    };
+    text.parse().map_err(|_| format!("`{name}` is {}, which is no time in seconds", cut(&json.to_string(), 40)))
 }
 
 /// The trace that plain JSON lines write; empty lines are skipped.
@@ -84,21 +173,13 @@ struct PlainLine {
 /// # Errors
 /// If a line is no label, or the model does not know it.
 pub fn plain_trace(model: &Model, text: &str) -> Result<Trace, BadLine> {
-    let mut labels = Vec::new();
+    let mut reader = Reader { model, now: Rational::ZERO, labels: Vec::new() };
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let bad = |reason: String| BadLine { line: at + 1, reason };
         let line: PlainLine = serde_json::from_str(line).map_err(|error| bad(error.to_string()))?;
-        labels.push(match (line.label, line.quiescence) {
-            (None, true) => Label::Quiescence,
-            (Some(label), false) => {
-                let message = Message { label, args: line.args };
-                label_from_json(model, &message, |_| true).map_err(|error| bad(error.to_string()))?
-            }
-            (Some(_), true) => return Err(bad("a message and silence in one line".into())),
-            (None, false) => return Err(bad("neither `label` nor `quiescence`".into())),
-        });
+        reader.line(line).map_err(bad)?;
     }
-    Ok(Trace { labels })
+    Ok(Trace { labels: reader.labels })
 }
 
 #[cfg(test)]
@@ -108,7 +189,7 @@ mod tests {
 
     fn judged(text: &str) -> Judged {
         let trace = plain_trace(&model(VENDING), text).unwrap();
-        with_cx(model(VENDING), |mut cx| judge(&mut cx, &trace, None))
+        with_cx(model(VENDING), |mut cx| judge(&mut cx, &trace, None, Tolerance::default()))
     }
 
     #[test]

@@ -8,7 +8,10 @@
 //!
 //! *Promises.* The same model, seed and inputs give the same outputs. Silence is decided,
 //! never guessed: where the solver cannot say whether an output is possible, that is an error.
-//! *Differs* from a live system in having no time of its own: it moves when it is asked to.
+//! *Differs* from a live system in having no time of its own: it moves when it is asked to. A timed
+//! model moves when time is made to pass.
+
+mod timed;
 
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -17,6 +20,7 @@ use thiserror::Error;
 
 use ioxide_model::concrete::{self, State, Successor};
 use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, SwitchId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
@@ -37,6 +41,10 @@ pub struct Player<'m> {
     life: u64,
     rng: ChaCha8Rng,
     state: State,
+    /// Seconds since the start of this life; only timed models use it.
+    now: Rational,
+    /// What a timed model does next.
+    plan: timed::Plan,
 }
 
 /// What became of an input.
@@ -51,9 +59,6 @@ pub enum Taken {
 /// Why a model cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlayError {
-    /// It has clocks.
-    #[error("the model has clocks; playing timed models is not supported yet")]
-    Timed,
     /// It takes internal steps for ever.
     #[error("the model takes internal steps for ever at state `{location}`")]
     Diverges {
@@ -80,13 +85,12 @@ impl<'m> Player<'m> {
     /// A player of the model of `cx`, in its initial state.
     ///
     /// # Errors
-    /// If the model is timed, or an initial value cannot be computed.
+    /// If an initial value cannot be computed.
     pub fn new(cx: Ctx<'m>, seed: u64) -> Result<Self, PlayError> {
-        if cx.sts.is_timed() {
-            return Err(PlayError::Timed);
-        }
         let state = State { loc: cx.sts.initial, values: Valuation::new() };
-        let mut player = Self { cx, seed, life: 0, rng: ChaCha8Rng::seed_from_u64(seed), state };
+        let rng = ChaCha8Rng::seed_from_u64(seed);
+        let plan = timed::Plan::Open;
+        let mut player = Self { cx, seed, life: 0, rng, state, now: Rational::ZERO, plan };
         player.start()?;
         Ok(player)
     }
@@ -107,6 +111,12 @@ impl<'m> Player<'m> {
     pub fn reseed(&mut self, seed: u64) -> Result<(), PlayError> {
         (self.seed, self.life) = (seed, 0);
         self.start()
+    }
+
+    /// Whether its model has clocks.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        self.cx.sts.is_timed()
     }
 
     /// The state it is in.
@@ -137,6 +147,7 @@ impl<'m> Player<'m> {
         }
         let Successor { switch, state } = ways.swap_remove(self.rng.random_range(0..ways.len()));
         self.state = state;
+        self.plan = timed::Plan::Open;
         Ok(Taken::Accepted(switch))
     }
 
@@ -174,7 +185,11 @@ impl<'m> Player<'m> {
             };
             values.set(var.var, value);
         }
+        for clock in &self.cx.sts.clocks {
+            values.set(clock.var, Value::Real(Rational::ZERO));
+        }
         self.state = State { loc: self.cx.sts.initial, values };
+        (self.now, self.plan) = (Rational::ZERO, timed::Plan::Open);
         Ok(())
     }
 

@@ -9,7 +9,8 @@
 //! | system | `sent` | the system has got it; what I wrote before came before it |
 //! | system | `output` | the system said this; at any moment |
 //! | tool | `reset` | go back to the initial state, then say `ready` |
-//! | tool | `advance` | let virtual time pass |
+//! | tool | `advance` | let virtual time pass, up to an instant or to your next output |
+//! | system | `advanced` | so late it is now; what I wrote before came just now |
 //! | either | `log` | a text for people |
 //! | system | `error` | refused (not done), unknown (may have happened), broken |
 //! | either | `bye` | orderly end |
@@ -44,6 +45,8 @@ pub enum Message {
     Reset(Reset),
     /// Virtual time shall pass.
     Advance(Advance),
+    /// Virtual time has passed.
+    Advanced(Advanced),
     /// A text for people.
     Log(Log),
     /// Something went wrong.
@@ -66,7 +69,7 @@ pub struct Hello {
     /// The settings it accepts, with their defaults.
     #[serde(default)]
     pub settings: Map<String, Json>,
-    /// Whether its time passes only when told to.
+    /// Whether its time can be made to pass only when told to.
     #[serde(default)]
     pub virtual_time: bool,
     /// How it goes back to its initial state.
@@ -132,6 +135,9 @@ pub struct Configure {
     /// The seed of its random choices; its own if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// Whether its time shall pass only when told to; asked only of a system that offers it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub virtual_time: bool,
     /// A directory it may write to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_dir: Option<String>,
@@ -192,6 +198,13 @@ pub struct Advance {
     /// Up to this time in nanoseconds since `ready`; to the next thing that happens if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_ns: Option<u64>,
+}
+
+/// Virtual time has passed: up to where it was wanted, or to the instant of the outputs just written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Advanced {
+    /// How late it is, in nanoseconds since `ready`.
+    pub now_ns: u64,
 }
 
 /// A text for people.
@@ -276,6 +289,7 @@ impl Message {
             "output" => serde_json::from_value(json).map(Self::Output),
             "reset" => serde_json::from_value(json).map(Self::Reset),
             "advance" => serde_json::from_value(json).map(Self::Advance),
+            "advanced" => serde_json::from_value(json).map(Self::Advanced),
             "log" => serde_json::from_value(json).map(Self::Log),
             "error" => serde_json::from_value(json).map(Self::Error),
             "bye" => serde_json::from_value(json).map(Self::Bye),

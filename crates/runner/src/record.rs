@@ -5,6 +5,7 @@
 //! that was cut off is dropped and reported, never an error.
 
 use std::io::{self, BufRead, Write};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -13,6 +14,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 
+use crate::clock::seconds;
 use crate::codec::{CodecError, Message, label_from_json};
 use crate::event::{Event, EventKind, LabelKind, LabelTold};
 use crate::line::{Line, cut, next_line, next_line_within};
@@ -178,7 +180,7 @@ fn header(reader: &mut impl BufRead) -> Result<(), RecordError> {
     }
 }
 
-/// A told label as `model` knows it; `None` for a delay, which no untimed run has.
+/// A told label as `model` knows it; `None` for a delay that does not say how long it was.
 ///
 /// # Errors
 /// If the model does not know it.
@@ -186,7 +188,7 @@ pub fn label(model: &Model, told: &LabelTold) -> Result<Option<Label>, CodecErro
     let message = || Message { label: told.label.clone(), args: told.args.clone() };
     match told.kind {
         LabelKind::Quiescence => Ok(Some(Label::Quiescence)),
-        LabelKind::Delay => Ok(None),
+        LabelKind::Delay => Ok(told.delay_ns.map(|ns| Label::Delay(seconds(Duration::from_nanos(ns))))),
         LabelKind::Input => label_from_json(model, &message(), |kind| kind.is_input()).map(Some),
         LabelKind::Output => label_from_json(model, &message(), |kind| !kind.is_input()).map(Some),
     }

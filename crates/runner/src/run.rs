@@ -5,8 +5,14 @@
 //! be sent. Outputs that arrive while an input is on its way may have come before or after it;
 //! only if the specification allows no order of them is it a failure.
 //!
+//! In a timed model (001) time is part of what is seen: a message comes with the delay before it, and silence is a
+//! delay. Time is that of the system, if it lets itself be told how late it is, or of this machine, with a stated
+//! tolerance. An input whose instant has passed before it was sent is not sent: the tester is too late.
+//!
 //! *Promises.* Fail comes from the monitor and from nothing else. Trouble with the adapter
 //! is an error of the run, never a verdict. Every label is told before the next move.
+
+mod pace;
 
 use std::io;
 use std::sync::Arc;
@@ -14,17 +20,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
+use ioxide_model::sts::{GateId, GateKind, SwitchId};
 use ioxide_model::trace::Trace;
 use ioxide_model::verdict::Verdict;
-use ioxide_symex::{After, Belief, Ctx, Forbidden, Observed, explaining};
-use ioxide_testgen::tester::{Move, Stop, Tester};
+use ioxide_symex::{After, Belief, Ctx, Forbidden, Observed, Tolerance, explaining};
+use ioxide_testgen::tester::{Finding, Move, Stop, Tester};
 
-use crate::adapter::{Adapter, AdapterError, Observation};
+use self::pace::Pace;
+use crate::adapter::{Adapter, AdapterError, Observation, Passed};
 use crate::clock::latency::Latencies;
 use crate::clock::patience::Patience;
+use crate::clock::{duration, seconds};
 use crate::coverage::Coverage;
-use crate::event::{EventKind, LabelTold, Outcome, RunFinished, RunStarted, StepTold, Trouble, VerdictTold};
-use crate::explain::{explanation, signature};
+use crate::event::{
+    EventKind, FindingTold, LabelTold, Outcome, RunFinished, RunStarted, StepTold, Trouble, VerdictTold,
+};
+use crate::explain::{explanation, signature, timed_finding};
 use crate::objective::{Objective, Watch};
 use crate::reporter::Teller;
 
@@ -45,15 +57,19 @@ pub struct RunConfig {
     pub patience: Patience,
     /// The traces after which observations are judged; all of them if `None`.
     pub objective: Option<Arc<Objective>>,
+    /// How far instants on the clock of this machine may be from the true ones; virtual time is exact.
+    pub tolerance: Tolerance,
     /// Labels after which the run ends whatever the tester wants.
     pub max_steps: usize,
 }
 
 impl Default for RunConfig {
-    /// A fifth of a second, a million labels.
+    /// A fifth of a second, a tenth of a second for messages on their way, a million labels.
     fn default() -> Self {
         let patience = Patience::new(Duration::from_millis(200));
-        Self { patience, objective: None, max_steps: 1_000_000 }
+        let latency = seconds(Duration::from_millis(100));
+        let tolerance = Tolerance { latency, ..Tolerance::default() };
+        Self { patience, objective: None, tolerance, max_steps: 1_000_000 }
     }
 }
 
@@ -107,8 +123,7 @@ impl End {
 /// Runs one test on a freshly reset system.
 ///
 /// # Errors
-/// If an event cannot be told, or the specification has clocks, which no run can follow yet
-/// ([`io::ErrorKind::Unsupported`]).
+/// If an event cannot be told.
 pub fn run(
     bench: &mut Bench<'_, '_>,
     tester: &mut dyn Tester,
@@ -117,17 +132,21 @@ pub fn run(
     coverage: &mut Coverage,
     teller: &Teller<'_>,
 ) -> io::Result<Finished> {
-    if bench.cx.sts.is_timed() {
-        let reason = "the model has clocks; testing timed models is not supported yet";
-        return Err(io::Error::new(io::ErrorKind::Unsupported, reason));
-    }
     tester.start(id.seed);
     let goal = tester.goal().unwrap_or_default();
     teller.tell(EventKind::RunStarted(RunStarted { run: id.run, seed: id.seed, goal }))?;
-    let after = After::new(bench.cx);
+    let trouble = bench.adapter.reset().err();
+    let pace = Pace::start(bench.cx.sts.is_timed(), bench.adapter);
+    let tolerance = match pace {
+        Pace::Wall(_) => config.tolerance.clone(),
+        Pace::Untimed | Pace::Virtual(_) => Tolerance::default(),
+    };
+    let after = After::with_tolerance(bench.cx, tolerance);
     let mut walk = Walk {
         bench,
         config,
+        pace,
+        at: Duration::ZERO,
         after,
         trace: Trace::default(),
         watch: Watch::default(),
@@ -137,22 +156,30 @@ pub fn run(
         coverage,
         teller,
     };
-    let end = match walk.go(tester)? {
+    let ended = match trouble {
+        Some(error) => Ended::Trouble(error),
+        None => walk.go(tester)?,
+    };
+    let finding = tester.finding(walk.bench.cx, &walk.trace);
+    let end = match ended {
         Ended::Stopped(Stop::GoalMet(reason)) => End::Verdict(Verdict::Pass, reason),
         Ended::Stopped(Stop::GoalMissed(reason)) => End::Verdict(Verdict::Inconclusive, reason),
-        Ended::Forbidden(forbidden) => walk.fail(&forbidden)?,
+        Ended::Forbidden(forbidden) => walk.fail(&forbidden, finding.as_ref())?,
         Ended::Trouble(AdapterError::Interrupted) => End::Interrupted,
         Ended::Outside(label) => End::Verdict(Verdict::Inconclusive, walk.outside(&label)),
         Ended::Trouble(error) => End::Error(error),
         Ended::Interrupted => End::Interrupted,
     };
-    walk.finish(end, id)
+    walk.finish(end, finding.as_ref(), id)
 }
 
 /// A run under way.
 struct Walk<'w, 'b, 'm, 'r> {
     bench: &'w mut Bench<'b, 'm>,
     config: &'w RunConfig,
+    pace: Pace,
+    /// The instant up to which time was told.
+    at: Duration,
     after: After,
     trace: Trace,
     watch: Watch,
@@ -179,9 +206,6 @@ type Step = Result<(), Ended>;
 
 impl Walk<'_, '_, '_, '_> {
     fn go(&mut self, tester: &mut dyn Tester) -> io::Result<Ended> {
-        if let Err(error) = self.bench.adapter.reset() {
-            return Ok(Ended::Trouble(error));
-        }
         loop {
             if self.bench.stop.load(Ordering::Relaxed) {
                 return Ok(Ended::Interrupted);
@@ -191,15 +215,117 @@ impl Walk<'_, '_, '_, '_> {
                 return Ok(Ended::Stopped(Stop::GoalMissed(reason)));
             }
             let step = match tester.next(self.bench.cx, &self.after, &self.trace) {
-                Move::Stimulate(label) => self.stimulate(&label)?,
-                Move::Observe => self.observe(Duration::ZERO)?,
-                Move::ObserveFor(time) => self.observe(time)?,
+                Move::Stimulate(label) if self.pace == Pace::Untimed => self.stimulate(&label)?,
+                Move::Stimulate(label) => self.stimulate_after(&Rational::ZERO, &label)?,
+                Move::StimulateAfter(wait, label) => self.stimulate_after(&wait, &label)?,
+                Move::Observe if self.pace == Pace::Untimed => self.observe(Duration::ZERO)?,
+                Move::Observe => {
+                    let horizon = self.after.horizon(self.bench.cx);
+                    self.look(duration(&horizon))?
+                }
+                Move::ObserveFor(time) if self.pace == Pace::Untimed => self.observe(time)?,
+                Move::ObserveFor(time) => self.look(time)?,
                 Move::Stop(stop) => return Ok(Ended::Stopped(stop)),
             };
             if let Err(ended) = step {
                 return Ok(ended);
             }
         }
+    }
+
+    /// Looks for a while, in a timed model.
+    fn look(&mut self, time: Duration) -> io::Result<Step> {
+        let until = self.at.saturating_add(time);
+        match self.pace.pass(self.bench.adapter, until) {
+            Ok(Passed { now, message: Some(label) }) => self.judge_at(now, &label),
+            Ok(Passed { now, message: None }) => self.silence(now),
+            Err(error) => Ok(Err(Ended::Trouble(error))),
+        }
+    }
+
+    /// Nothing came up to this instant.
+    fn silence(&mut self, now: Duration) -> io::Result<Step> {
+        let waited = now.saturating_sub(self.at);
+        self.at = self.at.max(now);
+        match waited.is_zero() {
+            true => Ok(Ok(())),
+            false => self.judge(&Label::Delay(seconds(waited))),
+        }
+    }
+
+    /// Judges a message together with its instant.
+    fn judge_at(&mut self, now: Duration, label: &Label) -> io::Result<Step> {
+        let waited = now.saturating_sub(self.at);
+        self.at = self.at.max(now);
+        if !waited.is_zero() {
+            let delay = Label::Delay(seconds(waited));
+            self.after.pass(self.bench.cx, &seconds(waited));
+            self.told(&delay, &[])?;
+        }
+        self.judge(label)
+    }
+
+    /// Gives an input some time after the last label, unless the system was quicker.
+    fn stimulate_after(&mut self, wait: &Rational, label: &Label) -> io::Result<Step> {
+        let until = self.at.saturating_add(duration(wait));
+        match self.pace.pass(self.bench.adapter, until) {
+            Ok(Passed { now, message: Some(quicker) }) => return self.judge_at(now, &quicker),
+            Ok(Passed { now, message: None }) => {
+                let step = self.silence(now)?;
+                if step.is_err() {
+                    return Ok(step);
+                }
+            }
+            Err(error) => return Ok(Err(Ended::Trouble(error))),
+        }
+        if !self.after.accepts(self.bench.cx, label) {
+            return Ok(Err(Ended::Stopped(Stop::GoalMissed(self.too_late(until, label)))));
+        }
+        self.send_in_time(label)
+    }
+
+    /// Sends an input of a timed model; it must be confirmed within the stated latency.
+    fn send_in_time(&mut self, label: &Label) -> io::Result<Step> {
+        let sent = match self.bench.adapter.send(label) {
+            Ok(sent) => sent,
+            Err(error) => return self.unsent(label, error),
+        };
+        let step = self.judge(label)?;
+        if step.is_err() {
+            return Ok(step);
+        }
+        let taken = seconds(self.pace.now().saturating_sub(self.at));
+        if matches!(self.pace, Pace::Wall(_)) && taken > self.config.tolerance.latency {
+            return Ok(Err(Ended::Stopped(Stop::GoalMissed(self.too_slow(&taken, label)))));
+        }
+        for (n, output) in sent.earlier.iter().enumerate() {
+            let at = self.pace.at(sent.arrived.get(n).copied());
+            let step = self.judge_at(at, output)?;
+            if step.is_err() {
+                return Ok(step);
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn too_late(&self, planned: Duration, label: &Label) -> String {
+        let label = label.show(self.bench.cx.pool, self.bench.cx.sts);
+        format!(
+            "the tester was too late: {label} was to be sent at {:.3} s, and at {:.3} s the specification does \
+             not mention it any more",
+            planned.as_secs_f64(),
+            self.at.as_secs_f64()
+        )
+    }
+
+    fn too_slow(&self, taken: &Rational, label: &Label) -> String {
+        let label = label.show(self.bench.cx.pool, self.bench.cx.sts);
+        format!(
+            "it took {:.0} ms until the system had {label}, and the stated latency is {:.0} ms: nothing \
+             after it can be judged",
+            taken.to_f64() * 1000.0,
+            self.config.tolerance.latency.to_f64() * 1000.0
+        )
     }
 
     /// Gives an input, unless the system was quicker: then the tester may think again.
@@ -305,8 +431,18 @@ impl Walk<'_, '_, '_, '_> {
         let is_inside = self.is_inside();
         self.advance_watch(label);
         let judged = self.after.observe(self.bench.cx, label);
-        self.trace.labels.push(label.clone());
         self.coverage.count(&switches);
+        self.told(label, &switches)?;
+        Ok(match judged {
+            Ok(Observed::Allowed | Observed::Unspecified) => Ok(()),
+            Err(forbidden) if is_inside => Err(Ended::Forbidden(forbidden)),
+            Err(_) => Err(Ended::Outside(label.clone())),
+        })
+    }
+
+    /// Tells a step, which becomes part of the trace.
+    fn told(&mut self, label: &Label, switches: &[SwitchId]) -> io::Result<()> {
+        self.trace.labels.push(label.clone());
         let sts = self.bench.cx.sts;
         let step = StepTold {
             step: self.trace.len(),
@@ -314,16 +450,15 @@ impl Walk<'_, '_, '_, '_> {
             belief: self.after.belief().size(),
             switches: switches.iter().map(|&id| sts.switches[id].label.to_string()).collect(),
         };
+        let is_ours = |gate: GateId| sts.gates[gate].kind == GateKind::Input;
         let told_at = self.teller.tell(match label {
-            Label::Input(..) => EventKind::Stimulus(step),
-            Label::Output(..) | Label::Quiescence | Label::Delay(_) => EventKind::Observation(step),
+            Label::Input(gate, _) if is_ours(*gate) => EventKind::Stimulus(step),
+            Label::Input(..) | Label::Output(..) | Label::Quiescence | Label::Delay(_) => {
+                EventKind::Observation(step)
+            }
         })?;
         self.count_latency(label, told_at);
-        Ok(match judged {
-            Ok(Observed::Allowed | Observed::Unspecified) => Ok(()),
-            Err(forbidden) if is_inside => Err(Ended::Forbidden(forbidden)),
-            Err(_) => Err(Ended::Outside(label.clone())),
-        })
+        Ok(())
     }
 
     /// Whether what comes now is judged.
@@ -344,21 +479,29 @@ impl Walk<'_, '_, '_, '_> {
         format!("the specification does not allow {seen} here, but this is outside the objective `{name}`")
     }
 
-    fn fail(&mut self, forbidden: &Forbidden) -> io::Result<End> {
+    fn fail(&mut self, forbidden: &Forbidden, finding: Option<&Finding>) -> io::Result<End> {
         let explanation = explanation(self.bench.cx, forbidden);
-        let reason = format!("the specification does not allow {} here", explanation.observed);
+        let finding = match finding {
+            Some(finding) => Some(FindingTold::from(finding)),
+            None => timed_finding(self.bench.cx, forbidden, &self.trace),
+        };
+        let reason = match &forbidden.label {
+            Label::Delay(_) => "the specification does not allow so long a silence here".into(),
+            _ => format!("the specification does not allow {} here", explanation.observed),
+        };
         self.signature = Some(signature(self.bench.cx, forbidden));
         let told = VerdictTold {
             verdict: Verdict::Fail.into(),
             reason: reason.clone(),
             explanation: Some(explanation),
             signature: self.signature.clone(),
+            finding,
         };
         self.teller.tell(EventKind::Verdict(told))?;
         Ok(End::Verdict(Verdict::Fail, reason))
     }
 
-    fn finish(self, end: End, id: RunId) -> io::Result<Finished> {
+    fn finish(self, end: End, finding: Option<&Finding>, id: RunId) -> io::Result<Finished> {
         match &end {
             End::Verdict(Verdict::Fail, _) | End::Interrupted => (),
             End::Verdict(verdict, reason) => {
@@ -367,6 +510,7 @@ impl Walk<'_, '_, '_, '_> {
                     reason: reason.clone(),
                     explanation: None,
                     signature: None,
+                    finding: finding.map(FindingTold::from),
                 };
                 self.teller.tell(EventKind::Verdict(told))?;
             }

@@ -4,7 +4,8 @@
 //! writes every output as soon as the player makes it, one flushed line each. `sent` is
 //! written when the player has taken the input, so what stands before it came before it.
 //! Where input and output are both possible, a seeded coin decides whether the player
-//! speaks or first listens for a moment, so both orders happen.
+//! speaks or first listens for a moment, so both orders happen. A timed model speaks at the instants its
+//! player plans, on the clock of this machine or, if the tool wants virtual time, when told to advance.
 //!
 //! *Promises.* No line makes it panic: what it does not understand is answered by `error`.
 //! The end of the stream ends it in good order.
@@ -21,16 +22,18 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, Model, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
 
 use crate::codec::{self, label_from_json, label_to_json};
+use crate::clock::{duration, seconds};
 use crate::line::{Line, read_ahead};
 use crate::player::{PlayError, Player};
 use crate::protocol::{
-    Bye, Configure, Direction, Failure, FailureKind, FieldInfo, Hello, Input, LabelInfo, Level, Log, Message,
+    Advance, Advanced, Bye, Configure, Direction, Failure, FailureKind, FieldInfo, Hello, Input, LabelInfo, Level, Log, Message,
     Ready, ResetKind, Sent, VERSION,
 };
 
@@ -80,6 +83,7 @@ pub fn serve(
         writer,
         coin: ChaCha8Rng::seed_from_u64(seed),
         since: Instant::now(),
+        time: Time::None,
         phase: Phase::Unconfigured,
         spoken: 0,
     };
@@ -101,9 +105,21 @@ struct Talk<'m, W> {
     writer: W,
     coin: ChaCha8Rng,
     since: Instant,
+    time: Time,
     phase: Phase,
     /// Outputs written since a line was last heard.
     spoken: u32,
+}
+
+/// Which time a timed model has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Time {
+    /// It has no clocks.
+    None,
+    /// The clock of this machine, from this instant.
+    Wall(Instant),
+    /// It passes when the tool says so.
+    Virtual,
 }
 
 /// What the player does while no line comes.
@@ -140,8 +156,11 @@ impl<W: Write> Talk<'_, W> {
 
     /// The next line; [`RecvTimeoutError::Timeout`] if it is the player's turn to speak.
     fn listen(&mut self, lines: &Receiver<io::Result<Line>>) -> Result<io::Result<Line>, RecvTimeoutError> {
-        if self.phase != Phase::Active {
+        if self.phase != Phase::Active || self.time == Time::Virtual {
             return lines.recv().map_err(|_| RecvTimeoutError::Disconnected);
+        }
+        if let Time::Wall(start) = self.time {
+            return self.listen_in_time(lines, start);
         }
         if self.player.may_take_input() && self.coin.random() {
             return lines.recv_timeout(LINGER);
@@ -153,8 +172,79 @@ impl<W: Write> Talk<'_, W> {
         Err(RecvTimeoutError::Timeout)
     }
 
+    /// The next line before the player's next instant.
+    fn listen_in_time(
+        &mut self,
+        lines: &Receiver<io::Result<Line>>,
+        start: Instant,
+    ) -> Result<io::Result<Line>, RecvTimeoutError> {
+        match self.player.next_instant() {
+            Ok(None) => lines.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Ok(Some(at)) => {
+                let wait = (start + duration(&at)).saturating_duration_since(Instant::now());
+                lines.recv_timeout(wait)
+            }
+            // The player tells the error when it is asked to speak.
+            Err(_) => Err(RecvTimeoutError::Timeout),
+        }
+    }
+
+    /// Brings the player to the instant it is; writes what it says on the way.
+    fn catch_up(&mut self) -> io::Result<()> {
+        let Time::Wall(start) = self.time else { return Ok(()) };
+        let until = seconds(start.elapsed());
+        self.pass(&until).map(drop)
+    }
+
+    /// Lets time pass, and writes what the player says on the way, up to its first message if time is
+    /// virtual.
+    fn pass(&mut self, until: &Rational) -> io::Result<()> {
+        loop {
+            match self.player.pass(until) {
+                Ok(None) => return Ok(()),
+                Ok(Some(label)) => {
+                    self.write_output(&label)?;
+                    if self.time == Time::Virtual {
+                        return Ok(());
+                    }
+                }
+                Err(error) => return self.break_down(&error),
+            }
+        }
+    }
+
+    /// Lets virtual time pass.
+    fn advance(&mut self, advance: &Advance) -> io::Result<()> {
+        match (self.time, self.phase) {
+            (Time::Virtual, Phase::Active | Phase::Quiet) => (),
+            (Time::Virtual, Phase::Unconfigured | Phase::Broken) => {
+                return self.refuse(None, "the model is stuck; reset it".into());
+            }
+            (Time::None | Time::Wall(_), _) => {
+                return self.refuse(None, "this system has no virtual time".into());
+            }
+        }
+        let until = match advance.to_ns {
+            Some(to) => Ok(Some(seconds(Duration::from_nanos(to)))),
+            None => self.player.next_instant(),
+        };
+        match until {
+            Ok(Some(until)) => self.pass(&until)?,
+            Ok(None) => (),
+            Err(error) => return self.break_down(&error),
+        }
+        if self.phase == Phase::Broken {
+            return Ok(());
+        }
+        let now_ns = u64::try_from(duration(self.player.now()).as_nanos()).unwrap_or(u64::MAX);
+        self.write(&Message::Advanced(Advanced { now_ns }))
+    }
+
     /// Writes the next output of the player, if there is one.
     fn speak(&mut self) -> io::Result<()> {
+        if let Time::Wall(_) = self.time {
+            return self.catch_up();
+        }
         match self.player.react() {
             Ok(Some(label)) => {
                 self.spoken += 1;
@@ -198,7 +288,7 @@ impl<W: Write> Talk<'_, W> {
                 self.begin(started)?;
             }
             Message::Input(input) => self.input(input)?,
-            Message::Advance(_) => self.refuse(None, "this system has no virtual time".into())?,
+            Message::Advance(advance) => self.advance(&advance)?,
             Message::Log(_) => (),
             Message::Bye(_) => {
                 self.write(&Message::Bye(Bye {}))?;
@@ -209,6 +299,7 @@ impl<W: Write> Talk<'_, W> {
             | Message::Ready(_)
             | Message::Sent(_)
             | Message::Output(_)
+            | Message::Advanced(_)
             | Message::Error(_) => {
                 self.refuse(None, "this message is the system's, not the tool's".into())?;
             }
@@ -221,6 +312,11 @@ impl<W: Write> Talk<'_, W> {
             let text = format!("there is no setting `{}`", crate::line::cut(name, 40));
             self.write(&Message::Log(Log { level: Level::Warn, text }))?;
         }
+        self.time = match (self.player.is_timed(), configure.virtual_time) {
+            (false, _) => Time::None,
+            (true, true) => Time::Virtual,
+            (true, false) => Time::Wall(Instant::now()),
+        };
         let started = match configure.seed {
             Some(seed) => {
                 self.coin = ChaCha8Rng::seed_from_u64(seed);
@@ -236,6 +332,9 @@ impl<W: Write> Talk<'_, W> {
         match started {
             Ok(()) => {
                 self.phase = Phase::Active;
+                if let Time::Wall(start) = &mut self.time {
+                    *start = Instant::now();
+                }
                 self.write(&Message::Ready(Ready {}))
             }
             Err(error) => self.break_down(&error),
@@ -253,6 +352,7 @@ impl<W: Write> Talk<'_, W> {
             Ok(label) => label,
             Err(reason) => return self.refuse(Some(id), reason),
         };
+        self.catch_up()?;
         match self.player.input(&label) {
             Ok(_) => {
                 self.phase = Phase::Active;
@@ -334,6 +434,7 @@ pub fn hello(pool: &TermPool, sts: &Sts) -> Hello {
         name: sts.name.to_string(),
         labels: labels.collect(),
         reset: ResetKind::Message,
+        virtual_time: sts.is_timed(),
         ..Hello::default()
     }
 }

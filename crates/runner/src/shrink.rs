@@ -61,6 +61,7 @@ pub struct Shrunk {
 
 /// Makes the failing run that gave `trace` smaller.
 pub fn shrink(bench: &mut Bench<'_, '_>, config: &RunConfig, trace: &Trace, budget: &ShrinkConfig) -> Shrunk {
+    let plan = plan_of(bench.cx.sts, trace);
     let mut search = Search {
         bench,
         config: config.clone(),
@@ -68,7 +69,7 @@ pub fn shrink(bench: &mut Bench<'_, '_>, config: &RunConfig, trace: &Trace, budg
         sign: Sign::of(trace),
         best: trace.clone(),
         signature: String::new(),
-        plan: plan_of(trace),
+        plan,
     };
     let minimal = search.fewer_moves();
     let minimal = minimal && search.simpler_values();
@@ -79,7 +80,7 @@ pub fn shrink(bench: &mut Bench<'_, '_>, config: &RunConfig, trace: &Trace, budg
 
 /// How many of `times` runs with the moves of `trace` fail.
 pub fn reproduced(bench: &mut Bench<'_, '_>, config: &RunConfig, trace: &Trace, times: u32) -> u32 {
-    let plan = plan_of(trace);
+    let plan = plan_of(bench.cx.sts, trace);
     let fails = (0..times).filter(|_| attempt(bench, config, &plan, Unmentioned::Stop).is_some());
     u32::try_from(fails.count()).unwrap_or(times)
 }
@@ -112,8 +113,8 @@ impl Sign {
     fn of(trace: &Trace) -> Self {
         match trace.labels.last() {
             Some(Label::Input(gate, _) | Label::Output(gate, _)) => Self::Message(*gate),
-            Some(Label::Quiescence) => Self::Silence,
-            Some(Label::Delay(_)) | None => Self::Other,
+            Some(Label::Quiescence | Label::Delay(_)) => Self::Silence,
+            None => Self::Other,
         }
     }
 }
@@ -147,7 +148,7 @@ impl Search<'_, '_, '_> {
         if Sign::of(&trace) != self.sign || trace.len() > self.best.len() {
             return false;
         }
-        self.plan = plan_of(&trace);
+        self.plan = plan_of(self.bench.cx.sts, &trace);
         self.best = trace;
         self.signature = signature;
         true
@@ -226,7 +227,7 @@ impl Search<'_, '_, '_> {
 
     /// Goes down from value to value as long as the run fails; says whether it came to its end.
     fn simplest_value(&mut self, at: usize, field: usize) -> bool {
-        while let Some(Planned::Send(Label::Input(gate, values))) = self.plan.get(at).cloned() {
+        while let Some((gate, values)) = self.plan.get(at).and_then(sent) {
             let Some(value) = values.get(field) else { break };
             let mut accepted = false;
             for simpler in simpler(self.bench.cx.pool, value) {
@@ -236,7 +237,7 @@ impl Search<'_, '_, '_> {
                 let mut changed = values.clone();
                 changed[field] = simpler;
                 let mut plan = self.plan.clone();
-                plan[at] = Planned::Send(Label::Input(gate, changed));
+                plan[at] = with_label(&plan[at], Label::Input(gate, changed));
                 accepted = self.accept(&plan);
                 if accepted {
                     break;
@@ -254,7 +255,8 @@ impl Search<'_, '_, '_> {
 fn repeated_values(plan: &[Planned]) -> Vec<Value> {
     let mut seen: BTreeMap<&Value, usize> = BTreeMap::new();
     for planned in plan {
-        if let Planned::Send(Label::Input(_, values)) = planned {
+        if let Planned::Send(Label::Input(_, values)) | Planned::SendAfter(_, Label::Input(_, values)) = planned
+        {
             values.iter().for_each(|value| *seen.entry(value).or_default() += 1);
         }
     }
@@ -263,19 +265,30 @@ fn repeated_values(plan: &[Planned]) -> Vec<Value> {
 
 /// The same move with one value for another.
 fn replaced(planned: &Planned, from: &Value, to: &Value) -> Planned {
-    match planned {
-        Planned::Send(Label::Input(gate, values)) => {
-            let other = |value: &Value| if value == from { to.clone() } else { value.clone() };
-            Planned::Send(Label::Input(*gate, values.iter().map(other).collect()))
-        }
-        other => other.clone(),
-    }
+    let Some((gate, values)) = sent(planned) else { return planned.clone() };
+    let other = |value: Value| if value == *from { to.clone() } else { value };
+    with_label(planned, Label::Input(gate, values.into_iter().map(other).collect()))
 }
 
 fn fields(planned: &Planned) -> usize {
+    sent(planned).map_or(0, |(_, values)| values.len())
+}
+
+/// The message a move sends.
+fn sent(planned: &Planned) -> Option<(GateId, Vec<Value>)> {
     match planned {
-        Planned::Send(Label::Input(_, values)) => values.len(),
-        _ => 0,
+        Planned::Send(Label::Input(gate, values)) | Planned::SendAfter(_, Label::Input(gate, values)) => {
+            Some((*gate, values.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// The same move with another message.
+fn with_label(planned: &Planned, label: Label) -> Planned {
+    match planned {
+        Planned::SendAfter(wait, _) => Planned::SendAfter(wait.clone(), label),
+        _ => Planned::Send(label),
     }
 }
 

@@ -4,6 +4,7 @@
 //! the belief is a set of concrete states and guards are evaluated; no solver is asked except
 //! whether a loose guard has a solution. Where a value is unknown the belief holds symbolic
 //! states. Both are closed under internal steps before and after each label (002 Table 5).
+//! In a timed system delays are labels like any other; what they mean is told in `timed`.
 //!
 //! *Promises.* An empty belief after an output or quiescence is reported as [`Forbidden`],
 //! and only then: a question the solver leaves open keeps the state in the belief. After an
@@ -12,6 +13,7 @@
 mod concrete;
 mod explain;
 mod symbolic;
+mod timed;
 
 use std::collections::BTreeSet;
 
@@ -22,6 +24,7 @@ use crate::cx::Ctx;
 use crate::state::SymState;
 
 pub use self::explain::{Blocked, Forbidden, Refusal};
+pub use self::timed::Tolerance;
 
 /// At most this many states are kept after internal steps; more is reported, never silently cut.
 const MAX_BELIEF: usize = 10_000;
@@ -49,6 +52,28 @@ impl Belief {
     }
 }
 
+impl Belief {
+    /// What either of them believes.
+    fn joined(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Concrete(mut mine), Self::Concrete(theirs)) => {
+                mine.extend(theirs);
+                Self::Concrete(mine)
+            }
+            (Self::Symbolic(mut mine), Self::Symbolic(theirs)) => {
+                for state in theirs {
+                    if !mine.contains(&state) {
+                        mine.push(state);
+                    }
+                }
+                Self::Symbolic(mine)
+            }
+            // A concrete and a symbolic belief of one model: nothing less than everything holds both.
+            _ => Self::Unspecified,
+        }
+    }
+}
+
 /// A label the specification allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observed {
@@ -67,17 +92,25 @@ pub struct After {
     /// Internal steps were cut or a state could not be computed: the belief may lack states, so
     /// nothing is reported as forbidden.
     truncated: bool,
+    /// What is known of time; `None` where the system has no clocks.
+    time: Option<timed::Time>,
 }
 
 impl After {
-    /// The belief before anything was observed.
+    /// The belief before anything was observed; instants are observed exactly.
     pub fn new(cx: &mut Ctx<'_>) -> Self {
+        Self::with_tolerance(cx, Tolerance::default())
+    }
+
+    /// The same, but instants are observed within `tolerance`.
+    pub fn with_tolerance(cx: &mut Ctx<'_>, tolerance: Tolerance) -> Self {
         let belief = match initial_state(cx.pool, cx.sts) {
             Some(state) => Belief::Concrete([state].into()),
             None => Belief::Symbolic(vec![SymState::initial(cx)]),
         };
-        let mut after = Self { belief, doubts: 0, truncated: false };
+        let mut after = Self { belief, doubts: 0, truncated: false, time: None };
         after.close(cx);
+        after.time = cx.sts.is_timed().then(|| timed::Time::new(cx, tolerance, after.belief.clone()));
         after
     }
 
@@ -106,6 +139,9 @@ impl After {
     /// If the specification forbids the label, with the reason for every state it may be in.
     /// The belief stays as it was.
     pub fn observe(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<Observed, Box<Forbidden>> {
+        if self.time.is_some() {
+            return self.observe_in_time(cx, label);
+        }
         let next = match &self.belief {
             Belief::Unspecified => return Ok(Observed::Unspecified),
             Belief::Concrete(states) => concrete::after(cx, states, label),
@@ -122,7 +158,7 @@ impl After {
             self.belief = Belief::Unspecified;
             return Ok(Observed::Unspecified);
         }
-        Err(Box::new(explain::forbidden(cx, &self.belief, label)))
+        Err(Box::new(explain::forbidden(cx, &self.belief, &self.belief, label)))
     }
 
     /// Takes in what `other` believes: what happened is not known for sure, and it may be what `other`
@@ -131,26 +167,15 @@ impl After {
         self.doubts = self.doubts.max(other.doubts);
         self.truncated |= other.truncated;
         let mine = std::mem::replace(&mut self.belief, Belief::Unspecified);
-        self.belief = match (mine, other.belief) {
-            (Belief::Concrete(mut mine), Belief::Concrete(theirs)) => {
-                mine.extend(theirs);
-                Belief::Concrete(mine)
-            }
-            (Belief::Symbolic(mut mine), Belief::Symbolic(theirs)) => {
-                for state in theirs {
-                    if !mine.contains(&state) {
-                        mine.push(state);
-                    }
-                }
-                Belief::Symbolic(mine)
-            }
-            // A concrete and a symbolic belief of one model: nothing less than everything holds both.
-            _ => Belief::Unspecified,
-        };
+        self.belief = mine.joined(other.belief);
+        self.join_in_time(other.time);
     }
 
     /// Whether the specification mentions this input now.
     pub fn accepts(&self, cx: &mut Ctx<'_>, label: &Label) -> bool {
+        if self.time.is_some() {
+            return self.accepts_in_time(cx, label);
+        }
         let next = match &self.belief {
             Belief::Unspecified => return false,
             Belief::Concrete(states) => concrete::after(cx, states, label),

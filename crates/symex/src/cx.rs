@@ -19,6 +19,8 @@ pub struct Ctx<'a> {
     pub solver: &'a mut dyn Solver,
     /// How long the system waits before a step; only timed systems use it.
     pub delay: VarId,
+    /// When something happened that was not observed exactly; numbered, only timed systems use it.
+    pub instant: VarId,
     /// One variable per sort, whose numbered copies name values in merged states.
     names: FxHashMap<Sort, VarId>,
 }
@@ -26,14 +28,15 @@ pub struct Ctx<'a> {
 impl<'a> Ctx<'a> {
     /// The context over `model`.
     pub fn new(model: &'a mut Model, solver: &'a mut dyn Solver) -> Self {
-        let delay = model.pool.declare("delay", Sort::Real);
-        Self { sts: &model.sts, pool: &mut model.pool, solver, delay, names: FxHashMap::default() }
+        let delay = model.pool.reserved("delay", Sort::Real);
+        let instant = model.pool.reserved("instant", Sort::Real);
+        Self { sts: &model.sts, pool: &mut model.pool, solver, delay, instant, names: FxHashMap::default() }
     }
 
     /// The context over another system whose terms live in the same pool, such as a product.
     pub fn over<'b>(&'b mut self, sts: &'b Sts) -> Ctx<'b> {
         let names = self.names.clone();
-        Ctx { sts, pool: self.pool, solver: self.solver, delay: self.delay, names }
+        Ctx { sts, pool: self.pool, solver: self.solver, delay: self.delay, instant: self.instant, names }
     }
 
     /// Whether `facts` can hold together. Constant facts decide without the solver.

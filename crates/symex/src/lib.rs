@@ -9,6 +9,7 @@ mod cx;
 mod explaining;
 mod explore;
 mod graph;
+mod instants;
 mod lint;
 mod live;
 mod merge;
@@ -20,17 +21,18 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub use crate::after::{After, Belief, Blocked, Forbidden, Observed, Refusal};
+pub use crate::after::{After, Belief, Blocked, Forbidden, Observed, Refusal, Tolerance};
 pub use crate::cx::Ctx;
 pub use crate::explaining::explaining;
 pub use crate::explore::{
     Exploration, ExploreConfig, IgnoreDead, Limits, Order, Stats, StopReason, explore, explore_until,
 };
 pub use crate::graph::{Edge, ExecGraph, NodeId};
+pub use crate::instants::instants;
 pub use crate::lint::{Lint, lint};
 pub use crate::live::LiveVars;
 pub use crate::merge::{Revisit, relevant};
 pub use crate::outputs::{Offer, offers, symbolic_offers};
-pub use crate::quiescence::{Quiescence, can_react, is_quiescent, quiescence};
+pub use crate::quiescence::{Quiescence, after_waiting, can_react, is_quiescent, quiescence};
 pub use crate::state::{Path, Store, SymState};
 pub use crate::step::{Step, along, step, successor};

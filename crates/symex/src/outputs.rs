@@ -7,6 +7,7 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::{Answer, Decision, Why};
 
 use crate::cx::Ctx;
+use crate::quiescence::after_waiting;
 use crate::state::SymState;
 
 /// A switch that can be taken, and the field values it can be taken with.
@@ -16,7 +17,8 @@ pub struct Offer {
     pub switch: SwitchId,
     /// Its gate.
     pub gate: GateId,
-    /// A formula over the fields of the gate: the values that enable the switch.
+    /// A formula over the fields of the gate: the values that enable the switch. If it was asked what can come
+    /// later, also over the delay before it.
     pub when: Term,
     /// Nothing shows that there are such values, and nothing refutes it.
     pub doubt: Option<Why>,
@@ -25,22 +27,49 @@ pub struct Offer {
 /// The switches of `state` whose gate is of a kind that `want` accepts.
 pub fn offers(cx: &mut Ctx<'_>, state: &State, want: impl Fn(GateKind) -> bool) -> Vec<Offer> {
     let known = constants(cx, state);
-    offers_at(cx, state.loc, &known, &[], want)
+    offers_at(cx, state.loc, (&known, &[]), want, When::Now)
 }
 
 /// The switches of the symbolic `state` whose gate is of a kind that `want` accepts; the condition of
 /// an offer may mention unknown values, about which the path of the state says more.
 pub fn symbolic_offers(cx: &mut Ctx<'_>, state: &SymState, want: impl Fn(GateKind) -> bool) -> Vec<Offer> {
     let known = state.store.substitution(cx.sts);
-    offers_at(cx, state.loc, &known, state.path.facts(), want)
+    offers_at(cx, state.loc, (&known, state.path.facts()), want, When::Now)
+}
+
+/// The switches of `state` that can be taken now or, in a timed system, after some delay.
+pub(crate) fn offers_in_time(
+    cx: &mut Ctx<'_>,
+    state: &State,
+    want: impl Fn(GateKind) -> bool,
+) -> Vec<Offer> {
+    let known = constants(cx, state);
+    offers_at(cx, state.loc, (&known, &[]), want, When::NowOrLater)
+}
+
+/// The same for a symbolic state.
+pub(crate) fn symbolic_offers_in_time(
+    cx: &mut Ctx<'_>,
+    state: &SymState,
+    want: impl Fn(GateKind) -> bool,
+) -> Vec<Offer> {
+    let known = state.store.substitution(cx.sts);
+    offers_at(cx, state.loc, (&known, state.path.facts()), want, When::NowOrLater)
+}
+
+/// At which instants a switch is wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    Now,
+    NowOrLater,
 }
 
 fn offers_at(
     cx: &mut Ctx<'_>,
     loc: LocId,
-    known: &Substitution,
-    path: &[Term],
+    (known, path): (&Substitution, &[Term]),
     want: impl Fn(GateKind) -> bool,
+    instants: When,
 ) -> Vec<Offer> {
     let sts = cx.sts;
     let mut found = Vec::new();
@@ -48,7 +77,11 @@ fn offers_at(
         if !want(sts.kind_of(switch)) {
             continue;
         }
-        let when = cx.pool.substitute(switch.guard, known);
+        let when = match instants {
+            When::Now => switch.guard,
+            When::NowOrLater => after_waiting(cx, switch.guard),
+        };
+        let when = cx.pool.substitute(when, known);
         let facts: Vec<Term> = path.iter().copied().chain([when]).collect();
         let doubt = match cx.decide(&facts) {
             Decision::Unsat => continue,

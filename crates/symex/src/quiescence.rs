@@ -42,16 +42,16 @@ pub fn quiescence(cx: &mut Ctx<'_>, loc: LocId) -> Term {
 /// The formula that says `switch` can be taken with some field values, now or after waiting.
 pub fn can_react(cx: &mut Ctx<'_>, switch: &Switch) -> Term {
     let mut bound = cx.sts.gates[switch.gate].fields.clone();
-    let mut guard = switch.guard;
-    if cx.sts.is_timed() {
-        guard = after_waiting(cx, guard);
-        bound.push(cx.delay);
-    }
+    let guard = after_waiting(cx, switch.guard);
+    bound.push(cx.delay);
     cx.pool.exists(&bound, guard)
 }
 
-/// `guard` with every clock advanced by the delay, which is not negative.
-fn after_waiting(cx: &mut Ctx<'_>, guard: Term) -> Term {
+/// `guard` with every clock advanced by the delay, which is not negative; as it is where there are no clocks.
+pub fn after_waiting(cx: &mut Ctx<'_>, guard: Term) -> Term {
+    if !cx.sts.is_timed() {
+        return guard;
+    }
     let delay = cx.pool.var(cx.delay);
     let mut later = Substitution::new();
     for clock in &cx.sts.clocks {

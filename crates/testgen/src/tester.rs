@@ -4,7 +4,9 @@
 //! one way to choose. A tester cannot say Fail: only the monitor can, so every tester is
 //! sound by construction.
 
+pub mod case;
 pub mod cover;
+mod instant;
 pub mod purpose;
 pub mod random;
 pub mod replay;
@@ -17,6 +19,7 @@ pub mod tour;
 use std::time::Duration;
 
 use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
 use ioxide_model::trace::Trace;
 use ioxide_symex::{After, Ctx};
 
@@ -38,6 +41,11 @@ pub trait Tester {
     /// A tester whose runs differ by their seeds has nothing to leave.
     fn share(&mut self, _worker: usize, _jobs: usize) {}
 
+    /// What the tester itself makes of the end of a run, the last label included, in the words of its method.
+    fn finding(&mut self, _cx: &mut Ctx<'_>, _history: &Trace) -> Option<Finding> {
+        None
+    }
+
     /// Whether no further run makes sense; most testers can always go on.
     fn is_done(&self) -> bool {
         false
@@ -47,14 +55,32 @@ pub trait Tester {
 /// What a tester wants to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Move {
-    /// Give the system this input.
+    /// Give the system this input, now.
     Stimulate(Label),
-    /// Look what the system does, silence included.
+    /// Give the system this input so many seconds after the last label, unless something comes before; only in
+    /// timed models.
+    StimulateAfter(Rational, Label),
+    /// Look what the system does, silence included; in a timed model until time alone changes nothing more.
     Observe,
-    /// The same, but silence must last at least this long to count.
+    /// The same, but silence must last at least this long to count; in a timed model just so long.
     ObserveFor(Duration),
     /// End the run.
     Stop(Stop),
+}
+
+/// The end of a run in the words of a method, beside the verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The word: `PASS`, `FAIL_out`, `INC_dur` and so on.
+    pub word: String,
+    /// The rule that says so.
+    pub rule: String,
+    /// The state of the test case.
+    pub state: String,
+    /// What happened there.
+    pub event: String,
+    /// The part of a guard that does not hold, or the guard that does.
+    pub because: Option<String>,
 }
 
 /// Why a tester ends a run; the text is for people.

@@ -36,12 +36,20 @@ pub(super) struct Frames {
     /// How much of it holds no end mark.
     scanned: usize,
     ended: bool,
+    /// When the last bytes came.
+    arrived: Instant,
 }
 
 impl Frames {
     pub(super) fn new(source: impl Source + 'static, framing: Framing, interrupt: Interrupt) -> Self {
         let source = Box::new(source);
-        Self { source, framing, interrupt, buffer: Vec::new(), taken: 0, scanned: 0, ended: false }
+        let arrived = Instant::now();
+        Self { source, framing, interrupt, buffer: Vec::new(), taken: 0, scanned: 0, ended: false, arrived }
+    }
+
+    /// When the end of the last frame came: what is complete is taken before more is read.
+    pub(super) fn arrived(&self) -> Instant {
+        self.arrived
     }
 
     /// The next frame, or `None` if none has begun at `deadline`. A deadline that has passed is a mere look.
@@ -57,7 +65,7 @@ impl Frames {
                 return self.last();
             }
             match self.source.read(&mut self.buffer, Interrupt::slice(deadline)) {
-                Ok(Got::Some) => (),
+                Ok(Got::Some(arrived)) => self.arrived = arrived,
                 Ok(Got::End) => self.ended = true,
                 Err(error) => return Err(AdapterError::Broken(error.to_string())),
                 Ok(Got::Nothing) if is_look => return Ok(None),

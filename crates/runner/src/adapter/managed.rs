@@ -1,11 +1,11 @@
 //! A system with what it needs: its server, and a way back to the initial state that is not its own.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
 
 use super::server::{Server, run_command};
-use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Sent};
+use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Passed, Sent};
 
 /// How a system comes back to its initial state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -114,6 +114,19 @@ impl Adapter for Managed {
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         self.used = true;
         self.inner()?.observe(patience)
+    }
+
+    fn arrived(&self) -> Option<Instant> {
+        self.inner.as_ref().and_then(|inner| inner.arrived())
+    }
+
+    fn has_virtual_time(&self) -> bool {
+        self.inner.as_ref().is_some_and(|inner| inner.has_virtual_time())
+    }
+
+    fn advance(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+        self.used = true;
+        self.inner()?.advance(until)
     }
 
     fn last_words(&self) -> String {

@@ -1,4 +1,4 @@
-//! A model played in this process: no waiting, silence is decided.
+//! A model played in this process: no waiting, silence is decided, time is virtual.
 //!
 //! The model may be another one than the specification, such as a mutant: messages are
 //! matched by name. Where both have the same interface nothing is translated.
@@ -11,7 +11,8 @@ use ioxide_model::sts::{Gate, GateKind, Model, Sts};
 use ioxide_model::term::{TermPool, VarId};
 use ioxide_symex::Ctx;
 
-use super::{Adapter, AdapterError, Observation, Sent};
+use super::{Adapter, AdapterError, Observation, Passed, Sent};
+use crate::clock::{duration, seconds};
 use crate::codec::{CodecError, label_from_json, label_to_json};
 use crate::player::{PlayError, Player};
 
@@ -42,6 +43,16 @@ impl<'m> ModelAdapter<'m> {
     }
 }
 
+impl ModelAdapter<'_> {
+    /// A message of the system as the tester knows it.
+    fn told(&self, label: Label) -> Result<Label, AdapterError> {
+        match &self.dictionary {
+            None => Ok(label),
+            Some(dictionary) => dictionary.to_spec(&label),
+        }
+    }
+}
+
 impl Adapter for ModelAdapter<'_> {
     fn reset(&mut self) -> Result<(), AdapterError> {
         Ok(self.player.reset()?)
@@ -61,12 +72,28 @@ impl Adapter for ModelAdapter<'_> {
         Ok(None)
     }
 
-    fn observe(&mut self, _patience: Duration) -> Result<Observation, AdapterError> {
-        let Some(label) = self.player.react()? else { return Ok(Observation::Quiet) };
-        match &self.dictionary {
-            None => Ok(Observation::Output(label)),
-            Some(dictionary) => dictionary.to_spec(&label).map(Observation::Output),
+    fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
+        let label = match self.has_virtual_time() {
+            false => self.player.react()?,
+            true => {
+                let until = self.player.now().add(&seconds(patience));
+                self.player.pass(&until)?
+            }
+        };
+        match label {
+            None => Ok(Observation::Quiet),
+            Some(label) => self.told(label).map(Observation::Output),
         }
+    }
+
+    fn has_virtual_time(&self) -> bool {
+        self.player.is_timed()
+    }
+
+    fn advance(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+        let message = self.player.pass(&seconds(until))?;
+        let message = message.map(|label| self.told(label)).transpose()?;
+        Ok(Passed { now: duration(self.player.now()), message })
     }
 }
 
@@ -85,7 +112,8 @@ impl Dictionary {
             line: label.show(&self.sut.pool, &self.sut.sts),
             reason,
         };
-        match translated(&self.sut, &self.spec, label, |kind| kind == GateKind::Output) {
+        let is_seen = |kind| matches!(kind, GateKind::Output | GateKind::Observed);
+        match translated(&self.sut, &self.spec, label, is_seen) {
             Some(Ok(label)) => Ok(label),
             Some(Err(error)) => Err(unknown(error.to_string())),
             None => Err(unknown("this is no message".into())),

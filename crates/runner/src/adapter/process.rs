@@ -17,7 +17,7 @@ use super::guardian::Guarded;
 use super::remote::{Link, Remote};
 use super::source::Pipe;
 use super::wire::Wire;
-use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Sent};
+use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Passed, Sent};
 
 /// Bytes of the error stream kept.
 const MAX_TAIL: usize = 8 << 10;
@@ -59,6 +59,18 @@ impl Adapter for ProcessAdapter {
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         self.remote.observe(patience)
+    }
+
+    fn arrived(&self) -> Option<Instant> {
+        self.remote.arrived()
+    }
+
+    fn has_virtual_time(&self) -> bool {
+        self.remote.has_virtual_time()
+    }
+
+    fn advance(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+        self.remote.advance(until)
     }
 
     fn last_words(&self) -> String {

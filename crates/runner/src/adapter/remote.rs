@@ -10,10 +10,10 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 
 use super::wire::Wire;
-use super::{Adapter, AdapterError, Interrupt, Observation, Sent};
+use super::{Adapter, AdapterError, Interrupt, Observation, Passed, Sent};
 use crate::codec::{self, label_from_json, label_to_json};
 use crate::line::cut;
-use crate::protocol::{Configure, Hello, Input, Message, Output, Reset, ResetKind, VERSION};
+use crate::protocol::{Advance, Configure, Hello, Input, Message, Output, Reset, ResetKind, VERSION};
 
 /// More messages than this before a receipt, and the system is taken for mad.
 const MAX_EARLIER: usize = 10_000;
@@ -32,6 +32,8 @@ pub struct Connection {
     pub environment: Vec<(String, String)>,
     /// Its settings.
     pub settings: Map<String, Json>,
+    /// Which clock counts in a timed model.
+    pub clock: ClockKind,
     /// How long it may take to greet, to reset, to confirm an input.
     pub limit: Duration,
     /// Ends every wait.
@@ -46,10 +48,23 @@ impl Default for Connection {
             instance: 0,
             environment: Vec::new(),
             settings: Map::new(),
+            clock: ClockKind::default(),
             limit: Duration::from_secs(10),
             interrupt: Interrupt::never(),
         }
     }
+}
+
+/// Which clock counts in a timed model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClockKind {
+    /// Virtual time if the system offers it, else that of this machine.
+    #[default]
+    Offered,
+    /// That of this machine.
+    Wall,
+    /// Virtual time; a system that does not offer it cannot be tested.
+    Virtual,
 }
 
 /// A way to reach a system.
@@ -79,8 +94,12 @@ struct Live {
     /// Nothing was sent since the system was last in its initial state.
     fresh: bool,
     next_id: u64,
-    /// Outputs read while something else was awaited.
-    waiting: VecDeque<Label>,
+    /// Outputs read while something else was awaited, and when they came.
+    waiting: VecDeque<(Label, Instant)>,
+    /// When the output given last came.
+    arrived: Instant,
+    /// How late it is for a system with virtual time, since its reset.
+    now: Option<Duration>,
 }
 
 impl<L: Link> Remote<L> {
@@ -110,9 +129,11 @@ impl<L: Link> Remote<L> {
     fn open(&mut self) -> Result<(), AdapterError> {
         self.close();
         let mut wire = self.link.open()?;
-        match greet(&mut wire, &self.connection) {
-            Ok(reset) => {
-                self.live = Some(Live { wire, reset, fresh: true, next_id: 0, waiting: VecDeque::new() });
+        match greet(&mut wire, &self.connection, self.model.sts.is_timed()) {
+            Ok((reset, is_virtual)) => {
+                let (waiting, arrived) = (VecDeque::new(), Instant::now());
+                let now = is_virtual.then_some(Duration::ZERO);
+                self.live = Some(Live { wire, reset, fresh: true, next_id: 0, waiting, arrived, now });
                 Ok(())
             }
             Err(error) => {
@@ -152,6 +173,7 @@ impl<L: Link> Remote<L> {
         live.waiting.clear();
         live.wire.write(&Message::Reset(Reset {}))?;
         await_ready(&mut live.wire, limit)?;
+        live.now = live.now.map(|_| Duration::ZERO);
         live.fresh = true;
         Ok(())
     }
@@ -162,11 +184,14 @@ impl<L: Link> Remote<L> {
         let deadline = Instant::now() + limit;
         let model = Arc::clone(&self.model);
         let live = self.live()?;
-        let mut earlier: Vec<Label> = live.waiting.drain(..).collect();
+        let (mut earlier, mut arrived): (Vec<Label>, Vec<Instant>) = live.waiting.drain(..).unzip();
         while earlier.len() <= MAX_EARLIER {
             match live.wire.read(deadline)? {
-                Some(Message::Sent(sent)) if sent.id == id => return Ok(Sent { earlier }),
-                Some(Message::Output(output)) => earlier.push(decoded(&model, output)?),
+                Some(Message::Sent(sent)) if sent.id == id => return Ok(Sent { earlier, arrived }),
+                Some(Message::Output(output)) => {
+                    earlier.push(decoded(&model, output)?);
+                    arrived.push(live.wire.arrived());
+                }
                 Some(other) => return Err(out_of_place(&other)),
                 None => return Err(AdapterError::Late { awaited: "sent", limit }),
             }
@@ -177,15 +202,54 @@ impl<L: Link> Remote<L> {
         })
     }
 
+    /// Lets virtual time pass, and waits until the system says that it has.
+    fn let_pass(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+        let limit = self.connection.limit;
+        let deadline = Instant::now() + limit;
+        let model = Arc::clone(&self.model);
+        let live = self.live()?;
+        let Some(now) = live.now else {
+            return Err(AdapterError::Refused("the system has no virtual time".into()));
+        };
+        if let Some((label, _)) = live.waiting.pop_front() {
+            return Ok(Passed { now, message: Some(label) });
+        }
+        live.wire.write(&Message::Advance(Advance { to_ns: Some(nanoseconds(until)) }))?;
+        while live.waiting.len() <= MAX_EARLIER {
+            match live.wire.read(deadline)? {
+                Some(Message::Output(output)) => {
+                    live.waiting.push_back((decoded(&model, output)?, live.wire.arrived()));
+                }
+                Some(Message::Advanced(advanced)) => {
+                    let then = Duration::from_nanos(advanced.now_ns);
+                    let message = live.waiting.pop_front().map(|(label, _)| label);
+                    check_passage(now, then, until, message.is_some())?;
+                    live.now = Some(then);
+                    return Ok(Passed { now: then, message });
+                }
+                Some(other) => return Err(out_of_place(&other)),
+                None => return Err(AdapterError::Late { awaited: "advanced", limit }),
+            }
+        }
+        Err(AdapterError::Protocol {
+            line: format!("{MAX_EARLIER} outputs"),
+            reason: "a flood of outputs at one instant".into(),
+        })
+    }
+
     /// The next output before `deadline`.
     fn next_output(&mut self, deadline: Instant) -> Result<Option<Label>, AdapterError> {
         let model = Arc::clone(&self.model);
         let live = self.live()?;
-        if let Some(label) = live.waiting.pop_front() {
+        if let Some((label, arrived)) = live.waiting.pop_front() {
+            live.arrived = arrived;
             return Ok(Some(label));
         }
         match live.wire.read(deadline)? {
-            Some(Message::Output(output)) => decoded(&model, output).map(Some),
+            Some(Message::Output(output)) => {
+                live.arrived = live.wire.arrived();
+                decoded(&model, output).map(Some)
+            }
             Some(other) => Err(out_of_place(&other)),
             None => Ok(None),
         }
@@ -195,7 +259,8 @@ impl<L: Link> Remote<L> {
 impl<L: Link> Adapter for Remote<L> {
     fn reset(&mut self) -> Result<(), AdapterError> {
         let Some(live) = &self.live else { return self.open() };
-        if live.fresh {
+        // The time of a timed system runs on from its reset.
+        if live.fresh && (!self.model.sts.is_timed() || live.reset == ResetKind::None) {
             return Ok(());
         }
         match live.reset {
@@ -245,6 +310,19 @@ impl<L: Link> Adapter for Remote<L> {
         }
     }
 
+    fn arrived(&self) -> Option<Instant> {
+        self.live.as_ref().map(|live| live.arrived)
+    }
+
+    fn has_virtual_time(&self) -> bool {
+        self.live.as_ref().is_some_and(|live| live.now.is_some())
+    }
+
+    fn advance(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+        self.live()?.fresh = false;
+        self.let_pass(until).map_err(|error| self.explained(error))
+    }
+
     fn last_words(&self) -> String {
         let log = self.live.as_ref().map(|live| live.wire.log()).unwrap_or_default();
         format!("{log}{}", self.link.last_words())
@@ -257,18 +335,29 @@ impl<L: Link> Drop for Remote<L> {
     }
 }
 
-/// Hears who is there, says how it is wanted, waits until it is ready.
-fn greet(wire: &mut Wire, connection: &Connection) -> Result<ResetKind, AdapterError> {
+/// Hears who is there, says how it is wanted, waits until it is ready; how it is reset, and whether its
+/// time is virtual.
+fn greet(
+    wire: &mut Wire,
+    connection: &Connection,
+    is_timed: bool,
+) -> Result<(ResetKind, bool), AdapterError> {
     let hello = hear_hello(wire, connection.limit)?;
+    let is_virtual = is_timed && hello.virtual_time && connection.clock != ClockKind::Wall;
+    if is_timed && !is_virtual && connection.clock == ClockKind::Virtual {
+        let reason = "virtual time is wanted, and it offers none".into();
+        return Err(AdapterError::Protocol { line: "hello".into(), reason });
+    }
     let configure = Configure {
         settings: connection.settings.clone(),
         instance: connection.instance,
         seed: connection.seed,
+        virtual_time: is_virtual,
         work_dir: None,
     };
     wire.write(&Message::Configure(configure))?;
     await_ready(wire, connection.limit)?;
-    Ok(hello.reset)
+    Ok((hello.reset, is_virtual))
 }
 
 /// Hears who is there; it must speak our version.
@@ -283,6 +372,27 @@ pub(super) fn hear_hello(wire: &mut Wire, limit: Duration) -> Result<Hello, Adap
         return Err(AdapterError::Protocol { line: "hello".into(), reason });
     }
     Ok(hello)
+}
+
+/// Time goes on, up to where it was told to; it stops earlier only for a message.
+fn check_passage(
+    before: Duration,
+    then: Duration,
+    until: Duration,
+    has_spoken: bool,
+) -> Result<(), AdapterError> {
+    let reason = match () {
+        () if then < before => "its time goes back",
+        () if then > until => "its time has passed further than it was told to",
+        () if then < until && !has_spoken => "its time has stopped early although it said nothing",
+        () => return Ok(()),
+    };
+    let line = format!("advanced to {} ns", then.as_nanos());
+    Err(AdapterError::Protocol { line, reason: reason.into() })
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 pub(super) fn await_ready(wire: &mut Wire, limit: Duration) -> Result<(), AdapterError> {

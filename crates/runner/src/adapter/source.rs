@@ -6,7 +6,7 @@
 use std::io::{self, Read};
 use std::net::TcpStream;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Bytes read at once.
 const CHUNK: usize = 64 << 10;
@@ -16,8 +16,8 @@ const READ_AHEAD: usize = 16;
 /// What a read gave.
 #[derive(Debug)]
 pub(super) enum Got {
-    /// Bytes were added.
-    Some,
+    /// Bytes were added, which arrived then.
+    Some(Instant),
     /// Nothing came in time.
     Nothing,
     /// There is no more.
@@ -30,8 +30,17 @@ pub(super) trait Source: Send {
     fn read(&mut self, buffer: &mut Vec<u8>, wait: Duration) -> io::Result<Got>;
 }
 
+impl Source for Box<dyn Source> {
+    fn read(&mut self, buffer: &mut Vec<u8>, wait: Duration) -> io::Result<Got> {
+        (**self).read(buffer, wait)
+    }
+}
+
 /// A pipe. It cannot be read with a time limit, so a thread reads it.
-pub(super) struct Pipe(Receiver<io::Result<Vec<u8>>>);
+pub(super) struct Pipe(Receiver<io::Result<Chunk>>);
+
+/// Bytes, and when they came.
+type Chunk = (Instant, Vec<u8>);
 
 impl Pipe {
     pub(super) fn new(stream: impl Read + Send + 'static) -> Self {
@@ -41,12 +50,12 @@ impl Pipe {
     }
 }
 
-fn pump(mut stream: impl Read, chunks: &SyncSender<io::Result<Vec<u8>>>) {
+fn pump(mut stream: impl Read, chunks: &SyncSender<io::Result<Chunk>>) {
     let mut room = vec![0; CHUNK];
     loop {
         let chunk = match stream.read(&mut room) {
             Ok(0) => return,
-            Ok(n) => Ok(room[..n].to_vec()),
+            Ok(n) => Ok((Instant::now(), room[..n].to_vec())),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => Err(error),
         };
@@ -61,8 +70,9 @@ impl Source for Pipe {
     fn read(&mut self, buffer: &mut Vec<u8>, wait: Duration) -> io::Result<Got> {
         match self.0.recv_timeout(wait) {
             Ok(chunk) => {
-                buffer.extend_from_slice(&chunk?);
-                Ok(Got::Some)
+                let (arrived, bytes) = chunk?;
+                buffer.extend_from_slice(&bytes);
+                Ok(Got::Some(arrived))
             }
             Err(RecvTimeoutError::Timeout) => Ok(Got::Nothing),
             Err(RecvTimeoutError::Disconnected) => Ok(Got::End),
@@ -107,7 +117,7 @@ impl Source for Stream {
             Ok(0) => Ok(Got::End),
             Ok(n) => {
                 buffer.extend_from_slice(&self.room[..n]);
-                Ok(Got::Some)
+                Ok(Got::Some(Instant::now()))
             }
             Err(error) => match error.kind() {
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted => {

@@ -9,9 +9,9 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 
 use super::remote::{Link, Remote};
-use super::source::Stream;
+use super::source::{Pipe, Source, Stream};
 use super::wire::Wire;
-use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Sent};
+use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Passed, Sent};
 
 /// How long the other side may take to hang up by itself.
 const GRACE: Duration = Duration::from_millis(200);
@@ -27,7 +27,8 @@ impl TcpAdapter {
     /// # Errors
     /// If nobody is there, or does not greet as it should.
     pub fn connect(address: &str, model: Arc<Model>, connection: Connection) -> Result<Self, AdapterError> {
-        Ok(Self { remote: Remote::new(Socket::new(address, &connection), model, connection)? })
+        let socket = Socket::new(address, &connection).timed(model.sts.is_timed());
+        Ok(Self { remote: Remote::new(socket, model, connection)? })
     }
 }
 
@@ -48,6 +49,18 @@ impl Adapter for TcpAdapter {
         self.remote.observe(patience)
     }
 
+    fn arrived(&self) -> Option<Instant> {
+        self.remote.arrived()
+    }
+
+    fn has_virtual_time(&self) -> bool {
+        self.remote.has_virtual_time()
+    }
+
+    fn advance(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+        self.remote.advance(until)
+    }
+
     fn last_words(&self) -> String {
         self.remote.last_words()
     }
@@ -58,6 +71,8 @@ pub(super) struct Socket {
     address: String,
     limit: Duration,
     interrupt: Interrupt,
+    /// Bytes are stamped as they come, by a thread that does nothing else.
+    is_timed: bool,
     stream: Option<TcpStream>,
 }
 
@@ -65,7 +80,12 @@ impl Socket {
     /// The socket at `address`, not connected yet.
     pub(super) fn new(address: &str, connection: &Connection) -> Self {
         let Connection { limit, interrupt, .. } = *connection;
-        Self { address: address.to_owned(), limit, interrupt, stream: None }
+        Self { address: address.to_owned(), limit, interrupt, is_timed: false, stream: None }
+    }
+
+    /// The same socket, for a model with clocks or one without.
+    pub(super) fn timed(self, is_timed: bool) -> Self {
+        Self { is_timed, ..self }
     }
 
     fn cannot(&self, reason: &impl ToString) -> AdapterError {
@@ -87,13 +107,17 @@ impl Socket {
     }
 
     /// Connects afresh; what it says and where it is spoken to.
-    pub(super) fn streams(&mut self) -> Result<(Stream, TcpStream), AdapterError> {
+    pub(super) fn streams(&mut self) -> Result<(Box<dyn Source>, TcpStream), AdapterError> {
         self.hang_up();
         let stream = self.connect()?;
         let reader = stream.try_clone().map_err(|error| self.cannot(&error))?;
         let writer = stream.try_clone().map_err(|error| self.cannot(&error))?;
         self.stream = Some(stream);
-        Ok((Stream::new(reader), writer))
+        let source: Box<dyn Source> = match self.is_timed {
+            true => Box::new(Pipe::new(reader)),
+            false => Box::new(Stream::new(reader)),
+        };
+        Ok((source, writer))
     }
 
     pub(super) fn hang_up(&mut self) {

@@ -73,7 +73,9 @@ impl TextAdapter {
         let Connection { limit, interrupt, .. } = *connection;
         let link = match spec {
             SutSpec::Stdio(command) => Transport::Process(Process::new(command, connection)),
-            SutSpec::Tcp(address) => Transport::Socket(Socket::new(address, connection)),
+            SutSpec::Tcp(address) => {
+                Transport::Socket(Socket::new(address, connection).timed(model.sts.is_timed()))
+            }
             SutSpec::Model(file) => {
                 let reason = "a model speaks no text".into();
                 return Err(AdapterError::Start { what: file.clone(), reason });
@@ -190,6 +192,10 @@ impl Adapter for TextAdapter {
                 None => Ok(Observation::Quiet),
             },
         }
+    }
+
+    fn arrived(&self) -> Option<Instant> {
+        self.live.as_ref().map(|live| live.frames.arrived())
     }
 
     fn last_words(&self) -> String {

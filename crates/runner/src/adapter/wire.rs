@@ -75,6 +75,11 @@ impl Wire {
         Ok(Some(Heard::Log))
     }
 
+    /// When the last line came.
+    pub(super) fn arrived(&self) -> Instant {
+        self.lines.arrived()
+    }
+
     /// Waits, at most for `limit`, until the system has closed its side.
     pub(super) fn wait_for_end(&mut self, limit: Duration) {
         self.writer = Box::new(io::sink());

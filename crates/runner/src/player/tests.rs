@@ -87,7 +87,39 @@ fn a_divergence_is_told_and_a_loop_with_an_exit_is_left() {
 }
 
 #[test]
-fn clocks_are_refused() {
-    let timed = model("model M { input go clock w state a { on go when w < 1s { reset w } } }");
-    with_cx(timed, |cx| assert_eq!(Player::new(cx, 0).err(), Some(PlayError::Timed)));
+fn a_timed_model_speaks_within_its_bounds_and_meets_both() {
+    let text = "model M { output tick clock w state a { emit tick when 2s <= w <= 5s { reset w } } }";
+    with_cx(model(text), |cx| {
+        let mut player = Player::new(cx, 7).unwrap();
+        let mut gaps = BTreeSet::new();
+        let mut before = Rational::ZERO;
+        for n in 1..200 {
+            let tick = player.pass(&Rational::from(10 * n)).unwrap();
+            assert!(tick.is_some());
+            gaps.insert(player.now().sub(&before));
+            before = player.now().clone();
+        }
+        let (first, last) = (gaps.first().unwrap(), gaps.last().unwrap());
+        assert_eq!((first, last), (&Rational::from(2), &Rational::from(5)));
+    });
+}
+
+#[test]
+fn an_input_that_is_taken_makes_a_new_plan_and_one_that_is_not_changes_none() {
+    let text = "model M { input go input stop output done clock w
+        state a { on go { reset w } -> b }
+        state b { emit done when w == 3s -> a } }";
+    let sample = model(text);
+    let (go, stop) = (message(&sample, "go", &[]), message(&sample, "stop", &[]));
+    with_cx(sample, |cx| {
+        let mut player = Player::new(cx, 0).unwrap();
+        assert_eq!(player.pass(&Rational::from(4)).unwrap(), None);
+        assert!(matches!(player.input(&go), Ok(Taken::Accepted(_))));
+        assert_eq!(player.pass(&Rational::from(6)).unwrap(), None);
+        assert_eq!(player.input(&stop), Ok(Taken::Ignored));
+        assert!(player.pass(&Rational::from(20)).unwrap().is_some());
+        assert_eq!(player.now(), &Rational::from(7));
+        player.reset().unwrap();
+        assert_eq!(player.now(), &Rational::ZERO);
+    });
 }

@@ -15,6 +15,7 @@ fn every_message_is_read_as_it_was_written() {
         Message::Output(Output { label: "tea".into(), args, time_ns: None, raw: None }),
         Message::Reset(Reset {}),
         Message::Advance(Advance { to_ns: Some(5) }),
+        Message::Advanced(Advanced { now_ns: 5 }),
         Message::Log(Log { level: Level::Warn, text: "a\nb".into() }),
         Message::Error(failure),
         Message::Bye(Bye {}),

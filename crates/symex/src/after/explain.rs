@@ -10,7 +10,7 @@ use ioxide_smt::solver::Decision;
 
 use super::Belief;
 use crate::cx::Ctx;
-use crate::outputs::{Offer, constants, offers, symbolic_offers};
+use crate::outputs::{Offer, constants, offers_in_time, symbolic_offers_in_time};
 use crate::state::SymState;
 
 /// An observation the specification forbids.
@@ -60,10 +60,13 @@ pub enum Blocked {
     Arity,
     /// Silence was observed, but this switch can be taken without any input.
     Enabled,
+    /// Silence was observed for longer than this switch can be waited for.
+    Overdue,
 }
 
-pub(super) fn forbidden(cx: &mut Ctx<'_>, belief: &Belief, label: &Label) -> Forbidden {
-    let mut refusals = Vec::new();
+/// Why `label` is forbidden in `belief`; what is allowed instead is told as seen from `entry`, the
+/// belief after the last message, in which a timed system has all its time before it.
+pub(super) fn forbidden(cx: &mut Ctx<'_>, entry: &Belief, belief: &Belief, label: &Label) -> Forbidden {
     let mut allowed: Vec<Offer> = Vec::new();
     let mut silence_allowed = false;
     let mut note = |cx: &Ctx<'_>, here: Vec<Offer>| {
@@ -75,23 +78,32 @@ pub(super) fn forbidden(cx: &mut Ctx<'_>, belief: &Belief, label: &Label) -> For
             }
         }
     };
-    match belief {
+    match entry {
         Belief::Concrete(states) => {
-            for (i, state) in states.iter().enumerate() {
-                let here = offers(cx, state, reacts);
-                refusals.extend(refusals_of(cx, i, state, label, &here));
+            for state in states {
+                let here = offers_in_time(cx, state, reacts);
                 note(cx, here);
             }
         }
         Belief::Symbolic(states) => {
-            for (i, state) in states.iter().enumerate() {
-                let here = symbolic_offers(cx, state, reacts);
-                refusals.extend(symbolic_refusals(cx, i, state, label));
+            for state in states {
+                let here = symbolic_offers_in_time(cx, state, reacts);
                 note(cx, here);
             }
         }
         Belief::Unspecified => (),
     }
+    let refusals = match belief {
+        Belief::Concrete(states) => {
+            let of = |(i, state)| refusals_of(cx, i, state, label);
+            states.iter().enumerate().flat_map(of).collect()
+        }
+        Belief::Symbolic(states) => {
+            let of = |(i, state)| symbolic_refusals(cx, i, state, label);
+            states.iter().enumerate().flat_map(of).collect()
+        }
+        Belief::Unspecified => Vec::new(),
+    };
     Forbidden { label: label.clone(), before: belief.clone(), refusals, allowed, silence_allowed }
 }
 
@@ -100,15 +112,16 @@ fn reacts(kind: GateKind) -> bool {
     matches!(kind, GateKind::Output | GateKind::Internal)
 }
 
-fn refusals_of(cx: &mut Ctx<'_>, i: usize, state: &State, label: &Label, here: &[Offer]) -> Vec<Refusal> {
+fn refusals_of(cx: &mut Ctx<'_>, i: usize, state: &State, label: &Label) -> Vec<Refusal> {
     let (gate, values) = match label {
         Label::Output(gate, values) => (*gate, values),
-        Label::Quiescence => {
+        Label::Quiescence | Label::Delay(_) => {
+            let blocked = if *label == Label::Quiescence { Blocked::Enabled } else { Blocked::Overdue };
             let refusal =
-                |offer: &Offer| Refusal { state: i, switch: offer.switch, blocked: Blocked::Enabled };
-            return here.iter().map(refusal).collect();
+                |offer: &Offer| Refusal { state: i, switch: offer.switch, blocked: blocked.clone() };
+            return offers_in_time(cx, state, reacts).iter().map(refusal).collect();
         }
-        Label::Input(..) | Label::Delay(_) => return Vec::new(),
+        Label::Input(..) => return Vec::new(),
     };
     let sts = cx.sts;
     let candidates = sts.switches_from(state.loc).filter(|(_, switch)| switch.gate == gate);
@@ -156,9 +169,8 @@ fn symbolic_refusals(cx: &mut Ctx<'_>, i: usize, state: &SymState, label: &Label
             Label::Output(gate, values) if switch.gate == *gate => {
                 symbolically_blocked(cx, state, id, values)
             }
-            Label::Quiescence if matches!(sts.kind_of(switch), GateKind::Output | GateKind::Internal) => {
-                Blocked::Enabled
-            }
+            Label::Quiescence if reacts(sts.kind_of(switch)) => Blocked::Enabled,
+            Label::Delay(_) if reacts(sts.kind_of(switch)) => Blocked::Overdue,
             _ => continue,
         };
         refusals.push(Refusal { state: i, switch: id, blocked });

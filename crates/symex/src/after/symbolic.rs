@@ -66,14 +66,14 @@ pub(super) fn close(cx: &mut Ctx<'_>, states: Vec<SymState>) -> Next {
 
 /// States whose path may hold, each once.
 #[derive(Default)]
-struct Keep {
+pub(super) struct Keep {
     states: Vec<SymState>,
     doubts: usize,
 }
 
 impl Keep {
     /// Keeps `state` unless its path is refuted or it is there already; says whether it was new.
-    fn offer(&mut self, cx: &mut Ctx<'_>, state: SymState) -> bool {
+    pub(super) fn offer(&mut self, cx: &mut Ctx<'_>, state: SymState) -> bool {
         let state = resolved(cx, state);
         if self.states.iter().any(|known| same(known, &state)) {
             return false;
@@ -88,7 +88,7 @@ impl Keep {
     }
 
     /// The belief, concrete again if every value has become known.
-    fn into_next(self, cx: &Ctx<'_>, truncated: bool) -> Next {
+    pub(super) fn into_next(self, cx: &Ctx<'_>, truncated: bool) -> Next {
         let concrete: Option<BTreeSet<State>> =
             self.states.iter().map(|state| as_concrete(cx, state)).collect();
         let belief = match concrete {
@@ -106,7 +106,12 @@ fn same(a: &SymState, b: &SymState) -> bool {
 }
 
 /// The state after `switch` with these field values, its guard assumed; `None` if a value has the wrong sort.
-fn taken(cx: &mut Ctx<'_>, state: &SymState, switch: &Switch, values: &[Value]) -> Option<SymState> {
+pub(super) fn taken(
+    cx: &mut Ctx<'_>,
+    state: &SymState,
+    switch: &Switch,
+    values: &[Value],
+) -> Option<SymState> {
     let fields = &cx.sts.gates[switch.gate].fields;
     let fits = |(field, value): (&VarId, &Value)| cx.pool.has_sort(value, cx.pool.var_info(*field).sort);
     if fields.len() != values.len() || !fields.iter().zip(values).all(fits) {
@@ -122,7 +127,8 @@ fn taken(cx: &mut Ctx<'_>, state: &SymState, switch: &Switch, values: &[Value]) 
     Some(SymState { loc: switch.target, store, path, depth: state.depth + 1 })
 }
 
-fn delayed(cx: &mut Ctx<'_>, state: &SymState, time: Term) -> SymState {
+/// `state` with its clocks advanced by `time`.
+pub(super) fn delayed(cx: &mut Ctx<'_>, state: &SymState, time: Term) -> SymState {
     let n_vars = cx.sts.vars.len();
     let advance = |(i, &term): (usize, &Term)| if i < n_vars { term } else { cx.pool.add([term, time]) };
     let terms = state.store.terms().iter().enumerate().map(advance).collect();

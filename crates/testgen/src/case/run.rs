@@ -3,6 +3,8 @@
 //! 001 Def. 7: the values seen so far are kept; an event takes the arc of its message whose guard holds
 //! under them. Guards without quantifiers are evaluated, the others are asked of the solver.
 
+use std::ops::Deref;
+
 use ioxide_model::number::Rational;
 use ioxide_model::sts::GateId;
 use ioxide_model::term::{Substitution, Term};
@@ -35,18 +37,18 @@ pub enum Moved {
 
 /// A case on its way.
 #[derive(Clone, Debug)]
-pub struct Execution<'c> {
-    case: &'c Case,
+pub struct Execution<C> {
+    case: C,
     /// The state it is at.
     at: usize,
     /// What was seen, and the time-out.
     seen: Valuation,
 }
 
-impl<'c> Execution<'c> {
+impl<C: Deref<Target = Case>> Execution<C> {
     /// At the first state; `timeout` is for a case that left it open.
     #[must_use]
-    pub fn new(case: &'c Case, timeout: &Rational) -> Self {
+    pub fn new(case: C, timeout: &Rational) -> Self {
         let mut seen = Valuation::new();
         let timeout = case.timeout.as_ref().unwrap_or(timeout);
         seen.set(case.tm, Value::Real(timeout.clone()));
@@ -59,9 +61,15 @@ impl<'c> Execution<'c> {
         self.at
     }
 
+    /// What was seen so far, and the time-out.
+    #[must_use]
+    pub fn seen(&self) -> &Valuation {
+        &self.seen
+    }
+
     /// Moves on by `event`, `delay` seconds after the one before.
     pub fn observe(&mut self, cx: &mut Ctx<'_>, delay: &Rational, event: &Event) -> Moved {
-        let state = &self.case.states[self.at];
+        let Some(state) = self.case.states.get(self.at) else { return Moved::Nowhere };
         let mut seen = self.seen.clone();
         seen.set(state.delay, Value::Real(delay.clone()));
         let gate = match event {
@@ -75,7 +83,7 @@ impl<'c> Execution<'c> {
                     seen.set(field, value.clone());
                 }
             }
-            if !self.holds(cx, arc, &seen) {
+            if !holds(cx, arc, &seen) {
                 continue;
             }
             return match arc.target {
@@ -90,15 +98,16 @@ impl<'c> Execution<'c> {
         Moved::Nowhere
     }
 
-    fn holds(&self, cx: &mut Ctx<'_>, arc: &Arc, seen: &Valuation) -> bool {
-        if let Ok(holds) = cx.pool.holds(arc.guard, seen) {
-            return holds;
-        }
-        let mut known = Substitution::new();
-        for (var, value) in seen.iter() {
-            known.set(var, cx.pool.value(value.clone()));
-        }
-        let guard: Term = cx.pool.substitute(arc.guard, &known);
-        cx.decide(&[guard]) == Decision::Sat
+}
+
+fn holds(cx: &mut Ctx<'_>, arc: &Arc, seen: &Valuation) -> bool {
+    if let Ok(holds) = cx.pool.holds(arc.guard, seen) {
+        return holds;
     }
+    let mut known = Substitution::new();
+    for (var, value) in seen.iter() {
+        known.set(var, cx.pool.value(value.clone()));
+    }
+    let guard: Term = cx.pool.substitute(arc.guard, &known);
+    cx.decide(&[guard]) == Decision::Sat
 }

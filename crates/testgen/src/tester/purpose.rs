@@ -13,6 +13,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateId, GateKind, SwitchId};
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_model::trace::Trace;
@@ -20,9 +21,10 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::Decision;
 use ioxide_symex::{After, Ctx};
 
+use super::instant::within;
 use super::{Move, Stop, Tester};
 use crate::data::patterned::{Patterned, pick_patterned};
-use crate::data::{Pick, pick_uniform};
+use crate::data::{Pick, pick_symbolic, pick_uniform};
 use crate::purpose::Purpose;
 
 /// Silences a message that somebody else sends may take.
@@ -52,7 +54,7 @@ pub struct PurposeGuided {
 }
 
 /// How far a run has come.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Progress {
     /// Labels of the history taken into account.
     seen: usize,
@@ -62,6 +64,8 @@ struct Progress {
     known: Substitution,
     /// The same values, for choosing others beside them.
     values: Vec<Value>,
+    /// Seconds since the last message.
+    waited: Rational,
     /// Silences since the last step.
     silences: usize,
     /// How many states the specification may have been in after the last step.
@@ -70,6 +74,23 @@ struct Progress {
     looked: bool,
     /// Why the path cannot be followed any more.
     off: Option<String>,
+}
+
+impl Default for Progress {
+    /// Nothing has happened.
+    fn default() -> Self {
+        Self {
+            seen: 0,
+            at: 0,
+            known: Substitution::new(),
+            values: Vec::new(),
+            waited: Rational::ZERO,
+            silences: 0,
+            belief: None,
+            looked: false,
+            off: None,
+        }
+    }
 }
 
 impl PurposeGuided {
@@ -141,7 +162,13 @@ impl PurposeGuided {
                     self.message(cx, *gate, values, label);
                 }
                 Label::Quiescence => self.silence(cx),
-                Label::Delay(_) => (),
+                Label::Delay(time) => {
+                    self.progress.waited = self.progress.waited.add(time);
+                    // Up to a message it is only the time of that message.
+                    if self.progress.seen == history.len() {
+                        self.silence(cx);
+                    }
+                }
             }
         }
         self.skip_internal(cx);
@@ -170,6 +197,10 @@ impl PurposeGuided {
         for (field, value) in self.fields(cx, id).into_iter().zip(values) {
             known.set(field, cx.pool.value(value.clone()));
         }
+        if cx.sts.is_timed() {
+            let (delay, waited) = (self.delay(cx), self.progress.waited.clone());
+            known.set(delay, cx.pool.value(Value::Real(waited)));
+        }
         let is_on_path = cx.sts.switches[id].gate == gate && {
             let so_far = self.prefix(self.progress.at + 1);
             decided(cx, &so_far, &known) != Decision::Unsat
@@ -183,6 +214,7 @@ impl PurposeGuided {
         self.progress.values.extend_from_slice(values);
         self.progress.at += 1;
         self.progress.silences = 0;
+        self.progress.waited = Rational::ZERO;
         let all = self.all_facts();
         if decided(cx, &all, &self.progress.known.clone()) == Decision::Unsat {
             let seen = label.show(cx.pool, cx.sts);
@@ -206,7 +238,11 @@ impl PurposeGuided {
     }
 
     /// Gives the input of `id` (lines 5 to 24).
-    fn stimulate(&mut self, cx: &mut Ctx<'_>, id: SwitchId) -> Move {
+    fn stimulate(&mut self, cx: &mut Ctx<'_>, after: &After, id: SwitchId) -> Move {
+        let wait = match cx.sts.is_timed() {
+            true => self.choose_instant(cx, after),
+            false => None,
+        };
         let known = self.progress.known.clone();
         let (all, so_far) = (self.all_facts(), self.prefix(self.progress.at + 1));
         let values = match decided(cx, &all, &known) {
@@ -225,10 +261,45 @@ impl PurposeGuided {
         };
         let label = values.map(|values| Label::message(cx.sts, cx.sts.switches[id].gate, values));
         match label {
-            Ok(Some(label)) => Move::Stimulate(label),
+            Ok(Some(label)) => match wait {
+                Some(wait) => Move::StimulateAfter(wait.sub(&self.progress.waited), label),
+                None => Move::Stimulate(label),
+            },
             Ok(None) => Move::Observe,
             Err(reason) => Move::Stop(Stop::GoalMissed(reason)),
         }
+    }
+
+    /// Fixes how long after the last message the input comes: at once in the first run if that is possible,
+    /// at another instant that leads on in the others.
+    fn choose_instant(&mut self, cx: &mut Ctx<'_>, after: &After) -> Option<Rational> {
+        let delay = self.delay(cx);
+        let horizon = after.horizon(cx).add(&self.progress.waited);
+        let (var, waited) = (cx.pool.var(delay), cx.pool.value(Value::Real(self.progress.waited.clone())));
+        let mut facts: Vec<Term> = self
+            .all_facts()
+            .into_iter()
+            .map(|fact| cx.pool.substitute(fact, &self.progress.known))
+            .collect();
+        facts.push(cx.pool.le(waited, var));
+        facts.push(within(cx, delay, &horizon));
+        let mut at_once = facts.clone();
+        at_once.push(cx.pool.eq(var, waited));
+        let wait = match self.round == 0 && cx.decide(&at_once) == Decision::Sat {
+            true => self.progress.waited.clone(),
+            false => match pick_symbolic(cx, &mut self.rng, &[delay], &facts) {
+                Pick::Values(values) => values.first()?.as_real()?.clone(),
+                Pick::Impossible | Pick::Unknown(_) => self.progress.waited.clone(),
+            },
+        };
+        self.progress.known.set(delay, cx.pool.value(Value::Real(wait.clone())));
+        Some(wait)
+    }
+
+    /// The delay of the next step, numbered as in the path condition.
+    fn delay(&self, cx: &mut Ctx<'_>) -> VarId {
+        let depth = u32::try_from(self.progress.at + 1).unwrap_or(u32::MAX);
+        cx.pool.indexed(cx.delay, depth)
     }
 
     /// Values for the fields of `id` such that `facts` can hold.
@@ -272,7 +343,7 @@ impl PurposeGuided {
 
     /// After the last switch: one more look, then done.
     fn last_move(&mut self, history: &Trace) -> Move {
-        let is_quiet = history.labels.last() == Some(&Label::Quiescence);
+        let is_quiet = history.ends_in_silence();
         if self.progress.looked || is_quiet {
             return Move::Stop(Stop::GoalMet(format!("purpose `{}` was executed", self.purpose.name)));
         }
@@ -304,7 +375,7 @@ impl Tester for PurposeGuided {
         }
         match self.expected(cx) {
             None => self.last_move(history),
-            Some((id, GateKind::Input)) => self.stimulate(cx, id),
+            Some((id, GateKind::Input)) => self.stimulate(cx, after, id),
             Some((_, GateKind::Output | GateKind::Observed | GateKind::Internal)) => Move::Observe,
         }
     }

@@ -4,24 +4,27 @@
 //! divided by the logarithm of how often it was chosen already: rare ones are favoured, but
 //! not so much that the same one is never chosen many times in a row. Then values.
 //! Where both an input and an observation make sense a coin decides. After silence there is
-//! nothing to see, so an input is given if there is one. The last move is always an
+//! nothing to see, so an input is given if there is one. In a timed model an input has an instant
+//! too, boundaries of its guard being as likely as instants between them. The last move is always an
 //! observation: without it the effect of the last input is never seen.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::{State, delayed};
 use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, LocId, Sts, SwitchId};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
 use ioxide_smt::solver::Why;
 use ioxide_symex::{After, Belief, Ctx, Step, SymState, step};
 
-use super::{Move, Stop, Tester};
+use super::{Move, Stop, Tester, instant};
 use crate::data::{Pick, Wish, pick, pick_symbolic};
 
 /// States tried for the values of one switch.
@@ -64,6 +67,9 @@ pub struct Random {
     chosen: BTreeMap<SwitchId, u64>,
     /// Why values for an input could not be found at the last try, if the solver owed an answer.
     owed: Option<Why>,
+    /// How long to wait before the input chosen last, and how long that may be.
+    wait: Rational,
+    horizon: Option<Rational>,
     last_look: LastLook,
 }
 
@@ -83,12 +89,14 @@ impl Random {
             rng: ChaCha8Rng::seed_from_u64(seed),
             chosen: BTreeMap::new(),
             owed: None,
+            wait: Rational::ZERO,
+            horizon: None,
             last_look: LastLook::Pending,
         }
     }
 
-    /// An input some state of the belief accepts.
-    fn stimulus(&mut self, cx: &mut Ctx<'_>, after: &After) -> Option<Label> {
+    /// An input some state of the belief accepts, and when.
+    fn stimulus(&mut self, cx: &mut Ctx<'_>, after: &After) -> Option<Move> {
         let belief = match after.belief() {
             Belief::Concrete(states) => States::Concrete(states.iter().collect()),
             Belief::Symbolic(states) => States::Symbolic(states.iter().collect()),
@@ -98,9 +106,15 @@ impl Random {
         let mut candidates = inputs_of(cx.sts, &belief.locations());
         while let Some(at) = self.weighted(cx.sts, &candidates) {
             let id = candidates.swap_remove(at);
+            self.wait = Rational::ZERO;
+            self.horizon = cx.sts.is_timed().then(|| after.horizon(cx));
             if let Some(values) = self.values(cx, &belief, id) {
                 *self.chosen.entry(id).or_default() += 1;
-                return Label::message(cx.sts, cx.sts.switches[id].gate, values);
+                let label = Label::message(cx.sts, cx.sts.switches[id].gate, values)?;
+                return Some(match cx.sts.is_timed() {
+                    true => Move::StimulateAfter(self.wait.clone(), label),
+                    false => Move::Stimulate(label),
+                });
             }
         }
         None
@@ -146,7 +160,12 @@ impl Random {
 
     fn concrete_values(&mut self, cx: &mut Ctx<'_>, state: &State, id: SwitchId) -> Option<Vec<Value>> {
         let switch = &cx.sts.switches[id];
-        let wish = Wish { gate: switch.gate, guard: switch.guard, state: &state.values };
+        let mut there = Cow::Borrowed(state);
+        if cx.sts.is_timed() {
+            self.wait = instant::choose(cx, &mut self.rng, state, switch)?;
+            there = Cow::Owned(delayed(cx.sts, state, &self.wait));
+        }
+        let wish = Wish { gate: switch.gate, guard: switch.guard, state: &there.values };
         let picked = pick(cx, &mut self.rng, &wish);
         self.values_of(picked)
     }
@@ -158,9 +177,19 @@ impl Random {
             Step::Refuted => return None,
         };
         let fields = cx.sts.gates[cx.sts.switches[id].gate].fields.clone();
-        let fields: Vec<_> = fields.into_iter().map(|field| cx.pool.indexed(field, next.depth)).collect();
-        let picked = pick_symbolic(cx, &mut self.rng, &fields, next.path.facts());
-        self.values_of(picked)
+        let mut fields: Vec<_> = fields.into_iter().map(|field| cx.pool.indexed(field, next.depth)).collect();
+        let mut facts = next.path.facts().to_vec();
+        if let Some(horizon) = &self.horizon {
+            let delay = cx.pool.indexed(cx.delay, next.depth);
+            facts.push(instant::within(cx, delay, horizon));
+            fields.push(delay);
+        }
+        let picked = pick_symbolic(cx, &mut self.rng, &fields, &facts);
+        let mut values = self.values_of(picked)?;
+        if self.horizon.is_some() {
+            self.wait = values.pop()?.as_real()?.clone();
+        }
+        Some(values)
     }
 
     fn values_of(&mut self, pick: Pick) -> Option<Vec<Value>> {
@@ -192,11 +221,11 @@ impl Tester for Random {
         if history.len() >= self.config.steps {
             return self.last_move(history);
         }
-        let is_quiet = history.labels.last() == Some(&Label::Quiescence);
+        let is_quiet = history.ends_in_silence();
         if (is_quiet || self.wants_to_send())
-            && let Some(label) = self.stimulus(cx, after)
+            && let Some(stimulus) = self.stimulus(cx, after)
         {
-            return Move::Stimulate(label);
+            return stimulus;
         }
         match (is_quiet, after.belief()) {
             (false, _) => Move::Observe,
@@ -213,7 +242,7 @@ impl Tester for Random {
 
 impl Random {
     fn last_move(&mut self, history: &Trace) -> Move {
-        let is_quiet = history.labels.last() == Some(&Label::Quiescence);
+        let is_quiet = history.ends_in_silence();
         if self.last_look == LastLook::Asked || is_quiet {
             return Move::Stop(Stop::GoalMet(format!("{} steps taken", history.len())));
         }

@@ -1,9 +1,12 @@
 //! Replays a plan: the inputs of a recorded trace, with a look wherever something was seen.
 
 use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
+use ioxide_model::sts::{GateId, GateKind, Sts};
 use ioxide_model::trace::Trace;
 use ioxide_symex::{After, Ctx};
 
+use super::instant::nanoseconds;
 use super::{Move, Stop, Tester};
 
 /// One move of a plan.
@@ -11,8 +14,12 @@ use super::{Move, Stop, Tester};
 pub enum Planned {
     /// Give this input.
     Send(Label),
+    /// Give this input so many seconds after the last message.
+    SendAfter(Rational, Label),
     /// Look what happens.
     Look,
+    /// Look what happens for so many seconds.
+    LookFor(Rational),
 }
 
 /// What to do with a planned input the specification does not mention at its turn.
@@ -28,13 +35,26 @@ pub enum Unmentioned {
 
 /// The moves that made `trace`.
 #[must_use]
-pub fn plan_of(trace: &Trace) -> Vec<Planned> {
-    let planned = |label: &Label| match label {
-        Label::Input(..) => Some(Planned::Send(label.clone())),
-        Label::Output(..) | Label::Quiescence => Some(Planned::Look),
-        Label::Delay(_) => None,
-    };
-    trace.labels.iter().filter_map(planned).collect()
+pub fn plan_of(sts: &Sts, trace: &Trace) -> Vec<Planned> {
+    let mut plan = Vec::new();
+    let mut waited: Option<Rational> = None;
+    for label in &trace.labels {
+        let is_ours = |gate: GateId| sts.gates[gate].kind == GateKind::Input;
+        match (label, &waited) {
+            (Label::Delay(time), before) => {
+                waited = Some(before.as_ref().map_or_else(|| time.clone(), |before| before.add(time)));
+                continue;
+            }
+            (Label::Input(gate, _), None) if is_ours(*gate) => plan.push(Planned::Send(label.clone())),
+            (Label::Input(gate, _), Some(waited)) if is_ours(*gate) => {
+                plan.push(Planned::SendAfter(waited.clone(), label.clone()));
+            }
+            (Label::Input(..) | Label::Output(..) | Label::Quiescence, _) => plan.push(Planned::Look),
+        }
+        waited = None;
+    }
+    plan.extend(waited.map(Planned::LookFor));
+    plan
 }
 
 /// Makes the moves of a plan, one after the other.
@@ -74,6 +94,8 @@ impl Tester for Replay {
             self.at += 1;
             match planned {
                 Planned::Look => return Move::Observe,
+                Planned::LookFor(time) => return Move::ObserveFor(nanoseconds(time)),
+                Planned::SendAfter(wait, label) => return Move::StimulateAfter(wait.clone(), label.clone()),
                 Planned::Send(label) if after.accepts(cx, label) => return Move::Stimulate(label.clone()),
                 Planned::Send(_) if self.unmentioned == Unmentioned::Skip => (),
                 Planned::Send(label) => {

@@ -93,7 +93,9 @@ impl Scripted {
         {
             self.progress.seen += 1;
             let step = self.step();
+            let is_last = self.progress.seen == history.len();
             self.progress.off = match (&step, label) {
+                (Some(TestStepKind::Expect(gate, _)), Label::Delay(_)) if is_last => self.silence(cx, *gate),
                 (_, Label::Delay(_)) | (None, _) => None,
                 (Some(step), label) if matches(cx, step, label) => self.advance(),
                 (Some(TestStepKind::Send(..)), Label::Quiescence) => None,

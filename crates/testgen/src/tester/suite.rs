@@ -67,12 +67,12 @@ impl Tests {
         self.ends.push(End { at: self.symbols.len(), kind: Kind::Word });
     }
 
-    /// Adds moves to make as they are.
+    /// Adds moves to make as they are; suites have no instants, so those are left out.
     pub fn push_plan(&mut self, plan: impl IntoIterator<Item = Planned>) {
         for planned in plan {
             match planned {
-                Planned::Send(label) => self.push(label),
-                Planned::Look => self.symbols.push(LOOK),
+                Planned::Send(label) | Planned::SendAfter(_, label) => self.push(label),
+                Planned::Look | Planned::LookFor(_) => self.symbols.push(LOOK),
             }
         }
         self.ends.push(End { at: self.symbols.len(), kind: Kind::Plan });
@@ -211,8 +211,8 @@ impl SuiteTester {
     /// The move of a test that says itself where to look.
     fn follow(&mut self, cx: &mut Ctx<'_>, after: &After) -> Move {
         match self.planned(cx, after) {
-            Some(Planned::Send(label)) => Move::Stimulate(label),
-            Some(Planned::Look) => {
+            Some(Planned::Send(label) | Planned::SendAfter(_, label)) => Move::Stimulate(label),
+            Some(Planned::Look | Planned::LookFor(_)) => {
                 self.run.at += 1;
                 Move::Observe
             }
@@ -230,10 +230,10 @@ impl SuiteTester {
             return Move::Observe;
         }
         match self.planned(cx, after) {
-            Some(Planned::Send(label)) => Move::Stimulate(label),
+            Some(Planned::Send(label) | Planned::SendAfter(_, label)) => Move::Stimulate(label),
             // Whoever answers once must be silent at the end.
-            Some(Planned::Look) | None if !self.run.quiet => Move::Observe,
-            Some(Planned::Look) | None => self.finish(),
+            Some(Planned::Look | Planned::LookFor(_)) | None if !self.run.quiet => Move::Observe,
+            Some(Planned::Look | Planned::LookFor(_)) | None => self.finish(),
         }
     }
 

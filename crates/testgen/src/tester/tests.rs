@@ -94,7 +94,7 @@ fn a_replay_makes_the_moves_that_made_the_trace() {
     with(LAMP, |cx| {
         let light = Label::Output(cx.sts.gate_named("light").unwrap(), vec![Value::Bool(true)]);
         let trace: Trace = [press(cx, 2), light, press(cx, 9)].into_iter().collect();
-        let plan = plan_of(&trace);
+        let plan = plan_of(cx.sts, &trace);
         assert_eq!(plan, [Planned::Send(press(cx, 2)), Planned::Look, Planned::Send(press(cx, 9))]);
         let mut strict = Replay::new(plan.clone(), Unmentioned::Stop);
         let mut after = After::new(cx);

@@ -1,5 +1,7 @@
 //! What a case should say, by enumeration of values and of multiples of half a second.
 
+#![allow(dead_code, reason = "not every test uses everything here")]
+
 use ioxide_model::concrete::{self, State};
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateId, GateKind, Model, Switch, SwitchId};
@@ -12,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::common::seconds;
 
 /// Beyond this many tenths of a second no guard of a random model changes any more.
-const HORIZON: i64 = 30;
+pub const HORIZON: i64 = 30;
 
 /// Where an event should lead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,7 +212,7 @@ impl<'m> System<'m> {
     }
 }
 
-fn initial(model: &Model, unknown: i64) -> State {
+pub fn initial(model: &Model, unknown: i64) -> State {
     let mut values = Valuation::new();
     for var in &model.sts.vars {
         let value = match var.init {
@@ -226,7 +228,7 @@ fn initial(model: &Model, unknown: i64) -> State {
 }
 
 /// The messages of a wanted kind that are possible after so many tenths of a second.
-fn messages<'m>(
+pub fn messages<'m>(
     model: &'m Model,
     state: &'m State,
     at: i64,
@@ -242,13 +244,13 @@ fn messages<'m>(
     })
 }
 
-fn taken(model: &Model, state: &State, switch: &Switch, tenths: i64, values: &[Value]) -> Option<State> {
+pub fn taken(model: &Model, state: &State, switch: &Switch, tenths: i64, values: &[Value]) -> Option<State> {
     let state = concrete::delayed(&model.sts, state, &seconds(tenths));
     let enabled = concrete::is_enabled(&model.pool, &model.sts, &state, switch, values).unwrap();
     enabled.then(|| concrete::successor(&model.pool, &model.sts, &state, switch, values).unwrap())
 }
 
 /// All values of so many fields.
-fn choices(fields: usize) -> Vec<Vec<Value>> {
+pub fn choices(fields: usize) -> Vec<Vec<Value>> {
     if fields == 0 { vec![Vec::new()] } else { (0..3).map(|n| vec![Value::int(n)]).collect() }
 }

@@ -1,11 +1,18 @@
 //! Random small timed models, as text.
 
+#![allow(dead_code, reason = "not every test uses everything here")]
+
 use ioxide_model::sts::{GateKind, Model, SwitchId};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 /// A model with one unknown and one known value, two clocks, three locations.
 pub fn text(rng: &mut ChaCha8Rng) -> String {
+    text_with(rng, &["on a", "on o", "emit y", "emit y", "emit z"])
+}
+
+/// The same with switches of these kinds.
+pub fn text_with(rng: &mut ChaCha8Rng, verbs: &[&str]) -> String {
     let mut text = String::from(
         "model Random { type D = 0..2 input a(p: D) observed input o(p: D) output y(p: D) output z\n\
          var u: D var x: D = 0 clock c clock d\n",
@@ -14,7 +21,7 @@ pub fn text(rng: &mut ChaCha8Rng) -> String {
         text += &format!("state s{state} {{\n");
         let n = if state == 0 { 2..4 } else { 2..5 };
         for switch in 0..rng.random_range(n) {
-            text += &format!("  t{state}{switch}: {}\n", sentence(rng));
+            text += &format!("  t{state}{switch}: {}\n", sentence(rng, verbs, state));
         }
         text += "}\n";
     }
@@ -22,9 +29,14 @@ pub fn text(rng: &mut ChaCha8Rng) -> String {
 }
 
 /// One switch: message, guard, update, target.
-fn sentence(rng: &mut ChaCha8Rng) -> String {
-    let verb = ["on a", "on o", "emit y", "emit y", "emit z"][rng.random_range(0..5)];
-    let has_field = verb != "emit z";
+///
+/// Internal steps lead forwards, so that there are no loops of them.
+fn sentence(rng: &mut ChaCha8Rng, verbs: &[&str], state: usize) -> String {
+    let mut verb = verbs[rng.random_range(0..verbs.len())];
+    if verb == "internal" && state == 2 {
+        verb = "emit z";
+    }
+    let has_field = !matches!(verb, "emit z" | "internal");
     let mut guards = Vec::new();
     if rng.random_range(0..3) > 0 {
         let (clock, k) = (["c", "d"][rng.random_range(0..2)], rng.random_range(0..3));
@@ -53,7 +65,8 @@ fn sentence(rng: &mut ChaCha8Rng) -> String {
         }
     }
     let updates = if updates.is_empty() { String::new() } else { format!(" {{ {} }}", updates.join(", ")) };
-    format!("{verb}{when}{updates} -> s{}", rng.random_range(0..3))
+    let targets = if verb == "internal" { state + 1..3 } else { 0..3 };
+    format!("{verb}{when}{updates} -> s{}", rng.random_range(targets))
 }
 
 /// A random walk in the graph of locations that ends with an output.

@@ -38,7 +38,7 @@ impl Link {
         let mut bytes = Vec::new();
         match self.reader.as_mut().map(|reader| reader.read(&mut bytes, Duration::ZERO)) {
             Some(Ok(Got::Nothing)) => Ok(State::Open),
-            Some(Ok(Got::Some)) => Err(odd(&bytes, "it spoke without being asked")),
+            Some(Ok(Got::Some(_))) => Err(odd(&bytes, "it spoke without being asked")),
             Some(Ok(Got::End) | Err(_)) | None => Ok(State::Closed),
         }
     }
@@ -72,7 +72,7 @@ impl Asked {
         let Some(reader) = self.link.reader.as_mut() else { return Err(closed(self.link.used)) };
         match reader.read(&mut self.buffer, wait) {
             Ok(Got::Nothing) => return Ok(None),
-            Ok(Got::Some) => (),
+            Ok(Got::Some(_)) => (),
             Ok(Got::End) => self.ended = true,
             Err(_) if self.buffer.is_empty() => return Err(closed(self.link.used)),
             Err(error) => return Err(AdapterError::Broken(error.to_string())),

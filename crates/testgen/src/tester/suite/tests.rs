@@ -121,7 +121,7 @@ fn a_plan_says_itself_where_to_look() {
     let label = |name| Label::message(&sts, sts.gate_named(name).unwrap(), Vec::new()).unwrap();
     let trace: Trace = [label("a"), label("x"), label("y"), label("c")].into_iter().collect();
     let mut tests = Tests::default();
-    tests.push_plan(plan_of(&trace));
+    tests.push_plan(plan_of(&model.sts, &trace));
     let mut tester = SuiteTester::new(Arc::new(tests), Wait::Output, 1);
     assert_eq!(traces(&mut tester, MODEL, false), ["?a !x !y ?c"]);
 }
