@@ -9,6 +9,7 @@ mod live;
 mod model;
 mod mutation;
 mod report;
+mod time;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
@@ -23,6 +24,7 @@ pub use self::live::{
 pub use self::model::{Check, Explain, Fmt, Format, Show, Step};
 pub use self::mutation::{Completing, Conform, DecideArgs, Kill, MutantArgs, Mutate, Score};
 pub use self::report::Report;
+pub use self::time::{ClockArg, TimeArgs};
 
 /// Tests real systems against symbolic models.
 #[derive(Debug, Parser)]

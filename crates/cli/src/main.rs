@@ -15,6 +15,7 @@ mod seed;
 mod session;
 mod solver;
 mod system;
+mod timing;
 
 use clap::Parser;
 

@@ -47,6 +47,8 @@ pub struct Described {
     pub limit: Option<Duration>,
     /// How long silence must last to count as quiescence.
     pub quiescence: Quiescence,
+    /// The longest way of a message, for timed models.
+    pub latency: Option<Duration>,
 }
 
 impl Described {
@@ -60,6 +62,7 @@ impl Described {
             renewal: Renewal::Own,
             limit: None,
             quiescence: Quiescence::default(),
+            latency: None,
         }
     }
 }
@@ -155,7 +158,7 @@ fn named(content: &str, name: &str, variables: &Variables) -> Result<Described, 
 }
 
 /// The keys of every system; nothing but the first three concerns a model that is played here.
-const COMMON: [&str; 11] = [
+const COMMON: [&str; 12] = [
     "kind",
     "quiescence_ms",
     "quiescence",
@@ -165,6 +168,7 @@ const COMMON: [&str; 11] = [
     "stop",
     "environment",
     "limit_ms",
+    "latency_ms",
     "reset",
     "reset_command",
 ];
@@ -207,6 +211,7 @@ fn described(system: &Table<'_>, variables: &Variables) -> Result<Described, Sto
         renewal: renewal(system, variables, &speech)?,
         limit: system.number("limit_ms")?.map(|ms| Duration::from_millis(ms.max(1))),
         quiescence: Quiescence::read(system)?,
+        latency: system.number("latency_ms")?.map(Duration::from_millis),
         spec,
         environment,
         speech,

@@ -11,6 +11,7 @@ use ioxide_model::sts::Model;
 use ioxide_report::junit::Junit;
 use ioxide_report::markdown::Markdown;
 use ioxide_report::terminal::Terminal;
+use ioxide_runner::adapter::ClockKind;
 use ioxide_runner::campaign::{Campaign, CampaignConfig, CampaignOutcome, campaign};
 use ioxide_runner::clock::{Clock, Monotonic, Stopped};
 use ioxide_runner::record::Recorder;
@@ -34,6 +35,8 @@ pub struct Session<'a> {
     pub spec: Model,
     /// The system under test.
     pub sut: System,
+    /// Which clock counts in a timed model.
+    pub clock: ClockKind,
     /// Decide the moves, one for every instance of the system that is tested at once.
     pub testers: Vec<&'a mut (dyn Tester + Send)>,
     /// How questions are decided.
@@ -77,8 +80,8 @@ impl Session<'_> {
 
     /// One instance of the system: the record begins once it can be reached.
     fn alone(self, config: &CampaignConfig) -> Result<CampaignOutcome, Stop> {
-        let Self { mut spec, sut, mut testers, solver: wanted, show, record, times } = self;
-        let opener = Opener::new(&sut, Arc::new(spec.clone()), wanted);
+        let Self { mut spec, sut, clock: time, mut testers, solver: wanted, show, record, times } = self;
+        let opener = Opener::new(&sut, Arc::new(spec.clone()), wanted).on(time);
         let mut solver = solver::make(wanted)?;
         opener.open(0, config.seed, |adapter| {
             let mut reporters = reporters(show, record)?;
@@ -91,8 +94,8 @@ impl Session<'_> {
 
     /// Several instances, each in a thread with a specification and a solver of its own.
     fn together(self, config: &CampaignConfig) -> Result<CampaignOutcome, Stop> {
-        let Self { spec, sut, testers, solver: wanted, show, record, times } = self;
-        let opener = Opener::new(&sut, Arc::new(spec.clone()), wanted);
+        let Self { spec, sut, clock: time, testers, solver: wanted, show, record, times } = self;
+        let opener = Opener::new(&sut, Arc::new(spec.clone()), wanted).on(time);
         let mut reporters = reporters(show, record)?;
         let mut clock = clock(times, &sut);
         let teller = Teller::new(&mut reporters, &mut *clock);

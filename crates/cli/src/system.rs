@@ -14,7 +14,7 @@ use ioxide_runner::adapter::process::ProcessAdapter;
 use ioxide_runner::adapter::server::Server;
 use ioxide_runner::adapter::tcp::TcpAdapter;
 use ioxide_runner::adapter::text::TextAdapter;
-use ioxide_runner::adapter::{Adapter, AdapterError, Connection, Interrupt, SutSpec};
+use ioxide_runner::adapter::{Adapter, AdapterError, ClockKind, Connection, Interrupt, SutSpec};
 use ioxide_runner::clock::patience::Patience;
 use ioxide_symex::Ctx;
 
@@ -62,12 +62,18 @@ pub struct Opener<'s> {
     /// The specification, whose messages are spoken.
     interface: Arc<Model>,
     solver: &'s SolverArgs,
+    clock: ClockKind,
 }
 
 impl<'s> Opener<'s> {
     /// Opens `system` for a tester that knows the messages of `interface`.
     pub fn new(system: &'s System, interface: Arc<Model>, solver: &'s SolverArgs) -> Self {
-        Self { system, interface, solver }
+        Self { system, interface, solver, clock: ClockKind::default() }
+    }
+
+    /// The same with this clock in timed models.
+    pub fn on(self, clock: ClockKind) -> Self {
+        Self { clock, ..self }
     }
 
     /// Opens instance number `instance` and lets `act` have it.
@@ -103,7 +109,8 @@ impl<'s> Opener<'s> {
         act: impl FnOnce(&mut dyn Adapter) -> Result<T, Stop>,
     ) -> Result<T, Stop> {
         let instance = u32::try_from(instance).unwrap_or(u32::MAX);
-        let connection = Connection { seed: Some(seed), instance, ..connection(&described) };
+        let clock = self.clock;
+        let connection = Connection { seed: Some(seed), instance, clock, ..connection(&described) };
         let mut adapter = managed(described, Arc::clone(&self.interface), connection)?;
         act(&mut adapter)
     }

@@ -45,7 +45,15 @@ impl Label {
             Self::Input(gate, values) => message('?', gate, values),
             Self::Output(gate, values) => message('!', gate, values),
             Self::Quiescence => "δ".into(),
-            Self::Delay(time) => format!("+{time}s"),
+            Self::Delay(time) => format!("+{}s", readable(time)),
         }
     }
+}
+
+/// Seconds as people read them: no more than millionths are shown.
+#[must_use]
+pub fn readable(time: &Rational) -> String {
+    let million = Rational::from(1_000_000);
+    let cut = Rational::from(time.mul(&million).floor()).div(&million);
+    cut.to_string().trim_end_matches(".0").to_owned()
 }

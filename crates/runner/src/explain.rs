@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ioxide_model::label::Label;
+use ioxide_model::label::{Label, readable};
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{LocId, Sts};
 use ioxide_model::term::{Node, Term, VarId};
@@ -63,8 +63,8 @@ pub fn timed_finding(cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace) -> Opti
         _ => sum,
     });
     let (word, event) = match &forbidden.label {
-        Label::Delay(_) | Label::Quiescence => ("FAIL_dur", format!("silence for {waited} s")),
-        label => ("FAIL_out", format!("after {waited} s {}", label.show(cx.pool, cx.sts))),
+        Label::Delay(_) | Label::Quiescence => ("FAIL_dur", format!("silence for {} s", readable(&waited))),
+        label => ("FAIL_out", format!("after {} s {}", readable(&waited), label.show(cx.pool, cx.sts))),
     };
     let guard = |refusal: &Refusal| match &refusal.blocked {
         Blocked::Guard { conjunct } => Some(cx.pool.show(*conjunct).to_string()),

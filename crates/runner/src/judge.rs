@@ -40,12 +40,7 @@ pub struct Judged {
 }
 
 /// Judges `trace` up to its first forbidden label, within `objective` if there is one.
-pub fn judge(
-    cx: &mut Ctx<'_>,
-    trace: &Trace,
-    objective: Option<&Objective>,
-    tolerance: Tolerance,
-) -> Judged {
+pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, objective: Option<&Objective>, tolerance: Tolerance) -> Judged {
     let mut after = After::with_tolerance(cx, tolerance);
     let mut watch = Watch::default();
     let mut unspecified = None;
@@ -165,7 +160,8 @@ fn seconds_of(name: &str, json: &Json) -> Result<Rational, String> {
         Json::String(text) => text.trim().trim_end_matches('s').to_owned(),
         _ => String::new(),
     };
-    text.parse().map_err(|_| format!("`{name}` is {}, which is no time in seconds", cut(&json.to_string(), 40)))
+    text.parse()
+        .map_err(|_| format!("`{name}` is {}, which is no time in seconds", cut(&json.to_string(), 40)))
 }
 
 /// The trace that plain JSON lines write; empty lines are skipped.

@@ -422,7 +422,9 @@ impl Walk<'_, '_, '_, '_> {
             let taken = Duration::from_nanos(told_at - self.told_at);
             self.latencies.add(*gate, taken, self.patience());
         }
-        self.told_at = told_at;
+        if !matches!(label, Label::Delay(_)) {
+            self.told_at = told_at;
+        }
     }
 
     /// Moves the monitor on by one label and tells the step.

@@ -28,13 +28,13 @@ use ioxide_model::term::TermPool;
 use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
 
-use crate::codec::{self, label_from_json, label_to_json};
 use crate::clock::{duration, seconds};
+use crate::codec::{self, label_from_json, label_to_json};
 use crate::line::{Line, read_ahead};
 use crate::player::{PlayError, Player};
 use crate::protocol::{
-    Advance, Advanced, Bye, Configure, Direction, Failure, FailureKind, FieldInfo, Hello, Input, LabelInfo, Level, Log, Message,
-    Ready, ResetKind, Sent, VERSION,
+    Advance, Advanced, Bye, Configure, Direction, Failure, FailureKind, FieldInfo, Hello, Input, LabelInfo,
+    Level, Log, Message, Ready, ResetKind, Sent, VERSION,
 };
 
 pub use self::tcp::{Happening, serve_tcp};

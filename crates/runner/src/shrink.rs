@@ -255,7 +255,8 @@ impl Search<'_, '_, '_> {
 fn repeated_values(plan: &[Planned]) -> Vec<Value> {
     let mut seen: BTreeMap<&Value, usize> = BTreeMap::new();
     for planned in plan {
-        if let Planned::Send(Label::Input(_, values)) | Planned::SendAfter(_, Label::Input(_, values)) = planned
+        if let Planned::Send(Label::Input(_, values)) | Planned::SendAfter(_, Label::Input(_, values)) =
+            planned
         {
             values.iter().for_each(|value| *seen.entry(value).or_default() += 1);
         }

@@ -38,11 +38,7 @@ pub fn symbolic_offers(cx: &mut Ctx<'_>, state: &SymState, want: impl Fn(GateKin
 }
 
 /// The switches of `state` that can be taken now or, in a timed system, after some delay.
-pub(crate) fn offers_in_time(
-    cx: &mut Ctx<'_>,
-    state: &State,
-    want: impl Fn(GateKind) -> bool,
-) -> Vec<Offer> {
+pub(crate) fn offers_in_time(cx: &mut Ctx<'_>, state: &State, want: impl Fn(GateKind) -> bool) -> Vec<Offer> {
     let known = constants(cx, state);
     offers_at(cx, state.loc, (&known, &[]), want, When::NowOrLater)
 }

@@ -84,7 +84,9 @@ impl<'m> Enumerated<'m> {
 
     /// The states after a message that comes after `tenths`.
     fn after(&self, tenths: i64, label: &Label) -> BTreeSet<State> {
-        let (Label::Input(gate, values) | Label::Output(gate, values)) = label else { return BTreeSet::new() };
+        let (Label::Input(gate, values) | Label::Output(gate, values)) = label else {
+            return BTreeSet::new();
+        };
         let mut next = BTreeSet::new();
         for (since, state) in self.entered(tenths) {
             for (_, switch) in self.model.sts.switches_from(state.loc) {
@@ -99,9 +101,9 @@ impl<'m> Enumerated<'m> {
 
 /// Whether `state`, just entered, may let so many tenths of a second pass.
 fn may_wait(model: &Model, state: &State, tenths: i64) -> bool {
-    let speaks =
-        |at: i64, wanted: fn(GateKind) -> bool| messages(model, state, at, wanted).next().is_some();
-    let later = (tenths..=tenths + HORIZON).step_by(TICK).any(|at| speaks(at, |kind| kind != GateKind::Input));
+    let speaks = |at: i64, wanted: fn(GateKind) -> bool| messages(model, state, at, wanted).next().is_some();
+    let later =
+        (tenths..=tenths + HORIZON).step_by(TICK).any(|at| speaks(at, |kind| kind != GateKind::Input));
     let reacts = |kind| matches!(kind, GateKind::Output | GateKind::Internal);
     let quiet = (0..=HORIZON).step_by(TICK).all(|at| !speaks(at, reacts));
     later || quiet
@@ -110,7 +112,8 @@ fn may_wait(model: &Model, state: &State, tenths: i64) -> bool {
 /// Every message of a model.
 fn all_messages(model: &Model) -> Vec<Label> {
     let gates = model.sts.gates.iter_enumerated().skip(1);
-    let all = gates.flat_map(|(id, gate)| choices(gate.fields.len()).into_iter().map(move |values| (id, values)));
+    let all =
+        gates.flat_map(|(id, gate)| choices(gate.fields.len()).into_iter().map(move |values| (id, values)));
     all.filter_map(|(id, values)| Label::message(&model.sts, id, values)).collect()
 }
 
@@ -188,7 +191,8 @@ fn seen_late(model: &Model, rng: &mut ChaCha8Rng, latency: i64) -> Vec<Seen> {
         now += at;
         let label = Label::message(&model.sts, gate, values.clone()).unwrap();
         let switches = model.sts.switches_from(state.loc).filter(|(_, switch)| switch.gate == gate);
-        let next: Vec<State> = switches.filter_map(|(_, switch)| taken(model, &state, switch, at, &values)).collect();
+        let next: Vec<State> =
+            switches.filter_map(|(_, switch)| taken(model, &state, switch, at, &values)).collect();
         state = next.choose(rng).unwrap().clone();
         let on_its_way = rng.random_range(0..=latency);
         // Messages of one direction do not overtake each other.
@@ -238,7 +242,8 @@ fn blamed(cx: &mut Ctx<'_>, seen: &[Seen], tolerance: Tolerance) -> Option<usize
     for (n, seen) in seen.iter().enumerate() {
         let wait = seconds(seen.at - now);
         now = seen.at;
-        let is_given = matches!(&seen.label, Label::Input(gate, _) if cx.sts.gates[*gate].kind == GateKind::Input);
+        let is_given =
+            matches!(&seen.label, Label::Input(gate, _) if cx.sts.gates[*gate].kind == GateKind::Input);
         if is_given {
             if after.observe(cx, &Label::Delay(wait)).is_err() {
                 return Some(n);

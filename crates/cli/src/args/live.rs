@@ -4,7 +4,7 @@ use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use ioxide_testgen::purpose::Criterion;
 use ioxide_testgen::tester::random;
 
-use super::{ModelArgs, SolverArgs};
+use super::{ModelArgs, SolverArgs, TimeArgs};
 
 /// Arguments of `demo`.
 #[derive(Debug, ClapArgs)]
@@ -46,7 +46,8 @@ pub struct Sut {
 #[derive(Clone, Debug, Default, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide test examples/brp/spec.iox --sut model:examples/brp/m3.iox\n  \
     ioxide test examples/brp/spec.iox --sut 'stdio:ioxide sut examples/brp/spec.iox' --runs 10\n  \
-    ioxide test examples/brp/spec.iox --sut model:examples/brp/m5.iox --tester tour --report runs")]
+    ioxide test examples/brp/spec.iox --sut model:examples/brp/m5.iox --tester tour --report runs\n  \
+    ioxide test examples/atm/atm.iox --sut 'stdio:python3 examples/atm/atm.py' --tester purpose:cash --runs 3")]
 pub struct Test {
     #[command(flatten)]
     pub model: ModelArgs,
@@ -55,7 +56,8 @@ pub struct Test {
     pub sut: String,
     /// How inputs are chosen: `cover` (test purposes that take every switch), `tour` (the same in few long
     /// runs), `purpose:NAME,...` (goals of the model), `tests` or `test:NAME` (tests written beside the
-    /// model), `suite:FILE` (the tests of a file that `fsm --out` or another command wrote) or `random`.
+    /// model), `case:FILE` (a test case of `case --format json`), `suite:FILE` (the tests of a file that
+    /// `fsm --out` or another command wrote), `kill` (tests that kill mutants of the model) or `random`.
     #[arg(long, default_value = "cover", value_name = "TESTER")]
     pub tester: String,
     /// What `cover` and `tour` cover.
@@ -101,6 +103,8 @@ pub struct Test {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
+    pub time: TimeArgs,
+    #[command(flatten)]
     pub solver: SolverArgs,
 }
 
@@ -126,6 +130,8 @@ pub struct Replay {
     #[arg(long, value_name = "MS")]
     pub quiescence_ms: Option<u64>,
     #[command(flatten)]
+    pub time: TimeArgs,
+    #[command(flatten)]
     pub solver: SolverArgs,
 }
 
@@ -148,7 +154,8 @@ pub struct Shrink {
 #[command(after_help = "Examples:\n  ioxide judge examples/brp/spec.iox runs\n  \
     echo '{\"label\": \"IACK\"}' | ioxide judge examples/brp/spec.iox -\n\n\
     A trace is a record of `test --report`, or JSON lines: {\"label\": \"coin\", \"args\": {\"n\": 3}} for a\n\
-    message and {\"quiescence\": true} for silence. Exit code 0 if it is allowed, 1 if not.")]
+    message and {\"quiescence\": true} for silence; for a timed model with \"time\": SECONDS since the start or\n\
+    \"after\": SECONDS since the line before, alone if nothing came. Exit code 0 if it is allowed, 1 if not.")]
 pub struct Judge {
     /// The model: `.iox`, `.as`, `.dot` or RALib `.xml`.
     pub file: String,
@@ -166,6 +173,8 @@ pub struct Judge {
     /// Prints the verdict as JSON.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub time: TimeArgs,
     #[command(flatten)]
     pub solver: SolverArgs,
 }

@@ -9,6 +9,7 @@ use std::{env, fs};
 use ioxide_lang::{Options, load};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
+use ioxide_runner::adapter::ClockKind;
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome};
 use ioxide_testgen::tester::random::{Random, RandomConfig};
 use serde_json::json;
@@ -103,6 +104,7 @@ fn test(
     let session = Session {
         spec: model(SPEC)?,
         sut: System::Model(Box::new(model(sut)?)),
+        clock: ClockKind::default(),
         testers: vec![&mut tester],
         solver: &SolverArgs::default(),
         show: if args.json { Show::Nothing } else { Show::People },

@@ -12,10 +12,10 @@ use ioxide_symex::Ctx;
 use serde_json::json;
 
 use super::replay::{first_failing, numbered};
-use super::test::{objective, refuse_timed};
+use super::test::objective;
 use crate::args::Judge;
 use crate::exit::{ExitStatus, Stop};
-use crate::{load, record, solver};
+use crate::{load, record, solver, timing};
 
 /// Steps shown before the forbidden one.
 const LAST_STEPS: usize = 20;
@@ -23,14 +23,18 @@ const LAST_STEPS: usize = 20;
 /// Judges the trace and says why.
 pub fn run(args: &Judge) -> Result<ExitStatus, Stop> {
     let (_, mut model) = load::model(&args.file, &args.set)?;
-    refuse_timed(&model)?;
     let trace = read(args, &model)?;
     if trace.is_empty() {
         return Err(Stop::new(ExitStatus::Nothing, format!("`{}` has no steps", args.trace)));
     }
     let mut solver = solver::make(&args.solver)?;
     let objective = args.objective.as_deref().map(|name| objective(&model, name)).transpose()?;
-    let judged = judge(&mut Ctx::new(&mut model, &mut *solver), &trace, objective.as_ref());
+    let judged = judge(
+        &mut Ctx::new(&mut model, &mut *solver),
+        &trace,
+        objective.as_ref(),
+        timing::stated_tolerance(&args.time),
+    );
     let mut out = io::stdout().lock();
     if args.json {
         show_json(&mut out, &judged)?;
@@ -48,7 +52,7 @@ pub fn run(args: &Judge) -> Result<ExitStatus, Stop> {
 fn read(args: &Judge, model: &Model) -> Result<Trace, Stop> {
     let misfit = |error: String| {
         Stop::usage(format!("`{}` does not fit the model: {error}", args.trace))
-            .help("a line is {\"label\": \"...\", \"args\": {...}} or {\"quiescence\": true}")
+            .help("a line is {\"label\": \"...\", \"args\": {...}} or {\"quiescence\": true}, in timed models with \"time\" or \"after\"")
     };
     let is_folder = Path::new(&args.trace).is_dir();
     let text = if is_folder { String::new() } else { load::read(&args.trace).map_err(as_usage)? };

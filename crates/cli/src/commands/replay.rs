@@ -11,7 +11,7 @@ use crate::args::{Replay, Shrink};
 use crate::exit::{ExitStatus, Stop};
 use crate::session::{Session, Show, Times, patience, status};
 use crate::system::System;
-use crate::{load, machine, record};
+use crate::{load, machine, record, timing};
 
 /// Replays the run that failed first, or the first run if none did.
 pub fn run(args: &Replay) -> Result<ExitStatus, Stop> {
@@ -38,6 +38,7 @@ fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&str>) -> R
     let set = if args.set.is_empty() { record::settings(&recorded) } else { args.set.clone() };
     let (_, mut spec) = load::model(&file, &set)?;
     let sut = System::named(&args.sut)?;
+    let clock = timing::clock(&args.time, &sut)?;
     machine::know_outputs(&mut spec, &sut);
     let run = match args.number {
         Some(number) => numbered(&recorded, number)?,
@@ -53,11 +54,12 @@ fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&str>) -> R
             format!("run {} of `{}` has no steps", run + 1, args.run),
         ));
     }
-    let mut tester = Replayer::new(plan_of(&trace), Unmentioned::Stop);
+    let mut tester = Replayer::new(plan_of(&spec.sts, &trace), Unmentioned::Stop);
     let config = CampaignConfig {
         seed: record::seed(&recorded, run).unwrap_or(0),
         run: RunConfig {
             patience: sut.times(&spec, patience(&sut, &args.sut, args.quiescence_ms)?)?,
+            tolerance: timing::tolerance(&args.time, &args.sut)?,
             ..RunConfig::default()
         },
         shrink,
@@ -70,6 +72,7 @@ fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&str>) -> R
     let session = Session {
         spec,
         sut,
+        clock,
         testers: vec![&mut tester],
         solver: &args.solver,
         show: Show::People,

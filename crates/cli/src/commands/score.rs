@@ -7,6 +7,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model, Sts};
 use ioxide_model::trace::Trace;
 use ioxide_report::html::mutation::TestRow;
+use ioxide_runner::adapter::ClockKind;
 use ioxide_runner::campaign::CampaignConfig;
 use ioxide_runner::codec::{Message, label_from_json};
 use ioxide_runner::suite::{SuiteReader, SuiteTest};
@@ -190,6 +191,7 @@ fn by_tester(args: &Score, model: &Model, decided: &Decided, killable: &[usize])
         let session = Session {
             spec: model.clone(),
             sut: System::Model(Box::new(system)),
+            clock: ClockKind::default(),
             testers: vec![&mut *tester],
             solver: &args.solver,
             show: Show::Nothing,

@@ -1,5 +1,6 @@
 //! `ioxide test`: a live system against a model, on the fly.
 
+mod case;
 pub mod chosen;
 
 use std::io::{self, Write};
@@ -16,12 +17,11 @@ use crate::args::Test;
 use crate::exit::{ExitStatus, Stop};
 use crate::session::{Session, Show, Times, patience, status};
 use crate::system::System;
-use crate::{load, machine, regressions, seed};
+use crate::{load, machine, regressions, seed, timing};
 
 /// Tests the system and says what was found.
 pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
     let (sources, mut spec) = load::model(&args.model.file, &args.model.set)?;
-    refuse_timed(&spec)?;
     if args.runs == Some(0) || args.steps == 0 || args.jobs == 0 {
         return Err(Stop::new(
             ExitStatus::Nothing,
@@ -32,6 +32,7 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         return Err(Stop::new(ExitStatus::Nothing, "nothing to run: the model has no transitions"));
     }
     let sut = System::named(&args.sut)?;
+    let clock = timing::clock(&args.time, &sut)?;
     machine::know_outputs(&mut spec, &sut);
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let chosen = Chosen::named(args, &mut spec, seed)?;
@@ -41,6 +42,7 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         seed,
         on_failure: if args.keep_going { OnFailure::GoOn } else { OnFailure::Stop },
         run: run_config(args, &spec, &sut)?,
+        shrink: Some(timing::budget(&spec, &sut)),
         tester: format!("{} tester", args.tester),
         sut: args.sut.clone(),
         file: args.model.file.clone(),
@@ -52,6 +54,7 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
     let session = Session {
         spec,
         sut,
+        clock,
         testers: workers.iter_mut().map(Chosen::tester).collect(),
         solver: &args.solver,
         show: if args.json { Show::Nothing } else { Show::People },
@@ -96,6 +99,7 @@ pub fn run_config(args: &Test, spec: &Model, sut: &System) -> Result<RunConfig, 
     Ok(RunConfig {
         patience: sut.times(spec, default)?,
         objective: objective.map(Arc::new),
+        tolerance: timing::tolerance(&args.time, &args.sut)?,
         ..RunConfig::default()
     })
 }
@@ -116,18 +120,6 @@ pub fn objective(spec: &Model, name: &str) -> Result<Objective, Stop> {
         true => stop.help("write one: `purpose NAME { ... -> miss }`"),
         false => stop.help(format!("there is {}", names.join(", "))),
     })
-}
-
-/// Timed models are checked, shown and stepped through; running them needs clocks the runner does not have yet.
-pub fn refuse_timed(spec: &Model) -> Result<(), Stop> {
-    if !spec.sts.is_timed() {
-        return Ok(());
-    }
-    Err(Stop::usage(format!(
-        "`{}` has clocks; testing against timed models is not supported yet",
-        spec.sts.name
-    ))
-    .help("`check`, `show` and `step` work on it"))
 }
 
 /// The outcome for programs.

@@ -6,7 +6,7 @@
 use ioxide_model::term::VarId;
 use ioxide_runner::codec::value_to_json;
 use ioxide_testgen::case::{Arc, Case, CaseState};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::CaseView;
@@ -30,6 +30,37 @@ pub struct Smt {
 pub fn json(view: &CaseView<'_>, smt: &Smt) -> String {
     // A view of strings and numbers has nothing that serialisation could refuse.
     serde_json::to_string_pretty(&Document::of(view, smt)).unwrap_or_default() + "\n"
+}
+
+/// What says which case a file holds: enough to make it again and to see that it is the same.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Outline {
+    /// The version of the format.
+    pub version: u32,
+    /// The name of the model.
+    pub model: String,
+    /// The labels of the path.
+    pub path: Vec<String>,
+    /// Seconds; `None` if it was left open.
+    pub timeout: Option<String>,
+    /// How many arcs there are by the rules of the paper.
+    pub arcs: usize,
+    /// How many leave the path by an observation of the path.
+    pub off_path: usize,
+}
+
+impl Outline {
+    /// Reads what [`json`] wrote.
+    ///
+    /// # Errors
+    /// If it is no such text, or of another version.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let outline: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        match outline.version {
+            VERSION => Ok(outline),
+            other => Err(format!("it is of version {other}; this program reads {VERSION}")),
+        }
+    }
 }
 
 #[derive(Serialize)]

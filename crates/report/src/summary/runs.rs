@@ -80,6 +80,7 @@ impl Run {
             reason: cut(&told.reason, MAX_TEXT),
             explanation: told.explanation.as_ref().map(trimmed),
             signature: told.signature.as_ref().map(|signature| cut(signature, MAX_TEXT)),
+            finding: told.finding.clone(),
         });
     }
 

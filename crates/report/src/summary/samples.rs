@@ -49,11 +49,18 @@ impl Told {
             reason: "the specification does not allow !X here".into(),
             explanation: Some(explanation),
             signature: Some(signature.into()),
+            finding: None,
         })
     }
 
     pub fn verdict(verdict: VerdictWord, reason: &str) -> EventKind {
-        EventKind::Verdict(VerdictTold { verdict, reason: reason.into(), explanation: None, signature: None })
+        EventKind::Verdict(VerdictTold {
+            verdict,
+            reason: reason.into(),
+            explanation: None,
+            signature: None,
+            finding: None,
+        })
     }
 }
 
@@ -96,7 +103,13 @@ fn told(step: usize, label: LabelTold) -> StepTold {
 
 fn input(step: usize, name: &str) -> LabelTold {
     let args = serde_json::Map::from_iter([("n".to_owned(), json!(step))]);
-    LabelTold { kind: LabelKind::Input, label: name.into(), args, text: format!("?{name}(n: {step})") }
+    LabelTold {
+        kind: LabelKind::Input,
+        label: name.into(),
+        args,
+        text: format!("?{name}(n: {step})"),
+        delay_ns: None,
+    }
 }
 
 /// An output without fields.
@@ -106,7 +119,13 @@ pub fn out(name: &str) -> LabelTold {
 
 /// An output that people read as `text`.
 pub fn label(text: &str) -> LabelTold {
-    LabelTold { kind: LabelKind::Output, label: text.into(), args: serde_json::Map::new(), text: text.into() }
+    LabelTold {
+        kind: LabelKind::Output,
+        label: text.into(),
+        args: serde_json::Map::new(),
+        text: text.into(),
+        delay_ns: None,
+    }
 }
 
 pub fn finished(passed: u64, failed: u64) -> EventKind {

@@ -1,6 +1,6 @@
 //! The story of a failure, in lines: what happened last, what was expected, why not, how it can be had again.
 
-use ioxide_runner::event::{Allowed, Explanation, Replayed, Trouble};
+use ioxide_runner::event::{Allowed, Explanation, FindingTold, Replayed, Trouble};
 
 use super::{Kind, Run, Smaller};
 use crate::chart::{Chart, Last, Step, WIDTH, draw};
@@ -29,8 +29,17 @@ pub fn ending(run: &Run) -> Vec<String> {
     let last = run.explanation().map_or(Last::Forbidden, |told| Last::Instead(&told.allowed));
     let before = run.steps - steps.len();
     let mut lines = if steps.is_empty() { Vec::new() } else { chart(&steps, before, last) };
+    lines.extend(run.verdict.iter().filter_map(|told| told.finding.as_ref()).map(finding));
     lines.extend(run.explanation().into_iter().flat_map(reasons));
     lines
+}
+
+/// The end of a run in the words of timed testing.
+fn finding(told: &FindingTold) -> String {
+    let rule = if told.rule.is_empty() { String::new() } else { format!(" by {}", told.rule) };
+    let because = told.because.as_ref().map(|because| format!(", `{because}`")).unwrap_or_default();
+    let line = format!("{}{rule} at {}: {}{because}", told.word, told.state, told.event);
+    format!("    verdict   {}", excerpt(&line, MAX_TEXT))
 }
 
 /// Where the specification may have been, and why it does not allow what was seen.

@@ -36,6 +36,7 @@ fn an_inconclusive_run_says_why() {
         reason: "the purpose went out of reach".into(),
         explanation: None,
         signature: None,
+        finding: None,
     };
     let mut told = Told::default();
     told.say(run_started(0)).say(EventKind::Verdict(verdict)).say(run_finished(0, Outcome::Inconclusive, 3));

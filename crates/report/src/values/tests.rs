@@ -7,7 +7,7 @@ use super::*;
 
 fn input(label: &str, args: Json) -> LabelTold {
     let Json::Object(args) = args else { panic!("fields are an object") };
-    LabelTold { kind: LabelKind::Input, label: label.into(), args, text: String::new() }
+    LabelTold { kind: LabelKind::Input, label: label.into(), args, text: String::new(), delay_ns: None }
 }
 
 fn told(labels: &[LabelTold]) -> String {
@@ -31,6 +31,7 @@ fn numbers_have_a_range_and_others_their_most_frequent() {
             label: "NO".into(),
             args: serde_json::Map::new(),
             text: String::new(),
+            delay_ns: None,
         },
     ]);
     insta::assert_snapshot!(text, @r#"

@@ -65,6 +65,7 @@ pub(super) fn finished(sts: &Sts, found: &CampaignOutcome) -> CampaignFinished {
         never: found.coverage.never().map(name).collect(),
         failures: found.failures.iter().map(kind).collect(),
         latencies: found.latencies.gates().map(latency).collect(),
-        suggested_patience_ms: found.latencies.suggestion().map(milliseconds),
+        // In a timed model deadlines say what silence means.
+        suggested_patience_ms: found.latencies.suggestion().filter(|_| !sts.is_timed()).map(milliseconds),
     }
 }

@@ -226,7 +226,12 @@ fn workers_share_the_runs_and_every_run_is_what_it_would_be_alone() {
     assert_eq!(steps as u64, outcome.steps);
     let first = outcome.failures[0].id.run;
     let judged = with_cx(spec.clone(), |mut cx| {
-        crate::judge::judge(&mut cx, &record.trace(&spec, first).unwrap(), None)
+        crate::judge::judge(
+            &mut cx,
+            &record.trace(&spec, first).unwrap(),
+            None,
+            ioxide_symex::Tolerance::default(),
+        )
     });
     assert!(judged.forbidden.is_some());
 }

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use super::*;
 use crate::samples::{VENDING, message, model, with_cx};
 

@@ -341,7 +341,7 @@ impl Adapter for Hasty<'_> {
             Observation::Output(label) => vec![label],
             Observation::Quiet => Vec::new(),
         };
-        Ok(crate::adapter::Sent { earlier })
+        Ok(crate::adapter::Sent { earlier, ..crate::adapter::Sent::default() })
     }
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {

@@ -30,8 +30,8 @@ use ioxide_smt::solver::Decision;
 
 use super::{After, Belief, Forbidden, Next, Observed, concrete as known, explain, symbolic};
 use crate::cx::Ctx;
-use crate::outputs::constants;
 use crate::instants::corners;
+use crate::outputs::constants;
 use crate::quiescence::{Quiescence, after_waiting, can_react, is_quiescent, quiescence};
 use crate::state::{Path, Store, SymState};
 
@@ -175,14 +175,20 @@ impl After {
 
     /// The values of `state` if every instant were the one observed.
     fn nominal(&self, cx: &mut Ctx<'_>, state: &SymState) -> (LocId, Substitution) {
+        let nominal = self.read(cx);
+        let value = |(var, term)| (var, cx.pool.substitute(term, &nominal));
+        (state.loc, state.store.iter(cx.sts).map(value).collect())
+    }
+
+    /// When the instants with a name were observed.
+    fn read(&self, cx: &mut Ctx<'_>) -> Substitution {
         let read = self.time.as_ref().map(|time| &time.read[..]).unwrap_or_default();
         let mut nominal = Substitution::new();
         for (number, instant) in (1..).zip(read) {
             let var = cx.pool.indexed(cx.instant, number);
             nominal.set(var, cx.pool.value(Value::Real(instant.clone())));
         }
-        let value = |(var, term)| (var, cx.pool.substitute(term, &nominal));
-        (state.loc, state.store.iter(cx.sts).map(value).collect())
+        nominal
     }
 
     pub(super) fn observe_in_time(
@@ -289,7 +295,14 @@ impl After {
             return Ok(Observed::Unspecified);
         }
         let Some(time) = &self.time else { return Ok(Observed::Allowed) };
-        Err(Box::new(explain::forbidden(cx, &time.entry.clone(), &taken.before, label)))
+        let entry = time.entry.clone();
+        let now = cx.pool.value(Value::Real(time.now.clone()));
+        let mut read = self.read(cx);
+        for var in cx.pool.free_vars(taken.since.at) {
+            read.set(var, now);
+        }
+        let forbidden = explain::forbidden(cx, &entry, &taken.before, label);
+        Err(Box::new(as_read(cx, forbidden, &read)))
     }
 
     /// No state is left after `label`, which is not a message.
@@ -303,7 +316,9 @@ impl After {
             return Ok(Observed::Allowed);
         }
         let entry = time.entry.clone();
-        Err(Box::new(explain::forbidden(cx, &entry, &entry, label)))
+        let read = self.read(cx);
+        let forbidden = explain::forbidden(cx, &entry, &entry, label);
+        Err(Box::new(as_read(cx, forbidden, &read)))
     }
 
     /// What the message makes of the belief; `None` where the specification says nothing any more.
@@ -372,12 +387,7 @@ impl Time {
 }
 
 /// An instant within bounds, not before the last one: a number if it is exact, else a new variable.
-fn instant(
-    cx: &mut Ctx<'_>,
-    time: &Time,
-    earliest: Rational,
-    latest: Rational,
-) -> (Instant, Vec<Term>, u32) {
+fn instant(cx: &mut Ctx<'_>, time: &Time, earliest: Rational, latest: Rational) -> (Instant, Vec<Term>, u32) {
     if time.tolerance.is_exact() {
         let at = cx.pool.value(Value::Real(latest.clone()));
         return (Instant { at, latest }, Vec::new(), time.named);
@@ -613,6 +623,23 @@ fn projected_state(cx: &mut Ctx<'_>, state: SymState, since: Term) -> SymState {
     }
     let path = tightest(cx, &Path::default().with(cx, some));
     SymState { store: Store::new(state.store.terms().to_vec()), path, ..state }
+}
+
+/// `forbidden` for people: instants are those observed, and their bounds are left out.
+fn as_read(cx: &mut Ctx<'_>, mut forbidden: Forbidden, read: &Substitution) -> Forbidden {
+    if let Belief::Symbolic(states) = &mut forbidden.before {
+        for state in states {
+            let terms = state.store.terms().to_vec();
+            state.store = Store::new(terms.into_iter().map(|term| cx.pool.substitute(term, read)).collect());
+            let facts = state.path.facts().to_vec();
+            let is_plain = |fact: &Term| !cx.pool.free_vars(*fact).iter().any(|&var| read.get(var).is_some());
+            state.path = facts.into_iter().filter(is_plain).collect();
+        }
+    }
+    for offer in &mut forbidden.allowed {
+        offer.when = cx.pool.substitute(offer.when, read);
+    }
+    forbidden
 }
 
 /// Whether `var` is a numbered instant.

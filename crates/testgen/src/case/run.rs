@@ -97,7 +97,6 @@ impl<C: Deref<Target = Case>> Execution<C> {
         }
         Moved::Nowhere
     }
-
 }
 
 fn holds(cx: &mut Ctx<'_>, arc: &Arc, seen: &Valuation) -> bool {

@@ -9,7 +9,7 @@
 
 use std::sync::Arc as Shared;
 
-use ioxide_model::label::Label;
+use ioxide_model::label::{Label, readable};
 use ioxide_model::number::Rational;
 use ioxide_model::sts::GateId;
 use ioxide_model::term::Substitution;
@@ -100,7 +100,9 @@ impl CaseGuided {
         self.run.ended = match self.run.execution.observe(cx, &waited, event) {
             Moved::To(_) => None,
             Moved::Ended(verdict, arc) => Some(Ended::Arc { state, arc, verdict, event: shown }),
-            Moved::Nowhere => Some(Ended::Lost(format!("no arc of {} is about {shown}", Case::state_name(state)))),
+            Moved::Nowhere => {
+                Some(Ended::Lost(format!("no arc of {} is about {shown}", Case::state_name(state))))
+            }
         };
     }
 
@@ -218,13 +220,13 @@ impl Tester for CaseGuided {
 /// The event as people write it, with its delay.
 fn shown(cx: &Ctx<'_>, event: &Event, label: &Label, waited: &Rational) -> String {
     let after = match (cx.sts.is_timed(), event) {
-        (true, _) => format!("after {waited} s "),
+        (true, _) => format!("after {} s ", readable(waited)),
         (false, _) => String::new(),
     };
     match event {
         Event::Message(..) => format!("{after}{}", label.show(cx.pool, cx.sts)),
         Event::Silence if after.is_empty() => "silence".into(),
-        Event::Silence => format!("silence for {waited} s"),
+        Event::Silence => format!("silence for {} s", readable(waited)),
     }
 }
 

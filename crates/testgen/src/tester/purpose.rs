@@ -276,11 +276,8 @@ impl PurposeGuided {
         let delay = self.delay(cx);
         let horizon = after.horizon(cx).add(&self.progress.waited);
         let (var, waited) = (cx.pool.var(delay), cx.pool.value(Value::Real(self.progress.waited.clone())));
-        let mut facts: Vec<Term> = self
-            .all_facts()
-            .into_iter()
-            .map(|fact| cx.pool.substitute(fact, &self.progress.known))
-            .collect();
+        let mut facts: Vec<Term> =
+            self.all_facts().into_iter().map(|fact| cx.pool.substitute(fact, &self.progress.known)).collect();
         facts.push(cx.pool.le(waited, var));
         facts.push(within(cx, delay, &horizon));
         let mut at_once = facts.clone();

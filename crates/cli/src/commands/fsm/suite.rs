@@ -195,7 +195,7 @@ fn add(tests: &mut Tests, spec: &Model, test: &SuiteTest) -> Result<(), String> 
             let trace = test.trace(spec).map_err(|error| error.to_string())?;
             match trace.labels.iter().all(|label| matches!(label, Label::Input(..))) {
                 true => tests.push_word(trace.labels),
-                false => tests.push_plan(plan_of(&trace)),
+                false => tests.push_plan(plan_of(&spec.sts, &trace)),
             }
         }
     }

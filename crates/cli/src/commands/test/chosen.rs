@@ -8,6 +8,7 @@ use ioxide_symex::Limits;
 use ioxide_testgen::kill::tester::Killer;
 use ioxide_testgen::purpose::PurposeSet;
 use ioxide_testgen::tester::Tester;
+use ioxide_testgen::tester::case::CaseGuided;
 use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
 use ioxide_testgen::tester::random::{Random, RandomConfig};
 use ioxide_testgen::tester::script::Scripted;
@@ -15,6 +16,7 @@ use ioxide_testgen::tester::suite::SuiteTester;
 use ioxide_testgen::tester::tour::Tour;
 use serde_json::{Value as Json, json};
 
+use super::case;
 use crate::args::Test;
 use crate::commands::{fsm, kill, purposes};
 use crate::exit::{ExitStatus, Stop};
@@ -37,6 +39,7 @@ pub enum Chosen {
     Tests(Box<Scripted>),
     Suite(Box<SuiteTester>),
     Kill(Box<Killer>),
+    Case(Box<CaseGuided>),
 }
 
 impl Chosen {
@@ -54,6 +57,10 @@ impl Chosen {
         if let Some(name) = args.tester.strip_prefix("test:") {
             return Self::tests(args, spec, Some(name));
         }
+        if let Some(file) = args.tester.strip_prefix("case:") {
+            return Ok(Self::Case(Box::new(case::tester(file, spec, &args.solver)?)));
+        }
+        refuse_timed(&args.tester, spec)?;
         if let Some(path) = args.tester.strip_prefix("suite:") {
             return Ok(Self::Suite(Box::new(fsm::suite::tester(path, spec)?)));
         }
@@ -74,7 +81,7 @@ impl Chosen {
             "tests" => Self::tests(args, spec, None),
             "kill" => Ok(Self::Kill(Box::new(kill::tester(spec, &args.solver)?))),
             other => Err(Stop::usage(format!("there is no tester `{other}`"))
-                .help("there is `cover`, `tour`, `purpose:NAME,...`, `tests`, `test:NAME`, `suite:FILE`, `kill` and `random`")),
+                .help("there is `cover`, `tour`, `purpose:NAME,...`, `tests`, `test:NAME`, `case:FILE`, `suite:FILE`, `kill` and `random`")),
         }
     }
 
@@ -129,13 +136,14 @@ impl Chosen {
             Self::Tests(tester) => &mut **tester,
             Self::Suite(tester) => &mut **tester,
             Self::Kill(tester) => &mut **tester,
+            Self::Case(tester) => &mut **tester,
         }
     }
 
     /// How many runs there are at most.
     pub fn runs(&self, args: &Test) -> u64 {
         args.runs.unwrap_or(match self {
-            Self::Random(_) => RUNS,
+            Self::Random(_) | Self::Case(_) => RUNS,
             Self::Cover(..) if args.tester != "cover" => RUNS,
             Self::Cover(tester, _) => tester.max_runs(ROUNDS) as u64,
             Self::Tour(_, set) => (ROUNDS * set.total) as u64,
@@ -213,6 +221,19 @@ impl Chosen {
             "conservative": tester.conservative().len(),
             "liberal": tester.liberal().len(),
         })
+    }
+}
+
+/// Testers that know nothing of time cannot test a model that has clocks.
+fn refuse_timed(tester: &str, spec: &Model) -> Result<(), Stop> {
+    let is_untimed = matches!(tester, "tour" | "kill") || tester.starts_with("suite:");
+    match spec.sts.is_timed() && is_untimed {
+        true => Err(Stop::usage(format!(
+            "`{}` has clocks, and the tester `{tester}` knows no time",
+            spec.sts.name
+        ))
+        .help("use `cover`, `purpose:NAME`, `case:FILE`, `tests` or `random`")),
+        false => Ok(()),
     }
 }
 

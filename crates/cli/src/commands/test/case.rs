@@ -1,0 +1,74 @@
+//! `--tester case:FILE`: a test case that `ioxide case --format json` wrote.
+//!
+//! The file names the path and the time-out; the case is made again from the model, and must be the same.
+
+use ioxide_model::number::Rational;
+use ioxide_model::sts::Model;
+use ioxide_report::case::json::Outline;
+use ioxide_symex::Ctx;
+use ioxide_testgen::case::{Case, CaseConfig, Pruning, Timeout, generate};
+use ioxide_testgen::tester::case::CaseGuided;
+
+use crate::args::SolverArgs;
+use crate::exit::{ExitStatus, Stop};
+use crate::{load, solver};
+
+/// The tester that follows the case in `file`.
+pub fn tester(file: &str, spec: &mut Model, wanted: &SolverArgs) -> Result<CaseGuided, Stop> {
+    let outline = read(file)?;
+    if *outline.model != *spec.sts.name {
+        return Err(Stop::usage(format!(
+            "`{file}` is a case of the model `{}`, not of `{}`",
+            outline.model, spec.sts.name
+        )));
+    }
+    let switch = |label: &String| {
+        spec.sts.switch_named(label).ok_or_else(|| stale(file, &format!("the model has no `{label}`")))
+    };
+    let path = outline.path.iter().map(switch).collect::<Result<Vec<_>, _>>()?;
+    let timeout = match &outline.timeout {
+        Some(text) => Timeout::Fixed(time(file, text)?),
+        None => Timeout::Above,
+    };
+    let config = CaseConfig { timeout, pruning: Pruning::Refuted };
+    let mut solver = solver::make(wanted)?;
+    let case = generate(&mut Ctx::new(spec, &mut *solver), &path, &config);
+    let case = case.map_err(|error| Stop::usage(error.show(&spec.sts, &path)))?;
+    check(file, &outline, &case)?;
+    Ok(CaseGuided::new(case, &format!("case {}", outline.path.join(", ")), Rational::ONE))
+}
+
+fn read(file: &str) -> Result<Outline, Stop> {
+    let text = load::read(file)?;
+    Outline::read(&text).map_err(|error| {
+        Stop::usage(format!("`{file}` is no test case: {error}"))
+            .help("write one with `ioxide case MODEL --path ... --format json`")
+    })
+}
+
+fn time(file: &str, text: &str) -> Result<Rational, Stop> {
+    match text.parse::<Rational>() {
+        Ok(time) if !time.is_negative() && !time.is_zero() => Ok(time),
+        _ => Err(Stop::usage(format!("`{file}`: the time-out `{text}` is not a time above 0"))),
+    }
+}
+
+/// The case made again must be the one in the file.
+fn check(file: &str, outline: &Outline, case: &Case) -> Result<(), Stop> {
+    let (arcs, off_path) = (case.n_arcs(), case.n_off_path());
+    match (arcs, off_path) == (outline.arcs, outline.off_path) {
+        true => Ok(()),
+        false => Err(stale(
+            file,
+            &format!(
+                "it has {} and {} arcs, the model gives {arcs} and {off_path}",
+                outline.arcs, outline.off_path
+            ),
+        )),
+    }
+}
+
+fn stale(file: &str, why: &str) -> Stop {
+    Stop::new(ExitStatus::Usage, format!("`{file}` does not fit the model: {why}"))
+        .help("was the model changed since, or the case pruned? make it again with `ioxide case`")
+}

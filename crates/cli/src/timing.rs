@@ -1,0 +1,61 @@
+//! How time is measured in tests of timed models: flags, else the project file, else defaults.
+
+use std::time::Duration;
+
+use ioxide_model::sts::Model;
+use ioxide_runner::adapter::ClockKind;
+use ioxide_runner::clock::seconds;
+use ioxide_runner::run::RunConfig;
+use ioxide_runner::shrink::ShrinkConfig;
+use ioxide_symex::Tolerance;
+
+use crate::args::{ClockArg, TimeArgs};
+use crate::exit::Stop;
+use crate::project;
+use crate::system::System;
+
+/// Runs to make a failing one smaller, if they take as long as they take.
+const MAX_TIMED_ATTEMPTS: u32 = 20;
+
+/// What was typed, or what the project file says about the system `name`.
+pub fn tolerance(args: &TimeArgs, name: &str) -> Result<Tolerance, Stop> {
+    let stated = match name.contains(':') {
+        true => None,
+        false => project::find(name)?.latency,
+    };
+    let default = RunConfig::default().tolerance;
+    let milliseconds = |ms: u64| seconds(Duration::from_millis(ms));
+    Ok(Tolerance {
+        latency: args.latency_ms.map(milliseconds).or(stated.map(seconds)).unwrap_or(default.latency),
+        resolution: args.resolution_ms.map(milliseconds).unwrap_or(default.resolution),
+    })
+}
+
+/// For a trace whose instants were read elsewhere: exact if nothing is said.
+pub fn stated_tolerance(args: &TimeArgs) -> Tolerance {
+    let milliseconds = |ms: Option<u64>| seconds(Duration::from_millis(ms.unwrap_or(0)));
+    Tolerance { latency: milliseconds(args.latency_ms), resolution: milliseconds(args.resolution_ms) }
+}
+
+/// How much may be done to make a failing run smaller: little where every run takes its time.
+pub fn budget(spec: &Model, sut: &System) -> ShrinkConfig {
+    match (spec.sts.is_timed(), sut) {
+        (true, System::Outside(_)) => {
+            ShrinkConfig { attempts: MAX_TIMED_ATTEMPTS, ..ShrinkConfig::default() }
+        }
+        _ => ShrinkConfig::default(),
+    }
+}
+
+/// The clock that was asked for, if `sut` can have it.
+pub fn clock(args: &TimeArgs, sut: &System) -> Result<ClockKind, Stop> {
+    match (args.clock, sut) {
+        (ClockArg::Wall, System::Model(_)) => {
+            Err(Stop::usage("a model played in this process has no time but its own")
+                .help("play it in one of its own: `--sut 'stdio:ioxide sut FILE'`"))
+        }
+        (ClockArg::Wall, System::Outside(_)) => Ok(ClockKind::Wall),
+        (ClockArg::Virtual, _) => Ok(ClockKind::Virtual),
+        (ClockArg::Offered, _) => Ok(ClockKind::Offered),
+    }
+}
