@@ -33,6 +33,7 @@ impl Launcher for Arc<Steps> {
                 label: "go".into(),
                 args: Default::default(),
                 text: "?go".into(),
+                delay_ns: None,
             };
             let switches = vec![if step % 2 == 1 { "a".into() } else { "b".into() }];
             tell(step, EventKind::Stimulus(StepTold { step, label, belief: Some(1), switches }))?;

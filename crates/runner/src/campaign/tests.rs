@@ -15,8 +15,7 @@ use crate::event::Event;
 use crate::reporter::Silent;
 use crate::run::End;
 use crate::samples::{
-    VENDING, cover, example, message, model, new_solver, on_bench, purposes, test, test_by, test_into,
-    with_cx,
+    VENDING, cover, example, message, model, new_solver, on_bench, purposes, test, test_by, with_cx,
 };
 use crate::serve::{NewSolver, serve_tcp};
 
@@ -297,14 +296,6 @@ fn unknown_initial_values_are_tested_too() {
     assert_eq!(outcome.counts.passed, 30, "{:?}", outcome.failures);
     let (_, outcome) = test(&spec, &model(&guessing("emit right -> ask")), 40, &many(30, 5));
     assert_eq!(outcome.counts.failed, 1);
-}
-
-#[test]
-fn clocks_are_refused_not_misjudged() {
-    let timed = model("model M { input go clock w state a { on go when w < 1s { reset w } } }");
-    let untimed = model("model M { input go state a { on go } }");
-    let refused = test_into(&timed, &untimed, 10, &many(1, 1), &mut Silent).unwrap_err();
-    assert_eq!(refused.kind(), io::ErrorKind::Unsupported);
 }
 
 #[test]

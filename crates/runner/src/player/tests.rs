@@ -57,7 +57,7 @@ fn the_same_seed_plays_the_same_and_every_life_is_different() {
 #[test]
 fn loose_outputs_vary() {
     let model = model("model M { output n(x: int) state a { emit n when x > 3 } }");
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     with_cx(model, |cx| {
         let mut player = Player::new(cx, 7).unwrap();
         for _ in 0..50 {

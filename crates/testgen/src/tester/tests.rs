@@ -28,7 +28,7 @@ fn only_inputs_the_specification_mentions_are_given() {
         let mut history = Trace::default();
         for _ in 0..60 {
             match tester.next(cx, &after, &history) {
-                Move::Stimulate(label) => {
+                Move::Stimulate(label) | Move::StimulateAfter(_, label) => {
                     assert!(after.accepts(cx, &label));
                     see(cx, &mut after, &mut history, label);
                 }

@@ -13,7 +13,7 @@ use ioxide_symex::Ctx;
 
 use crate::args::{Explore, ModelArgs, Test};
 use crate::commands::test::chosen::Chosen;
-use crate::commands::test::{refuse_timed, run_config};
+use crate::commands::test::run_config;
 use crate::exit::Stop;
 use crate::session::STOP;
 use crate::system::{Opener, System};
@@ -44,7 +44,6 @@ impl Launch {
     }
 
     fn run(&self, wish: &Wish, reporter: &mut dyn Reporter) -> Result<(), Stop> {
-        refuse_timed(&self.spec)?;
         let mut spec = self.spec.clone();
         let seed = wish.seed.unwrap_or_else(seed::fresh);
         let args = Test { tester: wish.tester.name().into(), runs: wish.runs, ..self.settings.clone() };

@@ -16,7 +16,7 @@ impl Source for Script {
         match self.chunks.pop_front() {
             Some(chunk) => {
                 buffer.extend_from_slice(&chunk);
-                Ok(Got::Some(std::time::Instant::now()))
+                Ok(Got::Some(Instant::now()))
             }
             None if self.ends => Ok(Got::End),
             None => {

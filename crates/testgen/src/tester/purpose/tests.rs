@@ -40,7 +40,7 @@ fn follow(
     for looks in 0.. {
         let label = loop {
             match tester.next(&mut cx, &after, &trace) {
-                Move::Stimulate(label) => {
+                Move::Stimulate(label) | Move::StimulateAfter(_, label) => {
                     assert!(after.accepts(&mut cx, &label));
                     after.observe(&mut cx, &label).unwrap();
                     trace.labels.push(label);

@@ -28,7 +28,9 @@ fn traces(tester: &mut SuiteTester, text: &str, quicker: bool) -> Vec<String> {
         loop {
             let label = match tester.next(&mut cx, &after, &trace) {
                 Move::Stimulate(label) if !quicker => label,
-                Move::Stimulate(label) => said(&mut cx, &after).unwrap_or(label),
+                Move::Stimulate(label) | Move::StimulateAfter(_, label) => {
+                    said(&mut cx, &after).unwrap_or(label)
+                }
                 Move::Observe | Move::ObserveFor(_) => said(&mut cx, &after).unwrap_or(Label::Quiescence),
                 Move::Stop(stop) => {
                     assert!(matches!(stop, Stop::GoalMet(_)), "{stop:?}");
@@ -121,7 +123,7 @@ fn a_plan_says_itself_where_to_look() {
     let label = |name| Label::message(&sts, sts.gate_named(name).unwrap(), Vec::new()).unwrap();
     let trace: Trace = [label("a"), label("x"), label("y"), label("c")].into_iter().collect();
     let mut tests = Tests::default();
-    tests.push_plan(plan_of(&model.sts, &trace));
+    tests.push_plan(plan_of(&sts, &trace));
     let mut tester = SuiteTester::new(Arc::new(tests), Wait::Output, 1);
     assert_eq!(traces(&mut tester, MODEL, false), ["?a !x !y ?c"]);
 }
