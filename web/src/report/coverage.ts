@@ -20,7 +20,7 @@ export const STATUS: Record<Status, StatusText> = {
   unreachable: { sign: "⊘", word: "unreachable", about: "proved: nothing can take it", mark: "unreachable" },
   unseen: { sign: "τ", word: "internal", about: "nobody sees it taken", mark: "" },
   plain: { sign: "·", word: "reachable", about: "a path leads to it", mark: "" },
-  unknown: { sign: "?", word: "never taken", about: "not taken, and not known whether it can be", mark: "never" },
+  unknown: { sign: "?", word: "never taken, reach unknown", about: "not taken, and not known whether it can be", mark: "never" },
 };
 
 export const ORDER: Status[] = ["taken", "failing", "maybe", "never", "unknown", "unreachable", "unseen", "plain"];

@@ -92,7 +92,7 @@ function told(it: Mutant, killers: number[]): Child {
 
 /** A line per test, a column per mutant that was killed or survived. */
 function matrix(mutation: Mutation): Child {
-  if (mutation.tests.length === 0) return null;
+  if (mutation.tests.length < 2) return null;
   const column = new Map<number, number>();
   mutation.mutants.forEach(({ outcome }, at) => {
     if (outcome === "killed" || outcome === "survived") column.set(at, column.size);

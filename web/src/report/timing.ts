@@ -8,6 +8,8 @@ import { card } from "./parts.js";
 const WIDTH = 900;
 const LANE = 44;
 const NAME = 150;
+/** Room for the names of the two times of silence. */
+const TOP = 34;
 
 export function timingPage({ campaign }: Document): Child {
   if (campaign === null || campaign.latency.length === 0) {
@@ -23,7 +25,7 @@ export function timingPage({ campaign }: Document): Child {
       "Time to answer",
       h("p", null, `Silence counted after ${used} ms.`, suggested !== null && h("b", null, ` ${suggested} ms would fit these answers`), suggested !== null && h("span", null, suggested < used ? ": the campaign would be quicker." : suggested > used ? ": answers may have been taken for silence." : ".")),
       plot(campaign, used, suggested),
-      suggested !== null && h("p", { class: "soft" }, "Suggested: three times what 99 of 100 answers took, as the runner counts; given by ", h("code", null, `--quiescence-ms ${suggested}`), "."),
+      suggested !== null && h("p", { class: "soft" }, "The suggestion leaves room above the slowest answers; ", h("code", null, `--quiescence-ms ${suggested}`), " sets it."),
     ),
     table(campaign),
   );
@@ -36,10 +38,10 @@ function plot({ latency }: Campaign, used: number, suggested: number | null): SV
   const least = Math.log10(Math.max(1, Math.min(...begins, ...marks) / 1.5));
   const most = Math.log10(Math.max(...begins, ...marks) * 2);
   const x = (ns: number): number => NAME + ((Math.log10(Math.max(1, ns)) - least) / (most - least)) * (WIDTH - NAME - 20);
-  const height = latency.length * LANE + 34;
+  const height = TOP + latency.length * LANE + 34;
   const lane = ({ label, classes }: Campaign["latency"][number], at: number): SVGElement => {
     const top = Math.max(...classes.map(([, n]) => n));
-    const bottom = (at + 1) * LANE;
+    const bottom = TOP + (at + 1) * LANE;
     const bar = ([begin, n]: [number, number]): SVGElement => {
       const tall = Math.max(2, ((LANE - 10) * n) / top);
       return s("rect", { x: x(begin), y: bottom - tall, width: Math.max(2, x(begin * 1.41) - x(begin) - 1), height: tall, rx: 1 }, s("title", null, `${label}: ${n} from ${duration(begin)}`));
@@ -49,10 +51,10 @@ function plot({ latency }: Campaign, used: number, suggested: number | null): SV
   const ticks: SVGElement[] = [];
   for (let power = Math.ceil(least); power <= most; power += 1) {
     const at = x(10 ** power);
-    ticks.push(s("g", { class: "tick" }, s("line", { x1: at, x2: at, y1: 0, y2: height - 30 }), s("text", { x: at, y: height - 14, "text-anchor": "middle" }, duration(10 ** power))));
+    ticks.push(s("g", { class: "tick" }, s("line", { x1: at, x2: at, y1: TOP, y2: height - 30 }), s("text", { x: at, y: height - 14, "text-anchor": "middle" }, duration(10 ** power))));
   }
   const across = (ms: number, word: string, text: string, y: number): SVGElement =>
-    s("g", { class: word }, s("line", { x1: x(ms * 1e6), x2: x(ms * 1e6), y1: 0, y2: height - 30 }), s("text", { x: x(ms * 1e6) + 5, y }, text));
+    s("g", { class: word }, s("line", { x1: x(ms * 1e6), x2: x(ms * 1e6), y1: y - 10, y2: height - 30 }), s("text", { x: x(ms * 1e6) - 6, y, "text-anchor": "end" }, text));
   return s(
     "svg",
     { class: "latency", viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": `time to answer by message; silence counts after ${used} ms${suggested === null ? "" : `, ${suggested} ms suggested`}` },

@@ -21,6 +21,8 @@ interface View {
 
 /** Below this many pixels per unit the texts on edges are left out. */
 const FAR = 0.32;
+/** Below this many pixels per unit nothing can be told apart. */
+const TINY = 0.12;
 
 export class GraphView {
   readonly element: HTMLElement;
@@ -52,14 +54,21 @@ export class GraphView {
     this.element = h("div", { class: "graph", tabindex: 0, role: "group", "aria-label": "graph of the model" });
     this.element.append(svg, this.buttons());
     this.listen();
-    new ResizeObserver(() => (this.touched ? this.apply() : this.fit())).observe(this.element);
+    new ResizeObserver(() => (this.touched ? this.apply() : this.begin())).observe(this.element);
   }
 
-  /** Shows all of it, or, if that would be too small to read, as much as can be read. */
+  /** Shows all of it. */
   fit(): void {
     this.view = this.whole;
     this.touched = false;
     this.apply();
+  }
+
+  /** Shows all of it or, if nothing could be told apart then, what lies around the beginning. */
+  begin(): void {
+    this.fit();
+    const start = this.svg.querySelector<SVGGElement>(".node.initial");
+    if (this.scale() < TINY && start !== null) this.reveal(start);
   }
 
   /** Gives every switch a class, in the place of the one it had. */

@@ -66,7 +66,11 @@ pub fn run(args: &Score) -> Result<ExitStatus, Stop> {
     };
     if let Some(path) = &args.html {
         let subject = Subject { model: &model, sources: &sources, file: &args.file };
-        page::save(path, &subject, &decided, &args.suite, kills.rows(), &args.solver)?;
+        let name = match args.suite.as_str() {
+            tester @ ("random" | "cover") => format!("the {tester} tester"),
+            file => file.to_owned(),
+        };
+        page::save(path, &subject, &decided, &name, kills.rows(), &args.solver)?;
     }
     let mut out = io::stdout().lock();
     match args.json {

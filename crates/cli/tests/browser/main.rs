@@ -1,5 +1,7 @@
-//! The pages in a real browser: the report opened from disk, and what it shows.
+//! The pages in a real browser: the report opened from disk, the explorer served on loopback.
 
 #[expect(dead_code, reason = "some tests need less of it than others")]
 mod driver;
 mod explorer;
+mod pictures;
+mod report;
