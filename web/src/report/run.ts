@@ -154,7 +154,7 @@ function chart(document: Document, tape: Tape, bad: boolean, explanation: Explan
   });
   const first = step === undefined ? (bad ? tape.count - 1 : 0) : step - 1 - tape.before;
   requestAnimationFrame(() => sequence.list.select(Math.max(0, Math.min(first, tape.count - 1))));
-  const rows = Math.min(18, tape.count + allowed.length);
+  const rows = Math.min(14, tape.count + allowed.length);
   const box = h("div", { class: "card sequence-card" }, tape.before > 0 && h("p", { class: "soft" }, `${plural(tape.before, "step")} before these are in the record only.`), sequence.element);
   box.style.height = `${Math.max(280, 30 * rows + 130)}px`;
   return h("div", { class: "chart" }, box, detail);

@@ -68,6 +68,7 @@ impl Browser {
             "--disable-component-update",
             "--disable-sync",
             "--force-color-profile=srgb",
+            "--hide-scrollbars",
             "--lang=en",
             "--window-size=1200,800",
             &profile,

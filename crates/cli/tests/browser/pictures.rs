@@ -7,23 +7,26 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::driver::Browser;
-use crate::report::{brp, ioxide};
+use crate::driver::{Browser, key};
+use crate::explorer::{Explorer, root};
+use crate::report::ioxide;
 
 /// Bytes a picture may have.
 const MOST: u64 = 150_000;
-/// What the book shows of the report.
-const SHOWN: [&str; 6] = [
+/// What the book shows of the report and the explorer.
+const SHOWN: [&str; 8] = [
     "report-summary.png",
     "report-model.png",
     "report-run.png",
     "report-redis.png",
     "report-mutants.png",
-    "report-atm.png",
+    "explorer-brp.png",
+    "explorer-atm.png",
+    "explorer-redis.png",
 ];
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/book/src/pictures")
+    root().join("docs/book/src/pictures")
 }
 
 fn is_updating() -> bool {
@@ -35,6 +38,11 @@ fn take(browser: &Browser, page: &Path, place: &str, ready: &str, name: &str) {
     browser.open_file(page);
     browser.run("location.hash = arguments[0];", &[place.into()]);
     browser.wait_for_element(ready);
+    shoot(browser, name);
+}
+
+/// Takes a picture of what is shown.
+fn shoot(browser: &Browser, name: &str) {
     // What moves has come to rest.
     browser.run("return new Promise((done) => setTimeout(() => done(1), 400));", &[]);
     fs::create_dir_all(folder()).expect("the folder of the pictures");
@@ -54,65 +62,80 @@ fn pictures_of_the_report_are_there_and_small() {
 
 fn update() {
     let Some(browser) = Browser::open() else { panic!("pictures need a browser") };
-    browser.resize(1200, 800);
+    // A place whose name is the same every time: it is seen in the pictures.
+    let scratch = root().join("target/pictures");
+    let _ = fs::remove_dir_all(&scratch);
+    fs::create_dir_all(&scratch).expect("a folder");
+    browser.resize(1200, 900);
     browser.prefer("light");
-    let (_kept, page) = brp();
-    take(&browser, &page, "#/summary", ".verdict", "report-summary.png");
-    take(&browser, &page, "#/model/r7", ".edge.chosen", "report-model.png");
-    let first = browser.run(
-        "return JSON.parse(document.getElementById('data').textContent).campaign.figures.failures[0].first;",
-        &[],
-    );
+    brp(&browser);
+    mutants(&browser);
+    redis(&browser, &scratch);
+    explorer(&browser, &scratch);
+}
+
+/// Runs against a faulty sender.
+fn brp(browser: &Browser) {
+    let systems =
+        ["test", "examples/brp/spec.iox", "--sut", "model:examples/brp/m6.iox", "--tester", "random"];
+    let options = ["--runs", "12", "--seed", "1", "--keep-going", "--report", "target/pictures/brp"];
+    ioxide(&[&systems[..], &options[..]].concat(), 1);
+    let page = root().join("target/pictures/brp/report.html");
+    take(browser, &page, "#/summary", ".verdict", "report-summary.png");
+    take(browser, &page, "#/model/r7", ".edge.chosen", "report-model.png");
     browser.prefer("dark");
-    browser.resize(1200, 1100);
-    take(&browser, &page, &format!("#/run/{first}"), ".step.bad", "report-run.png");
+    browser.resize(1200, 1200);
+    browser.press("f");
+    browser.wait_for_element(".step.bad");
+    shoot(browser, "report-run.png");
     browser.prefer("light");
-    browser.resize(1200, 800);
-    let scratch = tempfile::tempdir().expect("a folder");
-    let mutants = scratch.path().join("mutants.html");
-    let told = mutants.to_string_lossy();
-    ioxide(
-        &[
-            "score",
-            "examples/brp/spec.iox",
-            "random",
-            "--runs",
-            "1",
-            "--steps",
-            "30",
-            "--sample",
-            "120",
-            "--html",
-            &told,
-        ],
-        0,
-    );
-    take(&browser, &mutants, "#/mutants", ".diff", "report-mutants.png");
-    redis(&browser, scratch.path());
-    atm(&browser, scratch.path());
+    browser.resize(1200, 900);
+}
+
+/// What a short random test misses.
+fn mutants(browser: &Browser) {
+    let page = "target/pictures/mutants.html";
+    let score =
+        ["score", "examples/brp/spec.iox", "random", "--runs", "1", "--steps", "30", "--sample", "120"];
+    ioxide(&[&score[..], &["--html", page]].concat(), 0);
+    take(browser, &root().join(page), "#/mutants", ".diff", "report-mutants.png");
 }
 
 /// A real server, with real times.
 fn redis(browser: &Browser, scratch: &Path) {
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/redis");
     let runs = scratch.join("redis");
     let output = Command::new(env!("CARGO_BIN_EXE_ioxide"))
         .args(["test", "redis.iox", "--sut", "redis", "--tester", "random", "--seed", "1", "--runs", "8"])
         .args(["--steps", "120", "--report"])
         .arg(&runs)
-        .current_dir(example)
+        .current_dir(root().join("examples/redis"))
         .output()
         .expect("the program runs");
     assert!(output.status.success(), "is there a redis-server? {output:?}");
     take(browser, &runs.join("report.html"), "#/timing", ".latency", "report-redis.png");
 }
 
-/// A model with clocks, played as the system.
-fn atm(browser: &Browser, scratch: &Path) {
-    let runs = scratch.join("atm");
-    let told = runs.to_string_lossy();
-    let options = ["--tester", "random", "--runs", "4", "--seed", "1", "--report", &told];
-    let systems = ["test", "examples/atm/atm.iox", "--sut", "model:examples/atm/atm.iox"];
-    ioxide(&[&systems[..], &options[..]].concat(), 0);
-    take(browser, &runs.join("report.html"), "#/run/1", ".step", "report-atm.png");
+/// The explorer: a failing run of the BRP, a symbolic walk of the cash machine, a run of Redis.
+fn explorer(browser: &Browser, scratch: &Path) {
+    let runs = "target/pictures/explored";
+    let test = ["test", "examples/brp/spec.iox", "--sut", "model:examples/brp/m5.iox", "--seed", "3"];
+    ioxide(&[&test[..], &["--report", runs]].concat(), 1);
+    let brp = Explorer::start(&["examples/brp/spec.iox", "--run", runs]);
+    browser.go(&brp.at("runs"));
+    browser.wait_for_element(".run-row");
+    browser.run("document.querySelector('.list').focus();", &[]);
+    browser.press(key::ENTER);
+    browser.wait_for_element(".one-run .forbidden");
+    shoot(browser, "explorer-brp.png");
+    let atm = Explorer::start(&["examples/atm/atm.iox"]);
+    browser.prefer("dark");
+    browser.go(&atm.url);
+    browser.wait_for_element(".edge.enabled");
+    shoot(browser, "explorer-atm.png");
+    browser.prefer("light");
+    let redis =
+        Explorer::start(&["examples/redis/redis.iox", "--run", &scratch.join("redis").to_string_lossy()]);
+    browser.go(&redis.at("run/0/0/40"));
+    browser.wait_for_element(".one-run");
+    shoot(browser, "explorer-redis.png");
 }

@@ -98,3 +98,25 @@ fn the_policy_allows_nothing_from_elsewhere() {
         assert!(!head.contains(word), "{word}");
     }
 }
+
+#[test]
+fn numbers_are_counted_in_their_order_and_words_by_how_often() {
+    let mut values = crate::values::Values::default();
+    for (number, word) in [(10, "tea"), (9, "tea"), (9, "milk"), (-1, "cake")] {
+        let mut label = told::label("m");
+        label.kind = ioxide_runner::event::LabelKind::Input;
+        label.args.insert("n".into(), number.into());
+        label.args.insert("w".into(), word.into());
+        values.count(&label);
+    }
+    let counts: Vec<_> = values.counts().collect();
+    assert_eq!(counts[0].values, [("-1", 1), ("9", 2), ("10", 1)]);
+    assert_eq!(counts[1].values, [("\"tea\"", 2), ("\"cake\"", 1), ("\"milk\"", 1)]);
+    assert!(counts[0].are_numbers && !counts[1].are_numbers);
+}
+
+#[test]
+fn a_large_graph_has_the_names_of_its_switches_only() {
+    let graph = crate::graph::Graph::of(&samples::brp()).with_short_lines();
+    assert!(graph.edges().iter().all(|edge| edge.lines.len() == 1 && !edge.text().contains([':', ' '])));
+}
