@@ -89,6 +89,7 @@ export interface Explanation {
 export interface Details {
   reason: string;
   explanation: Explanation | null;
+  finding: { word: string; rule?: string; state: string; event: string; because?: string } | null;
   last_words: string;
 }
 

@@ -64,11 +64,22 @@ function trouble(document: Document, number: number, told: Details, row: RunRow 
     h("h2", null, excerpt(told.reason, 400)),
     told.explanation && gotExpected(told.explanation),
     told.explanation && reasons(told.explanation),
+    told.finding && finding(told.finding),
     again && h("p", { class: "soft" }, `Done again, it failed ${again.reproduced} of ${again.of} times.`),
     told.last_words !== "" && [h("h3", null, "The system's last words"), long(told.last_words, "last words of the system", 2000)],
     failure !== undefined && failure.first !== number && h("p", null, "Of the same kind as ", link(`run ${failure.first}`, "run", failure.first), ", which was looked into."),
     replay(document, number),
   );
+}
+
+/** The end of a timed run in the words of its method. */
+function finding(told: NonNullable<Details["finding"]>): HTMLElement {
+  return facts([
+    ["finding", h("b", null, told.word, told.rule ? ` (${told.rule})` : "")],
+    ["in", told.state],
+    ["event", told.event],
+    ["because", told.because ? h("code", null, told.because) : null],
+  ]);
 }
 
 function reasons(told: Explanation): Child {

@@ -48,7 +48,7 @@ fn class(ns: u64) -> u32 {
 /// The shortest time of a class, in nanoseconds.
 fn begin(class: u32) -> u64 {
     let power = 1u64 << (class / 2).min(62);
-    if class % 2 == 0 { power } else { power + power / 2 - power / 12 }
+    if class.is_multiple_of(2) { power } else { power + power / 2 - power / 12 }
 }
 
 #[cfg(test)]

@@ -133,6 +133,7 @@ fn details(ended: &Ended) -> Json {
     json!({
         "reason": ended.run.reason(),
         "explanation": ended.run.explanation(),
+        "finding": ended.run.verdict.as_ref().and_then(|told| told.finding.as_ref()),
         "last_words": trouble.map(|told| told.last_words.as_str()).unwrap_or_default(),
     })
 }

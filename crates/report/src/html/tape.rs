@@ -33,6 +33,8 @@ pub struct Tape {
     before: usize,
     bytes: usize,
     began_ns: u64,
+    /// How long all delays together were.
+    passed_ns: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -51,6 +53,7 @@ struct Step {
     set: u32,
     belief: i64,
     time_ns: u64,
+    passed_ns: u64,
 }
 
 impl Tape {
@@ -100,9 +103,10 @@ impl Tape {
             self.steps.drain(..gone);
             self.before += gone;
         }
+        self.passed_ns = self.passed_ns.saturating_add(label.delay_ns.unwrap_or(0));
         let belief = belief.map_or(-1, |n| i64::try_from(n).unwrap_or(i64::MAX));
         let (label, set) = (self.label(label), self.set(switches));
-        self.steps.push(Step { label, set, belief, time_ns });
+        self.steps.push(Step { label, set, belief, time_ns, passed_ns: self.passed_ns });
     }
 
     /// The place of a label in the table.
@@ -147,13 +151,7 @@ impl Tape {
     #[must_use]
     pub fn to_json(&self) -> Json {
         let column = |of: &dyn Fn(&Step) -> Json| self.steps.iter().map(of).collect::<Vec<Json>>();
-        let mut last = 0;
-        let mut deltas = Vec::with_capacity(self.steps.len());
-        for step in &self.steps {
-            deltas.push(step.time_ns.saturating_sub(last));
-            last = step.time_ns;
-        }
-        let is_timed = deltas.iter().any(|&delta| delta > 0);
+        let times = self.times();
         let label = |it: &Entry| json!([it.kind, it.gate, it.text, it.args, it.of]);
         json!({
             "before": self.before,
@@ -162,8 +160,21 @@ impl Tape {
             "label": column(&|step| step.label.into()),
             "set": column(&|step| step.set.into()),
             "belief": column(&|step| step.belief.into()),
-            "time": if is_timed { json!(deltas) } else { Json::Null },
+            "time": times,
         })
+    }
+
+    /// The time from step to step: that of the model where it has delays, else that of the clock; `None` where
+    /// no time passed.
+    fn times(&self) -> Option<Vec<u64>> {
+        let time = |step: &Step| if self.passed_ns > 0 { step.passed_ns } else { step.time_ns };
+        let mut last = 0;
+        let mut deltas = Vec::with_capacity(self.steps.len());
+        for now in self.steps.iter().map(time) {
+            deltas.push(now.saturating_sub(last));
+            last = now;
+        }
+        deltas.iter().any(|&delta| delta > 0).then_some(deltas)
     }
 }
 
@@ -183,7 +194,7 @@ mod tests {
     use serde_json::Map;
 
     fn told(kind: LabelKind, text: &str) -> LabelTold {
-        LabelTold { kind, label: "m".into(), args: Map::new(), text: text.into() }
+        LabelTold { kind, label: "m".into(), args: Map::new(), text: text.into(), delay_ns: None }
     }
 
     fn step(step: usize, text: &str) -> StepTold {
@@ -202,6 +213,13 @@ mod tests {
         assert_eq!(json["labels"], json!([[0, "m", "a", null, null], [0, "m", "b", null, null]]));
         assert_eq!(json["time"], json!([0, 10, 10]));
         assert_eq!((&json["sets"], &json["set"]), (&json!([["r0"]]), &json!([0, 0, 0])));
+    }
+
+    #[test]
+    fn delays_of_the_model_are_its_time() {
+        let delay = |ns| LabelTold { delay_ns: Some(ns), ..told(LabelKind::Delay, "1 s") };
+        let tape = Tape::of(&[delay(5), told(LabelKind::Input, "a"), delay(7)]);
+        assert_eq!(tape.to_json()["time"], json!([5, 0, 7]));
     }
 
     #[test]

@@ -77,7 +77,7 @@ fn told(args: &Fsm, method: Method, spec: &Spec, size: &Size) -> SuiteTold {
     };
     let mut suite = method.suite(spec, args.extra);
     while let Some(word) = suite.advance() {
-        page::add(&mut told, || show_word(spec.names(), &word));
+        page::add(&mut told, || show_word(spec.names(), word));
     }
     told
 }
