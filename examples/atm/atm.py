@@ -1,22 +1,25 @@
 """The ATM of atm.iox in Python, with a bank that grants every debit; faults can be switched on.
 
-    ioxide case examples/atm/atm.iox --purpose cash --format pytest > test_atm.py
-    IOXIDE_SUT='stdio:python3 examples/atm/atm.py' PYTHONPATH=sdk/python python3 test_atm.py
+    PYTHONPATH=sdk/python ioxide test examples/atm/atm.iox --sut 'stdio:python3 examples/atm/atm.py'
 
---late asks the bank too late, --more pays too much, --silent forgets to pay, --refuse has a bank that refuses.
+It has virtual time, so this takes no longer than it must; `--clock wall` tests it on the clock of this machine.
 """
 
-import sys
-import threading
-import time
+import argparse
+from fractions import Fraction
+from typing import Any
 
 from ioxide_adapter import Adapter, on_input
 
 ATM_ID = 7
 FEE = 2
 
+SHORT = 0.1
+"""How many seconds machine and bank think, if nothing is wrong with them."""
+
 
 class Atm(Adapter):
+    virtual_time = True
     outputs = {
         "Debit": {"rid": "int", "amount": "int", "machine": "int"},
         "Abort": {"rid": "int"},
@@ -26,26 +29,56 @@ class Atm(Adapter):
         "Auth": {"rid_ret": "int", "stat": "int", "mid_ret": "int"},
     }
 
+    def __init__(self, faults: argparse.Namespace) -> None:
+        self.faults = faults
+
     def reset(self) -> None:
         self.request = 40
+        self.is_busy = False
 
     @on_input("Transc")
-    def transc(self, amt: int, tb: object) -> None:
+    def transc(self, amt: int, tb: Any) -> None:
+        if self.is_busy:
+            return
+        self.is_busy = True
         self.request += 1
-        threading.Thread(target=self.serve, args=(self.request, amt), daemon=True).start()
+        if 10 <= amt <= 1000 and Fraction(tb) >= 4:
+            self.after(1.5 if self.faults.late else SHORT, self.debit, amt)
+        else:
+            self.after(SHORT, self.abort)
 
-    def serve(self, request: int, amount: int) -> None:
-        time.sleep(1.5 if "--late" in sys.argv else 0.1)
-        self.emit("Debit", rid=request, amount=amount + FEE, machine=ATM_ID)
-        time.sleep(0.1)
-        granted = 0 if "--refuse" in sys.argv else 1
-        self.emit("Auth", rid_ret=request, stat=granted, mid_ret=ATM_ID)
-        time.sleep(0.1)
-        if not granted:
-            self.emit("Abort", rid=request)
-        elif "--silent" not in sys.argv:
-            self.emit("Cash", amt=amount + (1 if "--more" in sys.argv else 0))
+    def debit(self, amount: int) -> None:
+        self.emit("Debit", rid=self.request, amount=amount + FEE, machine=ATM_ID)
+        self.after(SHORT, self.answer, amount)
+
+    def answer(self, amount: int) -> None:
+        """The bank speaks."""
+        status = 0 if self.faults.refuse else 1
+        self.emit("Auth", rid_ret=self.request, stat=status, mid_ret=ATM_ID)
+        if self.faults.refuse:
+            self.after(SHORT, self.abort)
+        elif not self.faults.silent:
+            self.after(SHORT, self.pay, amount)
+
+    def pay(self, amount: int) -> None:
+        self.is_busy = False
+        self.emit("Cash", amt=amount + (1 if self.faults.more else 0))
+
+    def abort(self) -> None:
+        self.is_busy = False
+        self.emit("Abort", rid=self.request)
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description="A cash machine to be tested.")
+    words.add_argument("--late", action="store_true", help="ask the bank too late")
+    words.add_argument("--more", action="store_true", help="pay too much")
+    words.add_argument("--silent", action="store_true", help="forget to pay")
+    words.add_argument("--refuse", action="store_true", help="have a bank that refuses")
+    words.add_argument("--listen", metavar="HOST:PORT", help="speak over TCP")
+    arguments = words.parse_args()
+    Atm(arguments).run(arguments.listen)
 
 
 if __name__ == "__main__":
-    Atm().run()
+    main()

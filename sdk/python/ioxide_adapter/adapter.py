@@ -1,8 +1,12 @@
 """The system's side of the adapter protocol.
 
 `hello` is said at once; `configure` and `reset` bring the system to its initial state and are
-answered by `ready`; an `input` calls its handler and is answered by `sent`. Whatever goes
-wrong becomes an `error` message: nothing is ever passed over in silence.
+answered by `ready`; an `input` calls its handler and is answered by `sent`; `advance` lets virtual
+time pass and is answered by `advanced`. Whatever goes wrong becomes an `error` message: nothing is
+ever passed over in silence.
+
+Resets, handlers and calls made later take turns. Outputs have a lock of their own, so that any thread can
+emit while somebody has the turn.
 """
 
 import inspect
@@ -12,8 +16,10 @@ import sys
 import threading
 import time
 import traceback
+from decimal import Decimal
 from typing import Any, Callable, Dict, List, Mapping, Optional, TextIO, TypeVar
 
+from .clock import Clock, Seconds, nanoseconds
 from .codec import PROTOCOL, BadLine, Message, from_line, to_line
 
 Handler = TypeVar("Handler", bound=Callable[..., None])
@@ -44,6 +50,8 @@ class Adapter:
     """What it calls itself; the name of the class if empty."""
     outputs: Mapping[str, Mapping[str, str]] = {}
     """The outputs with the sorts of their fields; if given, `emit` checks against it."""
+    virtual_time: bool = False
+    """Whether its time is only that of `after` and `now`, so that ioxide may let it pass as it likes."""
 
     settings: Dict[str, Any]
     """The settings ioxide asked for."""
@@ -55,13 +63,16 @@ class Adapter:
     """Random choices, repeatable by seed."""
 
     _lock: threading.RLock
+    _turn: threading.RLock
     _handlers: Dict[str, Callable[..., None]]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> "Adapter":
         self = super().__new__(cls)
         self.settings, self.seed, self.instance = {}, None, 0
         self.random = random.Random(0)
-        self._lock = threading.RLock()
+        self._lock, self._turn = threading.RLock(), threading.RLock()
+        self._clock = Clock(self._turn, self._late_failure)
+        self._spoken = False
         self._writer: Optional[TextIO] = None
         self._held: List[Message] = []
         self._due: Optional[int] = None
@@ -83,6 +94,7 @@ class Adapter:
         message = {"type": "output", "label": label, "args": args, "time_ns": time.monotonic_ns()}
         line = to_line(message)
         with self._lock:
+            self._spoken = True
             if self._due is not None or self._resetting == threading.get_ident():
                 self._held.append(message)
             else:
@@ -95,6 +107,18 @@ class Adapter:
                 receipt, self._due = self._due, None
                 self._write({"type": "sent", "id": receipt, "time_ns": time.monotonic_ns()})
                 self._release()
+
+    def after(self, seconds: Seconds, call: Callable[..., object], /, *args: Any) -> None:
+        """Calls `call(*args)` that much later, unless the system is reset before.
+
+        The time is that of this machine, or virtual. The call has the turn: no handler, reset or other such
+        call runs meanwhile, so it should not wait for one.
+        """
+        self._clock.after(nanoseconds(seconds), lambda: call(*args))
+
+    def now(self) -> Decimal:
+        """Seconds since the system was reset, on the clock in use."""
+        return Decimal(self._clock.now()).scaleb(-9)
 
     def log(self, text: str) -> None:
         """Tells people something; shown when a run goes wrong."""
@@ -119,6 +143,8 @@ class Adapter:
         except (BrokenPipeError, ConnectionError):
             pass
         finally:
+            with self._turn:
+                self._clock.stop()
             with self._lock:
                 self._writer = None
             self.close()
@@ -164,37 +190,76 @@ class Adapter:
             self._reset()
         elif kind == "input":
             self._input(message)
+        elif kind == "advance":
+            self._advance(message)
         elif kind != "log":
             self._fail("refused", f"this adapter does not understand `{kind}`")
         return True
 
     def _configure(self, message: Message) -> None:
+        is_virtual = message.get("virtual_time") is True
+        if is_virtual and not self.virtual_time:
+            self._fail("refused", "this adapter has no virtual time")
+            return
         self.settings = message.get("settings") or {}
         self.instance = message.get("instance") or 0
         self.seed = message.get("seed")
         self.random = random.Random(self.seed)
         self._configured = True
-        self._reset()
+        self._reset(is_virtual)
 
-    def _reset(self) -> None:
+    def _reset(self, is_virtual: Optional[bool] = None) -> None:
         if not self._configured:
             self._fail("refused", "`configure` must come first")
             return
-        with self._lock:
-            self._held.clear()
-            self._resetting = threading.get_ident()
-        try:
-            self.reset()
-        except Exception as error:
-            traceback.print_exc()
-            self._held.clear()
-            self._fail("broken", f"reset: {_told(error)}")
-        else:
+        with self._turn:
+            self._clock.stop()
+            if is_virtual is not None:
+                self._clock.is_virtual = is_virtual
             with self._lock:
-                self._write({"type": "ready"})
-                self._release()
-        finally:
-            self._resetting = None
+                self._held.clear()
+                self._spoken, self._resetting = False, threading.get_ident()
+            try:
+                self.reset()
+            except Exception as error:
+                traceback.print_exc()
+                self._held.clear()
+                self._fail("broken", f"reset: {_told(error)}")
+            else:
+                with self._lock:
+                    self._clock.start()
+                    self._write({"type": "ready"})
+                    self._release()
+            finally:
+                self._resetting = None
+
+    def _advance(self, message: Message) -> None:
+        """Virtual time passes, up to the first instant at which something is emitted."""
+        if not (self._configured and self._clock.is_virtual):
+            self._fail("refused", "there is no virtual time here: `configure` did not ask for it")
+            return
+        now, to = self._clock.now(), message.get("to_ns")
+        to = self._clock.next() or now if to is None else to
+        if type(to) is not int or to < now:
+            self._fail("refused", f"time cannot pass from {now} ns to {to!r} ns")
+            return
+        with self._turn:
+            try:
+                while not self._spoken and self._clock.step(to):
+                    pass
+            except Exception as error:
+                self._late_failure(error)
+                return
+            with self._lock:
+                if not self._spoken:
+                    self._clock.move(to)
+                self._spoken = False
+                self._write({"type": "advanced", "now_ns": self._clock.now()})
+
+    def _late_failure(self, error: Exception) -> None:
+        """A call made later went wrong: nobody knows what the system does now."""
+        traceback.print_exc()
+        self._fail("broken", f"a call made later: {_told(error)}")
 
     def _input(self, message: Message) -> None:
         number = message.get("id")
@@ -206,14 +271,15 @@ class Adapter:
         except Refused as error:
             self._fail("refused", str(error), number)
             return
-        with self._lock:
-            self._due = number
-        try:
-            handler(**args)
-        except Exception as error:
-            self._failed(error, number)
-        else:
-            self.sent()
+        with self._turn:
+            with self._lock:
+                self._due = number
+            try:
+                handler(**args)
+            except Exception as error:
+                self._failed(error, number)
+            else:
+                self.sent()
 
     def _handler(self, message: Message) -> "tuple[Callable[..., None], Dict[str, Any]]":
         if not self._configured:
@@ -265,7 +331,8 @@ class Adapter:
         inputs = [_label(name, "input", _fields(handler)) for name, handler in self._handlers.items()]
         outputs = [_label(name, "output", fields) for name, fields in self.outputs.items()]
         name = self.name or type(self).__name__
-        return {"type": "hello", "protocol": PROTOCOL, "name": name, "labels": inputs + outputs}
+        hello = {"type": "hello", "protocol": PROTOCOL, "name": name, "labels": inputs + outputs}
+        return {**hello, "virtual_time": True} if self.virtual_time else hello
 
 
 def _handlers_of(adapter: Adapter) -> Dict[str, Callable[..., None]]:
