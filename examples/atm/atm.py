@@ -25,9 +25,9 @@ class Atm(Adapter):
         "Abort": {"rid": "int"},
         "Cash": {"amt": "int"},
         "Log": {"rid_ret": "int", "stat": "int", "mid_ret": "int"},
-        # Somebody else sends it; the adapter reports what it sees.
-        "Auth": {"rid_ret": "int", "stat": "int", "mid_ret": "int"},
     }
+    # The bank sends it to all machines; the adapter reports what it sees.
+    observed = {"Auth": {"rid_ret": "int", "stat": "int", "mid_ret": "int"}}
 
     def __init__(self, faults: argparse.Namespace) -> None:
         self.faults = faults

@@ -50,6 +50,8 @@ class Adapter:
     """What it calls itself; the name of the class if empty."""
     outputs: Mapping[str, Mapping[str, str]] = {}
     """The outputs with the sorts of their fields; if given, `emit` checks against it."""
+    observed: Mapping[str, Mapping[str, str]] = {}
+    """Messages that somebody else sends to the system and the adapter only sees; emitted like outputs."""
     virtual_time: bool = False
     """Whether its time is only that of `after` and `now`, so that ioxide may let it pass as it likes."""
 
@@ -90,7 +92,7 @@ class Adapter:
     def emit(self, label: str, /, **args: Any) -> None:
         """Tells that the system sent a message; from any thread, at any time."""
         if self.outputs:
-            _check_output(self.outputs, label, args)
+            _check_output({**self.outputs, **self.observed}, label, args)
         message = {"type": "output", "label": label, "args": args, "time_ns": time.monotonic_ns()}
         line = to_line(message)
         with self._lock:
@@ -330,8 +332,9 @@ class Adapter:
     def _hello(self) -> Message:
         inputs = [_label(name, "input", _fields(handler)) for name, handler in self._handlers.items()]
         outputs = [_label(name, "output", fields) for name, fields in self.outputs.items()]
-        name = self.name or type(self).__name__
-        hello = {"type": "hello", "protocol": PROTOCOL, "name": name, "labels": inputs + outputs}
+        observed = [_label(name, "observed", fields) for name, fields in self.observed.items()]
+        name, labels = self.name or type(self).__name__, inputs + observed + outputs
+        hello = {"type": "hello", "protocol": PROTOCOL, "name": name, "labels": labels}
         return {**hello, "virtual_time": True} if self.virtual_time else hello
 
 

@@ -148,6 +148,22 @@ class Conversations(unittest.TestCase):
             [error] = after_ready(Echo(), give("wrong", label=label))
             self.assertIn(says, error["text"])
 
+    def test_what_is_only_seen_is_declared_so_and_emitted_like_outputs(self) -> None:
+        class Witness(Adapter):
+            outputs = {"up": {}}
+            observed = {"seen": {"x": "int"}}
+
+            @on_input("look")
+            def look(self) -> None:
+                self.emit("seen", x=1)
+
+        writer = io.StringIO()
+        Witness().talk(io.StringIO(""), writer)
+        labels = {label["label"]: label["direction"] for label in json.loads(writer.getvalue())["labels"]}
+        self.assertEqual(labels, {"look": "input", "seen": "observed", "up": "output"})
+        seen = {"type": "output", "label": "seen", "args": {"x": 1}}
+        self.assertEqual(after_ready(Witness(), give("look")), [SENT, seen])
+
     def test_a_reset_that_fails_is_broken(self) -> None:
         class Stuck(Adapter):
             def reset(self) -> None:
