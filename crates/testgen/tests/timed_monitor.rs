@@ -9,27 +9,26 @@
 
 #[path = "case/common.rs"]
 mod common;
+#[path = "timed/enumerated.rs"]
+mod enumerated;
 #[path = "timed/oracle.rs"]
 mod oracle;
 #[path = "timed/random.rs"]
 mod random;
 
-use std::collections::BTreeSet;
-
 use common::{named, seconds, solver};
+use enumerated::{Enumerated, TICK, all_messages, may_wait};
 use ioxide_model::concrete::{State, delayed};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::value::Value;
 use ioxide_symex::{After, Ctx, Observed, Tolerance};
-use oracle::{HORIZON, choices, initial, messages, taken};
+use oracle::{initial, messages, taken};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 const STEPS: usize = 6;
-/// Half a second, in tenths.
-const TICK: usize = 5;
 
 fn n_models() -> u64 {
     std::env::var("IOXIDE_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(150)
@@ -43,78 +42,6 @@ fn random_model(seed: u64) -> Model {
         _ => &["on a", "on o", "emit y", "emit y", "emit z"],
     };
     named("random.iox", &random::text_with(&mut rng, verbs))
-}
-
-/// The states a model may be in, with when they were entered and how late it is, in tenths of a second.
-struct Enumerated<'m> {
-    model: &'m Model,
-    /// The states just after the last message.
-    entry: BTreeSet<State>,
-}
-
-impl<'m> Enumerated<'m> {
-    fn new(model: &'m Model) -> Self {
-        Self { model, entry: (0..3).map(|unknown| initial(model, unknown)).collect() }
-    }
-
-    /// Every state that can be entered by internal steps within `tenths`, and when.
-    fn entered(&self, tenths: i64) -> BTreeSet<(i64, State)> {
-        let mut found: BTreeSet<(i64, State)> = self.entry.iter().map(|state| (0, state.clone())).collect();
-        let mut todo: Vec<(i64, State)> = found.iter().cloned().collect();
-        while let Some((since, state)) = todo.pop() {
-            for at in (since..=tenths).step_by(TICK) {
-                for (_, switch) in self.model.sts.switches_from(state.loc) {
-                    if self.model.sts.kind_of(switch) != GateKind::Internal {
-                        continue;
-                    }
-                    let next = taken(self.model, &state, switch, at - since, &[]).map(|next| (at, next));
-                    if let Some(next) = next.filter(|next| found.insert(next.clone())) {
-                        todo.push(next);
-                    }
-                }
-            }
-        }
-        found
-    }
-
-    /// Whether nothing may be seen for `tenths`.
-    fn may_wait(&self, tenths: i64) -> bool {
-        self.entered(tenths).iter().any(|(since, state)| may_wait(self.model, state, tenths - since))
-    }
-
-    /// The states after a message that comes after `tenths`.
-    fn after(&self, tenths: i64, label: &Label) -> BTreeSet<State> {
-        let (Label::Input(gate, values) | Label::Output(gate, values)) = label else {
-            return BTreeSet::new();
-        };
-        let mut next = BTreeSet::new();
-        for (since, state) in self.entered(tenths) {
-            for (_, switch) in self.model.sts.switches_from(state.loc) {
-                if switch.gate == *gate {
-                    next.extend(taken(self.model, &state, switch, tenths - since, values));
-                }
-            }
-        }
-        next
-    }
-}
-
-/// Whether `state`, just entered, may let so many tenths of a second pass.
-fn may_wait(model: &Model, state: &State, tenths: i64) -> bool {
-    let speaks = |at: i64, wanted: fn(GateKind) -> bool| messages(model, state, at, wanted).next().is_some();
-    let later =
-        (tenths..=tenths + HORIZON).step_by(TICK).any(|at| speaks(at, |kind| kind != GateKind::Input));
-    let reacts = |kind| matches!(kind, GateKind::Output | GateKind::Internal);
-    let quiet = (0..=HORIZON).step_by(TICK).all(|at| !speaks(at, reacts));
-    later || quiet
-}
-
-/// Every message of a model.
-fn all_messages(model: &Model) -> Vec<Label> {
-    let gates = model.sts.gates.iter_enumerated().skip(1);
-    let all =
-        gates.flat_map(|(id, gate)| choices(gate.fields.len()).into_iter().map(move |values| (id, values)));
-    all.filter_map(|(id, values)| Label::message(&model.sts, id, values)).collect()
 }
 
 #[test]

@@ -1,0 +1,110 @@
+//! The moves of a run in a timed model: a message has its instant, silence is a delay.
+
+use std::io;
+use std::time::Duration;
+
+use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
+use ioxide_testgen::tester::Stop;
+
+use super::pace::Pace;
+use super::{Ended, Step, Walk};
+use crate::adapter::Passed;
+use crate::clock::{duration, seconds};
+
+impl Walk<'_, '_, '_, '_> {
+    /// Looks for a while, in a timed model.
+    pub(super) fn look(&mut self, time: Duration) -> io::Result<Step> {
+        let until = self.at.saturating_add(time);
+        match self.pace.pass(self.bench.adapter, until) {
+            Ok(Passed { now, message: Some(label) }) => self.judge_at(now, &label),
+            Ok(Passed { now, message: None }) => self.silence(now),
+            Err(error) => Ok(Err(Ended::Trouble(error))),
+        }
+    }
+
+    /// Nothing came up to this instant.
+    fn silence(&mut self, now: Duration) -> io::Result<Step> {
+        let waited = now.saturating_sub(self.at);
+        self.at = self.at.max(now);
+        match waited.is_zero() {
+            true => Ok(Ok(())),
+            false => self.judge(&Label::Delay(seconds(waited))),
+        }
+    }
+
+    /// Judges a message together with its instant.
+    fn judge_at(&mut self, now: Duration, label: &Label) -> io::Result<Step> {
+        let waited = now.saturating_sub(self.at);
+        self.at = self.at.max(now);
+        if !waited.is_zero() {
+            let delay = Label::Delay(seconds(waited));
+            self.after.pass(self.bench.cx, &seconds(waited));
+            self.told(&delay, &[])?;
+        }
+        self.judge(label)
+    }
+
+    /// Gives an input some time after the last label, unless the system was quicker.
+    pub(super) fn stimulate_after(&mut self, wait: &Rational, label: &Label) -> io::Result<Step> {
+        let until = self.at.saturating_add(duration(wait));
+        match self.pace.pass(self.bench.adapter, until) {
+            Ok(Passed { now, message: Some(quicker) }) => return self.judge_at(now, &quicker),
+            Ok(Passed { now, message: None }) => {
+                let step = self.silence(now)?;
+                if step.is_err() {
+                    return Ok(step);
+                }
+            }
+            Err(error) => return Ok(Err(Ended::Trouble(error))),
+        }
+        if !self.after.accepts(self.bench.cx, label) {
+            return Ok(Err(Ended::Stopped(Stop::GoalMissed(self.too_late(until, label)))));
+        }
+        self.send_in_time(label)
+    }
+
+    /// Sends an input of a timed model; it must be confirmed within the stated latency.
+    fn send_in_time(&mut self, label: &Label) -> io::Result<Step> {
+        let sent = match self.bench.adapter.send(label) {
+            Ok(sent) => sent,
+            Err(error) => return self.unsent(label, error),
+        };
+        let step = self.judge(label)?;
+        if step.is_err() {
+            return Ok(step);
+        }
+        let taken = seconds(self.pace.now().saturating_sub(self.at));
+        if matches!(self.pace, Pace::Wall(_)) && taken > self.config.tolerance.latency {
+            return Ok(Err(Ended::Stopped(Stop::GoalMissed(self.too_slow(&taken, label)))));
+        }
+        for (n, output) in sent.earlier.iter().enumerate() {
+            let at = self.pace.at(sent.arrived.get(n).copied());
+            let step = self.judge_at(at, output)?;
+            if step.is_err() {
+                return Ok(step);
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn too_late(&self, planned: Duration, label: &Label) -> String {
+        let label = label.show(self.bench.cx.pool, self.bench.cx.sts);
+        format!(
+            "the tester was too late: {label} was to be sent at {:.3} s, and at {:.3} s the specification does \
+             not mention it any more",
+            planned.as_secs_f64(),
+            self.at.as_secs_f64()
+        )
+    }
+
+    fn too_slow(&self, taken: &Rational, label: &Label) -> String {
+        let label = label.show(self.bench.cx.pool, self.bench.cx.sts);
+        format!(
+            "it took {:.0} ms until the system had {label}, and the stated latency is {:.0} ms: nothing \
+             after it can be judged",
+            taken.to_f64() * 1000.0,
+            self.config.tolerance.latency.to_f64() * 1000.0
+        )
+    }
+}

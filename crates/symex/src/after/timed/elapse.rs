@@ -1,0 +1,224 @@
+//! Time that passes: clocks advance, internal steps may be taken, and whoever misses a deadline is gone.
+
+use std::collections::BTreeSet;
+
+use ioxide_model::concrete::{self, State};
+use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
+use ioxide_model::sts::{GateKind, Switch};
+use ioxide_model::term::{Substitution, Term};
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+use ioxide_smt::layers::forall::eliminate;
+use ioxide_smt::solver::Decision;
+
+use super::super::{Belief, Next, concrete as known, symbolic};
+use super::Time;
+use crate::cx::Ctx;
+use crate::outputs::constants;
+use crate::quiescence::{Quiescence, can_react, is_quiescent, quiescence};
+use crate::state::SymState;
+
+/// States after internal steps at unknown instants; more is reported, never silently cut.
+const MAX_STATES: usize = 200;
+
+/// The states after `label`, of whichever kind the belief is.
+pub(super) fn by_label(cx: &mut Ctx<'_>, belief: &Belief, label: &Label) -> Next {
+    match belief {
+        Belief::Concrete(states) => known::after(cx, states, label),
+        Belief::Symbolic(states) => symbolic::after(cx, states, label),
+        Belief::Unspecified => Next { belief: Belief::Unspecified, doubts: 0, truncated: false },
+    }
+}
+
+/// The belief at the instant `to`: nothing was seen since the last message, and until `silent` the
+/// system sent nothing. Also how many instants have a name then.
+pub(super) fn elapsed(
+    cx: &mut Ctx<'_>,
+    time: &Time,
+    to: Term,
+    silent: Option<&Rational>,
+    facts: &[Term],
+) -> (Next, u32) {
+    let has_tau = cx.sts.switches.iter().any(|switch| cx.sts.kind_of(switch) == GateKind::Internal);
+    let exact = (number(cx, time.since.at), number(cx, to));
+    if let (Belief::Concrete(states), (Some(since), Some(to)), false) = (&time.entry, exact, has_tau) {
+        let silent = silent.map(|silent| silent.sub(&since));
+        return (elapsed_concrete(cx, states, &to.sub(&since), silent.as_ref()), time.named);
+    }
+    let entry = match &time.entry {
+        Belief::Concrete(states) => states.iter().filter_map(|state| SymState::at(cx, state)).collect(),
+        Belief::Symbolic(states) => states.clone(),
+        Belief::Unspecified => {
+            return (by_label(cx, &Belief::Unspecified, &Label::Quiescence), time.named);
+        }
+    };
+    let silent = silent.map(|silent| cx.pool.value(Value::Real(silent.clone())));
+    let mut span = Span { to, silent, named: time.named + 1, has_tau };
+    let next = span.elapsed(cx, entry, time.since.at, facts);
+    (next, span.named)
+}
+
+fn number(cx: &Ctx<'_>, term: Term) -> Option<Rational> {
+    cx.pool.as_value(term).and_then(Value::as_real).cloned()
+}
+
+/// Exact instants, known values: clocks advance, and whoever missed a deadline is gone.
+fn elapsed_concrete(
+    cx: &mut Ctx<'_>,
+    states: &BTreeSet<State>,
+    waited: &Rational,
+    silent: Option<&Rational>,
+) -> Next {
+    let mut next = BTreeSet::new();
+    let mut doubts = 0;
+    for state in states {
+        let later = concrete::delayed(cx.sts, state, waited);
+        let may_wait = match silent {
+            Some(silent) if !silent.is_zero() => {
+                let then = concrete::delayed(cx.sts, state, silent);
+                may_wait(cx, state, &then)
+            }
+            _ => Decision::Sat,
+        };
+        match may_wait {
+            Decision::Unsat => continue,
+            Decision::Sat => (),
+            Decision::Unknown(_) => doubts += 1,
+        }
+        next.insert(later);
+    }
+    Next { belief: Belief::Concrete(next), doubts, truncated: false }
+}
+
+/// Whether `state` may let time pass until it is `later`.
+fn may_wait(cx: &mut Ctx<'_>, state: &State, later: &State) -> Decision {
+    let mut doubt = None;
+    let known = constants(cx, later);
+    let sts = cx.sts;
+    for (_, switch) in sts.switches_from(state.loc) {
+        if !ends_silence(sts.kind_of(switch)) {
+            continue;
+        }
+        let possible = can_still(cx, switch, &known);
+        match possible {
+            Decision::Sat => return Decision::Sat,
+            Decision::Unsat => (),
+            Decision::Unknown(why) => doubt = Some(why),
+        }
+    }
+    match (is_quiescent(cx, state), doubt) {
+        (Quiescence::Quiet, _) => Decision::Sat,
+        (Quiescence::Active, None) => Decision::Unsat,
+        (Quiescence::Unknown(why), _) | (Quiescence::Active, Some(why)) => Decision::Unknown(why),
+    }
+}
+
+/// Whether a message of this kind, still to come, excuses silence.
+fn ends_silence(kind: GateKind) -> bool {
+    kind != GateKind::Input
+}
+
+/// Whether `switch` can be taken now or later, where variables and clocks are `known`.
+fn can_still(cx: &mut Ctx<'_>, switch: &Switch, known: &Substitution) -> Decision {
+    let possible = can_react(cx, switch);
+    let possible = cx.pool.substitute(possible, known);
+    match cx.pool.holds(possible, &Valuation::new()) {
+        Ok(true) => Decision::Sat,
+        Ok(false) => Decision::Unsat,
+        Err(_) => cx.decide(&[possible]),
+    }
+}
+
+/// Time that passes for symbolic states.
+struct Span {
+    to: Term,
+    /// Until when the system sent nothing.
+    silent: Option<Term>,
+    /// How many instants have a name.
+    named: u32,
+    has_tau: bool,
+}
+
+impl Span {
+    /// The states at the end, internal steps at any instants on the way included.
+    fn elapsed(&mut self, cx: &mut Ctx<'_>, entry: Vec<SymState>, since: Term, facts: &[Term]) -> Next {
+        let mut keep = symbolic::Keep::default();
+        let fact = cx.pool.and(facts.iter().copied());
+        let with_fact = |state: SymState| SymState { path: state.path.with(cx, fact), ..state };
+        let mut todo: Vec<(SymState, Term)> =
+            entry.into_iter().map(with_fact).map(|state| (state, since)).collect();
+        let mut seen = todo.len();
+        while let Some((state, since)) = todo.pop() {
+            let arrived = self.arrived(cx, &state, since);
+            keep.offer(cx, arrived);
+            for next in self.internal(cx, &state, since) {
+                seen += 1;
+                if seen > MAX_STATES {
+                    return keep.into_next(cx, true);
+                }
+                todo.push(next);
+            }
+        }
+        keep.into_next(cx, false)
+    }
+
+    /// `state`, entered at `since`, at the end.
+    fn arrived(&self, cx: &mut Ctx<'_>, state: &SymState, since: Term) -> SymState {
+        let mut arrived = delayed(cx, state, since, self.to);
+        if let Some(silent) = self.silent {
+            let excuse = excuse(cx, state, since, silent);
+            arrived.path = arrived.path.with(cx, excuse);
+        }
+        arrived
+    }
+
+    /// The states entered by internal steps from `state`, with the instants of the steps.
+    fn internal(&mut self, cx: &mut Ctx<'_>, state: &SymState, since: Term) -> Vec<(SymState, Term)> {
+        let sts = cx.sts;
+        let mut found = Vec::new();
+        if !self.has_tau {
+            return found;
+        }
+        for (_, switch) in sts.switches_from(state.loc) {
+            if sts.kind_of(switch) != GateKind::Internal {
+                continue;
+            }
+            self.named += 1;
+            let var = cx.pool.indexed(cx.instant, self.named);
+            let at = cx.pool.var(var);
+            let (after, before) = (cx.pool.le(since, at), cx.pool.le(at, self.to));
+            let mut there = delayed(cx, state, since, at);
+            there.path = there.path.with(cx, after).with(cx, before);
+            let Some(next) = symbolic::taken(cx, &there, switch, &[]) else { continue };
+            if cx.decide(next.path.facts()) != Decision::Unsat {
+                found.push((next, at));
+            }
+        }
+        found
+    }
+}
+
+/// `state` with its clocks advanced from one instant to another.
+fn delayed(cx: &mut Ctx<'_>, state: &SymState, from: Term, to: Term) -> SymState {
+    let waited = cx.pool.sub(to, from);
+    symbolic::delayed(cx, state, waited)
+}
+
+/// The condition under which `state`, entered at `since`, may have sent nothing until `silent`.
+fn excuse(cx: &mut Ctx<'_>, state: &SymState, since: Term, silent: Term) -> Term {
+    let sts = cx.sts;
+    let entered = state.store.substitution(sts);
+    let quiet = quiescence(cx, state.loc);
+    let quiet = cx.pool.substitute(quiet, &entered);
+    let later = delayed(cx, state, since, silent).store.substitution(sts);
+    let mut excuses = vec![cx.pool.le(silent, since), quiet];
+    for (_, switch) in sts.switches_from(state.loc) {
+        if ends_silence(sts.kind_of(switch)) {
+            let possible = can_react(cx, switch);
+            excuses.push(cx.pool.substitute(possible, &later));
+        }
+    }
+    let excuse = cx.pool.or(excuses);
+    eliminate(cx.pool, excuse)
+}

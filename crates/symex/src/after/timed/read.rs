@@ -1,0 +1,73 @@
+//! Instants as they were read: for people, and for testers, who plan by them. No verdict rests on them.
+
+use ioxide_model::number::Rational;
+use ioxide_model::sts::LocId;
+use ioxide_model::term::{Substitution, Term};
+use ioxide_model::value::Value;
+
+use super::super::{After, Belief, Forbidden};
+use crate::cx::Ctx;
+use crate::instants::corners;
+use crate::outputs::constants;
+use crate::quiescence::after_waiting;
+use crate::state::{Store, SymState};
+
+impl After {
+    /// A delay from now after which no guard changes any more by time alone, in seconds: whoever has waited so
+    /// long in vain has seen what silence there is to see.
+    pub fn horizon(&self, cx: &mut Ctx<'_>) -> Rational {
+        let stores: Vec<(LocId, Substitution)> = match &self.belief {
+            Belief::Concrete(states) => {
+                states.iter().map(|state| (state.loc, constants(cx, state))).collect()
+            }
+            Belief::Symbolic(states) => states.iter().map(|state| self.nominal(cx, state)).collect(),
+            Belief::Unspecified => Vec::new(),
+        };
+        let sts = cx.sts;
+        let mut last = Rational::ZERO;
+        for (loc, store) in stores {
+            for (_, switch) in sts.switches_from(loc) {
+                let guard = after_waiting(cx, switch.guard);
+                let guard = cx.pool.substitute(guard, &store);
+                let delay = cx.delay;
+                last = last.max(corners(cx, delay, guard).pop().unwrap_or(Rational::ZERO));
+            }
+        }
+        last.add(&Rational::ONE)
+    }
+
+    /// The values of `state` if every instant were the one observed.
+    fn nominal(&self, cx: &mut Ctx<'_>, state: &SymState) -> (LocId, Substitution) {
+        let nominal = self.read(cx);
+        let value = |(var, term)| (var, cx.pool.substitute(term, &nominal));
+        (state.loc, state.store.iter(cx.sts).map(value).collect())
+    }
+
+    /// When the instants with a name were observed.
+    pub(super) fn read(&self, cx: &mut Ctx<'_>) -> Substitution {
+        let read = self.time.as_ref().map(|time| &time.read[..]).unwrap_or_default();
+        let mut nominal = Substitution::new();
+        for (number, instant) in (1..).zip(read) {
+            let var = cx.pool.indexed(cx.instant, number);
+            nominal.set(var, cx.pool.value(Value::Real(instant.clone())));
+        }
+        nominal
+    }
+}
+
+/// `forbidden` for people: instants are those observed, and their bounds are left out.
+pub(super) fn as_read(cx: &mut Ctx<'_>, mut forbidden: Forbidden, read: &Substitution) -> Forbidden {
+    if let Belief::Symbolic(states) = &mut forbidden.before {
+        for state in states {
+            let terms = state.store.terms().to_vec();
+            state.store = Store::new(terms.into_iter().map(|term| cx.pool.substitute(term, read)).collect());
+            let facts = state.path.facts().to_vec();
+            let is_plain = |fact: &Term| !cx.pool.free_vars(*fact).iter().any(|&var| read.get(var).is_some());
+            state.path = facts.into_iter().filter(is_plain).collect();
+        }
+    }
+    for offer in &mut forbidden.allowed {
+        offer.when = cx.pool.substitute(offer.when, read);
+    }
+    forbidden
+}
