@@ -1,7 +1,7 @@
 //! Self loops: petals beside a node, each with its label at the tip.
 //!
 //! In a drawing that runs down, labels are stacked to the right of the node and each loop
-//! reaches out to its label and back. In one that runs to the right they are stacked below
+//! reaches out to its label and back, several of them in lanes that do not cross. In one that runs to the right they are stacked below
 //! the node, and the loops hang down along the left edge of the stack.
 
 use super::part::Body;
@@ -9,8 +9,10 @@ use super::{Direction, Point, Rect, Route, Size, Step};
 
 /// From a node to the labels of its loops.
 const REACH: f64 = 26.0;
-/// From a node to the labels beside it, where several loops share its side.
-const REACH_OF_MANY: f64 = 38.0;
+/// Beside a node, where several loops share its side: room for arrow heads, and before the labels.
+const HEADS: f64 = 16.0;
+/// How round the corners of such loops are.
+const RADIUS: f64 = 6.0;
 /// Of the side of a node, for one of several loops: arrow heads must not touch.
 const LANE: f64 = 22.0;
 /// Between the two ends of one of several loops.
@@ -55,19 +57,18 @@ pub fn draw(node: Rect, labels: &[Option<Size>], direction: Direction) -> Vec<(O
         Direction::Right => Point { x: stack_left(node, labels.len()), y: node.bottom() + REACH },
     };
     let mut y = corner.y;
-    let mut loops = Vec::new();
-    for (n, label) in labels.iter().enumerate() {
+    let mut rects = Vec::new();
+    for label in labels {
         let size = shown(*label);
-        let rect = Rect { x: corner.x, y, width: size.width, height: size.height };
-        let route = match direction {
-            Direction::Down if labels.len() == 1 => petal(node, rect),
-            Direction::Down => ribbon(node, rect, n, labels.len()),
-            Direction::Right => hanging(node, rect, n, labels.len()),
-        };
-        loops.push((label.map(|_| rect), route));
+        rects.push(Rect { x: corner.x, y, width: size.width, height: size.height });
         y += size.height + GAP;
     }
-    loops
+    let routes = match (direction, &rects[..]) {
+        (Direction::Down, [rect]) => vec![petal(node, *rect)],
+        (Direction::Down, _) => ribbons(node, &rects),
+        (Direction::Right, _) => (0..rects.len()).map(|n| hanging(node, rects[n], n, rects.len())).collect(),
+    };
+    labels.iter().zip(rects).map(|(label, rect)| label.map(|_| rect)).zip(routes).collect()
 }
 
 fn shown(label: Option<Size>) -> Size {
@@ -90,7 +91,10 @@ fn stack_left(node: Rect, n_loops: usize) -> f64 {
 
 /// How far the labels beside a node are.
 fn reach(labels: &[Option<Size>]) -> f64 {
-    if labels.len() == 1 { REACH } else { REACH_OF_MANY }
+    match labels.len() {
+        1 => REACH,
+        n_loops => 2.0 * HEADS + 2.0 * PITCH * n_loops.div_ceil(2) as f64,
+    }
 }
 
 /// From the right side of `node` to the left edge of `label` and back: the only loop.
@@ -119,27 +123,74 @@ fn petal(node: Rect, label: Rect) -> Route {
     }
 }
 
-/// From the right side of `node` to the left edge of `label` and back, beside other loops: there and back in
-/// the same bow, so that neighbours neither touch nor cross. It arrives straight, behind its arrow head.
-fn ribbon(node: Rect, label: Rect, n: usize, n_loops: usize) -> Route {
-    let lane = (node.height - 8.0).max(0.0) / n_loops as f64;
-    let middle = node.y + 4.0 + lane * (n as f64 + 0.5);
-    let half = (ENDS / 2.0).min(lane / 2.0).min(label.height / 2.0);
-    let at = |x: f64, y: f64| Point { x, y };
-    let (left, right) = (node.right(), label.x);
-    let straight = (right - left) * 0.3;
-    let bend = (left + straight + right) / 2.0;
-    let tip = label.centre().y;
-    Route {
-        start: at(left, middle - half),
-        steps: vec![
-            Step::Line(at(left + straight, middle - half)),
-            Step::Curve(at(bend, middle - half), at(bend, tip - half), at(right, tip - half)),
-            Step::Line(at(right, tip + half)),
-            Step::Curve(at(bend, tip + half), at(bend, middle + half), at(left + straight, middle + half)),
-            Step::Line(at(left, middle + half)),
-        ],
+/// From the right side of `node` to the left edges of `labels` and back, side by side.
+///
+/// The labels are spread wider than the ends at the node, so lines run up or down on their way. Of those
+/// that run up the first does so nearest to the node, of those that run down the last: none crosses another.
+fn ribbons(node: Rect, labels: &[Rect]) -> Vec<Route> {
+    let room = (node.height - 8.0).max(0.0) / labels.len() as f64;
+    let heights: Vec<f64> = (0..labels.len()).map(|n| node.y + 4.0 + room * (n as f64 + 0.5)).collect();
+    let goes_up: Vec<bool> = labels.iter().zip(&heights).map(|(it, here)| it.centre().y < *here).collect();
+    let n_up = goes_up.iter().filter(|up| **up).count();
+    let n_down = labels.len() - n_up;
+    let lanes_room = labels.first().map_or(0.0, |label| label.x - node.right() - 2.0 * HEADS);
+    let pitch = lanes_room.max(0.0) / n_up.max(n_down).max(1) as f64;
+    let (mut up, mut down) = (0..n_up, (0..n_down).rev());
+    let mut routes = Vec::new();
+    for ((label, here), up_here) in labels.iter().zip(heights).zip(goes_up) {
+        let place = if up_here { up.next() } else { down.next() };
+        let near = node.right() + HEADS + pitch * place.unwrap_or(0) as f64;
+        let far = near + ENDS.min(pitch / 2.0);
+        let (out, back) = if up_here { (near, far) } else { (far, near) };
+        let half = (ENDS / 2.0).min(room / 2.0).min(label.height / 2.0);
+        routes.push(ribbon(node, *label, here, half, (out, back)));
     }
+    routes
+}
+
+/// One of several loops: out at height `here`, up or down at the given places, into `label` and back.
+fn ribbon(node: Rect, label: Rect, here: f64, half: f64, (out, back): (f64, f64)) -> Route {
+    let there = label.centre().y;
+    let at = |x: f64, y: f64| Point { x, y };
+    let corners = [
+        at(out, here - half),
+        at(out, there - half),
+        at(label.x, there - half),
+        at(label.x, there + half),
+        at(back, there + half),
+        at(back, here + half),
+        at(node.right(), here + half),
+    ];
+    rounded(at(node.right(), here - half), &corners)
+}
+
+/// The line through `corners`, each but the last made round.
+fn rounded(start: Point, corners: &[Point]) -> Route {
+    let mut steps = Vec::new();
+    let mut before = start;
+    for pair in corners.windows(2) {
+        let (corner, after) = (pair[0], pair[1]);
+        let radius = RADIUS.min(length(before, corner) / 2.0).min(length(corner, after) / 2.0);
+        let (from, to) = (towards(corner, before, radius), towards(corner, after, radius));
+        steps.extend([Step::Line(from), Step::Curve(corner, corner, to)]);
+        before = corner;
+    }
+    steps.extend(corners.last().map(|&end| Step::Line(end)));
+    Route { start, steps }
+}
+
+fn length(a: Point, b: Point) -> f64 {
+    (a.x - b.x).hypot(a.y - b.y)
+}
+
+/// The point `by` away from `from` on the way to `to`.
+fn towards(from: Point, to: Point, by: f64) -> Point {
+    let length = length(from, to);
+    if length <= by {
+        return to;
+    }
+    let part = by / length;
+    Point { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part }
 }
 
 /// From the bottom of `node` down to the left edge of `label` and back; later loops hang outside.

@@ -199,6 +199,29 @@ fn the_ends_of_several_loops_keep_apart() {
 }
 
 #[test]
+fn several_loops_do_not_cross() {
+    for heights in
+        [&[30.0, 30.0][..], &[20.0, 200.0, 20.0, 20.0], &[90.0, 60.0, 90.0, 150.0, 50.0, 40.0, 60.0, 60.0]]
+    {
+        let loops: Vec<_> = heights.iter().map(|&height| (0, 0, Some((40.0, height)))).collect();
+        let drawing = layout(&boxes(&[(30.0, 20.0)], &loops), Direction::Down);
+        let lines: Vec<Vec<Point>> = drawing.routes.iter().map(samples).collect();
+        for (i, a) in lines.iter().enumerate() {
+            let meets = |b: &&Vec<Point>| a.windows(2).any(|p| b.windows(2).any(|q| is_crossing(p, q)));
+            assert!(lines[..i].iter().find(meets).is_none(), "a loop crosses loop {i} of {heights:?}");
+        }
+    }
+}
+
+/// Whether two straight pieces cross in their inner parts.
+fn is_crossing(p: &[Point], q: &[Point]) -> bool {
+    let side =
+        |a: Point, b: Point, c: Point| ((b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)).signum();
+    side(p[0], p[1], q[0]) * side(p[0], p[1], q[1]) < 0.0
+        && side(q[0], q[1], p[0]) * side(q[0], q[1], p[1]) < 0.0
+}
+
+#[test]
 fn a_tree_has_no_crossing() {
     let edges: Vec<_> = (1..40).map(|n| ((n - 1) / 3, n, None)).collect();
     assert_eq!(crossings(40, &edges), 0);
