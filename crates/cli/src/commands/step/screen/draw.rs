@@ -77,9 +77,9 @@ fn header<'l>(state: &'l State, theme: Theme) -> Line<'l> {
         Mode::Concrete => "concrete",
         Mode::Symbolic => "symbolic",
     };
-    let n_steps = scene.past.len();
+    let n_steps = scene.past().len();
     let step = match &scene.run {
-        Some(run) => format!("step {n_steps} of {} in {run}", n_steps + scene.future.len()),
+        Some(run) => format!("step {n_steps} of {} in {run}", n_steps + scene.future().len()),
         None => format!("step {n_steps}"),
     };
     let title = Span::styled(format!(" {} ", scene.model), theme.chosen());

@@ -3,6 +3,8 @@
 mod tell;
 mod witness;
 
+use std::rc::Rc;
+
 use ioxide_explorer::walk::choices::Choice;
 use ioxide_explorer::walk::symbolic::Along;
 use ioxide_explorer::walk::{Judged, Walk};
@@ -28,6 +30,8 @@ pub struct Engine<'m> {
     walk: Walk<'m>,
     /// Undone labels, or those the recorded run goes on with; the next one last.
     future: Vec<Label>,
+    /// All labels of the walk, past and future, as the history shows them.
+    steps: Rc<Vec<String>>,
     /// The name of the recorded run, until it is left.
     run: Option<String>,
     along: Along,
@@ -44,13 +48,18 @@ impl<'m> Engine<'m> {
     /// The walks at the start of the model, or where `opened` was opened, which `walk` has reached.
     pub fn new(mut walk: Walk<'m>, opened: Option<Opened>) -> Self {
         let along = Along::new(&mut walk.cx);
-        let (run, future) = match opened {
-            Some(mut opened) => (Some(opened.name), opened.labels.drain(opened.step..).rev().collect()),
-            None => (None, Vec::new()),
+        let cx = &walk.cx;
+        let (run, steps, future) = match opened {
+            Some(mut opened) => {
+                let steps: Vec<String> = opened.labels.iter().map(|label| moves::label(cx, label)).collect();
+                (Some(opened.name), steps, opened.labels.drain(opened.step..).rev().collect())
+            }
+            None => (None, Vec::new(), Vec::new()),
         };
         Self {
             walk,
             future,
+            steps: Rc::new(steps),
             run,
             along,
             undone: Vec::new(),
@@ -152,7 +161,7 @@ impl<'m> Engine<'m> {
         let is_next = self.future.last() == Some(&label);
         let told = match self.walk.observe(label) {
             Judged::Forbidden(why) => return Reply::Told(forbidden(&shown, &why)),
-            Judged::Allowed => Told::line(Tone::Good, shown),
+            Judged::Allowed => Told::line(Tone::Good, shown.clone()),
             Judged::Unspecified => {
                 Told::line(Tone::Note, format!("{shown}: the model does not say what happens after it"))
             }
@@ -162,6 +171,9 @@ impl<'m> Engine<'m> {
         } else {
             self.future.clear();
             self.run = None;
+            let steps = Rc::make_mut(&mut self.steps);
+            steps.truncate(self.walk.past().len() - 1);
+            steps.push(shown);
         }
         Reply::Moved(self.scene(), Some(told))
     }
@@ -255,6 +267,7 @@ impl<'m> Engine<'m> {
         self.walk.rewind(0);
         self.run = None;
         self.future = self.witness.iter().rev().cloned().collect();
+        self.steps = Rc::new(self.witness.iter().map(|label| moves::label(&self.walk.cx, label)).collect());
         self.go_to(self.witness.len())
     }
 }

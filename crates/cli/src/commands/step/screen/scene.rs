@@ -1,5 +1,7 @@
 //! What there is to show: the model's side of the screen, as plain data.
 
+use std::rc::Rc;
+
 /// Everything known about one moment of a walk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scene {
@@ -15,14 +17,26 @@ pub struct Scene {
     pub n_places: Option<usize>,
     /// What can come now, then what cannot.
     pub moves: Vec<Move>,
-    /// The steps taken.
-    pub past: Vec<String>,
-    /// The steps that were undone, or that the recorded run goes on with; the next one first.
-    pub future: Vec<String>,
+    /// The steps taken, then those that were undone or that the recorded run goes on with.
+    pub steps: Rc<Vec<String>>,
+    /// How many of them were taken.
+    pub now: usize,
     /// The recorded run that is stepped through.
     pub run: Option<String>,
     /// What limits the certainty of all this.
     pub doubts: Vec<String>,
+}
+
+impl Scene {
+    /// The steps taken.
+    pub fn past(&self) -> &[String] {
+        &self.steps[..self.now.min(self.steps.len())]
+    }
+
+    /// The steps that were undone, or that the recorded run goes on with; the next one first.
+    pub fn future(&self) -> &[String] {
+        &self.steps[self.now.min(self.steps.len())..]
+    }
 }
 
 /// How a model is walked.

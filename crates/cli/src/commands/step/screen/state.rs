@@ -219,7 +219,7 @@ pub enum Reply {
 impl State {
     /// The screen at the start.
     pub fn new(scene: Scene) -> Self {
-        let step = scene.past.len();
+        let step = scene.past().len();
         Self { scene, step, ..Self::default() }
     }
 
@@ -245,16 +245,14 @@ impl State {
 
     /// How many rows the history has; the first is the start.
     pub fn n_steps(&self) -> usize {
-        1 + self.scene.past.len() + self.scene.future.len()
+        1 + self.scene.steps.len()
     }
 
     /// The row of the history at `step`.
     pub fn step_text(&self, step: usize) -> &str {
-        let now = self.scene.past.len();
         match step.checked_sub(1) {
             None => "start",
-            Some(i) if i < now => &self.scene.past[i],
-            Some(i) => self.scene.future.get(i - now).map_or("", String::as_str),
+            Some(i) => self.scene.steps.get(i).map_or("", String::as_str),
         }
     }
 
@@ -289,7 +287,7 @@ impl State {
         self.overlay = Overlay::None;
         self.told = told;
         (self.chosen, self.belief_top, self.detail_top) = (0, 0, 0);
-        self.step = self.scene.past.len();
+        self.step = self.scene.past().len();
         if is_other_mode || self.listed().is_empty() {
             self.filter.clear();
         }

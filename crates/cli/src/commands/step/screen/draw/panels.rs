@@ -157,7 +157,7 @@ pub fn history(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
     let block = block(title.to_owned(), theme, has_focus);
     let inner = block.inner(area);
     frame.render_widget(block, area);
-    let now = scene.past.len();
+    let now = scene.past().len();
     let chosen = if has_focus { state.step } else { now };
     let row = |step: usize| {
         let text = state.step_text(step);

@@ -1,12 +1,13 @@
 //! Where the walks are, as the screen shows it.
 
+use std::rc::Rc;
+
 use ioxide_model::concrete::State;
 use ioxide_model::sts::{LocId, SwitchId};
 use ioxide_model::value::Value;
 use ioxide_runner::event::Explanation;
 use ioxide_symex::{Belief, Ctx, SymState};
 
-use super::super::moves;
 use super::super::scene::{Place, Scene, clip};
 use super::super::state::{Told, Tone};
 use super::{Engine, MAX_PLACES};
@@ -34,8 +35,7 @@ impl Engine<'_> {
             }
             Belief::Unspecified => Vec::new(),
         };
-        scene.past = self.walk.past().iter().map(|taken| moves::label(cx, &taken.label)).collect();
-        scene.future = self.future.iter().rev().map(|label| moves::label(cx, label)).collect();
+        (scene.steps, scene.now) = (self.steps.clone(), self.walk.past().len());
         scene.run = self.run.clone();
         if after.doubts() > 0 {
             scene.doubts.push(format!(
@@ -59,8 +59,8 @@ impl Engine<'_> {
             let switch = &cx.sts.switches[*id];
             format!("{} {}", switch.label, cx.sts.gates[switch.gate].name)
         };
-        scene.past = self.along.switches.iter().map(shown).collect();
-        scene.future = self.undone.iter().rev().map(shown).collect();
+        let steps = self.along.switches.iter().chain(self.undone.iter().rev()).map(shown).collect();
+        (scene.steps, scene.now) = (Rc::new(steps), self.along.switches.len());
         if self.along.is_doubtful {
             scene.doubts.push("the solver did not say whether all of these switches can be taken".into());
         }

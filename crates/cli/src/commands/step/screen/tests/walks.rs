@@ -7,7 +7,7 @@ fn typed_values_move_the_belief() {
     play(ADDER, |screen| {
         screen.press("Enter 7 Enter");
         assert_eq!(screen.belief(), ["busy  x = 7"]);
-        assert_eq!(screen.state.scene.past, ["?inX(p: 7)"]);
+        assert_eq!(screen.state.scene.past(), ["?inX(p: 7)"]);
         assert_eq!(screen.listed(), ["!outX(p)"], "silence is not allowed, and not listed");
     });
 }
@@ -16,9 +16,9 @@ fn typed_values_move_the_belief() {
 fn the_solver_fills_in_what_is_empty() {
     play(ADDER, |screen| {
         screen.press("Enter Enter");
-        assert_eq!(screen.state.scene.past.len(), 1);
+        assert_eq!(screen.state.scene.past().len(), 1);
         screen.press("_");
-        assert_eq!(screen.state.scene.past.len(), 2, "{:?}", screen.state.told);
+        assert_eq!(screen.state.scene.past().len(), 2, "{:?}", screen.state.told);
         assert_eq!(screen.state.scene.places[0].location, "idle");
     });
 }
@@ -47,7 +47,7 @@ fn proposals_differ_and_are_all_possible() {
         assert_eq!(labels.len(), proposals.labels.len());
         for i in 0..proposals.labels.len() {
             screen.press(&"Down ".repeat(i)).press("Enter");
-            assert_eq!(screen.state.scene.past, [proposals.labels[i].clone()]);
+            assert_eq!(screen.state.scene.past(), [proposals.labels[i].clone()]);
             screen.press("u p");
         }
     });
@@ -86,20 +86,20 @@ fn an_input_the_model_does_not_mention_ends_what_it_says() {
 fn undo_and_redo_go_back_and_forth() {
     play(ADDER, |screen| {
         screen.press("Enter 7 Enter Enter 7 Enter s");
-        assert_eq!(screen.state.scene.past, ["?inX(p: 7)", "!outX(p: 7)", "δ silence"]);
+        assert_eq!(screen.state.scene.past(), ["?inX(p: 7)", "!outX(p: 7)", "δ silence"]);
         screen.press("u u");
         assert_eq!(screen.belief(), ["busy  x = 7"]);
-        assert_eq!(screen.state.scene.future, ["!outX(p: 7)", "δ silence"]);
+        assert_eq!(screen.state.scene.future(), ["!outX(p: 7)", "δ silence"]);
         screen.press("r");
         assert_eq!(screen.belief(), ["idle  x = 7"]);
         screen.press("<");
         assert_eq!(screen.belief(), ["idle  x = 0"]);
         screen.press(">");
-        assert_eq!(screen.state.scene.past.len(), 3);
+        assert_eq!(screen.state.scene.past().len(), 3);
         screen.press("Tab Tab Up Up Enter");
         assert_eq!(screen.belief(), ["busy  x = 7"], "a step chosen in the history");
         screen.press("< i inX(p:_3) Enter");
-        assert_eq!(screen.state.scene.future, [""; 0], "another step forgets what was undone");
+        assert_eq!(screen.state.scene.future(), [""; 0], "another step forgets what was undone");
         screen.press("u u u");
         assert_eq!(screen.told(), "nothing to undo");
     });
@@ -112,7 +112,7 @@ fn what_cannot_come_is_listed_with_the_reason() {
         screen.press("x");
         assert_eq!(screen.listed(), ["?inX(p)", "δ silence", "!done"]);
         screen.press("3 Enter");
-        assert_eq!(screen.state.scene.past, [""; 0], "it cannot be given");
+        assert_eq!(screen.state.scene.past(), [""; 0], "it cannot be given");
         assert!(screen.picture(80, 24).contains("not now: `x > 15` does not hold with x = 0"));
     });
 }
@@ -123,7 +123,7 @@ fn a_filter_lists_only_what_it_finds() {
         screen.press("/ SIL");
         assert_eq!(screen.listed(), ["δ silence"]);
         screen.press("Enter Enter");
-        assert_eq!(screen.state.scene.past, ["δ silence"]);
+        assert_eq!(screen.state.scene.past(), ["δ silence"]);
         screen.press("/ nothing Esc");
         assert_eq!(screen.listed().len(), 2);
     });
@@ -158,16 +158,16 @@ fn switches_are_taken_symbolically_and_solved_on_request() {
         screen.press("m");
         assert_eq!(screen.state.scene.mode, Mode::Symbolic);
         screen.press("Enter Enter Enter");
-        assert_eq!(screen.state.scene.past, ["r0 inX", "r1 outX", "r0 inX"]);
+        assert_eq!(screen.state.scene.past(), ["r0 inX", "r1 outX", "r0 inX"]);
         assert!(screen.state.scene.places[0].facts.len() >= 4, "{:?}", screen.state.scene.places);
         screen.press("u");
-        assert_eq!(screen.state.scene.future, ["r0 inX"]);
+        assert_eq!(screen.state.scene.future(), ["r0 inX"]);
         screen.press("r w");
         let Overlay::Witness(witness) = &screen.state.overlay else { panic!("{:?}", screen.told()) };
         assert_eq!(witness.lines.len(), 3, "{witness:?}");
         screen.press("Enter");
         assert_eq!(screen.state.scene.mode, Mode::Concrete);
-        assert_eq!(screen.state.scene.past.len(), 3, "the witness is a walk the monitor allows");
+        assert_eq!(screen.state.scene.past().len(), 3, "the witness is a walk the monitor allows");
         assert_eq!(screen.state.scene.places[0].location, "busy");
     });
 }
@@ -198,9 +198,9 @@ fn a_recorded_run_is_stepped_through_up_to_its_failure() {
         screen.press("r");
         assert!(screen.told().contains("!outX(p: 11) is not allowed here"), "{}", screen.told());
         assert!(screen.told().contains("allowed   !outX(p: 10)"), "{}", screen.told());
-        assert_eq!(screen.state.scene.future, ["!outX(p: 11)"], "it is still there");
+        assert_eq!(screen.state.scene.future(), ["!outX(p: 11)"], "it is still there");
         screen.press("< >");
-        assert_eq!(screen.state.scene.past.len(), 4, "as far as the model allows");
+        assert_eq!(screen.state.scene.past().len(), 4, "as far as the model allows");
         screen.press("i outX(p:_10) Enter");
         assert_eq!(screen.state.scene.run, None, "another step leaves the recorded run");
     });
@@ -237,7 +237,7 @@ fn the_history_is_searched() {
         screen.press("n");
         assert_eq!(screen.state.step, 1, "from the start again");
         screen.press("/ silence Enter Enter");
-        assert_eq!(screen.state.scene.past.len(), 5);
+        assert_eq!(screen.state.scene.past().len(), 5);
         screen.press("/ tea Enter");
         assert_eq!(screen.told(), "no step has “tea” in it");
     });
