@@ -78,6 +78,8 @@ impl<'m> Walk<'m> {
         let before = self.after.clone();
         let judged = match self.after.observe(&mut self.cx, &label) {
             Err(forbidden) => {
+                // Time that must not pass has not passed.
+                self.after = before;
                 return Judged::Forbidden(Box::new(explanation(&self.cx, &forbidden)));
             }
             Ok(Observed::Unspecified) => Judged::Unspecified,

@@ -134,6 +134,9 @@ fn time_passes_in_a_model_with_clocks() {
     play(LAMP, |screen| {
         screen.press("Enter d 0.5 Enter");
         assert_eq!(screen.belief(), ["lit  c = 0.5"]);
+        screen.press("d 1s Enter");
+        assert!(screen.told().starts_with("✗ +1s is not allowed here"), "{}", screen.told());
+        assert_eq!(screen.belief(), ["lit  c = 0.5"], "the lamp must not let its deadline pass");
         screen.press("Enter");
         assert_eq!(screen.listed(), [""; 0], "it is too early, and it will not be silent for ever");
         screen.press("x");
