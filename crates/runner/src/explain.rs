@@ -117,7 +117,8 @@ fn allowed(cx: &Ctx<'_>, forbidden: &Forbidden) -> Vec<Allowed> {
 /// The message of an offer: with values where they are fixed, else with its condition.
 fn offered(cx: &Ctx<'_>, offer: &Offer) -> String {
     let fields = &cx.sts.gates[offer.gate].fields;
-    let conjuncts = cx.pool.conjuncts(offer.when);
+    let conjuncts: Vec<Term> =
+        cx.pool.conjuncts(offer.when).into_iter().filter(|&part| !is_forward(cx, part)).collect();
     let values: Vec<Value> =
         fields.iter().filter_map(|&field| conjuncts.iter().find_map(|&c| equals(cx, c, field))).collect();
     if values.len() == fields.len() && conjuncts.len() == fields.len() {
@@ -127,8 +128,21 @@ fn offered(cx: &Ctx<'_>, offer: &Offer) -> String {
     let gate = &cx.sts.gates[offer.gate].name;
     match conjuncts.is_empty() {
         true => format!("!{gate}({})", names.join(", ")),
-        false => format!("!{gate}({}) when {}", names.join(", "), cx.pool.show(offer.when)),
+        false => {
+            let shown = |&part: &Term| match cx.pool.node(part) {
+                Node::Or(_) => format!("({})", cx.pool.show(part)),
+                _ => cx.pool.show(part).to_string(),
+            };
+            let when: Vec<String> = conjuncts.iter().map(shown).collect();
+            format!("!{gate}({}) when {}", names.join(", "), when.join(" && "))
+        }
     }
+}
+
+/// Whether `part` says nothing but that the delay is not negative.
+fn is_forward(cx: &Ctx<'_>, part: Term) -> bool {
+    let Node::Le(zero, delay) = *cx.pool.node(part) else { return false };
+    *cx.pool.node(delay) == Node::Var(cx.delay) && cx.pool.as_value(zero).is_some()
 }
 
 /// The value `conjunct` gives `field`, if it is such an equation.

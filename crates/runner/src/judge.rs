@@ -17,8 +17,8 @@ use ioxide_model::trace::Trace;
 use ioxide_symex::{After, Ctx, Observed, Tolerance};
 
 use crate::codec::{Message, label_from_json};
-use crate::event::Explanation;
-use crate::explain::explanation;
+use crate::event::{Explanation, FindingTold};
+use crate::explain::{explanation, timed_finding};
 use crate::line::cut;
 use crate::objective::{Objective, Watch};
 
@@ -29,6 +29,8 @@ pub struct Judged {
     pub steps: usize,
     /// Why the last label is forbidden.
     pub forbidden: Option<Explanation>,
+    /// The same in the words of timed testing, in a timed model.
+    pub finding: Option<FindingTold>,
     /// The trace had left the objective when the forbidden label came: it is no failure.
     pub is_outside: bool,
     /// The first input the specification does not mention: it says nothing from there on.
@@ -61,14 +63,24 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, objective: Option<&Objective>, tol
             Ok(Observed::Allowed) => (),
             Ok(Observed::Unspecified) => unspecified = unspecified.or(Some(at + 1)),
             Err(forbidden) => {
+                let seen: Trace = trace.labels[..=at].iter().cloned().collect();
+                let finding = timed_finding(cx, &forbidden, &seen);
                 let forbidden = Some(explanation(cx, &forbidden));
                 let (belief, doubts) = (after.belief().size(), after.doubts());
-                return Judged { steps: at + 1, forbidden, is_outside, unspecified, belief, doubts };
+                return Judged { steps: at + 1, forbidden, finding, is_outside, unspecified, belief, doubts };
             }
         }
     }
     let (belief, doubts) = (after.belief().size(), after.doubts());
-    Judged { steps: trace.len(), forbidden: None, is_outside: false, unspecified, belief, doubts }
+    Judged {
+        steps: trace.len(),
+        forbidden: None,
+        finding: None,
+        is_outside: false,
+        unspecified,
+        belief,
+        doubts,
+    }
 }
 
 /// Whether `label` is a message the tester did not send.

@@ -221,7 +221,7 @@ impl Walk<'_, '_, '_, '_> {
                 Move::StimulateAfter(wait, label) => self.stimulate_after(&wait, &label)?,
                 Move::Observe if self.pace == Pace::Untimed => self.observe(Duration::ZERO)?,
                 Move::Observe => {
-                    let horizon = self.after.horizon(self.bench.cx);
+                    let horizon = self.after.horizon(self.bench.cx).add(&self.lag());
                     self.look(duration(&horizon))?
                 }
                 Move::ObserveFor(time) if self.pace == Pace::Untimed => self.observe(time)?,

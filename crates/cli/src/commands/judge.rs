@@ -5,6 +5,7 @@ use std::path::Path;
 
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
+use ioxide_report::summary::story;
 use ioxide_report::terminal::explanation;
 use ioxide_runner::judge::{Judged, judge, plain_trace};
 use ioxide_runner::record::Record;
@@ -90,6 +91,9 @@ fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &Judged) -> 
             let mark = if at + 1 == judged.steps { "✗" } else { " " };
             writeln!(out, "  {mark} {:>3}  {}", at + 1, label.show(&model.pool, &model.sts))?;
         }
+        if let Some(finding) = &judged.finding {
+            writeln!(out, "{}", story::finding(finding))?;
+        }
         return explanation(told, out);
     }
     let steps = if judged.steps == 1 { "1 step is".into() } else { format!("{} steps are", judged.steps) };
@@ -114,11 +118,14 @@ fn show_json(out: &mut impl Write, judged: &Judged) -> Result<(), Stop> {
     };
     let told = judged.forbidden.as_ref().map(serde_json::to_value).transpose();
     let told = told.map_err(|error| Stop::new(ExitStatus::Internal, error.to_string()))?;
+    let finding = judged.finding.as_ref().map(serde_json::to_value).transpose();
+    let finding = finding.map_err(|error| Stop::new(ExitStatus::Internal, error.to_string()))?;
     let result = json!({
         "version": 1,
         "verdict": verdict,
         "steps": judged.steps,
         "explanation": told,
+        "finding": finding,
         "unspecified_at": judged.unspecified,
         "belief": judged.belief,
         "doubts": judged.doubts,

@@ -35,7 +35,8 @@ pub fn ending(run: &Run) -> Vec<String> {
 }
 
 /// The end of a run in the words of timed testing.
-fn finding(told: &FindingTold) -> String {
+#[must_use]
+pub fn finding(told: &FindingTold) -> String {
     let rule = if told.rule.is_empty() { String::new() } else { format!(" by {}", told.rule) };
     let because = told.because.as_ref().map(|because| format!(", `{because}`")).unwrap_or_default();
     let line = format!("{}{rule} at {}: {}{because}", told.word, told.state, told.event);

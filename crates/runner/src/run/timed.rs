@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
+use ioxide_symex::Tolerance;
 use ioxide_testgen::tester::Stop;
 
 use super::pace::Pace;
@@ -20,6 +21,15 @@ impl Walk<'_, '_, '_, '_> {
             Ok(Passed { now, message: Some(label) }) => self.judge_at(now, &label),
             Ok(Passed { now, message: None }) => self.silence(now),
             Err(error) => Ok(Err(Ended::Trouble(error))),
+        }
+    }
+
+    /// How much later than it happened the end of a silence is certain.
+    pub(super) fn lag(&self) -> Rational {
+        let Tolerance { latency, resolution } = &self.config.tolerance;
+        match self.pace {
+            Pace::Wall(_) => latency.add(resolution).mul(&Rational::from(2)),
+            Pace::Untimed | Pace::Virtual(_) => Rational::ZERO,
         }
     }
 

@@ -164,13 +164,16 @@ fn misfit(cx: &Ctx<'_>, id: SwitchId, values: &[Value]) -> Option<Blocked> {
 fn symbolic_refusals(cx: &mut Ctx<'_>, i: usize, state: &SymState, label: &Label) -> Vec<Refusal> {
     let sts = cx.sts;
     let mut refusals = Vec::new();
+    if let Label::Delay(_) = label {
+        let overdue = |offer: Offer| Refusal { state: i, switch: offer.switch, blocked: Blocked::Overdue };
+        return symbolic_offers_in_time(cx, state, reacts).into_iter().map(overdue).collect();
+    }
     for (id, switch) in sts.switches_from(state.loc) {
         let blocked = match label {
             Label::Output(gate, values) if switch.gate == *gate => {
                 symbolically_blocked(cx, state, id, values)
             }
             Label::Quiescence if reacts(sts.kind_of(switch)) => Blocked::Enabled,
-            Label::Delay(_) if reacts(sts.kind_of(switch)) => Blocked::Overdue,
             _ => continue,
         };
         refusals.push(Refusal { state: i, switch: id, blocked });

@@ -30,6 +30,7 @@ use self::project::projected;
 use self::read::as_read;
 use super::{After, Belief, Forbidden, Next, Observed, explain};
 use crate::cx::Ctx;
+use crate::state::SymState;
 
 /// How far observed instants may be from the true ones, in seconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +99,30 @@ impl Time {
     pub(super) fn new(cx: &mut Ctx<'_>, tolerance: Tolerance, entry: Belief) -> Self {
         let at = cx.pool.value(Value::Real(Rational::ZERO));
         let since = Instant { at, latest: Rational::ZERO };
-        Self { tolerance, now: Rational::ZERO, entry, since, named: 0, read: Vec::new(), late: None }
+        let mut time =
+            Self { tolerance, now: Rational::ZERO, entry, since, named: 0, read: Vec::new(), late: None };
+        if !time.tolerance.is_exact() {
+            time.start_about_now(cx);
+        }
+        time
+    }
+
+    /// The system has started when it said so, which was heard as late as any message.
+    fn start_about_now(&mut self, cx: &mut Ctx<'_>) {
+        let (earliest, latest) = self.bounds(false);
+        let var = cx.pool.indexed(cx.instant, 1);
+        let at = cx.pool.var(var);
+        let (low, high) = (cx.pool.value(Value::Real(earliest)), cx.pool.value(Value::Real(latest.clone())));
+        let bounds = [cx.pool.le(low, at), cx.pool.le(at, high)];
+        let bounds = cx.pool.and(bounds);
+        let states: Vec<SymState> = match &self.entry {
+            Belief::Concrete(states) => states.iter().filter_map(|state| SymState::at(cx, state)).collect(),
+            Belief::Symbolic(states) => states.clone(),
+            Belief::Unspecified => return,
+        };
+        let bounded = |state: SymState| SymState { path: state.path.with(cx, bounds), ..state };
+        self.entry = Belief::Symbolic(states.into_iter().map(bounded).collect());
+        (self.since, self.named, self.read) = (Instant { at, latest }, 1, vec![Rational::ZERO]);
     }
 
     /// The bounds of the true instant of a message observed now.
