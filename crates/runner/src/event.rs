@@ -161,6 +161,9 @@ pub struct VerdictTold {
     /// The end in the words of timed testing; in timed models and for test cases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<FindingTold>,
+    /// The last words of the system outside the protocol; with `fail` only.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub last_words: String,
 }
 
 /// The end of a timed run in the words of its method (001).

@@ -404,6 +404,7 @@ impl Walk<'_, '_, '_, '_> {
             explanation: Some(explanation),
             signature: self.signature.clone(),
             finding,
+            last_words: self.bench.adapter.last_words(),
         };
         self.teller.tell(EventKind::Verdict(told))?;
         Ok(End::Verdict(Verdict::Fail, reason))
@@ -419,6 +420,7 @@ impl Walk<'_, '_, '_, '_> {
                     explanation: None,
                     signature: None,
                     finding: finding.map(FindingTold::from),
+                    last_words: String::new(),
                 };
                 self.teller.tell(EventKind::Verdict(told))?;
             }

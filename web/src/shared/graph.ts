@@ -23,6 +23,10 @@ interface View {
 const FAR = 0.32;
 /** Below this many pixels per unit nothing can be told apart. */
 const TINY = 0.12;
+/** Above this many edges a picture is moved as it was drawn, and drawn again once it rests. */
+const LARGE = 400;
+/** Milliseconds without a move after which a picture rests. */
+const REST = 160;
 
 export class GraphView {
   readonly element: HTMLElement;
@@ -34,6 +38,9 @@ export class GraphView {
   private chosen: Element | null = null;
   private here: Element[] = [];
   private touched = false;
+  private readonly large: boolean;
+  private drawn: View;
+  private resting = 0;
 
   constructor(
     private readonly svg: SVGSVGElement,
@@ -42,12 +49,15 @@ export class GraphView {
     const { width, height } = svg.viewBox.baseVal;
     this.whole = { x: 0, y: 0, width: width || 100, height: height || 100 };
     this.view = this.whole;
+    this.drawn = this.whole;
     for (const edge of svg.querySelectorAll<SVGGElement>("[data-switch]")) {
       this.switches.set(Number(edge.dataset["switch"]), edge);
     }
     for (const node of svg.querySelectorAll<SVGGElement>("[data-location]")) {
       this.locations.set(node.dataset["location"] ?? "", node);
     }
+    this.large = this.switches.size > LARGE;
+    svg.classList.toggle("large", this.large);
     svg.setAttribute("preserveAspectRatio", "xMidYMid meet");
     svg.setAttribute("width", "100%");
     svg.setAttribute("height", "100%");
@@ -163,9 +173,33 @@ export class GraphView {
   }
 
   private apply(): void {
+    if (!this.large) {
+      this.draw();
+      return;
+    }
+    const [from, to] = [this.placed(this.drawn), this.placed(this.view)];
+    const factor = to.scale / from.scale;
+    const [dx, dy] = [to.x - factor * from.x, to.y - factor * from.y];
+    this.svg.style.transform = `translate(${dx}px, ${dy}px) scale(${factor})`;
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.draw(), REST);
+  }
+
+  private draw(): void {
     const { x, y, width, height } = this.view;
+    this.drawn = this.view;
+    this.svg.style.transform = "";
     this.svg.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
     this.svg.classList.toggle("far", this.scale() < FAR);
+  }
+
+  /** Where the origin of the picture lies in the window, and how large a unit is. */
+  private placed(view: View): { x: number; y: number; scale: number } {
+    const { clientWidth, clientHeight } = this.element;
+    const scale = Math.max(1e-6, Math.min(clientWidth / view.width, clientHeight / view.height));
+    const x = (clientWidth - view.width * scale) / 2 - view.x * scale;
+    const y = (clientHeight - view.height * scale) / 2 - view.y * scale;
+    return { x, y, scale };
   }
 
   private buttons(): HTMLElement {

@@ -57,7 +57,7 @@ export class Sequence {
     const own = gates.length > MAX_LANES ? gates.slice(0, MAX_LANES - 1) : gates;
     this.lanes = own.length < gates.length ? [...own, `${gates.length - own.length} more`] : [...own];
     gates.forEach((gate, at) => this.laneOf.set(gate, Math.min(at, this.lanes.length - 1)));
-    this.gap = Math.max(34, Math.min(84, 350 / Math.max(1, this.lanes.length)));
+    this.gap = Math.max(34, Math.min(80, (options.timed ? 290 : 340) / Math.max(1, this.lanes.length)));
     this.list = new VirtualList({
       label: options.label,
       rowHeight: ROW,

@@ -1,4 +1,4 @@
-//! The pictures of the book: taken by `./x pictures`, looked after here.
+//! The pictures of the report in the book: taken by `./x pictures`, looked after here.
 //!
 //! `UPDATE_PICTURES=1` takes them again, in a window of one size and with fixed seeds. Otherwise it is only seen to
 //! that they are there and small; what they show is a matter for people.
@@ -7,22 +7,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::driver::{Browser, key};
-use crate::explorer::{Explorer, root};
+use crate::driver::Browser;
+use crate::explorer::root;
 use crate::report::ioxide;
 
 /// Bytes a picture may have.
 const MOST: u64 = 150_000;
-/// What the book shows of the report and the explorer.
-const SHOWN: [&str; 8] = [
+/// What the book shows of the report.
+const SHOWN: [&str; 6] = [
     "report-summary.png",
     "report-model.png",
     "report-run.png",
     "report-redis.png",
     "report-mutants.png",
-    "explorer-brp.png",
-    "explorer-atm.png",
-    "explorer-redis.png",
+    "report-atm.png",
 ];
 
 fn folder() -> PathBuf {
@@ -71,7 +69,7 @@ fn update() {
     brp(&browser);
     mutants(&browser);
     redis(&browser, &scratch);
-    explorer(&browser, &scratch);
+    atm(&browser);
 }
 
 /// Runs against a faulty sender.
@@ -105,8 +103,9 @@ fn mutants(browser: &Browser) {
 fn redis(browser: &Browser, scratch: &Path) {
     let runs = scratch.join("redis");
     let output = Command::new(env!("CARGO_BIN_EXE_ioxide"))
-        .args(["test", "redis.iox", "--sut", "redis", "--tester", "random", "--seed", "1", "--runs", "8"])
-        .args(["--steps", "120", "--report"])
+        .args(["test", "redis.iox", "--sut", "redis", "--tester", "random", "--seed", "1", "--runs", "3"])
+        // Long enough for a machine that is busy.
+        .args(["--steps", "80", "--quiescence-ms", "300", "--report"])
         .arg(&runs)
         .current_dir(root().join("examples/redis"))
         .output()
@@ -115,27 +114,12 @@ fn redis(browser: &Browser, scratch: &Path) {
     take(browser, &runs.join("report.html"), "#/timing", ".latency", "report-redis.png");
 }
 
-/// The explorer: a failing run of the BRP, a symbolic walk of the cash machine, a run of Redis.
-fn explorer(browser: &Browser, scratch: &Path) {
-    let runs = "target/pictures/explored";
-    let test = ["test", "examples/brp/spec.iox", "--sut", "model:examples/brp/m5.iox", "--seed", "3"];
-    ioxide(&[&test[..], &["--report", runs]].concat(), 1);
-    let brp = Explorer::start(&["examples/brp/spec.iox", "--run", runs]);
-    browser.go(&brp.at("runs"));
-    browser.wait_for_element(".run-row");
-    browser.run("document.querySelector('.list').focus();", &[]);
-    browser.press(key::ENTER);
-    browser.wait_for_element(".one-run .forbidden");
-    shoot(browser, "explorer-brp.png");
-    let atm = Explorer::start(&["examples/atm/atm.iox"]);
-    browser.prefer("dark");
-    browser.go(&atm.url);
-    browser.wait_for_element(".edge.enabled");
-    shoot(browser, "explorer-atm.png");
-    browser.prefer("light");
-    let redis =
-        Explorer::start(&["examples/redis/redis.iox", "--run", &scratch.join("redis").to_string_lossy()]);
-    browser.go(&redis.at("run/0/0/40"));
-    browser.wait_for_element(".one-run");
-    shoot(browser, "explorer-redis.png");
+/// A model with time, played as the system: the axis has the time of the model.
+fn atm(browser: &Browser) {
+    let systems =
+        ["test", "examples/atm/atm.iox", "--sut", "model:examples/atm/atm.iox", "--tester", "random"];
+    let options = ["--runs", "4", "--seed", "1", "--report", "target/pictures/atm"];
+    ioxide(&[&systems[..], &options[..]].concat(), 0);
+    let page = root().join("target/pictures/atm/report.html");
+    take(browser, &page, "#/run/1/8", ".sequence.timed .step", "report-atm.png");
 }

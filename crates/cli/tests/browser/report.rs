@@ -250,6 +250,77 @@ const SCROLL: &str = "
     });
     return window.scrolled;";
 
+/// A model of 2,000 switches.
+fn large_model() -> String {
+    let mut text = "model Big {\n input go(k: int)\n output said(k: int)\n var n: int = 0\n".to_owned();
+    for s in 0..500 {
+        let [next, near, back] = [(s + 1) % 500, (s * 7 + 3) % 500, s / 2];
+        text += &format!(
+            "state S{s} {{\n a{s}: on go when k > {guard} {{ n = n + 1 }} -> S{next}\n \
+             b{s}: on go when k <= {guard} -> S{back}\n c{s}: emit said(k: {s}) when n > 2 -> S{near}\n \
+             d{s}: emit said(k: {next}) {{ n = 0 }} -> S{next}\n}}\n",
+            guard = s % 7
+        );
+    }
+    text + "}\n"
+}
+
+#[test]
+fn two_thousand_switches_are_found_and_shown() {
+    let Some(browser) = Browser::open() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (model, runs) = (path("big.iox"), path("runs"));
+    fs::write(&model, large_model()).expect("a model");
+    let sut = format!("model:{model}");
+    ioxide(
+        &[
+            "test", &model, "--sut", &sut, "--tester", "random", "--runs", "2", "--seed", "1", "--report",
+            &runs,
+        ],
+        0,
+    );
+    let page = folder.path().join("runs/report.html");
+    eprintln!("2,000 switches: {} bytes", fs::metadata(&page).expect("a page").len());
+    browser.open_file(&page);
+    browser.click("nav [data-tab=model]");
+    browser.wait_for("document.querySelectorAll('.edge[data-switch]').length === 2000");
+    assert!(browser.count(".side .list-row") < 60, "only what is in sight is on the page");
+    browser.press("/");
+    browser.press("a321 ");
+    browser.wait_for("document.querySelectorAll('.side .list-row').length === 1");
+    browser.click(".side .list-row");
+    browser.wait_for("document.querySelector('.switch-detail h2')?.textContent.startsWith('a321') === true");
+    let told = browser.text(".switch-detail");
+    assert!(told.contains("a321: on go when k > 6"), "{told}");
+    eprintln!("2,000 switches: a pan of 30 frames, then drawn again, in ms: {}", browser.run(PAN, &[]));
+    browser.is_calm();
+}
+
+/// Drags the picture for 30 frames; the longest and the mean frame, and how long it takes to be drawn again.
+const PAN: &str = "
+    const svg = document.querySelector('.graph svg');
+    const point = (type, n, target) =>
+        target.dispatchEvent(new PointerEvent(type, { clientX: 300 + n, clientY: 300, button: 0, bubbles: true }));
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    return (async () => {
+        point('pointerdown', 0, svg);
+        const times = [];
+        let last = await frame();
+        for (let n = 1; n <= 30; n += 1) {
+            point('pointermove', 10 * n, window);
+            const now = await frame();
+            times.push(now - last); last = now;
+        }
+        point('pointerup', 300, window);
+        const before = svg.getAttribute('viewBox');
+        const began = performance.now();
+        while (svg.getAttribute('viewBox') === before && performance.now() - began < 10000) await frame();
+        await frame(); await frame();
+        const mean = times.reduce((a, b) => a + b) / times.length;
+        return { longest: Math.max(...times), mean, drawn: performance.now() - began };
+    })();";
+
 #[test]
 fn colours_follow_the_system_and_the_button() {
     let Some(browser) = Browser::open() else { return };

@@ -129,11 +129,10 @@ impl Runs {
 
 /// Why a run failed or had trouble.
 fn details(ended: &Ended) -> Json {
-    let trouble = ended.run.trouble.as_ref();
     json!({
         "reason": ended.run.reason(),
         "explanation": ended.run.explanation(),
         "finding": ended.run.verdict.as_ref().and_then(|told| told.finding.as_ref()),
-        "last_words": trouble.map(|told| told.last_words.as_str()).unwrap_or_default(),
+        "last_words": ended.run.last_words(),
     })
 }

@@ -120,3 +120,17 @@ fn a_large_graph_has_the_names_of_its_switches_only() {
     let graph = crate::graph::Graph::of(&samples::brp()).with_short_lines();
     assert!(graph.edges().iter().all(|edge| edge.lines.len() == 1 && !edge.text().contains([':', ' '])));
 }
+
+#[test]
+fn the_last_words_of_a_system_that_failed_are_kept() {
+    let mut events = told::failing();
+    for event in &mut events {
+        if let EventKind::Verdict(told) = &mut event.event {
+            told.last_words = format!("{}panic: out of tea\n", "x".repeat(10_000));
+        }
+    }
+    let json = campaign(&events).to_json();
+    let details = json["runs"]["details"].as_object().expect("details");
+    let words = details.values().next().expect("one")["last_words"].as_str().expect("text");
+    assert!(words.ends_with("panic: out of tea") && words.len() < 5_000);
+}

@@ -81,15 +81,31 @@ impl Run {
             explanation: told.explanation.as_ref().map(trimmed),
             signature: told.signature.as_ref().map(|signature| cut(signature, MAX_TEXT)),
             finding: told.finding.clone(),
+            last_words: last_of(&told.last_words),
         });
     }
 
     pub(super) fn trouble(&mut self, told: &Trouble) {
-        let words = told.last_words.trim_end();
-        let from = words.char_indices().rev().nth(MAX_WORDS).map_or(0, |(at, _)| at);
-        self.trouble =
-            Some(Trouble { error: cut(&told.error, MAX_TEXT), last_words: words[from..].to_owned() });
+        let last_words = last_of(&told.last_words);
+        self.trouble = Some(Trouble { error: cut(&told.error, MAX_TEXT), last_words });
     }
+
+    /// The last words of the system, if it failed or had trouble.
+    #[must_use]
+    pub fn last_words(&self) -> &str {
+        match (&self.trouble, &self.verdict) {
+            (Some(trouble), _) => &trouble.last_words,
+            (None, Some(verdict)) => &verdict.last_words,
+            (None, None) => "",
+        }
+    }
+}
+
+/// The end of what a system said.
+fn last_of(words: &str) -> String {
+    let words = words.trim_end();
+    let from = words.char_indices().rev().nth(MAX_WORDS).map_or(0, |(at, _)| at);
+    words[from..].to_owned()
 }
 
 /// `told` without what nobody would read.

@@ -50,6 +50,7 @@ impl Told {
             explanation: Some(explanation),
             signature: Some(signature.into()),
             finding: None,
+            last_words: String::new(),
         })
     }
 
@@ -60,6 +61,7 @@ impl Told {
             explanation: None,
             signature: None,
             finding: None,
+            last_words: String::new(),
         })
     }
 }

@@ -37,6 +37,7 @@ fn an_inconclusive_run_says_why() {
         explanation: None,
         signature: None,
         finding: None,
+        last_words: String::new(),
     };
     let mut told = Told::default();
     told.say(run_started(0)).say(EventKind::Verdict(verdict)).say(run_finished(0, Outcome::Inconclusive, 3));
