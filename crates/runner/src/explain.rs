@@ -125,16 +125,17 @@ fn offered(cx: &Ctx<'_>, offer: &Offer) -> String {
         return Label::Output(offer.gate, values).show(cx.pool, cx.sts);
     }
     let names: Vec<&str> = fields.iter().map(|&field| &*cx.pool.var_info(field).name).collect();
+    let fields = if names.is_empty() { String::new() } else { format!("({})", names.join(", ")) };
     let gate = &cx.sts.gates[offer.gate].name;
     match conjuncts.is_empty() {
-        true => format!("!{gate}({})", names.join(", ")),
+        true => format!("!{gate}{fields}"),
         false => {
             let shown = |&part: &Term| match cx.pool.node(part) {
                 Node::Or(_) => format!("({})", cx.pool.show(part)),
                 _ => cx.pool.show(part).to_string(),
             };
             let when: Vec<String> = conjuncts.iter().map(shown).collect();
-            format!("!{gate}({}) when {}", names.join(", "), when.join(" && "))
+            format!("!{gate}{fields} when {}", when.join(" && "))
         }
     }
 }

@@ -199,6 +199,11 @@ fn silence_in_a_place_with_a_deadline_is_forbidden_only_beyond_the_tolerance() {
     };
     assert!(silent(&mut cx, 25));
     assert!(!silent(&mut cx, 26));
+    // What is forbidden changes nothing.
+    let mut after = After::with_tolerance(&mut cx, tolerance.clone());
+    assert!(after.observe(&mut cx, &Label::Delay(seconds(30))).is_err());
+    assert_eq!(after.now(), Some(&seconds(0)));
+    assert!(after.observe(&mut cx, &Label::Delay(seconds(10))).is_ok());
     // A long run keeps its instants few: the last ones are all that counts.
     let y = cx.sts.gate_named("y").unwrap();
     let mut after = After::with_tolerance(&mut cx, tolerance.clone());

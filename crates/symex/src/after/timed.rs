@@ -172,15 +172,11 @@ impl After {
         cx: &mut Ctx<'_>,
         label: &Label,
     ) -> Result<Observed, Box<Forbidden>> {
-        let Some(time) = &mut self.time else { return Ok(Observed::Allowed) };
-        if let Label::Delay(by) = label {
-            time.now = time.now.add(by);
-        }
         match label {
+            Label::Delay(by) => self.wait_for(cx, by, label),
             _ if self.belief == Belief::Unspecified => Ok(Observed::Unspecified),
-            Label::Delay(_) => self.wait(cx, label),
             Label::Quiescence => self.rest(cx, label),
-            Label::Input(gate, _) if cx.sts.gates[*gate].kind == GateKind::Input => self.give(cx, label),
+            Label::Input(..) if is_given(cx, label) => self.give(cx, label),
             Label::Input(..) | Label::Output(..) => self.see(cx, label),
         }
     }
@@ -202,7 +198,27 @@ impl After {
         mine.named = mine.named.max(theirs.named);
     }
 
-    /// Nothing was seen for a while.
+    /// Nothing was seen for so long; if that is forbidden, time stays where it was.
+    fn wait_for(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        by: &Rational,
+        label: &Label,
+    ) -> Result<Observed, Box<Forbidden>> {
+        let Some(time) = &mut self.time else { return Ok(Observed::Allowed) };
+        let before = time.now.clone();
+        time.now = before.add(by);
+        if self.belief == Belief::Unspecified {
+            return Ok(Observed::Unspecified);
+        }
+        let waited = self.wait(cx, label);
+        if let (Err(_), Some(time)) = (&waited, &mut self.time) {
+            time.now = before;
+        }
+        waited
+    }
+
+    /// Nothing was seen up to now.
     fn wait(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<Observed, Box<Forbidden>> {
         let Some(time) = &self.time else { return Ok(Observed::Allowed) };
         if time.now < time.since.latest {
@@ -303,11 +319,7 @@ impl After {
         if self.belief == Belief::Unspecified {
             return None;
         }
-        let is_given = match label {
-            Label::Input(gate, _) => cx.sts.gates[*gate].kind == GateKind::Input,
-            Label::Output(..) | Label::Quiescence | Label::Delay(_) => false,
-        };
-        let (earliest, latest) = time.bounds(is_given);
+        let (earliest, latest) = time.bounds(is_given(cx, label));
         let (since, facts, named) = instant(cx, time, earliest, latest);
         let (arrived, named_on_the_way) = elapsed(cx, time, since.at, None, &facts);
         let named = named.max(named_on_the_way);
@@ -336,12 +348,15 @@ impl After {
     fn in_other_order(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Option<Self> {
         let time = self.time.as_mut()?;
         let is_open = time.is_race_open();
-        let mut late = time.late.take().filter(|_| is_open && !matches!(label, Label::Input(..)))?;
+        let mut late = time.late.take().filter(|_| is_open && !is_given(cx, label))?;
         let now = time.now.clone();
         let given = late.before.time.as_mut()?;
         given.now = now.clone();
         late.before.see(cx, label).ok()?;
         let mut other = late.before.clone();
+        if other.belief == Belief::Unspecified {
+            return Some(other);
+        }
         // The input keeps the instant at which it was given.
         other.time.as_mut()?.now = late.given.clone();
         let taken = other.taken(cx, &late.input)?;
@@ -359,6 +374,14 @@ impl Time {
         let lag = self.tolerance.lag();
         let window = lag.add(&lag);
         self.late.as_ref().is_some_and(|late| self.now <= late.given.add(&window))
+    }
+}
+
+/// Whether `label` is an input of the tester.
+fn is_given(cx: &Ctx<'_>, label: &Label) -> bool {
+    match label {
+        Label::Input(gate, _) => cx.sts.gates[*gate].kind == GateKind::Input,
+        Label::Output(..) | Label::Quiescence | Label::Delay(_) => false,
     }
 }
 
