@@ -1,16 +1,17 @@
 //! A campaign under way: started, slowed down, paused and stopped from the page, and watched there.
 //!
 //! The runner knows nothing of this: a [`Reporter`] is told the events, keeps what the page shows, and
-//! does not return while the campaign is paused. Whoever can start a campaign is a [`Launcher`].
+//! does not return while the campaign is paused; where real time is judged, it pauses between runs only. Whoever can start a campaign is a [`Launcher`].
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use ioxide_model::sts::Sts;
-use ioxide_runner::event::{Event, EventKind, Outcome, StepTold};
+use ioxide_report::visible::excerpt;
+use ioxide_runner::event::{Event, EventKind, LabelKind, Outcome, StepTold};
 use ioxide_runner::reporter::Reporter;
 
 use crate::recording::{Collector, Place, Records, Run};
@@ -18,6 +19,8 @@ use crate::view::live::LiveView;
 
 /// Steps kept to be shown.
 const MAX_LAST: usize = 60;
+/// Characters of a step that are shown.
+const MAX_STEP: usize = 300;
 /// Failing runs kept.
 const MAX_FAILURES: usize = 100;
 /// The slowest pace.
@@ -27,6 +30,10 @@ const MAX_PACE: Duration = Duration::from_secs(5);
 pub trait Launcher: Send + Sync {
     /// The system under test, for people.
     fn sut(&self) -> String;
+
+    /// Whether a run can be held up between two steps without changing what is judged: not where time is
+    /// measured by a clock that goes on.
+    fn may_hold(&self) -> bool;
 
     /// Runs a campaign to its end and tells `reporter`.
     ///
@@ -121,8 +128,8 @@ pub(crate) struct State {
     version: u64,
     pub(crate) phase: Phase,
     pace: Duration,
-    /// The labels of the switches, and how each was taken.
-    names: Vec<Arc<str>>,
+    /// The switches by their labels, and how each was taken.
+    names: Arc<BTreeMap<Arc<str>, usize>>,
     pub(crate) seen: Vec<Seen>,
     pub(crate) n_steps: u64,
     pub(crate) passed: u64,
@@ -132,11 +139,21 @@ pub(crate) struct State {
     pub(crate) seed: u64,
     pub(crate) goal: String,
     pub(crate) run: u64,
-    pub(crate) last: VecDeque<StepTold>,
+    pub(crate) last: VecDeque<Last>,
     pub(crate) failures: Vec<Failure>,
     pub(crate) message: String,
     record: Option<usize>,
     collector: Collector,
+}
+
+/// A step to be shown; what the system says may be long, so only its beginning is kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Last {
+    pub(crate) number: usize,
+    pub(crate) kind: LabelKind,
+    pub(crate) gate: String,
+    pub(crate) text: String,
+    pub(crate) switches: Vec<String>,
 }
 
 /// A failing run.
@@ -151,8 +168,8 @@ impl Live {
     /// No campaign yet.
     #[must_use]
     pub fn new(sts: &Sts, records: Arc<Records>, launcher: Option<Box<dyn Launcher>>) -> Arc<Self> {
-        let names: Vec<Arc<str>> = sts.switches.iter().map(|switch| Arc::clone(&switch.label)).collect();
-        let state = State::new(names);
+        let names = sts.switches.iter().enumerate().map(|(at, switch)| (Arc::clone(&switch.label), at));
+        let state = State::new(Arc::new(names.collect()), sts.switches.len());
         Arc::new(Self { state: Mutex::new(state), changed: Condvar::new(), records, launcher })
     }
 
@@ -175,8 +192,12 @@ impl Live {
             return Err("a campaign is running already");
         }
         let (version, pace) = (state.version + 1, state.pace);
-        *state =
-            State { version, pace, phase: Phase::Running, ..State::new(std::mem::take(&mut state.names)) };
+        *state = State {
+            version,
+            pace,
+            phase: Phase::Running,
+            ..State::new(Arc::clone(&state.names), state.seen.len())
+        };
         drop(state);
         self.changed.notify_all();
         let live = Arc::clone(self);
@@ -265,12 +286,12 @@ impl Live {
 }
 
 impl State {
-    fn new(names: Vec<Arc<str>>) -> Self {
+    fn new(names: Arc<BTreeMap<Arc<str>, usize>>, n_switches: usize) -> Self {
         Self {
             version: 0,
             phase: Phase::Idle,
             pace: Duration::ZERO,
-            seen: vec![Seen::Never; names.len()],
+            seen: vec![Seen::Never; n_switches],
             names,
             n_steps: 0,
             passed: 0,
@@ -296,15 +317,21 @@ impl State {
         self.n_steps += 1;
         let how = if step.switches.len() == 1 { Seen::Taken } else { Seen::Maybe };
         for name in &step.switches {
-            let at = self.names.iter().position(|other| **other == **name);
-            if let Some(seen) = at.and_then(|at| self.seen.get_mut(at)) {
+            let at = self.names.get(name.as_str());
+            if let Some(seen) = at.and_then(|&at| self.seen.get_mut(at)) {
                 *seen = (*seen).max(how);
             }
         }
         if self.last.len() == MAX_LAST {
             self.last.pop_front();
         }
-        self.last.push_back(step.clone());
+        self.last.push_back(Last {
+            number: step.step,
+            kind: step.label.kind,
+            gate: excerpt(&step.label.label, MAX_STEP),
+            text: excerpt(&step.label.text, MAX_STEP),
+            switches: step.switches.clone(),
+        });
     }
 
     fn count(&mut self, outcome: Outcome) {
@@ -389,6 +416,10 @@ impl Reporter for Watcher<'_> {
             launcher.stop();
         }
         let is_step = matches!(event.event, EventKind::Stimulus(_) | EventKind::Observation(_));
+        let may_hold = self.live.launcher.as_ref().is_some_and(|launcher| launcher.may_hold());
+        if is_step && !may_hold {
+            return Ok(());
+        }
         self.wait((is_step && !pace.is_zero()).then(|| Instant::now() + pace));
         Ok(())
     }

@@ -8,6 +8,8 @@ use ioxide_runner::event::{Event, EventKind, Outcome, RunStarted, StepTold, Verd
 const MAX_RUNS: usize = 10_000;
 /// Steps kept of one record, all runs together.
 const MAX_STEPS: usize = 2_000_000;
+/// Characters of their labels kept of one record; a system may say a million at a time.
+const MAX_TEXT: usize = 256 << 20;
 
 /// Where a recorded run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +55,7 @@ impl Run {
 pub struct Collector {
     open: Vec<Run>,
     n_steps: usize,
+    n_text: usize,
     is_cut: bool,
 }
 
@@ -62,11 +65,12 @@ impl Collector {
         match &event.event {
             EventKind::RunStarted(told) => self.open.push(Run::new(told.clone())),
             EventKind::Stimulus(step) | EventKind::Observation(step) => {
-                let is_full = self.n_steps >= MAX_STEPS;
+                let is_full = self.n_steps >= MAX_STEPS || self.n_text >= MAX_TEXT;
                 self.is_cut |= is_full;
                 if let Some(run) = self.current(event.run).filter(|_| !is_full) {
                     run.steps.push(step.clone());
                     self.n_steps += 1;
+                    self.n_text += step.label.text.len();
                 }
             }
             EventKind::Verdict(told) => {
@@ -91,7 +95,7 @@ impl Collector {
 
     /// Forgets how much was kept: the runs given back are somebody else's now.
     pub fn forget(&mut self) {
-        self.n_steps = 0;
+        (self.n_steps, self.n_text) = (0, 0);
     }
 
     fn current(&mut self, run: Option<u64>) -> Option<&mut Run> {
@@ -170,3 +174,6 @@ impl Records {
         (recording.runs.len() > before).then_some(Place { record, run: before })
     }
 }
+
+#[cfg(test)]
+mod tests;

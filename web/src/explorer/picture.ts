@@ -32,6 +32,8 @@ export class Picture {
   /** Marks the locations one may be in. */
   at(names: string[]): void {
     this.graph?.at(new Set(names));
+    const node = this.element.querySelector<SVGGElement>(".node.here");
+    if (node !== null) this.graph?.reveal(node);
   }
 
   /** Shows a switch that is looked at elsewhere. */

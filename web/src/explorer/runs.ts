@@ -177,7 +177,7 @@ export class RunScreen implements Screen {
         { class: "card run-head" },
         h("div", { class: "row" }, h("h1", null, `Run ${run.number}`), badge(run.outcome), h("a", { href: "#/runs" }, "all runs")),
         run.goal !== "" && h("p", { class: "soft" }, excerpt(run.goal, 200)),
-        run.reason !== "" && h("p", null, excerpt(run.reason, 300)),
+        run.reason !== "" && run.explanation === null && h("p", null, excerpt(run.reason, 300)),
         h(
           "div",
           { class: "row" },
@@ -240,6 +240,7 @@ export class RunScreen implements Screen {
       view.forbidden !== null && forbidden(view.forbidden.explanation, "The model does not allow this step"),
       belief(this.model, view, before),
     );
+    if (step > 0) this.list?.show(step - 1);
     const last = new Set(view.forbidden === null ? (view.steps[view.steps.length - 1]?.switches ?? []) : []);
     const suspects = new Set(view.forbidden?.explanation.why_not.map((why) => why.switch) ?? []);
     const next = new Set(view.choices.map((choice) => choice.switch));

@@ -39,11 +39,14 @@ export class WalkScreen implements Screen {
     if (route.screen !== "walk" && route.screen !== "symbolic") return;
     this.path = route.path;
     const turn = (this.asked += 1);
+    this.element.classList.add("busy");
     try {
       const view = await post<Walk>("walk", { path: this.path, symbolic: this.symbolic });
       if (turn === this.asked) this.draw(view);
     } catch (error) {
-      if (turn === this.asked) fill(this.element, h("section", { class: "card problem", role: "alert" }, String(error instanceof Error ? error.message : error)));
+      if (turn !== this.asked) return;
+      this.element.classList.remove("busy");
+      fill(this.element, h("section", { class: "card problem", role: "alert" }, String(error instanceof Error ? error.message : error)));
     }
   }
 
@@ -106,6 +109,7 @@ export class WalkScreen implements Screen {
   }
 
   private draw(view: Walk): void {
+    this.element.classList.remove("busy");
     const before = this.view !== null && Math.abs(this.view.n_steps - view.n_steps) === 1 ? this.view : null;
     this.view = view;
     if (view.problem === null && view.forbidden === null) {

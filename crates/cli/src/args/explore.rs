@@ -2,7 +2,7 @@
 
 use clap::Args as ClapArgs;
 
-use super::{ModelArgs, SolverArgs};
+use super::{ModelArgs, SolverArgs, TimeArgs};
 
 /// Arguments of `explore`.
 #[derive(Debug, ClapArgs)]
@@ -27,6 +27,8 @@ pub struct Explore {
     /// Milliseconds of silence that count as quiescence [default: that of the project file, else 100].
     #[arg(long, value_name = "MS")]
     pub quiescence_ms: Option<u64>,
+    #[command(flatten)]
+    pub time: TimeArgs,
     /// Where to listen; a port alone, or nothing, means this machine only.
     #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDR")]
     pub listen: String,

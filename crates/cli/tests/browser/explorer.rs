@@ -1,5 +1,7 @@
 //! The explorer in a real browser: walked by hand, linked to, watched live, and told hostile things.
 
+mod pictures;
+
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

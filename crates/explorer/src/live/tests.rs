@@ -10,11 +10,16 @@ use super::*;
 struct Steps {
     stopped: AtomicBool,
     most: usize,
+    may_hold: bool,
 }
 
 impl Launcher for Arc<Steps> {
     fn sut(&self) -> String {
         "steps".into()
+    }
+
+    fn may_hold(&self) -> bool {
+        self.may_hold
     }
 
     fn launch(&self, _: &Wish, reporter: &mut dyn Reporter) -> Result<(), String> {
@@ -55,11 +60,15 @@ impl Launcher for Arc<Steps> {
 }
 
 fn live(most: usize) -> Arc<Live> {
+    live_with(most, true)
+}
+
+fn live_with(most: usize, may_hold: bool) -> Arc<Live> {
     let text = "model M { input go state s { a: on go -> t } state t { b: on go -> s c: on go -> t } }";
     let mut sources = Sources::new();
     let file = sources.add("m.iox", text);
     let model = load(&sources, file, &Options::default()).model.expect("a model");
-    let launcher = Arc::new(Steps { stopped: AtomicBool::new(false), most });
+    let launcher = Arc::new(Steps { stopped: AtomicBool::new(false), most, may_hold });
     Live::new(&model.sts, Arc::new(Records::new(Vec::new())), Some(Box::new(launcher)))
 }
 
@@ -109,4 +118,16 @@ fn who_looks_is_told_once_for_every_change() {
     assert!(live.changed(Some(version), Duration::from_millis(1)).is_none());
     live.pace(Duration::from_secs(1));
     assert!(live.changed(Some(version), Duration::from_secs(60)).is_some_and(|(next, _)| next > version));
+}
+
+#[test]
+fn where_time_is_judged_no_step_is_held_up() {
+    let live = live_with(3, false);
+    // With this pace, three steps would take longer than the test may.
+    live.pace(MAX_PACE);
+    live.start(WISH).expect("starts");
+    live.pause(true);
+    wait(&live, |state| state.n_steps == 3);
+    live.pause(false);
+    wait(&live, |state| state.phase == Phase::Over);
 }

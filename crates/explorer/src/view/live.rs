@@ -1,14 +1,10 @@
 //! A campaign under way as the page sees it; all of it, every time, so that a page can join or come back.
 
-use ioxide_report::visible::excerpt;
 use serde::Serialize;
 
 use super::run::kind_word;
 use super::{VERSION, told};
-use crate::live::{Phase, Seen, State};
-
-/// Characters of a step that are told; steps come many at a time here.
-const MAX_STEP: usize = 300;
+use crate::live::{Last, Phase, Seen, State};
 
 /// A campaign.
 #[derive(Debug, Serialize)]
@@ -58,11 +54,11 @@ impl LiveView {
             Seen::Maybe => 'm',
             Seen::Taken => 't',
         };
-        let last = |step: &ioxide_runner::event::StepTold| LastView {
-            number: step.step,
-            kind: kind_word(step.label.kind),
-            gate: told(&step.label.label),
-            text: excerpt(&step.label.text, MAX_STEP),
+        let last = |step: &Last| LastView {
+            number: step.number,
+            kind: kind_word(step.kind),
+            gate: step.gate.clone(),
+            text: step.text.clone(),
             switches: step.switches.iter().map(|switch| told(switch)).collect(),
         };
         let failure = |failure: &crate::live::Failure| FailureView {

@@ -17,7 +17,7 @@ use crate::commands::test::run_config;
 use crate::exit::Stop;
 use crate::session::STOP;
 use crate::system::{Opener, System};
-use crate::{seed, solver};
+use crate::{seed, solver, timing};
 
 /// Starts campaigns against one system.
 pub struct Launch {
@@ -35,11 +35,13 @@ impl Launch {
             sut: args.sut.clone().unwrap_or_default(),
             steps: args.steps.max(1),
             quiescence_ms: args.quiescence_ms,
+            time: args.time.clone(),
             solver: args.solver.clone(),
             ..Test::default()
         };
         // Settings that make no sense are told before the page is opened.
         run_config(&settings, &spec, &sut)?;
+        timing::clock(&settings.time, &sut)?;
         Ok(Self { spec, sut, settings })
     }
 
@@ -59,7 +61,8 @@ impl Launch {
             set: args.model.set.clone(),
             ..CampaignConfig::default()
         };
-        let opener = Opener::new(&self.sut, Arc::new(spec.clone()), &args.solver);
+        let opener = Opener::new(&self.sut, Arc::new(spec.clone()), &args.solver)
+            .on(timing::clock(&args.time, &self.sut)?);
         let mut solver = solver::make(&args.solver)?;
         opener.open(0, seed, |adapter| {
             let mut clock = self.clock();
@@ -81,6 +84,10 @@ impl Launch {
 impl Launcher for Launch {
     fn sut(&self) -> String {
         self.settings.sut.clone()
+    }
+
+    fn may_hold(&self) -> bool {
+        !self.spec.sts.is_timed() || matches!(self.sut, System::Model(_))
     }
 
     fn launch(&self, wish: &Wish, reporter: &mut dyn Reporter) -> Result<(), String> {
