@@ -70,6 +70,13 @@ fn past(browser: &Browser) -> Vec<String> {
     serde_json::from_value(browser.run(script, &[])).expect("texts")
 }
 
+/// Chooses the pace of a campaign: milliseconds between two steps.
+pub fn pace(browser: &Browser, ms: u32) {
+    let script = "const pace = document.querySelector('#pace'); pace.value = arguments[0]; \
+        pace.dispatchEvent(new Event('change'));";
+    browser.run(script, &[json!(ms.to_string())]);
+}
+
 fn here(browser: &Browser) -> String {
     browser.text(".belief .place strong")
 }
@@ -162,6 +169,8 @@ fn coverage_fills_in_while_a_campaign_runs_and_a_failure_is_opened() {
     browser.wait_for_element("#tester");
     browser.wait_for("document.querySelectorAll('.edge.never').length === 16");
     browser.run("document.querySelector('#seed').value = '1';", &[]);
+    // Slow enough to be held before it is over, however busy the machine is.
+    pace(&browser, 1000);
     browser.press(key::ENTER);
     browser.wait_for("document.querySelectorAll('.edge.taken').length >= 1");
     // Halfway, it is held; what was taken stays, and nothing more comes.
@@ -169,6 +178,7 @@ fn coverage_fills_in_while_a_campaign_runs_and_a_failure_is_opened() {
     browser.wait_for("document.querySelector('#phase')?.textContent.startsWith('Paused')");
     let halfway = browser.count(".edge.taken");
     assert!(halfway < 16 && browser.count(".edge.last") >= 1);
+    pace(&browser, 0);
     browser.press("p");
     browser.wait_for(&format!("document.querySelectorAll('.edge.taken').length > {halfway}"));
     browser.wait_for("document.querySelector('#phase')?.textContent === 'Over: it failed'");

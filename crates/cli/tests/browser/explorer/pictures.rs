@@ -2,10 +2,11 @@
 
 use std::env;
 use std::fs;
+use std::process::Command;
 
 use serde_json::json;
 
-use super::{Explorer, SPEC, root};
+use super::{Explorer, SPEC, pace, root};
 use crate::driver::{Browser, key};
 
 #[test]
@@ -19,6 +20,7 @@ fn pictures() {
     browser.prefer("light");
     brp(&browser);
     atm(&browser);
+    redis(&browser);
 }
 
 fn brp(browser: &Browser) {
@@ -30,11 +32,20 @@ fn brp(browser: &Browser) {
     browser.go(&explorer.at("live"));
     browser.wait_for_element("#tester");
     browser.run("document.querySelector('#seed').value = '1';", &[]);
+    pace(browser, 1000);
     browser.press(key::ENTER);
     browser.wait_for("document.querySelectorAll('.edge.taken').length >= 5");
     browser.press("p");
     browser.wait_for("document.querySelector('#phase')?.textContent.startsWith('Paused')");
+    pace(browser, 50);
     take(browser, "explorer-live");
+    browser.press("p");
+    browser.wait_for("document.querySelector('#phase')?.textContent === 'Over: it failed'");
+    browser.click(".failure");
+    browser.wait_for_element(".one-run .forbidden");
+    browser.prefer("dark");
+    take(browser, "explorer-run");
+    browser.prefer("light");
 }
 
 fn atm(browser: &Browser) {
@@ -42,6 +53,29 @@ fn atm(browser: &Browser) {
     browser.go(&explorer.at("walk/?Transc(amt:50,tb:5)/+0.5s"));
     browser.wait_for("document.querySelector('.history h2')?.textContent === '2 steps so far'");
     take(browser, "explorer-time");
+}
+
+/// A recorded run against a real server.
+fn redis(browser: &Browser) {
+    if Command::new("redis-server").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no redis-server");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let ioxide = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_ioxide"))
+            .args(args)
+            .current_dir(root().join("examples/redis"))
+            .output();
+        assert!(output.expect("the program runs").status.success());
+    };
+    let runs = folder.path().join("redis").to_string_lossy().into_owned();
+    let test = ["test", "redis.iox", "--sut", "redis", "--tester", "random", "--seed", "1", "--runs", "3"];
+    ioxide(&[&test[..], &["--steps", "80", "--report", &runs]].concat());
+    let explorer = Explorer::start(&["examples/redis/redis.iox", "--run", &runs]);
+    browser.go(&explorer.at("run/0/0/40"));
+    browser.wait_for_element(".belief");
+    take(browser, "explorer-redis");
 }
 
 /// Writes what is seen to a file of the book.
