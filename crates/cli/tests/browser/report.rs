@@ -250,6 +250,52 @@ const SCROLL: &str = "
     });
     return window.scrolled;";
 
+const LAMP: &str = r#"model Lamp {
+    input press
+    output light(on: bool)
+    var n: int = 0
+    state off {
+        @req("R-1")
+        up: on press { n = 1 } -> lit
+        @req("R-2")
+        dead: on press when n > 5 -> lit
+    }
+    state lit {
+        @req("R-1")
+        shine: emit light(on: true) -> off
+    }
+}
+"#;
+
+#[test]
+fn requirements_have_verdicts_and_what_is_unreachable_a_reason() {
+    let Some(browser) = Browser::open() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (model, runs) = (path("lamp.iox"), path("runs"));
+    fs::write(&model, LAMP).expect("a model");
+    let sut = format!("model:{model}");
+    let options = ["--tester", "random", "--runs", "2", "--seed", "1", "--report", &runs];
+    ioxide(&[&["test", &model, "--sut", &sut][..], &options[..]].concat(), 0);
+    browser.open_file(&folder.path().join("runs/report.html"));
+    browser.click("nav [data-tab=requirements]");
+    browser.wait_for_element(".requirements");
+    let rows = browser
+        .run("return [...document.querySelectorAll('.requirements tr')].map((it) => it.innerText);", &[]);
+    let row = |name: &str| {
+        let rows = rows.as_array().expect("rows").iter();
+        rows.filter_map(Json::as_str).find(|row| row.starts_with(name)).expect("a row").to_owned()
+    };
+    assert!(row("R-1").contains("exercised") && row("R-1").contains("shine"), "{}", row("R-1"));
+    assert!(row("R-2").contains("unreachable"), "{}", row("R-2"));
+    browser.run("location.hash = '#/model/dead';", &[]);
+    browser.wait_for_element(".switch-detail");
+    let told = browser.text(".switch-detail");
+    assert!(told.contains("proved unreachable") && told.contains("R-2"), "{told}");
+    assert_eq!(browser.count(".ioxide-graph .edge.unreachable"), 1);
+    browser.is_calm();
+}
+
 /// A model of 2,000 switches.
 fn large_model() -> String {
     let mut text = "model Big {\n input go(k: int)\n output said(k: int)\n var n: int = 0\n".to_owned();
