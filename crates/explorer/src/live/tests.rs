@@ -126,6 +126,8 @@ fn where_time_is_judged_no_step_is_held_up() {
     // With this pace, three steps would take longer than the test may.
     live.pace(MAX_PACE);
     live.start(WISH).expect("starts");
+    // The run has begun, so a pause waits for its end.
+    wait(&live, |state| state.n_steps > 0);
     live.pause(true);
     wait(&live, |state| state.n_steps == 3);
     live.pause(false);
