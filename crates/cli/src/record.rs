@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ioxide_runner::event::{Event, EventKind};
 use ioxide_runner::record::{Record, RecordError};
+use ioxide_symex::Tolerance;
 
 use crate::exit::Stop;
 
@@ -100,4 +101,13 @@ pub fn seed(record: &Record, run: u64) -> Option<u64> {
         EventKind::RunStarted(told) if told.run == run => Some(told.seed),
         _ => None,
     })
+}
+
+/// How far the instants of run `run` may be from the true ones.
+pub fn tolerance(record: &Record, run: u64) -> Tolerance {
+    let told = record.events.iter().find_map(|event| match &event.event {
+        EventKind::RunStarted(told) if told.run == run => told.tolerance,
+        _ => None,
+    });
+    told.map(Tolerance::from).unwrap_or_default()
 }

@@ -31,10 +31,13 @@ pub fn tolerance(args: &TimeArgs, name: &str) -> Result<Tolerance, Stop> {
     })
 }
 
-/// For a trace whose instants were read elsewhere: exact if nothing is said.
-pub fn stated_tolerance(args: &TimeArgs) -> Tolerance {
-    let milliseconds = |ms: Option<u64>| seconds(Duration::from_millis(ms.unwrap_or(0)));
-    Tolerance { latency: milliseconds(args.latency_ms), resolution: milliseconds(args.resolution_ms) }
+/// For a trace whose instants were read elsewhere: what was typed, else that with which it was recorded.
+pub fn stated_tolerance(args: &TimeArgs, recorded: Tolerance) -> Tolerance {
+    let milliseconds = |ms: u64| seconds(Duration::from_millis(ms));
+    Tolerance {
+        latency: args.latency_ms.map_or(recorded.latency, milliseconds),
+        resolution: args.resolution_ms.map_or(recorded.resolution, milliseconds),
+    }
 }
 
 /// How much may be done to make a failing run smaller: little where every run takes its time.

@@ -4,6 +4,8 @@
 //! plain data that means the same without the model, so a record read back tells the same.
 //! Times are in [`Event::time_ns`] and nowhere else.
 
+mod tolerance;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -15,6 +17,8 @@ use ioxide_testgen::tester::Finding;
 
 use crate::clock::duration;
 use crate::codec::label_to_json;
+
+pub use self::tolerance::ToleranceTold;
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,6 +102,9 @@ pub struct RunStarted {
     /// What it is for, if its tester has something in mind: a purpose, a test, a failure seen before.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub goal: String,
+    /// How far its instants may be from the true ones; not at all if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<ToleranceTold>,
 }
 
 /// One step of a run.

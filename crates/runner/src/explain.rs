@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ioxide_model::label::{Label, readable};
 use ioxide_model::number::Rational;
-use ioxide_model::sts::{LocId, Sts};
+use ioxide_model::sts::{LocId, Sts, SwitchId};
 use ioxide_model::term::{Node, Term, VarId};
 use ioxide_model::trace::Trace;
 use ioxide_model::valuation::Valuation;
@@ -67,7 +67,8 @@ pub fn timed_finding(cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace) -> Opti
         label => ("FAIL_out", format!("after {} s {}", readable(&waited), label.show(cx.pool, cx.sts))),
     };
     let guard = |refusal: &Refusal| match &refusal.blocked {
-        Blocked::Guard { conjunct } => Some(cx.pool.show(*conjunct).to_string()),
+        Blocked::Guard { conjunct } => Some(*conjunct),
+        Blocked::Overdue => deadline(cx, refusal.switch),
         _ => None,
     };
     Some(FindingTold {
@@ -75,7 +76,17 @@ pub fn timed_finding(cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace) -> Opti
         rule: String::new(),
         state: locations(cx, &forbidden.before).join(", "),
         event,
-        because: forbidden.refusals.iter().find_map(guard),
+        because: forbidden.refusals.iter().find_map(guard).map(|part| cx.pool.show(part).to_string()),
+    })
+}
+
+/// The first part of a guard that says up to when.
+fn deadline(cx: &Ctx<'_>, switch: SwitchId) -> Option<Term> {
+    let is_clock = |var: &VarId| cx.sts.clocks.iter().any(|clock| clock.var == *var);
+    let parts = cx.pool.conjuncts(cx.sts.switches[switch].guard);
+    parts.into_iter().find(|&part| match cx.pool.node(part) {
+        Node::Lt(low, _) | Node::Le(low, _) => cx.pool.free_vars(*low).iter().any(is_clock),
+        _ => false,
     })
 }
 

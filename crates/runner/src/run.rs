@@ -35,7 +35,8 @@ use crate::clock::patience::Patience;
 use crate::clock::{duration, seconds};
 use crate::coverage::Coverage;
 use crate::event::{
-    EventKind, FindingTold, LabelTold, Outcome, RunFinished, RunStarted, StepTold, Trouble, VerdictTold,
+    EventKind, FindingTold, LabelTold, Outcome, RunFinished, RunStarted, StepTold, ToleranceTold, Trouble,
+    VerdictTold,
 };
 use crate::explain::{explanation, signature, timed_finding};
 use crate::objective::{Objective, Watch};
@@ -135,13 +136,15 @@ pub fn run(
 ) -> io::Result<Finished> {
     tester.start(id.seed);
     let goal = tester.goal().unwrap_or_default();
-    teller.tell(EventKind::RunStarted(RunStarted { run: id.run, seed: id.seed, goal }))?;
     let trouble = bench.adapter.reset().err();
     let pace = Pace::start(bench.cx.sts.is_timed(), bench.adapter);
     let tolerance = match pace {
         Pace::Wall(_) => config.tolerance.clone(),
         Pace::Untimed | Pace::Virtual(_) => Tolerance::default(),
     };
+    let told = (!tolerance.is_exact()).then(|| ToleranceTold::from(&tolerance));
+    let (run, seed) = (id.run, id.seed);
+    teller.tell(EventKind::RunStarted(RunStarted { run, seed, goal, tolerance: told }))?;
     let after = After::with_tolerance(bench.cx, tolerance);
     let mut walk = Walk {
         bench,
@@ -389,9 +392,13 @@ impl Walk<'_, '_, '_, '_> {
 
     fn fail(&mut self, forbidden: &Forbidden, finding: Option<&Finding>) -> io::Result<End> {
         let explanation = explanation(self.bench.cx, forbidden);
-        let finding = match finding {
-            Some(finding) => Some(FindingTold::from(finding)),
-            None => timed_finding(self.bench.cx, forbidden, &self.trace),
+        let judged = timed_finding(self.bench.cx, forbidden, &self.trace);
+        let finding = match (finding.map(FindingTold::from), judged) {
+            // The part of a guard that does not hold says more than the whole guard of an arc.
+            (Some(guided), Some(FindingTold { because: Some(part), .. })) => {
+                Some(FindingTold { because: Some(part), ..guided })
+            }
+            (guided, judged) => guided.or(judged),
         };
         let reason = match &forbidden.label {
             Label::Delay(_) => "the specification does not allow so long a silence here".into(),

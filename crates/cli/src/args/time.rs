@@ -10,7 +10,8 @@ pub struct TimeArgs {
     #[arg(long, value_enum, default_value_t, value_name = "CLOCK")]
     pub clock: ClockArg,
     /// The longest way of a message to the system or from it, in milliseconds: no system is blamed for being
-    /// seen so late [default: that of the project file, else 100; 0 in virtual time and for traces].
+    /// seen so late [default: that of the project file, else 100; 0 in virtual time and for
+    /// traces, records have their own].
     #[arg(long, value_name = "MS")]
     pub latency_ms: Option<u64>,
     /// How finely instants are read, in milliseconds [default: 0].

@@ -9,7 +9,7 @@ use ioxide_report::summary::story;
 use ioxide_report::terminal::explanation;
 use ioxide_runner::judge::{Judged, judge, plain_trace};
 use ioxide_runner::record::Record;
-use ioxide_symex::Ctx;
+use ioxide_symex::{Ctx, Tolerance};
 use serde_json::json;
 
 use super::replay::{first_failing, numbered};
@@ -24,7 +24,7 @@ const LAST_STEPS: usize = 20;
 /// Judges the trace and says why.
 pub fn run(args: &Judge) -> Result<ExitStatus, Stop> {
     let (_, mut model) = load::model(&args.file, &args.set)?;
-    let trace = read(args, &model)?;
+    let (trace, recorded) = read(args, &model)?;
     if trace.is_empty() {
         return Err(Stop::new(ExitStatus::Nothing, format!("`{}` has no steps", args.trace)));
     }
@@ -34,7 +34,7 @@ pub fn run(args: &Judge) -> Result<ExitStatus, Stop> {
         &mut Ctx::new(&mut model, &mut *solver),
         &trace,
         objective.as_ref(),
-        timing::stated_tolerance(&args.time),
+        timing::stated_tolerance(&args.time, recorded),
     );
     let mut out = io::stdout().lock();
     if args.json {
@@ -49,8 +49,8 @@ pub fn run(args: &Judge) -> Result<ExitStatus, Stop> {
     })
 }
 
-/// The trace, from a record or from plain lines.
-fn read(args: &Judge, model: &Model) -> Result<Trace, Stop> {
+/// The trace, from a record or from plain lines, and the tolerance a record was made with.
+fn read(args: &Judge, model: &Model) -> Result<(Trace, Tolerance), Stop> {
     let misfit = |error: String| {
         Stop::usage(format!("`{}` does not fit the model: {error}", args.trace))
             .help("a line is {\"label\": \"...\", \"args\": {...}} or {\"quiescence\": true}, in timed models with \"time\" or \"after\"")
@@ -67,9 +67,11 @@ fn read(args: &Judge, model: &Model) -> Result<Trace, Stop> {
     if let Some(recorded) = recorded {
         let run =
             args.number.map_or_else(|| Ok(first_failing(&recorded)), |number| numbered(&recorded, number))?;
-        return recorded.trace(model, run).map_err(|error| misfit(error.to_string()));
+        let trace = recorded.trace(model, run).map_err(|error| misfit(error.to_string()))?;
+        return Ok((trace, record::tolerance(&recorded, run)));
     }
-    plain_trace(model, &text).map_err(|error| misfit(error.to_string()))
+    let trace = plain_trace(model, &text).map_err(|error| misfit(error.to_string()))?;
+    Ok((trace, Tolerance::default()))
 }
 
 /// A trace that is no text is a wrong argument, not a wrong model.

@@ -82,7 +82,7 @@ pub fn started(runs: u64) -> EventKind {
 }
 
 pub fn run_started(run: u64) -> EventKind {
-    EventKind::RunStarted(RunStarted { run, seed: 70 + run, goal: String::new() })
+    EventKind::RunStarted(RunStarted { run, seed: 70 + run, goal: String::new(), tolerance: None })
 }
 
 pub fn run_finished(run: u64, outcome: Outcome, steps: usize) -> EventKind {

@@ -1,0 +1,35 @@
+//! The tolerance of a run on the clock of this machine, told with it, so that a record is judged as the run was.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use ioxide_symex::Tolerance;
+
+use crate::clock::{duration, seconds};
+
+/// How far instants may be from the true ones, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToleranceTold {
+    /// The longest way of a message, to the system or from it.
+    pub latency_ns: u64,
+    /// How finely instants are read.
+    pub resolution_ns: u64,
+}
+
+impl From<&Tolerance> for ToleranceTold {
+    fn from(tolerance: &Tolerance) -> Self {
+        let nanoseconds = |time| u64::try_from(duration(time).as_nanos()).unwrap_or(u64::MAX);
+        Self {
+            latency_ns: nanoseconds(&tolerance.latency),
+            resolution_ns: nanoseconds(&tolerance.resolution),
+        }
+    }
+}
+
+impl From<ToleranceTold> for Tolerance {
+    fn from(told: ToleranceTold) -> Self {
+        let time = |ns| seconds(Duration::from_nanos(ns));
+        Self { latency: time(told.latency_ns), resolution: time(told.resolution_ns) }
+    }
+}
