@@ -1,8 +1,8 @@
 //! Failing runs made smaller, on the reset system.
 //!
 //! Delta debugging (Zeller, Hildebrandt, "Simplifying and isolating failure-inducing
-//! input", 2002) over the moves of the run, inputs and looks alike; then the values of the
-//! inputs left toward simple ones, those that occur several times together and each on its own,
+//! input", 2002) over the moves of the run, inputs and looks alike; then, in a timed model, inputs
+//! at once rather than after a while; then the values of the inputs left toward simple ones, those that occur several times together and each on its own,
 //! until no simpler one fails. A candidate counts only if the monitor fails
 //! it, at a message of the same kind as before: the smaller run is a failing run, not a guess.
 //!
@@ -72,7 +72,7 @@ pub fn shrink(bench: &mut Bench<'_, '_>, config: &RunConfig, trace: &Trace, budg
         plan,
     };
     let minimal = search.fewer_moves();
-    let minimal = minimal && search.simpler_values();
+    let minimal = minimal && search.sooner() && search.simpler_values();
     let (attempts, best, signature) = (budget.attempts - search.left, search.best, search.signature);
     let again = reproduced(bench, config, &best, budget.replays);
     Shrunk { trace: best, signature, attempts, minimal, reproduced: again, of: budget.replays }
@@ -177,6 +177,21 @@ impl Search<'_, '_, '_> {
             if chunk > 1 || !removed {
                 chunk /= 2;
             }
+        }
+        true
+    }
+
+    /// Every input at once rather than after a while; says whether it came to its end.
+    fn sooner(&mut self) -> bool {
+        for at in 0..self.plan.len() {
+            let Some(Planned::SendAfter(_, label)) = self.plan.get(at) else { continue };
+            let at_once = Planned::Send(label.clone());
+            if !self.may_try() {
+                return false;
+            }
+            let mut plan = self.plan.clone();
+            plan[at] = at_once;
+            self.accept(&plan);
         }
         true
     }
