@@ -89,6 +89,10 @@ pub struct Test {
     /// Goes on after a failing run.
     #[arg(long)]
     pub keep_going: bool,
+    /// Leaves a failing run as it is: it is neither repeated nor made smaller. For systems whose runs take
+    /// long; `replay` and `shrink` do both later.
+    #[arg(long)]
+    pub no_shrink: bool,
     /// Does not repeat first what failed before (`regressions.jsonl` of the `--report` directory).
     #[arg(long)]
     pub no_regressions: bool,

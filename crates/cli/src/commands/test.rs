@@ -42,12 +42,12 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         seed,
         on_failure: if args.keep_going { OnFailure::GoOn } else { OnFailure::Stop },
         run: run_config(args, &spec, &sut)?,
-        shrink: Some(timing::budget(&spec, &sut)),
+        replays: if args.no_shrink { 0 } else { CampaignConfig::default().replays },
+        shrink: (!args.no_shrink).then(|| timing::budget(&spec, &sut)),
         tester: format!("{} tester", args.tester),
         sut: args.sut.clone(),
         file: args.model.file.clone(),
         set: args.model.set.clone(),
-        ..CampaignConfig::default()
     };
     let shown = spec.clone();
     let mut workers = chosen.shared(args.jobs.max(1));
