@@ -67,6 +67,12 @@ pub trait Adapter {
         None
     }
 
+    /// The message given last by [`poll`](Self::poll), [`observe`](Self::observe) or [`advance`](Self::advance) as
+    /// it was on the wire, if the adapter tells.
+    fn raw(&self) -> Option<&str> {
+        None
+    }
+
     /// Whether time passes for the system only when it is told to, by [`advance`](Self::advance).
     fn has_virtual_time(&self) -> bool {
         false
@@ -93,6 +99,8 @@ pub struct Sent {
     pub earlier: Vec<Label>,
     /// When each of these arrived, where that is known.
     pub arrived: Vec<Instant>,
+    /// The input as it was on the wire, if the adapter tells.
+    pub raw: Option<String>,
 }
 
 /// Virtual time that has passed.

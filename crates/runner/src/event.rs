@@ -136,6 +136,9 @@ pub struct LabelTold {
     /// How long the delay was, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_ns: Option<u64>,
+    /// The message as it was on the wire, if the adapter tells; long ones are cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<String>,
 }
 
 /// Who moved.
@@ -422,6 +425,13 @@ impl LabelTold {
             Label::Delay(time) => u64::try_from(duration(time).as_nanos()).ok(),
             _ => None,
         };
-        Self { kind, label: message.label, args: message.args, text: label.show(pool, sts), delay_ns }
+        Self {
+            kind,
+            label: message.label,
+            args: message.args,
+            text: label.show(pool, sts),
+            delay_ns,
+            raw: None,
+        }
     }
 }

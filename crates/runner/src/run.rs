@@ -39,8 +39,12 @@ use crate::event::{
     VerdictTold,
 };
 use crate::explain::{explanation, signature, timed_finding};
+use crate::line::cut;
 use crate::objective::{Objective, Watch};
 use crate::reporter::Teller;
+
+/// Characters told of a message as it was on the wire.
+const MAX_RAW: usize = 2_000;
 
 /// What a run needs besides a tester.
 pub struct Bench<'b, 'm> {
@@ -152,6 +156,7 @@ pub fn run(
         pace,
         at: Duration::ZERO,
         after,
+        raw: None,
         trace: Trace::default(),
         watch: Watch::default(),
         signature: None,
@@ -185,6 +190,8 @@ struct Walk<'w, 'b, 'm, 'r> {
     /// The instant up to which time was told.
     at: Duration,
     after: After,
+    /// The next message to tell, as it was on the wire.
+    raw: Option<String>,
     trace: Trace,
     watch: Watch,
     signature: Option<String>,
@@ -241,7 +248,10 @@ impl Walk<'_, '_, '_, '_> {
     fn stimulate(&mut self, label: &Label) -> io::Result<Step> {
         match self.bench.adapter.poll() {
             Ok(None) => (),
-            Ok(Some(quicker)) => return self.judge(&quicker),
+            Ok(Some(quicker)) => {
+                self.note_raw();
+                return self.judge(&quicker);
+            }
             Err(error) => return Ok(Err(Ended::Trouble(error))),
         }
         let sent = match self.bench.adapter.send(label) {
@@ -249,6 +259,7 @@ impl Walk<'_, '_, '_, '_> {
             Err(error) => return self.unsent(label, error),
         };
         if sent.earlier.is_empty() {
+            self.raw = sent.raw;
             return self.judge(label);
         }
         self.judge_racing(&sent.earlier, label)
@@ -306,10 +317,18 @@ impl Walk<'_, '_, '_, '_> {
     fn observe(&mut self, at_least: Duration) -> io::Result<Step> {
         let patience = self.patience().max(at_least);
         match self.bench.adapter.observe(patience) {
-            Ok(Observation::Output(label)) => self.judge(&label),
+            Ok(Observation::Output(label)) => {
+                self.note_raw();
+                self.judge(&label)
+            }
             Ok(Observation::Quiet) => self.judge(&Label::Quiescence),
             Err(error) => Ok(Err(Ended::Trouble(error))),
         }
+    }
+
+    /// Remembers what the message that just came was on the wire.
+    fn note_raw(&mut self) {
+        self.raw = self.bench.adapter.raw().map(str::to_owned);
     }
 
     /// How long silence must last now.
@@ -355,9 +374,13 @@ impl Walk<'_, '_, '_, '_> {
     fn told(&mut self, label: &Label, switches: &[SwitchId]) -> io::Result<()> {
         self.trace.labels.push(label.clone());
         let sts = self.bench.cx.sts;
+        let raw = match label {
+            Label::Input(..) | Label::Output(..) => self.raw.take().map(|raw| cut(&raw, MAX_RAW)),
+            Label::Quiescence | Label::Delay(_) => None,
+        };
         let step = StepTold {
             step: self.trace.len(),
-            label: LabelTold::new(self.bench.cx.pool, sts, label),
+            label: LabelTold { raw, ..LabelTold::new(self.bench.cx.pool, sts, label) },
             belief: self.after.belief().size(),
             switches: switches.iter().map(|&id| sts.switches[id].label.to_string()).collect(),
         };

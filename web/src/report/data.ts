@@ -183,7 +183,7 @@ export interface Suite {
 }
 
 /** kind, gate, text, fields, characters there were if some are missing */
-export type LabelData = [number, string, string, Record<string, unknown> | null, number | null];
+export type LabelData = [number, string, string, Record<string, unknown> | null, number | null, string | null];
 
 export interface TapeData {
   before: number;
@@ -222,7 +222,7 @@ export class Tape {
   }
 
   label(index: number): LabelData {
-    return this.data.labels[this.data.label[index] ?? 0] ?? [3, "", "", null, null];
+    return this.data.labels[this.data.label[index] ?? 0] ?? [3, "", "", null, null, null];
   }
 
   switches(index: number): string[] {

@@ -172,7 +172,7 @@ function chart(document: Document, tape: Tape, bad: boolean, explanation: Explan
 }
 
 function stepDetail(document: Document, tape: Tape, at: number): Child {
-  const [, gate, text, args, of] = tape.label(at);
+  const [, gate, text, args, of, raw] = tape.label(at);
   const step = tape.step(at);
   const switches = tape.switches(at);
   const known = new Set(document.model?.switches.map((it) => it.label));
@@ -189,6 +189,7 @@ function stepDetail(document: Document, tape: Tape, at: number): Child {
       ["then the model is in", belief === null ? null : plural(belief, "state")],
     ]),
     wire !== null && [h("h3", null, "Message"), long(wire, "the message as JSON")],
-    wire !== null && bytes(text),
+    raw !== null && [h("h3", null, "On the wire"), long(raw, "the message on the wire")],
+    wire !== null && bytes(raw ?? text),
   ];
 }

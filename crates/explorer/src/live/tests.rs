@@ -39,6 +39,7 @@ impl Launcher for Arc<Steps> {
                 args: Default::default(),
                 text: "?go".into(),
                 delay_ns: None,
+                raw: None,
             };
             let switches = vec![if step % 2 == 1 { "a".into() } else { "b".into() }];
             tell(step, EventKind::Stimulus(StepTold { step, label, belief: Some(1), switches }))?;

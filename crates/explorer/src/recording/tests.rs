@@ -17,6 +17,7 @@ fn step(text: &str) -> EventKind {
         args: Default::default(),
         text: text.into(),
         delay_ns: None,
+        raw: None,
     };
     EventKind::Observation(StepTold { step: 1, label, belief: Some(1), switches: Vec::new() })
 }

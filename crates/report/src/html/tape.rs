@@ -26,7 +26,7 @@ const SHORT_TEXT: usize = 200;
 #[derive(Clone, Debug, Default)]
 pub struct Tape {
     labels: Vec<Entry>,
-    by_text: BTreeMap<(u8, String), u32>,
+    by_text: BTreeMap<(u8, String, Option<String>), u32>,
     sets: Vec<Vec<String>>,
     by_set: BTreeMap<Vec<String>, u32>,
     steps: Vec<Step>,
@@ -45,6 +45,8 @@ struct Entry {
     args: Json,
     /// Characters there were, if some are missing.
     of: Option<usize>,
+    /// What was on the wire, if it is known.
+    raw: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +116,8 @@ impl Tape {
         let most = if self.bytes < MAX_BYTES { MAX_TEXT } else { SHORT_TEXT };
         let chars = label.text.chars().count();
         let text = cut(&label.text, most);
-        let key = (kind_code(label.kind), text);
+        let raw = label.raw.as_ref().map(|raw| cut(raw, most));
+        let key = (kind_code(label.kind), text, raw);
         if let Some(&at) = self.by_text.get(&key) {
             return at;
         }
@@ -127,7 +130,9 @@ impl Tape {
             text: key.1.clone(),
             args: if is_short { Json::Object(label.args.clone()) } else { Json::Null },
             of: (chars > most).then_some(chars),
+            raw: key.2.clone(),
         };
+        self.bytes += entry.raw.as_ref().map_or(0, String::len);
         self.bytes += entry.text.len() + if is_short { args.len() } else { 0 } + 24;
         let at = u32::try_from(self.labels.len()).unwrap_or(u32::MAX);
         self.labels.push(entry);
@@ -152,7 +157,7 @@ impl Tape {
     pub fn to_json(&self) -> Json {
         let column = |of: &dyn Fn(&Step) -> Json| self.steps.iter().map(of).collect::<Vec<Json>>();
         let times = self.times();
-        let label = |it: &Entry| json!([it.kind, it.gate, it.text, it.args, it.of]);
+        let label = |it: &Entry| json!([it.kind, it.gate, it.text, it.args, it.of, it.raw]);
         json!({
             "before": self.before,
             "labels": self.labels.iter().map(label).collect::<Vec<_>>(),
@@ -194,7 +199,7 @@ mod tests {
     use serde_json::Map;
 
     fn told(kind: LabelKind, text: &str) -> LabelTold {
-        LabelTold { kind, label: "m".into(), args: Map::new(), text: text.into(), delay_ns: None }
+        LabelTold { kind, label: "m".into(), args: Map::new(), text: text.into(), delay_ns: None, raw: None }
     }
 
     fn step(step: usize, text: &str) -> StepTold {
@@ -210,9 +215,21 @@ mod tests {
         }
         let json = tape.to_json();
         assert_eq!(json["label"], json!([0, 1, 0]));
-        assert_eq!(json["labels"], json!([[0, "m", "a", null, null], [0, "m", "b", null, null]]));
+        assert_eq!(json["labels"], json!([[0, "m", "a", null, null, null], [0, "m", "b", null, null, null]]));
         assert_eq!(json["time"], json!([0, 10, 10]));
         assert_eq!((&json["sets"], &json["set"]), (&json!([["r0"]]), &json!([0, 0, 0])));
+    }
+
+    #[test]
+    fn what_was_on_the_wire_is_kept_with_its_label() {
+        let mut tape = Tape::new(0);
+        for raw in ["A 1", "A 01", "A 1"] {
+            let label = LabelTold { raw: Some(raw.into()), ..told(LabelKind::Input, "?a(n: 1)") };
+            tape.add(&StepTold { label, ..step(1, "a") }, 0);
+        }
+        let json = tape.to_json();
+        assert_eq!(json["label"], json!([0, 1, 0]));
+        assert_eq!((&json["labels"][0][5], &json["labels"][1][5]), (&json!("A 1"), &json!("A 01")));
     }
 
     #[test]

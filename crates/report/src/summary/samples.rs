@@ -111,6 +111,7 @@ fn input(step: usize, name: &str) -> LabelTold {
         args,
         text: format!("?{name}(n: {step})"),
         delay_ns: None,
+        raw: None,
     }
 }
 
@@ -127,6 +128,7 @@ pub fn label(text: &str) -> LabelTold {
         args: serde_json::Map::new(),
         text: text.into(),
         delay_ns: None,
+        raw: None,
     }
 }
 

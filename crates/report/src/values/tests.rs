@@ -7,7 +7,14 @@ use super::*;
 
 fn input(label: &str, args: Json) -> LabelTold {
     let Json::Object(args) = args else { panic!("fields are an object") };
-    LabelTold { kind: LabelKind::Input, label: label.into(), args, text: String::new(), delay_ns: None }
+    LabelTold {
+        kind: LabelKind::Input,
+        label: label.into(),
+        args,
+        text: String::new(),
+        delay_ns: None,
+        raw: None,
+    }
 }
 
 fn told(labels: &[LabelTold]) -> String {
@@ -32,6 +39,7 @@ fn numbers_have_a_range_and_others_their_most_frequent() {
             args: serde_json::Map::new(),
             text: String::new(),
             delay_ns: None,
+            raw: None,
         },
     ]);
     insta::assert_snapshot!(text, @r#"

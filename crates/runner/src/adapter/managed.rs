@@ -120,6 +120,10 @@ impl Adapter for Managed {
         self.inner.as_ref().and_then(|inner| inner.arrived())
     }
 
+    fn raw(&self) -> Option<&str> {
+        self.inner.as_ref().and_then(|inner| inner.raw())
+    }
+
     fn has_virtual_time(&self) -> bool {
         self.inner.as_ref().is_some_and(|inner| inner.has_virtual_time())
     }

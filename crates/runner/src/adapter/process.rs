@@ -65,6 +65,10 @@ impl Adapter for ProcessAdapter {
         self.remote.arrived()
     }
 
+    fn raw(&self) -> Option<&str> {
+        self.remote.raw()
+    }
+
     fn has_virtual_time(&self) -> bool {
         self.remote.has_virtual_time()
     }

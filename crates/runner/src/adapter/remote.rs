@@ -87,6 +87,13 @@ pub(super) struct Remote<L: Link> {
     live: Option<Live>,
 }
 
+/// An output that was read.
+struct Heard {
+    label: Label,
+    arrived: Instant,
+    raw: Option<String>,
+}
+
 /// A connection past its greeting.
 struct Live {
     wire: Wire,
@@ -94,12 +101,27 @@ struct Live {
     /// Nothing was sent since the system was last in its initial state.
     fresh: bool,
     next_id: u64,
-    /// Outputs read while something else was awaited, and when they came.
-    waiting: VecDeque<(Label, Instant)>,
-    /// When the output given last came.
+    /// Outputs read while something else was awaited.
+    waiting: VecDeque<Heard>,
+    /// When the output given last came, and what it was on the wire.
     arrived: Instant,
+    raw: Option<String>,
     /// How late it is for a system with virtual time, since its reset.
     now: Option<Duration>,
+}
+
+impl Live {
+    /// An output just read.
+    fn heard(&self, model: &Model, mut output: Output) -> Result<Heard, AdapterError> {
+        let raw = output.raw.take();
+        Ok(Heard { label: decoded(model, output)?, arrived: self.wire.arrived(), raw })
+    }
+
+    /// Gives an output away; when it came and what it was is remembered.
+    fn give(&mut self, heard: Heard) -> Label {
+        (self.arrived, self.raw) = (heard.arrived, heard.raw);
+        heard.label
+    }
 }
 
 impl<L: Link> Remote<L> {
@@ -133,7 +155,8 @@ impl<L: Link> Remote<L> {
             Ok((reset, is_virtual)) => {
                 let (waiting, arrived) = (VecDeque::new(), Instant::now());
                 let now = is_virtual.then_some(Duration::ZERO);
-                self.live = Some(Live { wire, reset, fresh: true, next_id: 0, waiting, arrived, now });
+                let (fresh, next_id, raw) = (true, 0, None);
+                self.live = Some(Live { wire, reset, fresh, next_id, waiting, arrived, raw, now });
                 Ok(())
             }
             Err(error) => {
@@ -184,10 +207,13 @@ impl<L: Link> Remote<L> {
         let deadline = Instant::now() + limit;
         let model = Arc::clone(&self.model);
         let live = self.live()?;
-        let (mut earlier, mut arrived): (Vec<Label>, Vec<Instant>) = live.waiting.drain(..).unzip();
+        let waiting = live.waiting.drain(..).map(|heard| (heard.label, heard.arrived));
+        let (mut earlier, mut arrived): (Vec<Label>, Vec<Instant>) = waiting.unzip();
         while earlier.len() <= MAX_EARLIER {
             match live.wire.read(deadline)? {
-                Some(Message::Sent(sent)) if sent.id == id => return Ok(Sent { earlier, arrived }),
+                Some(Message::Sent(sent)) if sent.id == id => {
+                    return Ok(Sent { earlier, arrived, raw: sent.raw });
+                }
                 Some(Message::Output(output)) => {
                     earlier.push(decoded(&model, output)?);
                     arrived.push(live.wire.arrived());
@@ -211,18 +237,20 @@ impl<L: Link> Remote<L> {
         let Some(now) = live.now else {
             return Err(AdapterError::Refused("the system has no virtual time".into()));
         };
-        if let Some((label, _)) = live.waiting.pop_front() {
-            return Ok(Passed { now, message: Some(label) });
+        if let Some(heard) = live.waiting.pop_front() {
+            return Ok(Passed { now, message: Some(live.give(heard)) });
         }
         live.wire.write(&Message::Advance(Advance { to_ns: Some(nanoseconds(until)) }))?;
         while live.waiting.len() <= MAX_EARLIER {
             match live.wire.read(deadline)? {
                 Some(Message::Output(output)) => {
-                    live.waiting.push_back((decoded(&model, output)?, live.wire.arrived()));
+                    let heard = live.heard(&model, output)?;
+                    live.waiting.push_back(heard);
                 }
                 Some(Message::Advanced(advanced)) => {
                     let then = Duration::from_nanos(advanced.now_ns);
-                    let message = live.waiting.pop_front().map(|(label, _)| label);
+                    let heard = live.waiting.pop_front();
+                    let message = heard.map(|heard| live.give(heard));
                     check_passage(now, then, until, message.is_some())?;
                     live.now = Some(then);
                     return Ok(Passed { now: then, message });
@@ -241,14 +269,13 @@ impl<L: Link> Remote<L> {
     fn next_output(&mut self, deadline: Instant) -> Result<Option<Label>, AdapterError> {
         let model = Arc::clone(&self.model);
         let live = self.live()?;
-        if let Some((label, arrived)) = live.waiting.pop_front() {
-            live.arrived = arrived;
-            return Ok(Some(label));
+        if let Some(heard) = live.waiting.pop_front() {
+            return Ok(Some(live.give(heard)));
         }
         match live.wire.read(deadline)? {
             Some(Message::Output(output)) => {
-                live.arrived = live.wire.arrived();
-                decoded(&model, output).map(Some)
+                let heard = live.heard(&model, output)?;
+                Ok(Some(live.give(heard)))
             }
             Some(other) => Err(out_of_place(&other)),
             None => Ok(None),
@@ -312,6 +339,10 @@ impl<L: Link> Adapter for Remote<L> {
 
     fn arrived(&self) -> Option<Instant> {
         self.live.as_ref().map(|live| live.arrived)
+    }
+
+    fn raw(&self) -> Option<&str> {
+        self.live.as_ref().and_then(|live| live.raw.as_deref())
     }
 
     fn has_virtual_time(&self) -> bool {

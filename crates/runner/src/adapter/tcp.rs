@@ -53,6 +53,10 @@ impl Adapter for TcpAdapter {
         self.remote.arrived()
     }
 
+    fn raw(&self) -> Option<&str> {
+        self.remote.raw()
+    }
+
     fn has_virtual_time(&self) -> bool {
         self.remote.has_virtual_time()
     }

@@ -57,6 +57,8 @@ struct Live {
     writer: Box<dyn Write + Send>,
     /// The beginning of a message.
     begun: Option<String>,
+    /// The last message as it came.
+    raw: Option<String>,
 }
 
 impl TextAdapter {
@@ -98,7 +100,7 @@ impl TextAdapter {
                 (Frames::new(reader, framing, self.interrupt), Box::new(writer))
             }
         };
-        Ok(Live { frames, writer, begun: None })
+        Ok(Live { frames, writer, begun: None, raw: None })
     }
 
     fn live(&mut self) -> Result<&mut Live, AdapterError> {
@@ -127,7 +129,10 @@ impl TextAdapter {
             };
             let text = live.begun.take().map_or(frame.clone(), |begun| format!("{begun}\n{frame}"));
             match self.codec.decode(&self.model, &text) {
-                Ok(Decoded::Label(label)) => return Ok(Some(label)),
+                Ok(Decoded::Label(label)) => {
+                    self.live()?.raw = Some(text);
+                    return Ok(Some(label));
+                }
                 Ok(Decoded::More) if text.len() < MAX_LINE => self.live()?.begun = Some(text),
                 Ok(Decoded::More) => return Err(odd(text.as_bytes(), "the message is too long")),
                 Err(reason) => return Err(odd(text.as_bytes(), &reason)),
@@ -176,7 +181,7 @@ impl Adapter for TextAdapter {
     fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
         let text = self.codec.encode(&self.model, input).map_err(AdapterError::Refused)?;
         self.write(&text).map_err(|error| self.explained(error))?;
-        Ok(Sent::default())
+        Ok(Sent { raw: Some(text), ..Sent::default() })
     }
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
@@ -196,6 +201,10 @@ impl Adapter for TextAdapter {
 
     fn arrived(&self) -> Option<Instant> {
         self.live.as_ref().map(|live| live.frames.arrived())
+    }
+
+    fn raw(&self) -> Option<&str> {
+        self.live.as_ref().and_then(|live| live.raw.as_deref())
     }
 
     fn last_words(&self) -> String {

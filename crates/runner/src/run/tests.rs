@@ -391,3 +391,62 @@ fn the_input_that_breaks_the_system_is_part_of_the_trace() {
     let inputs = finished.trace.labels.iter().filter(|label| matches!(label, Label::Input(..))).count();
     assert_eq!(inputs, 3);
 }
+
+/// A system whose bytes are known.
+struct Wired<'m>(crate::adapter::model::ModelAdapter<'m>);
+
+impl Adapter for Wired<'_> {
+    fn reset(&mut self) -> Result<(), AdapterError> {
+        self.0.reset()
+    }
+
+    fn send(&mut self, input: &Label) -> Result<crate::adapter::Sent, AdapterError> {
+        let raw = Some("sent\r\n".into());
+        Ok(crate::adapter::Sent { raw, ..self.0.send(input)? })
+    }
+
+    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+        self.0.poll()
+    }
+
+    fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
+        self.0.observe(patience)
+    }
+
+    fn raw(&self) -> Option<&str> {
+        Some("seen\r\n")
+    }
+}
+
+#[test]
+fn messages_are_told_as_they_were_on_the_wire_and_silence_has_no_bytes() {
+    use crate::adapter::model::ModelAdapter;
+    use crate::clock::Stopped;
+    use crate::event::LabelKind;
+    use ioxide_testgen::tester::random::{Random, RandomConfig};
+    let spec = model(crate::samples::VENDING);
+    let (mut spec_own, mut sut_own) = (spec.clone(), spec.clone());
+    let (mut a, mut b) = (ioxide_smt::brute::Brute::new(), ioxide_smt::brute::Brute::new());
+    let mut cx = Ctx::new(&mut spec_own, &mut a);
+    let mut adapter = Wired(ModelAdapter::new(&spec, Ctx::new(&mut sut_own, &mut b), 1).unwrap());
+    let stop = AtomicBool::new(false);
+    let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut coverage = Coverage::new(&spec.sts);
+    let (mut events, mut clock): (Vec<crate::event::Event>, _) = (Vec::new(), Stopped);
+    let teller = Teller::new(&mut events, &mut clock);
+    let mut tester = Random::new(RandomConfig { steps: 30, ..RandomConfig::default() }, 1);
+    run(&mut bench, &mut tester, &RunConfig::default(), RunId::default(), &mut coverage, &teller).unwrap();
+    let mut seen = BTreeSet::new();
+    for event in &events {
+        if let EventKind::Stimulus(step) | EventKind::Observation(step) = &event.event {
+            let expected = match step.label.kind {
+                LabelKind::Input => Some("sent\r\n"),
+                LabelKind::Output => Some("seen\r\n"),
+                LabelKind::Quiescence | LabelKind::Delay => None,
+            };
+            assert_eq!(step.label.raw.as_deref(), expected);
+            seen.insert(expected);
+        }
+    }
+    assert_eq!(seen.len(), 3, "every kind was met");
+}

@@ -18,7 +18,10 @@ impl Walk<'_, '_, '_, '_> {
     pub(super) fn look(&mut self, time: Duration) -> io::Result<Step> {
         let until = self.at.saturating_add(time);
         match self.pace.pass(self.bench.adapter, until) {
-            Ok(Passed { now, message: Some(label) }) => self.judge_at(now, &label),
+            Ok(Passed { now, message: Some(label) }) => {
+                self.note_raw();
+                self.judge_at(now, &label)
+            }
             Ok(Passed { now, message: None }) => self.silence(now),
             Err(error) => Ok(Err(Ended::Trouble(error))),
         }
@@ -59,7 +62,10 @@ impl Walk<'_, '_, '_, '_> {
     pub(super) fn stimulate_after(&mut self, wait: &Rational, label: &Label) -> io::Result<Step> {
         let until = self.at.saturating_add(duration(wait));
         match self.pace.pass(self.bench.adapter, until) {
-            Ok(Passed { now, message: Some(quicker) }) => return self.judge_at(now, &quicker),
+            Ok(Passed { now, message: Some(quicker) }) => {
+                self.note_raw();
+                return self.judge_at(now, &quicker);
+            }
             Ok(Passed { now, message: None }) => {
                 let step = self.silence(now)?;
                 if step.is_err() {
@@ -80,6 +86,7 @@ impl Walk<'_, '_, '_, '_> {
             Ok(sent) => sent,
             Err(error) => return self.unsent(label, error),
         };
+        self.raw = sent.raw.clone();
         let step = self.judge(label)?;
         if step.is_err() {
             return Ok(step);
