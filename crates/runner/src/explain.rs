@@ -130,8 +130,10 @@ fn offered(cx: &Ctx<'_>, offer: &Offer) -> String {
     let fields = &cx.sts.gates[offer.gate].fields;
     let conjuncts: Vec<Term> =
         cx.pool.conjuncts(offer.when).into_iter().filter(|&part| !is_forward(cx, part)).collect();
-    let values: Vec<Value> =
-        fields.iter().filter_map(|&field| conjuncts.iter().find_map(|&c| equals(cx, c, field))).collect();
+    let values: Vec<Value> = fields
+        .iter()
+        .filter_map(|&field| conjuncts.iter().find_map(|&c| cx.pool.value_given(c, field)))
+        .collect();
     if values.len() == fields.len() && conjuncts.len() == fields.len() {
         return Label::Output(offer.gate, values).show(cx.pool, cx.sts);
     }
@@ -155,18 +157,6 @@ fn offered(cx: &Ctx<'_>, offer: &Offer) -> String {
 fn is_forward(cx: &Ctx<'_>, part: Term) -> bool {
     let Node::Le(zero, delay) = *cx.pool.node(part) else { return false };
     *cx.pool.node(delay) == Node::Var(cx.delay) && cx.pool.as_value(zero).is_some()
-}
-
-/// The value `conjunct` gives `field`, if it is such an equation.
-fn equals(cx: &Ctx<'_>, conjunct: Term, field: VarId) -> Option<Value> {
-    let is_field = |term: Term| *cx.pool.node(term) == Node::Var(field);
-    match *cx.pool.node(conjunct) {
-        Node::Var(var) if var == field => Some(Value::Bool(true)),
-        Node::Not(inner) if is_field(inner) => Some(Value::Bool(false)),
-        Node::Eq(a, b) if is_field(a) => cx.pool.as_value(b).cloned(),
-        Node::Eq(a, b) if is_field(b) => cx.pool.as_value(a).cloned(),
-        _ => None,
-    }
 }
 
 fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateTold> {

@@ -2,7 +2,7 @@
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, SwitchId};
-use ioxide_model::term::{Node, Term, VarId};
+use ioxide_model::term::{Term, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_smt::diverse::{Diverse, Policy};
@@ -37,7 +37,8 @@ impl Choice {
     pub fn fixed(&self, cx: &Ctx<'_>) -> Option<Label> {
         let conjuncts = cx.pool.conjuncts(self.when()?);
         let fields = &cx.sts.gates[self.gate].fields;
-        let value = |&field: &VarId| conjuncts.iter().find_map(|&conjunct| pinned(cx, conjunct, field));
+        let value =
+            |&field: &VarId| conjuncts.iter().find_map(|&conjunct| cx.pool.value_given(conjunct, field));
         let values = fields.iter().map(value).collect::<Option<Vec<Value>>>()?;
         let is_all = conjuncts.iter().all(|&c| cx.pool.is_true(c)) || conjuncts.len() == fields.len();
         Label::message(cx.sts, self.gate, values).filter(|_| is_all)
@@ -92,18 +93,6 @@ impl Choice {
         };
         let values = cx.sts.gates[self.gate].fields.iter().copied().map(value).collect();
         Label::message(cx.sts, self.gate, values)
-    }
-}
-
-/// The value `conjunct` gives `field`, if it says nothing else.
-fn pinned(cx: &Ctx<'_>, conjunct: Term, field: VarId) -> Option<Value> {
-    let is_field = |term: Term| *cx.pool.node(term) == Node::Var(field);
-    match *cx.pool.node(conjunct) {
-        Node::Var(var) if var == field => Some(Value::Bool(true)),
-        Node::Not(inner) if is_field(inner) => Some(Value::Bool(false)),
-        Node::Eq(a, b) if is_field(a) => cx.pool.as_value(b).cloned(),
-        Node::Eq(a, b) if is_field(b) => cx.pool.as_value(a).cloned(),
-        _ => None,
     }
 }
 

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::{Node, Term, TermPool, VarId};
+use crate::value::Value;
 
 impl TermPool {
     /// The subterms of `roots`, children before parents, each once.
@@ -50,6 +51,19 @@ impl TermPool {
         let binds = |term| matches!(self.node(term), Node::Exists(vars, _) if vars.contains(&var));
         let outside = self.subterms(terms, |term| !binds(term));
         outside.iter().any(|&sub| *self.node(sub) == Node::Var(var))
+    }
+
+    /// The value `fact` gives `var`, if it says that and nothing else.
+    #[must_use]
+    pub fn value_given(&self, fact: Term, var: VarId) -> Option<Value> {
+        let is_var = |term: Term| *self.node(term) == Node::Var(var);
+        match *self.node(fact) {
+            Node::Var(other) if other == var => Some(Value::Bool(true)),
+            Node::Not(inner) if is_var(inner) => Some(Value::Bool(false)),
+            Node::Eq(a, b) if is_var(a) => self.as_value(b).cloned(),
+            Node::Eq(a, b) if is_var(b) => self.as_value(a).cloned(),
+            _ => None,
+        }
     }
 
     /// The number of distinct subterms of `term`.
