@@ -140,10 +140,14 @@ impl Sheet {
     }
 
     fn step(&self, lead: &str, step: &Step, stroke: Stroke, note: &str) -> Vec<String> {
+        let is_seen = step.kind == LabelKind::Observed && note.is_empty();
+        let note = if is_seen { "from outside" } else { note };
         let mut parts = wrapped(&step.text, self.inner - ARROW);
         let last = parts.pop().unwrap_or_default();
         let arrow = match step.kind {
             LabelKind::Input => self.to_system(&last, stroke),
+            // It came to the system, but not from the tester.
+            LabelKind::Observed => self.centred(&format!(" {last} "), '╌'),
             LabelKind::Output => self.to_tester(&last, stroke),
             LabelKind::Quiescence => self.centred(" silence ", '·'),
             LabelKind::Delay => self.centred(&format!(" {last} passes "), '·'),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use ioxide_model::label::Label;
-use ioxide_model::sts::Sts;
+use ioxide_model::sts::{GateKind, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::verdict::Verdict;
 use ioxide_testgen::tester::Finding;
@@ -145,8 +145,10 @@ pub struct LabelTold {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LabelKind {
-    /// The tester, or somebody else, gave an input.
+    /// The tester gave an input.
     Input,
+    /// Somebody else gave an input; the tester saw it.
+    Observed,
     /// The system said something.
     Output,
     /// The system was silent.
@@ -415,6 +417,7 @@ impl LabelTold {
     #[must_use]
     pub fn new(pool: &TermPool, sts: &Sts, label: &Label) -> Self {
         let kind = match label {
+            Label::Input(gate, _) if sts.gates[*gate].kind == GateKind::Observed => LabelKind::Observed,
             Label::Input(..) => LabelKind::Input,
             Label::Output(..) => LabelKind::Output,
             Label::Quiescence => LabelKind::Quiescence,

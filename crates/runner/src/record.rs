@@ -189,7 +189,9 @@ pub fn label(model: &Model, told: &LabelTold) -> Result<Option<Label>, CodecErro
     match told.kind {
         LabelKind::Quiescence => Ok(Some(Label::Quiescence)),
         LabelKind::Delay => Ok(told.delay_ns.map(|ns| Label::Delay(seconds(Duration::from_nanos(ns))))),
-        LabelKind::Input => label_from_json(model, &message(), |kind| kind.is_input()).map(Some),
+        LabelKind::Input | LabelKind::Observed => {
+            label_from_json(model, &message(), |kind| kind.is_input()).map(Some)
+        }
         LabelKind::Output => label_from_json(model, &message(), |kind| !kind.is_input()).map(Some),
     }
 }

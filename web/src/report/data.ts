@@ -195,7 +195,7 @@ export interface TapeData {
   time: number[] | null;
 }
 
-const KINDS: StepKind[] = ["input", "output", "quiescence", "delay"];
+const KINDS: StepKind[] = ["input", "output", "quiescence", "delay", "observed"];
 
 /** The steps of a run, read from their columns as they are asked for. */
 export class Tape {
@@ -218,7 +218,7 @@ export class Tape {
 
   step(index: number): Step {
     const [kind, gate, text] = this.label(index);
-    return { kind: KINDS[kind] ?? "delay", gate: kind < 2 ? gate : "", text, time: this.times[index] ?? 0 };
+    return { kind: KINDS[kind] ?? "delay", gate: kind < 2 || kind === 4 ? gate : "", text, time: this.times[index] ?? 0 };
   }
 
   label(index: number): LabelData {
@@ -239,7 +239,7 @@ export class Tape {
   gates(): string[] {
     const of = (kind: number): string[] =>
       this.data.labels.filter(([it]) => it === kind).map(([, gate]) => gate);
-    return [...new Set([...of(0), ...of(1)])];
+    return [...new Set([...of(0), ...of(4), ...of(1)])];
   }
 }
 

@@ -8,7 +8,7 @@ import { VirtualList } from "./list.js";
 import { duration } from "./time.js";
 import { excerpt } from "./visible.js";
 
-export type StepKind = "input" | "output" | "quiescence" | "delay";
+export type StepKind = "input" | "output" | "quiescence" | "delay" | "observed";
 
 export interface Step {
   kind: StepKind;

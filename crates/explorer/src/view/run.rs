@@ -116,6 +116,7 @@ pub(super) fn outcome_word(outcome: Option<Outcome>) -> &'static str {
 pub(super) fn kind_word(kind: LabelKind) -> &'static str {
     match kind {
         LabelKind::Input => "input",
+        LabelKind::Observed => "observed",
         LabelKind::Output => "output",
         LabelKind::Quiescence => "quiescence",
         LabelKind::Delay => "delay",

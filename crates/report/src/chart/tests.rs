@@ -78,6 +78,7 @@ fn many_alternatives_are_counted() {
 fn any_step() -> impl Strategy<Value = Step> {
     let kind = prop_oneof![
         Just(LabelKind::Input),
+        Just(LabelKind::Observed),
         Just(LabelKind::Output),
         Just(LabelKind::Quiescence),
         Just(LabelKind::Delay)
@@ -120,4 +121,14 @@ proptest! {
         let lines = draw(&Chart { steps: &steps, before: 0, last: Last::Fine, width: WIDTH });
         prop_assert!(lines.len() <= 4);
     }
+}
+
+#[test]
+fn what_somebody_else_sends_is_no_arrow_of_the_tester() {
+    let steps = [step(LabelKind::Input, "?ask"), step(LabelKind::Observed, "?bank(ok: true)")];
+    insta::assert_snapshot!(drawn(&steps, 0, None, 80), @r"
+       tester            system
+    1  │── ?ask ─────────────▶│
+    2  │╌╌ ?bank(ok: true) ╌╌╌│ from outside
+    ");
 }

@@ -190,6 +190,7 @@ fn kind_code(kind: LabelKind) -> u8 {
         LabelKind::Output => 1,
         LabelKind::Quiescence => 2,
         LabelKind::Delay => 3,
+        LabelKind::Observed => 4,
     }
 }
 

@@ -441,7 +441,7 @@ fn messages_are_told_as_they_were_on_the_wire_and_silence_has_no_bytes() {
         if let EventKind::Stimulus(step) | EventKind::Observation(step) = &event.event {
             let expected = match step.label.kind {
                 LabelKind::Input => Some("sent\r\n"),
-                LabelKind::Output => Some("seen\r\n"),
+                LabelKind::Output | LabelKind::Observed => Some("seen\r\n"),
                 LabelKind::Quiescence | LabelKind::Delay => None,
             };
             assert_eq!(step.label.raw.as_deref(), expected);

@@ -125,3 +125,6 @@ impl Walk<'_, '_, '_, '_> {
         )
     }
 }
+
+#[cfg(test)]
+mod tests;
