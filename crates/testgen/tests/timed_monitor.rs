@@ -144,7 +144,8 @@ fn seen_late(model: &Model, rng: &mut ChaCha8Rng, latency: i64) -> Vec<Seen> {
 #[test]
 fn what_a_conforming_system_does_is_never_forbidden_however_late_it_is_seen() {
     let (mut runs, mut blamed_if_exact) = (0u64, 0u64);
-    for seed in 0..n_models() {
+    // In seed 348 a message from outside overtakes an input, which was once believed to be impossible.
+    for seed in (0..n_models()).chain([348]) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut model = named("random.iox", &random::text(&mut rng));
         let copy = model.clone();
