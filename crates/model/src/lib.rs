@@ -9,6 +9,7 @@ pub mod goal;
 pub mod index;
 pub mod label;
 pub mod number;
+pub mod relation;
 pub mod sort;
 pub mod source;
 pub mod sts;

@@ -1,0 +1,68 @@
+//! Conformance relations: which behaviour of a system counts against it.
+//!
+//! Both look at outputs and silences after suspension traces of the specification (002 Def. 10).
+//! They differ where a specification may be in several states and only some of them mention an
+//! input: ioco goes on with those that do, uioco (van der Bijl, Rensink, Tretmans 2004) leaves all that
+//! follows open. On deterministic specifications, and on those that accept every input in every
+//! state, they are the same; uioco never refutes what ioco allows.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// What conformance means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Relation {
+    /// An input is specified if some state the specification may be in accepts it.
+    #[default]
+    Ioco,
+    /// An input is specified if every state the specification may be in accepts it.
+    Uioco,
+}
+
+impl Relation {
+    /// All of them, the default first.
+    pub const ALL: [Self; 2] = [Self::Ioco, Self::Uioco];
+
+    /// The word people and files use.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ioco => "ioco",
+            Self::Uioco => "uioco",
+        }
+    }
+}
+
+impl fmt::Display for Relation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl FromStr for Relation {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|relation| relation.word() == text).ok_or_else(|| {
+            let words = Self::ALL.map(Self::word).join(", ");
+            format!("unknown relation `{text}`; there are {words}")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relations_are_read_by_their_words() {
+        for relation in Relation::ALL {
+            assert_eq!(relation.word().parse(), Ok(relation));
+        }
+        assert_eq!(
+            "tioco".parse::<Relation>(),
+            Err("unknown relation `tioco`; there are ioco, uioco".into())
+        );
+        assert_eq!(Relation::default(), Relation::Ioco);
+    }
+}
