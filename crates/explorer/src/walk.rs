@@ -82,7 +82,7 @@ impl<'m> Walk<'m> {
                 self.after = before;
                 return Judged::Forbidden(Box::new(explanation(&self.cx, &forbidden)));
             }
-            Ok(Observed::Unspecified) => Judged::Unspecified,
+            Ok(Observed::Unspecified | Observed::Unknown) => Judged::Unspecified,
             Ok(Observed::Allowed) => Judged::Allowed,
         };
         self.past.push(Taken { label, switches, before });

@@ -1,78 +1,46 @@
-//! The monitor: the states a specification may be in after an observed suspension trace.
+//! The monitor: the states a specification may be in after what was observed.
 //!
-//! 002 Def. 16's set C, 000 Alg. 1's C, 001's execution relation. While every value is known
-//! the belief is a set of concrete states and guards are evaluated; no solver is asked except
-//! whether a loose guard has a solution. Where a value is unknown the belief holds symbolic
-//! states. Both are closed under internal steps before and after each label (002 Table 5).
-//! In a timed system delays are labels like any other; what they mean is told in `timed`.
+//! 002 Def. 16's set C, 000 Alg. 1's C, 001's execution relation, for testers that do not share an instant with the
+//! system. An input that was written is *under way* until the system takes it; nobody sees when that is. So
+//! the monitor believes **courses** of events: each is one order in which the labels may have happened, with the
+//! belief after it and the inputs it has not taken yet (ioco in a queue context: Huo and Petrenko,
+//! "Transition covering tests for systems with queues", 2009; Noroozi et al., "Synchrony and asynchrony in
+//! conformance testing", 2015). Inputs of one lane are taken in the order they were sent; silence, and whoever
+//! confirms an input, settles what is under way. Where every input is confirmed at once there is one course.
 //!
-//! *Promises.* An empty belief after an output or quiescence is reported as [`Forbidden`],
-//! and only then: a question the solver leaves open keeps the state in the belief. After an
-//! input the specification does not mention, it says nothing more, and everything is allowed.
+//! | seen | a course goes on if |
+//! | --- | --- |
+//! | an output | it may come after the inputs taken so far, or after some more of them |
+//! | an answer of one of several lanes | the same, or if an answer still out came first: it is held |
+//! | silence | every input was taken and every held answer came, and then there is nothing to come |
+//!
+//! *Promises.* An observation is [`Forbidden`] only if every course forbids it. What may be missing from a belief
+//! (internal steps cut at the limit, too many courses) is said by [`After::lost`], and nothing is forbidden from
+//! there on. After an input the specification does not mention a course says nothing more: everything is allowed.
 
 mod concrete;
+mod course;
 mod explain;
+mod single;
 mod symbolic;
 mod timed;
 
-use std::collections::BTreeSet;
+use std::fmt;
 
-use ioxide_model::concrete::{State, initial_state};
 use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
+use ioxide_model::relation::Relation;
 
+use self::course::{Course, Waiting};
+use self::single::Single;
 use crate::cx::Ctx;
-use crate::state::SymState;
 
 pub use self::explain::{Blocked, Forbidden, Refusal};
+pub use self::single::Belief;
 pub use self::timed::Tolerance;
 
-/// At most this many states are kept after internal steps; more is reported, never silently cut.
-const MAX_BELIEF: usize = 10_000;
-
-/// The states the specification may be in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Belief {
-    /// Every value is known.
-    Concrete(BTreeSet<State>),
-    /// Some value is unknown.
-    Symbolic(Vec<SymState>),
-    /// An input came that the specification does not mention: it says nothing any more.
-    Unspecified,
-}
-
-impl Belief {
-    /// How many states there are; `None` where the specification says nothing.
-    #[must_use]
-    pub fn size(&self) -> Option<usize> {
-        match self {
-            Self::Concrete(states) => Some(states.len()),
-            Self::Symbolic(states) => Some(states.len()),
-            Self::Unspecified => None,
-        }
-    }
-}
-
-impl Belief {
-    /// What either of them believes.
-    fn joined(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Concrete(mut mine), Self::Concrete(theirs)) => {
-                mine.extend(theirs);
-                Self::Concrete(mine)
-            }
-            (Self::Symbolic(mut mine), Self::Symbolic(theirs)) => {
-                for state in theirs {
-                    if !mine.contains(&state) {
-                        mine.push(state);
-                    }
-                }
-                Self::Symbolic(mine)
-            }
-            // A concrete and a symbolic belief of one model: nothing less than everything holds both.
-            _ => Self::Unspecified,
-        }
-    }
-}
+/// At most this many courses are followed; more is reported, never silently cut.
+const MAX_COURSES: usize = 256;
 
 /// A label the specification allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,19 +49,62 @@ pub enum Observed {
     Allowed,
     /// The specification does not mention this input: nothing after it can be wrong.
     Unspecified,
+    /// No believed state allows it, but the belief is not complete: nothing is known from here on.
+    Unknown,
 }
+
+/// Why a belief may lack states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// There are more states than are kept.
+    States(usize),
+    /// An update could not be computed.
+    Update,
+    /// There are more courses than are followed.
+    Courses(usize),
+    /// An input must have arrived long ago, and cannot have.
+    Overdue,
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::States(n) => write!(f, "the specification may be in more than {n} states"),
+            Self::Update => f.write_str("an update could not be computed"),
+            Self::Courses(n) => write!(f, "there are more than {n} orders of the inputs under way"),
+            Self::Overdue => f.write_str("an input was under way for longer than the stated latency"),
+        }
+    }
+}
+
+/// How a message came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrival {
+    /// On the one way there is, after everything that was sent before it.
+    #[default]
+    Direct,
+    /// As the answer to the input of this lane, while so many other lanes are without theirs.
+    Answer {
+        /// The lane.
+        lane: u32,
+        /// Answers that are still out, and may have been sent before this one.
+        others: usize,
+    },
+}
+
+/// An input that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SentId(u64);
 
 /// The monitor over one model.
 #[derive(Clone, Debug)]
 pub struct After {
-    belief: Belief,
-    /// How many answers the solver owed and did not give; states were kept in doubt.
-    doubts: usize,
-    /// Internal steps were cut or a state could not be computed: the belief may lack states, so
-    /// nothing is reported as forbidden.
-    truncated: bool,
-    /// What is known of time; `None` where the system has no clocks.
-    time: Option<timed::Time>,
+    /// What may have happened, those with the fewest inputs under way first; never empty.
+    courses: Vec<Course>,
+    relation: Relation,
+    sent: u64,
+    /// Why courses, or states of courses that were given up, are missing.
+    lost: Option<Lost>,
 }
 
 impl After {
@@ -104,103 +115,258 @@ impl After {
 
     /// The same, but instants are observed within `tolerance`.
     pub fn with_tolerance(cx: &mut Ctx<'_>, tolerance: Tolerance) -> Self {
-        let belief = match initial_state(cx.pool, cx.sts) {
-            Some(state) => Belief::Concrete([state].into()),
-            None => Belief::Symbolic(vec![SymState::initial(cx)]),
-        };
-        let mut after = Self { belief, doubts: 0, truncated: false, time: None };
-        after.close(cx);
-        after.time = cx.sts.is_timed().then(|| timed::Time::new(cx, tolerance, after.belief.clone()));
-        after
+        let courses = vec![Course::new(Single::new(cx, tolerance))];
+        Self { courses, relation: Relation::default(), sent: 0, lost: None }
     }
 
-    /// The states the specification may be in.
+    /// The same, judging by `relation`.
+    #[must_use]
+    pub fn judging(self, relation: Relation) -> Self {
+        Self { relation, ..self }
+    }
+
+    /// The states the specification may be in if all that can have been taken was; those to plan by.
     #[must_use]
     pub fn belief(&self) -> &Belief {
-        &self.belief
+        self.front().belief()
+    }
+
+    /// How many states the specification may be in, over all courses; `None` where it says nothing.
+    #[must_use]
+    pub fn size(&self) -> Option<usize> {
+        self.courses.iter().map(|course| course.single.belief().size()).sum()
+    }
+
+    /// How many inputs may not have been taken yet.
+    #[must_use]
+    pub fn under_way(&self) -> usize {
+        self.courses.iter().map(Course::inputs).max().unwrap_or(0)
     }
 
     /// How many answers the solver did not give.
     #[must_use]
     pub fn doubts(&self) -> usize {
-        self.doubts
+        self.courses.iter().map(|course| course.single.doubts()).max().unwrap_or(0)
     }
 
-    /// Whether the belief may lack states: internal steps were cut at the limit (a divergence, or very
-    /// many states), or an update could not be computed.
+    /// Why the belief may lack states, if it may.
     #[must_use]
-    pub fn is_truncated(&self) -> bool {
-        self.truncated
+    pub fn lost(&self) -> Option<Lost> {
+        self.lost.or_else(|| self.courses.iter().find_map(|course| course.single.lost()))
     }
 
-    /// Moves on by one label.
+    /// Seconds since the start, as observed; `None` where there are no clocks.
+    #[must_use]
+    pub fn now(&self) -> Option<&Rational> {
+        self.front().now()
+    }
+
+    /// A delay from now after which no guard changes any more by time alone, in seconds: whoever has waited so
+    /// long in vain has seen what silence there is to see.
+    pub fn horizon(&self, cx: &mut Ctx<'_>) -> Rational {
+        self.front().horizon(cx)
+    }
+
+    /// Whether the specification mentions this input now, whichever course was taken.
+    pub fn accepts(&self, cx: &mut Ctx<'_>, label: &Label) -> bool {
+        let relation = self.relation;
+        self.courses.iter().all(|course| course.accepts(cx, label, relation))
+    }
+
+    /// Moves on by one label that happened just now: an input is taken, an output was the next thing sent.
+    /// Where instants are observed within a tolerance an input is only given now.
     ///
     /// # Errors
     /// If the specification forbids the label, with the reason for every state it may be in.
     /// The belief stays as it was.
     pub fn observe(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<Observed, Box<Forbidden>> {
-        if self.time.is_some() {
-            return self.observe_in_time(cx, label);
+        let is_certain = self.courses.len() == 1 && self.courses[0].is_settled() && self.front().is_exact();
+        match label {
+            Label::Input(..) if timed::is_given(cx, label) && !is_certain => {
+                let id = self.send(cx, label, 0);
+                if self.front().is_exact() {
+                    self.confirm(id);
+                }
+                Ok(self.told())
+            }
+            Label::Input(..) | Label::Output(..) => self.see(cx, label, Arrival::Direct),
+            Label::Quiescence | Label::Delay(_) => self.step(cx, label, |course| match label {
+                Label::Quiescence => course.is_settled(),
+                _ => !course.has_expired(),
+            }),
         }
-        let next = match &self.belief {
-            Belief::Unspecified => return Ok(Observed::Unspecified),
-            Belief::Concrete(states) => concrete::after(cx, states, label),
-            Belief::Symbolic(states) => symbolic::after(cx, states, label),
-        };
-        self.doubts += next.doubts;
-        self.truncated |= next.truncated;
-        if next.belief.size() != Some(0) {
-            self.belief = next.belief;
+    }
+
+    /// An input was sent on `lane`; when the system takes it is not known until it is confirmed, or all is silent.
+    pub fn send(&mut self, cx: &mut Ctx<'_>, label: &Label, lane: u32) -> SentId {
+        let waiting = self.waiting(label, lane);
+        let id = SentId(waiting.id);
+        self.courses.iter_mut().for_each(|course| course.push(waiting.clone()));
+        self.close(cx);
+        id
+    }
+
+    /// An input has been taken, as whatever was sent before it on its lane.
+    pub fn confirm(&mut self, id: SentId) {
+        if self.courses.iter().all(|course| course.waits_for(id.0)) {
+            // Nothing explains how it can have been taken: its instant does not allow it.
+            self.lost = self.lost.or(Some(Lost::Overdue));
+            self.forget();
+        }
+        self.courses.retain(|course| !course.waits_for(id.0));
+    }
+
+    /// Whether some course leaves everything open: nothing can be forbidden any more.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.courses.iter().any(|course| *course.single.belief() == Belief::Unspecified)
+    }
+
+    /// A message came.
+    ///
+    /// # Errors
+    /// As [`observe`](Self::observe).
+    pub fn see(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        label: &Label,
+        arrival: Arrival,
+    ) -> Result<Observed, Box<Forbidden>> {
+        match arrival {
+            Arrival::Direct => self.step(cx, label, |course| !course.has_expired()),
+            Arrival::Answer { lane, others } => {
+                let held = if others > 0 { self.holding(label, lane) } else { Vec::new() };
+                let observed = self.step(cx, label, |course| !course.waits_on(lane));
+                match (observed, held.is_empty()) {
+                    (observed, true) => {
+                        // Nothing else is under way: what was held came before this, or has come now.
+                        observed.inspect(|_| self.courses.retain(|course| !course.holds()))
+                    }
+                    (observed, false) => {
+                        if observed.is_err() {
+                            self.courses.clear();
+                        }
+                        self.courses.extend(held);
+                        self.close(cx);
+                        Ok(observed.unwrap_or(Observed::Allowed))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Time passes up to a message, which is judged together with its instant.
+    pub fn pass(&mut self, cx: &mut Ctx<'_>, by: &Rational) {
+        for course in &mut self.courses {
+            course.single.pass(cx, by);
+        }
+    }
+
+    /// The course that people are told of.
+    fn front(&self) -> &Single {
+        &self.courses[0].single
+    }
+
+    /// A label that has still to happen.
+    fn waiting(&mut self, label: &Label, lane: u32) -> Waiting {
+        self.sent += 1;
+        Waiting { id: self.sent, lane, label: label.clone(), given: self.front().now().cloned() }
+    }
+
+    /// What is told of a label that some course allows.
+    fn told(&self) -> Observed {
+        match self.belief() {
+            Belief::Unspecified => Observed::Unspecified,
+            Belief::Concrete(_) | Belief::Symbolic(_) => Observed::Allowed,
+        }
+    }
+
+    /// Moves every course that `may` go on by `label`; the others are over.
+    fn step(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        label: &Label,
+        may: impl Fn(&Course) -> bool,
+    ) -> Result<Observed, Box<Forbidden>> {
+        if let [course] = &mut self.courses[..]
+            && course.is_settled()
+        {
+            let observed = course.single.observe(cx, label, self.relation);
+            return self.or_unknown(observed);
+        }
+        let mut survivors = Vec::new();
+        let mut refused = None;
+        for course in self.courses.iter().filter(|course| may(course)) {
+            let mut next = course.clone();
+            match next.single.observe(cx, label, self.relation) {
+                Ok(_) => survivors.push(next),
+                Err(forbidden) => {
+                    // What it lacks might have allowed it.
+                    self.lost = self.lost.or(next.single.lost());
+                    refused.get_or_insert(forbidden);
+                }
+            }
+        }
+        if !survivors.is_empty() {
+            self.courses = survivors;
             self.close(cx);
-            return Ok(Observed::Allowed);
+            return Ok(self.told());
         }
-        if self.truncated || matches!(label, Label::Input(..)) {
-            self.belief = Belief::Unspecified;
-            return Ok(Observed::Unspecified);
+        let refused = refused.or_else(|| self.courses[0].refusal(cx, self.relation));
+        let refused = refused.map(|forbidden| Box::new(Forbidden { courses: self.courses.len(), ..*forbidden }));
+        if refused.is_none() {
+            self.lost = self.lost.or(Some(Lost::Overdue));
         }
-        Err(Box::new(explain::forbidden(cx, &self.belief, &self.belief, label)))
+        self.or_unknown(refused.map_or(Ok(Observed::Unknown), Err))
     }
 
-    /// Takes in what `other` believes: what happened is not known for sure, and it may be what `other`
-    /// has observed. Anything either of them allows is allowed.
-    pub fn join(&mut self, other: Self) {
-        self.doubts = self.doubts.max(other.doubts);
-        self.truncated |= other.truncated;
-        let mine = std::mem::replace(&mut self.belief, Belief::Unspecified);
-        self.belief = mine.joined(other.belief);
-        self.join_in_time(other.time);
-    }
-
-    /// Whether the specification mentions this input now.
-    pub fn accepts(&self, cx: &mut Ctx<'_>, label: &Label) -> bool {
-        if self.time.is_some() {
-            return self.accepts_in_time(cx, label);
+    /// Nothing is forbidden where states or courses are missing.
+    fn or_unknown(
+        &mut self,
+        observed: Result<Observed, Box<Forbidden>>,
+    ) -> Result<Observed, Box<Forbidden>> {
+        match (&observed, self.lost()) {
+            (Ok(Observed::Allowed), _) | (_, None) => observed,
+            (_, lost) => {
+                self.lost = lost;
+                self.forget();
+                Ok(Observed::Unknown)
+            }
         }
-        let next = match &self.belief {
-            Belief::Unspecified => return false,
-            Belief::Concrete(states) => concrete::after(cx, states, label),
-            Belief::Symbolic(states) => symbolic::after(cx, states, label),
-        };
-        next.belief.size() != Some(0)
     }
 
-    /// Closes the belief under internal steps.
+    /// Nothing is known any more.
+    fn forget(&mut self) {
+        self.courses.truncate(1);
+        self.courses.iter_mut().for_each(Course::forget);
+    }
+
+    /// The courses in which an answer came although another one, still out, was sent before it.
+    fn holding(&mut self, label: &Label, lane: u32) -> Vec<Course> {
+        let held = self.waiting(label, lane);
+        let mut courses: Vec<Course> =
+            self.courses.iter().filter(|course| !course.waits_on(lane)).cloned().collect();
+        courses.iter_mut().for_each(|course| course.push(held.clone()));
+        courses
+    }
+
+    /// Adds every course in which more of what is under way has happened.
     fn close(&mut self, cx: &mut Ctx<'_>) {
-        let belief = std::mem::replace(&mut self.belief, Belief::Unspecified);
-        let closed = match belief {
-            Belief::Concrete(states) => concrete::close(cx, states),
-            Belief::Symbolic(states) => symbolic::close(cx, states),
-            Belief::Unspecified => return,
-        };
-        self.belief = closed.belief;
-        self.doubts += closed.doubts;
-        self.truncated |= closed.truncated;
+        let mut done: Vec<Course> = Vec::new();
+        let mut todo = std::mem::take(&mut self.courses);
+        while let Some(course) = todo.pop() {
+            if done.contains(&course) {
+                continue;
+            }
+            if done.len() >= MAX_COURSES {
+                self.lost = self.lost.or(Some(Lost::Courses(MAX_COURSES)));
+                break;
+            }
+            let relation = self.relation;
+            todo.extend(course.heads().into_iter().filter_map(|at| course.taking(cx, at, relation)));
+            done.push(course);
+        }
+        done.sort_by_key(Course::waiting);
+        self.courses = done;
     }
-}
-
-/// A belief computed, and what it cost in certainty.
-struct Next {
-    belief: Belief,
-    doubts: usize,
-    truncated: bool,
 }

@@ -21,7 +21,9 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub use crate::after::{After, Belief, Blocked, Forbidden, Observed, Refusal, Tolerance};
+pub use crate::after::{
+    After, Arrival, Belief, Blocked, Forbidden, Lost, Observed, Refusal, SentId, Tolerance,
+};
 pub use crate::cx::Ctx;
 pub use crate::explaining::explaining;
 pub use crate::explore::{

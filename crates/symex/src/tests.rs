@@ -1,6 +1,7 @@
 //! Second opinions: random finite models, their meaning enumerated state by state.
 
 mod explicit;
+mod queues;
 mod random;
 
 use std::collections::BTreeSet;
@@ -21,6 +22,7 @@ use crate::merge::Revisit;
 use crate::{After, Belief, Ctx, Observed, Quiescence, SymState, is_quiescent, offers};
 
 use self::explicit::Explicit;
+use self::queues::Queues;
 use self::random::{Recipe, build, recipe};
 
 /// The concrete states `state` stands for, by enumerating the values of its variables.
@@ -135,6 +137,7 @@ proptest! {
                     prop_assert!(next.is_empty() && matches!(label, Label::Input(..)));
                     break;
                 }
+                Ok(Observed::Unknown) => prop_assert!(false, "nothing was lost"),
                 Err(forbidden) => {
                     prop_assert!(next.is_empty() && !matches!(label, Label::Input(..)));
                     prop_assert_eq!(&forbidden.before, after.belief());
@@ -168,11 +171,50 @@ proptest! {
                     prop_assert!(!possible);
                     break;
                 }
+                Ok(Observed::Unknown) => prop_assert!(false, "nothing was lost"),
                 Err(_) => {
                     prop_assert!(!possible);
                     break;
                 }
             }
+        }
+    }
+
+    /// Inputs under way: what some order of the labels allows is allowed, and nothing else is forbidden.
+    #[test]
+    fn inputs_under_way_are_taken_in_every_possible_order(
+        recipe in recipe(),
+        choices in proptest::collection::vec((any::<u16>(), 0u32..3), 1..8),
+    ) {
+        let mut model = build(&recipe);
+        let explicit = Explicit::explore(&model);
+        let labels = explicit.labels.clone();
+        let mut solver = Brute::new();
+        let mut cx = Ctx::new(&mut model, &mut solver);
+        let mut after = After::new(&mut cx);
+        let mut queues = Queues::new(&explicit);
+        for (choice, how) in choices {
+            let label = &labels[usize::from(choice) % labels.len()];
+            if let Label::Input(..) = label {
+                // On one of two lanes, or confirmed at once.
+                let lane = how % 2;
+                let id = after.send(&mut cx, label, lane);
+                queues.send(lane, label);
+                if how == 2 {
+                    after.confirm(id);
+                    queues.confirm_last();
+                }
+            } else {
+                let expected = queues.see(label);
+                let observed = after.observe(&mut cx, label);
+                prop_assert_eq!(observed.is_ok(), expected, "{:?}", label);
+                prop_assert_ne!(observed.as_ref().ok(), Some(&Observed::Unknown));
+                if observed.is_err() {
+                    break;
+                }
+            }
+            prop_assert_eq!(after.under_way(), queues.under_way());
+            prop_assert_eq!(after.is_open(), queues.is_open());
         }
     }
 

@@ -64,7 +64,7 @@ fn the_monitor_agrees_with_enumeration() {
                 (compared, forbidden) = (compared + 1, forbidden + u64::from(!is_quiet));
                 let mut there = after.clone();
                 there.pass(&mut cx, &seconds(tenths));
-                assert!(!there.is_truncated(), "seed {seed}");
+                assert_eq!(there.lost(), None, "seed {seed}");
                 for label in all_messages(&copy) {
                     let mut then = there.clone();
                     let observed = then.observe(&mut cx, &label);

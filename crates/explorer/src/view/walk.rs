@@ -189,7 +189,7 @@ impl WalkView {
             refused,
             silence: walk.may_be_silent(),
             doubts: walk.after().doubts(),
-            truncated: walk.after().is_truncated(),
+            truncated: walk.after().lost().is_some(),
         }
     }
 

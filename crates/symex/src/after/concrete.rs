@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 
 use ioxide_model::concrete::{self, State};
 use ioxide_model::label::Label;
-use ioxide_model::sts::{GateKind, Switch};
+use ioxide_model::relation::Relation;
+use ioxide_model::sts::{GateId, GateKind, Switch};
 use ioxide_model::term::Term;
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_smt::solver::Decision;
 
-use super::{Belief, MAX_BELIEF, Next};
+use super::Lost;
+use super::single::{Belief, MAX_STATES, Next};
 use crate::cx::Ctx;
 use crate::outputs::constants;
 use crate::quiescence::{Quiescence, is_quiescent};
@@ -20,21 +22,21 @@ use crate::quiescence::{Quiescence, is_quiescent};
 struct Cost {
     /// Questions the solver left open; their states are kept.
     doubts: usize,
-    /// A state could not be computed (an update over too many values): the belief lacks it.
-    lost: bool,
+    /// Why the belief lacks states.
+    lost: Option<Lost>,
 }
 
 /// The states after `label`, not yet closed under internal steps.
-pub(super) fn after(cx: &mut Ctx<'_>, states: &BTreeSet<State>, label: &Label) -> Next {
+pub(super) fn after(cx: &mut Ctx<'_>, states: &BTreeSet<State>, label: &Label, relation: Relation) -> Next {
     let mut cost = Cost::default();
     let mut next = BTreeSet::new();
+    let mut refused = false;
     for state in states {
         match label {
             Label::Input(gate, values) | Label::Output(gate, values) => {
-                let sts = cx.sts;
-                for (_, switch) in sts.switches_from(state.loc).filter(|(_, switch)| switch.gate == *gate) {
-                    next.extend(take(cx, state, switch, values, &mut cost));
-                }
+                let taken = taken(cx, state, *gate, values, &mut cost);
+                refused |= taken.is_empty() && relation == Relation::Uioco && is_stable(cx, state, &mut cost);
+                next.extend(taken);
             }
             Label::Quiescence => match is_quiescent(cx, state) {
                 Quiescence::Active => (),
@@ -46,8 +48,26 @@ pub(super) fn after(cx: &mut Ctx<'_>, states: &BTreeSet<State>, label: &Label) -
             },
             Label::Delay(time) => next.extend([concrete::delayed(cx.sts, state, time)]),
         }
+        if next.len() > MAX_STATES {
+            cost.lost = Some(Lost::States(MAX_STATES));
+            break;
+        }
     }
-    Next { belief: Belief::Concrete(next), doubts: cost.doubts, truncated: cost.lost }
+    Next { belief: Belief::Concrete(next), doubts: cost.doubts, lost: cost.lost, refused }
+}
+
+/// The states after a message at `gate`.
+fn taken(cx: &mut Ctx<'_>, state: &State, gate: GateId, values: &[Value], cost: &mut Cost) -> Vec<State> {
+    let sts = cx.sts;
+    let here = sts.switches_from(state.loc).filter(|(_, switch)| switch.gate == gate);
+    here.filter_map(|(_, switch)| take(cx, state, switch, values, cost)).collect()
+}
+
+/// Whether no internal step can be taken.
+fn is_stable(cx: &mut Ctx<'_>, state: &State, cost: &mut Cost) -> bool {
+    let sts = cx.sts;
+    let mut internal = sts.switches_from(state.loc).filter(|(_, s)| sts.kind_of(s) == GateKind::Internal);
+    !internal.any(|(_, switch)| take(cx, state, switch, &[], cost).is_some())
 }
 
 /// The closure under internal steps.
@@ -56,21 +76,22 @@ pub(super) fn close(cx: &mut Ctx<'_>, states: BTreeSet<State>) -> Next {
     let mut cost = Cost::default();
     let mut closure = states;
     let mut todo: Vec<State> = closure.iter().cloned().collect();
-    while let Some(state) = todo.pop() {
+    'closing: while let Some(state) = todo.pop() {
         for (_, switch) in sts.switches_from(state.loc) {
             if sts.kind_of(switch) != GateKind::Internal {
                 continue;
             }
             let Some(next) = take(cx, &state, switch, &[], &mut cost) else { continue };
-            if closure.len() >= MAX_BELIEF && !closure.contains(&next) {
-                return Next { belief: Belief::Concrete(closure), doubts: cost.doubts, truncated: true };
+            if closure.len() >= MAX_STATES && !closure.contains(&next) {
+                cost.lost = Some(Lost::States(MAX_STATES));
+                break 'closing;
             }
             if closure.insert(next.clone()) {
                 todo.push(next);
             }
         }
     }
-    Next { belief: Belief::Concrete(closure), doubts: cost.doubts, truncated: cost.lost }
+    Next { belief: Belief::Concrete(closure), doubts: cost.doubts, lost: cost.lost, refused: false }
 }
 
 /// The state after `switch` with these field values, unless it is not enabled.
@@ -89,7 +110,7 @@ fn take(
     match concrete::successor(cx.pool, cx.sts, state, switch, values) {
         Ok(next) => Some(next),
         Err(_) => {
-            cost.lost = true;
+            cost.lost = Some(Lost::Update);
             None
         }
     }

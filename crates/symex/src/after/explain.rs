@@ -8,7 +8,7 @@ use ioxide_model::term::{Term, VarId};
 use ioxide_model::value::Value;
 use ioxide_smt::solver::Decision;
 
-use super::Belief;
+use super::single::Belief;
 use crate::cx::Ctx;
 use crate::outputs::{Offer, constants, offers_in_time, symbolic_offers_in_time};
 use crate::state::SymState;
@@ -26,6 +26,8 @@ pub struct Forbidden {
     pub allowed: Vec<Offer>,
     /// Silence was allowed instead, in some state.
     pub silence_allowed: bool,
+    /// In how many orders of what is under way it was tried; the reasons are those of the first.
+    pub courses: usize,
 }
 
 /// A switch that could have taken the observation but for one thing.
@@ -104,7 +106,7 @@ pub(super) fn forbidden(cx: &mut Ctx<'_>, entry: &Belief, belief: &Belief, label
         }
         Belief::Unspecified => Vec::new(),
     };
-    Forbidden { label: label.clone(), before: belief.clone(), refusals, allowed, silence_allowed }
+    Forbidden { label: label.clone(), before: belief.clone(), refusals, allowed, silence_allowed, courses: 1 }
 }
 
 /// Whether the system moves by itself at such a gate.

@@ -4,19 +4,22 @@ use std::collections::BTreeSet;
 
 use ioxide_model::concrete::State;
 use ioxide_model::label::Label;
-use ioxide_model::sts::{GateKind, Switch};
+use ioxide_model::relation::Relation;
+use ioxide_model::sts::{GateId, GateKind, LocId, Switch};
 use ioxide_model::term::{Node, Substitution, Term, VarId};
 use ioxide_model::value::Value;
 use ioxide_smt::solver::Decision;
 
-use super::{Belief, MAX_BELIEF, Next};
+use super::Lost;
+use super::single::{Belief, MAX_SYMBOLIC, Next};
 use crate::cx::Ctx;
 use crate::quiescence::quiescence;
 use crate::state::{Path, Store, SymState};
 
 /// The states after `label`, not yet closed under internal steps.
-pub(super) fn after(cx: &mut Ctx<'_>, states: &[SymState], label: &Label) -> Next {
+pub(super) fn after(cx: &mut Ctx<'_>, states: &[SymState], label: &Label, relation: Relation) -> Next {
     let mut keep = Keep::default();
+    let mut refused = false;
     for state in states {
         match label {
             Label::Input(gate, values) | Label::Output(gate, values) => {
@@ -25,6 +28,9 @@ pub(super) fn after(cx: &mut Ctx<'_>, states: &[SymState], label: &Label) -> Nex
                     let next = taken(cx, state, switch, values);
                     next.map(|next| keep.offer(cx, next));
                 }
+                refused |= relation == Relation::Uioco
+                    && matches!(label, Label::Input(..))
+                    && may_refuse(cx, state, *gate, values, &mut keep.doubts);
             }
             Label::Quiescence => {
                 let quiet = quiescence(cx, state.loc);
@@ -39,13 +45,44 @@ pub(super) fn after(cx: &mut Ctx<'_>, states: &[SymState], label: &Label) -> Nex
             }
         }
     }
-    keep.into_next(cx, false)
+    Next { refused, ..keep.into_next(cx) }
+}
+
+/// Whether `state` may be such that it neither takes this input nor an internal step; doubt counts as yes.
+fn may_refuse(
+    cx: &mut Ctx<'_>,
+    state: &SymState,
+    gate: GateId,
+    values: &[Value],
+    doubts: &mut usize,
+) -> bool {
+    let sts = cx.sts;
+    let mut facts = state.path.facts().to_vec();
+    for (_, switch) in sts.switches_from(state.loc) {
+        let values = match sts.kind_of(switch) {
+            GateKind::Internal => &[],
+            _ if switch.gate == gate => values,
+            _ => continue,
+        };
+        let guards = taken(cx, state, switch, values).map(|next| next.path.facts().to_vec());
+        let Some(guards) = guards else { continue };
+        let enabled = cx.pool.and(guards);
+        facts.push(cx.pool.not(enabled));
+    }
+    match cx.decide(&facts) {
+        Decision::Sat => true,
+        Decision::Unsat => false,
+        Decision::Unknown(_) => {
+            *doubts += 1;
+            true
+        }
+    }
 }
 
 /// The closure under internal steps.
 pub(super) fn close(cx: &mut Ctx<'_>, states: Vec<SymState>) -> Next {
     let sts = cx.sts;
-    let mut keep = Keep { states: states.clone(), doubts: 0 };
+    let mut keep = Keep::of(states.clone());
     let mut todo = states;
     while let Some(state) = todo.pop() {
         for (_, switch) in sts.switches_from(state.loc) {
@@ -53,29 +90,41 @@ pub(super) fn close(cx: &mut Ctx<'_>, states: Vec<SymState>) -> Next {
                 continue;
             }
             let Some(next) = taken(cx, &state, switch, &[]) else { continue };
-            if keep.states.len() >= MAX_BELIEF {
-                return keep.into_next(cx, true);
-            }
             if keep.offer(cx, next.clone()) {
                 todo.push(next);
             }
+            if keep.lost.is_some() {
+                return keep.into_next(cx);
+            }
         }
     }
-    keep.into_next(cx, false)
+    keep.into_next(cx)
 }
 
 /// States whose path may hold, each once.
 #[derive(Default)]
 pub(super) struct Keep {
     states: Vec<SymState>,
+    /// What tells the states kept from each other.
+    known: BTreeSet<Key>,
     doubts: usize,
+    pub(super) lost: Option<Lost>,
 }
 
+/// A state as its terms show it: location, values, facts.
+type Key = (LocId, Vec<Term>, BTreeSet<Term>);
+
 impl Keep {
+    fn of(states: Vec<SymState>) -> Self {
+        let known = states.iter().map(key).collect();
+        Self { states, known, doubts: 0, lost: None }
+    }
+
     /// Keeps `state` unless its path is refuted or it is there already; says whether it was new.
     pub(super) fn offer(&mut self, cx: &mut Ctx<'_>, state: SymState) -> bool {
         let state = resolved(cx, state);
-        if self.states.iter().any(|known| same(known, &state)) {
+        let key = key(&state);
+        if self.known.contains(&key) {
             return false;
         }
         match cx.decide(state.path.facts()) {
@@ -83,26 +132,30 @@ impl Keep {
             Decision::Sat => (),
             Decision::Unknown(_) => self.doubts += 1,
         }
+        if self.states.len() >= MAX_SYMBOLIC {
+            self.lost = Some(Lost::States(MAX_SYMBOLIC));
+            return false;
+        }
+        self.known.insert(key);
         self.states.push(state);
         true
     }
 
     /// The belief, concrete again if every value has become known.
-    pub(super) fn into_next(self, cx: &Ctx<'_>, truncated: bool) -> Next {
+    pub(super) fn into_next(self, cx: &Ctx<'_>) -> Next {
         let concrete: Option<BTreeSet<State>> =
             self.states.iter().map(|state| as_concrete(cx, state)).collect();
         let belief = match concrete {
             Some(states) if !states.is_empty() => Belief::Concrete(states),
             _ => Belief::Symbolic(self.states),
         };
-        Next { belief, doubts: self.doubts, truncated }
+        Next { belief, doubts: self.doubts, lost: self.lost, refused: false }
     }
 }
 
-/// Whether two states stand for the same, seen by their terms.
-fn same(a: &SymState, b: &SymState) -> bool {
-    let facts = |state: &SymState| state.path.facts().iter().copied().collect::<BTreeSet<Term>>();
-    a.loc == b.loc && a.store == b.store && facts(a) == facts(b)
+fn key(state: &SymState) -> Key {
+    let facts = state.path.facts().iter().copied().collect();
+    (state.loc, state.store.terms().to_vec(), facts)
 }
 
 /// The state after `switch` with these field values, its guard assumed; `None` if a value has the wrong sort.

@@ -9,7 +9,7 @@
 //! `latency` after it was given, and instants are read to within `resolution`. Then the true instant of a
 //! message is a variable with bounds, clocks are differences of such variables, and instants no clock
 //! mentions any more are projected away. Within twice the latency after an input, an output may have
-//! been sent before the input arrived: both orders are believed.
+//! been sent before the input arrived: the courses of the monitor hold both.
 //!
 //! *Promises.* With no tolerance and known values nothing is asked of the solver but whether a
 //! guard can hold later. A delay in parts means the same as in one piece. Wider tolerance never forbids
@@ -21,14 +21,16 @@ mod read;
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
+use ioxide_model::relation::Relation;
 use ioxide_model::sts::GateKind;
 use ioxide_model::term::Term;
 use ioxide_model::value::Value;
 
-use self::elapse::{by_label, elapsed};
+use self::elapse::elapsed;
 use self::project::projected;
 use self::read::as_read;
-use super::{After, Belief, Forbidden, Next, Observed, explain};
+use super::single::{Belief, Next, Single, by_label};
+use super::{Forbidden, Observed, explain};
 use crate::cx::Ctx;
 use crate::state::SymState;
 
@@ -62,7 +64,7 @@ impl Tolerance {
 }
 
 /// What is known of time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Time {
     tolerance: Tolerance,
     /// Seconds since the start, as observed.
@@ -74,25 +76,14 @@ pub(super) struct Time {
     named: u32,
     /// When the instants with a name were observed.
     read: Vec<Rational>,
-    late: Option<Box<Late>>,
 }
 
 /// When something happened.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Instant {
     /// Seconds since the start: a number, or a variable with bounds in the paths of the belief.
     at: Term,
     latest: Rational,
-}
-
-/// An input that may still be on its way.
-#[derive(Clone, Debug)]
-struct Late {
-    /// The monitor without it.
-    before: After,
-    input: Label,
-    /// When it was given, as observed.
-    given: Rational,
 }
 
 impl Time {
@@ -100,7 +91,7 @@ impl Time {
         let at = cx.pool.value(Value::Real(Rational::ZERO));
         let since = Instant { at, latest: Rational::ZERO };
         let mut time =
-            Self { tolerance, now: Rational::ZERO, entry, since, named: 0, read: Vec::new(), late: None };
+            Self { tolerance, now: Rational::ZERO, entry, since, named: 0, read: Vec::new() };
         if !time.tolerance.is_exact() {
             time.start_about_now(cx);
         }
@@ -144,15 +135,27 @@ struct Taken {
     named: u32,
 }
 
-impl After {
+impl Single {
     /// Seconds since the start, as observed; `None` where there are no clocks.
-    #[must_use]
-    pub fn now(&self) -> Option<&Rational> {
+    pub(super) fn now(&self) -> Option<&Rational> {
         self.time.as_ref().map(|time| &time.now)
     }
 
+    /// Instants are observed exactly, or there are none.
+    pub(super) fn is_exact(&self) -> bool {
+        self.time.as_ref().is_none_or(|time| time.tolerance.is_exact())
+    }
+
+    /// Whether what comes now cannot have happened before an input given at `given` arrived.
+    pub(super) fn has_expired(&self, given: &Rational) -> bool {
+        self.time.as_ref().is_some_and(|time| {
+            let lag = time.tolerance.lag();
+            time.now > given.add(&lag).add(&lag)
+        })
+    }
+
     /// Time passes up to a message, which is judged together with its instant.
-    pub fn pass(&mut self, cx: &mut Ctx<'_>, by: &Rational) {
+    pub(super) fn pass(&mut self, cx: &mut Ctx<'_>, by: &Rational) {
         let Some(time) = &mut self.time else { return };
         time.now = time.now.add(by);
         let (is_known, to) = (time.now >= time.since.latest, time.now.clone());
@@ -162,8 +165,7 @@ impl After {
         let to = cx.pool.value(Value::Real(to));
         let Some(time) = &self.time else { return };
         let (next, _) = elapsed(cx, time, to, None, &[]);
-        self.doubts += next.doubts;
-        self.truncated |= next.truncated;
+        self.pay(&next);
         self.belief = next.belief;
     }
 
@@ -171,31 +173,55 @@ impl After {
         &mut self,
         cx: &mut Ctx<'_>,
         label: &Label,
+        relation: Relation,
     ) -> Result<Observed, Box<Forbidden>> {
         match label {
             Label::Delay(by) => self.wait_for(cx, by, label),
             _ if self.belief == Belief::Unspecified => Ok(Observed::Unspecified),
             Label::Quiescence => self.rest(cx, label),
-            Label::Input(..) if is_given(cx, label) => self.give(cx, label),
-            Label::Input(..) | Label::Output(..) => self.see(cx, label),
+            Label::Input(..) | Label::Output(..) => self.see(cx, label, relation),
         }
     }
 
-    pub(super) fn accepts_in_time(&self, cx: &mut Ctx<'_>, label: &Label) -> bool {
-        let taken = self.taken(cx, label);
-        taken.is_some_and(|taken| taken.next.belief.size() != Some(0))
+    pub(super) fn accepts_in_time(&self, cx: &mut Ctx<'_>, label: &Label, relation: Relation) -> bool {
+        self.taken(cx, label, relation).is_some_and(|taken| !taken.next.is_unspecified(label))
     }
 
-    pub(super) fn join_in_time(&mut self, other: Option<Time>) {
-        let (Some(mine), Some(theirs)) = (&mut self.time, other) else { return };
-        if mine.since.at != theirs.since.at {
-            self.belief = Belief::Unspecified;
-            return;
+    /// Lets a message happen now that was given or seen at `given`; says whether its instant allows that.
+    pub(super) fn take_back_in_time(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        label: &Label,
+        given: &Rational,
+        relation: Relation,
+    ) -> bool {
+        let Some(time) = &mut self.time else { return false };
+        if self.belief == Belief::Unspecified {
+            return true;
         }
-        let entry = std::mem::replace(&mut mine.entry, Belief::Unspecified);
-        mine.entry = entry.joined(theirs.entry);
-        mine.since.latest = mine.since.latest.clone().max(theirs.since.latest);
-        mine.named = mine.named.max(theirs.named);
+        // It keeps the instant at which it was given.
+        let now = std::mem::replace(&mut time.now, given.clone());
+        let taken = self.taken(cx, label, relation);
+        let is_possible = taken.is_some_and(|taken| {
+            self.pay(&taken.next);
+            match (taken.before.is_empty(), taken.next.is_unspecified(label)) {
+                // An input that comes when time cannot pass is out of the order only if something waited for it.
+                (true, _) => false,
+                (false, true) => {
+                    self.forget();
+                    true
+                }
+                (false, false) if taken.next.belief.is_empty() => false,
+                (false, false) => {
+                    self.enter(cx, taken);
+                    true
+                }
+            }
+        });
+        if let Some(time) = &mut self.time {
+            time.now = now;
+        }
+        is_possible
     }
 
     /// Nothing was seen for so long; if that is forbidden, time stays where it was.
@@ -228,93 +254,74 @@ impl After {
         let silent = (silent >= time.since.latest).then_some(silent);
         let to = cx.pool.value(Value::Real(time.now.clone()));
         let (next, _) = elapsed(cx, time, to, silent.as_ref(), &[]);
-        self.doubts += next.doubts;
-        self.truncated |= next.truncated;
-        if next.belief.size() != Some(0) {
-            self.belief = next.belief;
-            return Ok(Observed::Allowed);
+        self.pay(&next);
+        if next.belief.is_empty() {
+            return Err(self.nothing_left(cx, label));
         }
-        self.nothing_left(cx, label)
+        self.belief = next.belief;
+        Ok(Observed::Allowed)
     }
 
     /// Silence for good.
     fn rest(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<Observed, Box<Forbidden>> {
         let Some(time) = &mut self.time else { return Ok(Observed::Allowed) };
-        let next = by_label(cx, &time.entry, label);
-        self.doubts += next.doubts;
-        if next.belief.size() != Some(0) {
-            time.entry = next.belief;
-            let still = Label::Delay(Rational::ZERO);
-            return self.wait(cx, &still);
+        let next = by_label(cx, &time.entry, label, Relation::Ioco);
+        if next.belief.is_empty() {
+            self.pay(&next);
+            return Err(self.nothing_left(cx, label));
         }
-        self.nothing_left(cx, label)
-    }
-
-    /// The tester gave an input: it is never forbidden.
-    fn give(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<Observed, Box<Forbidden>> {
-        let before = self.clone();
-        let observed = self.see(cx, label)?;
-        let Some(time) = &mut self.time else { return Ok(observed) };
-        if !time.tolerance.is_exact() && observed == Observed::Allowed {
-            time.late = Some(Box::new(Late { before, input: label.clone(), given: time.now.clone() }));
-        }
-        Ok(observed)
+        time.entry = next.belief.clone();
+        self.pay(&next);
+        self.wait(cx, &Label::Delay(Rational::ZERO))
     }
 
     /// A message: given, or seen.
-    fn see(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<Observed, Box<Forbidden>> {
-        let other = self.in_other_order(cx, label);
-        let Some(taken) = self.taken(cx, label) else { return Ok(Observed::Unspecified) };
-        self.doubts += taken.next.doubts;
-        self.truncated |= taken.next.truncated;
-        if taken.next.belief.size() != Some(0) {
-            self.enter(cx, taken);
-            if let Some(other) = other {
-                self.join(other);
-            }
-            return Ok(Observed::Allowed);
-        }
-        if let Some(mut other) = other {
-            let late = self.time.as_mut().and_then(|time| time.late.take());
-            if let Some(time) = &mut other.time {
-                time.late = late;
-            }
-            *self = other;
-            return Ok(Observed::Allowed);
-        }
-        if self.truncated || matches!(label, Label::Input(..)) {
-            self.belief = Belief::Unspecified;
+    fn see(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        label: &Label,
+        relation: Relation,
+    ) -> Result<Observed, Box<Forbidden>> {
+        let Some(taken) = self.taken(cx, label, relation) else { return Ok(Observed::Unspecified) };
+        self.pay(&taken.next);
+        if taken.next.is_unspecified(label) {
+            self.forget();
             return Ok(Observed::Unspecified);
         }
-        let Some(time) = &self.time else { return Ok(Observed::Allowed) };
-        let entry = time.entry.clone();
-        let now = cx.pool.value(Value::Real(time.now.clone()));
-        let mut read = self.read(cx);
-        for var in cx.pool.free_vars(taken.since.at) {
-            read.set(var, now);
+        if taken.next.belief.is_empty() {
+            return Err(self.unexpected(cx, label, &taken));
         }
-        let forbidden = explain::forbidden(cx, &entry, &taken.before, label);
-        Err(Box::new(as_read(cx, forbidden, &read)))
+        self.enter(cx, taken);
+        Ok(Observed::Allowed)
     }
 
-    /// No state is left after `label`, which is not a message.
-    fn nothing_left(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<Observed, Box<Forbidden>> {
-        if self.truncated {
-            self.belief = Belief::Unspecified;
-            return Ok(Observed::Unspecified);
-        }
-        let Some(time) = &self.time else { return Ok(Observed::Allowed) };
-        if time.is_race_open() {
-            return Ok(Observed::Allowed);
-        }
-        let entry = time.entry.clone();
+    /// Why a message is forbidden.
+    fn unexpected(&self, cx: &mut Ctx<'_>, label: &Label, taken: &Taken) -> Box<Forbidden> {
+        let mut read = self.read(cx);
+        let entry = match &self.time {
+            Some(time) => {
+                let now = cx.pool.value(Value::Real(time.now.clone()));
+                for var in cx.pool.free_vars(taken.since.at) {
+                    read.set(var, now);
+                }
+                &time.entry
+            }
+            None => &self.belief,
+        };
+        let forbidden = explain::forbidden(cx, entry, &taken.before, label);
+        Box::new(as_read(cx, forbidden, &read))
+    }
+
+    /// Why no state is left after `label`, which is not a message.
+    fn nothing_left(&self, cx: &mut Ctx<'_>, label: &Label) -> Box<Forbidden> {
+        let entry = self.time.as_ref().map_or(&self.belief, |time| &time.entry);
         let read = self.read(cx);
-        let forbidden = explain::forbidden(cx, &entry, &entry, label);
-        Err(Box::new(as_read(cx, forbidden, &read)))
+        let forbidden = explain::forbidden(cx, entry, entry, label);
+        Box::new(as_read(cx, forbidden, &read))
     }
 
     /// What the message makes of the belief; `None` where the specification says nothing any more.
-    fn taken(&self, cx: &mut Ctx<'_>, label: &Label) -> Option<Taken> {
+    fn taken(&self, cx: &mut Ctx<'_>, label: &Label, relation: Relation) -> Option<Taken> {
         let time = self.time.as_ref()?;
         if self.belief == Belief::Unspecified {
             return None;
@@ -323,9 +330,9 @@ impl After {
         let (since, facts, named) = instant(cx, time, earliest, latest);
         let (arrived, named_on_the_way) = elapsed(cx, time, since.at, None, &facts);
         let named = named.max(named_on_the_way);
-        let mut next = by_label(cx, &arrived.belief, label);
+        let mut next = by_label(cx, &arrived.belief, label, relation);
         next.doubts += arrived.doubts;
-        next.truncated |= arrived.truncated;
+        next.lost = next.lost.or(arrived.lost);
         Some(Taken { before: arrived.belief, next, since, named })
     }
 
@@ -343,42 +350,10 @@ impl After {
             time.read.resize(named, now);
         }
     }
-
-    /// The monitor if `label` was sent before the last input arrived.
-    fn in_other_order(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Option<Self> {
-        let time = self.time.as_mut()?;
-        let is_open = time.is_race_open();
-        let mut late = time.late.take().filter(|_| is_open && !is_given(cx, label))?;
-        let now = time.now.clone();
-        let given = late.before.time.as_mut()?;
-        given.now = now.clone();
-        late.before.see(cx, label).ok()?;
-        let mut other = late.before.clone();
-        if other.belief == Belief::Unspecified {
-            return Some(other);
-        }
-        // The input keeps the instant at which it was given.
-        other.time.as_mut()?.now = late.given.clone();
-        let taken = other.taken(cx, &late.input)?;
-        let possible = taken.next.belief.size() != Some(0);
-        other.enter(cx, taken);
-        other.time.as_mut()?.now = now;
-        self.time.as_mut()?.late = Some(late);
-        possible.then_some(other)
-    }
-}
-
-impl Time {
-    /// Whether an output seen now may have been sent before the last input arrived.
-    fn is_race_open(&self) -> bool {
-        let lag = self.tolerance.lag();
-        let window = lag.add(&lag);
-        self.late.as_ref().is_some_and(|late| self.now <= late.given.add(&window))
-    }
 }
 
 /// Whether `label` is an input of the tester.
-fn is_given(cx: &Ctx<'_>, label: &Label) -> bool {
+pub(super) fn is_given(cx: &Ctx<'_>, label: &Label) -> bool {
     match label {
         Label::Input(gate, _) => cx.sts.gates[*gate].kind == GateKind::Input,
         Label::Output(..) | Label::Quiescence | Label::Delay(_) => false,

@@ -389,6 +389,7 @@ fn replayed(cx: &mut Ctx<'_>, product: &Product<'_>, trace: &Trace) -> Result<()
         match after.observe(cx, label) {
             Ok(Observed::Allowed) => (),
             Ok(Observed::Unspecified) => return doubtful("the specification leaves an input open".into()),
+            Ok(Observed::Unknown) => return doubtful("the replay lost states of the specification".into()),
             Err(_) => return doubtful("an earlier label is forbidden already".into()),
         }
     }

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use ioxide_model::concrete::{self, State};
-use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, Switch};
 use ioxide_model::term::{Substitution, Term};
@@ -12,7 +11,8 @@ use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::Decision;
 
-use super::super::{Belief, Next, concrete as known, symbolic};
+use super::super::single::{Belief, Next};
+use super::super::{Lost, symbolic};
 use super::Time;
 use crate::cx::Ctx;
 use crate::outputs::constants;
@@ -21,15 +21,6 @@ use crate::state::SymState;
 
 /// States after internal steps at unknown instants; more is reported, never silently cut.
 const MAX_STATES: usize = 200;
-
-/// The states after `label`, of whichever kind the belief is.
-pub(super) fn by_label(cx: &mut Ctx<'_>, belief: &Belief, label: &Label) -> Next {
-    match belief {
-        Belief::Concrete(states) => known::after(cx, states, label),
-        Belief::Symbolic(states) => symbolic::after(cx, states, label),
-        Belief::Unspecified => Next { belief: Belief::Unspecified, doubts: 0, truncated: false },
-    }
-}
 
 /// The belief at the instant `to`: nothing was seen since the last message, and until `silent` the
 /// system sent nothing. Also how many instants have a name then.
@@ -50,7 +41,8 @@ pub(super) fn elapsed(
         Belief::Concrete(states) => states.iter().filter_map(|state| SymState::at(cx, state)).collect(),
         Belief::Symbolic(states) => states.clone(),
         Belief::Unspecified => {
-            return (by_label(cx, &Belief::Unspecified, &Label::Quiescence), time.named);
+            let next = Next { belief: Belief::Unspecified, doubts: 0, lost: None, refused: false };
+            return (next, time.named);
         }
     };
     let silent = silent.map(|silent| cx.pool.value(Value::Real(silent.clone())));
@@ -88,7 +80,7 @@ fn elapsed_concrete(
         }
         next.insert(later);
     }
-    Next { belief: Belief::Concrete(next), doubts, truncated: false }
+    Next { belief: Belief::Concrete(next), doubts, lost: None, refused: false }
 }
 
 /// Whether `state` may let time pass until it is `later`.
@@ -155,12 +147,13 @@ impl Span {
             for next in self.internal(cx, &state, since) {
                 seen += 1;
                 if seen > MAX_STATES {
-                    return keep.into_next(cx, true);
+                    keep.lost = Some(Lost::States(MAX_STATES));
+                    return keep.into_next(cx);
                 }
                 todo.push(next);
             }
         }
-        keep.into_next(cx, false)
+        keep.into_next(cx)
     }
 
     /// `state`, entered at `since`, at the end.

@@ -7,7 +7,7 @@ use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
 
-use super::super::Belief;
+use super::super::single::Belief;
 use crate::cx::Ctx;
 use crate::state::{Path, Store, SymState};
 

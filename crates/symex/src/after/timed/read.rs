@@ -5,17 +5,17 @@ use ioxide_model::sts::LocId;
 use ioxide_model::term::{Substitution, Term};
 use ioxide_model::value::Value;
 
-use super::super::{After, Belief, Forbidden};
+use super::super::Forbidden;
+use super::super::single::{Belief, Single};
 use crate::cx::Ctx;
 use crate::instants::corners;
 use crate::outputs::constants;
 use crate::quiescence::after_waiting;
 use crate::state::{Store, SymState};
 
-impl After {
-    /// A delay from now after which no guard changes any more by time alone, in seconds: whoever has waited so
-    /// long in vain has seen what silence there is to see.
-    pub fn horizon(&self, cx: &mut Ctx<'_>) -> Rational {
+impl Single {
+    /// A delay from now after which no guard changes any more by time alone, in seconds.
+    pub(in super::super) fn horizon(&self, cx: &mut Ctx<'_>) -> Rational {
         let stores: Vec<(LocId, Substitution)> = match &self.belief {
             Belief::Concrete(states) => {
                 states.iter().map(|state| (state.loc, constants(cx, state))).collect()

@@ -43,10 +43,8 @@ impl Engine<'_> {
                 after.doubts()
             ));
         }
-        if after.is_truncated() {
-            scene
-                .doubts
-                .push("there may be more states than can be kept: nothing is called forbidden".into());
+        if let Some(lost) = after.lost() {
+            scene.doubts.push(format!("{lost}: what no known state allows is not called forbidden"));
         }
     }
 

@@ -1,0 +1,113 @@
+//! One order in which the labels may have happened, and what it has still to take.
+
+use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
+use ioxide_model::relation::Relation;
+
+use super::Forbidden;
+use super::single::Single;
+use crate::cx::Ctx;
+
+/// One order of events.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Course {
+    /// The belief after it.
+    pub single: Single,
+    /// Inputs not taken yet and answers not explained yet, in the order they were sent and seen.
+    waiting: Vec<Waiting>,
+}
+
+/// A label whose turn has not come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Waiting {
+    pub id: u64,
+    pub lane: u32,
+    pub label: Label,
+    /// When it was given or seen, in a timed system.
+    pub given: Option<Rational>,
+}
+
+impl Course {
+    /// Nothing is under way.
+    pub(super) fn new(single: Single) -> Self {
+        Self { single, waiting: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, waiting: Waiting) {
+        self.waiting.push(waiting);
+    }
+
+    /// How many labels wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// How many of them are inputs.
+    pub(super) fn inputs(&self) -> usize {
+        self.waiting.iter().filter(|waiting| matches!(waiting.label, Label::Input(..))).count()
+    }
+
+    /// Nothing is under way.
+    pub(super) fn is_settled(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    pub(super) fn waits_for(&self, id: u64) -> bool {
+        self.waiting.iter().any(|waiting| waiting.id == id)
+    }
+
+    /// Whether an input of `lane` was not taken yet.
+    pub(super) fn waits_on(&self, lane: u32) -> bool {
+        let waits = |waiting: &Waiting| waiting.lane == lane && matches!(waiting.label, Label::Input(..));
+        self.waiting.iter().any(waits)
+    }
+
+    /// Whether an answer is held.
+    pub(super) fn holds(&self) -> bool {
+        self.inputs() < self.waiting.len()
+    }
+
+    /// Whether an input was given so long ago that it must have been taken.
+    pub(super) fn has_expired(&self) -> bool {
+        self.waiting.iter().any(|waiting| {
+            waiting.given.as_ref().is_some_and(|given| self.single.has_expired(given))
+        })
+    }
+
+    /// Nothing is known any more.
+    pub(super) fn forget(&mut self) {
+        self.waiting.clear();
+        self.single.forget();
+    }
+
+    /// The positions of the labels that may be next: the first of every lane.
+    pub(super) fn heads(&self) -> Vec<usize> {
+        let is_first = |at: &usize| {
+            let lane = self.waiting[*at].lane;
+            self.waiting[..*at].iter().all(|before| before.lane != lane)
+        };
+        (0..self.waiting.len()).filter(is_first).collect()
+    }
+
+    /// The course in which the label at `at` had its turn; `None` if it cannot have been then.
+    pub(super) fn taking(&self, cx: &mut Ctx<'_>, at: usize, relation: Relation) -> Option<Self> {
+        let mut next = self.clone();
+        let Waiting { label, given, .. } = next.waiting.remove(at);
+        next.single.take_back(cx, &label, given.as_ref(), relation).then_some(next)
+    }
+
+    /// Why the first answer held cannot have come, if one is held and cannot.
+    pub(super) fn refusal(&self, cx: &mut Ctx<'_>, relation: Relation) -> Option<Box<Forbidden>> {
+        let held = self.waiting.iter().find(|waiting| !matches!(waiting.label, Label::Input(..)))?;
+        self.single.clone().observe(cx, &held.label, relation).err()
+    }
+
+    /// Whether the specification mentions this input once everything under way was taken.
+    pub(super) fn accepts(&self, cx: &mut Ctx<'_>, label: &Label, relation: Relation) -> bool {
+        match self.waiting.is_empty() {
+            true => self.single.accepts(cx, label, relation),
+            // The courses in which it was taken are believed too, and are asked.
+            false => true,
+        }
+    }
+}
