@@ -6,6 +6,7 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use ioxide_runner::event::{Event, EventKind};
+use ioxide_runner::judge::Inputs;
 use ioxide_runner::record::{Record, RecordError};
 use ioxide_symex::Tolerance;
 
@@ -104,6 +105,15 @@ pub fn seed(record: &Record, run: u64) -> Option<u64> {
 }
 
 /// How far the instants of run `run` may be from the true ones.
+pub fn inputs(record: &Record, run: u64) -> Inputs {
+    let is_sent = record.events.iter().any(|event| match &event.event {
+        EventKind::RunStarted(told) => told.run == run && told.unconfirmed,
+        _ => false,
+    });
+    if is_sent { Inputs::Sent } else { Inputs::Taken }
+}
+
+/// The tolerance of run `run`; exact if it was not told.
 pub fn tolerance(record: &Record, run: u64) -> Tolerance {
     let told = record.events.iter().find_map(|event| match &event.event {
         EventKind::RunStarted(told) if told.run == run => told.tolerance,

@@ -11,6 +11,7 @@ use ioxide_model::sts::Model;
 use ioxide_report::junit::Junit;
 use ioxide_report::markdown::Markdown;
 use ioxide_report::terminal::Terminal;
+use ioxide_runner::clock::patience::Patience;
 use ioxide_runner::adapter::ClockKind;
 use ioxide_runner::campaign::{Campaign, CampaignConfig, CampaignOutcome, campaign};
 use ioxide_runner::clock::{Clock, Monotonic, Stopped};
@@ -170,17 +171,17 @@ fn catch_interrupts() {
     });
 }
 
-/// Milliseconds of silence that count as quiescence where nobody says otherwise.
-const QUIESCENCE_MS: u64 = 100;
-
 /// How long silence of the system called `name` must last: what was typed, else what the project file
-/// says. A system that is really out there needs some time to answer.
-pub fn patience(sut: &System, name: &str, typed: Option<u64>) -> Result<Duration, Stop> {
-    let milliseconds = project::quiescence(name, typed)?.unwrap_or(QUIESCENCE_MS);
-    match (sut, milliseconds) {
-        (System::Model(_), _) | (_, 1..) => Ok(Duration::from_millis(milliseconds)),
-        (_, 0) => Err(Stop::usage("`--quiescence-ms 0` leaves the system no time to answer")
-            .help("give it longer than its slowest answer takes")),
+/// says, else what its answers show. A system that is really out there needs some time to answer.
+pub fn patience(sut: &System, name: &str, typed: Option<u64>) -> Result<Patience, Stop> {
+    match (sut, project::quiescence(name, typed)?) {
+        (System::Model(_), _) => Ok(Patience::new(Duration::ZERO)),
+        (System::Outside(_), Some(0)) => {
+            Err(Stop::usage("`--quiescence-ms 0` leaves the system no time to answer")
+                .help("give it longer than its slowest answer takes, or nothing: then it is calibrated"))
+        }
+        (System::Outside(_), Some(milliseconds)) => Ok(Patience::new(Duration::from_millis(milliseconds))),
+        (System::Outside(_), None) => Ok(Patience::calibrated()),
     }
 }
 
@@ -192,7 +193,7 @@ pub fn status(outcome: &CampaignOutcome) -> ExitStatus {
         () if outcome.interrupted => ExitStatus::Interrupted,
         () if counts.errors > 0 => ExitStatus::Infrastructure,
         () if counts.total() == 0 => ExitStatus::Nothing,
-        () if counts.passed == 0 => ExitStatus::Inconclusive,
+        () if counts.passed == 0 || outcome.unknown > 0 => ExitStatus::Inconclusive,
         () => ExitStatus::Success,
     }
 }

@@ -4,7 +4,6 @@
 //! instance started is ended before [`Opener::open`] returns.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use ioxide_model::sts::Model;
 use ioxide_runner::adapter::http::HttpAdapter;
@@ -45,9 +44,9 @@ impl System {
 
     /// How long silence must last at the messages and states of `spec`; `default` where the project file
     /// says nothing else.
-    pub fn times(&self, spec: &Model, default: Duration) -> Result<Patience, Stop> {
+    pub fn times(&self, spec: &Model, default: Patience) -> Result<Patience, Stop> {
         match self {
-            Self::Model(_) => Ok(Patience::new(default)),
+            Self::Model(_) => Ok(default),
             Self::Outside(source) => source.described(0)?.quiescence.resolved(spec, default),
         }
     }

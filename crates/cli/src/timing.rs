@@ -28,6 +28,7 @@ pub fn tolerance(args: &TimeArgs, name: &str) -> Result<Tolerance, Stop> {
     Ok(Tolerance {
         latency: args.latency_ms.map(milliseconds).or(stated.map(seconds)).unwrap_or(default.latency),
         resolution: args.resolution_ms.map(milliseconds).unwrap_or(default.resolution),
+        start: default.start,
     })
 }
 
@@ -37,6 +38,7 @@ pub fn stated_tolerance(args: &TimeArgs, recorded: Tolerance) -> Tolerance {
     Tolerance {
         latency: args.latency_ms.map_or(recorded.latency, milliseconds),
         resolution: args.resolution_ms.map_or(recorded.resolution, milliseconds),
+        start: recorded.start,
     }
 }
 

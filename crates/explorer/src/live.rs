@@ -364,7 +364,8 @@ impl Watcher<'_> {
             EventKind::Stimulus(step) | EventKind::Observation(step) => state.step(step),
             EventKind::RunFinished(told) => state.count(told.outcome),
             EventKind::Trouble(told) => state.message = told.error.clone(),
-            EventKind::Verdict(_)
+            EventKind::Patience(_)
+            | EventKind::Verdict(_)
             | EventKind::Replayed(_)
             | EventKind::Shrunk(_)
             | EventKind::CampaignFinished(_) => (),

@@ -84,6 +84,11 @@ impl Collector {
                 run.outcome = Some(told.outcome);
                 return Some(run);
             }
+            EventKind::Patience(told) => {
+                if let Some(run) = self.current(event.run) {
+                    run.steps.retain(|step| !told.not_silent.contains(&step.step));
+                }
+            }
             EventKind::CampaignStarted(_)
             | EventKind::Trouble(_)
             | EventKind::Replayed(_)

@@ -7,6 +7,33 @@ use crate::label::Label;
 pub struct Trace {
     /// The labels, first to last.
     pub labels: Vec<Label>,
+    /// How the system broke down after them, if it did.
+    pub breakdown: Option<Breakdown>,
+}
+
+/// How a system stops being one that a model can speak of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Breakdown {
+    /// It ended.
+    Ended,
+    /// It closed the connection.
+    Closed,
+    /// It did not take an input.
+    Hung,
+    /// It said something that is no message of the model.
+    Unreadable,
+}
+
+impl Breakdown {
+    /// The kind of failure this is, unless the model allows it.
+    #[must_use]
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::Ended | Self::Closed => "crash",
+            Self::Hung => "hang",
+            Self::Unreadable => "unreadable",
+        }
+    }
 }
 
 impl Trace {
@@ -31,6 +58,6 @@ impl Trace {
 
 impl FromIterator<Label> for Trace {
     fn from_iter<I: IntoIterator<Item = Label>>(labels: I) -> Self {
-        Self { labels: labels.into_iter().collect() }
+        Self { labels: labels.into_iter().collect(), breakdown: None }
     }
 }

@@ -151,6 +151,9 @@ impl Sheet {
             LabelKind::Output => self.to_tester(&last, stroke),
             LabelKind::Quiescence => self.centred(" silence ", '·'),
             LabelKind::Delay => self.centred(&format!(" {last} passes "), '·'),
+            LabelKind::Ended | LabelKind::Closed | LabelKind::Hung | LabelKind::Unreadable => {
+                self.centred(&format!(" {last} "), '╳')
+            }
         };
         let mut lead = lead;
         let mut lines = Vec::new();

@@ -252,6 +252,7 @@ impl<W: Write + Seek + Send> Reporter for Junit<W> {
             EventKind::RunStarted(_)
             | EventKind::Stimulus(_)
             | EventKind::Observation(_)
+            | EventKind::Patience(_)
             | EventKind::Verdict(_)
             | EventKind::Trouble(_)
             | EventKind::Replayed(_)

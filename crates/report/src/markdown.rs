@@ -68,6 +68,7 @@ impl<W: Write + Send> Reporter for Markdown<W> {
             | EventKind::RunStarted(_)
             | EventKind::Stimulus(_)
             | EventKind::Observation(_)
+            | EventKind::Patience(_)
             | EventKind::Verdict(_)
             | EventKind::Trouble(_)
             | EventKind::RunFinished(_)

@@ -16,7 +16,7 @@ mod tally;
 use std::collections::BTreeSet;
 use std::io;
 
-use ioxide_runner::event::{
+use ioxide_runner::event::{PatienceTold, 
     CampaignFinished, CampaignStarted, Event, EventKind, Outcome, Replayed, RunFinished, StepTold,
 };
 use ioxide_runner::reporter::Reporter;
@@ -38,6 +38,8 @@ const MAX_SIGNATURE: usize = 200;
 /// What is known of a campaign so far.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
+    /// Messages that came after silence had been called.
+    pub late: Late,
     /// How it began.
     pub started: Option<CampaignStarted>,
     /// How it ended; absent while it goes on, and where its record breaks off.
@@ -103,6 +105,24 @@ pub struct Ended {
     pub novelty: Novelty,
 }
 
+/// Messages that came after silence had been called.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Late {
+    /// How many.
+    pub n: u64,
+    /// The one that took longest.
+    pub longest: Option<PatienceTold>,
+}
+
+impl Late {
+    fn add(&mut self, told: &PatienceTold) {
+        self.n += 1;
+        if self.longest.as_ref().is_none_or(|longest| longest.took_ms < told.took_ms) {
+            self.longest = Some(told.clone());
+        }
+    }
+}
+
 /// Whether a failure is of a new kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Novelty {
@@ -124,6 +144,7 @@ impl Summary {
             EventKind::CampaignStarted(told) => self.started = Some(told.clone()),
             EventKind::RunStarted(told) => self.counts.cut += self.runs.start(told, event.time_ns),
             EventKind::Stimulus(told) | EventKind::Observation(told) => self.step(event, told),
+            EventKind::Patience(told) => self.late.add(told),
             EventKind::Verdict(told) => self.runs.of(event).verdict(told),
             EventKind::Trouble(told) => self.runs.of(event).trouble(told),
             EventKind::RunFinished(told) => return Some(self.end(told, event.time_ns)),

@@ -129,7 +129,10 @@ impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
             EventKind::Replayed(told) => self.replayed(event, told),
             EventKind::Shrunk(told) => self.shrunk(event, told.run),
             EventKind::CampaignFinished(_) => self.finish(),
-            EventKind::RunStarted(_) | EventKind::Verdict(_) | EventKind::Trouble(_) => Ok(()),
+            EventKind::RunStarted(_)
+            | EventKind::Patience(_)
+            | EventKind::Verdict(_)
+            | EventKind::Trouble(_) => Ok(()),
         }
     }
 }

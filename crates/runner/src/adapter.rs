@@ -27,6 +27,8 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 
 use ioxide_model::label::Label;
+use ioxide_model::trace::Breakdown;
+use ioxide_symex::Arrival;
 
 use crate::player::PlayError;
 
@@ -43,7 +45,8 @@ pub trait Adapter {
     /// If it cannot be started, reached or reset.
     fn reset(&mut self) -> Result<(), AdapterError>;
 
-    /// Gives the system one input; waits until the system has it, not for an answer.
+    /// Gives the system one input; waits until the system has it, or until it is written where nobody says
+    /// so ([`receipt`](Self::receipt)), not for an answer.
     ///
     /// # Errors
     /// If the input was not, or maybe not, taken.
@@ -60,6 +63,26 @@ pub trait Adapter {
     /// # Errors
     /// If the connection is of no more use.
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError>;
+
+    /// What is known of an input that was given.
+    fn receipt(&self) -> Receipt {
+        Receipt::Confirmed
+    }
+
+    /// How the message given last by [`poll`](Self::poll) or [`observe`](Self::observe) came.
+    fn arrival(&self) -> Arrival {
+        Arrival::Direct
+    }
+
+    /// Whether silence is known for sure, not only for as long as somebody listened.
+    fn knows_silence(&self) -> bool {
+        false
+    }
+
+    /// The exit status of a system that has ended, if it had one.
+    fn exit_status(&mut self) -> Option<i32> {
+        None
+    }
 
     /// When the message given last by [`poll`](Self::poll) or [`observe`](Self::observe) arrived; `None` if it
     /// arrived just then, as far as anybody knows.
@@ -92,7 +115,16 @@ pub trait Adapter {
     }
 }
 
-/// An input the system has taken.
+/// What is known of an input that was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Receipt {
+    /// The system says that it has it.
+    Confirmed,
+    /// It is written; when the system takes it nobody says.
+    Written,
+}
+
+/// An input that was given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     /// What the system said before it confirmed the input, in order; it may have taken the input earlier.
@@ -101,6 +133,8 @@ pub struct Sent {
     pub arrived: Vec<Instant>,
     /// The input as it was on the wire, if the adapter tells.
     pub raw: Option<String>,
+    /// The lane it went by; inputs of different lanes may overtake each other.
+    pub lane: u32,
 }
 
 /// Virtual time that has passed.
@@ -146,6 +180,17 @@ pub enum AdapterError {
         /// Its exit status, or that the connection was closed.
         status: String,
     },
+    /// It closed the connection.
+    #[error("the system closed the connection")]
+    Closed,
+    /// It said something that is no message of the model.
+    #[error("the system said something unreadable: {reason}; it wrote: {line}")]
+    Unreadable {
+        /// What it wrote, cut if long.
+        line: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// It wrote something that is no message of the protocol.
     #[error("the system broke the protocol: {reason}; it wrote: {line}")]
     Protocol {
@@ -172,4 +217,33 @@ pub enum AdapterError {
     /// The model played as system cannot go on.
     #[error("the model played as system: {0}")]
     Play(#[from] PlayError),
+}
+
+impl AdapterError {
+    /// How the system broke down, where this is its own doing and not trouble on the way to it.
+    #[must_use]
+    pub fn breakdown(&self) -> Option<Breakdown> {
+        match self {
+            Self::Ended { .. } => Some(Breakdown::Ended),
+            Self::Closed | Self::Broken(_) => Some(Breakdown::Closed),
+            Self::Unreadable { .. } => Some(Breakdown::Unreadable),
+            Self::Late { awaited: "sent" | "advanced" | "rest of the answer", .. } => Some(Breakdown::Hung),
+            Self::Start { .. }
+            | Self::Late { .. }
+            | Self::Protocol { .. }
+            | Self::Refused(_)
+            | Self::Unknown(_)
+            | Self::NoReset
+            | Self::Interrupted
+            | Self::Play(_) => None,
+        }
+    }
+
+    /// Trouble with what a system said that speaks for itself, with no adapter in between: it is unreadable.
+    pub(crate) fn of_system(self) -> Self {
+        match self {
+            Self::Protocol { line, reason } => Self::Unreadable { line, reason },
+            other => other,
+        }
+    }
 }

@@ -21,7 +21,7 @@ use rand_chacha::ChaCha8Rng;
 use ioxide_model::sts::Sts;
 use ioxide_model::trace::Trace;
 use ioxide_testgen::tester::Tester;
-use ioxide_testgen::tester::replay::{Replay, Unmentioned, plan_of};
+use ioxide_testgen::tester::replay::{Planned, Replay, Unmentioned, plan_of};
 
 use crate::clock::latency::Latencies;
 use crate::coverage::Coverage;
@@ -117,6 +117,8 @@ pub struct CampaignOutcome {
     pub latencies: Latencies,
     /// Labels seen in all runs.
     pub steps: u64,
+    /// Runs after some step of which nothing is known.
+    pub unknown: u64,
 }
 
 /// Runs by outcome; an interrupted run is in none of them.
@@ -231,6 +233,7 @@ impl<'c, 'r> Campaign<'c, 'r> {
             coverage: Coverage::new(sts),
             latencies: Latencies::default(),
             steps: 0,
+            unknown: 0,
         };
         let progress = Mutex::new(Progress { found, errors_in_a_row: 0, is_over: false });
         Ok(Self { config, jobs: jobs.max(1), teller, progress })
@@ -247,7 +250,10 @@ impl<'c, 'r> Campaign<'c, 'r> {
         while number < total && !self.progress().is_over {
             match self.config.regressions.get(usize::try_from(number).unwrap_or(usize::MAX)) {
                 Some(regression) => {
-                    let mut again = Replay::new(plan_of(bench.cx.sts, &regression.trace), Unmentioned::Skip)
+                    let mut plan = plan_of(bench.cx.sts, &regression.trace);
+                    // It may have broken the system down, which only whoever looks can see.
+                    plan.push(Planned::Look);
+                    let mut again = Replay::new(plan, Unmentioned::Skip)
                         .named(format!("failed before: {}", regression.name));
                     self.one(bench, &mut again, RunId { run: number, seed: self.config.seed })?;
                 }
@@ -280,6 +286,7 @@ impl<'c, 'r> Campaign<'c, 'r> {
         let mut progress = self.progress();
         progress.found.counts.add(outcome);
         progress.found.steps += finished.trace.len() as u64;
+        progress.found.unknown += u64::from(finished.unknown_from.is_some());
         progress.found.coverage.add(coverage);
         progress.found.latencies.merge(&finished.latencies);
         progress.found.interrupted |= interrupted;
@@ -340,7 +347,7 @@ impl<'c, 'r> Campaign<'c, 'r> {
     pub fn finish(self, sts: &Sts) -> io::Result<CampaignOutcome> {
         let mut found = self.progress.into_inner().unwrap_or_else(PoisonError::into_inner).found;
         found.failures.sort_by_key(|failure| failure.id.run);
-        self.teller.tell(EventKind::CampaignFinished(tell::finished(sts, &found)))?;
+        self.teller.tell(EventKind::CampaignFinished(tell::finished(sts, &found, &self.config.run.patience)))?;
         Ok(found)
     }
 

@@ -1,5 +1,6 @@
 //! Time: clocks for events, quiescence times, latencies.
 
+pub mod heartbeat;
 pub mod latency;
 pub mod patience;
 

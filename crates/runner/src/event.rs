@@ -12,6 +12,7 @@ use serde_json::{Map, Value as Json};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Sts};
 use ioxide_model::term::TermPool;
+use ioxide_model::trace::Breakdown;
 use ioxide_model::verdict::Verdict;
 use ioxide_testgen::tester::Finding;
 
@@ -46,6 +47,8 @@ pub enum EventKind {
     Stimulus(StepTold),
     /// Something was seen of the system, silence included.
     Observation(StepTold),
+    /// A message came after its system was taken for silent: silence must last longer from now on.
+    Patience(PatienceTold),
     /// The run has a verdict.
     Verdict(VerdictTold),
     /// The run broke off for a reason that is not the system's behaviour.
@@ -84,8 +87,19 @@ pub struct CampaignStarted {
     /// How many go on at once.
     #[serde(default = "one")]
     pub jobs: u64,
-    /// How long silence must last to count, in milliseconds.
+    /// How long silence must last to count, in milliseconds; at first, if it is calibrated.
     pub patience_ms: u64,
+    /// Nobody gave that time: it follows the answers of the system.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub calibrated: bool,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 fn one() -> u64 {
@@ -105,6 +119,25 @@ pub struct RunStarted {
     /// How far its instants may be from the true ones; not at all if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<ToleranceTold>,
+    /// Inputs are only written: nobody says when the system takes them.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unconfirmed: bool,
+}
+
+/// Silence must last longer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PatienceTold {
+    /// The message that came late.
+    pub label: String,
+    /// How long it took, in milliseconds.
+    pub took_ms: u64,
+    /// How long silence had to last, in milliseconds.
+    pub from_ms: u64,
+    /// How long it has to last from now on.
+    pub to_ms: u64,
+    /// The steps at which silence was told too early; they did not happen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_silent: Vec<usize>,
 }
 
 /// One step of a run.
@@ -155,6 +188,39 @@ pub enum LabelKind {
     Quiescence,
     /// Time passed.
     Delay,
+    /// The system ended.
+    Ended,
+    /// The system closed the connection.
+    Closed,
+    /// The system did not take an input.
+    Hung,
+    /// The system said something that is no message of the model.
+    Unreadable,
+}
+
+impl LabelKind {
+    /// How the system broke down, if this says so.
+    #[must_use]
+    pub fn breakdown(self) -> Option<Breakdown> {
+        match self {
+            Self::Ended => Some(Breakdown::Ended),
+            Self::Closed => Some(Breakdown::Closed),
+            Self::Hung => Some(Breakdown::Hung),
+            Self::Unreadable => Some(Breakdown::Unreadable),
+            Self::Input | Self::Observed | Self::Output | Self::Quiescence | Self::Delay => None,
+        }
+    }
+}
+
+impl From<Breakdown> for LabelKind {
+    fn from(breakdown: Breakdown) -> Self {
+        match breakdown {
+            Breakdown::Ended => Self::Ended,
+            Breakdown::Closed => Self::Closed,
+            Breakdown::Hung => Self::Hung,
+            Breakdown::Unreadable => Self::Unreadable,
+        }
+    }
 }
 
 /// The run has a verdict.
@@ -164,6 +230,12 @@ pub struct VerdictTold {
     pub verdict: VerdictWord,
     /// Why, for people.
     pub reason: String,
+    /// The kind of failure: `forbidden`, `crash`, `hang` or `unreadable`; with `fail` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The step from which on nothing is known, if there is one; never with `pass` or `fail`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown_from: Option<usize>,
     /// What the specification allowed instead; with `fail` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
@@ -176,6 +248,23 @@ pub struct VerdictTold {
     /// The last words of the system outside the protocol; with `fail` only.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub last_words: String,
+}
+
+impl VerdictTold {
+    /// A verdict and its reason, with nothing else to say.
+    #[must_use]
+    pub fn new(verdict: Verdict, reason: String) -> Self {
+        Self {
+            verdict: verdict.into(),
+            reason,
+            kind: None,
+            unknown_from: None,
+            explanation: None,
+            signature: None,
+            finding: None,
+            last_words: String::new(),
+        }
+    }
 }
 
 /// The end of a timed run in the words of its method (001).
@@ -361,9 +450,18 @@ pub struct CampaignFinished {
     /// How long the system took to answer, by message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub latencies: Vec<LatencyTold>,
-    /// A time of silence that fits these latencies, in milliseconds.
+    /// A time of silence that fits these latencies, in milliseconds; only where there are enough of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggested_patience_ms: Option<u64>,
+    /// How long silence had to last in the end, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience_ms: Option<u64>,
+    /// A message came after its system was taken for silent, and that time was raised to this, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raised_patience_ms: Option<u64>,
+    /// Runs after some step of which nothing is known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unknown: u64,
 }
 
 /// Failures of one kind.
@@ -413,6 +511,12 @@ impl From<Verdict> for Outcome {
 }
 
 impl LabelTold {
+    /// How a system broke down, in words.
+    #[must_use]
+    pub fn of_breakdown(breakdown: Breakdown, text: String, raw: Option<String>) -> Self {
+        Self { kind: breakdown.into(), label: String::new(), args: Map::new(), text, delay_ns: None, raw }
+    }
+
     /// `label` as it is told.
     #[must_use]
     pub fn new(pool: &TermPool, sts: &Sts, label: &Label) -> Self {

@@ -6,7 +6,7 @@ use ioxide_model::label::{Label, readable};
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{LocId, Sts, SwitchId};
 use ioxide_model::term::{Node, Term, VarId};
-use ioxide_model::trace::Trace;
+use ioxide_model::trace::{Breakdown, Trace};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_symex::{Belief, Blocked, Ctx, Forbidden, Offer, Refusal, SymState};
@@ -43,6 +43,30 @@ pub fn signature(cx: &Ctx<'_>, forbidden: &Forbidden) -> String {
     let against: Vec<String> = against.into_iter().collect();
     let part = |lead: &str, words: String| if words.is_empty() { words } else { format!("{lead}{words}") };
     format!("{seen}{}{}", part(" in ", locations.join(", ")), part(" against ", against.join(", ")))
+}
+
+/// What breakdowns of one kind have in common: how the system went, after which message, and where.
+#[must_use]
+pub fn breakdown_signature(
+    cx: &Ctx<'_>,
+    how: Breakdown,
+    status: Option<i32>,
+    trace: &Trace,
+    expected: &Forbidden,
+) -> String {
+    let how = match (how, status) {
+        (Breakdown::Ended, Some(status)) => format!("crash (exit status {status})"),
+        (Breakdown::Ended, None) => "crash (ended)".into(),
+        (Breakdown::Closed, _) => "crash (closed)".into(),
+        (Breakdown::Hung | Breakdown::Unreadable, _) => how.kind().into(),
+    };
+    let last = trace.labels.iter().rev().find_map(|label| match label {
+        Label::Input(gate, _) => Some(format!(" after ?{}", cx.sts.gates[*gate].name)),
+        Label::Output(gate, _) => Some(format!(" after !{}", cx.sts.gates[*gate].name)),
+        Label::Quiescence | Label::Delay(_) => None,
+    });
+    let locations = locations(cx, &expected.before).join(", ");
+    format!("{how}{} in {locations}", last.unwrap_or_default())
 }
 
 /// The verdict of timed testing (001) on what is forbidden in a timed model: where the specification was, what came

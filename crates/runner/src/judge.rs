@@ -12,9 +12,10 @@ use thiserror::Error;
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
+use ioxide_model::relation::Relation;
 use ioxide_model::sts::{GateKind, Model, Sts};
 use ioxide_model::trace::Trace;
-use ioxide_symex::{After, Ctx, Observed, Tolerance};
+use ioxide_symex::{After, Ctx, Forbidden, Observed, Tolerance};
 
 use crate::codec::{Message, label_from_json};
 use crate::event::{Explanation, FindingTold};
@@ -23,7 +24,7 @@ use crate::line::cut;
 use crate::objective::{Objective, Watch};
 
 /// What the monitor says about a trace.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Judged {
     /// Labels judged; the last one is the forbidden one if there is one.
     pub steps: usize,
@@ -35,19 +36,44 @@ pub struct Judged {
     pub is_outside: bool,
     /// The first input the specification does not mention: it says nothing from there on.
     pub unspecified: Option<usize>,
+    /// The first step after which nothing is known, and why; what came before it is allowed.
+    pub unknown: Option<(usize, String)>,
     /// How many states the specification may be in at the end.
     pub belief: Option<usize>,
     /// How many answers the solver owed; states were kept in doubt.
     pub doubts: usize,
 }
 
-/// Judges `trace` up to its first forbidden label, within `objective` if there is one.
-pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, objective: Option<&Objective>, tolerance: Tolerance) -> Judged {
-    let mut after = After::with_tolerance(cx, tolerance);
+/// How a trace is judged.
+#[derive(Clone, Debug, Default)]
+pub struct JudgeConfig<'o> {
+    /// The traces after which observations are judged; all of them if `None`.
+    pub objective: Option<&'o Objective>,
+    /// How far its instants may be from the true ones.
+    pub tolerance: Tolerance,
+    /// What conformance means.
+    pub relation: Relation,
+    /// When the system took an input is not known: it was only sent where the trace has it.
+    pub inputs: Inputs,
+}
+
+/// What a trace says of its inputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Inputs {
+    /// The system took them where they stand.
+    #[default]
+    Taken,
+    /// They were sent where they stand, and taken then or later.
+    Sent,
+}
+
+/// Judges `trace` up to its first forbidden label.
+pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judged {
+    let mut after = After::with_tolerance(cx, config.tolerance.clone()).judging(config.relation);
     let mut watch = Watch::default();
-    let mut unspecified = None;
+    let mut judged = Judged { steps: trace.len(), ..Judged::default() };
     for (at, label) in trace.labels.iter().enumerate() {
-        let is_outside = objective.is_some_and(|objective| {
+        judged.is_outside = config.objective.is_some_and(|objective| {
             let is_inside = watch.is_inside(cx, objective, after.belief());
             watch.advance(cx, objective, after.belief(), label);
             !is_inside
@@ -59,27 +85,44 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, objective: Option<&Objective>, tol
             after.pass(cx, time);
             continue;
         }
-        match after.observe(cx, label) {
+        match observed(cx, &mut after, label, config.inputs) {
             Ok(Observed::Allowed) => (),
-            Ok(Observed::Unspecified) => unspecified = unspecified.or(Some(at + 1)),
+            Ok(Observed::Unspecified) => judged.unspecified = judged.unspecified.or(Some(at + 1)),
+            Ok(Observed::Unknown) => {
+                let why = after.lost().map(|lost| lost.to_string()).unwrap_or_default();
+                judged.unknown.get_or_insert((at + 1, why));
+            }
             Err(forbidden) => {
                 let seen: Trace = trace.labels[..=at].iter().cloned().collect();
-                let finding = timed_finding(cx, &forbidden, &seen);
-                let forbidden = Some(explanation(cx, &forbidden));
-                let (belief, doubts) = (after.belief().size(), after.doubts());
-                return Judged { steps: at + 1, forbidden, finding, is_outside, unspecified, belief, doubts };
+                judged.finding = timed_finding(cx, &forbidden, &seen);
+                judged.forbidden = Some(explanation(cx, &forbidden));
+                judged.steps = at + 1;
+                break;
             }
         }
+        if after.doubts() > 0 {
+            let why = format!("the solver left {} questions open", after.doubts());
+            judged.unknown.get_or_insert((at + 1, why));
+        }
     }
-    let (belief, doubts) = (after.belief().size(), after.doubts());
-    Judged {
-        steps: trace.len(),
-        forbidden: None,
-        finding: None,
-        is_outside: false,
-        unspecified,
-        belief,
-        doubts,
+    judged.is_outside &= judged.forbidden.is_some();
+    (judged.belief, judged.doubts) = (after.size(), after.doubts());
+    judged
+}
+
+/// Moves the monitor on.
+fn observed(
+    cx: &mut Ctx<'_>,
+    after: &mut After,
+    label: &Label,
+    inputs: Inputs,
+) -> Result<Observed, Box<Forbidden>> {
+    match (label, inputs) {
+        (Label::Input(..), Inputs::Sent) if !is_seen(cx.sts, label) => {
+            after.send(cx, label, 0);
+            Ok(if after.is_open() { Observed::Unspecified } else { Observed::Allowed })
+        }
+        _ => after.observe(cx, label),
     }
 }
 
@@ -187,7 +230,7 @@ pub fn plain_trace(model: &Model, text: &str) -> Result<Trace, BadLine> {
         let line: PlainLine = serde_json::from_str(line).map_err(|error| bad(error.to_string()))?;
         reader.line(line).map_err(bad)?;
     }
-    Ok(Trace { labels: reader.labels })
+    Ok(reader.labels.into_iter().collect())
 }
 
 #[cfg(test)]
@@ -197,7 +240,7 @@ mod tests {
 
     fn judged(text: &str) -> Judged {
         let trace = plain_trace(&model(VENDING), text).unwrap();
-        with_cx(model(VENDING), |mut cx| judge(&mut cx, &trace, None, Tolerance::default()))
+        with_cx(model(VENDING), |mut cx| judge(&mut cx, &trace, &JudgeConfig::default()))
     }
 
     #[test]

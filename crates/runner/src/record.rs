@@ -116,19 +116,25 @@ impl Record {
     /// # Errors
     /// If the model does not know a message, or its fields have changed.
     pub fn trace(&self, model: &Model, run: u64) -> Result<Trace, CodecError> {
-        let mut labels = Vec::new();
+        let mut steps: Vec<(usize, Label)> = Vec::new();
+        let mut breakdown = None;
         let mut begun_last = None;
         for event in &self.events {
             let is_here = event.run.or(begun_last) == Some(run);
             match &event.event {
                 EventKind::RunStarted(started) => begun_last = Some(started.run),
                 EventKind::Stimulus(step) | EventKind::Observation(step) if is_here => {
-                    labels.extend(label(model, &step.label)?);
+                    breakdown = step.label.kind.breakdown();
+                    steps.extend(label(model, &step.label)?.map(|label| (step.step, label)));
+                }
+                EventKind::Patience(told) if is_here => {
+                    steps.retain(|(step, _)| !told.not_silent.contains(step));
                 }
                 EventKind::RunFinished(_)
                 | EventKind::CampaignStarted(_)
                 | EventKind::Stimulus(_)
                 | EventKind::Observation(_)
+                | EventKind::Patience(_)
                 | EventKind::Verdict(_)
                 | EventKind::Trouble(_)
                 | EventKind::Replayed(_)
@@ -136,7 +142,7 @@ impl Record {
                 | EventKind::CampaignFinished(_) => (),
             }
         }
-        Ok(Trace { labels })
+        Ok(Trace { labels: steps.into_iter().map(|(_, label)| label).collect(), breakdown })
     }
 }
 
@@ -180,7 +186,8 @@ fn header(reader: &mut impl BufRead) -> Result<(), RecordError> {
     }
 }
 
-/// A told label as `model` knows it; `None` for a delay that does not say how long it was.
+/// A told label as `model` knows it; `None` for a delay that does not say how long it was, and where the system
+/// broke down.
 ///
 /// # Errors
 /// If the model does not know it.
@@ -193,6 +200,7 @@ pub fn label(model: &Model, told: &LabelTold) -> Result<Option<Label>, CodecErro
             label_from_json(model, &message(), |kind| kind.is_input()).map(Some)
         }
         LabelKind::Output => label_from_json(model, &message(), |kind| !kind.is_input()).map(Some),
+        LabelKind::Ended | LabelKind::Closed | LabelKind::Hung | LabelKind::Unreadable => Ok(None),
     }
 }
 

@@ -2,34 +2,45 @@
 //!
 //! 002's on-the-fly algorithm. There is one loop for every kind of test; they differ in
 //! the tester. An output that is already there comes before an input that is only meant to
-//! be sent. Outputs that arrive while an input is on its way may have come before or after it;
-//! only if the specification allows no order of them is it a failure.
+//! be sent. An input is under way until the system confirms it, or all is silent: outputs that come meanwhile may
+//! have been sent before it was taken, and only if the specification allows no order of them is it a failure.
+//!
+//! Silence is confirmed before it is a failure, and taken back if a message shows that it was called too early
+//! (`silence`). A system that ends, hangs up, hangs or talks nonsense has broken down: that is a failure of its
+//! own kind unless the model allows it (`breakdown`).
 //!
 //! In a timed model (001) time is part of what is seen: a message comes with the delay before it, and silence is a
 //! delay. Time is that of the system, if it lets itself be told how late it is, or of this machine, with a stated
 //! tolerance. An input whose instant has passed before it was sent is not sent: the tester is too late.
 //!
-//! *Promises.* Fail comes from the monitor and from nothing else. Trouble with the adapter
-//! is an error of the run, never a verdict. Every label is told before the next move.
+//! *Promises.* Fail comes from the monitor and from nothing else. Trouble on the way to the system
+//! is an error of the run, never a verdict. Every label is told before the next move. A run after some step of
+//! which nothing is known does not pass.
 
+mod breakdown;
 mod pace;
+mod send;
+mod silence;
 mod timed;
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
+use ioxide_model::relation::Relation;
 use ioxide_model::sts::{GateId, GateKind, SwitchId};
 use ioxide_model::trace::Trace;
 use ioxide_model::verdict::Verdict;
-use ioxide_symex::{After, Belief, Ctx, Forbidden, Observed, Tolerance, explaining};
+use ioxide_symex::{After, Arrival, Belief, Ctx, Forbidden, Observed, Tolerance, explaining};
 use ioxide_testgen::tester::{Finding, Move, Stop, Tester};
 
+use self::breakdown::Broken;
 use self::pace::Pace;
-use crate::adapter::{Adapter, AdapterError, Observation};
+use self::silence::Silences;
+use crate::adapter::{Adapter, AdapterError, Receipt};
 use crate::clock::latency::Latencies;
 use crate::clock::patience::Patience;
 use crate::clock::{duration, seconds};
@@ -61,6 +72,12 @@ pub struct Bench<'b, 'm> {
 pub struct RunConfig {
     /// How long silence must last to count as quiescence.
     pub patience: Patience,
+    /// What conformance means.
+    pub relation: Relation,
+    /// How many times as long the run listens on before silence is a failure.
+    pub confirm: u32,
+    /// Inputs that may be under way at once.
+    pub max_under_way: usize,
     /// The traces after which observations are judged; all of them if `None`.
     pub objective: Option<Arc<Objective>>,
     /// How far instants on the clock of this machine may be from the true ones; virtual time is exact.
@@ -70,12 +87,15 @@ pub struct RunConfig {
 }
 
 impl Default for RunConfig {
-    /// A fifth of a second, a tenth of a second for messages on their way, a million labels.
+    /// A fifth of a second, ten times that before it is a failure, a tenth of a second for messages on their way,
+    /// eight inputs under way, a million labels.
     fn default() -> Self {
         let patience = Patience::new(Duration::from_millis(200));
         let latency = seconds(Duration::from_millis(100));
         let tolerance = Tolerance { latency, ..Tolerance::default() };
-        Self { patience, objective: None, tolerance, max_steps: 1_000_000 }
+        let relation = Relation::default();
+        let (confirm, max_under_way, max_steps) = (10, 8, 1_000_000);
+        Self { patience, relation, confirm, max_under_way, objective: None, tolerance, max_steps }
     }
 }
 
@@ -97,6 +117,8 @@ pub struct Finished {
     pub end: End,
     /// How many answers the solver owed.
     pub doubts: usize,
+    /// The step from which on nothing is known, if there is one.
+    pub unknown_from: Option<usize>,
     /// What a failure has in common with others of its kind.
     pub signature: Option<String>,
     /// How long outputs took, as far as the clock of the events shows.
@@ -140,16 +162,19 @@ pub fn run(
 ) -> io::Result<Finished> {
     tester.start(id.seed);
     let goal = tester.goal().unwrap_or_default();
+    let asked = Instant::now();
     let trouble = bench.adapter.reset().err();
     let pace = Pace::start(bench.cx.sts.is_timed(), bench.adapter);
-    let tolerance = match pace {
-        Pace::Wall(_) => config.tolerance.clone(),
+    let tolerance = match &pace {
+        // The system has started after it was asked to, however late that was heard.
+        Pace::Wall(wall) => Tolerance { start: seconds(wall.since(asked)), ..config.tolerance.clone() },
         Pace::Untimed | Pace::Virtual(_) => Tolerance::default(),
     };
     let told = (!tolerance.is_exact()).then(|| ToleranceTold::from(&tolerance));
     let (run, seed) = (id.run, id.seed);
-    teller.tell(EventKind::RunStarted(RunStarted { run, seed, goal, tolerance: told }))?;
-    let after = After::with_tolerance(bench.cx, tolerance);
+    let unconfirmed = bench.adapter.receipt() == Receipt::Written;
+    teller.tell(EventKind::RunStarted(RunStarted { run, seed, goal, tolerance: told, unconfirmed }))?;
+    let after = After::with_tolerance(bench.cx, tolerance).judging(config.relation);
     let mut walk = Walk {
         bench,
         config,
@@ -158,10 +183,14 @@ pub fn run(
         after,
         raw: None,
         trace: Trace::default(),
+        told: 0,
         watch: Watch::default(),
         signature: None,
+        unknown: None,
+        silences: Silences::default(),
+        is_gone: false,
         latencies: Latencies::default(),
-        told_at: 0,
+        asked: Some(Instant::now()),
         coverage,
         teller,
     };
@@ -171,11 +200,12 @@ pub fn run(
     };
     let finding = tester.finding(walk.bench.cx, &walk.trace);
     let end = match ended {
-        Ended::Stopped(Stop::GoalMet(reason)) => End::Verdict(Verdict::Pass, reason),
+        Ended::Stopped(Stop::GoalMet(reason)) => walk.passed(reason),
         Ended::Stopped(Stop::GoalMissed(reason)) => End::Verdict(Verdict::Inconclusive, reason),
         Ended::Forbidden(forbidden) => walk.fail(&forbidden, finding.as_ref())?,
+        Ended::Broken(broken) => walk.break_down(&broken)?,
         Ended::Trouble(AdapterError::Interrupted) => End::Interrupted,
-        Ended::Outside(label) => End::Verdict(Verdict::Inconclusive, walk.outside(&label)),
+        Ended::Outside(seen) => End::Verdict(Verdict::Inconclusive, walk.outside(&seen)),
         Ended::Trouble(error) => End::Error(error),
         Ended::Interrupted => End::Interrupted,
     };
@@ -193,11 +223,18 @@ struct Walk<'w, 'b, 'm, 'r> {
     /// The next message to tell, as it was on the wire.
     raw: Option<String>,
     trace: Trace,
+    /// How many steps were told, those included that were taken back.
+    told: usize,
     watch: Watch,
     signature: Option<String>,
+    /// The step from which on nothing is known, and why.
+    unknown: Option<(usize, String)>,
+    silences: Silences,
+    /// The system has ended, and the specification allows it.
+    is_gone: bool,
     latencies: Latencies,
-    /// When the last step was told.
-    told_at: u64,
+    /// When the system was last given something to answer, unless it has answered.
+    asked: Option<Instant>,
     coverage: &'w mut Coverage,
     teller: &'w Teller<'r>,
 }
@@ -206,8 +243,10 @@ struct Walk<'w, 'b, 'm, 'r> {
 enum Ended {
     Stopped(Stop),
     Forbidden(Box<Forbidden>),
-    /// A label the specification forbids, after a trace that is not to be judged.
-    Outside(Label),
+    /// The system broke down, and the specification does not allow it.
+    Broken(Box<Broken>),
+    /// Something the specification forbids, after a trace that is not to be judged.
+    Outside(String),
     Trouble(AdapterError),
     Interrupted,
 }
@@ -225,16 +264,17 @@ impl Walk<'_, '_, '_, '_> {
                 let reason = format!("the limit of {} steps was reached", self.config.max_steps);
                 return Ok(Ended::Stopped(Stop::GoalMissed(reason)));
             }
+            let is_untimed = matches!(self.pace, Pace::Untimed);
             let step = match tester.next(self.bench.cx, &self.after, &self.trace) {
-                Move::Stimulate(label) if self.pace == Pace::Untimed => self.stimulate(&label)?,
+                Move::Stimulate(label) if is_untimed => self.stimulate(&label)?,
                 Move::Stimulate(label) => self.stimulate_after(&Rational::ZERO, &label)?,
                 Move::StimulateAfter(wait, label) => self.stimulate_after(&wait, &label)?,
-                Move::Observe if self.pace == Pace::Untimed => self.observe(Duration::ZERO)?,
+                Move::Observe if is_untimed => self.observe(Duration::ZERO)?,
                 Move::Observe => {
                     let horizon = self.after.horizon(self.bench.cx).add(&self.lag());
                     self.look(duration(&horizon))?
                 }
-                Move::ObserveFor(time) if self.pace == Pace::Untimed => self.observe(time)?,
+                Move::ObserveFor(time) if is_untimed => self.observe(time)?,
                 Move::ObserveFor(time) => self.look(time)?,
                 Move::Stop(stop) => return Ok(Ended::Stopped(stop)),
             };
@@ -244,91 +284,12 @@ impl Walk<'_, '_, '_, '_> {
         }
     }
 
-    /// Gives an input, unless the system was quicker: then the tester may think again.
-    fn stimulate(&mut self, label: &Label) -> io::Result<Step> {
-        match self.bench.adapter.poll() {
-            Ok(None) => (),
-            Ok(Some(quicker)) => {
-                self.note_raw();
-                return self.judge(&quicker);
-            }
-            Err(error) => return Ok(Err(Ended::Trouble(error))),
-        }
-        let sent = match self.bench.adapter.send(label) {
-            Ok(sent) => sent,
-            Err(error) => return self.unsent(label, error),
-        };
-        if sent.earlier.is_empty() {
-            self.raw = sent.raw;
-            return self.judge(label);
-        }
-        self.judge_racing(&sent.earlier, label)
-    }
-
-    /// Judges an input and the outputs that came while it was on its way.
-    ///
-    /// Whether the system took the input before or after them is not known: an adapter may confirm late.
-    /// So the belief becomes that of every order the specification allows. The order told is the one
-    /// reported if it is allowed. If none is, the outputs follow the input, so that the trace holds all.
-    fn judge_racing(&mut self, outputs: &[Label], input: &Label) -> io::Result<Step> {
-        let with_input_at = |at: usize| {
-            let mut labels = outputs.to_vec();
-            labels.insert(at, input.clone());
-            labels
-        };
-        let mut orders = Vec::new();
-        for at in (0..=outputs.len()).rev() {
-            let labels = with_input_at(at);
-            orders.extend(self.observed(&labels).map(|after| (labels, after)));
-        }
-        let told = orders.first().map_or_else(|| with_input_at(0), |(labels, _)| labels.clone());
-        for label in &told {
-            let step = self.judge(label)?;
-            if step.is_err() {
-                return Ok(step);
-            }
-        }
-        for (_, other) in orders.into_iter().skip(1) {
-            self.after.join(other);
-        }
-        Ok(Ok(()))
-    }
-
-    /// The monitor after `labels`, if none of them is forbidden.
-    fn observed(&mut self, labels: &[Label]) -> Option<After> {
-        let mut after = self.after.clone();
-        for label in labels {
-            after.observe(self.bench.cx, label).ok()?;
-        }
-        Some(after)
-    }
-
-    /// An input whose receipt was not confirmed: unless the system refused it, it is part of what happened
-    /// (it may be what broke the system), so it is told, and a replay gives it again.
-    fn unsent(&mut self, label: &Label, error: AdapterError) -> io::Result<Step> {
-        if !matches!(error, AdapterError::Refused(_)) {
-            // Whatever the monitor thinks of an input, it is never forbidden.
-            let _ = self.judge(label)?;
-        }
-        Ok(Err(Ended::Trouble(error)))
-    }
-
-    /// Looks; silence lasts as long as it must here, and at least this long.
-    fn observe(&mut self, at_least: Duration) -> io::Result<Step> {
-        let patience = self.patience().max(at_least);
-        match self.bench.adapter.observe(patience) {
-            Ok(Observation::Output(label)) => {
-                self.note_raw();
-                self.judge(&label)
-            }
-            Ok(Observation::Quiet) => self.judge(&Label::Quiescence),
-            Err(error) => Ok(Err(Ended::Trouble(error))),
-        }
-    }
-
-    /// Remembers what the message that just came was on the wire.
-    fn note_raw(&mut self) {
+    /// A message was seen.
+    fn seen(&mut self, label: &Label) -> io::Result<Step> {
         self.raw = self.bench.adapter.raw().map(str::to_owned);
+        self.count_latency(label);
+        let arrival = self.bench.adapter.arrival();
+        self.judge_arrived(label, arrival)
     }
 
     /// How long silence must last now.
@@ -342,56 +303,89 @@ impl Walk<'_, '_, '_, '_> {
         }
     }
 
-    /// Counts how long an output took since the last step.
-    fn count_latency(&mut self, label: &Label, told_at: u64) {
-        if let Label::Output(gate, _) = label
-            && told_at > self.told_at
-        {
-            let taken = Duration::from_nanos(told_at - self.told_at);
-            self.latencies.add(*gate, taken, self.patience());
+    /// Counts how long the first answer to an input took; what comes unasked is no answer.
+    fn count_latency(&mut self, label: &Label) {
+        let (Label::Output(gate, _), Some(asked)) = (label, self.asked.take()) else { return };
+        if self.bench.adapter.knows_silence() {
+            return;
         }
-        if !matches!(label, Label::Delay(_)) {
-            self.told_at = told_at;
+        let arrived = self.bench.adapter.arrived().unwrap_or_else(Instant::now);
+        let taken = arrived.saturating_duration_since(asked);
+        self.latencies.add(*gate, taken, self.patience());
+        self.config.patience.answered(taken);
+    }
+
+    /// Moves the monitor on by one label that just happened, and tells the step.
+    fn judge(&mut self, label: &Label) -> io::Result<Step> {
+        self.judge_by(label, |after, cx| after.observe(cx, label))
+    }
+
+    /// The same, for a message that came in this way.
+    fn judge_arrived(&mut self, label: &Label, arrival: Arrival) -> io::Result<Step> {
+        let step = self.judge_by(label, |after, cx| after.see(cx, label, arrival))?;
+        match step {
+            Err(Ended::Forbidden(forbidden)) => self.unless_late(label, arrival, forbidden),
+            step => {
+                self.silences.seen(label, arrival);
+                Ok(step)
+            }
         }
     }
 
-    /// Moves the monitor on by one label and tells the step.
-    fn judge(&mut self, label: &Label) -> io::Result<Step> {
+    fn judge_by(
+        &mut self,
+        label: &Label,
+        observe: impl FnOnce(&mut After, &mut Ctx<'_>) -> Result<Observed, Box<Forbidden>>,
+    ) -> io::Result<Step> {
         let switches = explaining(self.bench.cx, self.after.belief(), label);
         let is_inside = self.is_inside();
         self.advance_watch(label);
-        let judged = self.after.observe(self.bench.cx, label);
+        let judged = observe(&mut self.after, self.bench.cx);
         self.coverage.count(&switches);
-        self.told(label, &switches)?;
+        self.tell_step(label, &switches)?;
+        self.note_unknown(judged.as_ref().ok());
         Ok(match judged {
-            Ok(Observed::Allowed | Observed::Unspecified) => Ok(()),
+            Ok(Observed::Allowed | Observed::Unspecified | Observed::Unknown) => Ok(()),
             Err(forbidden) if is_inside => Err(Ended::Forbidden(forbidden)),
-            Err(_) => Err(Ended::Outside(label.clone())),
+            Err(_) => Err(Ended::Outside(label.show(self.bench.cx.pool, self.bench.cx.sts))),
         })
     }
 
+    /// Remembers from which step on nothing is known.
+    fn note_unknown(&mut self, observed: Option<&Observed>) {
+        if self.unknown.is_some() {
+            return;
+        }
+        let why = match (observed, self.after.lost(), self.after.doubts()) {
+            (Some(Observed::Unknown), Some(lost), _) => lost.to_string(),
+            (Some(_), _, 1..) => "the solver left a question open".into(),
+            _ => return,
+        };
+        self.unknown = Some((self.told, why));
+    }
+
     /// Tells a step, which becomes part of the trace.
-    fn told(&mut self, label: &Label, switches: &[SwitchId]) -> io::Result<()> {
+    fn tell_step(&mut self, label: &Label, switches: &[SwitchId]) -> io::Result<()> {
         self.trace.labels.push(label.clone());
+        self.told += 1;
         let sts = self.bench.cx.sts;
         let raw = match label {
             Label::Input(..) | Label::Output(..) => self.raw.take().map(|raw| cut(&raw, MAX_RAW)),
             Label::Quiescence | Label::Delay(_) => None,
         };
         let step = StepTold {
-            step: self.trace.len(),
+            step: self.told,
             label: LabelTold { raw, ..LabelTold::new(self.bench.cx.pool, sts, label) },
-            belief: self.after.belief().size(),
+            belief: self.after.size(),
             switches: switches.iter().map(|&id| sts.switches[id].label.to_string()).collect(),
         };
         let is_ours = |gate: GateId| sts.gates[gate].kind == GateKind::Input;
-        let told_at = self.teller.tell(match label {
+        self.teller.tell(match label {
             Label::Input(gate, _) if is_ours(*gate) => EventKind::Stimulus(step),
             Label::Input(..) | Label::Output(..) | Label::Quiescence | Label::Delay(_) => {
                 EventKind::Observation(step)
             }
         })?;
-        self.count_latency(label, told_at);
         Ok(())
     }
 
@@ -407,13 +401,25 @@ impl Walk<'_, '_, '_, '_> {
         }
     }
 
-    fn outside(&self, label: &Label) -> String {
-        let seen = label.show(self.bench.cx.pool, self.bench.cx.sts);
+    fn outside(&self, seen: &str) -> String {
         let name = self.config.objective.as_ref().map_or("", |objective| &*objective.name);
         format!("the specification does not allow {seen} here, but this is outside the objective `{name}`")
     }
 
+    /// The goal was met; that is a pass if everything is known.
+    fn passed(&self, reason: String) -> End {
+        match &self.unknown {
+            None => End::Verdict(Verdict::Pass, reason),
+            Some((step, why)) => {
+                End::Verdict(Verdict::Inconclusive, format!("unknown from step {step} on, because {why}"))
+            }
+        }
+    }
+
     fn fail(&mut self, forbidden: &Forbidden, finding: Option<&Finding>) -> io::Result<End> {
+        if let Some(reason) = self.pace.starved(&self.config.tolerance) {
+            return Ok(End::Verdict(Verdict::Inconclusive, reason));
+        }
         let explanation = explanation(self.bench.cx, forbidden);
         let judged = timed_finding(self.bench.cx, forbidden, &self.trace);
         let finding = match (finding.map(FindingTold::from), judged) {
@@ -429,28 +435,26 @@ impl Walk<'_, '_, '_, '_> {
         };
         self.signature = Some(signature(self.bench.cx, forbidden));
         let told = VerdictTold {
-            verdict: Verdict::Fail.into(),
-            reason: reason.clone(),
+            kind: Some("forbidden".into()),
             explanation: Some(explanation),
             signature: self.signature.clone(),
             finding,
             last_words: self.bench.adapter.last_words(),
+            ..VerdictTold::new(Verdict::Fail, reason.clone())
         };
         self.teller.tell(EventKind::Verdict(told))?;
         Ok(End::Verdict(Verdict::Fail, reason))
     }
 
     fn finish(self, end: End, finding: Option<&Finding>, id: RunId) -> io::Result<Finished> {
+        let unknown_from = self.unknown.as_ref().map(|(step, _)| *step);
         match &end {
             End::Verdict(Verdict::Fail, _) | End::Interrupted => (),
             End::Verdict(verdict, reason) => {
                 let told = VerdictTold {
-                    verdict: (*verdict).into(),
-                    reason: reason.clone(),
-                    explanation: None,
-                    signature: None,
+                    unknown_from,
                     finding: finding.map(FindingTold::from),
-                    last_words: String::new(),
+                    ..VerdictTold::new(*verdict, reason.clone())
                 };
                 self.teller.tell(EventKind::Verdict(told))?;
             }
@@ -461,7 +465,8 @@ impl Walk<'_, '_, '_, '_> {
         }
         let (outcome, steps, doubts) = (end.outcome(), self.trace.len(), self.after.doubts());
         self.teller.tell(EventKind::RunFinished(RunFinished { run: id.run, outcome, steps, doubts }))?;
-        Ok(Finished { trace: self.trace, end, doubts, signature: self.signature, latencies: self.latencies })
+        let Self { trace, signature, latencies, .. } = self;
+        Ok(Finished { trace, end, doubts, unknown_from, signature, latencies })
     }
 }
 

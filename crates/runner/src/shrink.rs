@@ -104,6 +104,7 @@ fn attempt(
 /// The kind of a failure: what was seen that must not be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sign {
+    Breakdown(&'static str),
     Message(GateId),
     Silence,
     Other,
@@ -111,6 +112,9 @@ enum Sign {
 
 impl Sign {
     fn of(trace: &Trace) -> Self {
+        if let Some(breakdown) = trace.breakdown {
+            return Self::Breakdown(breakdown.kind());
+        }
         match trace.labels.last() {
             Some(Label::Input(gate, _) | Label::Output(gate, _)) => Self::Message(*gate),
             Some(Label::Quiescence | Label::Delay(_)) => Self::Silence,

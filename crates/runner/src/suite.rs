@@ -137,7 +137,7 @@ impl TraceTest {
     /// If the model does not know one.
     pub fn trace(&self, model: &Model) -> Result<Trace, CodecError> {
         let labels = self.trace.iter().filter_map(|label| label.read(model).transpose());
-        Ok(Trace { labels: labels.collect::<Result<_, _>>()? })
+        labels.collect()
     }
 }
 

@@ -255,6 +255,11 @@ impl After {
         }
     }
 
+    /// The states the specification may be in, and what they allow; nothing stands against anything.
+    pub fn expected(&self, cx: &mut Ctx<'_>) -> Forbidden {
+        Forbidden { refusals: Vec::new(), courses: self.courses.len(), ..self.front().expected(cx) }
+    }
+
     /// Time passes up to a message, which is judged together with its instant.
     pub fn pass(&mut self, cx: &mut Ctx<'_>, by: &Rational) {
         for course in &mut self.courses {

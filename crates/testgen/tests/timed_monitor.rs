@@ -193,7 +193,7 @@ fn silence_in_a_place_with_a_deadline_is_forbidden_only_beyond_the_tolerance() {
     let mut model = named("m.iox", "model M { output y clock c state s { emit y when c <= 2 { reset c } } }");
     let mut solver = solver();
     let mut cx = Ctx::new(&mut model, &mut solver);
-    let tolerance = Tolerance { latency: seconds(3), resolution: seconds(1) };
+    let tolerance = Tolerance { latency: seconds(3), resolution: seconds(1), ..Tolerance::default() };
     let silent = |cx: &mut Ctx<'_>, tenths| {
         let mut after = After::with_tolerance(cx, tolerance.clone());
         after.observe(cx, &Label::Delay(seconds(tenths))).is_ok()

@@ -195,7 +195,7 @@ export interface TapeData {
   time: number[] | null;
 }
 
-const KINDS: StepKind[] = ["input", "output", "quiescence", "delay", "observed"];
+const KINDS: StepKind[] = ["input", "output", "quiescence", "delay", "observed", "breakdown"];
 
 /** The steps of a run, read from their columns as they are asked for. */
 export class Tape {

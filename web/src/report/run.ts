@@ -183,7 +183,7 @@ function stepDetail(document: Document, tape: Tape, at: number): Child {
     long(text, "the label"),
     of !== null && h("p", { class: "soft" }, `cut: it has ${of.toLocaleString("en")} characters`),
     facts([
-      ["who", { input: "the tester, an input", output: "the system, an output", quiescence: "nobody: silence", delay: "nobody: time passed", observed: "somebody else, an input the tester saw" }[step.kind]],
+      ["who", { input: "the tester, an input", output: "the system, an output", quiescence: "nobody: silence", delay: "nobody: time passed", observed: "somebody else, an input the tester saw", breakdown: "the system: it broke down" }[step.kind]],
       ["time", tape.timed ? duration(step.time ?? 0) : null],
       ["explained by", switches.length > 0 ? switches.map((it) => [known.has(it) ? switchLink(it) : it, " "]) : null],
       ["then the model is in", belief === null ? null : plural(belief, "state")],

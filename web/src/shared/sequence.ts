@@ -8,7 +8,7 @@ import { VirtualList } from "./list.js";
 import { duration } from "./time.js";
 import { excerpt } from "./visible.js";
 
-export type StepKind = "input" | "output" | "quiescence" | "delay" | "observed";
+export type StepKind = "input" | "output" | "quiescence" | "delay" | "observed" | "breakdown";
 
 export interface Step {
   kind: StepKind;
@@ -135,6 +135,10 @@ export class Sequence {
     if (step.kind === "quiescence" || step.kind === "delay") {
       const to = this.x(Math.max(0, this.lanes.length - 1));
       return s("line", { class: "arrow still", x1: TESTER, x2: to, y1: y, y2: y });
+    }
+    if (step.kind === "breakdown") {
+      const to = this.x(Math.max(0, this.lanes.length - 1));
+      return s("path", { class: "arrow broken", d: `M${to - 6} ${y - 6} L${to + 6} ${y + 6} M${to + 6} ${y - 6} L${to - 6} ${y + 6}` });
     }
     const lane = this.x(this.lane(step.gate));
     const input = step.kind === "input";

@@ -1,5 +1,7 @@
 //! Commands around a system under test: `demo`, `sut`, `purposes`, `test`, `replay`, `shrink`, `judge`, `adapter`.
 
+use ioxide_model::relation::Relation;
+
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use ioxide_testgen::purpose::Criterion;
 use ioxide_testgen::tester::random;
@@ -73,7 +75,8 @@ pub struct Test {
     /// Seed of all random choices.
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Milliseconds of silence that count as quiescence [default: that of the project file, else 100].
+    /// Milliseconds of silence that count as quiescence [default: that of the project file, else calibrated by
+    /// the answers of the system].
     #[arg(long, value_name = "MS")]
     pub quiescence_ms: Option<u64>,
     /// How eager the random tester is to send where it could also look.
@@ -83,6 +86,13 @@ pub struct Test {
     /// place to reach).
     #[arg(long, value_name = "GOAL")]
     pub objective: Option<String>,
+    /// What conformance means: `ioco`, or `uioco`, which leaves open what follows an input that only some of the
+    /// states the model may be in accept.
+    #[arg(long, default_value_t, value_name = "RELATION")]
+    pub relation: Relation,
+    /// How many times the quiescence time the run listens on before silence is a failure.
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub confirm_silence: u32,
     /// Tests this many instances of the system at once; each has its own process and `{port}`.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub jobs: usize,
@@ -130,7 +140,8 @@ pub struct Replay {
     /// The system: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`.
     #[arg(long, value_name = "SUT")]
     pub sut: String,
-    /// Milliseconds of silence that count as quiescence [default: that of the project file, else 100].
+    /// Milliseconds of silence that count as quiescence [default: that of the project file, else calibrated by
+    /// the answers of the system].
     #[arg(long, value_name = "MS")]
     pub quiescence_ms: Option<u64>,
     #[command(flatten)]
@@ -171,6 +182,13 @@ pub struct Judge {
     /// Judges only what is seen within this goal of the model.
     #[arg(long, value_name = "GOAL")]
     pub objective: Option<String>,
+    /// What conformance means: `ioco`, or `uioco`, which leaves open what follows an input that only some of the
+    /// states the model may be in accept.
+    #[arg(long, default_value_t, value_name = "RELATION")]
+    pub relation: Relation,
+    /// Inputs of the trace were sent where they stand, and taken then or later; a record says so itself.
+    #[arg(long)]
+    pub in_flight: bool,
     /// Overrides a constant of the model.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,

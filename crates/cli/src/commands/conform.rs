@@ -9,8 +9,8 @@ use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
 use ioxide_report::terminal::explanation;
 use ioxide_runner::codec::label_to_json;
-use ioxide_runner::judge::judge;
-use ioxide_symex::{Ctx, Tolerance};
+use ioxide_runner::judge::{JudgeConfig, judge};
+use ioxide_symex::Ctx;
 use ioxide_testgen::conform::join::join;
 use ioxide_testgen::conform::{
     Answer, Bounds, Completion, Effort, Mismatch, Options, Verdict, Witness, conform,
@@ -86,7 +86,7 @@ fn show_witness(
         writeln!(out, "  {mark} {:>3}  {}", at + 1, label.show(&spec.pool, &spec.sts))?;
     }
     let mut solver = solver::make(&args.solver)?;
-    let judged = judge(&mut Ctx::new(spec, &mut *solver), &witness.trace, None, Tolerance::default());
+    let judged = judge(&mut Ctx::new(spec, &mut *solver), &witness.trace, &JudgeConfig::default());
     if let Some(told) = &judged.forbidden {
         explanation(told, out)?;
     }

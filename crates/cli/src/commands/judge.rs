@@ -7,7 +7,7 @@ use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_report::summary::story;
 use ioxide_report::terminal::explanation;
-use ioxide_runner::judge::{Judged, judge, plain_trace};
+use ioxide_runner::judge::{Inputs, JudgeConfig, Judged, judge, plain_trace};
 use ioxide_runner::record::Record;
 use ioxide_symex::{Ctx, Tolerance};
 use serde_json::json;
@@ -24,7 +24,7 @@ const LAST_STEPS: usize = 20;
 /// Judges the trace and says why.
 pub fn run(args: &Judge) -> Result<ExitStatus, Stop> {
     let (_, mut model) = load::model(&args.file, &args.set)?;
-    let (trace, recorded) = read(args, &model)?;
+    let (trace, recorded, inputs) = read(args, &model)?;
     if trace.is_empty() {
         return Err(Stop::new(ExitStatus::Nothing, format!("`{}` has no steps", args.trace)));
     }
@@ -33,8 +33,12 @@ pub fn run(args: &Judge) -> Result<ExitStatus, Stop> {
     let judged = judge(
         &mut Ctx::new(&mut model, &mut *solver),
         &trace,
-        objective.as_ref(),
-        timing::stated_tolerance(&args.time, recorded),
+        &JudgeConfig {
+            objective: objective.as_ref(),
+            tolerance: timing::stated_tolerance(&args.time, recorded),
+            relation: args.relation,
+            inputs: if args.in_flight { Inputs::Sent } else { inputs },
+        },
     );
     let mut out = io::stdout().lock();
     if args.json {
@@ -43,14 +47,15 @@ pub fn run(args: &Judge) -> Result<ExitStatus, Stop> {
         show(&mut out, &model, &trace, &judged)?;
     }
     Ok(match judged.forbidden {
+        None if judged.unknown.is_some() => ExitStatus::Inconclusive,
         None => ExitStatus::Success,
         Some(_) if judged.is_outside => ExitStatus::Inconclusive,
         Some(_) => ExitStatus::Failure,
     })
 }
 
-/// The trace, from a record or from plain lines, and the tolerance a record was made with.
-fn read(args: &Judge, model: &Model) -> Result<(Trace, Tolerance), Stop> {
+/// The trace, from a record or from plain lines, the tolerance a record was made with, and what it says of inputs.
+fn read(args: &Judge, model: &Model) -> Result<(Trace, Tolerance, Inputs), Stop> {
     let misfit = |error: String| {
         Stop::usage(format!("`{}` does not fit the model: {error}", args.trace))
             .help("a line is {\"label\": \"...\", \"args\": {...}} or {\"quiescence\": true}, in timed models with \"time\" or \"after\"")
@@ -68,10 +73,10 @@ fn read(args: &Judge, model: &Model) -> Result<(Trace, Tolerance), Stop> {
         let run =
             args.number.map_or_else(|| Ok(first_failing(&recorded)), |number| numbered(&recorded, number))?;
         let trace = recorded.trace(model, run).map_err(|error| misfit(error.to_string()))?;
-        return Ok((trace, record::tolerance(&recorded, run)));
+        return Ok((trace, record::tolerance(&recorded, run), record::inputs(&recorded, run)));
     }
     let trace = plain_trace(model, &text).map_err(|error| misfit(error.to_string()))?;
-    Ok((trace, Tolerance::default()))
+    Ok((trace, Tolerance::default(), Inputs::Taken))
 }
 
 /// A trace that is no text is a wrong argument, not a wrong model.
@@ -98,6 +103,10 @@ fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &Judged) -> 
         }
         return explanation(told, out);
     }
+    if let Some((at, why)) = &judged.unknown {
+        writeln!(out, "INCONCLUSIVE: unknown from step {at} on, because {why}")?;
+        return Ok(());
+    }
     let steps = if judged.steps == 1 { "1 step is".into() } else { format!("{} steps are", judged.steps) };
     writeln!(out, "PASS: {steps} allowed")?;
     if let Some(at) = judged.unspecified {
@@ -106,14 +115,12 @@ fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &Judged) -> 
             "the specification does not mention the input at step {at}: nothing after it can be wrong"
         )?;
     }
-    if judged.doubts > 0 {
-        writeln!(out, "the solver left {} questions open; what they concern was allowed", judged.doubts)?;
-    }
     Ok(())
 }
 
 fn show_json(out: &mut impl Write, judged: &Judged) -> Result<(), Stop> {
     let verdict = match judged.forbidden {
+        None if judged.unknown.is_some() => "inconclusive",
         None => "pass",
         Some(_) if judged.is_outside => "inconclusive",
         Some(_) => "fail",
@@ -129,6 +136,8 @@ fn show_json(out: &mut impl Write, judged: &Judged) -> Result<(), Stop> {
         "explanation": told,
         "finding": finding,
         "unspecified_at": judged.unspecified,
+        "unknown_from": judged.unknown.as_ref().map(|(at, _)| at),
+        "unknown_because": judged.unknown.as_ref().map(|(_, why)| why),
         "belief": judged.belief,
         "doubts": judged.doubts,
     });

@@ -98,6 +98,8 @@ pub fn run_config(args: &Test, spec: &Model, sut: &System) -> Result<RunConfig, 
     let objective = args.objective.as_deref().map(|name| objective(spec, name)).transpose()?;
     Ok(RunConfig {
         patience: sut.times(spec, default)?,
+        relation: args.relation,
+        confirm: args.confirm_silence.max(1),
         objective: objective.map(Arc::new),
         tolerance: timing::tolerance(&args.time, &args.sut)?,
         ..RunConfig::default()

@@ -38,8 +38,8 @@ impl Quiescence {
     }
 
     /// The times for the messages and states of `spec`; `default` where nothing is said.
-    pub fn resolved(&self, spec: &Model, default: Duration) -> Result<Patience, Stop> {
-        let mut patience = Patience::new(default);
+    pub fn resolved(&self, spec: &Model, default: Patience) -> Result<Patience, Stop> {
+        let mut patience = default;
         for (name, ms) in &self.after {
             let gate = spec.sts.gates.iter_enumerated().find(|(_, gate)| *gate.name == **name);
             let names = spec.sts.gates.iter().map(|gate| &*gate.name);

@@ -167,9 +167,9 @@ fn quiescence_has_times_by_message_and_state() {
     let ms = Duration::from_millis;
     let some = times("[sut.x.quiescence]\ndefault = 50\nafter.ping = 500\nin.WAITING = 2000");
     assert_eq!(some.default, Some(50));
-    assert_eq!(some.resolved(&model, ms(50)).expect("known names").longest(), ms(2000));
+    assert_eq!(some.resolved(&model, ms(50).into()).expect("known names").longest(), ms(2000));
     for (line, near) in [("after.pnig = 5", "ping"), ("in.WAITNG = 5", "WAITING")] {
-        let wrong = times(&format!("[sut.x.quiescence]\n{line}")).resolved(&model, ms(1)).expect_err(line);
+        let wrong = times(&format!("[sut.x.quiescence]\n{line}")).resolved(&model, ms(1).into()).expect_err(line);
         assert!(format!("{wrong:?}").contains(&format!("did you mean `{near}`?")), "{wrong:?}");
     }
     let stdio = "kind = \"stdio\"\ncommand = \"x\"\n";

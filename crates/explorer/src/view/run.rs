@@ -120,6 +120,7 @@ pub(super) fn kind_word(kind: LabelKind) -> &'static str {
         LabelKind::Output => "output",
         LabelKind::Quiescence => "quiescence",
         LabelKind::Delay => "delay",
+        LabelKind::Ended | LabelKind::Closed | LabelKind::Hung | LabelKind::Unreadable => "breakdown",
     }
 }
 

@@ -78,6 +78,7 @@ impl Reporter for Campaign {
                 self.smaller.push((told.run + 1, steps));
             }
             EventKind::CampaignStarted(_)
+            | EventKind::Patience(_)
             | EventKind::Verdict(_)
             | EventKind::Trouble(_)
             | EventKind::RunFinished(_)

@@ -191,6 +191,7 @@ fn kind_code(kind: LabelKind) -> u8 {
         LabelKind::Quiescence => 2,
         LabelKind::Delay => 3,
         LabelKind::Observed => 4,
+        LabelKind::Ended | LabelKind::Closed | LabelKind::Hung | LabelKind::Unreadable => 5,
     }
 }
 

@@ -178,11 +178,8 @@ pub(super) fn latencies(summary: &Summary) -> String {
         let (half, most, max) = (ms(row.p50_us), ms(row.p99_us), ms(row.max_us));
         text.push_str(&format!("| {} | {} | {half} | {most} | {max} |\n", cell(&row.label), row.n));
     }
-    if let Some(suggested) = summary.suggested_patience_ms() {
-        let used = summary.started.as_ref().map_or(0, |started| started.patience_ms);
-        text.push_str(&format!(
-            "\nSilence counted after {used} ms; {suggested} ms would fit these answers.\n"
-        ));
+    for line in story::silence(summary) {
+        text.push_str(&format!("\n{}{}.\n", line[..1].to_uppercase(), &line[1..]));
     }
     text
 }

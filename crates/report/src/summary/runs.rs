@@ -78,6 +78,8 @@ impl Run {
         self.verdict = Some(VerdictTold {
             verdict: told.verdict,
             reason: cut(&told.reason, MAX_TEXT),
+            kind: told.kind.clone(),
+            unknown_from: told.unknown_from,
             explanation: told.explanation.as_ref().map(trimmed),
             signature: told.signature.as_ref().map(|signature| cut(signature, MAX_TEXT)),
             finding: told.finding.clone(),

@@ -51,6 +51,8 @@ impl Told {
             signature: Some(signature.into()),
             finding: None,
             last_words: String::new(),
+            kind: None,
+            unknown_from: None,
         })
     }
 
@@ -62,6 +64,8 @@ impl Told {
             signature: None,
             finding: None,
             last_words: String::new(),
+            kind: None,
+            unknown_from: None,
         })
     }
 }
@@ -78,11 +82,12 @@ pub fn started(runs: u64) -> EventKind {
         runs,
         jobs: 1,
         patience_ms: 100,
+        calibrated: false,
     })
 }
 
 pub fn run_started(run: u64) -> EventKind {
-    EventKind::RunStarted(RunStarted { run, seed: 70 + run, goal: String::new(), tolerance: None })
+    EventKind::RunStarted(RunStarted { run, seed: 70 + run, goal: String::new(), tolerance: None, unconfirmed: false })
 }
 
 pub fn run_finished(run: u64, outcome: Outcome, steps: usize) -> EventKind {
@@ -145,6 +150,9 @@ pub fn finished(passed: u64, failed: u64) -> EventKind {
         failures: vec![FailureKind { signature: "!X in S".into(), first: 1, runs: failed }],
         latencies: vec![LatencyTold { label: "!X".into(), n: 3, p50_us: 1200, p99_us: 9000, max_us: 12_345 }],
         suggested_patience_ms: Some(40),
+        patience_ms: Some(100),
+        raised_patience_ms: None,
+        unknown: 0,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use ioxide_runner::event::{Allowed, Explanation, FindingTold, Replayed, Trouble};
 
-use super::{Kind, Run, Smaller};
+use super::{Kind, Run, Smaller, Summary};
 use crate::chart::{Chart, Last, Step, WIDTH, draw};
 use crate::visible::{excerpt, visible};
 
@@ -31,6 +31,35 @@ pub fn ending(run: &Run) -> Vec<String> {
     let mut lines = if steps.is_empty() { Vec::new() } else { chart(&steps, before, last) };
     lines.extend(run.verdict.iter().filter_map(|told| told.finding.as_ref()).map(finding));
     lines.extend(run.explanation().into_iter().flat_map(reasons));
+    lines
+}
+
+/// How long silence had to last, whether that was enough, and what would be.
+#[must_use]
+pub fn silence(summary: &Summary) -> Vec<String> {
+    let Some(finished) = &summary.finished else { return Vec::new() };
+    let Some(used) = finished.patience_ms else { return Vec::new() };
+    let started = summary.started.as_ref();
+    let calibrated = if started.is_some_and(|started| started.calibrated) { " (calibrated)" } else { "" };
+    let mut lines = Vec::new();
+    if let Some(late) = &summary.late.longest {
+        lines.push(format!(
+            "{} after silence had been called, {} after {} ms: silence had to last {} ms from then on",
+            if summary.late.n == 1 { "a message came".into() } else { format!("{} messages came", summary.late.n) },
+            excerpt(&late.label, MAX_TEXT),
+            late.took_ms,
+            late.to_ms
+        ));
+    }
+    let n: u64 = finished.latencies.iter().map(|told| told.n).sum();
+    let longest = finished.latencies.iter().map(|told| told.max_us).max().unwrap_or(0) as f64 / 1e3;
+    lines.push(match finished.suggested_patience_ms {
+        Some(fits) if fits < used || longest * 2.0 > used as f64 => format!(
+            "silence counted after {used} ms{calibrated}; {fits} ms would fit these {n} answers, the longest of \
+             which took {longest:.1} ms (a slower one is waited for before it is a failure)"
+        ),
+        Some(_) | None => format!("silence counted after {used} ms{calibrated}"),
+    });
     lines
 }
 

@@ -4,7 +4,7 @@ use ioxide_runner::event::LatencyTold;
 
 use super::meter::{duration, seconds};
 use crate::summary::Summary;
-use crate::summary::story::{listed, plural};
+use crate::summary::story::{self, listed, plural};
 use crate::values::Row;
 use crate::visible::excerpt;
 
@@ -120,10 +120,7 @@ fn latencies(summary: &Summary) -> Vec<String> {
     if told.len() > MAX_ROWS {
         lines.push(format!("  and {} more messages", told.len() - MAX_ROWS));
     }
-    if let Some(suggested) = summary.suggested_patience_ms() {
-        let used = summary.started.as_ref().map_or(0, |started| started.patience_ms);
-        lines.push(format!("silence counted after {used} ms; {suggested} ms would fit these answers"));
-    }
+    lines.extend(story::silence(summary));
     lines
 }
 

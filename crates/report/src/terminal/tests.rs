@@ -1,4 +1,5 @@
-use ioxide_runner::event::{Trouble, VerdictTold, VerdictWord};
+use ioxide_model::verdict::Verdict;
+use ioxide_runner::event::{Trouble, VerdictTold};
 
 use super::*;
 use crate::summary::samples::{
@@ -31,14 +32,7 @@ fn a_system_that_broke_has_no_verdict_and_its_last_words() {
 
 #[test]
 fn an_inconclusive_run_says_why() {
-    let verdict = VerdictTold {
-        verdict: VerdictWord::Inconclusive,
-        reason: "the purpose went out of reach".into(),
-        explanation: None,
-        signature: None,
-        finding: None,
-        last_words: String::new(),
-    };
+    let verdict = VerdictTold::new(Verdict::Inconclusive, "the purpose went out of reach".into());
     let mut told = Told::default();
     told.say(run_started(0)).say(EventKind::Verdict(verdict)).say(run_finished(0, Outcome::Inconclusive, 3));
     insta::assert_snapshot!(shown(&told.events), @r"

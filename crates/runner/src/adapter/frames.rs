@@ -129,7 +129,7 @@ impl Frames {
     fn last(&mut self) -> Result<Option<String>, AdapterError> {
         let rest = std::mem::take(&mut self.buffer).split_off(std::mem::take(&mut self.taken));
         match (rest.is_empty(), &self.framing) {
-            (true, _) => Err(AdapterError::Ended { status: "it closed the connection".into() }),
+            (true, _) => Err(AdapterError::Closed),
             (false, Framing::Line) => text_of(rest.trim_ascii_end_of_line()).map(Some),
             (false, _) => Err(odd(&rest, "it closed the connection in the middle of a message")),
         }

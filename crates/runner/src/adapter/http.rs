@@ -17,10 +17,11 @@ use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
+use ioxide_symex::Arrival;
 
 use self::exchange::{Asked, Link, State};
 use super::tcp::Socket;
-use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Sent};
+use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Receipt, Sent};
 use crate::codec::http::message::{Request, Response};
 use crate::codec::http::{BadUrl, HttpCodec, HttpConfig, RequestConfig, Url, is_secret};
 use crate::line::cut;
@@ -58,6 +59,9 @@ pub struct HttpAdapter {
     asked: Vec<Asked>,
     secrets: Vec<String>,
     log: VecDeque<String>,
+    /// The lane of the last request: every one has its own, since they may overtake each other.
+    lane: u32,
+    arrival: Arrival,
 }
 
 impl HttpAdapter {
@@ -89,6 +93,8 @@ impl HttpAdapter {
             idle: Vec::new(),
             asked: Vec::new(),
             log: VecDeque::new(),
+            lane: 0,
+            arrival: Arrival::Direct,
         })
     }
 
@@ -122,7 +128,8 @@ impl HttpAdapter {
             link = self.connect()?;
             link.write(&bytes).map_err(|error| ended(&format!("it takes no more input ({error})")))?;
         }
-        self.asked.push(Asked::new(link, request.method == "HEAD"));
+        self.lane = self.lane.wrapping_add(1);
+        self.asked.push(Asked::new(link, request.method == "HEAD", self.lane));
         Ok(())
     }
 
@@ -136,7 +143,8 @@ impl HttpAdapter {
                 _ => Interrupt::slice(deadline).min(TURN),
             };
             for at in 0..self.asked.len() {
-                if let Some(response) = self.asked[at].look(wait)? {
+                let look = self.asked[at].look(wait);
+                if let Some(response) = look.map_err(|error| self.without_answer(error))? {
                     self.keep(at, &response);
                     return Ok(Some(response));
                 }
@@ -154,9 +162,18 @@ impl HttpAdapter {
         }
     }
 
+    /// A request that was not answered because nobody is there any more was not lost on its way.
+    fn without_answer(&self, error: AdapterError) -> AdapterError {
+        match (&error, self.connect()) {
+            (AdapterError::Unknown(_), Err(_)) => ended("it takes no connections any more"),
+            _ => error,
+        }
+    }
+
     /// Takes back the connection of an answered request.
     fn keep(&mut self, at: usize, response: &Response) {
         let asked = self.asked.remove(at);
+        self.arrival = Arrival::Answer { lane: asked.lane(), others: self.asked.len() };
         if response.keeps_alive {
             self.idle.extend(asked.into_idle());
         }
@@ -166,7 +183,7 @@ impl HttpAdapter {
     fn decoded(&self, response: &Response) -> Result<Label, AdapterError> {
         self.codec
             .decode(&self.model, response)
-            .map_err(|reason| AdapterError::Protocol { line: self.redacted(&response.shown()), reason })
+            .map_err(|reason| AdapterError::Unreadable { line: self.redacted(&response.shown()), reason })
     }
 
     /// A system that takes no connections any more is not silent.
@@ -224,16 +241,27 @@ impl Adapter for HttpAdapter {
 
     fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
         let request = self.codec.encode(&self.model, input).map_err(AdapterError::Refused)?;
-        self.ask(&request)?;
-        Ok(Sent::default())
+        self.ask(&request).map_err(AdapterError::of_system)?;
+        Ok(Sent { lane: self.lane, ..Sent::default() })
+    }
+
+    fn receipt(&self) -> Receipt {
+        Receipt::Written
+    }
+
+    fn arrival(&self) -> Arrival {
+        self.arrival
     }
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
-        self.answer(Instant::now())?.map(|response| self.decoded(&response)).transpose()
+        let answer = self.answer(Instant::now()).map_err(AdapterError::of_system)?;
+        answer.map(|response| self.decoded(&response)).transpose()
     }
 
+    /// A request must be answered: it is given all the time it may take, however short silence is elsewhere.
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
-        match self.answer(Instant::now() + patience)? {
+        let patience = if self.asked.is_empty() { patience } else { patience.max(self.limit) };
+        match self.answer(Instant::now() + patience).map_err(AdapterError::of_system)? {
             Some(response) => self.decoded(&response).map(Observation::Output),
             None => {
                 if self.asked.is_empty() {
@@ -262,7 +290,7 @@ pub(super) fn is_up(url: &str, interrupt: Interrupt) -> bool {
         let path = if url.base.is_empty() { "/".into() } else { url.base };
         let request = Request { method: "GET".into(), path, ..Request::default() };
         link.write(&request.to_bytes(&url.address)).ok()?;
-        let mut asked = Asked::new(link, false);
+        let mut asked = Asked::new(link, false, 0);
         let deadline = Instant::now() + limit;
         while Instant::now() < deadline && !interrupt.is_set() {
             if let Some(response) = asked.look(Interrupt::slice(deadline)).ok()? {

@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
+use ioxide_symex::Arrival;
 
 use super::server::{Server, run_command};
-use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Passed, Sent};
+use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Passed, Receipt, Sent};
 
 /// How a system comes back to its initial state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -114,6 +115,22 @@ impl Adapter for Managed {
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         self.used = true;
         self.inner()?.observe(patience)
+    }
+
+    fn receipt(&self) -> Receipt {
+        self.inner.as_ref().map_or(Receipt::Confirmed, |inner| inner.receipt())
+    }
+
+    fn arrival(&self) -> Arrival {
+        self.inner.as_ref().map_or(Arrival::Direct, |inner| inner.arrival())
+    }
+
+    fn knows_silence(&self) -> bool {
+        self.inner.as_ref().is_some_and(|inner| inner.knows_silence())
+    }
+
+    fn exit_status(&mut self) -> Option<i32> {
+        self.inner.as_mut().and_then(|inner| inner.exit_status())
     }
 
     fn arrived(&self) -> Option<Instant> {

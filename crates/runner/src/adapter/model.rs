@@ -86,6 +86,10 @@ impl Adapter for ModelAdapter<'_> {
         }
     }
 
+    fn knows_silence(&self) -> bool {
+        true
+    }
+
     fn has_virtual_time(&self) -> bool {
         self.player.is_timed()
     }

@@ -4,7 +4,7 @@
 //! a run. Its error stream is captured, and its tail shown when something goes wrong.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::process::{ChildStderr, ChildStdin, Command, Stdio};
+use std::process::{ChildStderr, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -77,6 +77,10 @@ impl Adapter for ProcessAdapter {
         self.remote.advance(until)
     }
 
+    fn exit_status(&mut self) -> Option<i32> {
+        self.remote.exit_status()
+    }
+
     fn last_words(&self) -> String {
         self.remote.last_words()
     }
@@ -108,7 +112,7 @@ pub(super) struct Process {
     /// Reads its error stream to the end.
     reader: Option<JoinHandle<()>>,
     /// How the last child ended, if it did so by itself.
-    ended: Option<String>,
+    ended: Option<ExitStatus>,
     tail: Tail,
 }
 
@@ -179,10 +183,14 @@ impl Link for Process {
             std::thread::sleep(Duration::from_millis(2));
         }
         if let Some(child) = self.child.take_if(|child| child.has_exited()) {
-            self.ended = child.end().map(|status| status.to_string());
+            self.ended = child.end();
             self.await_tail();
         }
-        self.ended.clone()
+        self.ended.map(|status| status.to_string())
+    }
+
+    fn exit_status(&mut self) -> Option<i32> {
+        self.ended.and_then(|status| status.code())
     }
 
     fn close(&mut self, mut wire: Wire) {

@@ -77,6 +77,10 @@ pub(super) trait Link {
     fn close(&mut self, wire: Wire);
     /// What it said outside the protocol.
     fn last_words(&self) -> String;
+    /// Its exit status, if it is a process that has ended.
+    fn exit_status(&mut self) -> Option<i32> {
+        None
+    }
 }
 
 /// A system behind a [`Link`].
@@ -134,7 +138,11 @@ impl<L: Link> Remote<L> {
 
     /// `error` with what the system said outside the protocol; later the run tells that by itself.
     fn with_last_words(&self, error: AdapterError) -> AdapterError {
-        let AdapterError::Ended { status } = error else { return error };
+        let status = match error {
+            AdapterError::Ended { status } => status,
+            AdapterError::Closed => "it closed the connection".into(),
+            other => return other,
+        };
         // Its error stream is read by another thread, which may be a moment behind.
         let deadline = Instant::now() + LAST_BREATH * 2;
         let mut words = self.link.last_words();
@@ -182,7 +190,7 @@ impl<L: Link> Remote<L> {
     /// `error`, with the exit status if the system has ended.
     fn explained(&mut self, error: AdapterError) -> AdapterError {
         let patience = match error {
-            AdapterError::Ended { .. } => LAST_BREATH,
+            AdapterError::Ended { .. } | AdapterError::Closed => LAST_BREATH,
             AdapterError::Late { .. } => Duration::ZERO,
             _ => return error,
         };
@@ -212,7 +220,7 @@ impl<L: Link> Remote<L> {
         while earlier.len() <= MAX_EARLIER {
             match live.wire.read(deadline)? {
                 Some(Message::Sent(sent)) if sent.id == id => {
-                    return Ok(Sent { earlier, arrived, raw: sent.raw });
+                    return Ok(Sent { earlier, arrived, raw: sent.raw, lane: 0 });
                 }
                 Some(Message::Output(output)) => {
                     earlier.push(decoded(&model, output)?);
@@ -295,7 +303,7 @@ impl<L: Link> Adapter for Remote<L> {
             ResetKind::Restart => self.open(),
             ResetKind::Message => match self.reset_by_message() {
                 // It ended in the run before, or now: a new one is in its initial state.
-                Err(AdapterError::Ended { .. } | AdapterError::Broken(_)) => self.open(),
+                Err(AdapterError::Ended { .. } | AdapterError::Closed | AdapterError::Broken(_)) => self.open(),
                 Err(error) => {
                     // Whoever does not reset is not in a state to go on with.
                     self.close();
@@ -335,6 +343,10 @@ impl<L: Link> Adapter for Remote<L> {
             },
             Err(error) => Err(self.explained(error)),
         }
+    }
+
+    fn exit_status(&mut self) -> Option<i32> {
+        self.link.exit_status()
     }
 
     fn arrived(&self) -> Option<Instant> {
@@ -443,7 +455,7 @@ pub(super) fn await_ready(wire: &mut Wire, limit: Duration) -> Result<(), Adapte
 pub(super) fn decoded(model: &Model, output: Output) -> Result<Label, AdapterError> {
     let is_seen = |kind| matches!(kind, GateKind::Output | GateKind::Observed);
     let message = codec::Message { label: output.label, args: output.args };
-    label_from_json(model, &message, is_seen).map_err(|error| AdapterError::Protocol {
+    label_from_json(model, &message, is_seen).map_err(|error| AdapterError::Unreadable {
         line: cut(&serde_json::to_string(&message).unwrap_or_default(), 200),
         reason: error.to_string(),
     })

@@ -115,7 +115,7 @@ impl Checks {
                 Some(value)
             }
             Err(error) => {
-                self.ended = matches!(error, AdapterError::Ended { .. });
+                self.ended = matches!(error, AdapterError::Ended { .. } | AdapterError::Closed);
                 self.add(name, State::Failed, error.to_string());
                 None
             }
@@ -268,7 +268,7 @@ fn goodbye(wire: &mut Wire, link: &mut impl Link, limit: Duration) -> Result<Str
     let deadline = Instant::now() + limit;
     loop {
         match wire.read(deadline) {
-            Err(AdapterError::Ended { .. }) => break,
+            Err(AdapterError::Ended { .. } | AdapterError::Closed) => break,
             Err(error) => return Err(error),
             Ok(Some(Message::Output(_))) if Instant::now() < deadline => (),
             Ok(Some(other)) => return Err(out_of_place(&other)),

@@ -65,6 +65,10 @@ impl Adapter for TcpAdapter {
         self.remote.advance(until)
     }
 
+    fn exit_status(&mut self) -> Option<i32> {
+        self.remote.exit_status()
+    }
+
     fn last_words(&self) -> String {
         self.remote.last_words()
     }

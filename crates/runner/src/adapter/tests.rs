@@ -72,7 +72,7 @@ fn nonsense_is_shown_with_the_line() {
     let error = trouble("read x; echo 'tea is ready'");
     assert!(matches!(error, AdapterError::Protocol { line, .. } if line == "tea is ready"));
     let error = trouble(r#"read x; echo '{"type":"output","label":"soup"}'"#);
-    assert!(matches!(error, AdapterError::Protocol { reason, .. } if reason.contains("no output `soup`")));
+    assert!(matches!(error, AdapterError::Unreadable { reason, .. } if reason.contains("no output `soup`")));
     let error = trouble(r"read x; printf '\377\376\n'");
     assert!(matches!(error, AdapterError::Protocol { reason, .. } if reason.contains("UTF-8")));
     let error = trouble("read x; head -c 3000000 /dev/zero; echo; sleep 1");

@@ -15,7 +15,7 @@ use super::frames::{Frames, framed, odd};
 use super::process::Process;
 use super::remote::Link;
 use super::tcp::Socket;
-use super::{Adapter, AdapterError, Connection, Framing, Interrupt, Observation, Sent, SutSpec};
+use super::{Adapter, AdapterError, Connection, Framing, Interrupt, Observation, Receipt, Sent, SutSpec};
 use crate::codec::text::{Decoded, TextCodec, TextConfig};
 use crate::line::MAX_LINE;
 
@@ -153,8 +153,8 @@ impl TextAdapter {
 
     /// `error`, with the exit status if the system has ended.
     fn explained(&mut self, error: AdapterError) -> AdapterError {
-        if !matches!(error, AdapterError::Ended { .. }) {
-            return error;
+        if !matches!(error, AdapterError::Ended { .. } | AdapterError::Closed) {
+            return error.of_system();
         }
         self.status(LAST_BREATH).map_or(error, |status| AdapterError::Ended { status })
     }
@@ -196,6 +196,17 @@ impl Adapter for TextAdapter {
                 Some(status) => Err(AdapterError::Ended { status }),
                 None => Ok(Observation::Quiet),
             },
+        }
+    }
+
+    fn receipt(&self) -> Receipt {
+        Receipt::Written
+    }
+
+    fn exit_status(&mut self) -> Option<i32> {
+        match &mut self.link {
+            Transport::Process(process) => process.exit_status(),
+            Transport::Socket(_) => None,
         }
     }
 

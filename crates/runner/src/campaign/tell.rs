@@ -6,6 +6,7 @@ use ioxide_model::sts::{GateId, Sts, SwitchId};
 
 use super::{CampaignConfig, CampaignOutcome, Failure};
 use crate::clock::latency::Histogram;
+use crate::clock::patience::Patience;
 use crate::event::{CampaignFinished, CampaignStarted, FailureKind, LabelTold, LatencyTold, ShrunkTold};
 use crate::run::{Bench, Finished, RunId};
 use crate::shrink::Shrunk;
@@ -21,7 +22,8 @@ pub(super) fn started(sts: &Sts, config: &CampaignConfig, jobs: u64) -> Campaign
         seed: config.seed,
         runs: config.runs.saturating_add(config.regressions.len() as u64),
         jobs,
-        patience_ms: u64::try_from(config.run.patience.default_time().as_millis()).unwrap_or(u64::MAX),
+        patience_ms: milliseconds(config.run.patience.default_time()),
+        calibrated: config.run.patience.is_calibrated(),
     }
 }
 
@@ -38,10 +40,17 @@ pub(super) fn shrunk(bench: &Bench<'_, '_>, id: RunId, finished: &Finished, shru
     }
 }
 
-pub(super) fn finished(sts: &Sts, found: &CampaignOutcome) -> CampaignFinished {
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+pub(super) fn finished(sts: &Sts, found: &CampaignOutcome, patience: &Patience) -> CampaignFinished {
     let name = |id: SwitchId| sts.switches[id].label.to_string();
     let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    // In timed models, and where nothing was timed, silence has no such time.
+    let is_waited_for = !sts.is_timed() && found.latencies.gates().next().is_some();
+    let raised = patience.raised().filter(|_| is_waited_for);
+    let suggested = found.latencies.suggestion().filter(|_| is_waited_for);
     let latency = |(gate, histogram): (GateId, &Histogram)| LatencyTold {
         label: sts.gates[gate].name.to_string(),
         n: histogram.total(),
@@ -66,6 +75,9 @@ pub(super) fn finished(sts: &Sts, found: &CampaignOutcome) -> CampaignFinished {
         failures: found.failures.iter().map(kind).collect(),
         latencies: found.latencies.gates().map(latency).collect(),
         // In a timed model deadlines say what silence means.
-        suggested_patience_ms: found.latencies.suggestion().filter(|_| !sts.is_timed()).map(milliseconds),
+        suggested_patience_ms: suggested.map(|time| milliseconds(time.max(raised.unwrap_or_default()))),
+        patience_ms: is_waited_for.then(|| milliseconds(patience.default_time())),
+        raised_patience_ms: raised.map(milliseconds),
+        unknown: found.unknown,
     }
 }

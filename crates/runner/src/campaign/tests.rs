@@ -166,7 +166,7 @@ fn failures_of_one_kind_are_looked_into_once() {
 #[test]
 fn what_failed_before_comes_first() {
     let spec = model(VENDING);
-    let trace = Trace { labels: vec![message(&spec, "coin", &[5]), message(&spec, "change", &[9])] };
+    let trace: Trace = [message(&spec, "coin", &[5]), message(&spec, "change", &[9])].into_iter().collect();
     let regression = Regression { name: "too much change".into(), trace };
     let config = CampaignConfig { regressions: vec![regression], ..many(2, 1) };
     let (events, outcome) = test(&spec, &spec, 5, &config);
@@ -225,12 +225,7 @@ fn workers_share_the_runs_and_every_run_is_what_it_would_be_alone() {
     assert_eq!(steps as u64, outcome.steps);
     let first = outcome.failures[0].id.run;
     let judged = with_cx(spec.clone(), |mut cx| {
-        crate::judge::judge(
-            &mut cx,
-            &record.trace(&spec, first).unwrap(),
-            None,
-            ioxide_symex::Tolerance::default(),
-        )
+        crate::judge::judge(&mut cx, &record.trace(&spec, first).unwrap(), &Default::default())
     });
     assert!(judged.forbidden.is_some());
 }

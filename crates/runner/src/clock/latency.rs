@@ -15,6 +15,9 @@ const PER_DOUBLING: usize = 8;
 /// Doublings that are told apart, from one microsecond on; the last class holds all longer times (weeks).
 const DOUBLINGS: usize = 40;
 
+/// Answers below which nothing follows from them.
+const ENOUGH: u64 = 20;
+
 /// The latencies of one kind of output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
@@ -155,10 +158,19 @@ impl Latencies {
         self.tightest
     }
 
+    /// How many answers were counted.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.gates().map(|(_, histogram)| histogram.total).sum()
+    }
+
     /// A quiescence time that leaves room: for every gate three times the latency that one output in a
-    /// thousand exceeds, and twice the longest, rounded up. `None` if there was no output.
+    /// thousand exceeds, and twice the longest, rounded up. `None` if there were too few answers to say.
     #[must_use]
     pub fn suggestion(&self) -> Option<Duration> {
+        if self.total() < ENOUGH {
+            return None;
+        }
         self.gates().map(|(_, histogram)| room_for(histogram)).max().map(rounded_up)
     }
 }

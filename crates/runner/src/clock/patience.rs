@@ -2,25 +2,56 @@
 //!
 //! 000 and 002 observe quiescence by a time-out. One time for a whole system is either slow or
 //! wrong where some answers take much longer than others, so times can be given for the last
-//! message and for locations of the specification.
+//! message and for locations of the specification. Where none is given it is calibrated: long at
+//! first, then a multiple of the longest answer seen. An answer that comes after the time raises it for all that follows;
+//! copies of a patience share what was learnt.
 //!
 //! *Promises.* Where the monitor believes in several locations the longest of their times is
-//! taken: a time given for one place shortens no other.
+//! taken: a time given for one place shortens no other. Once raised it stays so.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, LocId};
 
+/// Answers after which a calibrated time is trusted.
+const ENOUGH: u64 = 20;
+/// A calibrated time while there are fewer.
+const AT_FIRST: Duration = Duration::from_millis(300);
+/// The shortest calibrated time, and how many times the longest answer it is.
+const SHORTEST: Duration = Duration::from_millis(50);
+const MARGIN: u32 = 20;
+/// How many times the latency of a late answer the time becomes.
+const ROOM: u32 = 2;
+
 /// Quiescence times.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Patience {
     default: Duration,
+    source: Source,
     /// Where the last message was at this gate, by the number of the gate.
     after: Vec<Option<Duration>>,
     /// Where the specification is at this location, by the number of the location.
     within: Vec<Option<Duration>>,
+    learnt: Arc<Learnt>,
+}
+
+/// Where the default comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Given,
+    Calibrated,
+}
+
+/// What the answers of a system have shown, in microseconds.
+#[derive(Debug, Default)]
+struct Learnt {
+    answers: AtomicU64,
+    longest: AtomicU64,
+    raised: AtomicU64,
 }
 
 impl From<Duration> for Patience {
@@ -32,8 +63,35 @@ impl From<Duration> for Patience {
 impl Patience {
     /// The same time everywhere.
     #[must_use]
-    pub const fn new(default: Duration) -> Self {
-        Self { default, after: Vec::new(), within: Vec::new() }
+    pub fn new(default: Duration) -> Self {
+        let learnt = Arc::new(Learnt::default());
+        Self { default, source: Source::Given, after: Vec::new(), within: Vec::new(), learnt }
+    }
+
+    /// A time that follows from the answers seen.
+    #[must_use]
+    pub fn calibrated() -> Self {
+        Self { source: Source::Calibrated, ..Self::new(AT_FIRST) }
+    }
+
+    /// An answer took `latency`.
+    pub fn answered(&self, latency: Duration) {
+        self.learnt.longest.fetch_max(micros(latency), Ordering::Relaxed);
+        self.learnt.answers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// An answer came after `latency`, when it had been taken for silence; returns the time from now on.
+    pub fn raise(&self, latency: Duration) -> Duration {
+        let raised = micros(latency.saturating_mul(ROOM));
+        let before = self.learnt.raised.fetch_max(raised, Ordering::Relaxed);
+        Duration::from_micros(raised.max(before))
+    }
+
+    /// The time up to which it was raised, if it was.
+    #[must_use]
+    pub fn raised(&self) -> Option<Duration> {
+        let raised = self.learnt.raised.load(Ordering::Relaxed);
+        (raised > 0).then(|| Duration::from_micros(raised))
     }
 
     /// The same, but `time` after a message at `gate`.
@@ -52,15 +110,33 @@ impl Patience {
 
     /// The time where no other is given.
     #[must_use]
-    pub const fn default_time(&self) -> Duration {
-        self.default
+    pub fn default_time(&self) -> Duration {
+        let raised = self.raised().unwrap_or_default();
+        let is_trusted = self.learnt.answers.load(Ordering::Relaxed) >= ENOUGH;
+        match self.source {
+            Source::Calibrated if is_trusted => self.from_answers().max(raised),
+            Source::Given | Source::Calibrated => self.default.max(raised),
+        }
+    }
+
+    /// A multiple of the longest answer, within reason, and never less than twice of it.
+    fn from_answers(&self) -> Duration {
+        let longest = Duration::from_micros(self.learnt.longest.load(Ordering::Relaxed));
+        let wished = longest.saturating_mul(MARGIN).clamp(SHORTEST, AT_FIRST);
+        wished.max(longest.saturating_mul(ROOM))
+    }
+
+    /// Whether nobody gave the time.
+    #[must_use]
+    pub fn is_calibrated(&self) -> bool {
+        self.source == Source::Calibrated
     }
 
     /// The longest time that can be asked for.
     #[must_use]
     pub fn longest(&self) -> Duration {
         let given = self.after.iter().chain(&self.within).flatten();
-        given.copied().fold(self.default, Duration::max)
+        given.copied().fold(self.default_time(), Duration::max)
     }
 
     /// How long silence must last now.
@@ -74,12 +150,18 @@ impl Patience {
             Label::Input(gate, _) | Label::Output(gate, _) => get(&self.after, gate.index()),
             Label::Quiescence | Label::Delay(_) => None,
         });
+        let default = self.default_time();
+        let raised = self.raised().unwrap_or_default();
         if self.within.is_empty() {
-            return after.unwrap_or(self.default);
+            return after.unwrap_or(default).max(raised);
         }
-        let at = |location: LocId| after.max(get(&self.within, location.index())).unwrap_or(self.default);
-        locations.into_iter().map(at).max().unwrap_or_else(|| after.unwrap_or(self.default))
+        let at = |location: LocId| after.max(get(&self.within, location.index())).unwrap_or(default);
+        locations.into_iter().map(at).max().unwrap_or_else(|| after.unwrap_or(default)).max(raised)
     }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 fn put(times: &mut Vec<Option<Duration>>, at: usize, time: Duration) {
@@ -133,5 +215,28 @@ mod tests {
         check(&patience, Some(&input(0)), &[0], 10);
         check(&patience, Some(&input(0)), &[0, 3], 2000);
         check(&patience, Some(&input(1)), &[0], 100);
+    }
+
+    #[test]
+    fn a_calibrated_time_follows_the_longest_answer_once_there_are_enough() {
+        let patience = Patience::calibrated();
+        assert_eq!(patience.default_time(), AT_FIRST);
+        (0..ENOUGH).for_each(|_| patience.answered(ms(1)));
+        assert_eq!(patience.default_time(), SHORTEST);
+        patience.answered(ms(4));
+        assert_eq!(patience.default_time(), ms(80));
+        patience.answered(ms(200));
+        assert_eq!(patience.default_time(), ms(400), "never less than twice the longest");
+    }
+
+    #[test]
+    fn a_late_answer_raises_the_time_for_every_copy_and_for_good() {
+        let patience = Patience::new(ms(100)).after(GateId::new(0), ms(10));
+        let copy = patience.clone();
+        assert_eq!(copy.raise(ms(350)), ms(700));
+        assert_eq!(copy.raise(ms(5)), ms(700));
+        check(&patience, None, &[0], 700);
+        check(&patience, Some(&input(0)), &[0], 700);
+        assert_eq!(Patience::new(ms(100)).raised(), None);
     }
 }

@@ -15,6 +15,9 @@ pub struct ToleranceTold {
     pub latency_ns: u64,
     /// How finely instants are read.
     pub resolution_ns: u64,
+    /// How long before it was said the system may have started.
+    #[serde(default)]
+    pub start_ns: u64,
 }
 
 impl From<&Tolerance> for ToleranceTold {
@@ -23,6 +26,7 @@ impl From<&Tolerance> for ToleranceTold {
         Self {
             latency_ns: nanoseconds(&tolerance.latency),
             resolution_ns: nanoseconds(&tolerance.resolution),
+            start_ns: nanoseconds(&tolerance.start),
         }
     }
 }
@@ -30,6 +34,7 @@ impl From<&Tolerance> for ToleranceTold {
 impl From<ToleranceTold> for Tolerance {
     fn from(told: ToleranceTold) -> Self {
         let time = |ns| seconds(Duration::from_nanos(ns));
-        Self { latency: time(told.latency_ns), resolution: time(told.resolution_ns) }
+        let (latency, resolution) = (time(told.latency_ns), time(told.resolution_ns));
+        Self { latency, resolution, start: time(told.start_ns) }
     }
 }

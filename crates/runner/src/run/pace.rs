@@ -6,18 +6,37 @@
 use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
+use ioxide_symex::Tolerance;
 
 use crate::adapter::{Adapter, AdapterError, Observation, Passed};
+use crate::clock::duration;
+use crate::clock::heartbeat::Heartbeat;
 
 /// The time of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Pace {
     /// The model has no clocks.
     Untimed,
-    /// The clock of this machine, from this instant.
-    Wall(Instant),
+    /// The clock of this machine.
+    Wall(Wall),
     /// The time of the system, which passes when it is told to.
     Virtual(Duration),
+}
+
+/// The clock of this machine.
+#[derive(Debug)]
+pub(super) struct Wall {
+    /// When the run began.
+    start: Instant,
+    /// Whether this machine kept pace.
+    beat: Heartbeat,
+}
+
+impl Wall {
+    /// How long before the run began that was.
+    pub(super) fn since(&self, before: Instant) -> Duration {
+        self.start.saturating_duration_since(before)
+    }
 }
 
 impl Pace {
@@ -25,26 +44,40 @@ impl Pace {
     pub(super) fn start(is_timed: bool, adapter: &dyn Adapter) -> Self {
         match (is_timed, adapter.has_virtual_time()) {
             (false, _) => Self::Untimed,
-            (true, false) => Self::Wall(Instant::now()),
+            (true, false) => Self::Wall(Wall { start: Instant::now(), beat: Heartbeat::start() }),
             (true, true) => Self::Virtual(Duration::ZERO),
         }
     }
 
     /// How late it is, since the reset.
-    pub(super) fn now(self) -> Duration {
+    pub(super) fn now(&self) -> Duration {
         match self {
             Self::Untimed => Duration::ZERO,
-            Self::Wall(start) => start.elapsed(),
-            Self::Virtual(now) => now,
+            Self::Wall(wall) => wall.start.elapsed(),
+            Self::Virtual(now) => *now,
         }
     }
 
     /// The instant at which bytes arrived.
-    pub(super) fn at(self, arrived: Option<Instant>) -> Duration {
+    pub(super) fn at(&self, arrived: Option<Instant>) -> Duration {
         match (self, arrived) {
-            (Self::Wall(start), Some(arrived)) => arrived.saturating_duration_since(start),
+            (Self::Wall(wall), Some(arrived)) => arrived.saturating_duration_since(wall.start),
             _ => self.now(),
         }
+    }
+
+    /// Why instants cannot be trusted, if this machine stood still for longer than the tolerance allows.
+    pub(super) fn starved(&self, tolerance: &Tolerance) -> Option<String> {
+        let Self::Wall(wall) = self else { return None };
+        let stall = wall.beat.longest();
+        let allowed = duration(&tolerance.latency);
+        (stall > allowed).then(|| {
+            format!(
+                "this machine stood still for {} ms, and the stated latency is {} ms: nothing can be said of instants",
+                stall.as_millis(),
+                allowed.as_millis()
+            )
+        })
     }
 
     /// Lets time pass up to `until`, or to the next message.
@@ -71,7 +104,7 @@ impl Pace {
         }
     }
 
-    fn seen(self, adapter: &dyn Adapter, message: Label) -> Passed {
+    fn seen(&self, adapter: &dyn Adapter, message: Label) -> Passed {
         Passed { now: self.at(adapter.arrived()), message: Some(message) }
     }
 }

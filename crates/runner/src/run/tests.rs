@@ -11,6 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use ioxide_testgen::tester::cover::Rounds;
 
 use super::*;
+use crate::adapter::Observation;
 use crate::campaign::CampaignConfig;
 use crate::reporter::Silent;
 use crate::samples::{cover, model, test, test_by, test_into, tour};
@@ -387,7 +388,9 @@ fn an_answer_that_overtakes_the_receipt_of_its_input_is_no_failure() {
 fn the_input_that_breaks_the_system_is_part_of_the_trace() {
     let spec = model(crate::samples::VENDING);
     let finished = hasty_run(&spec, 1, 2);
-    assert!(matches!(finished.end, End::Error(AdapterError::Ended { .. })));
+    assert!(matches!(finished.end, End::Verdict(Verdict::Fail, _)));
+    assert_eq!(finished.trace.breakdown, Some(ioxide_model::trace::Breakdown::Ended));
+    assert_eq!(finished.signature.as_deref(), Some("crash (ended) after ?coin in paid_up"));
     let inputs = finished.trace.labels.iter().filter(|label| matches!(label, Label::Input(..))).count();
     assert_eq!(inputs, 3);
 }
@@ -442,7 +445,7 @@ fn messages_are_told_as_they_were_on_the_wire_and_silence_has_no_bytes() {
             let expected = match step.label.kind {
                 LabelKind::Input => Some("sent\r\n"),
                 LabelKind::Output | LabelKind::Observed => Some("seen\r\n"),
-                LabelKind::Quiescence | LabelKind::Delay => None,
+                _ => None,
             };
             assert_eq!(step.label.raw.as_deref(), expected);
             seen.insert(expected);

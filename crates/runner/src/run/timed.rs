@@ -10,7 +10,7 @@ use ioxide_testgen::tester::Stop;
 
 use super::pace::Pace;
 use super::{Ended, Step, Walk};
-use crate::adapter::Passed;
+use crate::adapter::{Passed, Receipt};
 use crate::clock::{duration, seconds};
 
 impl Walk<'_, '_, '_, '_> {
@@ -19,18 +19,18 @@ impl Walk<'_, '_, '_, '_> {
         let until = self.at.saturating_add(time);
         match self.pace.pass(self.bench.adapter, until) {
             Ok(Passed { now, message: Some(label) }) => {
-                self.note_raw();
+                self.raw = self.bench.adapter.raw().map(str::to_owned);
                 self.judge_at(now, &label)
             }
             Ok(Passed { now, message: None }) => self.silence(now),
-            Err(error) => Ok(Err(Ended::Trouble(error))),
+            Err(error) => self.broke(error),
         }
     }
 
     /// How much later than it happened the end of a silence is certain.
     pub(super) fn lag(&self) -> Rational {
-        let Tolerance { latency, resolution } = &self.config.tolerance;
-        match self.pace {
+        let Tolerance { latency, resolution, .. } = &self.config.tolerance;
+        match &self.pace {
             Pace::Wall(_) => latency.add(resolution).mul(&Rational::from(2)),
             Pace::Untimed | Pace::Virtual(_) => Rational::ZERO,
         }
@@ -53,7 +53,7 @@ impl Walk<'_, '_, '_, '_> {
         if !waited.is_zero() {
             let delay = Label::Delay(seconds(waited));
             self.after.pass(self.bench.cx, &seconds(waited));
-            self.told(&delay, &[])?;
+            self.tell_step(&delay, &[])?;
         }
         self.judge(label)
     }
@@ -63,7 +63,7 @@ impl Walk<'_, '_, '_, '_> {
         let until = self.at.saturating_add(duration(wait));
         match self.pace.pass(self.bench.adapter, until) {
             Ok(Passed { now, message: Some(quicker) }) => {
-                self.note_raw();
+                self.raw = self.bench.adapter.raw().map(str::to_owned);
                 return self.judge_at(now, &quicker);
             }
             Ok(Passed { now, message: None }) => {
@@ -72,7 +72,7 @@ impl Walk<'_, '_, '_, '_> {
                     return Ok(step);
                 }
             }
-            Err(error) => return Ok(Err(Ended::Trouble(error))),
+            Err(error) => return self.broke(error),
         }
         if !self.after.accepts(self.bench.cx, label) {
             return Ok(Err(Ended::Stopped(Stop::GoalMissed(self.too_late(until, label)))));
@@ -80,17 +80,14 @@ impl Walk<'_, '_, '_, '_> {
         self.send_in_time(label)
     }
 
-    /// Sends an input of a timed model; it must be confirmed within the stated latency.
+    /// Sends an input of a timed model; it must be confirmed within the stated latency, where it is.
     fn send_in_time(&mut self, label: &Label) -> io::Result<Step> {
         let sent = match self.bench.adapter.send(label) {
             Ok(sent) => sent,
             Err(error) => return self.unsent(label, error),
         };
         self.raw = sent.raw.clone();
-        let step = self.judge(label)?;
-        if step.is_err() {
-            return Ok(step);
-        }
+        let id = self.give(label, &sent)?;
         let taken = seconds(self.pace.now().saturating_sub(self.at));
         if matches!(self.pace, Pace::Wall(_)) && taken > self.config.tolerance.latency {
             return Ok(Err(Ended::Stopped(Stop::GoalMissed(self.too_slow(&taken, label)))));
@@ -101,6 +98,9 @@ impl Walk<'_, '_, '_, '_> {
             if step.is_err() {
                 return Ok(step);
             }
+        }
+        if self.bench.adapter.receipt() == Receipt::Confirmed {
+            self.after.confirm(id);
         }
         Ok(Ok(()))
     }

@@ -41,12 +41,14 @@ pub struct Tolerance {
     pub latency: Rational,
     /// How finely instants are read.
     pub resolution: Rational,
+    /// How long before it was said the system may have started, if that is longer than the latency.
+    pub start: Rational,
 }
 
 impl Default for Tolerance {
     /// Instants are observed exactly.
     fn default() -> Self {
-        Self { latency: Rational::ZERO, resolution: Rational::ZERO }
+        Self { latency: Rational::ZERO, resolution: Rational::ZERO, start: Rational::ZERO }
     }
 }
 
@@ -101,6 +103,7 @@ impl Time {
     /// The system has started when it said so, which was heard as late as any message.
     fn start_about_now(&mut self, cx: &mut Ctx<'_>) {
         let (earliest, latest) = self.bounds(false);
+        let earliest = earliest.min(self.tolerance.start.neg());
         let var = cx.pool.indexed(cx.instant, 1);
         let at = cx.pool.var(var);
         let (low, high) = (cx.pool.value(Value::Real(earliest)), cx.pool.value(Value::Real(latest.clone())));
@@ -293,6 +296,11 @@ impl Single {
         }
         self.enter(cx, taken);
         Ok(Observed::Allowed)
+    }
+
+    /// What is allowed now, told as why silence for good is not.
+    pub(super) fn expected(&self, cx: &mut Ctx<'_>) -> Forbidden {
+        *self.nothing_left(cx, &Label::Quiescence)
     }
 
     /// Why a message is forbidden.

@@ -77,7 +77,7 @@ fn against_system(
     plan: &Plan,
 ) -> Result<ExitStatus, Stop> {
     let system = System::named(sut)?;
-    let patience = patience(&system, sut, args.quiescence_ms)?;
+    let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
     let repetitions = args.repeat.unwrap_or(REPEAT).max(1);
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let mut messages = spec.messages()?;

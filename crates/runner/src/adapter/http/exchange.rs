@@ -52,14 +52,19 @@ impl Link {
 pub(super) struct Asked {
     link: Link,
     to_head: bool,
+    lane: u32,
     buffer: Vec<u8>,
     ended: bool,
 }
 
 impl Asked {
-    pub(super) fn new(mut link: Link, to_head: bool) -> Self {
+    pub(super) fn new(mut link: Link, to_head: bool, lane: u32) -> Self {
         link.used += 1;
-        Self { link, to_head, buffer: Vec::new(), ended: false }
+        Self { link, to_head, lane, buffer: Vec::new(), ended: false }
+    }
+
+    pub(super) const fn lane(&self) -> u32 {
+        self.lane
     }
 
     /// Whether a part of the answer has come.

@@ -1,0 +1,115 @@
+//! A system that ends, hangs up, hangs or talks nonsense.
+//!
+//! A model may allow the first two like outputs: one named `ended`, with a field `status: int` or none, and one named
+//! `closed`, without fields. Where it does not, and nothing else is open, they are failures of kind `crash`; an input
+//! that is not taken is one of kind `hang`, an answer that is no message of the model one of kind `unreadable`.
+//!
+//! *Promises.* Only a system that was there breaks down: one that cannot be started or reached is trouble, not a
+//! failure. What the specification leaves open, or lies outside the objective, is none either.
+
+use std::io;
+
+use ioxide_model::label::Label;
+use ioxide_model::number::Int;
+use ioxide_model::sts::GateKind;
+use ioxide_model::trace::Breakdown;
+use ioxide_model::value::Value;
+use ioxide_model::verdict::Verdict;
+use ioxide_symex::Forbidden;
+use ioxide_testgen::tester::Stop;
+
+use super::{End, Ended, MAX_RAW, Step, Walk};
+use crate::adapter::AdapterError;
+use crate::event::{EventKind, Explanation, LabelTold, StepTold, VerdictTold};
+use crate::explain::{breakdown_signature, explanation};
+use crate::line::cut;
+
+/// A breakdown that the specification does not allow.
+pub(super) struct Broken {
+    how: Breakdown,
+    text: String,
+    /// What was expected instead.
+    expected: Forbidden,
+}
+
+impl Walk<'_, '_, '_, '_> {
+    /// The connection is of no more use: the system broke down, or there is trouble on the way to it.
+    pub(super) fn broke(&mut self, error: AdapterError) -> io::Result<Step> {
+        let Some(how) = error.breakdown() else { return Ok(Err(Ended::Trouble(error))) };
+        if let Some(label) = self.sign_of_life_ending(how)
+            && self.after.clone().observe(self.bench.cx, &label).is_ok()
+        {
+            self.is_gone = true;
+            return self.judge(&label);
+        }
+        let text = error.to_string();
+        let is_inside = self.is_inside();
+        self.tell_breakdown(how, &text, &error)?;
+        if self.after.is_open() {
+            let reason = format!("{text}; the specification leaves open what happens here");
+            return Ok(Err(Ended::Stopped(Stop::GoalMissed(reason))));
+        }
+        if !is_inside {
+            return Ok(Err(Ended::Outside(format!("that {text}"))));
+        }
+        let expected = self.after.expected(self.bench.cx);
+        Ok(Err(Ended::Broken(Box::new(Broken { how, text, expected }))))
+    }
+
+    /// The output that says how the system went, if the model has it.
+    fn sign_of_life_ending(&mut self, how: Breakdown) -> Option<Label> {
+        let status = self.bench.adapter.exit_status().unwrap_or(-1);
+        let names: &[&str] = match how {
+            Breakdown::Ended => &["ended", "closed"],
+            Breakdown::Closed => &["closed"],
+            Breakdown::Hung | Breakdown::Unreadable => &[],
+        };
+        names.iter().find_map(|name| {
+            let gate = self.bench.cx.sts.gate_named(name)?;
+            let declared = &self.bench.cx.sts.gates[gate];
+            let values = match declared.fields[..] {
+                [] => Vec::new(),
+                [_] if *name == "ended" => vec![Value::Int(Int::from(i64::from(status)))],
+                _ => return None,
+            };
+            (declared.kind == GateKind::Output).then_some(Label::Output(gate, values))
+        })
+    }
+
+    /// Tells it as the last thing seen.
+    fn tell_breakdown(&mut self, how: Breakdown, text: &str, error: &AdapterError) -> io::Result<()> {
+        self.trace.breakdown = Some(how);
+        self.told += 1;
+        let raw = match error {
+            AdapterError::Unreadable { line, .. } => Some(cut(line, MAX_RAW)),
+            _ => None,
+        };
+        let step = StepTold {
+            step: self.told,
+            label: LabelTold::of_breakdown(how, text.to_owned(), raw),
+            belief: self.after.size(),
+            switches: Vec::new(),
+        };
+        self.teller.tell(EventKind::Observation(step))?;
+        Ok(())
+    }
+
+    /// The verdict on a breakdown.
+    pub(super) fn break_down(&mut self, broken: &Broken) -> io::Result<End> {
+        let expected = explanation(self.bench.cx, &broken.expected);
+        let told = Explanation { observed: broken.text.clone(), why_not: Vec::new(), ..expected };
+        let reason = format!("the specification does not allow that {}", broken.text);
+        let status = self.bench.adapter.exit_status();
+        self.signature =
+            Some(breakdown_signature(self.bench.cx, broken.how, status, &self.trace, &broken.expected));
+        let told = VerdictTold {
+            kind: Some(broken.how.kind().into()),
+            explanation: Some(told),
+            signature: self.signature.clone(),
+            last_words: self.bench.adapter.last_words(),
+            ..VerdictTold::new(Verdict::Fail, reason.clone())
+        };
+        self.teller.tell(EventKind::Verdict(told))?;
+        Ok(End::Verdict(Verdict::Fail, reason))
+    }
+}

@@ -1,0 +1,82 @@
+//! Giving an input: confirmed by the system, or only written.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use ioxide_model::label::Label;
+use ioxide_symex::{Arrival, Observed, SentId};
+use ioxide_testgen::tester::Stop;
+
+use super::{Ended, Step, Walk};
+use crate::adapter::{AdapterError, Receipt, Sent};
+
+impl Walk<'_, '_, '_, '_> {
+    /// Gives an input, unless the system was quicker: then the tester may think again.
+    pub(super) fn stimulate(&mut self, label: &Label) -> io::Result<Step> {
+        if self.is_gone {
+            return Ok(Err(Ended::Stopped(Stop::GoalMissed(self.nobody_takes(label)))));
+        }
+        match self.bench.adapter.poll() {
+            Ok(None) => (),
+            Ok(Some(quicker)) => return self.seen(&quicker),
+            Err(error) => return self.broke(error),
+        }
+        if self.must_settle(label) {
+            return self.observe(Duration::ZERO);
+        }
+        let sent = match self.bench.adapter.send(label) {
+            Ok(sent) => sent,
+            Err(error) => return self.unsent(label, error),
+        };
+        self.raw = sent.raw.clone();
+        let id = self.give(label, &sent)?;
+        if self.bench.adapter.receipt() == Receipt::Written {
+            return Ok(Ok(()));
+        }
+        for output in &sent.earlier {
+            // It may have been said before the input was taken or after: an adapter may confirm late.
+            self.count_latency(output);
+            let step = self.judge_arrived(output, Arrival::Direct)?;
+            if step.is_err() {
+                return Ok(step);
+            }
+        }
+        self.after.confirm(id);
+        Ok(Ok(()))
+    }
+
+    /// Tells the monitor of an input that was given and may still be under way.
+    pub(super) fn give(&mut self, label: &Label, sent: &Sent) -> io::Result<SentId> {
+        let mut id = None;
+        // Whatever the monitor thinks of an input, it is never forbidden.
+        let _ = self.judge_by(label, |after, cx| {
+            id = Some(after.send(cx, label, sent.lane));
+            Ok(if after.is_open() { Observed::Unspecified } else { Observed::Allowed })
+        })?;
+        self.silences.given(label, sent.lane);
+        self.asked = Some(Instant::now());
+        Ok(id.expect("the monitor was told"))
+    }
+
+    /// Whether what is under way must be settled before `label` is sent: there is too much of it, or in some
+    /// order of it the specification does not mention the input, and nothing after it could be judged.
+    fn must_settle(&mut self, label: &Label) -> bool {
+        let under_way = self.after.under_way();
+        under_way >= self.config.max_under_way
+            || under_way > 0 && !self.after.is_open() && !self.after.accepts(self.bench.cx, label)
+    }
+
+    /// An input whose receipt was not confirmed: unless it was refused, it is part of what happened
+    /// (it may be what broke the system), so it is told, and a replay gives it again.
+    pub(super) fn unsent(&mut self, label: &Label, error: AdapterError) -> io::Result<Step> {
+        if !matches!(error, AdapterError::Refused(_)) {
+            self.give(label, &Sent::default())?;
+        }
+        self.broke(error)
+    }
+
+    fn nobody_takes(&self, label: &Label) -> String {
+        let label = label.show(self.bench.cx.pool, self.bench.cx.sts);
+        format!("the system has ended, as the specification allows; {label} cannot be given any more")
+    }
+}

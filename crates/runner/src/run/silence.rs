@@ -1,0 +1,175 @@
+//! Silence, confirmed before anybody is blamed for it, and taken back if it was called too early.
+//!
+//! Quiescence is a time-out (000, 002), and no time-out fits a machine that is busy. So silence that the
+//! specification forbids becomes a failure only after the run has listened on for
+//! [`RunConfig::confirm`](super::RunConfig::confirm) times as long; and a message that is forbidden only because
+//! silence was seen shortly before it shows that the silence was none. Both raise the quiescence time of the campaign.
+//!
+//! *Promises.* What the specification allows without the silence taken back is not a failure. Nothing is taken
+//! back from systems whose silence is known.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use ioxide_model::label::Label;
+use ioxide_symex::{After, Arrival, Forbidden};
+
+use super::{Ended, Step, Walk};
+use crate::adapter::Observation;
+use crate::event::{EventKind, PatienceTold};
+
+/// Silences that a late message may still take back.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Silences(Vec<Silence>);
+
+#[derive(Clone, Debug)]
+struct Silence {
+    /// The monitor before it.
+    before: After,
+    /// What was given since, and what was seen.
+    since: Vec<Heard>,
+    /// When the system was last heard or given something before it.
+    from: Instant,
+    /// Until when a message may show that it was none.
+    until: Instant,
+    patience: Duration,
+    /// Its place in the trace, and its number as it was told.
+    at: usize,
+    step: usize,
+}
+
+/// What came after a silence.
+#[derive(Clone, Debug)]
+enum Heard {
+    Given(Label, u32),
+    Seen(Label, Arrival),
+}
+
+impl Silences {
+    /// Something was given after them.
+    pub(super) fn given(&mut self, label: &Label, lane: u32) {
+        self.0.iter_mut().for_each(|silence| silence.since.push(Heard::Given(label.clone(), lane)));
+    }
+
+    /// Something was seen after them, and allowed.
+    pub(super) fn seen(&mut self, label: &Label, arrival: Arrival) {
+        self.0.iter_mut().for_each(|silence| silence.since.push(Heard::Seen(label.clone(), arrival)));
+    }
+}
+
+impl Walk<'_, '_, '_, '_> {
+    /// Looks; silence lasts as long as it must here, and at least this long.
+    pub(super) fn observe(&mut self, at_least: Duration) -> io::Result<Step> {
+        if self.is_gone {
+            return self.judge(&Label::Quiescence);
+        }
+        let (patience, from) = (self.patience().max(at_least), Instant::now());
+        match self.bench.adapter.observe(patience) {
+            Ok(Observation::Output(label)) => self.seen(&label),
+            Ok(Observation::Quiet) if self.bench.adapter.knows_silence() => self.judge(&Label::Quiescence),
+            Ok(Observation::Quiet) if self.allows_silence() => self.silent(from, patience),
+            Ok(Observation::Quiet) => self.listen_on(from, patience),
+            Err(error) => self.broke(error),
+        }
+    }
+
+    fn allows_silence(&mut self) -> bool {
+        self.after.clone().observe(self.bench.cx, &Label::Quiescence).is_ok()
+    }
+
+    /// Silence that is allowed; a message may still show that it was none.
+    fn silent(&mut self, from: Instant, patience: Duration) -> io::Result<Step> {
+        let until = from + patience.saturating_mul(self.config.confirm);
+        let (before, at) = (self.after.clone(), self.trace.len());
+        let step = self.judge(&Label::Quiescence)?;
+        self.asked = None;
+        self.silences.0.retain(|silence| silence.until > Instant::now());
+        // Silence after silence is one.
+        let continued = self.silences.0.last().filter(|last| last.since.is_empty());
+        let from = continued.map_or(from, |last| last.from);
+        let silence = Silence { before, since: Vec::new(), from, until, patience, at, step: self.told };
+        self.silences.0.push(silence);
+        Ok(step)
+    }
+
+    /// Silence that is not allowed: the run listens on before it says so.
+    fn listen_on(&mut self, from: Instant, patience: Duration) -> io::Result<Step> {
+        let left = patience.saturating_mul(self.config.confirm.saturating_sub(1));
+        match self.bench.adapter.observe(left) {
+            Ok(Observation::Quiet) => self.judge(&Label::Quiescence),
+            Ok(Observation::Output(label)) => {
+                let arrived = self.bench.adapter.arrived().unwrap_or_else(Instant::now);
+                self.raise(&label, arrived.saturating_duration_since(from), patience, Vec::new())?;
+                self.asked = None;
+                self.seen(&label)
+            }
+            Err(error) => self.broke(error),
+        }
+    }
+
+    /// A forbidden message, unless it only shows that silence was called too early.
+    pub(super) fn unless_late(
+        &mut self,
+        label: &Label,
+        arrival: Arrival,
+        forbidden: Box<Forbidden>,
+    ) -> io::Result<Step> {
+        let arrived = self.bench.adapter.arrived().unwrap_or_else(Instant::now);
+        let open: Vec<Silence> = std::mem::take(&mut self.silences.0);
+        let mut open: Vec<Silence> = open.into_iter().filter(|silence| silence.until >= arrived).collect();
+        // As few as possible are taken back: the last one, the last two, and so on.
+        while let Some(silence) = open.pop() {
+            let Some(after) = self.without(&silence, label, arrival) else { continue };
+            self.after = after;
+            return self.take_back(&silence, label, arrived);
+        }
+        Ok(Err(Ended::Forbidden(forbidden)))
+    }
+
+    /// The monitor if there had been no silence, then or since, if that allows `label`.
+    fn without(&mut self, silence: &Silence, label: &Label, arrival: Arrival) -> Option<After> {
+        let mut after = silence.before.clone();
+        for heard in &silence.since {
+            match heard {
+                Heard::Given(label, lane) => drop(after.send(self.bench.cx, label, *lane)),
+                Heard::Seen(label, arrival) => {
+                    after.see(self.bench.cx, label, *arrival).ok()?;
+                }
+            }
+        }
+        after.see(self.bench.cx, label, arrival).ok()?;
+        Some(after)
+    }
+
+    /// Takes the silences from `silence` on back.
+    fn take_back(&mut self, silence: &Silence, label: &Label, arrived: Instant) -> io::Result<Step> {
+        let labels = std::mem::take(&mut self.trace.labels);
+        let first_step = silence.step;
+        let mut not_silent = Vec::new();
+        for (place, label) in labels.into_iter().enumerate() {
+            if place >= silence.at && label == Label::Quiescence {
+                not_silent.push(first_step + (place - silence.at));
+            } else {
+                self.trace.labels.push(label);
+            }
+        }
+        self.raise(label, arrived.saturating_duration_since(silence.from), silence.patience, not_silent)?;
+        Ok(Ok(()))
+    }
+
+    /// Raises the quiescence time of the campaign, and says so.
+    fn raise(
+        &mut self,
+        label: &Label,
+        took: Duration,
+        from: Duration,
+        not_silent: Vec<usize>,
+    ) -> io::Result<()> {
+        let to = self.config.patience.raise(took);
+        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let label = label.show(self.bench.cx.pool, self.bench.cx.sts);
+        let told = PatienceTold { label, took_ms: ms(took), from_ms: ms(from), to_ms: ms(to), not_silent };
+        self.teller.tell(EventKind::Patience(told))?;
+        Ok(())
+    }
+}
