@@ -1,5 +1,7 @@
 //! Traces: observed labels in order.
 
+use std::fmt;
+
 use crate::label::Label;
 
 /// A suspension trace: inputs, outputs, quiescence and, in timed models, delays.
@@ -24,6 +26,17 @@ pub enum Breakdown {
     Unreadable,
 }
 
+impl fmt::Display for Breakdown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ended => "the system ended",
+            Self::Closed => "the system closed the connection",
+            Self::Hung => "the system did not take the input",
+            Self::Unreadable => "the system said something unreadable",
+        })
+    }
+}
+
 impl Breakdown {
     /// The kind of failure this is, unless the model allows it.
     #[must_use]
@@ -41,6 +54,12 @@ impl Trace {
     #[must_use]
     pub fn len(&self) -> usize {
         self.labels.len()
+    }
+
+    /// How many things happened: the labels, and the breakdown if there was one.
+    #[must_use]
+    pub fn n_steps(&self) -> usize {
+        self.labels.len() + usize::from(self.breakdown.is_some())
     }
 
     /// Whether the last thing seen is that nothing came: quiescence, or time that passed.

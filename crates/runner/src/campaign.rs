@@ -285,7 +285,7 @@ impl<'c, 'r> Campaign<'c, 'r> {
         let outcome = finished.end.outcome();
         let mut progress = self.progress();
         progress.found.counts.add(outcome);
-        progress.found.steps += finished.trace.len() as u64;
+        progress.found.steps += finished.trace.n_steps() as u64;
         progress.found.unknown += u64::from(finished.unknown_from.is_some());
         progress.found.coverage.add(coverage);
         progress.found.latencies.merge(&finished.latencies);

@@ -463,7 +463,7 @@ impl Walk<'_, '_, '_, '_> {
                 self.teller.tell(EventKind::Trouble(Trouble { error: error.to_string(), last_words }))?;
             }
         }
-        let (outcome, steps, doubts) = (end.outcome(), self.trace.len(), self.after.doubts());
+        let (outcome, steps, doubts) = (end.outcome(), self.trace.n_steps(), self.after.doubts());
         self.teller.tell(EventKind::RunFinished(RunFinished { run: id.run, outcome, steps, doubts }))?;
         let Self { trace, signature, latencies, .. } = self;
         Ok(Finished { trace, end, doubts, unknown_from, signature, latencies })

@@ -111,7 +111,7 @@ fn a_failing_campaign_on_one_page() {
     | --- | ---: | ---: | ---: | ---: |
     | `!X` | 3 | 1.2 ms | 9.0 ms | 12.3 ms |
 
-    Silence counted after 100 ms; 40 ms would fit these answers.
+    Silence counted after 100 ms; 40 ms would fit these 3 answers, the longest of which took 12.3 ms (a slower one is waited for before it is a failure).
     "#);
 }
 

@@ -99,7 +99,7 @@ fn a_failing_campaign_tells_each_kind_once() {
       A.n  20 sent, 19 distinct: 1 to 19
     answers took (half of them, 99 of 100, the longest):
       !X  3 seen: 1.2, 9.0, 12.3 ms
-    silence counted after 100 ms; 40 ms would fit these answers
+    silence counted after 100 ms; 40 ms would fit these 3 answers, the longest of which took 12.3 ms (a slower one is waited for before it is a failure)
     "#);
 }
 
@@ -132,7 +132,7 @@ fn runs_that_go_on_at_once_keep_their_steps_apart() {
       B.n  1 sent, 1 distinct: always 1
     answers took (half of them, 99 of 100, the longest):
       !X  3 seen: 1.2, 9.0, 12.3 ms
-    silence counted after 100 ms; 40 ms would fit these answers
+    silence counted after 100 ms; 40 ms would fit these 3 answers, the longest of which took 12.3 ms (a slower one is waited for before it is a failure)
     ");
 }
 

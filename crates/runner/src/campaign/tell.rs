@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ioxide_model::sts::{GateId, Sts, SwitchId};
+use ioxide_model::trace::Breakdown;
 
 use super::{CampaignConfig, CampaignOutcome, Failure};
 use crate::clock::latency::Histogram;
@@ -29,10 +30,12 @@ pub(super) fn started(sts: &Sts, config: &CampaignConfig, jobs: u64) -> Campaign
 
 pub(super) fn shrunk(bench: &Bench<'_, '_>, id: RunId, finished: &Finished, shrunk: &Shrunk) -> ShrunkTold {
     let label = |label| LabelTold::new(bench.cx.pool, bench.cx.sts, label);
+    let broken = |how: Breakdown| LabelTold::of_breakdown(how, how.to_string(), None);
+    let labels = shrunk.trace.labels.iter().map(label);
     ShrunkTold {
         run: id.run,
-        trace: shrunk.trace.labels.iter().map(label).collect(),
-        from: finished.trace.len(),
+        trace: labels.chain(shrunk.trace.breakdown.map(broken)).collect(),
+        from: finished.trace.n_steps(),
         attempts: shrunk.attempts,
         minimal: shrunk.minimal,
         reproduced: shrunk.reproduced,
