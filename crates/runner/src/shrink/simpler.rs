@@ -1,8 +1,8 @@
 //! Simpler values for a value, of its own sort; nothing here knows of runs.
 //!
 //! *Promises.* Every value given is simpler by [`simplicity`], so whoever goes on with one of them comes to an end. The
-//! list is finite and starts with the simplest: whoever takes the first that serves gets there in few steps. Numbers
-//! near to zero have all simpler ones, others those at half the way again and again and the next one; texts lose
+//! list is short and starts with the simplest: whoever takes the first that serves gets there in few steps. Numbers
+//! get the simplest ones, those at half of the way left again and again, and the next one; texts lose
 //! every single letter, and every letter gets simpler.
 
 use std::cmp::Ordering;
@@ -14,8 +14,8 @@ use ioxide_model::value::{DataValue, Value};
 
 use super::order::simplicity;
 
-/// Up to here every simpler number is given.
-const NEAR: i64 = 16;
+/// So far from the simplest number all are given.
+const NEAR: i64 = 2;
 /// Letters of a text that are looked at one by one.
 const MAX_LETTERS: usize = 64;
 
