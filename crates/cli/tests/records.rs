@@ -51,8 +51,15 @@ fn a_recorded_failure_is_shrunk_where_it_still_fails() {
     let (text, code) = ioxide(&["shrink", &path, "--sut", FAULTY]);
     assert_eq!(code, 1, "{text}");
     assert!(text.contains("minimal failing run: 18 steps"), "{text}");
+    // Where it does not happen again nothing is shrunk, and both runs are shown.
     let (text, code) = ioxide(&["shrink", &path, "--sut", "model:examples/brp/spec.iox"]);
     assert_eq!(code, 5, "{text}");
+    assert!(text.contains("did not happen again") && !text.contains("failing run:"), "{text}");
+    assert!(text.contains("recorded:  ?IREQ") && text.contains("this time: ?IREQ"), "{text}");
+    // Another failure is not the one that was recorded.
+    let (text, code) = ioxide(&["shrink", &path, "--sut", "model:examples/brp/m3.iox"]);
+    assert_eq!(code, 5, "{text}");
+    assert!(text.contains("recorded:  ?IREQ") && !text.contains("failing run:"), "{text}");
 }
 
 #[test]

@@ -80,7 +80,8 @@ impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
 
     fn replayed(&mut self, event: &Event, told: &Replayed) -> io::Result<()> {
         let lead = lead(event, told.run);
-        self.lines(&[format!("{lead}{}", story::replayed(told))])
+        self.lines(&[format!("{lead}{}", story::replayed(told))])?;
+        self.lines(&story::instead(told))
     }
 
     fn shrunk(&mut self, event: &Event, run: u64) -> io::Result<()> {

@@ -25,10 +25,10 @@ use ioxide_testgen::tester::replay::{Planned, Replay, Unmentioned, plan_of};
 
 use crate::clock::latency::Latencies;
 use crate::coverage::Coverage;
-use crate::event::{EventKind, Outcome, Replayed};
+use crate::event::{EventKind, Outcome};
 use crate::reporter::Teller;
 use crate::run::{Bench, End, Finished, RunConfig, RunId, run};
-use crate::shrink::{ShrinkConfig, Shrunk, reproduced, shrink};
+use crate::shrink::{Again, ShrinkConfig, Shrunk, Sign, repeat, shrink};
 
 /// Errors in a row after which a campaign gives up.
 const MAX_ERRORS: u32 = 3;
@@ -365,19 +365,29 @@ fn examine(
     finished: &Finished,
     teller: &Teller<'_>,
 ) -> io::Result<(u32, Option<Shrunk>)> {
-    let again = reproduced(bench, &config.run, &finished.trace, config.replays);
+    let Some(sign) = Sign::of(finished) else { return Ok((0, None)) };
+    let again = repeat(bench, &config.run, &finished.trace, sign, config.replays);
     if config.replays > 0 {
-        let told = Replayed { run: id.run, reproduced: again, of: config.replays };
-        teller.tell(EventKind::Replayed(told))?;
+        teller.tell(EventKind::Replayed(tell::replayed(bench, id, &again)))?;
     }
-    let shrunk = match &config.shrink {
-        Some(budget) if again > 0 => Some(shrink(bench, &config.run, &finished.trace, budget)),
-        _ => None,
-    };
+    let shrunk = smaller(bench, config, finished, &again);
     if let Some(shrunk) = &shrunk {
         teller.tell(EventKind::Shrunk(tell::shrunk(bench, id, finished, shrunk)))?;
     }
-    Ok((again, shrunk))
+    Ok((again.failed, shrunk))
+}
+
+/// A smaller run than `finished`, if that is wanted and it failed again.
+fn smaller(
+    bench: &mut Bench<'_, '_>,
+    config: &CampaignConfig,
+    finished: &Finished,
+    again: &Again,
+) -> Option<Shrunk> {
+    let confirmed = again.confirmed(&finished.trace)?;
+    let budget = config.shrink.as_ref()?;
+    let is_wanted = budget.only.is_none_or(|only| only == confirmed.sign());
+    is_wanted.then(|| shrink(bench, &config.run, &confirmed, budget))
 }
 
 #[cfg(test)]

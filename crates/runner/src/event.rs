@@ -404,6 +404,18 @@ pub struct Replayed {
     pub reproduced: u32,
     /// How often it was tried.
     pub of: u32,
+    /// The first time it did not fail in the same way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead: Option<InsteadTold>,
+}
+
+/// A run with the moves of a failing one that did not fail in the same way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InsteadTold {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What was seen.
+    pub trace: Vec<LabelTold>,
 }
 
 /// A failing run was made smaller.
@@ -417,7 +429,7 @@ pub struct ShrunkTold {
     pub from: usize,
     /// Runs it took.
     pub attempts: u32,
-    /// Whether no single move can be left out, as far as one try each shows.
+    /// Whether no single move can be left out and no single value be simpler, as far as the tries show.
     pub minimal: bool,
     /// How often the smaller run failed again.
     pub reproduced: u32,

@@ -1,30 +1,49 @@
 //! Failing runs made smaller, on the reset system.
 //!
-//! Delta debugging (Zeller, Hildebrandt, "Simplifying and isolating failure-inducing
-//! input", 2002) over the moves of the run, inputs and looks alike; then, in a timed model, inputs
-//! at once rather than after a while; then the values of the inputs left toward simple ones, those that occur several times together and each on its own,
-//! until no simpler one fails. A candidate counts only if the monitor fails
-//! it, at a message of the same kind as before: the smaller run is a failing run, not a guess.
+//! Delta debugging (Zeller, Hildebrandt, "Simplifying and isolating failure-inducing input", 2002) over the moves
+//! of the run, inputs and looks alike, and over the values of its inputs, arranged like the shrinker of Hypothesis
+//! (MacIver, Donaldson, "Test-case reduction via test-case generation", 2020): one order says what *smaller* is
+//! ([`order`]), and passes offer smaller candidates, round after round, until a whole round changes nothing. So moves
+//! are left out again after values became simpler, and the other way round.
 //!
-//! *Promises.* The trace returned was seen. It is minimal in single moves if
-//! [`Shrunk::minimal`] says so: each was left out once, and the run no longer failed.
+//! *Contract of a pass.* It offers candidates that depend on the best plan and nothing else, each smaller than that
+//! plan; one that fails in the same way becomes the best, and the pass goes on from there. It returns when it has
+//! nothing more to offer, or [`Spent`] if it may not go on.
+//!
+//! *Promises.* The trace returned was seen, and fails in the same way ([`Sign`]) as the first one. Only a failure
+//! that happened again is made smaller: [`shrink`] takes a [`Confirmed`] one, which nothing but [`repeat`] makes.
+//! [`Shrunk::minimal`] says that the run is 1-minimal: every single move was left out, and every single value was
+//! replaced by each of its [simpler](simpler) ones, in the run that is returned, and no smaller run failed. One try each
+//! shows that of a system that does the same every time; where the repeated runs differed each has [`TRIES`].
 
-use std::collections::BTreeMap;
+mod again;
+mod order;
+mod sign;
+mod simpler;
+mod steps;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use std::cmp::Ordering as Order;
+use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
-use ioxide_model::label::Label;
-use ioxide_model::number::Int;
-use ioxide_model::sts::GateId;
-use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
-use ioxide_model::value::Value;
-use ioxide_model::verdict::Verdict;
-use ioxide_testgen::tester::replay::{Planned, Replay, Unmentioned, plan_of};
+use ioxide_testgen::tester::replay::{Planned, Unmentioned, plan_of};
 
-use crate::clock::Stopped;
-use crate::coverage::Coverage;
-use crate::reporter::{Silent, Teller};
-use crate::run::{Bench, End, RunConfig, RunId, run};
+use crate::adapter::AdapterError;
+use crate::run::{Bench, End, RunConfig};
+
+pub use self::again::{Again, Confirmed, Instead, repeat};
+pub use self::sign::Sign;
+
+use self::again::done;
+
+/// How often a candidate is tried on a system that does not do the same every time.
+pub const TRIES: u32 = 8;
+/// Runs in a row that cannot even begin, after which the system is left alone.
+const MAX_UNREACHED: u32 = 3;
 
 /// How much to spend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,12 +52,14 @@ pub struct ShrinkConfig {
     pub attempts: u32,
     /// How often the smallest run is done again in the end.
     pub replays: u32,
+    /// The failure that is to be made smaller; any if `None`.
+    pub only: Option<Sign>,
 }
 
 impl Default for ShrinkConfig {
-    /// Five hundred runs, and five in the end.
+    /// A thousand runs, and five in the end.
     fn default() -> Self {
-        Self { attempts: 500, replays: 5 }
+        Self { attempts: 1_000, replays: 5, only: None }
     }
 }
 
@@ -51,77 +72,54 @@ pub struct Shrunk {
     pub signature: String,
     /// Runs it took.
     pub attempts: u32,
-    /// No single move can be left out, as far as one try each shows.
+    /// No single move can be left out and no single value be simpler, as far as the tries show.
     pub minimal: bool,
-    /// How often it failed again.
+    /// How often it failed again, in the same way.
     pub reproduced: u32,
     /// How often it was done again.
     pub of: u32,
 }
 
-/// Makes the failing run that gave `trace` smaller.
-pub fn shrink(bench: &mut Bench<'_, '_>, config: &RunConfig, trace: &Trace, budget: &ShrinkConfig) -> Shrunk {
-    let plan = plan_of(bench.cx.sts, trace);
-    let mut search = Search {
-        bench,
-        config: config.clone(),
-        left: budget.attempts,
-        sign: Sign::of(trace),
-        best: trace.clone(),
-        signature: String::new(),
-        plan,
-    };
-    let minimal = search.fewer_moves();
-    let minimal = minimal && search.sooner() && search.simpler_values();
-    let (attempts, best, signature) = (budget.attempts - search.left, search.best, search.signature);
-    let again = reproduced(bench, config, &best, budget.replays);
-    Shrunk { trace: best, signature, attempts, minimal, reproduced: again, of: budget.replays }
-}
-
-/// How many of `times` runs with the moves of `trace` fail.
-pub fn reproduced(bench: &mut Bench<'_, '_>, config: &RunConfig, trace: &Trace, times: u32) -> u32 {
-    let plan = plan_of(bench.cx.sts, trace);
-    let fails = (0..times).filter(|_| attempt(bench, config, &plan, Unmentioned::Stop).is_some());
-    u32::try_from(fails.count()).unwrap_or(times)
-}
-
-/// What was seen of a run with this plan, and its signature, if it failed.
-fn attempt(
+/// Makes a failing run smaller that failed again.
+pub fn shrink(
     bench: &mut Bench<'_, '_>,
     config: &RunConfig,
-    plan: &[Planned],
-    unmentioned: Unmentioned,
-) -> Option<(Trace, String)> {
-    let mut tester = Replay::new(plan.to_vec(), unmentioned);
-    let mut coverage = Coverage::new(bench.cx.sts);
-    let (mut silent, mut clock) = (Silent, Stopped);
-    let teller = Teller::new(&mut silent, &mut clock);
-    let finished = run(bench, &mut tester, config, RunId::default(), &mut coverage, &teller).ok()?;
-    let is_failure = matches!(finished.end, End::Verdict(Verdict::Fail, _));
-    is_failure.then(|| (finished.trace, finished.signature.unwrap_or_default()))
-}
-
-/// The kind of a failure: what was seen that must not be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sign {
-    Breakdown(&'static str),
-    Message(GateId),
-    Silence,
-    Other,
-}
-
-impl Sign {
-    fn of(trace: &Trace) -> Self {
-        if let Some(breakdown) = trace.breakdown {
-            return Self::Breakdown(breakdown.kind());
-        }
-        match trace.labels.last() {
-            Some(Label::Input(gate, _) | Label::Output(gate, _)) => Self::Message(*gate),
-            Some(Label::Quiescence | Label::Delay(_)) => Self::Silence,
-            None => Self::Other,
-        }
+    failure: &Confirmed<'_>,
+    budget: &ShrinkConfig,
+) -> Shrunk {
+    let mut search = Search::new(bench, config, failure, budget.attempts);
+    let mut minimal = search.rounds();
+    let mut again = search.again(budget.replays);
+    if search.tries < TRIES && !again.is_steady() {
+        search.tries = TRIES;
+        minimal = search.rounds();
+        again = search.again(budget.replays);
     }
+    let Search { left, best, signature, .. } = search;
+    let attempts = budget.attempts - left;
+    Shrunk { trace: best, signature, attempts, minimal, reproduced: again.failed, of: again.of }
 }
+
+/// The search may not go on: its budget is used up, somebody stopped it, or the system is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Spent;
+
+/// What became of a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Offered {
+    /// It failed in the same way, and is the best now.
+    Taken,
+    /// It is no smaller failing run.
+    Refused,
+}
+
+/// A pass; the module says what it must keep to.
+type Pass = fn(&mut Search<'_, '_, '_>) -> Result<(), Spent>;
+
+/// Those after which, if they change nothing, the run is 1-minimal.
+const ESSENTIAL: [Pass; 3] = [steps::singles, values::alone, values::sooner];
+/// Those that find what no single change finds: they come when single changes are at their end.
+const FURTHER: [Pass; 4] = [values::together, steps::blocks, steps::pairs, steps::fewer_for_less];
 
 /// The search for a smaller run.
 struct Search<'s, 'b, 'm> {
@@ -129,211 +127,104 @@ struct Search<'s, 'b, 'm> {
     config: RunConfig,
     left: u32,
     sign: Sign,
+    tries: u32,
+    /// The smallest failing run so far, its plan, and what it has in common with others.
     best: Trace,
-    signature: String,
     plan: Vec<Planned>,
+    signature: String,
+    /// How often there was a new best one.
+    changes: u32,
+    /// How often each candidate was tried.
+    tried: HashMap<Vec<Planned>, u32>,
+    unreached: u32,
 }
 
-impl Search<'_, '_, '_> {
-    /// Whether the budget allows another run.
-    fn may_try(&self) -> bool {
-        self.left > 0 && !self.bench.stop.load(Ordering::Relaxed)
+impl<'s, 'b, 'm> Search<'s, 'b, 'm> {
+    fn new(bench: &'s mut Bench<'b, 'm>, config: &RunConfig, failure: &Confirmed<'_>, attempts: u32) -> Self {
+        Self {
+            config: config.clone(),
+            left: attempts,
+            sign: failure.sign(),
+            tries: if failure.is_steady() { 1 } else { TRIES },
+            best: failure.trace().clone(),
+            plan: plan_of(bench.cx.sts, failure.trace()),
+            signature: String::new(),
+            changes: 0,
+            tried: HashMap::new(),
+            unreached: 0,
+            bench,
+        }
     }
 
-    /// Keeps `plan` if it fails in the same way and is no longer than the best.
-    fn accept(&mut self, plan: &[Planned]) -> bool {
-        if !self.may_try() {
+    /// Goes round until nothing changes; says whether the best run is 1-minimal.
+    fn rounds(&mut self) -> bool {
+        // What is cheap and removes much comes once, before the rounds.
+        if steps::halves(self).is_err() {
             return false;
         }
-        self.left -= 1;
-        let Some((trace, signature)) = attempt(self.bench, &self.config, plan, Unmentioned::Skip) else {
-            return false;
-        };
-        if Sign::of(&trace) != self.sign || trace.len() > self.best.len() {
-            return false;
-        }
-        self.plan = plan_of(self.bench.cx.sts, &trace);
-        self.best = trace;
-        self.signature = signature;
-        true
-    }
-
-    /// Leaves out ever smaller chunks; says whether it came to its end.
-    fn fewer_moves(&mut self) -> bool {
-        let mut chunk = self.plan.len().div_ceil(2);
-        while chunk > 0 {
-            let mut removed = false;
-            let mut from = 0;
-            while from < self.plan.len() {
-                if !self.may_try() {
-                    return false;
-                }
-                let to = (from + chunk).min(self.plan.len());
-                let rest = [&self.plan[..from], &self.plan[to..]].concat();
-                let before = self.plan.len();
-                if self.accept(&rest) && self.plan.len() < before {
-                    removed = true;
-                } else {
-                    from = to;
-                }
-            }
-            // At single moves, go round until a whole round removes none.
-            if chunk > 1 || !removed {
-                chunk /= 2;
-            }
-        }
-        true
-    }
-
-    /// Every input at once rather than after a while; says whether it came to its end.
-    fn sooner(&mut self) -> bool {
-        for at in 0..self.plan.len() {
-            let Some(Planned::SendAfter(_, label)) = self.plan.get(at) else { continue };
-            let at_once = Planned::Send(label.clone());
-            if !self.may_try() {
-                return false;
-            }
-            let mut plan = self.plan.clone();
-            plan[at] = at_once;
-            self.accept(&plan);
-        }
-        true
-    }
-
-    /// Tries simpler values until none is accepted; says whether it came to its end.
-    fn simpler_values(&mut self) -> bool {
+        let mut minimal_at = None;
         loop {
-            let before = self.plan.clone();
-            if !self.simpler_together() || !self.simpler_alone() {
-                return false;
+            let before = self.changes;
+            if self.all(&ESSENTIAL).is_err() {
+                break;
             }
-            if self.plan == before {
-                return true;
+            if self.changes != before {
+                continue;
             }
-        }
-    }
-
-    /// Values that occur more than once, simpler in all places at a time: a fault may need them equal.
-    fn simpler_together(&mut self) -> bool {
-        for value in repeated_values(&self.plan) {
-            for simpler in simpler(self.bench.cx.pool, &value) {
-                if !self.may_try() {
-                    return false;
-                }
-                let plan: Vec<Planned> =
-                    self.plan.iter().map(|planned| replaced(planned, &value, &simpler)).collect();
-                if self.accept(&plan) {
-                    break;
-                }
-            }
-        }
-        true
-    }
-
-    /// Every field of every input on its own.
-    fn simpler_alone(&mut self) -> bool {
-        let mut at = 0;
-        while at < self.plan.len() {
-            for field in 0..fields(&self.plan[at]) {
-                if !self.simplest_value(at, field) {
-                    return false;
-                }
-            }
-            at += 1;
-        }
-        true
-    }
-
-    /// Goes down from value to value as long as the run fails; says whether it came to its end.
-    fn simplest_value(&mut self, at: usize, field: usize) -> bool {
-        while let Some((gate, values)) = self.plan.get(at).and_then(sent) {
-            let Some(value) = values.get(field) else { break };
-            let mut accepted = false;
-            for simpler in simpler(self.bench.cx.pool, value) {
-                if !self.may_try() {
-                    return false;
-                }
-                let mut changed = values.clone();
-                changed[field] = simpler;
-                let mut plan = self.plan.clone();
-                plan[at] = with_label(&plan[at], Label::Input(gate, changed));
-                accepted = self.accept(&plan);
-                if accepted {
-                    break;
-                }
-            }
-            if !accepted {
+            minimal_at = Some(before);
+            if self.all(&FURTHER).is_err() || self.changes == before {
                 break;
             }
         }
-        true
+        minimal_at == Some(self.changes)
     }
-}
 
-/// The values that more than one field of the inputs has, in order.
-fn repeated_values(plan: &[Planned]) -> Vec<Value> {
-    let mut seen: BTreeMap<&Value, usize> = BTreeMap::new();
-    for planned in plan {
-        if let Planned::Send(Label::Input(_, values)) | Planned::SendAfter(_, Label::Input(_, values)) =
-            planned
-        {
-            values.iter().for_each(|value| *seen.entry(value).or_default() += 1);
-        }
+    /// Does the best run again.
+    fn again(&mut self, times: u32) -> Again {
+        repeat(self.bench, &self.config, &self.best, self.sign, times)
     }
-    seen.into_iter().filter(|(_, times)| *times > 1).map(|(value, _)| value.clone()).collect()
-}
 
-/// The same move with one value for another.
-fn replaced(planned: &Planned, from: &Value, to: &Value) -> Planned {
-    let Some((gate, values)) = sent(planned) else { return planned.clone() };
-    let other = |value: Value| if value == *from { to.clone() } else { value };
-    with_label(planned, Label::Input(gate, values.into_iter().map(other).collect()))
-}
-
-fn fields(planned: &Planned) -> usize {
-    sent(planned).map_or(0, |(_, values)| values.len())
-}
-
-/// The message a move sends.
-fn sent(planned: &Planned) -> Option<(GateId, Vec<Value>)> {
-    match planned {
-        Planned::Send(Label::Input(gate, values)) | Planned::SendAfter(_, Label::Input(gate, values)) => {
-            Some((*gate, values.clone()))
-        }
-        _ => None,
+    fn all(&mut self, passes: &[Pass]) -> Result<(), Spent> {
+        passes.iter().try_for_each(|pass| pass(self))
     }
-}
 
-/// The same move with another message.
-fn with_label(planned: &Planned, label: Label) -> Planned {
-    match planned {
-        Planned::SendAfter(wait, _) => Planned::SendAfter(wait.clone(), label),
-        _ => Planned::Send(label),
+    /// Whether another run may be done.
+    fn may_try(&self) -> bool {
+        self.left > 0 && self.unreached < MAX_UNREACHED && !self.bench.stop.load(Ordering::Relaxed)
     }
-}
 
-/// Simpler values than `value`, simplest first.
-fn simpler(pool: &TermPool, value: &Value) -> Vec<Value> {
-    let candidates = match value {
-        Value::Int(n) => {
-            let nearer = if n.is_negative() { n.add(&Int::from(1)) } else { n.sub(&Int::from(1)) };
-            let negated = n.neg();
-            let smaller = [Int::from(0), Int::from(1), n.div(&Int::from(2)), nearer];
-            let smaller = smaller.into_iter().filter(|m| m.abs() < n.abs());
-            smaller.chain((n.is_negative()).then_some(negated)).map(Value::Int).collect()
+    /// Tries `plan`, unless it was tried; keeps it if it gives a smaller run that fails in the same way.
+    fn offer(&mut self, plan: Vec<Planned>) -> Result<Offered, Spent> {
+        if order::compare(&plan, &self.plan) != Order::Less {
+            return Ok(Offered::Refused);
         }
-        Value::Real(r) => {
-            let whole = Value::Real(r.floor().into());
-            if r.is_integer() { vec![Value::Real(0.into())] } else { vec![Value::Real(0.into()), whole] }
+        for _ in self.tried.get(&plan).copied().unwrap_or(0)..self.tries {
+            if !self.may_try() {
+                return Err(Spent);
+            }
+            self.left -= 1;
+            *self.tried.entry(plan.clone()).or_default() += 1;
+            if self.attempt(&plan) == Offered::Taken {
+                return Ok(Offered::Taken);
+            }
         }
-        Value::Str(text) => {
-            let length = text.chars().count();
-            let first = |n: usize| Value::str(&text.chars().take(n).collect::<String>());
-            let letter = (length > 1).then(|| Value::str("a"));
-            let shorter = [length / 2, length.saturating_sub(1)].map(first);
-            [Value::str("")].into_iter().chain(letter).chain(shorter).collect()
+        Ok(Offered::Refused)
+    }
+
+    fn attempt(&mut self, plan: &[Planned]) -> Offered {
+        let Some(finished) = done(self.bench, &self.config, plan, Unmentioned::Skip) else {
+            return Offered::Refused;
+        };
+        let is_unreached = matches!(finished.end, End::Error(AdapterError::Start { .. }));
+        self.unreached = if is_unreached { self.unreached + 1 } else { 0 };
+        let plan = plan_of(self.bench.cx.sts, &finished.trace);
+        let is_smaller = order::compare(&plan, &self.plan) == Order::Less;
+        if Sign::of(&finished) != Some(self.sign) || !is_smaller {
+            return Offered::Refused;
         }
-        Value::Bool(_) | Value::Data(_) => vec![pool.default_value(value.base_sort())],
-    };
-    candidates.into_iter().filter(|candidate| candidate != value).collect()
+        (self.plan, self.best) = (plan, finished.trace);
+        self.signature = finished.signature.unwrap_or_default();
+        self.changes += 1;
+        Offered::Taken
+    }
 }

@@ -14,6 +14,15 @@ pub struct Bench {
     /// Prints the figures as JSON.
     #[arg(long)]
     pub json: bool,
+    /// Runs of `truth` on correct systems [default: 1000].
+    #[arg(long)]
+    pub runs: Option<u64>,
+    /// The seed of the random choices of `truth`.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Is a system of `truth` instead of measuring.
+    #[arg(long, hide = true)]
+    pub system: Option<String>,
     #[command(flatten)]
     pub solver: SolverArgs,
 }
@@ -34,4 +43,6 @@ pub enum BenchName {
     Online,
     /// Exploration of the scaled BRP: states, merging, time.
     Scale,
+    /// Correct systems over slow ways, which must not fail, and the same with faults, which must be found.
+    Truth,
 }

@@ -7,6 +7,7 @@ mod memory;
 mod mutants;
 mod online;
 mod scale;
+mod truth;
 
 use crate::args::{Bench, BenchName};
 use crate::exit::{ExitStatus, Stop};
@@ -20,5 +21,6 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         BenchName::Mutants => mutants::run(args),
         BenchName::Online => online::run(args),
         BenchName::Scale => scale::run(args),
+        BenchName::Truth => truth::run(args),
     }
 }

@@ -1,11 +1,15 @@
 //! `ioxide replay` and `ioxide shrink`: the inputs of a recorded run, once more, and fewer of them.
 
+use ioxide_model::sts::Model;
+use ioxide_model::trace::Trace;
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome};
 use ioxide_runner::event::{EventKind, Outcome};
 use ioxide_runner::record::Record;
 use ioxide_runner::run::RunConfig;
-use ioxide_runner::shrink::ShrinkConfig;
+use ioxide_runner::shrink::{ShrinkConfig, Sign};
+use ioxide_symex::{After, Ctx};
 use ioxide_testgen::tester::replay::{Replay as Replayer, Unmentioned, plan_of};
+use ioxide_testgen::tester::{Finding, Move, Tester};
 
 use crate::args::{Replay, Shrink};
 use crate::exit::{ExitStatus, Stop};
@@ -13,24 +17,74 @@ use crate::session::{Session, Show, Times, patience, status};
 use crate::system::System;
 use crate::{load, machine, record, timing};
 
+/// How often a run that is to be made smaller is done until it fails.
+const ATTEMPTS: u64 = 3;
+
 /// Replays the run that failed first, or the first run if none did.
 pub fn run(args: &Replay) -> Result<ExitStatus, Stop> {
-    Ok(status(&again(args, None, None)?))
+    Ok(status(&again(args, None, None)?.outcome))
 }
 
-/// Replays the run and makes it smaller if it fails.
+/// Replays the run and makes it smaller if it fails in the same way.
 pub fn shrink(args: &Shrink) -> Result<ExitStatus, Stop> {
     let budget = ShrinkConfig { attempts: args.attempts, ..ShrinkConfig::default() };
-    let outcome = again(&args.replay, Some(budget), args.report.as_deref())?;
-    if outcome.failures.is_empty() && outcome.counts.errors == 0 && !outcome.interrupted {
-        return Err(Stop::new(ExitStatus::Inconclusive, "there is nothing to shrink: the run did not fail")
-            .help("was it recorded with another system? `--number` names another run"));
+    let done = again(&args.replay, Some(budget), args.report.as_deref())?;
+    let is_shrunk = done.outcome.failures.iter().any(|failure| failure.shrunk.is_some());
+    if is_shrunk || done.outcome.counts.errors > 0 || done.outcome.interrupted {
+        return Ok(status(&done.outcome));
     }
-    Ok(status(&outcome))
+    Err(done.not_again())
 }
 
-/// Does the recorded run again.
-fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&str>) -> Result<CampaignOutcome, Stop> {
+/// A recorded run that was done again.
+struct Done {
+    outcome: CampaignOutcome,
+    /// What was recorded, in words, and in which way it failed.
+    recorded: Vec<String>,
+    sign: Option<Sign>,
+    /// What was seen the last time.
+    seen: Vec<String>,
+}
+
+impl Done {
+    /// Why nothing was made smaller, with both runs.
+    fn not_again(&self) -> Stop {
+        let what = match self.sign {
+            Some(_) if self.outcome.counts.failed > 0 => {
+                "nothing was shrunk: the failure of the record did not happen again reliably, or another one did"
+            }
+            Some(_) => "nothing was shrunk: the failure of the record did not happen again",
+            None => "there is nothing to shrink: the run did not fail",
+        };
+        let (recorded, seen) = (self.recorded.join(" "), self.seen.join(" "));
+        Stop::new(ExitStatus::Inconclusive, format!("{what}\n  recorded:  {recorded}\n  this time: {seen}"))
+            .help("was it recorded with another system? `--number` names another run")
+    }
+}
+
+/// Makes the moves of a plan and remembers what was seen.
+struct Witness {
+    plan: Replayer,
+    seen: Trace,
+}
+
+impl Tester for Witness {
+    fn start(&mut self, seed: u64) {
+        self.plan.start(seed);
+    }
+
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+        self.plan.next(cx, after, history)
+    }
+
+    fn finding(&mut self, _cx: &mut Ctx<'_>, history: &Trace) -> Option<Finding> {
+        self.seen = history.clone();
+        None
+    }
+}
+
+/// Does the recorded run again; up to three times if it is to be made smaller and does not fail.
+fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&str>) -> Result<Done, Stop> {
     let recorded = record::read(&args.run)?;
     let file = args.model.clone().or_else(|| record::model_file(&recorded)).ok_or_else(|| {
         Stop::usage(format!("`{}` does not name its model", args.run)).help("name it with `--model FILE`")
@@ -54,7 +108,13 @@ fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&str>) -> R
             format!("run {} of `{}` has no steps", run + 1, args.run),
         ));
     }
-    let mut tester = Replayer::new(plan_of(&spec.sts, &trace), Unmentioned::Stop);
+    let sign = failed(&recorded, run).then(|| Sign::of_failing(&trace)).flatten();
+    let plan = Replayer::new(plan_of(&spec.sts, &trace), Unmentioned::Stop);
+    let mut tester = Witness { plan, seen: Trace::default() };
+    let shown = |spec: &Model, trace: &Trace| -> Vec<String> {
+        trace.labels.iter().map(|label| label.show(&spec.pool, &spec.sts)).collect()
+    };
+    let model = spec.clone();
     let config = CampaignConfig {
         seed: record::seed(&recorded, run).unwrap_or(0),
         run: RunConfig {
@@ -62,7 +122,8 @@ fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&str>) -> R
             tolerance: timing::tolerance(&args.time, &args.sut)?,
             ..RunConfig::default()
         },
-        shrink,
+        runs: if shrink.is_some() { ATTEMPTS } else { 1 },
+        shrink: shrink.map(|budget| ShrinkConfig { only: sign, ..budget }),
         tester: format!("replay of run {}", run + 1),
         sut: args.sut.clone(),
         file,
@@ -79,7 +140,16 @@ fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&str>) -> R
         record: report,
         times: Times::Told,
     };
-    session.run(&config)
+    let outcome = session.run(&config)?;
+    Ok(Done { outcome, recorded: shown(&model, &trace), sign, seen: shown(&model, &tester.seen) })
+}
+
+/// Whether this run failed when it was recorded.
+fn failed(recorded: &Record, run: u64) -> bool {
+    recorded.events.iter().any(|event| match &event.event {
+        EventKind::RunFinished(told) => told.run == run && told.outcome == Outcome::Fail,
+        _ => false,
+    })
 }
 
 /// The run that people call `number`.

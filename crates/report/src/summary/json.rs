@@ -1,6 +1,6 @@
 //! The figures of a campaign for programs: stable names, versioned.
 
-use ioxide_runner::event::LatencyTold;
+use ioxide_runner::event::{LatencyTold, Replayed};
 use serde_json::{Value as Json, json};
 
 use super::{Kind, Reasons, Summary};
@@ -76,12 +76,22 @@ fn kind_json(kind: &Kind) -> Json {
         "last": kind.run.last.iter().map(|step| &step.text).collect::<Vec<_>>(),
         "reason": kind.run.reason(),
         "explanation": kind.run.explanation(),
-        "replayed": kind.replayed.as_ref().map(|told| json!({"reproduced": told.reproduced, "of": told.of})),
+        "replayed": kind.replayed.as_ref().map(replayed),
         "shrunk": kind.smaller.as_ref().map(|smaller| json!({
             "steps": smaller.size(), "last": texts(&smaller.steps), "minimal": smaller.minimal,
             "attempts": smaller.attempts,
         })),
     })
+}
+
+/// How often it failed again and, if it never did, what was seen instead.
+fn replayed(told: &Replayed) -> Json {
+    let mut json = json!({"reproduced": told.reproduced, "of": told.of});
+    if let Some(instead) = &told.instead {
+        let steps: Vec<&str> = instead.trace.iter().map(|label| &*label.text).collect();
+        json["instead"] = json!({"outcome": instead.outcome, "steps": steps});
+    }
+    json
 }
 
 fn reasons_json(reasons: &Reasons) -> Json {

@@ -167,7 +167,7 @@ pub fn failing() -> Vec<Event> {
         told.say(sent(step, "A"));
     }
     told.say(seen(20, out("X"))).say(Told::fail("!X in S")).say(run_finished(1, Outcome::Fail, 20));
-    told.say(EventKind::Replayed(Replayed { run: 1, reproduced: 3, of: 3 }));
+    told.say(EventKind::Replayed(Replayed { run: 1, reproduced: 3, of: 3, instead: None }));
     told.say(EventKind::Shrunk(ShrunkTold {
         run: 1,
         trace: vec![input(1, "A"), out("X")],

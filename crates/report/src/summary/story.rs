@@ -1,6 +1,6 @@
 //! The story of a failure, in lines: what happened last, what was expected, why not, how it can be had again.
 
-use ioxide_runner::event::{Allowed, Explanation, FindingTold, Replayed, Trouble};
+use ioxide_runner::event::{Allowed, Explanation, FindingTold, Outcome, Replayed, Trouble};
 
 use super::{Kind, Run, Smaller, Summary};
 use crate::chart::{Chart, Last, Step, WIDTH, draw};
@@ -18,6 +18,7 @@ const MAX_TEXT: usize = 300;
 pub fn whole(kind: &Kind) -> Vec<String> {
     let mut lines = ending(&kind.run);
     lines.extend(kind.replayed.iter().map(|told| format!("    {}", replayed(told))));
+    lines.extend(kind.replayed.iter().flat_map(instead));
     lines.extend(kind.smaller.iter().flat_map(|told| smaller(told, &kind.run)));
     lines
 }
@@ -113,11 +114,30 @@ pub fn observed(told: &Explanation) -> Vec<String> {
 #[must_use]
 pub fn replayed(told: &Replayed) -> String {
     let note = match told.reproduced {
-        0 => "; it did not come back, the system may be nondeterministic",
+        0 => "; it did not happen again, so it was not made smaller",
         n if n < told.of => "; the failure is flaky",
         _ => "",
     };
     format!("repeated  failed again {} of {} times{note}", told.reproduced, told.of)
+}
+
+/// What was seen the first time a failing run did not fail again, if it never did.
+#[must_use]
+pub fn instead(told: &Replayed) -> Vec<String> {
+    let Some(seen) = &told.instead else { return Vec::new() };
+    let how = match seen.outcome {
+        Outcome::Pass => "passed",
+        Outcome::Inconclusive => "was inconclusive",
+        Outcome::Fail => "failed in another way",
+        Outcome::Error => "broke off",
+        Outcome::Interrupted => "was interrupted",
+    };
+    let steps: Vec<Step> = seen.trace.iter().map(Step::new).collect();
+    let hidden = steps.len().saturating_sub(MAX_STEPS);
+    let mut lines =
+        vec![format!("    instead   the same moves again: {}, it {how}", plural(steps.len() as u64, "step"))];
+    lines.extend(chart(&steps[hidden..], hidden, Last::Fine));
+    lines
 }
 
 /// The smaller run; it is drawn only if it is not `run`, of which [`ending`] shows all.

@@ -2,15 +2,18 @@
 
 use std::time::Duration;
 
+use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, Sts, SwitchId};
 use ioxide_model::trace::Breakdown;
 
 use super::{CampaignConfig, CampaignOutcome, Failure};
 use crate::clock::latency::Histogram;
 use crate::clock::patience::Patience;
-use crate::event::{CampaignFinished, CampaignStarted, FailureKind, LabelTold, LatencyTold, ShrunkTold};
+use crate::event::{
+    CampaignFinished, CampaignStarted, FailureKind, InsteadTold, LabelTold, LatencyTold, Replayed, ShrunkTold,
+};
 use crate::run::{Bench, Finished, RunId};
-use crate::shrink::Shrunk;
+use crate::shrink::{Again, Instead, Shrunk};
 
 pub(super) fn started(sts: &Sts, config: &CampaignConfig, jobs: u64) -> CampaignStarted {
     CampaignStarted {
@@ -25,6 +28,20 @@ pub(super) fn started(sts: &Sts, config: &CampaignConfig, jobs: u64) -> Campaign
         jobs,
         patience_ms: milliseconds(config.run.patience.default_time()),
         calibrated: config.run.patience.is_calibrated(),
+    }
+}
+
+pub(super) fn replayed(bench: &Bench<'_, '_>, id: RunId, again: &Again) -> Replayed {
+    let label = |label: &Label| LabelTold::new(bench.cx.pool, bench.cx.sts, label);
+    let told = |instead: &Instead| InsteadTold {
+        outcome: instead.outcome,
+        trace: instead.trace.labels.iter().map(label).collect(),
+    };
+    Replayed {
+        run: id.run,
+        reproduced: again.failed,
+        of: again.of,
+        instead: again.instead.as_ref().filter(|_| again.failed == 0).map(told),
     }
 }
 

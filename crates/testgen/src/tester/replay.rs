@@ -10,7 +10,7 @@ use super::instant::nanoseconds;
 use super::{Move, Stop, Tester};
 
 /// One move of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Planned {
     /// Give this input.
     Send(Label),

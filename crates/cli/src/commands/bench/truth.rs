@@ -1,0 +1,304 @@
+//! Whether verdicts are true: correct systems that must never fail, and faults that must be found, over slow ways.
+//!
+//! Five [kinds of systems](systems) over four [wires](wire), each behind a [proxy] that delays both directions by 0, 5
+//! or 50 ms and half of that as jitter, on a machine with nothing else to do and on one with more to do than it can.
+//! A campaign has [`CAMPAIGN`] runs with the settings `ioxide test` has where nothing is said. Every Fail of a correct
+//! system is a false one. Then the same systems with one fault each: how many campaigns find it, by delay.
+//!
+//! *Promises.* A seed makes the same choices: the order and values of inputs, delays, jitter. What really happens
+//! also depends on the machine; that is what is measured.
+
+mod child;
+mod proxy;
+mod server;
+mod systems;
+mod trial;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use ioxide_lang::{Options, load};
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_runner::campaign::{CampaignOutcome, run_seed};
+use serde_json::{Value as Json, json};
+
+use self::child::Child;
+use self::proxy::Lag;
+use self::systems::{Health, Kind};
+use self::trial::Trial;
+use crate::args::Bench;
+use crate::exit::{ExitStatus, Stop};
+use crate::progress::Progress;
+use crate::{seed, solver};
+
+/// Runs of a campaign.
+const CAMPAIGN: u64 = 5;
+/// Runs on correct systems, if nothing else is said.
+const RUNS: u64 = 1_000;
+/// Delays of each direction, in milliseconds.
+const DELAYS: [u64; 3] = [0, 5, 50];
+/// Campaigns at once: they mostly wait.
+const JOBS: usize = 24;
+/// For so many runs on correct systems there is one campaign for every fault, wire and delay.
+const RUNS_PER_SEED: u64 = 500;
+/// Failures and errors shown.
+const SHOWN: usize = 10;
+
+/// Measures and shows the figures, or is one of the systems.
+pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+    if let Some(system) = &args.system {
+        let child: Child = system.parse().map_err(Stop::usage)?;
+        return Ok(child.run().map(|()| ExitStatus::Success)?);
+    }
+    let seed = args.seed.unwrap_or_else(seed::fresh);
+    let runs = args.runs.unwrap_or(RUNS);
+    let lab = Lab::new(args)?;
+    let mut figures = Figures::default();
+    let correct = correct(runs, seed);
+    let (quiet, busy) = correct.split_at(correct.len().div_ceil(2));
+    for (load, trials) in [(Load::Quiet, quiet), (Load::Busy, busy)] {
+        lab.all(load, trials, |trial, outcome| figures.correct(load, trial, &outcome))?;
+    }
+    let faulty = faulty(runs, seed);
+    lab.all(Load::Quiet, &faulty, |trial, outcome| figures.faulty(trial, &outcome))?;
+    let mut out = io::stdout().lock();
+    match args.json {
+        true => writeln!(out, "{}", figures.json(seed))?,
+        false => figures.show(&mut out, seed)?,
+    }
+    Ok(if figures.false_fails.is_empty() { ExitStatus::Success } else { ExitStatus::Failure })
+}
+
+/// Every combination there is.
+fn combinations(health: Health) -> Vec<Trial> {
+    let mut all = Vec::new();
+    for kind in Kind::ALL {
+        for &wire in kind.wires() {
+            for delay in DELAYS {
+                let lag = Lag(Duration::from_millis(delay));
+                all.push(Trial { kind, health, wire, lag, seed: 0, runs: CAMPAIGN });
+            }
+        }
+    }
+    all
+}
+
+/// Campaigns on correct systems: all combinations in turn, first as many as a quiet machine gets.
+fn correct(runs: u64, seed: u64) -> Vec<Trial> {
+    let all = combinations(Health::Correct);
+    let trials = (0..runs.div_ceil(CAMPAIGN)).zip(all.iter().cycle());
+    trials
+        .map(|(n, trial)| {
+            let runs = CAMPAIGN.min(runs - n * CAMPAIGN);
+            Trial { seed: run_seed(seed, n), runs, ..*trial }
+        })
+        .collect()
+}
+
+/// Campaigns on faulty systems: equally many for every combination.
+fn faulty(runs: u64, seed: u64) -> Vec<Trial> {
+    let seeds = runs.div_ceil(RUNS_PER_SEED);
+    let all = combinations(Health::Faulty);
+    let with = |n: u64| {
+        let seed = run_seed(!seed, n);
+        all.iter().map(move |trial| Trial { seed, ..*trial })
+    };
+    (0..seeds).flat_map(with).collect()
+}
+
+/// What else the machine has to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Load {
+    Quiet,
+    Busy,
+}
+
+impl Load {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Quiet => "quiet",
+            Self::Busy => "busy",
+        }
+    }
+
+    /// Threads that do nothing but spin: as many as keep every core busy twice.
+    fn spinners(self) -> usize {
+        match self {
+            Self::Quiet => 0,
+            Self::Busy => 2 * thread::available_parallelism().map_or(2, usize::from),
+        }
+    }
+}
+
+/// The models, and what is needed to test against them.
+struct Lab<'a> {
+    args: &'a Bench,
+    models: Vec<(Kind, Model)>,
+}
+
+impl<'a> Lab<'a> {
+    fn new(args: &'a Bench) -> Result<Self, Stop> {
+        let models = Kind::ALL.into_iter().map(|kind| Ok((kind, model(kind)?)));
+        Ok(Self { args, models: models.collect::<Result<_, Stop>>()? })
+    }
+
+    /// Does the trials, many at once, and tells what came of each.
+    fn all(
+        &self,
+        load: Load,
+        trials: &[Trial],
+        tell: impl FnMut(&Trial, Result<CampaignOutcome, String>) + Send,
+    ) -> Result<(), Stop> {
+        let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let told = Mutex::new((tell, Progress::new(), 0));
+        let work = || -> Result<(), Stop> {
+            let mut solver = solver::make(&self.args.solver)?;
+            while let Some(trial) = trials.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let model =
+                    &self.models.iter().find(|(kind, _)| *kind == trial.kind).expect("every kind has one").1;
+                let outcome = trial.run(model, &mut *solver);
+                let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+                let (tell, progress, done) = &mut *told;
+                tell(trial, outcome);
+                *done += 1;
+                let (done, name) = (*done, load.name());
+                progress.tick(|| format!("{done} of {} campaigns, {name} machine", trials.len()));
+            }
+            Ok(())
+        };
+        thread::scope(|scope| {
+            for _ in 0..load.spinners() {
+                scope.spawn(|| {
+                    while !is_over.load(Ordering::Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
+            }
+            let workers: Vec<_> = (0..JOBS.min(trials.len())).map(|_| scope.spawn(work)).collect();
+            let broken = || Stop::new(ExitStatus::Internal, "a worker thread broke off");
+            let ended: Vec<_> =
+                workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err(broken()))).collect();
+            is_over.store(true, Ordering::Relaxed);
+            ended.into_iter().collect()
+        })
+    }
+}
+
+fn model(kind: Kind) -> Result<Model, Stop> {
+    let mut sources = Sources::new();
+    let file = sources.add(kind.name(), kind.model());
+    let loaded = load(&sources, file, &Options::default());
+    loaded.model.ok_or_else(|| Stop::new(ExitStatus::Internal, "a model of the measurement does not load"))
+}
+
+/// What was counted.
+#[derive(Default)]
+struct Figures {
+    runs: u64,
+    inconclusive: u64,
+    /// Runs and false failures on correct systems, by combination.
+    cells: BTreeMap<String, (u64, u64)>,
+    /// What each false failure was, and where.
+    false_fails: Vec<String>,
+    /// Runs that came to no end, and why.
+    errors: Vec<String>,
+    /// Campaigns that found the fault, and all of them, by kind and delay.
+    faults: BTreeMap<(usize, u64), (u64, u64)>,
+}
+
+impl Figures {
+    fn correct(&mut self, load: Load, trial: &Trial, outcome: &Result<CampaignOutcome, String>) {
+        let name = format!("{}, {} machine", named(trial), load.name());
+        match outcome {
+            Ok(outcome) => {
+                self.runs += outcome.counts.total();
+                self.inconclusive += outcome.counts.inconclusive;
+                let cell = self.cells.entry(name.clone()).or_default();
+                *cell = (cell.0 + outcome.counts.total(), cell.1 + outcome.counts.failed);
+                for failure in &outcome.failures {
+                    let (signature, seed) = (&failure.signature, trial.seed);
+                    let line = format!("{name}, seed {seed}: {signature}");
+                    self.false_fails.extend((0..failure.runs).map(|_| line.clone()));
+                }
+                self.errors.extend(outcome.error.iter().map(|error| format!("{name}: {error}")));
+            }
+            Err(error) => self.errors.push(format!("{name}: {error}")),
+        }
+    }
+
+    fn faulty(&mut self, trial: &Trial, outcome: &Result<CampaignOutcome, String>) {
+        let at = Kind::ALL.iter().position(|kind| *kind == trial.kind).unwrap_or_default();
+        let delay = u64::try_from(trial.lag.0.as_millis()).unwrap_or(u64::MAX);
+        let cell = self.faults.entry((at, delay)).or_default();
+        let is_found = outcome.as_ref().is_ok_and(|outcome| outcome.counts.failed > 0);
+        *cell = (cell.0 + u64::from(is_found), cell.1 + 1);
+        if let Err(error) = outcome {
+            self.errors.push(format!("{}: {error}", named(trial)));
+        }
+    }
+
+    /// The campaigns on one fault: that found it, and all.
+    fn fault(&self, kind: usize) -> (u64, u64) {
+        let cells = self.faults.iter().filter(|((at, _), _)| *at == kind).map(|(_, cell)| cell);
+        cells.fold((0, 0), |sum, cell| (sum.0 + cell.0, sum.1 + cell.1))
+    }
+
+    fn json(&self, seed: u64) -> Json {
+        let by_delay = |kind: usize| {
+            let cells = self.faults.iter().filter(move |((at, _), _)| *at == kind);
+            cells
+                .map(
+                    |((_, delay), (found, seeds))| json!({"delay_ms": delay, "found": found, "seeds": seeds}),
+                )
+                .collect::<Vec<_>>()
+        };
+        let fault = |(at, kind): (usize, &Kind)| {
+            let (found, seeds) = self.fault(at);
+            json!({
+                "name": kind.name(), "fault": kind.fault(), "found": found, "seeds": seeds,
+                "delays": by_delay(at),
+            })
+        };
+        json!({
+            "version": 1, "bench": "truth", "seed": seed, "runs": self.runs,
+            "false_fails": self.false_fails.len(), "inconclusive": self.inconclusive, "errors": self.errors,
+            "failures": self.false_fails, "faults": Kind::ALL.iter().enumerate().map(fault).collect::<Vec<_>>(),
+            "cells": self.cells.iter().map(|(name, (runs, failed))| json!({
+                "name": name, "runs": runs, "false_fails": failed,
+            })).collect::<Vec<_>>(),
+        })
+    }
+
+    fn show(&self, out: &mut impl Write, seed: u64) -> io::Result<()> {
+        writeln!(
+            out,
+            "correct systems: {} runs, {} false failures, {} inconclusive, {} errors (seed {seed})",
+            self.runs,
+            self.false_fails.len(),
+            self.inconclusive,
+            self.errors.len()
+        )?;
+        for line in self.false_fails.iter().chain(&self.errors).take(SHOWN) {
+            writeln!(out, "  {line}")?;
+        }
+        writeln!(out, "faults found, by delay of each direction:")?;
+        for (at, kind) in Kind::ALL.iter().enumerate() {
+            let cells = self.faults.iter().filter(|((kind, _), _)| *kind == at);
+            let shown: Vec<String> =
+                cells.map(|((_, delay), (found, seeds))| format!("{delay} ms {found}/{seeds}")).collect();
+            writeln!(out, "  {:<10}  {}  ({})", kind.name(), shown.join("  "), kind.fault())?;
+        }
+        Ok(())
+    }
+}
+
+/// A combination in words.
+fn named(trial: &Trial) -> String {
+    format!("{} over {}, {} ms", trial.kind.name(), trial.wire.name(), trial.lag.0.as_millis())
+}

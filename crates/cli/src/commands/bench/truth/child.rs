@@ -1,0 +1,65 @@
+//! A system of `bench truth` as a child of the measurement: this program, called in another way.
+//!
+//! The child serves the system as over TCP, and carries its standard streams there and back as a proxy does.
+
+use std::io;
+use std::net::TcpStream;
+use std::str::FromStr;
+use std::thread;
+use std::time::Duration;
+
+use super::proxy::{self, Lag};
+use super::server::{self, System};
+use super::systems::{Health, Kind};
+use super::trial::Trial;
+use super::wire::Wire;
+
+/// What a child is: `KIND,correct|faulty,LAG_MS,SEED`.
+#[derive(Clone, Copy, Debug)]
+pub struct Child {
+    system: System,
+    lag: Lag,
+}
+
+/// The command that starts the system of `trial`.
+pub fn command(trial: &Trial) -> io::Result<String> {
+    let program = std::env::current_exe()?;
+    let health = match trial.health {
+        Health::Correct => "correct",
+        Health::Faulty => "faulty",
+    };
+    let (kind, lag, seed) = (trial.kind.name(), trial.lag.0.as_millis(), trial.seed);
+    let program = program.display().to_string().replace('\'', r"'\''");
+    Ok(format!("exec '{program}' bench truth --system {kind},{health},{lag},{seed}"))
+}
+
+impl FromStr for Child {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bad = || format!("`{text}` is no system: expected KIND,correct|faulty,LAG_MS,SEED");
+        let [kind, health, lag, seed] = text.split(',').collect::<Vec<_>>()[..] else { return Err(bad()) };
+        let health = match health {
+            "correct" => Health::Correct,
+            "faulty" => Health::Faulty,
+            _ => return Err(bad()),
+        };
+        let kind = Kind::named(kind).ok_or_else(bad)?;
+        let (lag, seed) = (lag.parse().map_err(|_| bad())?, seed.parse().map_err(|_| bad())?);
+        Ok(Self { system: System { kind, health, seed }, lag: Lag(Duration::from_millis(lag)) })
+    }
+}
+
+impl Child {
+    /// Is the system until its input ends.
+    pub fn run(&self) -> io::Result<()> {
+        let Self { system, lag } = *self;
+        let listener = server::start(system, Wire::Stdio)?;
+        let stream = TcpStream::connect(listener.address)?;
+        stream.set_nodelay(true)?;
+        let to_system = stream.try_clone()?;
+        thread::spawn(move || proxy::relay(io::stdin(), &to_system, lag, system.seed));
+        proxy::deliver(&proxy::under_way(stream, lag, !system.seed), io::stdout());
+        Ok(())
+    }
+}

@@ -1,0 +1,258 @@
+//! Servers for the systems of `bench truth`: the same behaviour over the adapter protocol, lines of text, HTTP.
+//!
+//! *Promises.* What is due together is written in one piece. A server ends with its [`Listener`].
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ioxide_runner::protocol::{self, Hello, Output, Ready, Sent, VERSION};
+use serde_json::{Map, Value as Json};
+
+use super::systems::{Behaviour, Health, Kind, Message};
+use super::wire::Wire;
+
+/// What is due within this time is due together.
+const BREATH: Duration = Duration::from_millis(1);
+
+/// A system to be served.
+#[derive(Clone, Copy, Debug)]
+pub struct System {
+    /// Its kind.
+    pub kind: Kind,
+    /// Whether it has its fault.
+    pub health: Health,
+    /// The seed of its choices.
+    pub seed: u64,
+}
+
+/// A port of this machine; every connection gets a thread. It is closed when this is dropped.
+pub struct Listener {
+    /// Where it is.
+    pub address: SocketAddr,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Listener {
+    /// Listens, and lets `serve` have every connection with its number.
+    pub fn start(serve: impl Fn(TcpStream, u64) + Send + Sync + 'static) -> io::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let (address, is_over) = (listener.local_addr()?, Arc::new(AtomicBool::new(false)));
+        let (over, serve) = (Arc::clone(&is_over), Arc::new(serve));
+        thread::spawn(move || {
+            for (number, stream) in (0..).zip(listener.incoming().flatten()) {
+                if over.load(Ordering::Relaxed) {
+                    return;
+                }
+                // Answers must not wait for more to come.
+                let _ = stream.set_nodelay(true);
+                let serve = Arc::clone(&serve);
+                thread::spawn(move || serve(stream, number));
+            }
+        });
+        Ok(Self { address, is_over })
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        // One last connection, so that it looks up; if there is none it does not listen any more.
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+/// Serves `system` in the way of `wire`.
+pub fn start(system: System, wire: Wire) -> io::Result<Listener> {
+    match wire {
+        Wire::Stdio | Wire::Tcp => {
+            Listener::start(move |stream, number| talk(system, number, stream, Dialect::Protocol))
+        }
+        Wire::Text => Listener::start(move |stream, number| talk(system, number, stream, Dialect::Text)),
+        Wire::Http => {
+            let behaviour = Mutex::new(system.kind.start(system.health, system.seed));
+            let ready_at = Instant::now() + system.kind.warm_up();
+            Listener::start(move |stream, _| {
+                // A client that hangs up ends its service, nothing else.
+                let _ = answer(stream, &behaviour, ready_at);
+            })
+        }
+    }
+}
+
+/// How messages are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dialect {
+    Protocol,
+    Text,
+}
+
+/// Speaks over one connection until it ends.
+fn talk(system: System, number: u64, stream: TcpStream, dialect: Dialect) {
+    thread::sleep(system.kind.warm_up());
+    let Ok(reader) = stream.try_clone() else { return };
+    let seed = system.seed.wrapping_add(number);
+    let mut talk = Talk {
+        behaviour: system.kind.start(system.health, seed),
+        system,
+        lives: seed,
+        agenda: Vec::new(),
+        writer: stream,
+        dialect,
+    };
+    // A client that hangs up ends its service, nothing else.
+    let _ = talk.go(&lines(reader));
+}
+
+/// The lines of a connection, read as they come.
+fn lines(reader: TcpStream) -> Receiver<String> {
+    let (sender, lines) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(reader).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
+/// A conversation.
+struct Talk {
+    system: System,
+    behaviour: Box<dyn Behaviour>,
+    lives: u64,
+    agenda: Vec<(Instant, Message)>,
+    writer: TcpStream,
+    dialect: Dialect,
+}
+
+impl Talk {
+    fn go(&mut self, lines: &Receiver<String>) -> io::Result<()> {
+        if self.dialect == Dialect::Protocol {
+            let name = self.system.kind.name().to_owned();
+            self.say(&[protocol::Message::Hello(Hello { protocol: VERSION, name, ..Hello::default() })])?;
+        }
+        loop {
+            let due =
+                self.agenda.first().map(|(due, _)| *due).into_iter().chain(self.behaviour.next_word()).min();
+            let line = match due {
+                Some(due) => lines.recv_timeout(due.saturating_duration_since(Instant::now())),
+                None => lines.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            match line {
+                Ok(line) => self.hear(&line)?,
+                Err(RecvTimeoutError::Timeout) => self.speak()?,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
+    }
+
+    fn hear(&mut self, line: &str) -> io::Result<()> {
+        match self.dialect {
+            Dialect::Text => {
+                let mut words = line.split_whitespace();
+                if let Some(name) = words.next() {
+                    let n = words.next().and_then(|word| word.parse().ok());
+                    self.take(&Message { name: name.to_owned(), n });
+                }
+                Ok(())
+            }
+            Dialect::Protocol => match protocol::Message::from_line(line) {
+                Ok(protocol::Message::Configure(_)) => self.say(&[protocol::Message::Ready(Ready {})]),
+                Ok(protocol::Message::Reset(_)) => {
+                    self.lives = self.lives.wrapping_add(1);
+                    self.behaviour = self.system.kind.start(self.system.health, self.lives);
+                    self.agenda.clear();
+                    self.say(&[protocol::Message::Ready(Ready {})])
+                }
+                Ok(protocol::Message::Input(input)) => {
+                    self.say(&[protocol::Message::Sent(Sent { id: input.id, time_ns: None, raw: None })])?;
+                    let n = input.args.get("n").and_then(Json::as_i64);
+                    self.take(&Message { name: input.label, n });
+                    Ok(())
+                }
+                Ok(_) => Ok(()),
+                Err(bad) => Err(io::Error::other(bad)),
+            },
+        }
+    }
+
+    fn take(&mut self, input: &Message) {
+        self.agenda.extend(self.behaviour.take(input, Instant::now()));
+        self.agenda.sort_by_key(|(due, _)| *due);
+    }
+
+    /// Says everything that is due, in one piece.
+    fn speak(&mut self) -> io::Result<()> {
+        let now = Instant::now();
+        let n_due = self.agenda.iter().take_while(|(due, _)| *due <= now + BREATH).count();
+        let mut due: Vec<Message> = self.agenda.drain(..n_due).map(|(_, message)| message).collect();
+        if self.behaviour.next_word().is_some_and(|due| due <= now) {
+            due.extend(self.behaviour.word(now));
+        }
+        match self.dialect {
+            Dialect::Text => {
+                let text: String = due.iter().map(|message| format!("{}\n", shown(message))).collect();
+                self.writer.write_all(text.as_bytes())
+            }
+            Dialect::Protocol => self.say(&due.into_iter().map(output).collect::<Vec<_>>()),
+        }
+    }
+
+    fn say(&mut self, messages: &[protocol::Message]) -> io::Result<()> {
+        let text: String = messages.iter().map(|message| format!("{}\n", message.to_line())).collect();
+        self.writer.write_all(text.as_bytes())
+    }
+}
+
+fn output(message: Message) -> protocol::Message {
+    let args: Map<String, Json> = message.n.map(|n| ("n".to_owned(), n.into())).into_iter().collect();
+    protocol::Message::Output(Output { label: message.name, args, time_ns: None, raw: None })
+}
+
+/// A message as a line.
+fn shown(message: &Message) -> String {
+    match message.n {
+        Some(n) => format!("{} {n}", message.name),
+        None => message.name.clone(),
+    }
+}
+
+/// Answers the requests of one connection; a question without an answer keeps it open.
+fn answer(stream: TcpStream, behaviour: &Mutex<Box<dyn Behaviour>>, ready_at: Instant) -> io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut writer = stream;
+    while let Some(input) = request(&mut reader)? {
+        thread::sleep(ready_at.saturating_duration_since(Instant::now()));
+        let agenda = behaviour.lock().unwrap_or_else(PoisonError::into_inner).take(&input, Instant::now());
+        let Some((due, message)) = agenda.into_iter().next() else {
+            return reader.read_to_end(&mut Vec::new()).map(drop);
+        };
+        thread::sleep(due.saturating_duration_since(Instant::now()));
+        let body = shown(&message);
+        let text = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+        writer.write_all(text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// The next request, `GET /NAME/n`; `None` at the end.
+fn request(reader: &mut impl BufRead) -> io::Result<Option<Message>> {
+    let mut first = String::new();
+    if reader.read_line(&mut first)? == 0 {
+        return Ok(None);
+    }
+    let mut header = String::new();
+    while reader.read_line(&mut header)? > 2 {
+        header.clear();
+    }
+    let path = first.split_whitespace().nth(1).unwrap_or_default();
+    let mut parts = path.split('/').skip(1);
+    let name = parts.next().unwrap_or_default().to_owned();
+    Ok(Some(Message { name, n: parts.next().and_then(|text| text.parse().ok()) }))
+}

@@ -1,0 +1,150 @@
+//! The systems of `bench truth`: five kinds that are right, and the same with one fault each.
+//!
+//! A system is what it does with messages, in [`Behaviour`]; how these get to it is the matter of the
+//! [servers](super::server). Random choices come from a seed.
+//!
+//! *Promises.* Without its fault every system conforms to its model, whatever the time its messages take.
+
+mod batch;
+mod delays;
+mod disorder;
+mod slow_start;
+mod ticker;
+
+use std::time::{Duration, Instant};
+
+use super::wire::Wire;
+
+/// A message: its name and its field `n`, if it has one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Its name.
+    pub name: String,
+    /// The value of its field.
+    pub n: Option<i64>,
+}
+
+impl Message {
+    /// A message without a field.
+    pub fn plain(name: &str) -> Self {
+        Self { name: name.to_owned(), n: None }
+    }
+
+    /// A message with its field.
+    pub fn with(name: &str, n: i64) -> Self {
+        Self { name: name.to_owned(), n: Some(n) }
+    }
+}
+
+/// What a system will say, and when; what is due at the same time is said in one breath.
+pub type Agenda = Vec<(Instant, Message)>;
+
+/// What a system does.
+pub trait Behaviour: Send {
+    /// Takes an input; what it will say therefore.
+    fn take(&mut self, input: &Message, now: Instant) -> Agenda;
+
+    /// When it says something on its own, if it does.
+    fn next_word(&self) -> Option<Instant> {
+        None
+    }
+
+    /// What it says on its own now; called when the time of [`next_word`](Self::next_word) has come.
+    fn word(&mut self, _now: Instant) -> Option<Message> {
+        None
+    }
+}
+
+/// The kinds of systems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Sends on its own between start and stop.
+    Ticker,
+    /// Answers after 0 to 300 ms.
+    Delays,
+    /// Several answers in one write.
+    Batch,
+    /// Answers two questions in any order.
+    Disorder,
+    /// Needs time before its first answer.
+    SlowStart,
+}
+
+/// Whether a system has its fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// It is right.
+    Correct,
+    /// It has the fault of its kind.
+    Faulty,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Ticker, Self::Delays, Self::Batch, Self::Disorder, Self::SlowStart];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ticker => "ticker",
+            Self::Delays => "delays",
+            Self::Batch => "batch",
+            Self::Disorder => "disorder",
+            Self::SlowStart => "slow-start",
+        }
+    }
+
+    /// The kind of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The text of its model.
+    pub fn model(self) -> &'static str {
+        match self {
+            Self::Ticker => ticker::MODEL,
+            Self::Delays => delays::MODEL,
+            Self::Batch => batch::MODEL,
+            Self::Disorder => disorder::MODEL,
+            Self::SlowStart => slow_start::MODEL,
+        }
+    }
+
+    /// Its fault in a few words.
+    pub fn fault(self) -> &'static str {
+        match self {
+            Self::Ticker => ticker::FAULT,
+            Self::Delays => delays::FAULT,
+            Self::Batch => batch::FAULT,
+            Self::Disorder => disorder::FAULT,
+            Self::SlowStart => slow_start::FAULT,
+        }
+    }
+
+    /// The ways in which it can be spoken to: nobody can tick or hold back answers over HTTP.
+    pub fn wires(self) -> &'static [Wire] {
+        match self {
+            Self::Ticker | Self::Batch => &[Wire::Stdio, Wire::Tcp, Wire::Text],
+            Self::Delays | Self::Disorder | Self::SlowStart => &Wire::ALL,
+        }
+    }
+
+    /// A system of this kind in its initial state.
+    pub fn start(self, health: Health, seed: u64) -> Box<dyn Behaviour> {
+        match self {
+            Self::Ticker => Box::new(ticker::Ticker::new(health)),
+            Self::Delays => Box::new(delays::Delays::new(health, seed)),
+            Self::Batch => Box::new(batch::Batch::new(health)),
+            Self::Disorder => Box::new(disorder::Disorder::new(health, seed)),
+            Self::SlowStart => Box::new(slow_start::SlowStart::new(health)),
+        }
+    }
+
+    /// How long it takes before it listens.
+    pub fn warm_up(self) -> Duration {
+        match self {
+            Self::SlowStart => slow_start::WARM_UP,
+            Self::Ticker | Self::Delays | Self::Batch | Self::Disorder => Duration::ZERO,
+        }
+    }
+}

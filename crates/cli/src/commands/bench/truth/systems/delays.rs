@@ -1,0 +1,43 @@
+//! A server whose answers take 0 to 300 ms: longer than most people give silence.
+
+use std::time::{Duration, Instant};
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use super::{Agenda, Behaviour, Health, Message};
+
+pub(super) const MODEL: &str = "
+model Delays {
+    input ASK(n: 0..9)
+    output ANSWER(n: int)
+    var asked: int = 0
+    state idle { on ASK { asked = n } -> busy }
+    state busy { emit ANSWER(n: asked) -> idle }
+}";
+pub(super) const FAULT: &str = "no answer to questions above 6";
+
+/// The longest answer, in milliseconds.
+const LONGEST: u64 = 300;
+
+pub(super) struct Delays {
+    health: Health,
+    choices: StdRng,
+}
+
+impl Delays {
+    pub(super) fn new(health: Health, seed: u64) -> Self {
+        Self { health, choices: StdRng::seed_from_u64(seed) }
+    }
+}
+
+impl Behaviour for Delays {
+    fn take(&mut self, input: &Message, now: Instant) -> Agenda {
+        let n = input.n.unwrap_or(0);
+        if self.health == Health::Faulty && n > 6 {
+            return Vec::new();
+        }
+        let pause = Duration::from_millis(self.choices.random_range(0..=LONGEST));
+        vec![(now + pause, Message::with("ANSWER", n))]
+    }
+}

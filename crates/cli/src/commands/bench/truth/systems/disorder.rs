@@ -1,0 +1,50 @@
+//! A server that works on two questions at a time and answers what is ready first.
+
+use std::time::{Duration, Instant};
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use super::{Agenda, Behaviour, Health, Message};
+
+pub(super) const MODEL: &str = "
+model Disorder {
+    input ASK(n: 0..9)
+    output ANSWER(n: int)
+    var first: int = 0
+    var second: int = 0
+    state none { on ASK { first = n } -> one }
+    state one { on ASK { second = n } -> two  emit ANSWER(n: first) -> none }
+    state two { emit ANSWER(n: first) { first = second } -> one  emit ANSWER(n: second) -> one }
+}";
+pub(super) const FAULT: &str = "the second of two open questions gets the answer of the first";
+
+/// The longest work, in milliseconds.
+const LONGEST: u64 = 60;
+
+pub(super) struct Disorder {
+    health: Health,
+    choices: StdRng,
+    /// The last question, and when it is answered.
+    last: Option<(Instant, i64)>,
+}
+
+impl Disorder {
+    pub(super) fn new(health: Health, seed: u64) -> Self {
+        Self { health, choices: StdRng::seed_from_u64(seed), last: None }
+    }
+}
+
+impl Behaviour for Disorder {
+    fn take(&mut self, input: &Message, now: Instant) -> Agenda {
+        let asked = input.n.unwrap_or(0);
+        let due = now + Duration::from_millis(self.choices.random_range(0..=LONGEST));
+        let open = self.last.filter(|(due, _)| *due > now).map(|(_, n)| n);
+        self.last = Some((due, asked));
+        let answer = match (self.health, open) {
+            (Health::Faulty, Some(other)) => other,
+            _ => asked,
+        };
+        vec![(due, Message::with("ANSWER", answer))]
+    }
+}

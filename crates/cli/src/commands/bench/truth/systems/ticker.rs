@@ -1,0 +1,63 @@
+//! A ticker: between start and stop it sends on its own, so its messages cross those of the tester.
+
+use std::time::{Duration, Instant};
+
+use super::{Agenda, Behaviour, Health, Message};
+
+pub(super) const MODEL: &str = "
+model Ticker {
+    input START
+    input STOP
+    output STARTED
+    output TICK
+    output STOPPED
+    state idle { on START -> starting }
+    state starting { emit STARTED -> running }
+    state running { tick: emit TICK -> running  on STOP -> stopping }
+    state stopping { emit STOPPED -> idle }
+}";
+pub(super) const FAULT: &str = "one more tick after STOPPED";
+
+/// Between two ticks.
+const PERIOD: Duration = Duration::from_millis(12);
+
+pub(super) struct Ticker {
+    health: Health,
+    /// When the next tick comes.
+    next: Option<Instant>,
+    is_running: bool,
+}
+
+impl Ticker {
+    pub(super) fn new(health: Health) -> Self {
+        Self { health, next: None, is_running: false }
+    }
+}
+
+impl Behaviour for Ticker {
+    fn take(&mut self, input: &Message, now: Instant) -> Agenda {
+        match (&*input.name, self.is_running) {
+            ("START", false) => {
+                (self.is_running, self.next) = (true, Some(now + PERIOD));
+                vec![(now, Message::plain("STARTED"))]
+            }
+            ("STOP", true) => {
+                self.is_running = false;
+                if self.health == Health::Correct {
+                    self.next = None;
+                }
+                vec![(now, Message::plain("STOPPED"))]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn next_word(&self) -> Option<Instant> {
+        self.next
+    }
+
+    fn word(&mut self, now: Instant) -> Option<Message> {
+        self.next = self.is_running.then_some(now + PERIOD);
+        Some(Message::plain("TICK"))
+    }
+}

@@ -1,0 +1,92 @@
+//! One campaign of `bench truth`: a system behind a slow way, tested as `ioxide test` would.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use ioxide_model::sts::Model;
+use ioxide_runner::adapter::{AdapterError, Connection};
+use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure, campaign};
+use ioxide_runner::clock::Monotonic;
+use ioxide_runner::clock::patience::Patience;
+use ioxide_runner::reporter::{Silent, Teller};
+use ioxide_runner::run::{Bench, RunConfig};
+use ioxide_smt::solver::Solver;
+use ioxide_symex::Ctx;
+use ioxide_testgen::tester::random::{Random, RandomConfig};
+
+use super::proxy::{self, Lag};
+use super::server::{self, Listener, System};
+use super::systems::{Health, Kind};
+use super::wire::{Place, Wire, adapter};
+
+/// Labels of a run.
+const STEPS: usize = 10;
+/// How long an input, a greeting or an HTTP answer may take.
+const LIMIT: Duration = Duration::from_secs(5);
+/// How long silence lasts where nobody says otherwise, as in `ioxide test`.
+const QUIESCENCE: Duration = Duration::from_millis(100);
+
+/// What is tested how.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial {
+    /// The system.
+    pub kind: Kind,
+    /// Whether it has its fault.
+    pub health: Health,
+    /// How it is spoken to.
+    pub wire: Wire,
+    /// How long the way takes.
+    pub lag: Lag,
+    /// The seed of all choices.
+    pub seed: u64,
+    /// Runs, at most; a faulty system has fewer if one fails.
+    pub runs: u64,
+}
+
+/// A system that is reached, with all that is between.
+struct Reached {
+    place: Place,
+    _listeners: Vec<Listener>,
+}
+
+impl Trial {
+    /// Tests the system against `model`.
+    pub fn run(&self, model: &Model, solver: &mut dyn Solver) -> Result<CampaignOutcome, String> {
+        let reached = self.reach().map_err(|error| error.to_string())?;
+        let interface = Arc::new(model.clone());
+        let connection = Connection { limit: LIMIT, seed: Some(self.seed), ..Connection::default() };
+        let told = |error: AdapterError| error.to_string();
+        let mut adapter = adapter(self.wire, &reached.place, &interface, connection).map_err(told)?;
+        let mut spec = model.clone();
+        let stop = AtomicBool::new(false);
+        let mut bench = Bench { cx: &mut Ctx::new(&mut spec, solver), adapter: &mut *adapter, stop: &stop };
+        let mut tester = Random::new(RandomConfig { steps: STEPS, ..RandomConfig::default() }, self.seed);
+        let (mut silent, mut clock) = (Silent, Monotonic::start());
+        let teller = Teller::new(&mut silent, &mut clock);
+        campaign(&mut bench, &mut tester, &self.config(), &teller).map_err(|error| error.to_string())
+    }
+
+    fn config(&self) -> CampaignConfig {
+        let on_failure = match self.health {
+            Health::Correct => OnFailure::GoOn,
+            Health::Faulty => OnFailure::Stop,
+        };
+        let run = RunConfig { patience: Patience::new(QUIESCENCE), ..RunConfig::default() };
+        let (runs, seed) = (self.runs, self.seed);
+        CampaignConfig { runs, seed, on_failure, run, replays: 0, shrink: None, ..CampaignConfig::default() }
+    }
+
+    /// Starts the system and the proxy; a child has both inside.
+    fn reach(&self) -> io::Result<Reached> {
+        let Self { kind, health, wire, lag, seed, .. } = *self;
+        if wire == Wire::Stdio {
+            let place = Place::Command(super::child::command(self)?);
+            return Ok(Reached { place, _listeners: Vec::new() });
+        }
+        let system = server::start(System { kind, health, seed }, wire)?;
+        let proxy = proxy::start(system.address, lag, seed)?;
+        Ok(Reached { place: Place::Address(proxy.address), _listeners: vec![system, proxy] })
+    }
+}

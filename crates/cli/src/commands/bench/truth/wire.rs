@@ -1,0 +1,110 @@
+//! The ways in which the systems of `bench truth` are spoken to, as a user would set them up.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use ioxide_model::sts::{Gate, GateKind, Model};
+use ioxide_runner::adapter::http::{HttpAdapter, HttpSpeech};
+use ioxide_runner::adapter::process::ProcessAdapter;
+use ioxide_runner::adapter::tcp::TcpAdapter;
+use ioxide_runner::adapter::text::{Speech, TextAdapter};
+use ioxide_runner::adapter::{Adapter, AdapterError, Connection, Framing, SutSpec};
+use ioxide_runner::codec::http::answer::AnswerConfig;
+use ioxide_runner::codec::http::{HttpConfig, RequestConfig, Url};
+use ioxide_runner::codec::text::TextConfig;
+
+/// A way to speak to a system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wire {
+    /// The adapter protocol over the standard streams of a child.
+    Stdio,
+    /// The adapter protocol over TCP.
+    Tcp,
+    /// Lines of text over TCP.
+    Text,
+    /// Requests and answers.
+    Http,
+}
+
+impl Wire {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Stdio, Self::Tcp, Self::Text, Self::Http];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stdio => "stdio",
+            Self::Tcp => "tcp",
+            Self::Text => "text",
+            Self::Http => "http",
+        }
+    }
+}
+
+/// Where a system is.
+pub enum Place {
+    /// The command that starts it.
+    Command(String),
+    /// Its address.
+    Address(SocketAddr),
+}
+
+/// An adapter for the system at `place`.
+pub fn adapter(
+    wire: Wire,
+    place: &Place,
+    model: &Arc<Model>,
+    connection: Connection,
+) -> Result<Box<dyn Adapter>, AdapterError> {
+    let interface = Arc::clone(model);
+    match (wire, place) {
+        (_, Place::Command(command)) => Ok(Box::new(ProcessAdapter::start(command, interface, connection)?)),
+        (Wire::Text, Place::Address(address)) => {
+            let spec = SutSpec::Tcp(address.to_string());
+            Ok(Box::new(TextAdapter::new(&spec, text(model), interface, &connection)?))
+        }
+        (Wire::Http, Place::Address(address)) => {
+            Ok(Box::new(HttpAdapter::new(&http(model, *address), interface, &connection)?))
+        }
+        (Wire::Stdio | Wire::Tcp, Place::Address(address)) => {
+            Ok(Box::new(TcpAdapter::connect(&address.to_string(), interface, connection)?))
+        }
+    }
+}
+
+/// The gates of one kind, and whether they have the field `n`.
+fn gates(model: &Model, kind: GateKind) -> impl Iterator<Item = (String, bool)> {
+    let named = |gate: &Gate| (gate.name.to_string(), !gate.fields.is_empty());
+    model.sts.gates.iter().filter(move |gate| gate.kind == kind).map(named)
+}
+
+/// `NAME` or `NAME n` on a line of its own.
+fn text(model: &Model) -> Speech {
+    let input = |(name, has_field): (String, bool)| {
+        let template = if has_field { format!("{name} {{n}}\n") } else { format!("{name}\n") };
+        (name, template)
+    };
+    let inputs = gates(model, GateKind::Input).map(input).collect();
+    let outputs = gates(model, GateKind::Output).map(|gate| (gate.0.clone(), pattern(&gate))).collect();
+    Speech { text: TextConfig { inputs, outputs, more: None }, framing: Framing::Line, reset: None }
+}
+
+/// `GET /NAME/n`, answered by the same text as on a line.
+fn http(model: &Model, address: SocketAddr) -> HttpSpeech {
+    let input = |(name, has_field): (String, bool)| {
+        let path = if has_field { format!("/{name}/{{n}}") } else { format!("/{name}") };
+        (name, RequestConfig { method: "GET".into(), path, ..RequestConfig::default() })
+    };
+    let output = |gate: (String, bool)| {
+        let body = Some(pattern(&gate));
+        (gate.0, AnswerConfig { body, ..AnswerConfig::default() })
+    };
+    let inputs = gates(model, GateKind::Input).map(input).collect();
+    let outputs = gates(model, GateKind::Output).map(output).collect();
+    let url = Url { address: address.to_string(), base: String::new() };
+    HttpSpeech { url, http: HttpConfig { inputs, outputs, ..HttpConfig::default() }, reset: None }
+}
+
+fn pattern((name, has_field): &(String, bool)) -> String {
+    if *has_field { format!("{name} (?P<n>-?[0-9]+)") } else { name.clone() }
+}

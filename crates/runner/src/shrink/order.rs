@@ -1,0 +1,106 @@
+//! What smaller is: the one order that shrinking follows.
+//!
+//! Shortlex, as in Hypothesis: a plan with fewer moves is smaller; of two with as many, the first move in which they
+//! differ decides. A look is smaller than an input, an input at once smaller than one after a while, and of two inputs
+//! with the same message the one whose first different value is simpler. Simple is near to zero, short, early in the
+//! alphabet or in the declaration.
+//!
+//! *Promises.* The order is total up to the length of waits, which a clock never repeats exactly, and well-founded:
+//! whoever goes from smaller to smaller comes to an end.
+
+use std::cmp::Ordering;
+
+use ioxide_model::label::Label;
+use ioxide_model::number::Int;
+use ioxide_model::value::Value;
+use ioxide_testgen::tester::replay::Planned;
+
+/// Whether plan `a` is smaller than `b`.
+pub(super) fn compare(a: &[Planned], b: &[Planned]) -> Ordering {
+    let moves = || a.iter().zip(b).map(|(a, b)| moves(a, b)).find(|order| order.is_ne());
+    a.len().cmp(&b.len()).then_with(|| moves().unwrap_or(Ordering::Equal))
+}
+
+fn moves(a: &Planned, b: &Planned) -> Ordering {
+    let kind = |planned: &Planned| match planned {
+        Planned::Look => 0,
+        Planned::LookFor(_) => 1,
+        Planned::Send(_) => 2,
+        Planned::SendAfter(..) => 3,
+    };
+    kind(a).cmp(&kind(b)).then_with(|| match (message(a), message(b)) {
+        (Some(a), Some(b)) => labels(a, b),
+        _ => Ordering::Equal,
+    })
+}
+
+/// The message a move sends.
+pub(super) fn message(planned: &Planned) -> Option<&Label> {
+    match planned {
+        Planned::Send(label) | Planned::SendAfter(_, label) => Some(label),
+        Planned::Look | Planned::LookFor(_) => None,
+    }
+}
+
+fn labels(a: &Label, b: &Label) -> Ordering {
+    match (a, b) {
+        (Label::Input(gate, values), Label::Input(other, others)) => {
+            gate.cmp(other).then_with(|| all_values(values, others))
+        }
+        // Nobody sends anything but inputs.
+        _ => Ordering::Equal,
+    }
+}
+
+fn all_values(a: &[Value], b: &[Value]) -> Ordering {
+    let first = || a.iter().zip(b).map(|(a, b)| simplicity(a, b)).find(|order| order.is_ne());
+    a.len().cmp(&b.len()).then_with(|| first().unwrap_or(Ordering::Equal))
+}
+
+/// Whether `a` is simpler than `b`, a value of the same sort.
+pub(super) fn simplicity(a: &Value, b: &Value) -> Ordering {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => distance(a).cmp(&distance(b)),
+        (Value::Real(a), Value::Real(b)) => {
+            let key = |r: &ioxide_model::number::Rational| (r.denom().clone(), distance(r.numer()));
+            key(a).cmp(&key(b))
+        }
+        (Value::Str(a), Value::Str(b)) => {
+            let key = |text: &str| (text.chars().count(), text.chars().map(letter).collect::<Vec<_>>());
+            key(a).cmp(&key(b))
+        }
+        (Value::Data(a), Value::Data(b)) => {
+            let size = |data| size(&Value::Data(data));
+            size(a.clone())
+                .cmp(&size(b.clone()))
+                .then(a.ctor.cmp(&b.ctor))
+                .then_with(|| all_values(&a.args, &b.args))
+        }
+        _ => a.cmp(b),
+    }
+}
+
+/// How far from zero, positive numbers first.
+fn distance(n: &Int) -> (Int, bool) {
+    (n.abs(), n.is_negative())
+}
+
+/// Letters before everything else, `a` first.
+fn letter(c: char) -> (u8, char) {
+    let class = match c {
+        'a'..='z' => 0,
+        'A'..='Z' => 1,
+        '0'..='9' => 2,
+        ' '..='~' => 3,
+        _ => 4,
+    };
+    (class, c)
+}
+
+/// How many values a value consists of.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Data(data) => 1 + data.args.iter().map(size).sum::<usize>(),
+        Value::Bool(_) | Value::Int(_) | Value::Real(_) | Value::Str(_) => 1,
+    }
+}

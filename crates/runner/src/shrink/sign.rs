@@ -1,0 +1,58 @@
+//! When two runs fail in the same way.
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::GateId;
+use ioxide_model::trace::{Breakdown, Trace};
+use ioxide_model::verdict::Verdict;
+
+use crate::run::{End, Finished};
+
+/// In which way a run failed: the kind of thing that was seen and must not be.
+///
+/// Coarser than the signature of a failure, which also says where the specification was: a smaller run may get to the
+/// same fault by another way. Every way to fail is a kind here; runs of different kinds are never the same failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sign {
+    /// The system ended or hung up.
+    Crash,
+    /// It did not take an input.
+    Hang,
+    /// It said something that is no message.
+    Unreadable,
+    /// A message at this gate, whatever its values.
+    Message(GateId),
+    /// Silence, or too long a delay.
+    Silence,
+}
+
+impl Sign {
+    /// The way in which `finished` failed, if it did.
+    #[must_use]
+    pub fn of(finished: &Finished) -> Option<Self> {
+        match &finished.end {
+            End::Verdict(Verdict::Fail, _) => Self::of_failing(&finished.trace),
+            End::Verdict(Verdict::Pass | Verdict::Inconclusive, _) | End::Error(_) | End::Interrupted => None,
+        }
+    }
+
+    /// The way in which a run failed that gave `trace`; nothing was seen in an empty one.
+    #[must_use]
+    pub fn of_failing(trace: &Trace) -> Option<Self> {
+        Some(match (trace.breakdown, trace.labels.last()) {
+            (Some(breakdown), _) => breakdown.into(),
+            (None, Some(Label::Input(gate, _) | Label::Output(gate, _))) => Self::Message(*gate),
+            (None, Some(Label::Quiescence | Label::Delay(_))) => Self::Silence,
+            (None, None) => return None,
+        })
+    }
+}
+
+impl From<Breakdown> for Sign {
+    fn from(breakdown: Breakdown) -> Self {
+        match breakdown {
+            Breakdown::Ended | Breakdown::Closed => Self::Crash,
+            Breakdown::Hung => Self::Hang,
+            Breakdown::Unreadable => Self::Unreadable,
+        }
+    }
+}

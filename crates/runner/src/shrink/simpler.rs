@@ -1,0 +1,99 @@
+//! Simpler values for a value, of its own sort; nothing here knows of runs.
+//!
+//! *Promises.* Every value given is simpler by [`simplicity`], so whoever goes on with one of them comes to an end. The
+//! list is short and starts with the simplest: whoever takes the first that serves gets there in few steps. Numbers
+//! get the simplest ones, those at half of the way left again and again, and the next one; texts lose
+//! every single letter, and every letter gets simpler.
+
+use std::cmp::Ordering;
+
+use ioxide_model::number::{Int, Rational};
+use ioxide_model::sort::Sort;
+use ioxide_model::term::TermPool;
+use ioxide_model::value::{DataValue, Value};
+
+use super::order::simplicity;
+
+/// So far from the simplest number all are given.
+const NEAR: i64 = 2;
+/// Letters of a text that are looked at one by one.
+const MAX_LETTERS: usize = 64;
+
+/// Simpler values of `sort` than `value`, simplest first.
+pub(super) fn simpler(pool: &TermPool, sort: Sort, value: &Value) -> Vec<Value> {
+    let candidates = match value {
+        Value::Bool(_) => vec![Value::Bool(false)],
+        Value::Int(n) => integers(pool, sort, n).into_iter().map(Value::Int).collect(),
+        Value::Real(r) => rationals(pool, r).into_iter().map(Value::Real).collect(),
+        Value::Str(text) => texts(text),
+        Value::Data(data) => constructed(pool, data),
+    };
+    let is_simpler = |other: &Value| simplicity(other, value) == Ordering::Less && pool.has_sort(other, sort);
+    let mut simpler: Vec<Value> = candidates.into_iter().filter(is_simpler).collect();
+    simpler.sort_by(simplicity);
+    simpler.dedup();
+    simpler
+}
+
+/// Toward the simplest number of the sort: half of the way is left each time.
+fn integers(pool: &TermPool, sort: Sort, n: &Int) -> Vec<Int> {
+    let Value::Int(origin) = pool.default_value(sort) else { return Vec::new() };
+    let near = (-NEAR..=NEAR).map(|step| origin.add(&Int::from(step)));
+    let two = Int::from(2);
+    let whole = n.sub(&origin);
+    let ways = std::iter::successors(Some(whole), |way| Some(toward_zero(way, &two)))
+        .take_while(|way| !way.is_zero());
+    near.chain(ways.map(|way| n.sub(&way))).chain([n.neg()]).collect()
+}
+
+/// `n` divided, what is left over dropped.
+fn toward_zero(n: &Int, by: &Int) -> Int {
+    let size = n.abs().div(by);
+    if n.is_negative() { size.neg() } else { size }
+}
+
+/// Whole numbers, then halves and tenths.
+fn rationals(pool: &TermPool, r: &Rational) -> Vec<Rational> {
+    if r.is_integer() {
+        return integers(pool, Sort::Int, r.numer()).into_iter().map(Rational::from).collect();
+    }
+    let cut = |parts: i64| {
+        let parts = Rational::from(parts);
+        Rational::from(r.mul(&parts).floor()).div(&parts)
+    };
+    vec![Rational::ZERO, Rational::from(1), cut(1), r.ceil().into(), cut(2), cut(10), r.neg()]
+}
+
+fn texts(text: &str) -> Vec<Value> {
+    let letters: Vec<char> = text.chars().collect();
+    let half = letters.len() / 2;
+    let mut texts = vec![Vec::new(), letters[..half].to_vec(), letters[half..].to_vec()];
+    texts.push(vec!['a'; letters.len()]);
+    texts.push(vec!['a'; letters.len().min(1)]);
+    for at in 0..letters.len().min(MAX_LETTERS) {
+        let without = [&letters[..at], &letters[at + 1..]].concat();
+        let mut plain = letters.clone();
+        plain[at] = 'a';
+        texts.extend([without, plain]);
+    }
+    texts.into_iter().map(|letters| Value::str(&letters.into_iter().collect::<String>())).collect()
+}
+
+/// Earlier constructors with the simplest fields; the same one with a simpler field.
+fn constructed(pool: &TermPool, value: &DataValue) -> Vec<Value> {
+    let ctors = &pool.data(value.data).ctors;
+    let made =
+        |ctor: u32, args: Vec<Value>| Value::Data(DataValue { data: value.data, ctor, args: args.into() });
+    let simplest = (0..).zip(ctors).map(|(ctor, shape)| {
+        made(ctor, shape.fields.iter().map(|field| pool.default_value(field.sort)).collect())
+    });
+    let fields = ctors.get(value.ctor as usize).map_or(&[][..], |ctor| &ctor.fields);
+    let same = value.args.iter().zip(fields).enumerate().flat_map(|(at, (arg, field))| {
+        simpler(pool, field.sort, arg).into_iter().map(move |arg| {
+            let mut args = value.args.to_vec();
+            args[at] = arg;
+            made(value.ctor, args)
+        })
+    });
+    simplest.chain(same).collect()
+}

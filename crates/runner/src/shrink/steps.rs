@@ -1,0 +1,138 @@
+//! Passes that leave moves out.
+
+use ioxide_model::label::Label;
+use ioxide_model::number::Int;
+use ioxide_model::value::Value;
+use ioxide_testgen::tester::replay::Planned;
+
+use super::order::message;
+use super::values::with_value;
+use super::{Offered, Search, Spent};
+
+/// Neighbouring moves that are left out together.
+const MAX_BLOCK: usize = 6;
+/// Moves of a plan of which every two are left out together; longer plans have too many.
+const MAX_PAIRED: usize = 20;
+
+/// Leaves out ever smaller chunks, down to two moves.
+pub(super) fn halves(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
+    let mut chunk = search.plan.len().div_ceil(2);
+    while chunk > 1 {
+        let mut from = 0;
+        while from < search.plan.len() {
+            let to = (from + chunk).min(search.plan.len());
+            match search.offer(without(&search.plan, from..to))? {
+                Offered::Taken => (),
+                Offered::Refused => from = to,
+            }
+        }
+        chunk /= 2;
+    }
+    Ok(())
+}
+
+/// Leaves out every single move; those at the end first, for they stand on the others.
+pub(super) fn singles(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
+    windows(search, 1)
+}
+
+/// Leaves out neighbouring moves that must go together, such as an input and its answer.
+pub(super) fn blocks(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
+    (2..=MAX_BLOCK).try_for_each(|size| windows(search, size))
+}
+
+/// Leaves out so many neighbouring moves, everywhere.
+fn windows(search: &mut Search<'_, '_, '_>, size: usize) -> Result<(), Spent> {
+    let mut left = search.plan.len();
+    while left >= size {
+        let from = left - size;
+        if search.offer(without(&search.plan, from..left))? == Offered::Taken {
+            // What came after the gap may not be needed any more.
+            left = search.plan.len();
+        } else {
+            left -= 1;
+        }
+    }
+    Ok(())
+}
+
+/// Leaves out any two moves that are no neighbours: a lock and its unlock, an input and its late answer.
+pub(super) fn pairs(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
+    let mut changes = search.changes + 1;
+    while changes != search.changes {
+        changes = search.changes;
+        every_pair(search)?;
+    }
+    Ok(())
+}
+
+fn every_pair(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
+    let mut second = 2;
+    while second < search.plan.len() && search.plan.len() <= MAX_PAIRED {
+        let mut first = 0;
+        while first + 1 < second && second < search.plan.len() {
+            let rest = without(&without(&search.plan, second..second + 1), first..first + 1);
+            if search.offer(rest)? == Offered::Refused {
+                first += 1;
+            }
+        }
+        second += 1;
+    }
+    Ok(())
+}
+
+/// Makes a number smaller by one and leaves out one or two moves: so many repetitions as a number says.
+pub(super) fn fewer_for_less(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
+    let mut at = 0;
+    while at < search.plan.len() && search.plan.len() <= MAX_PAIRED {
+        for field in 0..n_values(&search.plan[at]) {
+            while fewer_for_one_less(search, at, field)? == Offered::Taken {}
+        }
+        at += 1;
+    }
+    Ok(())
+}
+
+fn fewer_for_one_less(search: &mut Search<'_, '_, '_>, at: usize, field: usize) -> Result<Offered, Spent> {
+    let Some(less) = search.plan.get(at).and_then(|planned| one_less(planned, field)) else {
+        return Ok(Offered::Refused);
+    };
+    for size in 1..=2 {
+        for from in (0..=search.plan.len().saturating_sub(size)).rev() {
+            let gap = from..from + size;
+            if gap.contains(&at) {
+                continue;
+            }
+            let mut plan = search.plan.clone();
+            plan[at] = less.clone();
+            if search.offer(without(&plan, gap))? == Offered::Taken {
+                return Ok(Offered::Taken);
+            }
+        }
+    }
+    Ok(Offered::Refused)
+}
+
+/// The same move with this number nearer to zero by one.
+fn one_less(planned: &Planned, field: usize) -> Option<Planned> {
+    let Some(Label::Input(_, values)) = message(planned) else { return None };
+    let Value::Int(n) = values.get(field)? else { return None };
+    let one = Int::from(1);
+    match (n.is_zero(), n.is_negative()) {
+        (true, _) => None,
+        (false, true) => Some(with_value(planned, field, Value::Int(n.add(&one)))),
+        (false, false) => Some(with_value(planned, field, Value::Int(n.sub(&one)))),
+    }
+}
+
+fn n_values(planned: &Planned) -> usize {
+    match message(planned) {
+        Some(Label::Input(_, values)) => values.len(),
+        _ => 0,
+    }
+}
+
+/// The plan without these moves.
+pub(super) fn without(plan: &[Planned], gap: std::ops::Range<usize>) -> Vec<Planned> {
+    [&plan[..gap.start], &plan[gap.end..]].concat()
+}
