@@ -113,6 +113,20 @@ pub struct Gate {
     pub doc: String,
 }
 
+impl Gate {
+    /// Whether this output may stand for the end of a system or of the connection to it: `ended`, with a status or
+    /// without, and `closed`.
+    #[must_use]
+    pub fn tells_the_end(&self) -> bool {
+        let has_room = match &*self.name {
+            "closed" => self.fields.is_empty(),
+            "ended" => self.fields.len() <= 1,
+            _ => false,
+        };
+        has_room && self.kind == GateKind::Output
+    }
+}
+
 /// A place of control.
 #[derive(Clone, Debug)]
 pub struct Location {

@@ -11,7 +11,6 @@ use std::io;
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Int;
-use ioxide_model::sts::GateKind;
 use ioxide_model::trace::Breakdown;
 use ioxide_model::value::Value;
 use ioxide_model::verdict::Verdict;
@@ -67,12 +66,8 @@ impl Walk<'_, '_, '_, '_> {
         names.iter().find_map(|name| {
             let gate = self.bench.cx.sts.gate_named(name)?;
             let declared = &self.bench.cx.sts.gates[gate];
-            let values = match declared.fields[..] {
-                [] => Vec::new(),
-                [_] if *name == "ended" => vec![Value::Int(Int::from(i64::from(status)))],
-                _ => return None,
-            };
-            (declared.kind == GateKind::Output).then_some(Label::Output(gate, values))
+            let status = declared.fields.iter().map(|_| Value::Int(Int::from(i64::from(status))));
+            declared.tells_the_end().then(|| Label::Output(gate, status.collect()))
         })
     }
 
