@@ -99,7 +99,10 @@ impl HttpCodec {
     fn complete(&self, model: &Model) -> Result<(), String> {
         let has = |gate: &Gate| match gate.kind {
             GateKind::Input => self.inputs.iter().any(|(name, _)| *name == *gate.name),
-            GateKind::Output => self.outputs.iter().any(|(name, _)| *name == *gate.name),
+            // How the connection ended is not read from it.
+            GateKind::Output => {
+                gate.tells_the_end() || self.outputs.iter().any(|(name, _)| *name == *gate.name)
+            }
             GateKind::Internal | GateKind::Observed => true,
         };
         match model.sts.gates.iter().find(|gate| !has(gate)) {
