@@ -25,8 +25,6 @@ use super::wire::{Place, Wire, adapter};
 const STEPS: usize = 10;
 /// How long an input, a greeting or an HTTP answer may take.
 const LIMIT: Duration = Duration::from_secs(5);
-/// How long silence lasts where nobody says otherwise, as in `ioxide test`.
-const QUIESCENCE: Duration = Duration::from_millis(100);
 
 /// What is tested how.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +71,7 @@ impl Trial {
             Health::Correct => OnFailure::GoOn,
             Health::Faulty => OnFailure::Stop,
         };
-        let run = RunConfig { patience: Patience::new(QUIESCENCE), ..RunConfig::default() };
+        let run = RunConfig { patience: Patience::calibrated(), ..RunConfig::default() };
         let (runs, seed) = (self.runs, self.seed);
         CampaignConfig { runs, seed, on_failure, run, replays: 0, shrink: None, ..CampaignConfig::default() }
     }
