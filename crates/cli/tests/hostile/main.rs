@@ -71,7 +71,7 @@ impl Folder {
     }
 
     fn test(&self) -> Ended {
-        ended(self.start(&["--runs", "2", "--steps", "20"]))
+        ended(self.start(&["--runs", "2", "--steps", "20", "--no-shrink"]))
     }
 }
 
