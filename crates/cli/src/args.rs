@@ -11,6 +11,8 @@ mod mutation;
 mod report;
 mod time;
 
+use std::time::Duration;
+
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
 pub use self::bench::{Bench, BenchName};
@@ -120,4 +122,19 @@ impl Default for SolverArgs {
     fn default() -> Self {
         Self { solver: "auto".into(), solver_timeout: 10.0 }
     }
+}
+
+/// A time as people write it: `500ms`, `90s`, `10min`, `8h`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let seconds = match unit.trim() {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("write a number and `ms`, `s`, `min` or `h`, such as `10min`".into()),
+    };
+    let time = number.parse::<f64>().ok().and_then(|n| Duration::try_from_secs_f64(n * seconds).ok());
+    time.filter(|time| !time.is_zero()).ok_or_else(|| format!("`{text}` is not a time above 0"))
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod deadline;
 mod exit;
 mod html;
 mod load;

@@ -89,6 +89,7 @@ impl Session<'_> {
             let mut clock = clock(times, &sut);
             let teller = Teller::new(&mut reporters, &mut *clock);
             let mut bench = Bench { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
+            prepare(&mut bench, testers[0]);
             Ok(campaign(&mut bench, testers[0], config, &teller)?)
         })
     }
@@ -105,6 +106,7 @@ impl Session<'_> {
             let (mut spec, mut solver) = (spec.clone(), solver::make(wanted)?);
             opener.open(worker, config.seed.wrapping_add(worker as u64), |adapter| {
                 let mut bench = Bench { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
+                prepare(&mut bench, tester);
                 Ok(shared.work(worker as u64, &mut bench, tester)?)
             })
         };
@@ -122,6 +124,14 @@ impl Session<'_> {
         ended.into_iter().collect::<Result<(), Stop>>()?;
         Ok(outcome)
     }
+}
+
+/// Lets a tester do what it does before its first run.
+pub fn prepare(bench: &mut Bench<'_, '_>, tester: &mut dyn Tester) {
+    if bench.adapter.has_virtual_time() {
+        tester.time_is_free();
+    }
+    tester.prepare(bench.cx);
 }
 
 /// The clock of the events.

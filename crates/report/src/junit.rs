@@ -28,7 +28,7 @@ use ioxide_runner::reporter::Reporter;
 use self::case::{Case, Problem, Totals};
 use self::xml::attribute;
 use crate::summary::story::{self, plural};
-use crate::summary::{Ended, Novelty, Summary};
+use crate::summary::{ENDLESS, Ended, Novelty, Summary};
 
 /// Runs of one outcome listed one by one unless said otherwise.
 pub const LISTED: u64 = 10_000;
@@ -134,7 +134,7 @@ impl<W: Write + Seek> Junit<W> {
             ("sut", told.sut.clone()),
             ("tester", told.tester.clone()),
             ("seed", told.seed.to_string()),
-            ("planned_runs", told.runs.to_string()),
+            ("planned_runs", if told.runs < ENDLESS { told.runs.to_string() } else { String::new() }),
             ("jobs", told.jobs.to_string()),
             ("patience_ms", told.patience_ms.to_string()),
         ];

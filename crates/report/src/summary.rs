@@ -28,6 +28,8 @@ pub use self::tally::{Counts, Reasons};
 use crate::values::Values;
 use crate::visible::excerpt;
 
+/// So many planned runs are no plan: something else ends the campaign.
+pub const ENDLESS: u64 = 1 << 53;
 /// Kinds of failures kept.
 pub const MAX_KINDS: usize = 50;
 /// Runs of one kind that may be looked into later.

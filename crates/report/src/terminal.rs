@@ -17,7 +17,7 @@ use ioxide_runner::reporter::Reporter;
 
 use self::meter::Meter;
 use crate::summary::story::{self, plural};
-use crate::summary::{Ended, Novelty, Run, Summary};
+use crate::summary::{ENDLESS, Ended, Novelty, Run, Summary};
 use crate::visible::excerpt;
 
 /// Lines about failures of one kind, or about inconclusive runs for one reason.
@@ -62,13 +62,14 @@ impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
 
     fn started(&mut self, told: &CampaignStarted) -> io::Result<()> {
         let short = |text: &str| excerpt(text, MAX_TEXT);
+        let runs =
+            if told.runs < ENDLESS { format!(", {}", plural(told.runs, "run")) } else { String::new() };
         let jobs = if told.jobs > 1 { format!(", {} at once", told.jobs) } else { String::new() };
         self.lines(&[format!(
-            "testing `{}` against {} ({}, {}{jobs}, seed {})",
+            "testing `{}` against {} ({}{runs}{jobs}, seed {})",
             short(&told.model),
             short(&told.sut),
             short(&told.tester),
-            plural(told.runs, "run"),
             told.seed
         )])
     }

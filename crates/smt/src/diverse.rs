@@ -46,8 +46,8 @@ const STRIDE: usize = 4;
 const RESTART: usize = 16;
 /// How many half-spaces cut a random region out.
 const BUNDLE: usize = 6;
-/// Unbounded numbers are looked for within this distance of zero first.
-const SPREAD: i64 = 100;
+/// Unbounded numbers are looked for within one of these distances of their other bound, or of zero.
+const SPREADS: [i64; 5] = [10, 100, 1_000, 10_000, 1_000_000];
 
 /// A source of different valuations.
 #[derive(Debug)]
@@ -58,8 +58,9 @@ pub struct Diverse {
     rng: ChaCha8Rng,
     /// What the wanted variables had in valuations given out.
     given: FxHashSet<Vec<Value>>,
-    /// Where the walk stands.
+    /// Where the walk stands, and another place where it could: from one to the other equations hold.
     at: Option<Valuation>,
+    other: Option<Valuation>,
     /// Questions still to be asked, for the policies that have a list.
     plan: Option<Plan>,
 }
@@ -83,6 +84,7 @@ impl Diverse {
             rng: ChaCha8Rng::seed_from_u64(seed),
             given: FxHashSet::default(),
             at: None,
+            other: None,
             plan,
         }
     }
@@ -123,6 +125,7 @@ impl Diverse {
         if self.at.is_none() {
             self.at = self.ask_bundle(pool, solver).or_else(|| self.ask(pool, solver, &[]));
             let start = self.at.clone()?;
+            self.other = self.ask_bundle(pool, solver).filter(|other| *other != start);
             if self.is_new(&start) {
                 return Some(start);
             }
@@ -138,7 +141,7 @@ impl Diverse {
             Some(found) => found,
             None => self.walk(pool).or_else(|| self.ask_different(pool, solver))?,
         };
-        self.at = Some(found.clone());
+        self.other = self.at.replace(found.clone());
         Some(found)
     }
 
@@ -147,7 +150,10 @@ impl Diverse {
         let mut n_steps = 0;
         for _ in 0..TRIES {
             let at = self.at.as_ref()?;
-            let Some(next) = walk::step(pool, &self.facts, &self.vars, at, &mut self.rng) else { continue };
+            let places = (at, self.other.as_ref());
+            let Some(next) = walk::step(pool, &self.facts, &self.vars, places, &mut self.rng) else {
+                continue;
+            };
             n_steps += 1;
             let done = n_steps >= STRIDE && self.is_new(&next);
             self.at = Some(next.clone());
@@ -179,8 +185,9 @@ impl Diverse {
         }
         let var = numbers[self.rng.random_range(0..numbers.len())];
         let (lo, hi) = bounds_of(pool, &self.facts, &[var])[0];
-        let lo = lo.unwrap_or_else(|| hi.unwrap_or(SPREAD).saturating_sub(2 * SPREAD));
-        let hi = hi.unwrap_or_else(|| lo.saturating_add(2 * SPREAD));
+        let spread = SPREADS[self.rng.random_range(0..SPREADS.len())];
+        let lo = lo.unwrap_or_else(|| hi.unwrap_or(spread).saturating_sub(2 * spread));
+        let hi = hi.unwrap_or_else(|| lo.saturating_add(2 * spread));
         let at = if lo < hi { self.rng.random_range(lo..=hi) } else { lo };
         let term = pool.var(var);
         let at = pool.number(at.into(), pool.sort(term).base());

@@ -32,7 +32,7 @@ pub fn instants(cx: &mut Ctx<'_>, delay: VarId, condition: Term) -> Vec<Rational
 
 /// Now, and the instants at which a comparison in `condition` changes, in order; comparisons that mention
 /// another unknown than `delay` are left out.
-pub(crate) fn corners(cx: &mut Ctx<'_>, delay: VarId, condition: Term) -> Vec<Rational> {
+pub fn corners(cx: &mut Ctx<'_>, delay: VarId, condition: Term) -> Vec<Rational> {
     let mut corners = vec![Rational::ZERO];
     for atom in cx.pool.subterms(&[condition], |term| !cx.pool.is_ground(term)) {
         corners.extend(corner(cx, delay, atom).filter(|at| !at.is_negative()));
@@ -66,7 +66,8 @@ fn corner(cx: &mut Ctx<'_>, delay: VarId, atom: Term) -> Option<Rational> {
     (!slope.is_zero()).then(|| start.neg().div(&slope))
 }
 
-fn holds_at(cx: &mut Ctx<'_>, delay: VarId, condition: Term, at: &Rational) -> bool {
+/// Whether `condition` holds after this `delay`; false if the solver cannot say.
+pub fn holds_at(cx: &mut Ctx<'_>, delay: VarId, condition: Term, at: &Rational) -> bool {
     let mut here = Valuation::new();
     here.set(delay, Value::Real(at.clone()));
     if let Ok(holds) = cx.pool.holds(condition, &here) {

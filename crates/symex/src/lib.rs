@@ -30,7 +30,7 @@ pub use crate::explore::{
     Exploration, ExploreConfig, IgnoreDead, Limits, Order, Stats, StopReason, explore, explore_until,
 };
 pub use crate::graph::{Edge, ExecGraph, NodeId};
-pub use crate::instants::instants;
+pub use crate::instants::{corners, holds_at, instants};
 pub use crate::lint::{Lint, lint};
 pub use crate::live::LiveVars;
 pub use crate::merge::{Revisit, relevant};

@@ -3,24 +3,30 @@
 //! 002's algorithm and 000's `getValues` leave the choice open; a solver's first answer is a
 //! dull one. Values are chosen as late as possible, so what was observed before counts.
 //!
-//! *Distribution.* One time in three the values come from one equivalence class: one side of a
+//! *Distribution.* Now and then the values come from one equivalence class: one side of a
 //! comparison that some guard of the gate makes. Fields that an equation fixes get that value. If the rest has few
-//! combinations, each one that is allowed is equally likely. Else fields of one sort are
+//! combinations, each one that is allowed is equally likely, half of the time. Else fields of one sort are
 //! grouped at random (each field joins an earlier group or starts a new one), so that every
-//! pattern of equal and different fields comes up; a group's value is a constant of the
-//! guard or a value of the state (or one beside it) half of the time, else a random value
-//! of its sort, small ones being likelier. What the guard rejects is drawn again. If no draw
+//! pattern of equal and different fields comes up. A group's value is in a relation to something known
+//! (equal, one off, a sum, a difference; known are values of the run and of the state, constants of
+//! the guard and of the model), small, at the edge of a machine word, or of any magnitude; texts likewise, and
+//! where the guard has a pattern, by a walk through it. One time in four a number is moved to the edge of a
+//! comparison. What the guard rejects is drawn again. If no draw
 //! fits, the solver is asked for diverse valuations: spread, at the bounds, or by patterns of
 //! equality, each as likely as the other.
 //!
 //! *Promises.* [`Pick::Impossible`] is a proof; [`Pick::Unknown`] is neither yes nor no.
 
 mod class;
+mod edge;
 mod fix;
+mod hints;
+mod number;
 pub mod patterned;
 mod random;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -34,12 +40,16 @@ use ioxide_smt::diverse::{Diverse, Policy};
 use ioxide_smt::solver::{Answer, Decision, Why};
 use ioxide_symex::Ctx;
 
+pub use self::hints::{Hints, Lexicon, Seen, Taste};
+use self::random::Draft;
 pub use self::random::any_value;
 
 /// With at most this many combinations, all are tried.
 const MAX_COMBINATIONS: usize = 512;
 /// Random draws before the solver is asked.
 const DRAWS: usize = 48;
+/// Random draws before all combinations are looked at.
+const FEW_DRAWS: usize = 8;
 
 /// Valuations asked for, at most, to take the last of them.
 const VARIED: usize = 4;
@@ -67,24 +77,37 @@ pub enum Pick {
     Unknown(Why),
 }
 
-/// Chooses values for `wish`; one time in three from one equivalence class, if that is possible.
+/// Chooses values for `wish`, knowing nothing but the guard and the state.
 pub fn pick(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Wish<'_>) -> Pick {
-    if rng.random_ratio(1, 3)
+    pick_hinted(cx, rng, wish, &Hints::default())
+}
+
+/// Chooses values for `wish` with `hints` in mind; now and then from one equivalence class, if that is possible.
+pub fn pick_hinted(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Wish<'_>, hints: &Hints<'_>) -> Pick {
+    if rng.random_ratio(1, 6)
         && let Some(guard) = class::narrowed(cx, rng, wish)
-        && let Pick::Values(values) = pick_any(cx, rng, &Wish { guard, ..*wish })
+        && let Pick::Values(values) = pick_any(cx, rng, &Wish { guard, ..*wish }, hints)
     {
         return Pick::Values(values);
     }
-    pick_any(cx, rng, wish)
+    pick_any(cx, rng, wish, hints)
 }
 
 /// Chooses values for `wish`, whatever their class.
-fn pick_any(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Wish<'_>) -> Pick {
+fn pick_any(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Wish<'_>, hints: &Hints<'_>) -> Pick {
     let fields = &cx.sts.gates[wish.gate].fields;
     let Some(fixed) = fix::fixed_fields(cx.pool, fields, wish) else { return Pick::Impossible };
     let open: Vec<VarId> = fields.iter().copied().filter(|&field| fixed.get(field).is_none()).collect();
     if fix::is_refuted(cx.pool, &open, &fixed, wish) {
         return Pick::Impossible;
+    }
+    if open.is_empty() && fix::fits(cx.pool, fields, &fixed, wish) == Some(true) {
+        return Pick::Values(in_order(fields, &fixed));
+    }
+    let draft = Draft::new(cx.pool, &open, wish, hints);
+    let draws = if rng.random_ratio(1, 2) { FEW_DRAWS } else { 0 };
+    if let Some(values) = drawn(cx, rng, &open, &fixed, &draft, draws) {
+        return Pick::Values(values);
     }
     match fix::all_combinations(cx.pool, &open, &fixed, wish, MAX_COMBINATIONS) {
         Some(all) if all.is_empty() => return Pick::Impossible,
@@ -94,13 +117,27 @@ fn pick_any(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Wish<'_>) -> Pick {
         }
         None => (),
     }
-    for _ in 0..DRAWS {
-        let drawn = random::draw(cx.pool, rng, &open, &fixed, wish);
-        if fix::fits(cx.pool, fields, &drawn, wish) == Some(true) {
-            return Pick::Values(in_order(fields, &drawn));
-        }
+    if let Some(values) = drawn(cx, rng, &open, &fixed, &draft, DRAWS) {
+        return Pick::Values(values);
     }
     ask_solver(cx, rng, fields, &open, &fixed, wish)
+}
+
+/// The first of so many draws that fits.
+fn drawn(
+    cx: &Ctx<'_>,
+    rng: &mut ChaCha8Rng,
+    open: &[VarId],
+    fixed: &Valuation,
+    draft: &Draft<'_>,
+    draws: usize,
+) -> Option<Vec<Value>> {
+    let wish = draft.wish;
+    let fields = &cx.sts.gates[wish.gate].fields;
+    (0..draws).find_map(|_| {
+        let drawn = draft.draw(cx.pool, rng, open, fixed);
+        (fix::fits(cx.pool, fields, &drawn, wish) == Some(true)).then(|| in_order(fields, &drawn))
+    })
 }
 
 /// Chooses values for `fields` such that `facts` hold for some values of all other variables.

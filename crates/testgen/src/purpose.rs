@@ -7,6 +7,7 @@
 //! Def. 12) and says so in [`Purpose::doubt`].
 
 mod coverage;
+mod detour;
 mod goal;
 mod observer;
 
@@ -16,6 +17,7 @@ use ioxide_smt::solver::Why;
 use ioxide_symex::{Ctx, Step, SymState, step};
 
 pub use self::coverage::{Criterion, Item, PurposeSet, Unreached, WhyUnreached, coverage};
+pub use self::detour::with_detours;
 pub use self::goal::{NoPurpose, of_goal};
 
 /// A path to follow, with what must hold on it.

@@ -6,15 +6,18 @@
 
 pub mod case;
 pub mod cover;
+pub mod hunt;
 mod instant;
 pub mod purpose;
 pub mod random;
 pub mod replay;
 pub mod script;
+mod stimulus;
 pub mod suite;
 #[cfg(test)]
 mod tests;
 pub mod tour;
+pub mod uniform;
 
 use std::time::Duration;
 
@@ -45,6 +48,13 @@ pub trait Tester {
     fn finding(&mut self, _cx: &mut Ctx<'_>, _history: &Trace) -> Option<Finding> {
         None
     }
+
+    /// Does before the first run what takes a moment.
+    fn prepare(&mut self, _cx: &mut Ctx<'_>) {}
+
+    /// The system has time of its own that passes when it is told to: long waits cost nothing. Called before the
+    /// first run, where that is so.
+    fn time_is_free(&mut self) {}
 
     /// Whether no further run makes sense; most testers can always go on.
     fn is_done(&self) -> bool {

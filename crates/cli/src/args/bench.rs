@@ -23,6 +23,12 @@ pub struct Bench {
     /// Is a system of `truth` instead of measuring.
     #[arg(long, hide = true)]
     pub system: Option<String>,
+    /// Campaigns for every planted fault and tester (`faults`).
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    pub seeds: u64,
+    /// Only the planted faults whose name holds this (`faults`).
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
     #[command(flatten)]
     pub solver: SolverArgs,
 }
@@ -34,6 +40,8 @@ pub enum BenchName {
     Atm,
     /// Inputs and outputs until each mutant of the BRP is found.
     Brp,
+    /// Steps until planted faults are found, by tester (`examples/faults`).
+    Faults,
     /// Complete suites and state counting of machines, those of the folder `IOXIDE_DATA` included: sizes, time,
     /// memory.
     Fsm,

@@ -4,7 +4,7 @@ use ioxide_model::relation::Relation;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use ioxide_testgen::purpose::Criterion;
-use ioxide_testgen::tester::random;
+use ioxide_testgen::tester::{hunt, random};
 
 use super::{ModelArgs, SolverArgs, TimeArgs};
 
@@ -48,6 +48,7 @@ pub struct Sut {
 #[derive(Clone, Debug, Default, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide test examples/brp/spec.iox --sut model:examples/brp/m3.iox\n  \
     ioxide test examples/brp/spec.iox --sut 'stdio:ioxide sut examples/brp/spec.iox' --runs 10\n  \
+    ioxide test examples/brp/spec.iox --sut model:examples/brp/spec.iox --for 10s --until pairs\n  \
     ioxide test examples/brp/spec.iox --sut model:examples/brp/m5.iox --tester tour --report runs\n  \
     ioxide test examples/atm/atm.iox --sut 'stdio:python3 examples/atm/atm.py' --tester purpose:cash --runs 3")]
 pub struct Test {
@@ -56,22 +57,31 @@ pub struct Test {
     /// The system: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`.
     #[arg(long, value_name = "SUT")]
     pub sut: String,
-    /// How inputs are chosen: `cover` (test purposes that take every switch), `tour` (the same in few long
+    /// How inputs are chosen: `hunt` (test purposes that take every switch, then walks that look for trouble
+    /// until the budget is spent), `cover` (the purposes alone, five times), `tour` (the same in few long
     /// runs), `purpose:NAME,...` (goals of the model), `tests` or `test:NAME` (tests written beside the
     /// model), `case:FILE` (a test case of `case --format json`), `suite:FILE` (the tests of a file that
     /// `fsm --out` or another command wrote), `kill` (tests that kill mutants of the model) or `random`.
-    #[arg(long, default_value = "cover", value_name = "TESTER")]
+    #[arg(long, default_value = "hunt", value_name = "TESTER")]
     pub tester: String,
-    /// What `cover` and `tour` cover.
+    /// What `hunt`, `cover` and `tour` cover.
     #[arg(long, value_enum, default_value_t)]
     pub cover: Cover,
-    /// How many runs; if not given, `cover` executes every purpose five times, each time with other
-    /// data, and the other testers do ten runs.
+    /// How many runs; if not given, `hunt` goes on until its steps or its time are spent, `cover` executes every
+    /// purpose five times, each time with other data, and the other testers do ten runs.
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
-    /// How many steps a run of the random tester has.
-    #[arg(long, default_value_t = 100, value_name = "N")]
-    pub steps: usize,
+    /// How many steps: of all runs of `hunt` together [default: 10000, or 2000 where the model has clocks or
+    /// unknown values], or of each run of `random` [default: 100].
+    #[arg(long, value_name = "N")]
+    pub steps: Option<usize>,
+    /// How long to go on, such as `90s`, `10min` or `8h`; steps are not counted then [default: `hunt` ends after a
+    /// minute if the system is not a model played here].
+    #[arg(long = "for", value_name = "TIME", value_parser = super::duration)]
+    pub time_limit: Option<std::time::Duration>,
+    /// Ends `hunt` as soon as everything of a kind was seen; exit code 5 if it was not.
+    #[arg(long, value_enum, value_name = "GOAL")]
+    pub until: Option<Until>,
     /// Seed of all random choices.
     #[arg(long)]
     pub seed: Option<u64>,
@@ -220,6 +230,30 @@ pub struct Purposes {
     pub json: bool,
     #[command(flatten)]
     pub solver: SolverArgs,
+}
+
+/// What `--until` waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Until {
+    /// Every switch was taken.
+    Switches,
+    /// Every pair of switches that can follow each other in the graph was taken.
+    Pairs,
+    /// Values on both sides of every comparison that an input decides were sent.
+    Sides,
+    /// Values at the edge of every such comparison were sent.
+    Edges,
+}
+
+impl From<Until> for hunt::Until {
+    fn from(until: Until) -> Self {
+        match until {
+            Until::Switches => Self::Switches,
+            Until::Pairs => Self::Pairs,
+            Until::Sides => Self::Sides,
+            Until::Edges => Self::Edges,
+        }
+    }
 }
 
 /// How eager a tester is to give an input where it could also look.

@@ -2,6 +2,7 @@
 
 mod atm;
 mod brp;
+mod faults;
 mod fsm;
 mod memory;
 mod mutants;
@@ -17,6 +18,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     match args.name {
         BenchName::Atm => atm::run(args),
         BenchName::Brp => brp::run(args),
+        BenchName::Faults => faults::run(args),
         BenchName::Fsm => fsm::run(args),
         BenchName::Mutants => mutants::run(args),
         BenchName::Online => online::run(args),

@@ -2,6 +2,7 @@
 
 mod case;
 pub mod chosen;
+mod hunted;
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -10,10 +11,12 @@ use ioxide_model::sts::Model;
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure, Regression};
 use ioxide_runner::objective::Objective;
 use ioxide_runner::run::RunConfig;
+use ioxide_testgen::tester::Tester;
 use serde_json::{Value as Json, json};
 
 use self::chosen::Chosen;
 use crate::args::Test;
+use crate::deadline::Deadline;
 use crate::exit::{ExitStatus, Stop};
 use crate::session::{Session, Show, Times, patience, status};
 use crate::system::System;
@@ -22,7 +25,7 @@ use crate::{load, machine, regressions, seed, timing};
 /// Tests the system and says what was found.
 pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
     let (sources, mut spec) = load::model(&args.model.file, &args.model.set)?;
-    if args.runs == Some(0) || args.steps == 0 || args.jobs == 0 {
+    if args.runs == Some(0) || args.steps == Some(0) || args.jobs == 0 {
         return Err(Stop::new(
             ExitStatus::Nothing,
             "nothing to run: `--runs`, `--steps` and `--jobs` must be above 0",
@@ -36,6 +39,7 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
     machine::know_outputs(&mut spec, &sut);
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let chosen = Chosen::named(args, &mut spec, seed)?;
+    let limit = chosen.time_limit(args, &sut);
     let config = CampaignConfig {
         regressions: regressions(args, &spec)?,
         runs: chosen.runs(args),
@@ -44,24 +48,27 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         run: run_config(args, &spec, &sut)?,
         replays: if args.no_shrink { 0 } else { CampaignConfig::default().replays },
         shrink: (!args.no_shrink).then(|| timing::budget(&spec, &sut)),
-        tester: format!("{} tester", args.tester),
+        tester: chosen.budgeted(args, limit),
         sut: args.sut.clone(),
         file: args.model.file.clone(),
         set: args.model.set.clone(),
     };
     let shown = spec.clone();
     let mut workers = chosen.shared(args.jobs.max(1));
+    let mut limited: Vec<Deadline<'_>> =
+        workers.iter_mut().map(|worker| Deadline::new(worker.tester(), limit)).collect();
     let session = Session {
         spec,
         sut,
         clock,
-        testers: workers.iter_mut().map(Chosen::tester).collect(),
+        testers: limited.iter_mut().map(|worker| worker as &mut (dyn Tester + Send)).collect(),
         solver: &args.solver,
         show: if args.json { Show::Nothing } else { Show::People },
         record: args.report.as_deref(),
         times: if args.no_times { Times::LeftOut } else { Times::Told },
     };
     let outcome = session.run(&config)?;
+    let was_late = limited.iter().any(Deadline::has_passed);
     if let Some(folder) = &args.report {
         regressions::add(folder, &shown, &config.regressions, &outcome.failures)?;
     }
@@ -71,9 +78,11 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         let mut result = outcome_json(&shown, &config, &outcome);
         result["cover"] = chosen.json(&shown.sts);
         result["suite"] = chosen.suite_json();
+        result["hunt"] = chosen.hunt_json(&shown.sts, was_late);
         writeln!(out, "{result}")?;
     } else {
         chosen.show(&mut out, &shown.sts)?;
+        chosen.show_end(&mut out, &shown.sts, was_late)?;
         if let Some(folder) = &args.report {
             eprintln!("record: {}", crate::record::newest(folder).display());
         }
@@ -81,7 +90,10 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
     if let Some(folder) = &args.report {
         crate::html::beside(folder, &sources, &shown, &args.solver);
     }
-    Ok(status(&outcome))
+    Ok(match status(&outcome) {
+        ExitStatus::Success if !chosen.has_met(args, &shown.sts) => ExitStatus::Inconclusive,
+        status => status,
+    })
 }
 
 /// The runs that failed before, if records are kept.

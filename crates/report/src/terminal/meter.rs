@@ -2,8 +2,8 @@
 
 use ioxide_runner::event::{Event, EventKind};
 
-use crate::summary::Summary;
 use crate::summary::story::plural;
+use crate::summary::{ENDLESS, Summary};
 
 /// A line of progress comes after this time,
 const PAUSE_NS: u64 = 100_000_000;
@@ -52,8 +52,8 @@ impl Meter {
     fn told(&self, summary: &Summary, event: &Event) -> String {
         let counts = &summary.counts;
         let mut parts = vec![match &summary.started {
-            Some(started) => format!("{} of {} runs", counts.total(), started.runs),
-            None => format!("{} runs", counts.total()),
+            Some(started) if started.runs < ENDLESS => format!("{} of {} runs", counts.total(), started.runs),
+            Some(_) | None => format!("{} runs", counts.total()),
         }];
         parts.push(match self.steps_per_second {
             Some(speed) => format!("{} ({speed:.0}/s)", plural(summary.steps, "step")),
@@ -75,8 +75,9 @@ impl Meter {
 /// How long the planned runs will still take, if they take as long as those before.
 fn left(summary: &Summary) -> Option<String> {
     let done = summary.counts.total();
-    let open = summary.started.as_ref()?.runs.checked_sub(done)?;
-    if done == 0 || open == 0 || summary.time_ns == 0 {
+    let planned = summary.started.as_ref()?.runs;
+    let open = planned.checked_sub(done)?;
+    if planned >= ENDLESS || done == 0 || open == 0 || summary.time_ns == 0 {
         return None;
     }
     Some(duration(seconds(summary.time_ns) / done as f64 * open as f64))

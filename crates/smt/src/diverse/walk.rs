@@ -13,17 +13,19 @@ const MAX_DOUBLINGS: u32 = 20;
 
 /// Another valuation of `facts`, or none if the step hit nothing.
 ///
-/// Numbers move along a line through all of them or a few; others take another value
+/// Numbers move along a line through all of them or a few, or along the line to another valuation, on which every
+/// linear equation holds that holds at both; others take another value
 /// now and then. Where the facts end on that line is found by doubling and halving, and
 /// the step ends at a random point before; a point outside in between is not taken.
 pub(super) fn step(
     pool: &TermPool,
     facts: &[Term],
     vars: &[VarId],
-    at: &Valuation,
+    (at, other): (&Valuation, Option<&Valuation>),
     rng: &mut ChaCha8Rng,
 ) -> Option<Valuation> {
-    let direction = direction(pool, vars, rng);
+    let along = other.filter(|_| rng.random_range(0..2) == 0).and_then(|other| towards(at, other));
+    let direction = along.unwrap_or_else(|| direction(pool, vars, rng));
     let base = flipped(pool, vars, at, rng);
     let base = if holds(pool, facts, &base) { base } else { at.clone() };
     let back = reach(pool, facts, &base, &direction, -1);
@@ -35,6 +37,24 @@ pub(super) fn step(
 
 fn holds(pool: &TermPool, facts: &[Term], valuation: &Valuation) -> bool {
     facts.iter().all(|&fact| pool.holds(fact, valuation) == Ok(true))
+}
+
+/// The smallest whole step from `at` in the direction of `other`, if all numbers that differ are whole.
+fn towards(at: &Valuation, other: &Valuation) -> Option<Vec<(VarId, i64)>> {
+    let mut steps = Vec::new();
+    for (var, value) in at.iter() {
+        match (value, other.get(var)?) {
+            (Value::Int(a), Value::Int(b)) if a != b => steps.push((var, b.sub(a))),
+            (a, b) if a == b => (),
+            (Value::Real(_), _) => return None,
+            _ => (),
+        }
+    }
+    let common = steps.iter().fold(Int::from(0), |common, (_, by)| common.gcd(by));
+    if common.is_zero() {
+        return None;
+    }
+    steps.into_iter().map(|(var, by)| Some((var, by.div(&common).to_i64()?))).collect()
 }
 
 /// One number by one, or a few by small amounts in either sense: sums often have to stay.

@@ -8,11 +8,11 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-use ioxide_model::sort::Sort;
-use ioxide_model::term::{Node, Term};
+use ioxide_model::term::Term;
 use ioxide_symex::Ctx;
 
 use super::Wish;
+use super::hints::is_comparison;
 
 /// The guard of `wish` and one side of a comparison, if there is one about the fields.
 pub(super) fn narrowed(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Wish<'_>) -> Option<Term> {
@@ -30,17 +30,10 @@ fn atoms(cx: &Ctx<'_>, wish: &Wish<'_>) -> Vec<Term> {
             let vars = cx.pool.free_vars(term);
             let is_about_fields = vars.iter().any(|var| fields.contains(var));
             let is_closed = vars.iter().all(|&var| fields.contains(&var) || wish.state.get(var).is_some());
-            if is_comparison(cx, term) && is_about_fields && is_closed && !found.contains(&term) {
+            if is_comparison(cx.pool, term) && is_about_fields && is_closed && !found.contains(&term) {
                 found.push(term);
             }
         }
     }
     found
-}
-
-/// Whether `term` is a formula that is no connective.
-fn is_comparison(cx: &Ctx<'_>, term: Term) -> bool {
-    let node = cx.pool.node(term);
-    let is_connective = matches!(node, Node::Not(_) | Node::And(_) | Node::Or(_) | Node::Ite(..));
-    cx.pool.sort(term) == Sort::Bool && !is_connective && !matches!(node, Node::Value(_))
 }

@@ -7,11 +7,16 @@
 //! all equal. Within a pattern, values are drawn at random: near values seen before half of
 //! the time, else any of the sort.
 
+use rand::RngExt;
+use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
+use ioxide_model::sort::Sort;
 use ioxide_model::term::{Node, Substitution, Term, VarId};
+use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::{Answer, Decision};
+use ioxide_smt::diverse::{Diverse, Policy};
+use ioxide_smt::solver::Decision;
 use ioxide_symex::Ctx;
 
 use super::{Pick, any_value, pick_symbolic};
@@ -24,6 +29,8 @@ const DRAWS: usize = 6;
 const TRIES: usize = 16;
 /// Patterns tried for one message.
 const MAX_PATTERNS: usize = 8;
+/// Valuations of the solver passed over, at most.
+const MAX_SPREAD: usize = 3;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -43,10 +50,10 @@ pub fn pick_patterned(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Patterned<'
     if wish.fields.is_empty() {
         return pick_symbolic(cx, rng, wish.fields, wish.facts);
     }
-    let patterns = patterns(cx, wish.fields);
+    let patterns = patterns(cx, rng, wish.fields);
     for k in 0..patterns.len().min(MAX_PATTERNS) {
         let pattern = &patterns[(wish.first + k) % patterns.len()];
-        let drawn = draw(cx, rng, wish, pattern).or_else(|| ask(cx, wish, pattern));
+        let drawn = draw(cx, rng, wish, pattern).or_else(|| ask(cx, rng, wish, pattern));
         if let Some(values) = drawn {
             return Pick::Values(values);
         }
@@ -57,10 +64,10 @@ pub fn pick_patterned(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Patterned<'
 /// A block number for every field: fields of one block are equal.
 type Pattern = Vec<usize>;
 
-/// The patterns of `fields`, mixed ones first; only the plainest where there are too many.
-fn patterns(cx: &Ctx<'_>, fields: &[VarId]) -> Vec<Pattern> {
+/// The patterns of `fields`, mixed ones first; some at random where there are too many.
+fn patterns(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId]) -> Vec<Pattern> {
     if fields.len() > MAX_FIELDS {
-        return vec![(0..fields.len()).collect()];
+        return (0..MAX_PATTERNS).map(|_| sampled(cx, rng, fields)).collect();
     }
     let sort = |at: usize| cx.pool.var_info(fields[at]).sort.base();
     let mut all: Vec<Pattern> = vec![Vec::new()];
@@ -85,6 +92,23 @@ fn patterns(cx: &Ctx<'_>, fields: &[VarId]) -> Vec<Pattern> {
         _ => 0,
     });
     all
+}
+
+/// A random pattern: every field joins one of the blocks of its sort, or begins a new one; how readily differs.
+fn sampled(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId]) -> Pattern {
+    let joins = [0, 1, 3, 6][rng.random_range(0..4usize)];
+    let mut sorts: Vec<Sort> = Vec::new();
+    let mut pattern = Pattern::with_capacity(fields.len());
+    for &field in fields {
+        let sort = cx.pool.var_info(field).sort.base();
+        let same: Vec<usize> = (0..sorts.len()).filter(|&block| sorts[block] == sort).collect();
+        let joined = same.choose(rng).copied().filter(|_| rng.random_range(0..8) < joins);
+        pattern.push(joined.unwrap_or_else(|| {
+            sorts.push(sort);
+            sorts.len() - 1
+        }));
+    }
+    pattern
 }
 
 fn n_blocks(pattern: &Pattern) -> usize {
@@ -142,8 +166,13 @@ fn random(
     Some(values)
 }
 
-/// What the solver says about the facts and the pattern.
-fn ask(cx: &mut Ctx<'_>, wish: &Patterned<'_>, pattern: &Pattern) -> Option<Vec<Value>> {
+/// What the solver finds for the facts and the pattern, spread over all that is possible.
+fn ask(
+    cx: &mut Ctx<'_>,
+    rng: &mut ChaCha8Rng,
+    wish: &Patterned<'_>,
+    pattern: &Pattern,
+) -> Option<Vec<Value>> {
     let mut facts = wish.facts.to_vec();
     for b in 0..pattern.len() {
         for a in 0..b {
@@ -154,12 +183,25 @@ fn ask(cx: &mut Ctx<'_>, wish: &Patterned<'_>, pattern: &Pattern) -> Option<Vec<
             facts.push(if pattern[a] == pattern[b] { cx.pool.eq(x, y) } else { cx.pool.ne(x, y) });
         }
     }
-    let Answer::Sat(found) = cx.check(&facts) else { return None };
+    let found = Diverse::new(cx.pool, &facts, wish.fields, Policy::Random, rng.random());
+    let found = spread(cx, rng, found)?;
     let value = |&field: &VarId| match found.get(field) {
         Some(value) => value.clone(),
         None => cx.pool.default_value(cx.pool.var_info(field).sort),
     };
     Some(wish.fields.iter().map(value).collect())
+}
+
+/// One of the first few of many valuations.
+fn spread(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, mut source: Diverse) -> Option<Valuation> {
+    let mut found = source.next(cx.pool, cx.solver)?;
+    for _ in 0..rng.random_range(0..MAX_SPREAD) {
+        match source.next(cx.pool, cx.solver) {
+            Some(other) => found = other,
+            None => break,
+        }
+    }
+    Some(found)
 }
 
 /// The constants that occur in `facts`.

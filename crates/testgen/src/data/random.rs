@@ -1,120 +1,264 @@
 //! Random values: of a sort, near values of interest, in random patterns of equality.
 
 use rand::RngExt;
+use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-use ioxide_model::number::{Int, Rational};
-use ioxide_model::sort::Sort;
-use ioxide_model::term::{Node, TermPool, VarId};
+use ioxide_model::number::Rational;
+use ioxide_model::sort::{DataId, Sort};
+use ioxide_model::term::{Node, RegexId, Term, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::{DataValue, Value};
 
-use super::Wish;
+use super::hints::{Hints, Taste, constants, is_comparison};
+use super::{Wish, edge, number, text};
 
-/// `fixed` with a random value for every field of `open`.
-pub(super) fn draw(
-    pool: &TermPool,
-    rng: &mut ChaCha8Rng,
-    open: &[VarId],
-    fixed: &Valuation,
-    wish: &Wish<'_>,
-) -> Valuation {
-    let interesting = interesting(pool, wish);
-    let mut drawn = fixed.clone();
-    let mut groups: Vec<(Sort, Vec<Value>)> = Vec::new();
-    for &field in open {
-        let sort = pool.var_info(field).sort;
-        let at = groups.iter().position(|(base, _)| *base == sort.base()).unwrap_or_else(|| {
-            groups.push((sort.base(), Vec::new()));
-            groups.len() - 1
-        });
-        let group = &mut groups[at].1;
-        let chosen = rng.random_range(0..=group.len());
-        if chosen == group.len() {
-            group.push(any_value(pool, rng, sort, &interesting));
+/// Values to draw near to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Palette<'p> {
+    /// Values of the run, the latest last.
+    recent: &'p [Value],
+    /// Values of the state and constants of the guard.
+    here: &'p [Value],
+    /// Constants of the model.
+    constants: &'p [Value],
+    taste: Taste,
+}
+
+/// Everything about a wish that many draws share.
+pub(super) struct Draft<'w> {
+    pub(super) wish: &'w Wish<'w>,
+    hints: &'w Hints<'w>,
+    here: Vec<Value>,
+    /// Patterns that the guard mentions of a field.
+    patterns: Vec<(VarId, RegexId)>,
+    /// Fields that the guard says are equal to something about other fields.
+    equations: Vec<(VarId, Term)>,
+    /// Comparisons with an edge.
+    atoms: Vec<Term>,
+}
+
+impl<'w> Draft<'w> {
+    pub(super) fn new(pool: &TermPool, open: &[VarId], wish: &'w Wish<'w>, hints: &'w Hints<'w>) -> Self {
+        let mut here = constants(pool, &[wish.guard]);
+        here.extend(wish.state.iter().map(|(_, value)| value.clone()));
+        let mut draft = Self {
+            wish,
+            hints,
+            here,
+            patterns: Vec::new(),
+            equations: Vec::new(),
+            atoms: hints.atoms.to_vec(),
+        };
+        for term in pool.subterms(&[wish.guard], |term| !pool.is_ground(term)) {
+            draft.read(pool, open, term);
         }
-        drawn.set(field, group[chosen].clone());
+        for conjunct in pool.conjuncts(wish.guard) {
+            draft.equations.extend(equation(pool, open, conjunct));
+        }
+        draft
     }
-    drawn
-}
 
-/// The constants of the guard and the values of the state.
-fn interesting(pool: &TermPool, wish: &Wish<'_>) -> Vec<Value> {
-    let constant = |term| if let Node::Value(value) = pool.node(term) { Some(value.clone()) } else { None };
-    let mut found: Vec<Value> =
-        pool.subterms(&[wish.guard], |_| true).into_iter().filter_map(constant).collect();
-    found.extend(wish.state.iter().map(|(_, value)| value.clone()));
-    found
-}
+    fn read(&mut self, pool: &TermPool, open: &[VarId], term: Term) {
+        if let Node::Matches(side, pattern) = *pool.node(term)
+            && let Node::Var(var) = *pool.node(side)
+            && open.contains(&var)
+        {
+            self.patterns.push((var, pattern));
+        }
+        if is_comparison(pool, term) && !self.atoms.contains(&term) {
+            self.atoms.push(term);
+        }
+    }
 
-/// A random value of `sort`: one of `interesting` or beside it half of the time, if any is of that sort.
-pub fn any_value(pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort, interesting: &[Value]) -> Value {
-    if rng.random_bool(0.5) {
-        let fitting: Vec<&Value> =
-            interesting.iter().filter(|value| value.base_sort() == sort.base()).collect();
-        if !fitting.is_empty() {
-            let chosen = fitting[rng.random_range(0..fitting.len())];
-            let near = beside(rng, chosen);
-            if pool.has_sort(&near, sort) {
-                return near;
+    /// `fixed` with a random value for every field of `open`.
+    pub(super) fn draw(
+        &self,
+        pool: &TermPool,
+        rng: &mut ChaCha8Rng,
+        open: &[VarId],
+        fixed: &Valuation,
+    ) -> Valuation {
+        let mut drawn = self.grouped(pool, rng, open, fixed);
+        if rng.random_range(0..100) < self.hints.taste.onto_edges
+            && let Some(&atom) = self.atoms.choose(rng)
+            && let Some(moved) = edge::moved(pool, rng, atom, open, &drawn, self.wish.state)
+        {
+            drawn = moved;
+        }
+        for &(field, term) in &self.equations {
+            if let Ok(value) = pool.eval(term, &(&drawn, self.wish.state)) {
+                drawn.set(field, value);
             }
         }
+        drawn
     }
-    plain(pool, rng, sort)
-}
 
-/// `value` or, if it is a number, one of its neighbours.
-fn beside(rng: &mut ChaCha8Rng, value: &Value) -> Value {
-    let step = rng.random_range(-1..=1i64);
-    match value {
-        Value::Int(n) => Value::Int(n.add(&Int::from(step))),
-        Value::Real(r) => Value::Real(r.add(&Rational::from(step))),
-        Value::Bool(_) | Value::Str(_) | Value::Data(_) => value.clone(),
-    }
-}
-
-fn plain(pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort) -> Value {
-    match sort {
-        Sort::Bool => Value::Bool(rng.random()),
-        Sort::Int => Value::int(small_or_large(rng)),
-        Sort::Range { lo, hi } => in_range(rng, lo, hi),
-        Sort::Real => {
-            let denom = [1, 1, 2, 10][rng.random_range(0..4usize)];
-            let number = Rational::new(Int::from(small_or_large(rng)), Int::from(denom));
-            Value::Real(number.unwrap_or(Rational::ZERO))
+    /// Fields of one sort in random groups, equal within a group.
+    fn grouped(&self, pool: &TermPool, rng: &mut ChaCha8Rng, open: &[VarId], fixed: &Valuation) -> Valuation {
+        let palette = Palette {
+            recent: self.hints.recent,
+            here: &self.here,
+            constants: self.hints.constants,
+            taste: self.hints.taste,
+        };
+        let mut drawn = fixed.clone();
+        let mut groups: Vec<(Sort, Vec<Value>)> = Vec::new();
+        for &field in open {
+            let sort = pool.var_info(field).sort;
+            if let Some(matching) = self.matching(pool, rng, field) {
+                drawn.set(field, matching);
+                continue;
+            }
+            let at = groups.iter().position(|(base, _)| *base == sort.base()).unwrap_or_else(|| {
+                groups.push((sort.base(), Vec::new()));
+                groups.len() - 1
+            });
+            let group = &mut groups[at].1;
+            let chosen = rng.random_range(0..=group.len());
+            if chosen == group.len() {
+                group.push(palette.value(pool, rng, sort));
+            }
+            drawn.set(field, group[chosen].clone());
         }
-        Sort::Str => Value::str(&text(rng)),
-        Sort::Data(data) => {
-            let ctors = &pool.data(data).ctors;
-            let ctor = rng.random_range(0..ctors.len());
-            let args = ctors[ctor].fields.iter().map(|field| plain(pool, rng, field.sort)).collect();
-            Value::Data(DataValue { data, ctor: u32::try_from(ctor).unwrap_or(0), args })
+        drawn
+    }
+
+    /// A text out of a pattern the guard mentions of `field`; one seen before now and then, or none of it.
+    fn matching(&self, pool: &TermPool, rng: &mut ChaCha8Rng, field: VarId) -> Option<Value> {
+        let of_field: Vec<RegexId> =
+            self.patterns.iter().filter(|(var, _)| *var == field).map(|(_, pattern)| *pattern).collect();
+        let pattern = pool.pattern_info(*of_field.choose(rng)?);
+        match rng.random_range(0..16u32) {
+            0 => None,
+            1..=3 => {
+                let fits = |value: &&Value| value.as_str().is_some_and(|text| pattern.matches(text));
+                let known: Vec<&Value> = self.hints.recent.iter().chain(&self.here).filter(fits).collect();
+                known.choose(rng).map(|&value| value.clone())
+            }
+            _ => text::matching(rng, &pattern.text).map(|text| Value::str(&text)),
         }
     }
 }
 
-/// Mostly -4..=12, now and then of any magnitude up to 2^40.
-fn small_or_large(rng: &mut ChaCha8Rng) -> i64 {
-    if rng.random_ratio(7, 8) {
-        return rng.random_range(-4..=12);
-    }
-    let magnitude = 1i64 << rng.random_range(4..40u32);
-    rng.random_range(-magnitude..=magnitude)
-}
-
-/// An end of the range one time in four, else anywhere in it.
-fn in_range(rng: &mut ChaCha8Rng, lo: i64, hi: i64) -> Value {
-    let hi = hi.max(lo);
-    Value::int(match rng.random_range(0..8u32) {
-        0 => lo,
-        1 => hi,
-        _ => rng.random_range(lo..=hi),
+/// The open field and the term that `conjunct` makes equal, if the term is about other fields.
+fn equation(pool: &TermPool, open: &[VarId], conjunct: Term) -> Option<(VarId, Term)> {
+    let Node::Eq(a, b) = *pool.node(conjunct) else { return None };
+    [(a, b), (b, a)].into_iter().find_map(|(side, other)| match *pool.node(side) {
+        Node::Var(var) if open.contains(&var) && !pool.free_vars(other).contains(&var) => Some((var, other)),
+        _ => None,
     })
 }
 
-/// Up to six characters of a small alphabet, so that equal and related texts come up.
-fn text(rng: &mut ChaCha8Rng) -> String {
-    const ALPHABET: [char; 8] = ['a', 'b', 'c', 'A', '0', '1', ' ', 'é'];
-    let length = rng.random_range(0..=6usize);
-    (0..length).map(|_| ALPHABET[rng.random_range(0..ALPHABET.len())]).collect()
+/// A random value of `sort`, half of the time near one of `interesting`, if any is of that sort.
+pub fn any_value(pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort, interesting: &[Value]) -> Value {
+    let palette = Palette { recent: &[], here: interesting, constants: &[], taste: Taste::PLAIN };
+    palette.value(pool, rng, sort)
+}
+
+/// A kind of value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Near,
+    Small,
+    Edge,
+    Wide,
+}
+
+impl Palette<'_> {
+    fn value(&self, pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort) -> Value {
+        let kind = self.kind(rng);
+        if kind == Kind::Near
+            && let Some(near) = self.near(rng, sort)
+            && pool.has_sort(&near, sort)
+        {
+            return near;
+        }
+        self.fresh(pool, rng, sort, kind)
+    }
+
+    fn kind(&self, rng: &mut ChaCha8Rng) -> Kind {
+        let Taste { near, small, edge, wide, .. } = self.taste;
+        let drawn = rng.random_range(0..(near + small + edge + wide).max(1));
+        match drawn {
+            _ if drawn < near => Kind::Near,
+            _ if drawn < near + small => Kind::Small,
+            _ if drawn < near + small + edge => Kind::Edge,
+            _ => Kind::Wide,
+        }
+    }
+
+    /// In a relation to something known.
+    fn near(&self, rng: &mut ChaCha8Rng, sort: Sort) -> Option<Value> {
+        let base = self.known(rng, sort)?;
+        let other = if rng.random_ratio(1, 2) { self.known(rng, sort) } else { None };
+        let number = |value: &Value| value.to_rational();
+        Some(match base {
+            Value::Int(_) => {
+                let (base, other) = (number(base)?, other.and_then(number));
+                Value::Int(number::beside(rng, &base, other.as_ref()).floor())
+            }
+            Value::Real(base) => {
+                let other: Option<Rational> = other.and_then(number);
+                Value::Real(number::beside(rng, base, other.as_ref()))
+            }
+            Value::Str(_) => {
+                Value::str(&text::beside(rng, base.as_str()?, other.and_then(|value| value.as_str())))
+            }
+            Value::Bool(_) | Value::Data(_) => base.clone(),
+        })
+    }
+
+    /// Something known of the base sort of `sort`; what was seen last is the likeliest.
+    fn known(&self, rng: &mut ChaCha8Rng, sort: Sort) -> Option<&Value> {
+        let fits = |value: &&Value| value.base_sort() == sort.base();
+        let start = rng.random_range(0..3usize);
+        let lists = [self.recent, self.here, self.constants];
+        let fitting = |at: usize| lists[(start + at) % 3].iter().filter(fits).collect::<Vec<_>>();
+        let (at, list) =
+            (0..3).map(|at| ((start + at) % 3, fitting(at))).find(|(_, list)| !list.is_empty())?;
+        if at > 0 {
+            return list.choose(rng).copied();
+        }
+        let mut back = 0;
+        while back + 1 < list.len() && rng.random_ratio(2, 3) {
+            back += 1;
+        }
+        list.get(list.len() - 1 - back).copied()
+    }
+
+    /// Not related to anything.
+    fn fresh(&self, pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort, kind: Kind) -> Value {
+        match sort {
+            Sort::Bool => Value::Bool(rng.random()),
+            Sort::Range { lo, hi } => Value::int(number::in_range(rng, lo, hi)),
+            Sort::Int => match kind {
+                Kind::Near | Kind::Small => Value::int(number::small(rng)),
+                Kind::Edge => Value::Int(number::edge(rng)),
+                Kind::Wide => Value::int(number::wide(rng)),
+            },
+            Sort::Real => {
+                let whole = match kind {
+                    Kind::Near | Kind::Small => number::small(rng).into(),
+                    Kind::Edge => number::edge(rng),
+                    Kind::Wide => number::wide(rng).into(),
+                };
+                number::fraction(rng, whole)
+            }
+            Sort::Str => Value::str(&match kind {
+                Kind::Near | Kind::Small => text::short(rng),
+                Kind::Edge => text::odd(rng),
+                Kind::Wide => text::long(rng),
+            }),
+            Sort::Data(data) => self.made(pool, rng, data),
+        }
+    }
+
+    /// A value of a data type by any of its constructors.
+    fn made(&self, pool: &TermPool, rng: &mut ChaCha8Rng, data: DataId) -> Value {
+        let ctors = &pool.data(data).ctors;
+        let ctor = rng.random_range(0..ctors.len());
+        let args = ctors[ctor].fields.iter().map(|field| self.value(pool, rng, field.sort)).collect();
+        Value::Data(DataValue { data, ctor: u32::try_from(ctor).unwrap_or(0), args })
+    }
 }

@@ -130,6 +130,12 @@ impl Cover {
         &self.liberal
     }
 
+    /// Rounds that are over: every purpose was executed or given up.
+    #[must_use]
+    pub fn rounds_done(&self) -> usize {
+        self.begun - usize::from(self.begun > 0 && (!self.queue.is_empty() || self.current.is_some()))
+    }
+
     /// Adds what another worker did with its share.
     pub fn absorb(&mut self, other: &Self) {
         for (mine, theirs) in self.tally.iter_mut().zip(&other.tally) {

@@ -1,34 +1,95 @@
-//! When to give an input: an instant at which a guard holds.
+//! When to give an input: an instant at which its guard holds, chosen by what else is pending.
+//!
+//! Faults in time sit at the edges of guards and inside deadlines of others: a second input before the answer
+//! to the first, just before or after a time-out, long after everything has settled. So the
+//! candidates are the points where any guard of the state changes, instants close to them, one at
+//! random in every stretch between, and some after the last; those at which the guard holds are
+//! equally likely.
 
 use std::time::Duration;
 
-use rand::seq::IndexedRandom;
+use rand::RngExt;
+use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use ioxide_model::concrete::State;
-use ioxide_model::number::Rational;
+use ioxide_model::number::{Int, Rational};
 use ioxide_model::sts::Switch;
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
-use ioxide_symex::{Ctx, after_waiting, instants};
+use ioxide_symex::{Ctx, after_waiting, corners, holds_at};
 
-/// An instant from now at which `switch` can be taken from `state` with some values: a boundary of its guard
-/// or between two of them, each as likely as the other.
+/// How far ahead an input may be put where waiting costs nothing: two hours.
+const MAX_FREE_WAIT: i64 = 7_200;
+
+/// What waiting costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Timing {
+    /// As long as it takes.
+    #[default]
+    Wall,
+    /// Nothing: time passes when it is told to.
+    Free,
+}
+
+/// An instant from now at which `switch` can be taken from `state` with some values.
 pub(super) fn choose(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
     state: &State,
     switch: &Switch,
+    timing: Timing,
 ) -> Option<Rational> {
+    let delay = cx.delay;
+    let when = possible(cx, state, switch);
+    let mut points = corners(cx, delay, when);
+    let sts = cx.sts;
+    for (_, other) in sts.switches_from(state.loc) {
+        let pending = possible(cx, state, other);
+        points.extend(corners(cx, delay, pending));
+    }
+    points.sort();
+    points.dedup();
+    let mut candidates = around(rng, &points, timing);
+    candidates.shuffle(rng);
+    candidates.into_iter().find(|at| holds_at(cx, delay, when, at))
+}
+
+/// The condition on the delay under which `switch` can be taken from `state` with some values.
+fn possible(cx: &mut Ctx<'_>, state: &State, switch: &Switch) -> Term {
     let guard = after_waiting(cx, switch.guard);
     let some = cx.pool.exists(&cx.sts.gates[switch.gate].fields, guard);
     let known: Substitution =
         state.values.iter().map(|(var, value)| (var, cx.pool.value(value.clone()))).collect();
     let when = cx.pool.substitute(some, &known);
-    let when = eliminate(cx.pool, when);
-    let delay = cx.delay;
-    instants(cx, delay, when).choose(rng).cloned()
+    eliminate(cx.pool, when)
+}
+
+/// Instants at, before, after and between `points`, which are in order and not empty.
+fn around(rng: &mut ChaCha8Rng, points: &[Rational], timing: Timing) -> Vec<Rational> {
+    let milli = |n: i64| Rational::new(Int::from(n), Int::from(1000)).unwrap_or(Rational::ZERO);
+    let mut candidates = Vec::with_capacity(4 * points.len() + 2);
+    for (at, point) in points.iter().enumerate() {
+        let close = milli([1, 10, 50][rng.random_range(0..3usize)]);
+        candidates.extend([point.clone(), point.add(&close)]);
+        candidates.extend(Some(point.sub(&close)).filter(|before| !before.is_negative()));
+        if let Some(next) = points.get(at + 1) {
+            let share = milli(rng.random_range(1..1000));
+            candidates.push(point.add(&next.sub(point).mul(&share)));
+        }
+    }
+    if let Some(last) = points.last() {
+        candidates.push(last.add(&milli(rng.random_range(1..2000))));
+        candidates.extend((timing == Timing::Free).then(|| last.add(&long(rng))));
+    }
+    candidates
+}
+
+/// A long time, in seconds; every magnitude up to two hours is equally likely.
+pub(super) fn long(rng: &mut ChaCha8Rng) -> Rational {
+    let most = (1i64 << rng.random_range(1..=13u32)).min(MAX_FREE_WAIT);
+    Rational::from(rng.random_range(1..=most))
 }
 
 /// `delay` is no longer than `horizon`.

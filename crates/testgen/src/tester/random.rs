@@ -8,27 +8,22 @@
 //! too, boundaries of its guard being as likely as instants between them. The last move is always an
 //! observation: without it the effect of the last input is never seen.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use ioxide_model::concrete::{State, delayed};
-use ioxide_model::label::Label;
-use ioxide_model::number::Rational;
-use ioxide_model::sts::{GateKind, LocId, Sts, SwitchId};
+use ioxide_model::sts::{Sts, SwitchId};
 use ioxide_model::trace::Trace;
-use ioxide_model::value::Value;
 use ioxide_smt::solver::Why;
-use ioxide_symex::{After, Belief, Ctx, Step, SymState, step};
+use ioxide_symex::{After, Belief, Ctx};
 
-use super::{Move, Stop, Tester, instant};
-use crate::data::{Pick, Wish, pick, pick_symbolic};
+use super::instant::Timing;
+use super::stimulus::{States, Stimulus};
+use super::{Move, Stop, Tester};
+use crate::data::{Hints, Lexicon, Seen, Taste};
 
-/// States tried for the values of one switch.
-const MAX_STATES: usize = 8;
 /// What the weight 1 of a switch never taken counts.
 const SCALE: u64 = 1 << 10;
 
@@ -67,9 +62,9 @@ pub struct Random {
     chosen: BTreeMap<SwitchId, u64>,
     /// Why values for an input could not be found at the last try, if the solver owed an answer.
     owed: Option<Why>,
-    /// How long to wait before the input chosen last, and how long that may be.
-    wait: Rational,
-    horizon: Option<Rational>,
+    /// What the model mentions, once it is known.
+    lexicon: Option<Arc<Lexicon>>,
+    seen: Seen,
     last_look: LastLook,
 }
 
@@ -89,32 +84,32 @@ impl Random {
             rng: ChaCha8Rng::seed_from_u64(seed),
             chosen: BTreeMap::new(),
             owed: None,
-            wait: Rational::ZERO,
-            horizon: None,
+            lexicon: None,
+            seen: Seen::default(),
             last_look: LastLook::Pending,
         }
     }
 
     /// An input some state of the belief accepts, and when.
     fn stimulus(&mut self, cx: &mut Ctx<'_>, after: &After) -> Option<Move> {
-        let belief = match after.belief() {
-            Belief::Concrete(states) => States::Concrete(states.iter().collect()),
-            Belief::Symbolic(states) => States::Symbolic(states.iter().collect()),
-            Belief::Unspecified => return None,
-        };
+        let belief = States::of(after)?;
         self.owed = None;
-        let mut candidates = inputs_of(cx.sts, &belief.locations());
+        let mut candidates = belief.inputs(cx.sts);
         while let Some(at) = self.weighted(cx.sts, &candidates) {
             let id = candidates.swap_remove(at);
-            self.wait = Rational::ZERO;
-            self.horizon = cx.sts.is_timed().then(|| after.horizon(cx));
-            if let Some(values) = self.values(cx, &belief, id) {
+            let lexicon = &*self.lexicon.get_or_insert_with(|| Arc::new(Lexicon::of(cx)));
+            let hints = Hints {
+                recent: self.seen.values(),
+                constants: lexicon.constants(),
+                atoms: lexicon.atoms(id),
+                taste: Taste::default(),
+            };
+            let mut stimulus = Stimulus::new(&mut self.rng, hints, Timing::default());
+            let chosen = stimulus.by(cx, after, &belief, id);
+            self.owed = stimulus.owed.or(self.owed.take());
+            if chosen.is_some() {
                 *self.chosen.entry(id).or_default() += 1;
-                let label = Label::message(cx.sts, cx.sts.switches[id].gate, values)?;
-                return Some(match cx.sts.is_timed() {
-                    true => Move::StimulateAfter(self.wait.clone(), label),
-                    false => Move::Stimulate(label),
-                });
+                return chosen;
             }
         }
         None
@@ -139,70 +134,6 @@ impl Random {
         })
     }
 
-    /// Values with which `id` can be taken from some state of the belief.
-    fn values(&mut self, cx: &mut Ctx<'_>, belief: &States<'_>, id: SwitchId) -> Option<Vec<Value>> {
-        let source = cx.sts.switches[id].source;
-        match belief {
-            States::Concrete(states) => {
-                let mut here: Vec<&State> =
-                    states.iter().copied().filter(|state| state.loc == source).collect();
-                here.shuffle(&mut self.rng);
-                here.iter().take(MAX_STATES).find_map(|state| self.concrete_values(cx, state, id))
-            }
-            States::Symbolic(states) => {
-                let mut here: Vec<&SymState> =
-                    states.iter().copied().filter(|state| state.loc == source).collect();
-                here.shuffle(&mut self.rng);
-                here.iter().take(MAX_STATES).find_map(|state| self.symbolic_values(cx, state, id))
-            }
-        }
-    }
-
-    fn concrete_values(&mut self, cx: &mut Ctx<'_>, state: &State, id: SwitchId) -> Option<Vec<Value>> {
-        let switch = &cx.sts.switches[id];
-        let mut there = Cow::Borrowed(state);
-        if cx.sts.is_timed() {
-            self.wait = instant::choose(cx, &mut self.rng, state, switch)?;
-            there = Cow::Owned(delayed(cx.sts, state, &self.wait));
-        }
-        let wish = Wish { gate: switch.gate, guard: switch.guard, state: &there.values };
-        let picked = pick(cx, &mut self.rng, &wish);
-        self.values_of(picked)
-    }
-
-    fn symbolic_values(&mut self, cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> Option<Vec<Value>> {
-        let next = match step(cx, state, id) {
-            Step::Taken(next) => next,
-            Step::Doubtful(_, why) => return self.values_of(Pick::Unknown(why)),
-            Step::Refuted => return None,
-        };
-        let fields = cx.sts.gates[cx.sts.switches[id].gate].fields.clone();
-        let mut fields: Vec<_> = fields.into_iter().map(|field| cx.pool.indexed(field, next.depth)).collect();
-        let mut facts = next.path.facts().to_vec();
-        if let Some(horizon) = &self.horizon {
-            let delay = cx.pool.indexed(cx.delay, next.depth);
-            facts.push(instant::within(cx, delay, horizon));
-            fields.push(delay);
-        }
-        let picked = pick_symbolic(cx, &mut self.rng, &fields, &facts);
-        let mut values = self.values_of(picked)?;
-        if self.horizon.is_some() {
-            self.wait = values.pop()?.as_real()?.clone();
-        }
-        Some(values)
-    }
-
-    fn values_of(&mut self, pick: Pick) -> Option<Vec<Value>> {
-        match pick {
-            Pick::Values(values) => Some(values),
-            Pick::Impossible => None,
-            Pick::Unknown(why) => {
-                self.owed = Some(why);
-                None
-            }
-        }
-    }
-
     fn wants_to_send(&mut self) -> bool {
         match self.config.interaction {
             Interaction::Fair => self.rng.random_ratio(1, 2),
@@ -215,9 +146,11 @@ impl Tester for Random {
     fn start(&mut self, seed: u64) {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
         self.last_look = LastLook::Pending;
+        self.seen = Seen::default();
     }
 
     fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+        self.seen.catch_up(history);
         if history.len() >= self.config.steps {
             return self.last_move(history);
         }
@@ -249,30 +182,4 @@ impl Random {
         self.last_look = LastLook::Asked;
         Move::Observe
     }
-}
-
-/// A belief, borrowed.
-enum States<'a> {
-    Concrete(Vec<&'a State>),
-    Symbolic(Vec<&'a SymState>),
-}
-
-impl States<'_> {
-    /// The locations, in order, each once.
-    fn locations(&self) -> Vec<LocId> {
-        let mut found: Vec<LocId> = match self {
-            Self::Concrete(states) => states.iter().map(|state| state.loc).collect(),
-            Self::Symbolic(states) => states.iter().map(|state| state.loc).collect(),
-        };
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
-}
-
-/// The switches from `locations` that take an input the tester may send.
-fn inputs_of(sts: &Sts, locations: &[LocId]) -> Vec<SwitchId> {
-    let is_input = |id: &SwitchId| sts.kind_of(&sts.switches[*id]) == GateKind::Input;
-    let from = |&loc: &LocId| sts.switches_from(loc).map(|(id, _)| id).collect::<Vec<_>>();
-    locations.iter().flat_map(from).filter(is_input).collect()
 }

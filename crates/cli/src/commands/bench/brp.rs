@@ -21,8 +21,10 @@ use ioxide_runner::event::Outcome;
 use ioxide_runner::reporter::{Silent, Teller};
 use ioxide_runner::run::{self, RunId};
 use ioxide_symex::{Ctx, Limits};
-use ioxide_testgen::purpose::{Criterion, PurposeSet, coverage};
+use ioxide_testgen::purpose::{Criterion, PurposeSet, coverage, with_detours};
+use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
+use ioxide_testgen::tester::hunt::{Hunt, HuntConfig};
 use ioxide_testgen::tester::purpose::Choice;
 use serde_json::{Map, Value as Json, json};
 
@@ -66,11 +68,11 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     let mut spec = model(SPEC)?;
     let mut finder = solver::make(&args.solver)?;
     let limits = Limits { max_states: 20_000, max_depth: u32::MAX };
-    let set = coverage(&mut Ctx::new(&mut spec, &mut *finder), Criterion::Switches, limits, &mut |_| {
-        ControlFlow::Continue(())
-    });
+    let mut cx = Ctx::new(&mut spec, &mut *finder);
+    let set = coverage(&mut cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
+    let default = with_detours(&mut cx, set.clone());
     let paper = figures(args, &spec, &set, Mode::Paper)?;
-    let default = figures(args, &spec, &set, Mode::Default)?;
+    let default = figures(args, &spec, &default, Mode::Default)?;
     let mut out = io::stdout().lock();
     if args.json {
         let lengths: Vec<usize> = set.purposes.iter().map(|purpose| purpose.steps.len()).collect();
@@ -116,11 +118,14 @@ fn messages(
     let sut = Ctx::new(&mut sut_own, &mut *sut_solver);
     let mut adapter = ModelAdapter::new(spec, sut, seed)
         .map_err(|error| Stop::new(ExitStatus::Internal, format!("an embedded mutant: {error}")))?;
-    let mut tester = match mode {
+    let mut tester: Box<dyn Tester> = match mode {
         Mode::Paper => {
-            Cover::new(set, Rounds::Endless, Order::LongestFirst).choosing(Choice::Uniform(VALUES))
+            Box::new(Cover::new(set, Rounds::Endless, Order::LongestFirst).choosing(Choice::Uniform(VALUES)))
         }
-        Mode::Default => Cover::new(set, Rounds::Endless, Order::default()),
+        Mode::Default => {
+            let config = HuntConfig { steps: usize::MAX, ..HuntConfig::default() };
+            Box::new(Hunt::new(config).with_purposes(set.clone()))
+        }
     };
     let config = CampaignConfig::default();
     let stop = AtomicBool::new(false);
@@ -131,7 +136,7 @@ fn messages(
     let mut total = 0;
     for n in 0..MAX_RUNS {
         let id = RunId { run: n, seed: run_seed(seed, n) };
-        let finished = run::run(&mut bench, &mut tester, &config.run, id, &mut coverage, &teller)?;
+        let finished = run::run(&mut bench, &mut *tester, &config.run, id, &mut coverage, &teller)?;
         let is_message = |label: &&Label| matches!(label, Label::Input(..) | Label::Output(..));
         total += finished.trace.labels.iter().filter(is_message).count() as u64;
         if finished.end.outcome() == Outcome::Fail {

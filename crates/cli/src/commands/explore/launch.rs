@@ -33,7 +33,7 @@ impl Launch {
         let settings = Test {
             model: ModelArgs { file: args.model.file.clone(), set: args.model.set.clone() },
             sut: args.sut.clone().unwrap_or_default(),
-            steps: args.steps.max(1),
+            steps: Some(args.steps.max(1)),
             quiescence_ms: args.quiescence_ms,
             time: args.time.clone(),
             solver: args.solver.clone(),

@@ -1,25 +1,29 @@
 //! Who decides the moves of `ioxide test`: what `--tester` names.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sts::{Model, Sts};
+use ioxide_report::summary::ENDLESS;
 use ioxide_symex::Limits;
 use ioxide_testgen::kill::tester::Killer;
 use ioxide_testgen::purpose::PurposeSet;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::case::CaseGuided;
 use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
+use ioxide_testgen::tester::hunt::{Hunt, HuntConfig};
 use ioxide_testgen::tester::random::{Random, RandomConfig};
 use ioxide_testgen::tester::script::Scripted;
 use ioxide_testgen::tester::suite::SuiteTester;
 use ioxide_testgen::tester::tour::Tour;
 use serde_json::{Value as Json, json};
 
-use super::case;
+use super::{case, hunted};
 use crate::args::Test;
 use crate::commands::{fsm, kill, purposes};
 use crate::exit::{ExitStatus, Stop};
+use crate::system::System;
 
 /// Symbolic states looked at for purposes.
 const MAX_STATES: usize = 20_000;
@@ -29,10 +33,19 @@ const TOUR_STATES: usize = 2_000;
 const ROUNDS: usize = 5;
 /// How many runs the other testers do.
 const RUNS: u64 = 10;
+/// Steps of a run of the random tester.
+const RANDOM_STEPS: usize = 100;
+/// Steps of all runs of the hunting tester, and where questions are asked at every step.
+const HUNT_STEPS: (usize, usize) = (10_000, 2_000);
+/// The same if something else is waited for.
+const UNTIL_STEPS: usize = 100_000;
+/// How long a hunt lasts against a system that takes its time, if nothing is said.
+const HUNT_TIME: Duration = Duration::from_secs(60);
 
 /// Who decides the moves.
 #[derive(Clone)]
 pub enum Chosen {
+    Hunt(Box<Hunt>),
     Random(Box<Random>),
     Cover(Box<Cover>, Box<PurposeSet>),
     Tour(Box<Tour>, Box<PurposeSet>),
@@ -65,8 +78,10 @@ impl Chosen {
             return Ok(Self::Suite(Box::new(fsm::suite::tester(path, spec)?)));
         }
         match args.tester.as_str() {
+            "hunt" => Ok(Self::Hunt(Box::new(Hunt::new(hunt(args, &spec.sts))))),
             "random" => {
-                let config = RandomConfig { steps: args.steps, interaction: args.interaction.into() };
+                let steps = args.steps.unwrap_or(RANDOM_STEPS);
+                let config = RandomConfig { steps, interaction: args.interaction.into() };
                 Ok(Self::Random(Box::new(Random::new(config, seed))))
             }
             "cover" => {
@@ -81,7 +96,7 @@ impl Chosen {
             "tests" => Self::tests(args, spec, None),
             "kill" => Ok(Self::Kill(Box::new(kill::tester(spec, &args.solver)?))),
             other => Err(Stop::usage(format!("there is no tester `{other}`"))
-                .help("there is `cover`, `tour`, `purpose:NAME,...`, `tests`, `test:NAME`, `case:FILE`, `suite:FILE`, `kill` and `random`")),
+                .help("there is `hunt`, `cover`, `tour`, `purpose:NAME,...`, `tests`, `test:NAME`, `case:FILE`, `suite:FILE`, `kill` and `random`")),
         }
     }
 
@@ -117,6 +132,7 @@ impl Chosen {
     pub fn joined(workers: Vec<Self>) -> Option<Self> {
         let join = |mut one: Self, other: Self| {
             match (&mut one, other) {
+                (Self::Hunt(mine), Self::Hunt(theirs)) => mine.absorb(&theirs),
                 (Self::Cover(mine, _), Self::Cover(theirs, _)) => mine.absorb(&theirs),
                 (Self::Tour(mine, _), Self::Tour(theirs, _)) => mine.absorb(&theirs),
                 (Self::Suite(mine), Self::Suite(theirs)) => mine.absorb(&theirs),
@@ -130,6 +146,7 @@ impl Chosen {
 
     pub fn tester(&mut self) -> &mut (dyn Tester + Send) {
         match self {
+            Self::Hunt(tester) => &mut **tester,
             Self::Random(tester) => &mut **tester,
             Self::Cover(tester, _) => &mut **tester,
             Self::Tour(tester, _) => &mut **tester,
@@ -143,6 +160,8 @@ impl Chosen {
     /// How many runs there are at most.
     pub fn runs(&self, args: &Test) -> u64 {
         args.runs.unwrap_or(match self {
+            Self::Hunt(_) => ENDLESS,
+            _ if args.time_limit.is_some() => ENDLESS,
             Self::Random(_) | Self::Case(_) => RUNS,
             Self::Cover(..) if args.tester != "cover" => RUNS,
             Self::Cover(tester, _) => tester.max_runs(ROUNDS) as u64,
@@ -151,6 +170,54 @@ impl Chosen {
             Self::Suite(tester) => tester.runs() as u64,
             Self::Kill(tester) => tester.max_runs() as u64,
         })
+    }
+
+    /// How long it may take, if there is a limit: what was typed, else a minute for a hunt on a real system.
+    pub fn time_limit(&self, args: &Test, sut: &System) -> Option<Duration> {
+        let is_bounded = args.runs.is_some() || args.steps.is_some();
+        match (self, sut) {
+            (Self::Hunt(_), System::Outside(_)) if !is_bounded => args.time_limit.or(Some(HUNT_TIME)),
+            _ => args.time_limit,
+        }
+    }
+
+    /// The tester and what ends it, for people.
+    pub fn budgeted(&self, args: &Test, limit: Option<Duration>) -> String {
+        let steps = match self {
+            Self::Hunt(tester) if tester.budget() < usize::MAX => Some(format!("{} steps", tester.budget())),
+            _ => None,
+        };
+        let time = limit.map(|limit| format!("{} s", limit.as_secs_f64()));
+        let most: Vec<String> = steps.into_iter().chain(time).collect();
+        match most.is_empty() {
+            true => format!("{} tester", args.tester),
+            false => format!("{} tester, at most {}", args.tester, most.join(" or ")),
+        }
+    }
+
+    /// Whether what `--until` waits for was seen.
+    pub fn has_met(&self, args: &Test, sts: &Sts) -> bool {
+        match (self, args.until) {
+            (Self::Hunt(tester), Some(until)) => tester.insight().has_met(sts, until.into()),
+            _ => true,
+        }
+    }
+
+    /// What a hunt has seen and what it has not, for people.
+    pub fn show_end(&self, out: &mut impl Write, sts: &Sts, was_late: bool) -> io::Result<()> {
+        match self {
+            Self::Hunt(tester) => hunted::show(out, sts, tester, was_late),
+            _ if was_late => writeln!(out, "ended by the clock"),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for programs; nothing with other testers.
+    pub fn hunt_json(&self, sts: &Sts, was_late: bool) -> Json {
+        match self {
+            Self::Hunt(tester) => hunted::json(sts, tester, was_late),
+            _ => Json::Null,
+        }
     }
 
     /// What became of the purposes or tests, for people.
@@ -235,6 +302,18 @@ fn refuse_timed(tester: &str, spec: &Model) -> Result<(), Stop> {
         .help("use `cover`, `purpose:NAME`, `case:FILE`, `tests` or `random`")),
         false => Ok(()),
     }
+}
+
+/// What a hunt may do.
+fn hunt(args: &Test, sts: &Sts) -> HuntConfig {
+    let plain = if sts.is_timed() || sts.has_unknowns() { HUNT_STEPS.1 } else { HUNT_STEPS.0 };
+    let steps = match (args.steps, args.runs, args.time_limit, args.until) {
+        (Some(steps), ..) => steps,
+        (None, Some(_), ..) | (None, None, Some(_), _) => usize::MAX,
+        (None, None, None, Some(_)) => UNTIL_STEPS,
+        (None, None, None, None) => plain,
+    };
+    HuntConfig { steps, criterion: args.cover.into(), until: args.until.map(Into::into) }
 }
 
 /// The purposes of the wanted criterion.

@@ -1,0 +1,164 @@
+//! Steps until planted faults are found, by tester, over many seeds; correct twins must never fail.
+//!
+//! A folder `examples/faults/NAME` holds `model.iox`, a system with one fault (`fault.iox`, played here, or
+//! `fault.py`, run on virtual time) and a correct one beside it. *Default* is what `ioxide test` does, *cover* the
+//! purposes alone, *random* our random walk in runs of a hundred steps, *uniform* the baseline: one long walk with
+//! even choices, as a well-known tool does it. All have the same budget of steps and know
+//! nothing of the faults; every seed is a campaign of its own. Silence counts as a step.
+
+mod corpus;
+mod show;
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use ioxide_model::sts::Model;
+use ioxide_runner::campaign::run_seed;
+use ioxide_runner::clock::Stopped;
+use ioxide_runner::coverage::Coverage;
+use ioxide_runner::event::Outcome;
+use ioxide_runner::reporter::{Silent, Teller};
+use ioxide_runner::run::{self, End, RunConfig, RunId};
+use ioxide_symex::{Ctx, Limits};
+use ioxide_testgen::purpose::{Criterion, coverage};
+use ioxide_testgen::tester::Tester;
+use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
+use ioxide_testgen::tester::hunt::{Hunt, HuntConfig};
+use ioxide_testgen::tester::random::{Random, RandomConfig};
+use ioxide_testgen::tester::uniform::Uniform;
+
+use self::corpus::Fault;
+use crate::args::Bench;
+use crate::exit::{ExitStatus, Stop};
+use crate::progress::Progress;
+use crate::session;
+use crate::solver;
+use crate::system::{Opener, System};
+
+/// Steps a tester may take for one fault.
+const BUDGET: usize = 10_000;
+
+/// A way to test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Default,
+    Cover,
+    Random,
+    Uniform,
+}
+
+impl Mode {
+    const ALL: [Self; 4] = [Self::Default, Self::Cover, Self::Random, Self::Uniform];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Cover => "cover",
+            Self::Random => "random",
+            Self::Uniform => "uniform",
+        }
+    }
+
+    /// The tester, for one campaign with `seed`.
+    fn tester(self, cx: &mut Ctx<'_>, seed: u64) -> Box<dyn Tester> {
+        match self {
+            Self::Default => Box::new(Hunt::new(HuntConfig { steps: BUDGET, ..HuntConfig::default() })),
+            Self::Cover => {
+                let limits = Limits { max_states: 2_000, max_depth: u32::MAX };
+                let set = coverage(cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
+                Box::new(Cover::new(&set, Rounds::Bounded(5), Order::default()))
+            }
+            Self::Random => Box::new(Random::new(RandomConfig::default(), seed)),
+            Self::Uniform => Box::new(Uniform::new(BUDGET)),
+        }
+    }
+}
+
+/// What a tester did with one fault.
+struct Row {
+    mode: Mode,
+    /// Steps up to the failure for every seed; nothing where it was not found.
+    steps: Vec<Option<usize>>,
+    seconds: f64,
+}
+
+/// What all testers did with one fault.
+struct Rows {
+    fault: Fault,
+    rows: Vec<Row>,
+    correct_fails: usize,
+}
+
+/// Tests every fault with every seed and tester, then the correct twins, and shows the figures.
+pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+    let mut all = Vec::new();
+    let mut progress = Progress::new();
+    for fault in corpus::read(args.only.as_deref())? {
+        let mut rows = Vec::new();
+        for mode in Mode::ALL {
+            progress.tick(|| format!("{}: {}", fault.name, mode.name()));
+            rows.push(row(args, &fault, mode)?);
+        }
+        let correct_fails = correct(args, &fault)?;
+        all.push(Rows { fault, rows, correct_fails });
+    }
+    show::show(args, &all)?;
+    let is_complete = |rows: &Rows| rows.correct_fails == 0 && rows.rows[0].steps.iter().all(Option::is_some);
+    Ok(if all.iter().all(is_complete) { ExitStatus::Success } else { ExitStatus::Inconclusive })
+}
+
+fn row(args: &Bench, fault: &Fault, mode: Mode) -> Result<Row, Stop> {
+    let start = Instant::now();
+    let campaigns = (0..args.seeds).map(|seed| campaign(args, &fault.spec, &fault.faulty, mode, seed));
+    let steps = campaigns.collect::<Result<Vec<_>, _>>()?;
+    Ok(Row { mode, steps, seconds: start.elapsed().as_secs_f64() / args.seeds.max(1) as f64 })
+}
+
+/// How many campaigns of the default tester a correct system fails.
+fn correct(args: &Bench, fault: &Fault) -> Result<usize, Stop> {
+    let mut fails = 0;
+    for seed in 0..args.seeds {
+        fails += usize::from(campaign(args, &fault.spec, &fault.correct, Mode::Default, seed)?.is_some());
+    }
+    Ok(fails)
+}
+
+/// Steps up to the first failure, if there is one within the budget.
+fn campaign(args: &Bench, spec: &Model, sut: &System, mode: Mode, seed: u64) -> Result<Option<usize>, Stop> {
+    let mut own = spec.clone();
+    let mut solver = solver::make(&args.solver)?;
+    let mut cx = Ctx::new(&mut own, &mut *solver);
+    let mut tester = mode.tester(&mut cx, seed);
+    let opener = Opener::new(sut, Arc::new(spec.clone()), &args.solver);
+    opener.open(0, seed, |adapter| {
+        let stop = AtomicBool::new(false);
+        let mut bench = run::Bench { cx: &mut cx, adapter, stop: &stop };
+        session::prepare(&mut bench, &mut *tester);
+        until_failure(&mut bench, &mut *tester, seed)
+    })
+}
+
+fn until_failure(
+    bench: &mut run::Bench<'_, '_>,
+    tester: &mut dyn Tester,
+    seed: u64,
+) -> Result<Option<usize>, Stop> {
+    let mut coverage = Coverage::new(bench.cx.sts);
+    let (mut silent, mut clock) = (Silent, Stopped);
+    let teller = Teller::new(&mut silent, &mut clock);
+    let (mut total, mut n) = (0, 0);
+    while total < BUDGET && !tester.is_done() {
+        let id = RunId { run: n, seed: run_seed(seed, n) };
+        let finished = run::run(bench, tester, &RunConfig::default(), id, &mut coverage, &teller)?;
+        total += finished.trace.len().max(1);
+        n += 1;
+        match (finished.end.outcome(), finished.end) {
+            (Outcome::Fail, _) => return Ok(Some(total)),
+            (_, End::Error(error)) => return Err(Stop::new(ExitStatus::Infrastructure, error.to_string())),
+            _ => (),
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,93 @@
+//! The figures of the corpus, for people and for programs.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value as Json, json};
+
+use super::{BUDGET, Mode, Row, Rows};
+use crate::args::Bench;
+use crate::exit::Stop;
+
+/// Writes the figures.
+pub fn show(args: &Bench, all: &[Rows]) -> Result<(), Stop> {
+    let mut out = io::stdout().lock();
+    match args.json {
+        true => writeln!(out, "{}", figures(args, all))?,
+        false => table(&mut out, args, all)?,
+    }
+    Ok(())
+}
+
+impl Row {
+    fn found(&self) -> usize {
+        self.steps.iter().flatten().count()
+    }
+
+    /// The middle one, if at least half were found.
+    fn median(&self) -> Option<usize> {
+        let mut steps: Vec<usize> = self.steps.iter().map(|steps| steps.unwrap_or(usize::MAX)).collect();
+        steps.sort_unstable();
+        steps.get(steps.len() / 2).copied().filter(|&steps| steps < usize::MAX)
+    }
+
+    fn worst(&self) -> Option<usize> {
+        self.steps.iter().copied().max_by_key(|steps| steps.unwrap_or(usize::MAX)).flatten()
+    }
+}
+
+fn figures(args: &Bench, all: &[Rows]) -> Json {
+    let tester = |row: &Row| {
+        json!({
+            "found": row.found(), "seeds": row.steps.len(), "median_steps": row.median(),
+            "worst_steps": row.worst().filter(|_| row.found() == row.steps.len()), "seconds": row.seconds,
+        })
+    };
+    let fault = |rows: &Rows| {
+        let testers: Map<String, Json> =
+            rows.rows.iter().map(|row| (row.mode.name().to_owned(), tester(row))).collect();
+        json!({
+            "name": rows.fault.name, "kind": rows.fault.kind, "testers": testers,
+            "correct_fails": rows.correct_fails,
+        })
+    };
+    json!({
+        "version": 1, "bench": "faults", "seeds": args.seeds, "budget": BUDGET,
+        "faults": all.iter().map(fault).collect::<Vec<_>>(),
+        "geomean_steps": Mode::ALL.iter().map(|&mode| (mode.name().to_owned(), json!(geomean(all, mode)))).collect::<Map<_, _>>(),
+    })
+}
+
+/// The geometric mean of the medians; what was not found counts as the whole budget.
+fn geomean(all: &[Rows], mode: Mode) -> f64 {
+    let median = |rows: &Rows| {
+        let row = rows.rows.iter().find(|row| row.mode == mode);
+        row.and_then(Row::median).unwrap_or(BUDGET) as f64
+    };
+    (all.iter().map(|rows| median(rows).max(1.0).ln()).sum::<f64>() / all.len().max(1) as f64).exp()
+}
+
+fn table(out: &mut impl Write, args: &Bench, all: &[Rows]) -> io::Result<()> {
+    let seeds = args.seeds;
+    writeln!(out, "steps until a fault is found: median of {seeds} seeds (found of {seeds}, if not all)")?;
+    write!(out, "{:<26}", "")?;
+    Mode::ALL.iter().try_for_each(|mode| write!(out, " {:>14}", mode.name()))?;
+    writeln!(out, " {:>8}", "twin")?;
+    for rows in all {
+        write!(out, "{:<26}", rows.fault.name)?;
+        rows.rows.iter().try_for_each(|row| write!(out, " {:>14}", cell(row)))?;
+        let twin =
+            if rows.correct_fails == 0 { "passes".into() } else { format!("FAILS {}", rows.correct_fails) };
+        writeln!(out, " {twin:>8}")?;
+    }
+    write!(out, "{:<26}", "geometric mean")?;
+    Mode::ALL.iter().try_for_each(|&mode| write!(out, " {:>14.0}", geomean(all, mode)))?;
+    writeln!(out)
+}
+
+fn cell(row: &Row) -> String {
+    let median = row.median().map_or_else(|| "-".to_owned(), |steps| steps.to_string());
+    match row.found() == row.steps.len() {
+        true => median,
+        false => format!("{median} ({})", row.found()),
+    }
+}

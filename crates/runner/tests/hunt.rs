@@ -1,0 +1,129 @@
+//! The hunting tester on some of the planted faults of `examples/faults`, and on their correct twins.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use ioxide_lang::{Options, load};
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_model::trace::Trace;
+use ioxide_runner::adapter::Adapter as _;
+use ioxide_runner::adapter::model::ModelAdapter;
+use ioxide_runner::campaign::run_seed;
+use ioxide_runner::clock::Stopped;
+use ioxide_runner::coverage::Coverage;
+use ioxide_runner::event::Outcome;
+use ioxide_runner::reporter::{Silent, Teller};
+use ioxide_runner::run::{Bench, RunConfig, RunId, run};
+use ioxide_smt::stack::{Config, stack};
+use ioxide_symex::Ctx;
+use ioxide_testgen::tester::Tester;
+use ioxide_testgen::tester::hunt::{Hunt, HuntConfig, Until};
+
+fn model(path: &str) -> Model {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(path);
+    let mut sources = Sources::default();
+    let file = sources.add("m.iox", fs::read_to_string(path).expect("the example is there"));
+    load(&sources, file, &Options::default()).model.expect("it is a model")
+}
+
+/// A hunt with `config` and what it saw: whether something failed, and all traces.
+fn hunted(spec: &str, sut: &str, config: HuntConfig, seed: u64) -> (Hunt, bool, Vec<Trace>) {
+    let (spec, mut sut) = (model(spec), model(sut));
+    let mut own = spec.clone();
+    let (mut solver, mut sut_solver) = (stack(&Config::default()), stack(&Config::default()));
+    let mut cx = Ctx::new(&mut own, &mut solver);
+    let mut adapter = ModelAdapter::new(&spec, Ctx::new(&mut sut, &mut sut_solver), seed).expect("it plays");
+    let mut hunt = Hunt::new(config);
+    if adapter.has_virtual_time() {
+        hunt.time_is_free();
+    }
+    hunt.prepare(&mut cx);
+    let stop = AtomicBool::new(false);
+    let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut coverage = Coverage::new(&spec.sts);
+    let (mut silent, mut clock) = (Silent, Stopped);
+    let teller = Teller::new(&mut silent, &mut clock);
+    let (mut traces, mut n) = (Vec::new(), 0);
+    while !hunt.is_done() {
+        let id = RunId { run: n, seed: run_seed(seed, n) };
+        let finished = run(&mut bench, &mut hunt, &RunConfig::default(), id, &mut coverage, &teller)
+            .expect("nothing is written");
+        let is_fail = finished.end.outcome() == Outcome::Fail;
+        traces.push(finished.trace);
+        if is_fail {
+            return (hunt, true, traces);
+        }
+        n += 1;
+    }
+    (hunt, false, traces)
+}
+
+fn steps(steps: usize) -> HuntConfig {
+    HuntConfig { steps, ..HuntConfig::default() }
+}
+
+/// The fault is found within so many steps, with every seed.
+#[track_caller]
+fn found(name: &str, budget: usize) {
+    for seed in 1..=3 {
+        let sut = format!("faults/{name}/fault.iox");
+        let (_, is_found, _) = hunted(&format!("faults/{name}/model.iox"), &sut, steps(budget), seed);
+        assert!(is_found, "{name} with seed {seed}");
+    }
+}
+
+#[test]
+fn relations_boundaries_texts_and_histories_are_found() {
+    for name in ["next-of-earlier", "bound-of-an-update", "text-before-the-last", "long-text", "sum-of-two"] {
+        found(name, 10_000);
+    }
+    for name in ["loss-of-the-21st", "sequence-of-five", "history-of-64", "equal-fields", "queue-order"] {
+        found(name, 10_000);
+    }
+}
+
+#[test]
+fn faults_in_time_are_found() {
+    for name in
+        ["missing-reset-of-a-clock", "late-inside-a-deadline", "session-that-stays", "early-by-a-tenth"]
+    {
+        found(name, 5_000);
+    }
+}
+
+#[test]
+fn correct_twins_pass() {
+    for name in
+        ["behind-a-pattern", "loss-of-the-21st", "queue-loss", "missing-reset-of-a-clock", "duplicate"]
+    {
+        let (spec, sut) = (format!("faults/{name}/model.iox"), format!("faults/{name}/correct.iox"));
+        assert!(!hunted(&spec, &sut, steps(1_000), 1).1, "{name}");
+    }
+}
+
+#[test]
+fn the_same_seed_makes_the_same_runs() {
+    let spec = "brp/spec.iox";
+    let once = hunted(spec, spec, steps(600), 4).2;
+    assert_eq!(once, hunted(spec, spec, steps(600), 4).2);
+    assert_ne!(once, hunted(spec, spec, steps(600), 5).2);
+}
+
+#[test]
+fn purposes_come_first_and_everything_is_counted() {
+    let (hunt, _, traces) = hunted("brp/spec.iox", "brp/spec.iox", steps(1_000), 1);
+    assert_eq!(hunt.insight().taken().len(), 16);
+    assert!(hunt.tally().iter().all(|tally| tally.passed > 0));
+    assert_eq!(hunt.spent(), traces.iter().map(Trace::len).sum::<usize>());
+    assert!(hunt.insight().unseen().is_some_and(|chance| (0.0..=1.0).contains(&chance)));
+}
+
+#[test]
+fn a_hunt_ends_when_what_it_waits_for_was_seen() {
+    let config = HuntConfig { until: Some(Until::Switches), ..steps(10_000) };
+    let (hunt, _, _) = hunted("brp/spec.iox", "brp/spec.iox", config, 1);
+    assert!(hunt.spent() < 500, "{}", hunt.spent());
+    assert_eq!(hunt.insight().taken().len(), 16);
+}

@@ -1,0 +1,89 @@
+//! The edges of comparisons: where `a < b`, `a <= b` or `a == b` changes its truth.
+//!
+//! One field is moved, the others keep their values. If both sides are linear in that field, two
+//! evaluations say where they are equal; the field gets that value or one beside it. No solver is asked.
+
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+
+use ioxide_model::number::Rational;
+use ioxide_model::sort::Sort;
+use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+
+/// `drawn` with one of the fields `open` moved so that `atom` is at its edge, or nearly.
+pub(super) fn moved(
+    pool: &TermPool,
+    rng: &mut ChaCha8Rng,
+    atom: Term,
+    open: &[VarId],
+    drawn: &Valuation,
+    state: &Valuation,
+) -> Option<Valuation> {
+    let (Node::Le(a, b) | Node::Lt(a, b) | Node::Eq(a, b)) = *pool.node(atom) else { return None };
+    let mentioned: Vec<VarId> = pool.free_vars(atom).into_iter().filter(|var| open.contains(var)).collect();
+    let field = *mentioned.choose(rng)?;
+    let sort = pool.var_info(field).sort;
+    let value = match sort.is_numeric() {
+        true => {
+            let root = root(pool, (a, b), field, drawn, state)?;
+            number(sort, &root, rng.random_range(-1..=1))
+        }
+        false => same(pool, (a, b), field, drawn, state)?,
+    };
+    if !pool.has_sort(&value, sort) {
+        return None;
+    }
+    let mut moved = drawn.clone();
+    moved.set(field, value);
+    Some(moved)
+}
+
+/// The value of `field` for which both sides are equal, if they are linear in it.
+fn root(
+    pool: &TermPool,
+    (a, b): (Term, Term),
+    field: VarId,
+    drawn: &Valuation,
+    state: &Valuation,
+) -> Option<Rational> {
+    let is_real = pool.var_info(field).sort == Sort::Real;
+    let difference = |at: i64| {
+        let mut here = drawn.clone();
+        here.set(field, if is_real { Value::Real(Rational::from(at)) } else { Value::int(at) });
+        let side = |term| pool.eval(term, &(&here, state)).ok()?.to_rational();
+        Some(side(a)?.sub(&side(b)?))
+    };
+    let start = difference(0)?;
+    let slope = difference(1)?.sub(&start);
+    if slope.is_zero() || difference(2)?.sub(&start) != slope.add(&slope) {
+        return None;
+    }
+    Some(start.neg().div(&slope))
+}
+
+/// The number `root` and `by` more, as a value of `sort`.
+fn number(sort: Sort, root: &Rational, by: i64) -> Value {
+    match sort {
+        Sort::Real => Value::Real(root.add(&Rational::from(by).div(&Rational::from(2)))),
+        _ => Value::Int(root.floor().add(&by.into())),
+    }
+}
+
+/// What `field` must be to be equal to the other side.
+fn same(
+    pool: &TermPool,
+    (a, b): (Term, Term),
+    field: VarId,
+    drawn: &Valuation,
+    state: &Valuation,
+) -> Option<Value> {
+    [(a, b), (b, a)].into_iter().find_map(|(side, other)| match *pool.node(side) {
+        Node::Var(var) if var == field && !pool.free_vars(other).contains(&field) => {
+            pool.eval(other, &(drawn, state)).ok()
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,190 @@
+//! What makes a value worth trying: what was seen, what the model mentions, where its comparisons change.
+//!
+//! A fault sits where a value has a relation to something: to a value sent or seen before, to a
+//! constant, to the edge of a comparison. [`Seen`] remembers the run, a [`Lexicon`] the model, and [`Hints`]
+//! is both for one input.
+
+use std::collections::BTreeMap;
+
+use ioxide_model::label::Label;
+use ioxide_model::sort::Sort;
+use ioxide_model::sts::{GateKind, SwitchId};
+use ioxide_model::term::{Node, Substitution, Term, TermPool, VarId};
+use ioxide_model::trace::Trace;
+use ioxide_model::value::Value;
+use ioxide_symex::Ctx;
+
+/// Values of a run that are remembered; older ones are forgotten.
+const MAX_SEEN: usize = 48;
+/// Constants of a model that are tried.
+const MAX_CONSTANTS: usize = 256;
+
+/// The values of the messages of a run, the latest last, each once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    values: Vec<Value>,
+    labels: usize,
+}
+
+impl Seen {
+    /// Takes in what `history` has more than it had the last time.
+    pub fn catch_up(&mut self, history: &Trace) {
+        let from = if history.len() < self.labels { 0 } else { self.labels };
+        for label in &history.labels[from..] {
+            if let Label::Input(_, values) | Label::Output(_, values) = label {
+                values.iter().for_each(|value| self.note(value));
+            }
+        }
+        self.labels = history.len();
+    }
+
+    /// The values, the latest last.
+    #[must_use]
+    pub fn values(&self) -> &[Value] {
+        &self.values
+    }
+
+    fn note(&mut self, value: &Value) {
+        if matches!(value, Value::Bool(_)) {
+            return;
+        }
+        self.values.retain(|other| other != value);
+        self.values.push(value.clone());
+        if self.values.len() > MAX_SEEN {
+            self.values.remove(0);
+        }
+    }
+}
+
+/// What a model mentions: its constants, and for every input the comparisons its values decide.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lexicon {
+    constants: Vec<Value>,
+    atoms: BTreeMap<SwitchId, Vec<Term>>,
+}
+
+impl Lexicon {
+    /// What the model of `cx` mentions.
+    pub fn of(cx: &mut Ctx<'_>) -> Self {
+        let mut roots: Vec<Term> = Vec::new();
+        for switch in &cx.sts.switches {
+            roots.push(switch.guard);
+            roots.extend(switch.update.iter().map(|&(_, term)| term));
+        }
+        let mut constants = constants(cx.pool, &roots);
+        constants.truncate(MAX_CONSTANTS);
+        let sts = cx.sts;
+        let inputs: Vec<SwitchId> = sts
+            .switches
+            .iter_enumerated()
+            .filter(|(_, switch)| sts.kind_of(switch) == GateKind::Input)
+            .map(|(id, _)| id)
+            .collect();
+        let atoms = inputs.into_iter().map(|id| (id, atoms_of(cx, id))).collect();
+        Self { constants, atoms }
+    }
+
+    /// The constants.
+    #[must_use]
+    pub fn constants(&self) -> &[Value] {
+        &self.constants
+    }
+
+    /// How many comparisons there are, for all inputs together.
+    #[must_use]
+    pub fn n_atoms(&self) -> usize {
+        self.atoms.values().map(Vec::len).sum()
+    }
+
+    /// The comparisons that the values of an input by `switch` decide.
+    #[must_use]
+    pub fn atoms(&self, switch: SwitchId) -> &[Term] {
+        self.atoms.get(&switch).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// What to keep in mind when values are chosen.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hints<'h> {
+    /// Values of the run, the latest last.
+    pub recent: &'h [Value],
+    /// Constants of the model.
+    pub constants: &'h [Value],
+    /// Comparisons whose edges are worth trying, over fields and variables.
+    pub atoms: &'h [Term],
+    /// Which kinds of values are likely.
+    pub taste: Taste,
+}
+
+/// How likely the kinds of values are, as shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taste {
+    /// In a relation to something known: equal, one off, a sum, a difference.
+    pub near: u32,
+    /// Small: -4 to 12, short texts.
+    pub small: u32,
+    /// Where things break: zero, powers of two and their neighbours, empty and odd texts.
+    pub edge: u32,
+    /// Of any magnitude, or long.
+    pub wide: u32,
+    /// How often, in percent, one value is moved to the edge of a comparison.
+    pub onto_edges: u32,
+}
+
+impl Default for Taste {
+    fn default() -> Self {
+        Self { near: 7, small: 3, edge: 2, wide: 2, onto_edges: 25 }
+    }
+}
+
+impl Taste {
+    /// The same without relations to what was seen, as plain as values were before there were hints.
+    pub const PLAIN: Self = Self { near: 6, small: 5, edge: 0, wide: 1, onto_edges: 0 };
+}
+
+/// The constants that occur in `terms`, truth values left out.
+pub(super) fn constants(pool: &TermPool, terms: &[Term]) -> Vec<Value> {
+    let constant = |term| match pool.node(term) {
+        Node::Value(value) if !matches!(value, Value::Bool(_)) => Some(value.clone()),
+        _ => None,
+    };
+    let mut found: Vec<Value> = pool.subterms(terms, |_| true).into_iter().filter_map(constant).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The comparisons about fields of `id`: in guards of its message, in its updates, and in what can follow it.
+fn atoms_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
+    let sts = cx.sts;
+    let switch = &sts.switches[id];
+    let mut roots: Vec<Term> = switch.update.iter().map(|&(_, term)| term).collect();
+    let same = sts.switches.iter().filter(|other| other.gate == switch.gate && other.source == switch.source);
+    roots.extend(same.map(|other| other.guard));
+    let update: Substitution = switch.update.iter().copied().collect();
+    for (_, next) in sts.switches_from(switch.target) {
+        roots.push(cx.pool.substitute(next.guard, &update));
+        for &(_, term) in &next.update {
+            roots.push(cx.pool.substitute(term, &update));
+        }
+    }
+    let fields = &sts.gates[switch.gate].fields;
+    let own = |var: &VarId| fields.contains(var) || sts.vars.iter().any(|other| other.var == *var);
+    let mut found = Vec::new();
+    for term in cx.pool.subterms(&roots, |term| !cx.pool.is_ground(term)) {
+        let is_new = is_comparison(cx.pool, term) && !found.contains(&term);
+        let vars = if is_new { cx.pool.free_vars(term) } else { continue };
+        if vars.iter().any(|var| fields.contains(var)) && vars.iter().all(own) {
+            found.push(term);
+        }
+    }
+    found
+}
+
+/// Whether `term` is a formula that is no connective.
+pub(super) fn is_comparison(pool: &TermPool, term: Term) -> bool {
+    let node = pool.node(term);
+    let is_connective = matches!(node, Node::Not(_) | Node::And(_) | Node::Or(_) | Node::Ite(..));
+    let is_formula = pool.sort(term) == Sort::Bool && !matches!(node, Node::Value(_) | Node::Exists(..));
+    is_formula && !is_connective
+}

@@ -1,0 +1,78 @@
+//! Numbers worth trying: beside what is known, small, at the edges of machine words, of any magnitude.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use ioxide_model::number::{Int, Rational};
+use ioxide_model::value::Value;
+
+/// Widths in bits at whose edges numbers break.
+const WIDTHS: [u32; 7] = [7, 8, 15, 16, 31, 32, 63];
+
+/// `base` itself, one off, or in a relation to `other`.
+pub(super) fn beside(rng: &mut ChaCha8Rng, base: &Rational, other: Option<&Rational>) -> Rational {
+    let one = Rational::ONE;
+    match (rng.random_range(0..10u32), other) {
+        (0..=2, _) | (8, None) => base.clone(),
+        (3 | 4, _) => base.add(&one),
+        (5 | 6, _) | (7, None) => base.sub(&one),
+        (7, Some(other)) => base.add(other),
+        (8, Some(other)) => base.sub(other),
+        _ => match rng.random_range(0..3u32) {
+            0 => base.neg(),
+            1 => base.add(base),
+            _ => base.add(&Rational::from(rng.random_range(-3..=3i64))),
+        },
+    }
+}
+
+/// Mostly the smallest, else -4 to 12.
+pub(super) fn small(rng: &mut ChaCha8Rng) -> i64 {
+    match rng.random_range(0..8u32) {
+        0 => 0,
+        1 => 1,
+        2 => -1,
+        _ => rng.random_range(-4..=12),
+    }
+}
+
+/// At the edge of a machine word or a power of ten, of either sign.
+pub(super) fn edge(rng: &mut ChaCha8Rng) -> Int {
+    let power = match rng.random_range(0..4u32) {
+        0 => Int::from(10i64.pow(rng.random_range(1..=9))),
+        _ => {
+            let width = WIDTHS[rng.random_range(0..WIDTHS.len())];
+            Int::from(1i64 << (width - 1)).mul(&Int::from(2))
+        }
+    };
+    let near = power.add(&Int::from(rng.random_range(-1..=1i64)));
+    if rng.random_ratio(1, 3) { near.neg() } else { near }
+}
+
+/// Of any magnitude up to 2^40, each as likely as the other.
+pub(super) fn wide(rng: &mut ChaCha8Rng) -> i64 {
+    let magnitude = 1i64 << rng.random_range(3..40u32);
+    let number = rng.random_range(0..=magnitude);
+    if rng.random_ratio(1, 3) { -number } else { number }
+}
+
+/// A number of the range from `lo` to `hi`: an end or beside it, a small one, or anywhere.
+pub(super) fn in_range(rng: &mut ChaCha8Rng, lo: i64, hi: i64) -> i64 {
+    let hi = hi.max(lo);
+    let number = match rng.random_range(0..12u32) {
+        0 => lo,
+        1 => hi,
+        2 => lo.saturating_add(1),
+        3 => hi.saturating_sub(1),
+        4 | 5 => small(rng),
+        6 => wide(rng),
+        _ => rng.random_range(lo..=hi),
+    };
+    if (lo..=hi).contains(&number) { number } else { rng.random_range(lo..=hi) }
+}
+
+/// A whole number, or one with a short fraction.
+pub(super) fn fraction(rng: &mut ChaCha8Rng, whole: Int) -> Value {
+    let denom = [1, 1, 2, 10, 1000][rng.random_range(0..5usize)];
+    Value::Real(Rational::new(whole, Int::from(denom)).unwrap_or(Rational::ZERO))
+}

@@ -1,0 +1,161 @@
+//! Texts worth trying: of many lengths and alphabets, related to texts that are known, or out of a pattern.
+//!
+//! Control characters are left out unless a pattern wants them: most ways to a system cannot carry
+//! them, and a message that cannot be sent finds nothing.
+
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// Alphabets, from dull to odd; a text has one of them.
+const ALPHABETS: [&str; 7] = [
+    "ab",
+    "abcA01 é",
+    "abcdefghijklmnopqrstuvwxyz",
+    "0123456789",
+    "AaBbZz09-_.",
+    "\"'\\%<>&{}[]();$#|`~",
+    "éßñ日本語😀 ",
+];
+/// Texts that are special to somebody.
+const ODD: [&str; 20] = [
+    "", "", " ", "0", "-1", "1.0", "null", "true", "a", "A", "é", "日本", "😀", "\"", "\\", "'", "%s", "<b>",
+    "{}", " a ",
+];
+/// Repetitions of a part without an upper bound.
+const MAX_REPEAT: u32 = 40;
+
+/// Up to six characters.
+pub(super) fn short(rng: &mut ChaCha8Rng) -> String {
+    let length = rng.random_range(0..=6usize);
+    let alphabet = if rng.random_ratio(1, 2) { ALPHABETS[1] } else { any_alphabet(rng) };
+    of_length(rng, alphabet, length)
+}
+
+/// One that is special to somebody.
+pub(super) fn odd(rng: &mut ChaCha8Rng) -> String {
+    ODD[rng.random_range(0..ODD.len())].to_owned()
+}
+
+/// A long one; longer ones are rarer.
+pub(super) fn long(rng: &mut ChaCha8Rng) -> String {
+    let length = match rng.random_range(0..8u32) {
+        0..=2 => rng.random_range(7..=20),
+        3..=5 => rng.random_range(21..=40),
+        6 => [31, 32, 33, 63, 64, 65, 100, 127, 128, 129][rng.random_range(0..10usize)],
+        _ => [255, 256, 257, 300, 1000][rng.random_range(0..5usize)],
+    };
+    let alphabet = any_alphabet(rng);
+    of_length(rng, alphabet, length)
+}
+
+fn any_alphabet(rng: &mut ChaCha8Rng) -> &'static str {
+    ALPHABETS[rng.random_range(0..ALPHABETS.len())]
+}
+
+fn of_length(rng: &mut ChaCha8Rng, alphabet: &str, length: usize) -> String {
+    let letters: Vec<char> = alphabet.chars().collect();
+    (0..length).filter_map(|_| letters.choose(rng)).collect()
+}
+
+/// `base` itself, changed a little, or together with `other`.
+pub(super) fn beside(rng: &mut ChaCha8Rng, base: &str, other: Option<&str>) -> String {
+    let last = base.char_indices().next_back().map(|(at, _)| at);
+    match (rng.random_range(0..14u32), other) {
+        (0, _) => format!("{base}{}", of_length(rng, ALPHABETS[1], 1)),
+        (1, _) => base[..last.unwrap_or(0)].to_owned(),
+        (2 | 6, _) => other_case(base),
+        (3, Some(other)) => format!("{base}{other}"),
+        (4, _) => format!(" {base}"),
+        (5, _) => base.chars().rev().collect(),
+        _ => base.to_owned(),
+    }
+}
+
+/// Capitals for small letters and the other way round.
+fn other_case(text: &str) -> String {
+    let swap = |letter: char| match letter.is_ascii_lowercase() {
+        true => letter.to_ascii_uppercase(),
+        false => letter.to_ascii_lowercase(),
+    };
+    text.chars().map(swap).collect()
+}
+
+/// A text that matches `pattern` as a whole, by a random walk through it; `None` if it is no walk's business.
+///
+/// Anchors and word boundaries are passed over, so the caller checks the result.
+pub(super) fn matching(rng: &mut ChaCha8Rng, pattern: &str) -> Option<String> {
+    let hir = regex_syntax::parse(&format!("(?s:{pattern})")).ok()?;
+    let (mut text, generous) = (String::new(), rng.random_range(0..4u32));
+    walk(rng, &hir, generous, &mut text)?;
+    Some(text)
+}
+
+/// Recursion is bounded: the parser refuses deep patterns.
+fn walk(rng: &mut ChaCha8Rng, hir: &Hir, generous: u32, text: &mut String) -> Option<()> {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => Some(()),
+        HirKind::Literal(literal) => {
+            text.push_str(std::str::from_utf8(&literal.0).ok()?);
+            Some(())
+        }
+        HirKind::Class(class) => {
+            text.push(letter(rng, class)?);
+            Some(())
+        }
+        HirKind::Capture(group) => walk(rng, &group.sub, generous, text),
+        HirKind::Concat(parts) => parts.iter().try_for_each(|part| walk(rng, part, generous, text)),
+        HirKind::Alternation(ways) => {
+            let way = ways.choose(rng)?;
+            walk(rng, way, generous, text)
+        }
+        HirKind::Repetition(repetition) => {
+            let times = times(rng, repetition.min, repetition.max, generous);
+            (0..times).try_for_each(|_| walk(rng, &repetition.sub, generous, text))
+        }
+    }
+}
+
+/// How often a part is repeated: the least, the most, or something between; a generous walk repeats more.
+fn times(rng: &mut ChaCha8Rng, min: u32, max: Option<u32>, generous: u32) -> u32 {
+    let most = match generous {
+        0 => min.saturating_add(2),
+        1 | 2 => min.saturating_add(8),
+        _ => min.saturating_add(MAX_REPEAT),
+    };
+    let most = max.unwrap_or(u32::MAX).min(most).max(min);
+    match rng.random_range(0..6u32) {
+        0 => min,
+        1 => most,
+        _ => rng.random_range(min..=most),
+    }
+}
+
+/// A letter of a class: one that is easy to read most of the time, no control character if it can be helped.
+fn letter(rng: &mut ChaCha8Rng, class: &Class) -> Option<char> {
+    let ranges: Vec<(char, char)> = match class {
+        Class::Unicode(class) => class.ranges().iter().map(|range| (range.start(), range.end())).collect(),
+        Class::Bytes(class) => {
+            class.ranges().iter().map(|range| (char::from(range.start()), char::from(range.end()))).collect()
+        }
+    };
+    let is_in = |letter: char| ranges.iter().any(|&(low, high)| low <= letter && letter <= high);
+    let alphabet = if rng.random_ratio(1, 2) { "abcxyzABC0123789_-. é" } else { any_alphabet(rng) };
+    let plain: Vec<char> = alphabet.chars().filter(|&letter| is_in(letter)).collect();
+    if rng.random_ratio(2, 3)
+        && let Some(&letter) = plain.choose(rng)
+    {
+        return Some(letter);
+    }
+    for _ in 0..16 {
+        let &(low, high) = ranges.choose(rng)?;
+        // Classes such as `.` reach far beyond what anybody reads.
+        let high = high.min(char::from_u32((low as u32).saturating_add(500)).unwrap_or(high));
+        let drawn = char::from_u32(rng.random_range(low as u32..=high as u32));
+        if let Some(letter) = drawn.filter(|letter| !letter.is_control()) {
+            return Some(letter);
+        }
+    }
+    ranges.first().map(|&(low, _)| low)
+}

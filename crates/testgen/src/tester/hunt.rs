@@ -1,0 +1,332 @@
+//! The hunting tester: first every switch by purposes, then walks that look for trouble until the budget is spent.
+//!
+//! Taking every switch once (000's criterion) finds faults in the control of a system. Faults in its data, its
+//! order, its memory and its time need more: values in a relation to earlier ones, many pending elements, a long
+//! history, one sequence out of many. So the purposes of switch coverage come first, one round of
+//! them, and then walks. A walk changes its [mood](mood::Mood) every few inputs: which inputs
+//! are likely (swarm testing: not all of them together), whether one is repeated or two are pumped against each
+//! other, whether sequences not yet tried are preferred, what values are like, how often it looks. Walks
+//! are long and short in turn, and the long ones grow, so that there are few resets but some. Every
+//! few walks a purpose is executed again with other data.
+//!
+//! *Promises.* The same seed makes the same moves on the same system. The purposes are looked for within a
+//! bounded number of symbolic states, a few before the first step and more of them later if that was not
+//! enough, so the first step does not wait for a long search.
+
+mod insight;
+mod mood;
+mod walk;
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use ioxide_model::sts::{GateKind, Sts, SwitchId};
+use ioxide_model::term::{Node, TermPool};
+use ioxide_model::trace::Trace;
+use ioxide_symex::{After, Ctx, Limits};
+
+pub use self::insight::Insight;
+use self::walk::Walk;
+use super::cover::{Cover, Order, Rounds, Tally};
+use super::{Move, Stop, Tester};
+use crate::purpose::{Criterion, PurposeSet, coverage, with_detours};
+
+/// Symbolic states looked at before the first step; where texts make questions dear, after the first walks.
+const FIRST_STATES: (usize, usize) = (2_000, 32);
+/// Symbolic states looked at in the end.
+const MAX_STATES: (usize, usize) = (20_000, 500);
+/// A search that was cut goes on with so many times the states.
+const MORE_STATES: usize = 4;
+/// Labels of walks between two parts of a search.
+const STEPS_BETWEEN: usize = 400;
+/// One run in so many executes a purpose again.
+const PURPOSE_EVERY: usize = 4;
+
+/// What a hunt may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HuntConfig {
+    /// Labels, silence included, after which no new run begins; the first round of purposes is done in any case.
+    pub steps: usize,
+    /// What the purposes cover.
+    pub criterion: Criterion,
+    /// What ends the hunt earlier once it was seen.
+    pub until: Option<Until>,
+}
+
+/// What a hunt may wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// Every visible switch was taken.
+    Switches,
+    /// Every pair of visible switches that the graph allows was taken.
+    Pairs,
+    /// Values on both sides of every comparison an input decides were sent.
+    Sides,
+    /// Values at the edge of every such comparison were sent.
+    Edges,
+}
+
+impl Default for HuntConfig {
+    /// Ten thousand labels, purposes for every switch.
+    fn default() -> Self {
+        Self { steps: 10_000, criterion: Criterion::Switches, until: None }
+    }
+}
+
+/// Purposes, then walks.
+#[derive(Clone, Debug)]
+pub struct Hunt {
+    config: HuntConfig,
+    /// The purposes found so far, and how.
+    set: Option<PurposeSet>,
+    cover: Option<Cover>,
+    search: Search,
+    walk: Walk,
+    insight: Insight,
+    phase: Phase,
+    seed: u64,
+    /// Runs begun.
+    runs: usize,
+    /// Labels of the runs before this one, and of this one.
+    spent: usize,
+    here: usize,
+    share: (usize, usize),
+    /// What was waited for has come.
+    has_met: bool,
+}
+
+/// How far the search for purposes is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Search {
+    /// To be tried among so many states once so many labels are spent.
+    Pending { states: usize, from: usize },
+    /// Nothing more to find, or not within reason.
+    Over,
+}
+
+/// What a run is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Not known before its first move.
+    Open,
+    Purpose,
+    Walk,
+}
+
+impl Hunt {
+    /// A hunt within `config`.
+    #[must_use]
+    pub fn new(config: HuntConfig) -> Self {
+        Self {
+            config,
+            set: None,
+            cover: None,
+            search: Search::Pending { states: 0, from: 0 },
+            walk: Walk::default(),
+            insight: Insight::default(),
+            phase: Phase::Open,
+            seed: 0,
+            runs: 0,
+            spent: 0,
+            here: 0,
+            share: (0, 1),
+            has_met: false,
+        }
+    }
+
+    /// The same with purposes that were found before, in the same pool.
+    #[must_use]
+    pub fn with_purposes(mut self, set: PurposeSet) -> Self {
+        self.search = Search::Over;
+        self.adopt(set);
+        self
+    }
+
+    /// The purposes found, if they were looked for.
+    #[must_use]
+    pub fn purposes(&self) -> Option<&PurposeSet> {
+        self.set.as_ref()
+    }
+
+    /// What became of every purpose, in order.
+    #[must_use]
+    pub fn tally(&self) -> &[Tally] {
+        self.cover.as_ref().map_or(&[], Cover::tally)
+    }
+
+    /// Whether the search for purposes ended before it had seen everything.
+    #[must_use]
+    pub fn was_cut(&self) -> bool {
+        self.set.as_ref().is_none_or(|set| !set.is_settled())
+    }
+
+    /// What was seen of the model.
+    #[must_use]
+    pub fn insight(&self) -> &Insight {
+        &self.insight
+    }
+
+    /// Labels after which no new run begins.
+    #[must_use]
+    pub fn budget(&self) -> usize {
+        self.config.steps
+    }
+
+    /// Labels of all runs.
+    #[must_use]
+    pub fn spent(&self) -> usize {
+        self.spent + self.here
+    }
+
+    /// Adds what another worker did with its share.
+    pub fn absorb(&mut self, other: &Self) {
+        self.insight.absorb(&other.insight);
+        self.spent += other.spent();
+        match (&mut self.cover, &other.cover) {
+            (Some(mine), Some(theirs)) => mine.absorb(theirs),
+            (None, Some(_)) => (self.set, self.cover) = (other.set.clone(), other.cover.clone()),
+            (_, None) => (),
+        }
+    }
+
+    fn adopt(&mut self, set: PurposeSet) {
+        let mut cover = Cover::new(&set, Rounds::Endless, Order::default());
+        cover.share(self.share.0, self.share.1);
+        (self.cover, self.set) = (Some(cover), Some(set));
+    }
+
+    /// Looks for purposes, further than the last time.
+    fn search(&mut self, cx: &mut Ctx<'_>) {
+        let Search::Pending { states, .. } = self.search else { return };
+        let is_dear = is_dear(cx.pool, cx.sts);
+        if is_dear && self.insight.has_all(cx.sts) {
+            self.search = Search::Over;
+            return;
+        }
+        if is_dear && states == 0 && self.spent < STEPS_BETWEEN {
+            self.search = Search::Pending { states, from: STEPS_BETWEEN };
+            return;
+        }
+        let pick = |(plain, dear): (usize, usize)| if is_dear { dear } else { plain };
+        let (first, most) = (pick(FIRST_STATES), pick(MAX_STATES));
+        let states = states.max(first).min(most);
+        let limits = Limits { max_states: states, max_depth: u32::MAX };
+        let set = coverage(cx, self.config.criterion, limits, &mut |_| ControlFlow::Continue(()));
+        let set = with_detours(cx, set);
+        let (is_settled, covered) = (set.is_settled(), set.covered().len());
+        self.search = match is_settled || states >= most || self.insight.has_all(cx.sts) {
+            true => Search::Over,
+            false => Search::Pending { states: states * MORE_STATES, from: self.spent + STEPS_BETWEEN },
+        };
+        if self.set.as_ref().is_none_or(|known| known.covered().len() < covered) {
+            self.adopt(set);
+        }
+    }
+
+    /// Whether it is time to look for purposes.
+    fn is_search_due(&self) -> bool {
+        matches!(self.search, Search::Pending { from, .. } if self.spent >= from)
+    }
+
+    /// Decides what this run is for.
+    fn choose_phase(&mut self) {
+        self.runs += 1;
+        let Some(cover) = &mut self.cover else {
+            self.phase = Phase::Walk;
+            return;
+        };
+        let is_first_round = cover.rounds_done() == 0;
+        let is_turn = self.runs.is_multiple_of(PURPOSE_EVERY);
+        self.phase = match !cover.is_done() && (is_first_round || is_turn) {
+            true => {
+                cover.start(self.seed);
+                Phase::Purpose
+            }
+            false => Phase::Walk,
+        };
+    }
+}
+
+/// Whether guards ask about texts in a way that makes every question dear.
+fn is_dear(pool: &TermPool, sts: &Sts) -> bool {
+    let guards: Vec<_> = sts.switches.iter().map(|switch| switch.guard).collect();
+    let is_text = |term| {
+        matches!(
+            pool.node(term),
+            Node::Matches(..) | Node::Contains(..) | Node::Prefix(..) | Node::Suffix(..) | Node::Length(_)
+        )
+    };
+    pool.subterms(&guards, |_| true).into_iter().any(is_text)
+}
+
+impl Tester for Hunt {
+    fn start(&mut self, seed: u64) {
+        self.spent += self.here;
+        self.here = 0;
+        self.seed = seed;
+        self.phase = Phase::Open;
+        self.walk.start(seed);
+        self.insight.start();
+        if !self.is_search_due() {
+            self.choose_phase();
+        }
+    }
+
+    fn prepare(&mut self, cx: &mut Ctx<'_>) {
+        self.search(cx);
+    }
+
+    fn goal(&self) -> Option<String> {
+        match self.phase {
+            Phase::Purpose => self.cover.as_ref().and_then(Cover::goal),
+            Phase::Open | Phase::Walk => None,
+        }
+    }
+
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+        if self.phase == Phase::Open {
+            self.search(cx);
+            self.choose_phase();
+        }
+        self.here = history.len();
+        self.insight.catch_up(cx, after, history);
+        self.has_met |= self.config.until.is_some_and(|until| self.insight.has_met(cx.sts, until));
+        if self.has_met {
+            return Move::Stop(Stop::GoalMet("what was waited for was seen".into()));
+        }
+        let next = match (self.phase, &mut self.cover) {
+            (Phase::Purpose, Some(cover)) => cover.next(cx, after, history),
+            _ => {
+                let left = self.config.steps.saturating_sub(self.spent);
+                self.walk.next(cx, after, history, left)
+            }
+        };
+        if let Move::Stimulate(label) | Move::StimulateAfter(_, label) = &next {
+            self.insight.sends(cx, after, label);
+        }
+        next
+    }
+
+    fn share(&mut self, worker: usize, jobs: usize) {
+        self.share = (worker, jobs.max(1));
+        self.config.steps = self.config.steps.div_ceil(jobs.max(1));
+        if let Some(cover) = &mut self.cover {
+            cover.share(worker, jobs);
+        }
+    }
+
+    fn time_is_free(&mut self) {
+        self.walk.time_is_free();
+    }
+
+    fn is_done(&self) -> bool {
+        let is_covered = self.cover.as_ref().is_none_or(|cover| cover.is_done() || cover.rounds_done() > 0);
+        self.has_met || self.spent() >= self.config.steps && is_covered
+    }
+}
+
+/// The visible switches of `sts`.
+fn visible(sts: &Sts) -> BTreeSet<SwitchId> {
+    let is_visible = |id: &SwitchId| sts.kind_of(&sts.switches[*id]) != GateKind::Internal;
+    sts.switches.ids().filter(is_visible).collect()
+}

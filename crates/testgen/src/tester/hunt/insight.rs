@@ -1,0 +1,195 @@
+//! What a hunt has seen of the model: switches, pairs of them, sides of comparisons; and a guess at what is left.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::{Sts, SwitchId};
+use ioxide_model::term::{Node, Term};
+use ioxide_model::trace::Trace;
+use ioxide_model::valuation::Valuation;
+use ioxide_symex::{After, Belief, Ctx, explaining};
+
+use super::{Until, visible};
+use crate::data::Lexicon;
+
+/// A pair of visible switches taken one after the other.
+pub type Pair = (SwitchId, SwitchId);
+
+/// How a comparison came out for values that were sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    /// It held.
+    Holds,
+    /// It did not.
+    Fails,
+    /// Its two sides were equal.
+    Edge,
+}
+
+/// What was seen.
+#[derive(Clone, Debug, Default)]
+pub struct Insight {
+    taken: BTreeMap<SwitchId, u64>,
+    pairs: BTreeMap<Pair, u64>,
+    sides: BTreeSet<(SwitchId, usize, Side)>,
+    lexicon: Option<Lexicon>,
+    longest: usize,
+    run: Run,
+}
+
+/// The run under way.
+#[derive(Clone, Debug, Default)]
+struct Run {
+    before: Option<Belief>,
+    seen: usize,
+    last: Option<SwitchId>,
+}
+
+impl Insight {
+    /// How often visible switches were certainly taken.
+    #[must_use]
+    pub fn taken(&self) -> &BTreeMap<SwitchId, u64> {
+        &self.taken
+    }
+
+    /// How often one switch certainly followed another.
+    #[must_use]
+    pub fn pairs(&self) -> &BTreeMap<Pair, u64> {
+        &self.pairs
+    }
+
+    /// Labels of the longest run.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// Sides of comparisons that values sent have met, and how many there are.
+    #[must_use]
+    pub fn sides(&self) -> (usize, usize) {
+        let met = self.sides.iter().filter(|(_, _, side)| *side != Side::Edge).count();
+        (met, 2 * self.n_atoms())
+    }
+
+    /// Comparisons whose edge was met, and how many there are.
+    #[must_use]
+    pub fn edges(&self) -> (usize, usize) {
+        let met = self.sides.iter().filter(|(_, _, side)| *side == Side::Edge).count();
+        (met, self.n_atoms())
+    }
+
+    fn n_atoms(&self) -> usize {
+        self.lexicon.as_ref().map_or(0, Lexicon::n_atoms)
+    }
+
+    /// Pairs that the graph alone would allow.
+    #[must_use]
+    pub fn possible_pairs(sts: &Sts) -> usize {
+        let all = visible(sts);
+        let follows =
+            |a: SwitchId| all.iter().filter(move |&&b| sts.switches[a].target == sts.switches[b].source);
+        all.iter().map(|&a| follows(a).count()).sum()
+    }
+
+    /// How likely it is that the next pair is one not seen yet: pairs seen once over all pairs seen (Good and
+    /// Turing). It holds for a walk that goes on as it did.
+    #[must_use]
+    pub fn unseen(&self) -> Option<f64> {
+        let total: u64 = self.pairs.values().sum();
+        let once = self.pairs.values().filter(|&&times| times == 1).count();
+        (total > 0).then(|| once as f64 / total as f64)
+    }
+
+    /// Whether every visible switch was taken.
+    #[must_use]
+    pub fn has_all(&self, sts: &Sts) -> bool {
+        visible(sts).iter().all(|id| self.taken.contains_key(id))
+    }
+
+    /// Whether all of a kind was seen.
+    #[must_use]
+    pub fn has_met(&self, sts: &Sts, until: Until) -> bool {
+        let is_full = |(met, total): (usize, usize)| met >= total;
+        match until {
+            Until::Switches => self.has_all(sts),
+            Until::Pairs => self.pairs.len() >= Self::possible_pairs(sts),
+            Until::Sides => self.lexicon.is_some() && is_full(self.sides()),
+            Until::Edges => self.lexicon.is_some() && is_full(self.edges()),
+        }
+    }
+
+    pub(super) fn start(&mut self) {
+        self.run = Run::default();
+    }
+
+    /// Adds what another worker saw.
+    pub(super) fn absorb(&mut self, other: &Self) {
+        for (&id, times) in &other.taken {
+            *self.taken.entry(id).or_default() += times;
+        }
+        for (&pair, times) in &other.pairs {
+            *self.pairs.entry(pair).or_default() += times;
+        }
+        self.sides.extend(&other.sides);
+        self.longest = self.longest.max(other.longest);
+        if self.lexicon.is_none() {
+            self.lexicon.clone_from(&other.lexicon);
+        }
+    }
+
+    /// Counts the switches the new labels have taken, where there is no doubt which.
+    pub(super) fn catch_up(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) {
+        let fresh = &history.labels[self.run.seen.min(history.len())..];
+        let messages: Vec<&Label> =
+            fresh.iter().filter(|label| matches!(label, Label::Input(..) | Label::Output(..))).collect();
+        let taken = match (&messages[..], &self.run.before) {
+            ([], _) => self.run.last,
+            ([label], Some(before)) => match explaining(cx, before, label)[..] {
+                [only] => Some(self.take(only)),
+                _ => None,
+            },
+            _ => None,
+        };
+        self.run.last = taken;
+        self.run.seen = history.len();
+        self.longest = self.longest.max(history.len());
+        self.run.before = Some(after.belief().clone());
+    }
+
+    fn take(&mut self, id: SwitchId) -> SwitchId {
+        *self.taken.entry(id).or_default() += 1;
+        if let Some(last) = self.run.last {
+            *self.pairs.entry((last, id)).or_default() += 1;
+        }
+        id
+    }
+
+    /// Notes which sides of which comparisons the values of an input are on.
+    pub(super) fn sends(&mut self, cx: &mut Ctx<'_>, after: &After, label: &Label) {
+        let (Label::Input(gate, values), Belief::Concrete(states)) = (label, after.belief()) else { return };
+        let Some(state) = states.first() else { return };
+        let lexicon = self.lexicon.get_or_insert_with(|| Lexicon::of(cx));
+        let fields: Valuation =
+            cx.sts.gates[*gate].fields.iter().copied().zip(values.iter().cloned()).collect();
+        for (id, switch) in cx.sts.switches_from(state.loc) {
+            if switch.gate != *gate || cx.pool.holds(switch.guard, &(&fields, &state.values)) != Ok(true) {
+                continue;
+            }
+            for (at, &atom) in lexicon.atoms(id).iter().enumerate() {
+                let holds = cx.pool.holds(atom, &(&fields, &state.values));
+                let side = holds.map(|holds| if holds { Side::Holds } else { Side::Fails });
+                self.sides.extend(side.ok().map(|side| (id, at, side)));
+                if is_edge(cx, atom, &fields, &state.values) {
+                    self.sides.insert((id, at, Side::Edge));
+                }
+            }
+        }
+    }
+}
+
+/// Whether both sides of a comparison are equal, or one apart where they are whole numbers.
+fn is_edge(cx: &Ctx<'_>, atom: Term, fields: &Valuation, state: &Valuation) -> bool {
+    let (Node::Le(a, b) | Node::Lt(a, b) | Node::Eq(a, b)) = *cx.pool.node(atom) else { return false };
+    let side = |term| cx.pool.eval(term, &(fields, state)).ok();
+    side(a).is_some() && side(a) == side(b)
+}

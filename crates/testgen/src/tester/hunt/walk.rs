@@ -1,0 +1,259 @@
+//! One walk after another, in changing moods.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rustc_hash::FxHashMap;
+
+use ioxide_model::sts::{Sts, SwitchId};
+use ioxide_model::trace::Trace;
+use ioxide_smt::solver::Why;
+use ioxide_symex::{After, Ctx};
+
+use super::mood::{Mood, Way};
+use crate::data::{Hints, Lexicon, Seen};
+use crate::tester::instant::{self, Timing, nanoseconds};
+use crate::tester::stimulus::{States, Stimulus};
+use crate::tester::{Move, Stop};
+
+/// Labels of the first walk, of the short ones, and the most of a long one.
+const FIRST: usize = 320;
+const SHORT: usize = 24;
+const MAX: usize = 4_000;
+/// The longest sequences of inputs that are told apart.
+const MAX_GRAM: usize = 5;
+/// One look in so many lasts long, where time costs nothing.
+const LONG_LOOK: u32 = 6;
+/// How often, in percent, a look is taken where nothing can be seen.
+const IDLE_LOOK: u32 = 8;
+
+/// Walks, and what they have learnt.
+#[derive(Clone, Debug)]
+pub(super) struct Walk {
+    rng: ChaCha8Rng,
+    timing: Timing,
+    lexicon: Option<Arc<Lexicon>>,
+    /// How often an input followed the last few of them, over all walks; looked up, never listed.
+    grams: FxHashMap<Vec<SwitchId>, u32>,
+    /// Inputs that some belief accepted, and how often each was sent.
+    met: BTreeMap<SwitchId, u64>,
+    walks: u32,
+    run: Run,
+}
+
+/// The walk under way.
+#[derive(Clone, Debug, Default)]
+struct Run {
+    seen: Seen,
+    inputs: Vec<SwitchId>,
+    mood: Option<Mood>,
+    length: usize,
+    looked: bool,
+    owed: Option<Why>,
+}
+
+impl Default for Walk {
+    fn default() -> Self {
+        Self {
+            rng: ChaCha8Rng::seed_from_u64(0),
+            timing: Timing::Wall,
+            lexicon: None,
+            grams: FxHashMap::default(),
+            met: BTreeMap::new(),
+            walks: 0,
+            run: Run::default(),
+        }
+    }
+}
+
+impl Walk {
+    pub(super) fn start(&mut self, seed: u64) {
+        self.rng = ChaCha8Rng::seed_from_u64(seed);
+        self.run = Run::default();
+    }
+
+    pub(super) fn time_is_free(&mut self) {
+        self.timing = Timing::Free;
+    }
+
+    /// The next move of a walk that may have `left` labels.
+    pub(super) fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace, left: usize) -> Move {
+        if self.run.length == 0 {
+            self.run.length = self.length().min(left.max(SHORT));
+            self.walks += 1;
+        }
+        self.run.seen.catch_up(history);
+        if history.len() >= self.run.length {
+            return self.last_move(history);
+        }
+        let is_quiet = history.ends_in_silence();
+        let belief = States::of(after);
+        let sends = belief.as_ref().is_some_and(|belief| self.sends(cx, belief, is_quiet));
+        if let Some(belief) = belief.filter(|_| sends)
+            && let Some(stimulus) = self.stimulus(cx, after, &belief)
+        {
+            return stimulus;
+        }
+        match is_quiet {
+            false => self.look(cx),
+            true => self.end(),
+        }
+    }
+
+    /// Long and short walks in turn; the long ones grow.
+    fn length(&mut self) -> usize {
+        match self.walks.is_multiple_of(2) {
+            true => (FIRST << (self.walks / 2).min(16)).min(MAX),
+            false => self.rng.random_range(SHORT / 2..=2 * SHORT),
+        }
+    }
+
+    /// Whether to send rather than to look.
+    fn sends(&mut self, cx: &Ctx<'_>, belief: &States<'_>, is_quiet: bool) -> bool {
+        let eager = self.run.mood.as_ref().map_or(50, |mood| mood.eager);
+        let percent = match belief.may_speak(cx.pool, cx.sts) {
+            _ if is_quiet => 100,
+            true => eager,
+            false => 100 - IDLE_LOOK,
+        };
+        self.rng.random_range(0..100) < percent
+    }
+
+    fn look(&mut self, cx: &Ctx<'_>) -> Move {
+        match cx.sts.is_timed() && self.timing == Timing::Free && self.rng.random_ratio(1, LONG_LOOK) {
+            true => Move::ObserveFor(nanoseconds(&instant::long(&mut self.rng)).max(Duration::from_secs(1))),
+            false => Move::Observe,
+        }
+    }
+
+    /// An input some state of the belief accepts, chosen by mood.
+    fn stimulus(&mut self, cx: &mut Ctx<'_>, after: &After, belief: &States<'_>) -> Option<Move> {
+        let mut candidates = belief.inputs(cx.sts);
+        for &id in &candidates {
+            self.met.entry(id).or_default();
+        }
+        while !candidates.is_empty() {
+            let id = self.choose(cx.sts, &candidates);
+            candidates.retain(|&other| other != id);
+            if let Some(chosen) = self.valued(cx, after, belief, id) {
+                self.sent(id);
+                return Some(chosen);
+            }
+        }
+        None
+    }
+
+    fn valued(&mut self, cx: &mut Ctx<'_>, after: &After, belief: &States<'_>, id: SwitchId) -> Option<Move> {
+        let lexicon = Arc::clone(self.lexicon.get_or_insert_with(|| Arc::new(Lexicon::of(cx))));
+        let taste = self.run.mood.as_ref().map(|mood| mood.taste).unwrap_or_default();
+        let hints = Hints {
+            recent: self.run.seen.values(),
+            constants: lexicon.constants(),
+            atoms: lexicon.atoms(id),
+            taste,
+        };
+        let mut stimulus = Stimulus::new(&mut self.rng, hints, self.timing);
+        let chosen = stimulus.by(cx, after, belief, id);
+        self.run.owed = stimulus.owed.or(self.run.owed.take());
+        chosen
+    }
+
+    fn sent(&mut self, id: SwitchId) {
+        *self.met.entry(id).or_default() += 1;
+        self.run.inputs.push(id);
+        let inputs = &self.run.inputs;
+        for order in 1..=MAX_GRAM.min(inputs.len()) {
+            *self.grams.entry(inputs[inputs.len() - order..].to_vec()).or_default() += 1;
+        }
+        if let Some(mood) = &mut self.run.mood {
+            mood.left = mood.left.saturating_sub(1);
+        }
+    }
+
+    fn choose(&mut self, sts: &Sts, candidates: &[SwitchId]) -> SwitchId {
+        if self.run.mood.as_ref().is_none_or(|mood| mood.left == 0) {
+            let met: Vec<SwitchId> = self.met.keys().copied().collect();
+            self.run.mood = Some(Mood::new(&mut self.rng, &met, self.walks));
+        }
+        let (way, left) =
+            self.run.mood.as_ref().map_or((Way::Novel, 0), |mood| (mood.way.clone(), mood.left));
+        match way {
+            Way::Novel => self.newest(candidates),
+            Way::Swarm(weights) => self.weighted(sts, candidates, &weights),
+            Way::Pump { fill, drain, times } => {
+                let wanted = if left > times { fill } else { drain };
+                match candidates.contains(&wanted) {
+                    true => wanted,
+                    false => same_message(sts, candidates, wanted).unwrap_or_else(|| self.newest(candidates)),
+                }
+            }
+        }
+    }
+
+    /// A candidate that makes the shortest sequence of inputs that was never sent; if all up to [`MAX_GRAM`] were,
+    /// the one whose longest sequence was sent the least often.
+    fn newest(&mut self, candidates: &[SwitchId]) -> SwitchId {
+        let inputs = &self.run.inputs;
+        let most = (MAX_GRAM - 1).min(inputs.len());
+        let times = |id: SwitchId, before: usize| {
+            let gram = [&inputs[inputs.len() - before..], &[id]].concat();
+            self.grams.get(&gram).copied().unwrap_or(0)
+        };
+        let rank = |id: SwitchId| match (0..=most).find(|&before| times(id, before) == 0) {
+            Some(before) => (before, 0),
+            None => (MAX_GRAM, times(id, most)),
+        };
+        let best = candidates.iter().map(|&id| rank(id)).min();
+        let best: Vec<SwitchId> = candidates.iter().copied().filter(|&id| Some(rank(id)) == best).collect();
+        *best.choose(&mut self.rng).unwrap_or(&candidates[0])
+    }
+
+    fn weighted(
+        &mut self,
+        sts: &Sts,
+        candidates: &[SwitchId],
+        weights: &BTreeMap<SwitchId, u32>,
+    ) -> SwitchId {
+        let weight = |&id: &SwitchId| {
+            u64::from(weights.get(&id).copied().unwrap_or(0)) * u64::from(sts.switches[id].weight)
+        };
+        let total: u64 = candidates.iter().map(weight).sum();
+        if total == 0 {
+            return self.newest(candidates);
+        }
+        let mut left = self.rng.random_range(0..total);
+        let chosen = candidates.iter().find(|id| {
+            let weight = weight(id);
+            let here = left < weight;
+            left = left.saturating_sub(weight);
+            here
+        });
+        *chosen.unwrap_or(&candidates[0])
+    }
+
+    fn last_move(&mut self, history: &Trace) -> Move {
+        if self.run.looked || history.ends_in_silence() {
+            return Move::Stop(Stop::GoalMet(format!("a walk of {} steps", history.len())));
+        }
+        self.run.looked = true;
+        Move::Observe
+    }
+
+    /// There is nothing to send and nothing to see.
+    fn end(&mut self) -> Move {
+        Move::Stop(match self.run.owed.take() {
+            Some(why) => Stop::GoalMissed(format!("no values for an input were found: {why}")),
+            None => Stop::GoalMet("the walk came to an end of the specification".into()),
+        })
+    }
+}
+
+/// A candidate with the message of `wanted`, which cannot be taken here itself.
+fn same_message(sts: &Sts, candidates: &[SwitchId], wanted: SwitchId) -> Option<SwitchId> {
+    let gate = sts.switches[wanted].gate;
+    candidates.iter().copied().find(|&id| sts.switches[id].gate == gate)
+}

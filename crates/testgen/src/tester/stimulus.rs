@@ -1,0 +1,179 @@
+//! Inputs for a belief: which switches take one, with which values, and when.
+
+use std::borrow::Cow;
+
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use ioxide_model::concrete::{State, delayed};
+use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
+use ioxide_model::sts::{GateKind, LocId, Sts, SwitchId};
+use ioxide_model::term::{Term, TermPool};
+use ioxide_model::value::Value;
+use ioxide_smt::solver::Why;
+use ioxide_symex::{After, Belief, Ctx, Step, SymState, step};
+
+use super::Move;
+use super::instant::{self, Timing};
+use crate::data::{Hints, Pick, Wish, pick_hinted, pick_symbolic};
+
+/// States tried for the values of one switch.
+const MAX_STATES: usize = 8;
+
+/// A belief, borrowed.
+pub(super) enum States<'a> {
+    Concrete(Vec<&'a State>),
+    Symbolic(Vec<&'a SymState>),
+}
+
+impl<'a> States<'a> {
+    /// The states of `after`; `None` where the specification says nothing any more.
+    pub(super) fn of(after: &'a After) -> Option<Self> {
+        match after.belief() {
+            Belief::Concrete(states) => Some(Self::Concrete(states.iter().collect())),
+            Belief::Symbolic(states) => Some(Self::Symbolic(states.iter().collect())),
+            Belief::Unspecified => None,
+        }
+    }
+
+    /// The locations, in order, each once.
+    pub(super) fn locations(&self) -> Vec<LocId> {
+        let mut found: Vec<LocId> = match self {
+            Self::Concrete(states) => states.iter().map(|state| state.loc).collect(),
+            Self::Symbolic(states) => states.iter().map(|state| state.loc).collect(),
+        };
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The switches that take an input the tester may send.
+    pub(super) fn inputs(&self, sts: &Sts) -> Vec<SwitchId> {
+        let is_input = |id: &SwitchId| sts.kind_of(&sts.switches[*id]) == GateKind::Input;
+        let from = |loc: LocId| sts.switches_from(loc).map(|(id, _)| id).collect::<Vec<_>>();
+        self.locations().into_iter().flat_map(from).filter(is_input).collect()
+    }
+
+    /// Whether something may come that the tester does not send. Guards that are plainly false are counted
+    /// out, unless time may change them.
+    pub(super) fn may_speak(&self, pool: &TermPool, sts: &Sts) -> bool {
+        let is_heard = |kind: GateKind| kind != GateKind::Input;
+        match self {
+            Self::Concrete(states) if !sts.is_timed() => states.iter().any(|state| {
+                let mut heard = sts.switches_from(state.loc).filter(|(_, s)| is_heard(sts.kind_of(s)));
+                heard.any(|(_, switch)| !is_refuted(pool, switch.guard, state))
+            }),
+            _ => self.locations().into_iter().any(|loc| {
+                let mut switches = sts.switches_from(loc);
+                switches.any(|(_, switch)| is_heard(sts.kind_of(switch)))
+            }),
+        }
+    }
+}
+
+/// Whether a part of `guard` that mentions no field is false in `state`.
+fn is_refuted(pool: &TermPool, guard: Term, state: &State) -> bool {
+    pool.conjuncts(guard).into_iter().any(|conjunct| pool.holds(conjunct, &state.values) == Ok(false))
+}
+
+/// A choice of values and of an instant under way.
+pub(super) struct Stimulus<'s> {
+    pub(super) rng: &'s mut ChaCha8Rng,
+    pub(super) hints: Hints<'s>,
+    /// How instants are chosen in a timed model.
+    pub(super) timing: Timing,
+    /// How long to wait before the input, and how long that may be.
+    wait: Rational,
+    horizon: Option<Rational>,
+    /// Why values could not be found, if the solver owed an answer.
+    pub(super) owed: Option<Why>,
+}
+
+impl<'s> Stimulus<'s> {
+    pub(super) fn new(rng: &'s mut ChaCha8Rng, hints: Hints<'s>, timing: Timing) -> Self {
+        Self { rng, hints, timing, wait: Rational::ZERO, horizon: None, owed: None }
+    }
+
+    /// An input by `id` that some state of the belief accepts, and when.
+    pub(super) fn by(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        after: &After,
+        belief: &States<'_>,
+        id: SwitchId,
+    ) -> Option<Move> {
+        self.wait = Rational::ZERO;
+        self.horizon = cx.sts.is_timed().then(|| after.horizon(cx));
+        let values = self.values(cx, belief, id)?;
+        let label = Label::message(cx.sts, cx.sts.switches[id].gate, values)?;
+        Some(match cx.sts.is_timed() {
+            true => Move::StimulateAfter(self.wait.clone(), label),
+            false => Move::Stimulate(label),
+        })
+    }
+
+    /// Values with which `id` can be taken from some state of the belief.
+    fn values(&mut self, cx: &mut Ctx<'_>, belief: &States<'_>, id: SwitchId) -> Option<Vec<Value>> {
+        let source = cx.sts.switches[id].source;
+        match belief {
+            States::Concrete(states) => {
+                let mut here: Vec<&State> =
+                    states.iter().copied().filter(|state| state.loc == source).collect();
+                here.shuffle(self.rng);
+                here.iter().take(MAX_STATES).find_map(|state| self.concrete(cx, state, id))
+            }
+            States::Symbolic(states) => {
+                let mut here: Vec<&SymState> =
+                    states.iter().copied().filter(|state| state.loc == source).collect();
+                here.shuffle(self.rng);
+                here.iter().take(MAX_STATES).find_map(|state| self.symbolic(cx, state, id))
+            }
+        }
+    }
+
+    fn concrete(&mut self, cx: &mut Ctx<'_>, state: &State, id: SwitchId) -> Option<Vec<Value>> {
+        let switch = &cx.sts.switches[id];
+        let mut there = Cow::Borrowed(state);
+        if cx.sts.is_timed() {
+            self.wait = instant::choose(cx, self.rng, state, switch, self.timing)?;
+            there = Cow::Owned(delayed(cx.sts, state, &self.wait));
+        }
+        let wish = Wish { gate: switch.gate, guard: switch.guard, state: &there.values };
+        let picked = pick_hinted(cx, self.rng, &wish, &self.hints);
+        self.values_of(picked)
+    }
+
+    fn symbolic(&mut self, cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> Option<Vec<Value>> {
+        let next = match step(cx, state, id) {
+            Step::Taken(next) => next,
+            Step::Doubtful(_, why) => return self.values_of(Pick::Unknown(why)),
+            Step::Refuted => return None,
+        };
+        let fields = cx.sts.gates[cx.sts.switches[id].gate].fields.clone();
+        let mut fields: Vec<_> = fields.into_iter().map(|field| cx.pool.indexed(field, next.depth)).collect();
+        let mut facts = next.path.facts().to_vec();
+        if let Some(horizon) = &self.horizon {
+            let delay = cx.pool.indexed(cx.delay, next.depth);
+            facts.push(instant::within(cx, delay, horizon));
+            fields.push(delay);
+        }
+        let picked = pick_symbolic(cx, self.rng, &fields, &facts);
+        let mut values = self.values_of(picked)?;
+        if self.horizon.is_some() {
+            self.wait = values.pop()?.as_real()?.clone();
+        }
+        Some(values)
+    }
+
+    fn values_of(&mut self, pick: Pick) -> Option<Vec<Value>> {
+        match pick {
+            Pick::Values(values) => Some(values),
+            Pick::Impossible => None,
+            Pick::Unknown(why) => {
+                self.owed = Some(why);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The baseline: what a well-known tool does, so that figures can be compared in one run.
+//!
+//! One long walk. A coin decides between an input and a look. Every message the specification accepts is
+//! equally likely. A number is drawn from a random power of two, of either sign, a text has up to six
+//! characters; what the guard rejects is drawn again, and then the solver is asked. Nothing is
+//! learnt, nothing is related to what was seen. In timed models an input comes at once or within two seconds.
+
+use rand::seq::{IndexedRandom, SliceRandom};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use ioxide_model::concrete::{State, delayed};
+use ioxide_model::label::Label;
+use ioxide_model::number::{Int, Rational};
+use ioxide_model::sort::Sort;
+use ioxide_model::sts::SwitchId;
+use ioxide_model::term::VarId;
+use ioxide_model::trace::Trace;
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+use ioxide_symex::{After, Ctx};
+
+use super::instant::Timing;
+use super::stimulus::{States, Stimulus};
+use super::{Move, Stop, Tester};
+use crate::data::{Hints, any_value};
+
+/// Draws before the solver is asked.
+const DRAWS: usize = 200;
+/// Numbers are below two to this power.
+const BITS: u32 = 20;
+
+/// Walks evenly at random.
+#[derive(Clone, Debug)]
+pub struct Uniform {
+    rng: ChaCha8Rng,
+    /// Labels after which a run ends.
+    steps: usize,
+}
+
+impl Uniform {
+    /// A tester whose runs have this many labels.
+    #[must_use]
+    pub fn new(steps: usize) -> Self {
+        Self { rng: ChaCha8Rng::seed_from_u64(0), steps }
+    }
+
+    fn stimulus(&mut self, cx: &mut Ctx<'_>, after: &After) -> Option<Move> {
+        let belief = States::of(after)?;
+        let mut candidates = belief.inputs(cx.sts);
+        candidates.shuffle(&mut self.rng);
+        candidates.into_iter().find_map(|id| self.input(cx, after, &belief, id))
+    }
+
+    fn input(&mut self, cx: &mut Ctx<'_>, after: &After, belief: &States<'_>, id: SwitchId) -> Option<Move> {
+        let wait = match cx.sts.is_timed() {
+            true => Rational::new(Int::from(self.rng.random_range(0..2_000i64)), Int::from(1_000))?,
+            false => Rational::ZERO,
+        };
+        let source = cx.sts.switches[id].source;
+        if let States::Concrete(states) = belief {
+            let here: Vec<&&State> = states.iter().filter(|state| state.loc == source).collect();
+            for _ in 0..DRAWS {
+                let Some(state) = here.choose(&mut self.rng) else { break };
+                if let Some(label) = self.drawn(cx, state, id, &wait) {
+                    return Some(match cx.sts.is_timed() {
+                        true => Move::StimulateAfter(wait, label),
+                        false => Move::Stimulate(label),
+                    });
+                }
+            }
+        }
+        Stimulus::new(&mut self.rng, Hints::default(), Timing::Wall).by(cx, after, belief, id)
+    }
+
+    /// One draw, if the guard accepts it.
+    fn drawn(&mut self, cx: &Ctx<'_>, state: &State, id: SwitchId, wait: &Rational) -> Option<Label> {
+        let switch = &cx.sts.switches[id];
+        let fields = &cx.sts.gates[switch.gate].fields;
+        let values: Vec<Value> = fields.iter().map(|&field| self.value(cx, field)).collect();
+        let drawn: Valuation = fields.iter().copied().zip(values.iter().cloned()).collect();
+        let there = delayed(cx.sts, state, wait);
+        let is_enabled = cx.pool.holds(switch.guard, &(&drawn, &there.values)) == Ok(true);
+        is_enabled.then(|| Label::message(cx.sts, switch.gate, values))?
+    }
+
+    fn value(&mut self, cx: &Ctx<'_>, field: VarId) -> Value {
+        let sort = cx.pool.var_info(field).sort;
+        match sort {
+            Sort::Int => Value::int(self.number()),
+            Sort::Range { lo, hi } => Value::int(self.rng.random_range(lo..=hi.max(lo))),
+            Sort::Real => Value::Real(Rational::from(self.number())),
+            Sort::Str => {
+                let length = self.rng.random_range(0..=6);
+                let text: String = (0..length).map(|_| self.rng.random_range('a'..='z')).collect();
+                Value::str(&text)
+            }
+            Sort::Bool | Sort::Data(_) => any_value(cx.pool, &mut self.rng, sort, &[]),
+        }
+    }
+
+    fn number(&mut self) -> i64 {
+        let most = 1i64 << self.rng.random_range(0..BITS);
+        self.rng.random_range(-most..=most)
+    }
+}
+
+impl Tester for Uniform {
+    fn start(&mut self, seed: u64) {
+        self.rng = ChaCha8Rng::seed_from_u64(seed);
+    }
+
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+        if history.len() >= self.steps {
+            return Move::Stop(Stop::GoalMet(format!("{} steps taken", history.len())));
+        }
+        let is_quiet = history.ends_in_silence();
+        if (is_quiet || self.rng.random_ratio(1, 2))
+            && let Some(stimulus) = self.stimulus(cx, after)
+        {
+            return stimulus;
+        }
+        match is_quiet {
+            false => Move::Observe,
+            true => Move::Stop(Stop::GoalMet("the specification is at its end".into())),
+        }
+    }
+}
