@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Who may use whom (ARCHITECTURE.md, "Crates"). A new edge is an architecture change.
 const LAYERS: &[(&str, &[&str])] = &[
     ("ioxide-model", &[]),
-    ("ioxide-lang", &["ioxide-model"]),
+    ("ioxide-lang", &["ioxide-model", "ioxide-fsm"]),
     ("ioxide-smt", &["ioxide-model"]),
     ("ioxide-fsm", &["ioxide-model"]),
     ("ioxide-symex", &["ioxide-model", "ioxide-smt"]),

@@ -11,20 +11,41 @@ use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::Model;
 
 use crate::exit::{ExitStatus, Stop};
-use crate::{machine, render};
+use crate::render;
 
-/// The text of the file at `path` (`-` is stdin).
+/// The text of the model at `path` (`-` is stdin).
 pub fn read(path: &str) -> Result<String, Stop> {
+    text(path).map_err(|wrong| match wrong {
+        Unread::File(error) => cannot_read(path, &error),
+        Unread::NotText(place) => {
+            Stop::new(ExitStatus::Model, format!("`{path}` is not UTF-8 text: {place}"))
+                .help("save the file as UTF-8; models are plain text")
+        }
+    })
+}
+
+/// The text of the file at `path` (`-` is stdin) that is no model: a trace, a test case.
+pub fn read_data(path: &str) -> Result<String, Stop> {
+    text(path).map_err(|wrong| match wrong {
+        Unread::File(error) => cannot_read(path, &error),
+        Unread::NotText(place) => Stop::usage(format!("`{path}` is not UTF-8 text: {place}"))
+            .help("name a file that ioxide wrote, or save it as UTF-8"),
+    })
+}
+
+/// Why a file gives no text.
+enum Unread {
+    File(std::io::Error),
+    /// Where its first bad byte is.
+    NotText(String),
+}
+
+fn text(path: &str) -> Result<String, Unread> {
     let bytes = if path == "-" { read_stdin() } else { fs::read(path) };
-    let bytes = bytes.map_err(|error| cannot_read(path, &error))?;
-    String::from_utf8(bytes).map_err(|error| {
+    String::from_utf8(bytes.map_err(Unread::File)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
-        Stop::new(
-            ExitStatus::Model,
-            format!("`{path}` is not UTF-8 text: bad byte at offset {at}, line {line}"),
-        )
-        .help("save the file as UTF-8; models are plain text")
+        Unread::NotText(format!("bad byte at offset {at}, line {line}"))
     })
 }
 
@@ -56,9 +77,6 @@ fn nearby(path: &str) -> Option<String> {
 
 /// Loads the model at `path`; findings that are not errors are written to stderr.
 pub fn model(path: &str, set: &[String]) -> Result<(Sources, Model), Stop> {
-    if let Some(form) = machine::form(path).filter(|_| !path.ends_with(".dot")) {
-        return machine::model(path, form);
-    }
     let mut sources = Sources::new();
     let file = sources.add(path, read(path)?);
     let loaded = load(&sources, file, set)?;
@@ -90,16 +108,18 @@ fn finish(sources: Sources, loaded: Loaded) -> Result<(Sources, Model), Stop> {
         loaded.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).cloned().collect();
     match loaded.model {
         Some(model) if errors.is_empty() => Ok((sources, model)),
-        _ => {
-            eprint!("{}", render::text(&sources, &errors));
-            let count = errors.len();
-            let plural = if count == 1 { "" } else { "s" };
-            let is_setting =
-                |error: &Diagnostic| matches!(error.code, Code::UnknownConstant | Code::BadOverride);
-            if errors.iter().all(is_setting) {
-                return Err(Stop::usage(format!("`--set` does not fit the model: {count} error{plural}")));
-            }
-            Err(Stop::new(ExitStatus::Model, format!("the model has {count} error{plural}")))
-        }
+        _ => Err(refuse(&sources, &errors)),
     }
+}
+
+/// Shows the errors that keep a text from being a model.
+pub fn refuse(sources: &Sources, errors: &[Diagnostic]) -> Stop {
+    eprint!("{}", render::text(sources, errors));
+    let count = errors.len();
+    let plural = if count == 1 { "" } else { "s" };
+    let is_setting = |error: &Diagnostic| matches!(error.code, Code::UnknownConstant | Code::BadOverride);
+    if errors.iter().all(is_setting) {
+        return Stop::usage(format!("`--set` does not fit the model: {count} error{plural}"));
+    }
+    Stop::new(ExitStatus::Model, format!("the model has {count} error{plural}"))
 }

@@ -1,15 +1,15 @@
 //! Files of finite state machines, and models that are machines.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use ioxide_fsm::mealy::Listing;
-use ioxide_fsm::read::{Form, read};
+use ioxide_fsm::read::Form;
+use ioxide_lang::machine_form;
 use ioxide_model::label::Label;
-use ioxide_model::source::{Sources, Span};
+use ioxide_model::source::Sources;
 use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_symex::Ctx;
-use ioxide_testgen::abstraction::{self, Limits, SILENCE, model_of};
+use ioxide_testgen::abstraction::{self, Limits, SILENCE};
 use ioxide_testgen::tester::suite::Wait;
 
 use crate::args::SolverArgs;
@@ -48,7 +48,11 @@ pub struct Messages {
 impl Machine {
     /// The machine at `path`; a model is flattened.
     pub fn load(path: &str, set: &[String], solver: &SolverArgs) -> Result<Self, Stop> {
-        let Some(form) = form(path) else { return Self::flatten(path, set, solver) };
+        let Some(form) = machine_form(path) else { return Self::flatten(path, set, solver) };
+        if !set.is_empty() {
+            // A machine has no constants; the front end says so.
+            load::model(path, set)?;
+        }
         Ok(Self { listing: listing(path, form)?, wait: Wait::Output, source: Source::Text(path.to_owned()) })
     }
 
@@ -93,23 +97,11 @@ impl Machine {
     }
 }
 
-/// The form of the machine that files like `path` hold; models have none.
-pub fn form(path: &str) -> Option<Form> {
-    Form::of_extension(Path::new(path).extension()?.to_str()?)
-}
-
 /// The machine at `path`.
-pub fn listing(path: &str, form: Form) -> Result<Listing, Stop> {
-    read(form, &load::read(path)?).map_err(|error| Stop::new(ExitStatus::Model, format!("`{path}`: {error}")))
-}
-
-/// The machine at `path`, of a form the front end does not know, as a model.
-pub fn model(path: &str, form: Form) -> Result<(Sources, Model), Stop> {
+fn listing(path: &str, form: Form) -> Result<Listing, Stop> {
     let mut sources = Sources::new();
     let file = sources.add(path, load::read(path)?);
-    let name = Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or("Machine");
-    let model = model_of(&listing(path, form)?, name, Span::new(file, 0, 0));
-    Ok((sources, model))
+    ioxide_lang::load_machine(&sources, file, form).map_err(|wrong| load::refuse(&sources, &wrong))
 }
 
 /// Teaches `spec` the outputs without data that only the played model `sut` has, so that they can be

@@ -56,8 +56,10 @@ fn every_file_is_checked_even_if_one_is_missing() {
 
 #[test]
 fn a_wrong_extension_says_what_there_is() {
-    let (_folder, path) = file("model.txt", b"model M {}");
+    let (_folder, path) = file("model.mod", b"model M {}");
     check(&["check", &path], 3, &["E0501", ".iox"]);
+    let (_folder, path) = file("model.txt", b"model M {}");
+    check(&["check", &path], 3, &["E0505", "`.txt` is read as a table", ".iox"]);
     let (_folder, path) = file("model", b"model M {}");
     check(&["check", &path], 3, &["E0501"]);
 }
@@ -347,4 +349,41 @@ fn a_suite_is_written_as_it_is_counted() {
         text.lines().skip(1).map(|line| serde_json::from_str(line).expect("a test")).collect();
     assert_eq!(json["tests"], tests.len());
     assert_eq!(json["symbols"], tests.iter().map(Vec::len).sum::<usize>());
+}
+
+#[test]
+fn a_case_that_is_no_text_is_a_wrong_argument() {
+    let (_folder, path) = file("case.json", b"{\"path\": \xff}");
+    let tester = format!("case:{path}");
+    check(
+        &["test", "examples/adder.iox", "--tester", &tester, "--sut", "model:examples/adder.iox"],
+        2,
+        &["is not UTF-8 text: bad byte at offset 9, line 1"],
+    );
+    check(&["judge", "examples/adder.iox", &path], 2, &["is not UTF-8 text"]);
+    let (_folder, path) = file("m.iox", b"model \xff");
+    check(&["check", &path], 3, &["is not UTF-8 text"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn fmt_wrote_through_links_and_lost_the_mode() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let (folder, path) = file("m.iox", b"model   M { state a {} }");
+    let victim = folder.path().join("victim");
+    fs::write(&victim, "precious").expect("a file");
+    symlink(&victim, format!("{path}.tmp")).expect("a link");
+    let link = folder.path().join("link.iox");
+    symlink(&path, &link).expect("a link");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("a mode");
+    check(&["fmt", &link.display().to_string()], 0, &[]);
+    assert_eq!(fs::read_to_string(&victim).expect("a file"), "precious");
+    assert!(fs::read_to_string(&path).expect("the model").starts_with("model M {"));
+    assert!(fs::symlink_metadata(&link).expect("the link").is_symlink());
+    assert_eq!(fs::metadata(&path).expect("the model").permissions().mode() & 0o777, 0o640);
+    let mut names: Vec<_> =
+        fs::read_dir(folder.path()).expect("the folder").flatten().map(|e| e.file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["link.iox", "m.iox", "m.iox.tmp", "victim"]);
 }

@@ -233,3 +233,59 @@ fn differs(old: &str, new: &str) -> bool {
     let new = aligned(old.names(), &Nfsm::from_listing(&listing(new))).expect("the same inputs");
     reduction_witness(&old, &new.determinised()).is_some()
 }
+
+/// The initial state is not named first, and two slashes stand in one label.
+const TRICKY: [&str; 3] = [
+    "digraph m {\n b -> a [label=\"x/1\"]; a -> b [label=\"x/0/y\"]; a -> a [label=\"z / 0\"]\n b -> b [label=\"z/1\"]\n __start0 -> a }",
+    "digraph m { // red is initial\n b; a [color=\"red\"] b -> a [label=\"x/1\"] a -> b [label=\"x / 0/y\"]\n\
+     a -> a [label=\"z/0\"] b -> b [label=\"z/1\"] }",
+    "strict digraph m { a b edge [label=\"x / 0/y\"] a -> b; b -> a [label=\"x/1\"] { edge [label=<z/0>] a:n -> a }\n\
+     # end\n b -> b [label=\"z\" + \"/1\"] }",
+];
+
+#[test]
+fn two_readers_of_dot_gave_a_fail_against_itself() {
+    let folder = folder();
+    let files: Vec<String> = TRICKY
+        .iter()
+        .enumerate()
+        .flat_map(|(n, text)| ["dot", "gv"].map(|extension| (format!("m{n}.{extension}"), *text)))
+        .map(|(name, text)| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).expect("a file");
+            path.display().to_string()
+        })
+        .collect();
+    let shown = |args: &[&str]| {
+        let (code, text) = says(args);
+        assert_eq!(code, 0, "ioxide {args:?}\n{text}");
+        text
+    };
+    let suite = shown(&["fsm", &files[0], "--suite", "w", "--json"]);
+    for file in &files {
+        check(&["check", file], 0, &["ok"]);
+        check(&["show", file], 0, &["x", "0/y"]);
+        assert_eq!(shown(&["fsm", file, "--suite", "w", "--json"]), suite, "{file}");
+        for other in &files {
+            check(&["conform", file, other], 0, &[]);
+        }
+        check(&["test", &files[0], "--sut", &format!("model:{file}"), "--seed", "1", "--runs", "5"], 0, &[]);
+    }
+}
+
+#[test]
+fn every_command_reads_every_form_of_machine() {
+    let folder = folder();
+    let path = folder.path().join("m.kiss2").display().to_string();
+    fs::write(&path, ".i 1\n.o 1\n1 a b 0\n1 b a 1\n0 a a 0\n0 b b 0\n.e\n").expect("a file");
+    check(&["check", &path], 0, &["ok"]);
+    check(&["check", "--deep", &path], 0, &[]);
+    check(&["show", &path], 0, &[]);
+    check(&["conform", &path, &path], 0, &[]);
+    check(&["fsm", &path, "--suite", "w"], 0, &[]);
+    fs::write(&path, ".i 1\n1 a b\n").expect("a file");
+    for args in [&["check", &path][..], &["show", &path], &["fsm", &path, "--suite", "w"]] {
+        check(args, 3, &["E0505", "m.kiss2:2:1", "expected 4 columns, found 3"]);
+    }
+    check(&["fsm", &path, "--suite", "w", "--set", "N=1"], 2, &[]);
+}

@@ -1,12 +1,28 @@
 //! What can be wrong with a text or a machine, said in the user's words.
 
 use std::fmt;
+use std::ops::Range;
+
+/// What kind of thing is wrong with a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadErrorKind {
+    /// It does not follow the grammar of its form.
+    Syntax,
+    /// A transition does not say its input and its output.
+    Label,
+    /// It has no state, or no initial one.
+    Empty,
+}
 
 /// A text that is not a machine: where, why, and what would help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
+    /// What kind of problem it is.
+    pub kind: ReadErrorKind,
     /// The line the problem is on, counted from 1.
     pub line: usize,
+    /// The bytes of the text it is about.
+    pub place: Range<usize>,
     /// What is wrong, lower case, no full stop.
     pub message: String,
     /// What to write instead, if that is known.
@@ -14,9 +30,18 @@ pub struct ReadError {
 }
 
 impl ReadError {
-    /// An error on `line` without a hint.
-    pub fn new(line: usize, message: impl Into<String>) -> Self {
-        Self { line, message: message.into(), hint: None }
+    /// A mistake of syntax at `place` of `text`, without a hint.
+    pub fn new(text: &str, place: Range<usize>, message: impl Into<String>) -> Self {
+        let before = text.as_bytes().get(..place.start).unwrap_or_default();
+        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
+        Self { kind: ReadErrorKind::Syntax, line, place, message: message.into(), hint: None }
+    }
+
+    /// The same error of another kind.
+    #[must_use]
+    pub fn kind(mut self, kind: ReadErrorKind) -> Self {
+        self.kind = kind;
+        self
     }
 
     /// The same error with advice.

@@ -1,4 +1,4 @@
-//! Readers: text to [`Listing`], never a panic, an error with its line otherwise.
+//! Readers: text to [`Listing`], never a panic, an error with its place otherwise.
 //!
 //! Four forms are known: the DOT dialects of the public benchmark collections,
 //! KISS2, and tables of four columns (`state input output next`) with names or
@@ -12,8 +12,26 @@ pub use dot::dot;
 pub use kiss::kiss2;
 pub use table::{numbers, table};
 
+use std::ops::Range;
+
 use crate::error::ReadError;
 use crate::mealy::Listing;
+
+/// Bytes of a text.
+pub type Place = Range<usize>;
+
+/// A machine, and where its parts stand in the text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// What the text calls the machine.
+    pub name: Option<String>,
+    /// The machine.
+    pub listing: Listing,
+    /// Where each of its listed states is named first.
+    pub states: Vec<Place>,
+    /// Where each of its rows stands.
+    pub rows: Vec<Place>,
+}
 
 /// A text form of machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,12 +62,46 @@ impl Form {
 
 /// Reads `text` as `form`.
 pub fn read(form: Form, text: &str) -> Result<Listing, ReadError> {
-    match form {
-        Form::Dot => dot(text),
-        Form::Kiss2 => kiss2(text),
-        Form::Table => table(text),
-        Form::Numbers => numbers(text),
+    match read_placed(form, text) {
+        Ok(reading) => Ok(reading.listing),
+        Err(mut wrong) => Err(wrong.swap_remove(0)),
     }
+}
+
+/// Reads `text` as `form`, with the places.
+///
+/// # Errors
+/// If it is not of the form: what is wrong, at least one thing, in the order of the text.
+pub fn read_placed(form: Form, text: &str) -> Result<Reading, Vec<ReadError>> {
+    match form {
+        Form::Dot => return dot::placed(text),
+        Form::Kiss2 => kiss::placed(text),
+        Form::Table => table::named(text),
+        Form::Numbers => table::numbered(text),
+    }
+    .map_err(|error| vec![error])
+}
+
+/// A line of columns, up to a `#`.
+struct Columns<'t> {
+    fields: Vec<&'t str>,
+    /// From the first column to the last.
+    place: Place,
+}
+
+/// The lines of `text` that are not empty.
+fn lines(text: &str) -> impl Iterator<Item = Columns<'_>> {
+    text.split('\n').filter_map(|line| {
+        let content = line.split('#').next().unwrap_or("").trim();
+        let fields: Vec<&str> = content.split_whitespace().collect();
+        (!fields.is_empty()).then(|| Columns { fields, place: place_of(text, content) })
+    })
+}
+
+/// Where `part`, a slice of `text`, stands in it.
+fn place_of(text: &str, part: &str) -> Place {
+    let start = part.as_ptr() as usize - text.as_ptr() as usize;
+    start..start + part.len()
 }
 
 #[cfg(test)]

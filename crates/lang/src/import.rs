@@ -1,6 +1,6 @@
 //! Other texts that become models.
 
 pub(crate) mod action;
-pub(crate) mod dot;
+pub(crate) mod machine;
 pub(crate) mod ralib;
 pub(crate) mod xlia;

@@ -48,6 +48,8 @@ mod sink;
 pub mod suggest;
 mod typeck;
 
+use ioxide_fsm::mealy::Listing;
+use ioxide_fsm::read::Form;
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Sources, Span};
@@ -104,17 +106,42 @@ pub fn load(sources: &Sources, file: FileId, options: &Options) -> Loaded {
         match extension(&source.name) {
             Some("iox") => load_iox(&source.text, file, options, &mut sink),
             Some("as") => import::action::load(&source.text, file, options, &mut sink),
-            Some("dot") => import::dot::load(&source.text, file, options, &mut sink),
             Some("xml") => import::ralib::load(&source.text, file, options, &mut sink),
             Some("xlia") => import::xlia::load(&source.text, file, options, &mut sink),
-            other => {
-                sink.push(unknown_format(other, file));
-                None
-            }
+            other => match other.and_then(Form::of_extension) {
+                Some(form) => {
+                    let name = stem(&source.name);
+                    import::machine::load(&source.text, file, form, name, options, &mut sink)
+                }
+                None => {
+                    sink.push(unknown_format(other, file));
+                    None
+                }
+            },
         }
     };
     let model = model.filter(|_| !sink.has_errors());
     Loaded { model, diagnostics: sink.finish() }
+}
+
+/// Whether files called `name` are models: [`load`] reads their kind.
+#[must_use]
+pub fn is_model(name: &str) -> bool {
+    matches!(extension(name), Some("iox" | "as" | "xml" | "xlia")) || machine_form(name).is_some()
+}
+
+/// The form of the finite state machine that files called `name` hold; other models have none.
+#[must_use]
+pub fn machine_form(name: &str) -> Option<Form> {
+    extension(name).and_then(Form::of_extension)
+}
+
+/// The finite state machine in the text `file`, read as [`load`] reads it.
+///
+/// # Errors
+/// If it is none: what is wrong, at least one thing.
+pub fn load_machine(sources: &Sources, file: FileId, form: Form) -> Result<Listing, Vec<Diagnostic>> {
+    Ok(import::machine::read(&sources.file(file).text, file, form)?.listing)
 }
 
 /// The syntax tree of the `.iox` text `file`, with what is wrong with its syntax.
@@ -136,11 +163,18 @@ fn extension(name: &str) -> Option<&str> {
     base.rsplit_once('.').map(|(_, extension)| extension)
 }
 
+/// The last part of a path without its extension.
+fn stem(name: &str) -> &str {
+    let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    base.rsplit_once('.').map_or(base, |(stem, _)| stem)
+}
+
 fn unknown_format(extension: Option<&str>, file: FileId) -> Diagnostic {
     let message = match extension {
         Some(extension) => format!("`.{extension}` is not a kind of model"),
         None => "the name of the file has no extension, so its kind is not known".into(),
     };
     Diagnostic::new(Code::UnknownFormat, Span::new(file, 0, 0), message)
-        .help("models are `.iox` (ioxide), `.as` (action systems), `.dot` (Mealy machines), `.xml` (RALib), `.xlia`")
+        .help("models are `.iox` (ioxide), `.as` (action systems), `.xml` (RALib), `.xlia`")
+        .help("machines are `.dot` or `.gv` (DOT), `.kiss` or `.kiss2`, `.txt` (table of names), `.fsm` (table of numbers)")
 }

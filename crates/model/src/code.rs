@@ -107,7 +107,7 @@ codes! {
     BadXml E0502 Error "a file that is not well-formed XML"
     BadAutomaton E0503 Error "a register automaton that lacks something"
     UnsupportedTheory E0504 Error "a guard of a theory that is not supported"
-    BadDot E0505 Error "a DOT file that cannot be read as a machine"
+    BadMachine E0505 Error "a text that cannot be read as a machine"
     BadMealyLabel E0506 Error "an edge label that is not `input / output`"
     NoInitialState E0507 Error "a machine whose initial state is not known"
     ActionSyntax E0508 Error "the text does not follow the grammar of action systems"

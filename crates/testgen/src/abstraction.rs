@@ -1,10 +1,10 @@
-//! Finite models as machines, and machines as models.
+//! Finite models as machines.
 //!
 //! 004's machines answer an input with an output; a transition system has both as labels of
 //! their own. [`flatten`] reads an input, and all the system says until it is quiescent, as
 //! one transition `x/y₁…yₙ`; saying nothing is the output `δ`. States of the machine are the
 //! quiescent states of the model, so the machine describes what a tester sees that waits for
-//! silence before every input. [`model_of`] goes the other way, as the DOT importer does.
+//! silence before every input. The front end goes the other way when it reads a machine as a model.
 //!
 //! *Promises.* A trace that waits for silence is one of the model exactly if it is one of the
 //! machine, and every name of the machine stands for the labels in [`Flat`]. A model that is
@@ -12,7 +12,6 @@
 //! such a reason, never an answer.
 
 mod error;
-mod machine;
 mod reactions;
 #[cfg(test)]
 mod tests;
@@ -28,7 +27,6 @@ use ioxide_model::term::TermPool;
 use ioxide_symex::{Ctx, offers};
 
 pub use self::error::NotFinite;
-pub use self::machine::model_of;
 use self::reactions::{Answer, Answers};
 use self::values::values;
 

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 
 use ioxide_model::source::Sources;
+use tempfile::NamedTempFile;
 
 use crate::args::Fmt;
 use crate::exit::{ExitStatus, Stop};
@@ -51,9 +53,20 @@ fn formatted(path: &str, text: &str) -> Result<Option<String>, Stop> {
 }
 
 /// Replaces the file in one step, so that no interruption leaves half of it.
+///
+/// The new text is written aside under a name nobody can guess or has linked elsewhere; a link to the
+/// model stays a link, and the file keeps its mode.
 fn write(path: &str, text: &str) -> Result<(), Stop> {
-    let temporary = format!("{path}.tmp");
-    fs::write(&temporary, text)
-        .and_then(|()| fs::rename(&temporary, path))
-        .map_err(|error| Stop::usage(format!("cannot write `{path}`: {error}")))
+    replace(Path::new(path), text).map_err(|error| Stop::usage(format!("cannot write `{path}`: {error}")))
+}
+
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let target = fs::canonicalize(path)?;
+    let folder = target.parent().unwrap_or(Path::new("."));
+    let mut aside = NamedTempFile::new_in(folder)?;
+    aside.write_all(text.as_bytes())?;
+    aside.as_file().set_permissions(fs::metadata(&target)?.permissions())?;
+    aside.as_file().sync_all()?;
+    aside.persist(&target).map_err(|error| error.error)?;
+    Ok(())
 }

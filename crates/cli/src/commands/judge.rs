@@ -61,7 +61,7 @@ fn read(args: &Judge, model: &Model) -> Result<(Trace, Tolerance, Inputs), Stop>
             .help("a line is {\"label\": \"...\", \"args\": {...}} or {\"quiescence\": true}, in timed models with \"time\" or \"after\"")
     };
     let is_folder = Path::new(&args.trace).is_dir();
-    let text = if is_folder { String::new() } else { load::read(&args.trace).map_err(as_usage)? };
+    let text = if is_folder { String::new() } else { load::read_data(&args.trace)? };
     let recorded = if is_folder {
         Some(record::read(&args.trace)?)
     } else if text.lines().next().is_some_and(|first| first.contains("\"ioxide-record\"")) {
@@ -77,12 +77,6 @@ fn read(args: &Judge, model: &Model) -> Result<(Trace, Tolerance, Inputs), Stop>
     }
     let trace = plain_trace(model, &text).map_err(|error| misfit(error.to_string()))?;
     Ok((trace, Tolerance::default(), Inputs::Taken))
-}
-
-/// A trace that is no text is a wrong argument, not a wrong model.
-fn as_usage(stop: Stop) -> Stop {
-    crate::exit::say(&stop);
-    Stop::quiet(ExitStatus::Usage)
 }
 
 fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &Judged) -> io::Result<()> {

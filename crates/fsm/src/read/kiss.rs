@@ -4,7 +4,8 @@
 //! for each input it covers. A next state `*` or `-` leaves the answer open.
 //! Without `.r` the state of the first row is initial.
 
-use crate::error::ReadError;
+use super::{Columns, Place, Reading, lines, place_of};
+use crate::error::{ReadError, ReadErrorKind};
 use crate::mealy::{Listing, Row};
 
 /// Rows with more open input bits than this are refused: they would stand for
@@ -16,52 +17,63 @@ const MAX_ROWS: usize = 1 << 22;
 
 /// Reads a KISS2 machine.
 pub fn kiss2(text: &str) -> Result<Listing, ReadError> {
-    let mut listing = Listing::default();
+    Ok(placed(text)?.listing)
+}
+
+/// As [`kiss2`], with the places.
+pub(super) fn placed(text: &str) -> Result<Reading, ReadError> {
+    let mut reading = Reading::default();
     let mut reset = None;
-    for (i, line) in text.lines().enumerate() {
-        let fields: Vec<&str> = line.split('#').next().unwrap_or("").split_whitespace().collect();
+    for Columns { fields, place } in lines(text) {
         match fields[..] {
-            [] => (),
             [".e" | ".end", ..] => break,
-            [".r", state] => reset = Some((i + 1, state.to_owned())),
+            [".r", state] => reset = Some((place_of(text, state), state.to_owned())),
             [directive, ..] if directive.starts_with('.') => (),
-            [input, from, to, output] => push_rows(&mut listing, i + 1, [input, from, to, output])?,
+            [input, from, to, output] => push_rows(&mut reading, text, place, [input, from, to, output])?,
             _ => {
                 let message = format!("expected 4 columns, found {}", fields.len());
-                return Err(ReadError::new(i + 1, message).hint("a row is `input state next-state output`"));
+                return Err(
+                    ReadError::new(text, place, message).hint("a row is `input state next-state output`")
+                );
             }
         }
     }
+    let listing = &mut reading.listing;
     let Some(first) = listing.rows.first() else {
-        return Err(ReadError::new(1, "no transition found").hint("write rows like `01 s0 s1 1`"));
+        return Err(ReadError::new(text, 0..0, "no transition found")
+            .kind(ReadErrorKind::Empty)
+            .hint("write rows like `01 s0 s1 1`"));
     };
     listing.initial = first.from.clone();
-    if let Some((line, state)) = reset {
+    if let Some((place, state)) = reset {
         if !listing.rows.iter().any(|row| row.from == state || row.to == state) {
-            return Err(ReadError::new(line, format!("reset state `{state}` has no transition")));
+            return Err(ReadError::new(text, place, format!("reset state `{state}` has no transition"))
+                .kind(ReadErrorKind::Empty));
         }
         listing.initial = state;
     }
-    Ok(listing)
+    Ok(reading)
 }
 
 fn push_rows(
-    listing: &mut Listing,
-    line: usize,
+    reading: &mut Reading,
+    text: &str,
+    place: Place,
     [input, from, to, output]: [&str; 4],
 ) -> Result<(), ReadError> {
-    let open = input.chars().filter(|&bit| bit == '-').count();
-    if open <= MAX_OPEN_BITS && listing.rows.len() + (1 << open) > MAX_ROWS {
-        return Err(ReadError::new(line, format!("the machine has more than {MAX_ROWS} transitions")));
+    let wrong = |message: String| ReadError::new(text, place_of(text, input), message);
+    if let Some(bit) = input.chars().find(|bit| !matches!(bit, '0' | '1' | '-')) {
+        return Err(wrong(format!("input `{input}` has `{bit}`, expected bits `0`, `1` or `-`"))
+            .hint("the order is `input state next-state output`"));
     }
+    let open = input.chars().filter(|&bit| bit == '-').count();
     if open > MAX_OPEN_BITS {
         let message =
             format!("input `{input}` leaves {open} bits open, at most {MAX_OPEN_BITS} can be expanded");
-        return Err(ReadError::new(line, message));
+        return Err(wrong(message));
     }
-    if let Some(bit) = input.chars().find(|bit| !matches!(bit, '0' | '1' | '-')) {
-        let message = format!("input `{input}` has `{bit}`, expected bits `0`, `1` or `-`");
-        return Err(ReadError::new(line, message).hint("the order is `input state next-state output`"));
+    if reading.rows.len() + (1 << open) > MAX_ROWS {
+        return Err(wrong(format!("the machine has more than {MAX_ROWS} transitions")));
     }
     if matches!(to, "*" | "-") {
         return Ok(());
@@ -69,7 +81,8 @@ fn push_rows(
     for choice in 0..1_usize << open {
         let row =
             Row { from: from.into(), input: expand(input, choice), output: output.into(), to: to.into() };
-        listing.rows.push(row);
+        reading.listing.rows.push(row);
+        reading.rows.push(place.clone());
     }
     Ok(())
 }

@@ -1,69 +1,81 @@
 //! Tables: one transition per line, `state input output next`; `#` starts a comment.
 
-use crate::error::ReadError;
+use super::{Columns, Place, Reading, lines, place_of};
+use crate::error::{ReadError, ReadErrorKind};
 use crate::mealy::{Listing, Row};
 
 /// Reads a table of names; the state of the first row is initial.
 pub fn table(text: &str) -> Result<Listing, ReadError> {
-    let mut listing = Listing::default();
-    for (_, row) in rows(text) {
-        let row = row?;
-        if listing.rows.is_empty() {
-            listing.initial.clone_from(&row.from);
-        }
-        listing.rows.push(row);
-    }
-    if listing.rows.is_empty() {
-        return Err(ReadError::new(1, "no transition found").hint("write lines like `s1 a 0 s2`"));
-    }
-    Ok(listing)
+    Ok(named(text)?.listing)
+}
+
+/// As [`table`], with the places.
+pub(super) fn named(text: &str) -> Result<Reading, ReadError> {
+    let mut reading = rows(text)?;
+    let Some(first) = reading.listing.rows.first() else {
+        return Err(ReadError::new(text, 0..0, "no transition found")
+            .kind(ReadErrorKind::Empty)
+            .hint("write lines like `s1 a 0 s2`"));
+    };
+    reading.listing.initial.clone_from(&first.from);
+    Ok(reading)
 }
 
 /// Reads a table of numbers; state 0 is initial.
 pub fn numbers(text: &str) -> Result<Listing, ReadError> {
-    let mut listing = Listing { initial: "0".to_owned(), ..Listing::default() };
-    for (line, row) in rows(text) {
-        let row = row?;
-        for field in [&row.from, &row.input, &row.output, &row.to] {
-            if field.parse::<u32>().is_err() {
-                let message = format!("`{field}` is not a number");
-                return Err(ReadError::new(line, message).hint("this form names everything by number"));
-            }
+    Ok(numbered(text)?.listing)
+}
+
+/// As [`numbers`], with the places.
+pub(super) fn numbered(text: &str) -> Result<Reading, ReadError> {
+    for Columns { fields, .. } in lines(text) {
+        if let Some(field) = fields.iter().find(|field| field.parse::<u32>().is_err()) {
+            let message = format!("`{field}` is not a number");
+            return Err(ReadError::new(text, place_of(text, field), message)
+                .hint("this form names everything by number"));
         }
-        listing.rows.push(row);
     }
-    if !listing.rows.iter().any(|row| row.from == "0") {
-        return Err(ReadError::new(1, "state 0, the initial state, has no transition"));
+    let mut reading = rows(text)?;
+    if !reading.listing.rows.iter().any(|row| row.from == "0") {
+        return Err(ReadError::new(text, 0..0, "state 0, the initial state, has no transition")
+            .kind(ReadErrorKind::Empty));
     }
-    sort_symbols(&mut listing);
-    Ok(listing)
+    reading.listing.initial = "0".to_owned();
+    sort_symbols(&mut reading);
+    Ok(reading)
 }
 
 /// Rows in numeric order, so that ids follow the numbers wherever they are dense.
-fn sort_symbols(listing: &mut Listing) {
+fn sort_symbols(reading: &mut Reading) {
     let number = |field: &String| field.parse::<u32>().unwrap_or(u32::MAX);
-    listing
-        .rows
-        .sort_by_key(|row| (number(&row.from), number(&row.input), number(&row.output), number(&row.to)));
-    listing.states = listing.rows.iter().flat_map(|row| [row.from.clone(), row.to.clone()]).collect();
-    listing.states.sort_by_key(number);
-    listing.states.dedup();
+    let listing = &mut reading.listing;
+    let mut rows: Vec<(Row, Place)> =
+        std::mem::take(&mut listing.rows).into_iter().zip(std::mem::take(&mut reading.rows)).collect();
+    rows.sort_by_key(|(row, _)| {
+        (number(&row.from), number(&row.input), number(&row.output), number(&row.to))
+    });
+    let mut states: Vec<(String, Place)> = rows
+        .iter()
+        .flat_map(|(row, place)| [(row.from.clone(), place.clone()), (row.to.clone(), place.clone())])
+        .collect();
+    states.sort_by_key(|(state, place)| (number(state), place.start));
+    states.dedup_by(|later, first| later.0 == first.0);
+    (listing.states, reading.states) = states.into_iter().unzip();
+    (listing.rows, reading.rows) = rows.into_iter().unzip();
 }
 
-fn rows(text: &str) -> impl Iterator<Item = (usize, Result<Row, ReadError>)> {
-    text.lines().enumerate().filter_map(|(i, line)| {
-        let content = line.split('#').next().unwrap_or("").trim();
-        (!content.is_empty()).then(|| (i + 1, row(i + 1, content)))
-    })
-}
-
-fn row(line: usize, content: &str) -> Result<Row, ReadError> {
-    let fields: Vec<&str> = content.split_whitespace().collect();
-    let [from, input, output, to] = fields[..] else {
-        let message = format!("expected 4 columns, found {}", fields.len());
-        return Err(ReadError::new(line, message).hint("a row is `state input output next-state`"));
-    };
-    Ok(Row { from: from.into(), input: input.into(), output: output.into(), to: to.into() })
+fn rows(text: &str) -> Result<Reading, ReadError> {
+    let mut reading = Reading::default();
+    for Columns { fields, place } in lines(text) {
+        let [from, input, output, to] = fields[..] else {
+            let message = format!("expected 4 columns, found {}", fields.len());
+            return Err(ReadError::new(text, place, message).hint("a row is `state input output next-state`"));
+        };
+        let row = Row { from: from.into(), input: input.into(), output: output.into(), to: to.into() };
+        reading.listing.rows.push(row);
+        reading.rows.push(place);
+    }
+    Ok(reading)
 }
 
 #[cfg(test)]

@@ -7,8 +7,7 @@ use ioxide_fsm::nfsm::{Nfsm, Observable};
 use ioxide_fsm::product::{aligned, reduction_witness};
 use ioxide_fsm::read;
 use ioxide_lang::{Options, load};
-use ioxide_model::index::Idx;
-use ioxide_model::source::{FileId, Sources, Span};
+use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_smt::brute::Brute;
 use ioxide_symex::{After, Quiescence, is_quiescent};
@@ -256,7 +255,7 @@ fn machines() -> Vec<(PathBuf, String)> {
 }
 
 #[test]
-fn both_readers_of_dot_and_flattening_agree() {
+fn a_machine_and_its_model_agree() {
     for (path, text) in
         machines().into_iter().filter(|(path, _)| path.extension().is_some_and(|e| e == "dot"))
     {
@@ -265,8 +264,7 @@ fn both_readers_of_dot_and_flattening_agree() {
         if machine.n_states() > 200 {
             continue;
         }
-        let span = Span::new(FileId::new(0), 0, 0);
-        for mut model in [loaded("m.dot", &text), model_of(&listing, "M", span)] {
+        for mut model in [loaded("m.dot", &text), loaded("m.gv", &text)] {
             let mut solver = Brute::new();
             let flat = flatten(&mut Ctx::new(&mut model, &mut solver), &Limits::default()).unwrap();
             let again = aligned(machine.names(), &Nfsm::from_listing(&flat.listing)).unwrap().determinised();
@@ -283,8 +281,9 @@ fn both_readers_of_dot_and_flattening_agree() {
 fn the_suite_of_a_flattened_model_is_that_of_the_machine() {
     let text =
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/fsm/door.txt"));
-    let listing = read::table(&text.unwrap()).unwrap();
-    let mut model = model_of(&listing, "Door", Span::new(FileId::new(0), 0, 0));
+    let text = text.unwrap();
+    let listing = read::table(&text).unwrap();
+    let mut model = loaded("door.txt", &text);
     let mut solver = Brute::new();
     let flat = flatten(&mut Ctx::new(&mut model, &mut solver), &Limits::default()).unwrap();
     let (direct, again) =

@@ -46,8 +46,7 @@ pub fn run(args: &Fsm) -> Result<ExitStatus, Stop> {
 /// Whether `sut` is the file of a machine or model rather than a system.
 fn is_file(sut: &str) -> bool {
     let is_system = ["model:", "stdio:", "tcp:"].iter().any(|scheme| sut.starts_with(scheme));
-    let is_model = [".iox", ".as", ".xml"].iter().any(|extension| sut.ends_with(extension));
-    !is_system && (machine::form(sut).is_some() || is_model)
+    !is_system && ioxide_lang::is_model(sut)
 }
 
 fn against_machine(

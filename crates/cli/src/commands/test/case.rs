@@ -39,7 +39,7 @@ pub fn tester(file: &str, spec: &mut Model, wanted: &SolverArgs) -> Result<CaseG
 }
 
 fn read(file: &str) -> Result<Outline, Stop> {
-    let text = load::read(file)?;
+    let text = load::read_data(file)?;
     Outline::read(&text).map_err(|error| {
         Stop::usage(format!("`{file}` is no test case: {error}"))
             .help("write one with `ioxide case MODEL --path ... --format json`")

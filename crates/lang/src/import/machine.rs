@@ -1,0 +1,166 @@
+//! Finite state machines as models: DOT, KISS2 and tables, as `ioxide_fsm` reads them.
+//!
+//! A transition from `s` to `t` that answers `in` with `out` becomes two switches: the input leads from
+//! `s` to an intermediate location named `s/in`, the output from there to `t`. Transitions of one state
+//! with the same input share the intermediate location, so a nondeterministic machine has one input
+//! switch and several output switches there.
+
+use std::sync::Arc;
+
+use indexmap::{IndexMap, IndexSet};
+use ioxide_fsm::error::{ReadError, ReadErrorKind};
+use ioxide_fsm::mealy::Row;
+use ioxide_fsm::read::{Form, Place, Reading, read_placed};
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::index::IndexVec;
+use ioxide_model::source::{FileId, Span};
+use ioxide_model::sts::{Gate, GateId, GateKind, LocId, Location, Model, Sts, Switch};
+use ioxide_model::term::{Term, TermPool};
+use rustc_hash::FxBuildHasher;
+
+use crate::sink::Sink;
+use crate::{Options, lower};
+
+/// The model of the machine in `text`, which is called `name` unless it says its name.
+pub(crate) fn load(
+    text: &str,
+    file: FileId,
+    form: Form,
+    name: &str,
+    options: &Options,
+    sink: &mut Sink,
+) -> Option<Model> {
+    let reading = match read(text, file, form) {
+        Ok(reading) => reading,
+        Err(wrong) => {
+            wrong.into_iter().for_each(|diagnostic| sink.push(diagnostic));
+            return None;
+        }
+    };
+    let start = Span::new(file, 0, 0);
+    for (name, _) in &options.overrides {
+        sink.error(|| lower::unknown_constant(name, start, std::iter::empty()));
+    }
+    Some(model(&reading, name, start))
+}
+
+/// The machine in `text`, or what is wrong with it.
+pub(crate) fn read(text: &str, file: FileId, form: Form) -> Result<Reading, Vec<Diagnostic>> {
+    let said = |error| match form {
+        Form::Table => diagnostic(error, file)
+            .note("`.txt` is read as a table of a machine; models in the language of ioxide end in `.iox`"),
+        Form::Dot | Form::Kiss2 | Form::Numbers => diagnostic(error, file),
+    };
+    read_placed(form, text).map_err(|wrong| wrong.into_iter().map(said).collect())
+}
+
+fn diagnostic(error: ReadError, file: FileId) -> Diagnostic {
+    let code = match error.kind {
+        ReadErrorKind::Syntax => Code::BadMachine,
+        ReadErrorKind::Label => Code::BadMealyLabel,
+        ReadErrorKind::Empty => Code::NoInitialState,
+    };
+    let diagnostic = Diagnostic::new(code, span(file, &error.place), error.message);
+    match error.hint {
+        Some(hint) => diagnostic.help(hint),
+        None => diagnostic,
+    }
+}
+
+fn span(file: FileId, place: &Place) -> Span {
+    Span::new(file, place.start, place.end)
+}
+
+fn model(reading: &Reading, name: &str, start: Span) -> Model {
+    let listing = &reading.listing;
+    let mut pool = TermPool::new();
+    let guard = pool.tt();
+    let mut sts = Sts::new(reading.name.as_deref().unwrap_or(name), &listing.initial, start);
+    sts.locations = IndexVec::new();
+    let mut builder = Builder {
+        sts,
+        guard,
+        states: IndexMap::default(),
+        gates: IndexMap::default(),
+        between: IndexMap::default(),
+        seen: IndexSet::default(),
+    };
+    for (state, place) in listing.states.iter().zip(&reading.states) {
+        builder.state(state, span(start.file, place));
+    }
+    for (row, place) in listing.rows.iter().zip(&reading.rows) {
+        builder.transition(row, span(start.file, place));
+    }
+    builder.sts.initial = builder.state(&listing.initial, start);
+    Model { pool, sts: builder.sts }
+}
+
+struct Builder<'l> {
+    sts: Sts,
+    guard: Term,
+    states: IndexMap<&'l str, LocId, FxBuildHasher>,
+    gates: IndexMap<(GateKind, &'l str), GateId, FxBuildHasher>,
+    /// The location between a state's input and its outputs.
+    between: IndexMap<(LocId, GateId), LocId, FxBuildHasher>,
+    seen: IndexSet<(LocId, GateId, LocId), FxBuildHasher>,
+}
+
+impl<'l> Builder<'l> {
+    fn state(&mut self, name: &'l str, span: Span) -> LocId {
+        if let Some(&state) = self.states.get(name) {
+            return state;
+        }
+        let state = self.location(name, span);
+        self.states.insert(name, state);
+        state
+    }
+
+    fn location(&mut self, name: &str, span: Span) -> LocId {
+        self.sts.locations.push(Location { name: name.into(), span, doc: String::new() })
+    }
+
+    fn transition(&mut self, row: &'l Row, span: Span) {
+        let (from, to) = (self.state(&row.from, span), self.state(&row.to, span));
+        let input = self.gate(&row.input, GateKind::Input, span);
+        let output = self.gate(&row.output, GateKind::Output, span);
+        let label = format!("{}/{}", row.from, row.input);
+        let between = match self.between.get(&(from, input)) {
+            Some(&between) => between,
+            None => {
+                let between = self.location(&label, span);
+                self.between.insert((from, input), between);
+                self.switch(label.as_str().into(), from, input, between, span);
+                between
+            }
+        };
+        if self.seen.insert((between, output, to)) {
+            let label = format!("{label}/{}/{}", row.output, row.to);
+            self.switch(label.into(), between, output, to, span);
+        }
+    }
+
+    fn gate(&mut self, name: &'l str, kind: GateKind, span: Span) -> GateId {
+        let sts = &mut self.sts;
+        *self.gates.entry((kind, name)).or_insert_with(|| {
+            sts.gates.push(Gate { name: name.into(), kind, fields: Vec::new(), span, doc: String::new() })
+        })
+    }
+
+    fn switch(&mut self, label: Arc<str>, source: LocId, gate: GateId, target: LocId, span: Span) {
+        self.sts.switches.push(Switch {
+            label,
+            source,
+            gate,
+            guard: self.guard,
+            update: Vec::new(),
+            resets: Vec::new(),
+            target,
+            span,
+            doc: String::new(),
+            reqs: Vec::new(),
+            weight: 1,
+            range_check: None,
+        });
+    }
+}
