@@ -324,7 +324,10 @@ impl Walk<'_, '_, '_, '_> {
     fn judge_arrived(&mut self, label: &Label, arrival: Arrival) -> io::Result<Step> {
         let step = self.judge_by(label, |after, cx| after.see(cx, label, arrival))?;
         match step {
-            Err(Ended::Forbidden(forbidden)) => self.unless_late(label, arrival, forbidden),
+            Err(Ended::Forbidden(forbidden)) => {
+                let arrived = self.bench.adapter.arrived().unwrap_or_else(Instant::now);
+                self.unless_late(label, arrival, arrived, forbidden)
+            }
             step => {
                 self.silences.seen(label, arrival);
                 Ok(step)

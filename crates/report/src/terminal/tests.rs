@@ -45,7 +45,7 @@ fn an_inconclusive_run_says_why() {
 #[test]
 fn a_flaky_failure_is_called_flaky() {
     let mut told = Told::default();
-    told.say(EventKind::Replayed(Replayed { run: 0, reproduced: 1, of: 3 }));
+    told.say(EventKind::Replayed(Replayed { run: 0, reproduced: 1, of: 3, instead: None }));
     insta::assert_snapshot!(shown(&told.events), @r"
         repeated  failed again 1 of 3 times; the failure is flaky
     0 runs: none finished; 0 steps
@@ -110,7 +110,7 @@ fn runs_that_go_on_at_once_keep_their_steps_apart() {
     told.at(1, sent(1, "B")).at(0, sent(1, "A")).at(1, seen(2, out("X"))).at(0, seen(2, out("Y")));
     told.at(1, Told::fail("!X in S")).at(1, run_finished(1, Outcome::Fail, 2));
     told.at(0, Told::fail("!X in S")).at(0, run_finished(0, Outcome::Fail, 2));
-    told.at(1, EventKind::Replayed(Replayed { run: 1, reproduced: 3, of: 3 }));
+    told.at(1, EventKind::Replayed(Replayed { run: 1, reproduced: 3, of: 3, instead: None }));
     told.say(finished(0, 2));
     insta::assert_snapshot!(shown(&told.events), @r"
     testing `Demo` against stdio:./it's a system (random tester, 2 runs, seed 7)

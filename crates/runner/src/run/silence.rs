@@ -96,7 +96,12 @@ impl Walk<'_, '_, '_, '_> {
     fn listen_on(&mut self, from: Instant, patience: Duration) -> io::Result<Step> {
         let left = patience.saturating_mul(self.config.confirm.saturating_sub(1));
         match self.bench.adapter.observe(left) {
-            Ok(Observation::Quiet) => self.judge(&Label::Quiescence),
+            Ok(Observation::Quiet) => match self.judge(&Label::Quiescence)? {
+                Err(Ended::Forbidden(forbidden)) => {
+                    self.unless_late(&Label::Quiescence, Arrival::Direct, from, forbidden)
+                }
+                step => Ok(step),
+            },
             Ok(Observation::Output(label)) => {
                 let arrived = self.bench.adapter.arrived().unwrap_or_else(Instant::now);
                 self.raise(&label, arrived.saturating_duration_since(from), patience, Vec::new())?;
@@ -107,14 +112,15 @@ impl Walk<'_, '_, '_, '_> {
         }
     }
 
-    /// A forbidden message, unless it only shows that silence was called too early.
+    /// A failure, unless what was seen at `arrived` only shows that silence was called too early: a message was
+    /// under way, or an input was.
     pub(super) fn unless_late(
         &mut self,
         label: &Label,
         arrival: Arrival,
+        arrived: Instant,
         forbidden: Box<Forbidden>,
     ) -> io::Result<Step> {
-        let arrived = self.bench.adapter.arrived().unwrap_or_else(Instant::now);
         let open: Vec<Silence> = std::mem::take(&mut self.silences.0);
         let mut open: Vec<Silence> = open.into_iter().filter(|silence| silence.until >= arrived).collect();
         // As few as possible are taken back: the last one, the last two, and so on.
@@ -137,7 +143,10 @@ impl Walk<'_, '_, '_, '_> {
                 }
             }
         }
-        after.see(self.bench.cx, label, arrival).ok()?;
+        match label {
+            Label::Quiescence => after.observe(self.bench.cx, label).ok()?,
+            _ => after.see(self.bench.cx, label, arrival).ok()?,
+        };
         Some(after)
     }
 
@@ -146,8 +155,9 @@ impl Walk<'_, '_, '_, '_> {
         let labels = std::mem::take(&mut self.trace.labels);
         let first_step = silence.step;
         let mut not_silent = Vec::new();
+        let last = labels.len().saturating_sub(1);
         for (place, label) in labels.into_iter().enumerate() {
-            if place >= silence.at && label == Label::Quiescence {
+            if (silence.at..last).contains(&place) && label == Label::Quiescence {
                 not_silent.push(first_step + (place - silence.at));
             } else {
                 self.trace.labels.push(label);

@@ -1,5 +1,7 @@
 //! Soundness, held against a second opinion: explicit sets of states, every value enumerated.
 
+mod slow;
+
 use std::collections::BTreeSet;
 
 use ioxide_model::concrete::{State, initial_state, successors, tau_closure};
