@@ -169,7 +169,8 @@ fn quiescence_has_times_by_message_and_state() {
     assert_eq!(some.default, Some(50));
     assert_eq!(some.resolved(&model, ms(50).into()).expect("known names").longest(), ms(2000));
     for (line, near) in [("after.pnig = 5", "ping"), ("in.WAITNG = 5", "WAITING")] {
-        let wrong = times(&format!("[sut.x.quiescence]\n{line}")).resolved(&model, ms(1).into()).expect_err(line);
+        let wrong =
+            times(&format!("[sut.x.quiescence]\n{line}")).resolved(&model, ms(1).into()).expect_err(line);
         assert!(format!("{wrong:?}").contains(&format!("did you mean `{near}`?")), "{wrong:?}");
     }
     let stdio = "kind = \"stdio\"\ncommand = \"x\"\n";

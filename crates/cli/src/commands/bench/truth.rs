@@ -194,7 +194,10 @@ fn model(kind: Kind) -> Result<Model, Stop> {
     let mut sources = Sources::new();
     let file = sources.add(kind.name(), kind.model());
     let loaded = load(&sources, file, &Options::default());
-    loaded.model.ok_or_else(|| Stop::new(ExitStatus::Internal, "a model of the measurement does not load"))
+    let name = kind.name();
+    loaded
+        .model
+        .ok_or_else(|| Stop::new(ExitStatus::Internal, format!("the model of `{name}` does not load")))
 }
 
 /// What was counted.
@@ -301,4 +304,24 @@ impl Figures {
 /// A combination in words.
 fn named(trial: &Trial) -> String {
     format!("{} over {}, {} ms", trial.kind.name(), trial.wire.name(), trial.lag.0.as_millis())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_model() {
+        assert!(Kind::ALL.into_iter().all(|kind| model(kind).is_ok()));
+    }
+
+    #[test]
+    fn a_seed_makes_the_same_campaigns_and_runs_are_shared_out() {
+        let trials = correct(123, 7);
+        assert_eq!(trials.iter().map(|trial| trial.runs).sum::<u64>(), 123);
+        let seeds = |trials: &[Trial]| trials.iter().map(|trial| trial.seed).collect::<Vec<_>>();
+        assert_eq!(seeds(&trials), seeds(&correct(123, 7)));
+        assert_ne!(seeds(&trials), seeds(&correct(123, 8)));
+        assert_eq!(faulty(1, 7).len(), combinations(Health::Faulty).len());
+    }
 }

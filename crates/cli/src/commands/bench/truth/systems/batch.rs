@@ -10,8 +10,8 @@ model Batch {
     output DONE(n: int)
     var first: int = 0
     var second: int = 0
-    state none { on PUT { first = n } -> one }
-    state one { on PUT { second = n } -> two  emit DONE(n: first) -> none }
+    state idle { on PUT { first = n } -> one }
+    state one { on PUT { second = n } -> two  emit DONE(n: first) -> idle }
     state two { emit DONE(n: first) { first = second } -> one }
 }";
 pub(super) const FAULT: &str = "two different answers in one write are in the wrong order";

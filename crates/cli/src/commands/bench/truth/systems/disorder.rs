@@ -13,8 +13,8 @@ model Disorder {
     output ANSWER(n: int)
     var first: int = 0
     var second: int = 0
-    state none { on ASK { first = n } -> one }
-    state one { on ASK { second = n } -> two  emit ANSWER(n: first) -> none }
+    state idle { on ASK { first = n } -> one }
+    state one { on ASK { second = n } -> two  emit ANSWER(n: first) -> idle }
     state two { emit ANSWER(n: first) { first = second } -> one  emit ANSWER(n: second) -> one }
 }";
 pub(super) const FAULT: &str = "the second of two open questions gets the answer of the first";

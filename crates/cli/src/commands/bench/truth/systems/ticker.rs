@@ -13,7 +13,7 @@ model Ticker {
     output STOPPED
     state idle { on START -> starting }
     state starting { emit STARTED -> running }
-    state running { tick: emit TICK -> running  on STOP -> stopping }
+    state running { emit TICK -> running  on STOP -> stopping }
     state stopping { emit STOPPED -> idle }
 }";
 pub(super) const FAULT: &str = "one more tick after STOPPED";
