@@ -6,18 +6,24 @@
 //!
 //! *Promises.* Every mistake is told with file, line and key; a key that is not known is one.
 
+mod framing;
 mod port;
 mod quiescence;
 mod speech;
 mod table;
+mod tls;
 
 use std::time::Duration;
 use std::{fs, io};
 
 use ioxide_runner::adapter::managed::Renewal;
 use ioxide_runner::adapter::server::{Ready, ServerConfig};
+use ioxide_runner::adapter::text::Words;
+use ioxide_runner::adapter::tls::{Roots, TlsConfig};
 use ioxide_runner::adapter::{BadSpec, SutSpec};
+use ioxide_runner::codec::BadSpeech;
 use ioxide_runner::codec::http::{BadUrl, Url};
+use ioxide_runner::codec::overlap;
 
 pub use self::quiescence::Quiescence;
 pub use self::speech::Speech;
@@ -41,6 +47,8 @@ pub struct Described {
     pub environment: Vec<(String, String)>,
     /// How it speaks.
     pub speech: Speech,
+    /// How connections to it are encrypted, if they are.
+    pub tls: Option<TlsConfig>,
     /// How it comes back to its initial state.
     pub renewal: Renewal,
     /// How long it may take to greet, to reset, to confirm an input.
@@ -49,6 +57,8 @@ pub struct Described {
     pub quiescence: Quiescence,
     /// The longest way of a message, for timed models.
     pub latency: Option<Duration>,
+    /// Where its messages stand in the project file: table, name, file and line.
+    pub places: Vec<([String; 2], String)>,
 }
 
 impl Described {
@@ -59,12 +69,33 @@ impl Described {
             server: None,
             environment: Vec::new(),
             speech: Speech::Protocol,
+            tls: None,
             renewal: Renewal::Own,
             limit: None,
             quiescence: Quiescence::default(),
             latency: None,
+            places: Vec::new(),
         }
     }
+
+    /// `bad` with its place in the project file.
+    pub fn located(&self, bad: &BadSpeech) -> Stop {
+        let place = self.places.iter().find(|(key, _)| bad.key[..] == key[..]);
+        let file = || FILE.to_owned();
+        Stop::usage(format!("{}: {bad}", place.map_or_else(file, |(_, place)| place.clone())))
+    }
+}
+
+/// Where the messages of a system stand.
+fn places(system: &Table<'_>) -> Result<Vec<([String; 2], String)>, Stop> {
+    let mut places = Vec::new();
+    for key in ["inputs", "outputs"] {
+        let Some(table) = system.table(key)? else { continue };
+        for name in table.keys() {
+            places.push(([key.to_owned(), name.to_owned()], table.place(name)));
+        }
+    }
+    Ok(places)
 }
 
 /// Where the description of a system is.
@@ -107,6 +138,16 @@ impl Source {
             }
         }
     }
+
+    /// What may be a mistake in the description, and is worth knowing if not.
+    pub fn warnings(&self) -> Result<Vec<String>, Stop> {
+        match self {
+            Self::Typed(_) => Ok(Vec::new()),
+            Self::File { content, name } => {
+                with_system(content, name, |system| warnings(system, &Variables { port: 0, instance: 0 }))
+            }
+        }
+    }
 }
 
 /// The system that `text` names, if there is only one of it.
@@ -137,6 +178,15 @@ impl Variables {
 
 /// The system called `name` in a project file with this content.
 fn named(content: &str, name: &str, variables: &Variables) -> Result<Described, Stop> {
+    with_system(content, name, |system| described(system, variables))
+}
+
+/// What `read` makes of the table of the system called `name`.
+fn with_system<T>(
+    content: &str,
+    name: &str,
+    read: impl FnOnce(&Table<'_>) -> Result<T, Stop>,
+) -> Result<T, Stop> {
     let file = File::new(FILE, content);
     let document = file.parse()?;
     let top = Table::new(&file, "", document.get_ref());
@@ -154,7 +204,30 @@ fn named(content: &str, name: &str, variables: &Variables) -> Result<Described, 
             },
         );
     };
-    described(&system, variables)
+    read(&system)
+}
+
+/// Patterns that share messages, and certificates that nobody checks.
+fn warnings(system: &Table<'_>, variables: &Variables) -> Result<Vec<String>, Stop> {
+    let Described { speech, tls, .. } = described(system, variables)?;
+    let overlaps = match &speech {
+        Speech::Own(own) => match &own.words {
+            Words::Text(text) => overlap::of_texts(text),
+            Words::Binary(binary) => overlap::of_layouts(binary),
+        },
+        Speech::Protocol | Speech::Http(_) => Vec::new(),
+    };
+    let outputs = system.table("outputs")?;
+    let place = |name: &str| outputs.as_ref().map_or_else(|| FILE.to_owned(), |outputs| outputs.place(name));
+    let mut told: Vec<String> =
+        overlaps.iter().map(|overlap| format!("{}: {overlap}", place(&overlap.later))).collect();
+    if tls.is_some_and(|tls| tls.roots == Roots::Anybody) {
+        let place = system.place("tls");
+        told.push(format!(
+            "{place}: `insecure`: the certificate of the system is NOT checked; whoever answers is tested"
+        ));
+    }
+    Ok(told)
 }
 
 /// The keys of every system; nothing but the first three concerns a model that is played here.
@@ -178,14 +251,16 @@ fn described(system: &Table<'_>, variables: &Variables) -> Result<Described, Sto
     let kind = system.needed("kind", text("kind")?)?;
     let (place, way, of_kind) = match kind.as_str() {
         "stdio" => ("command", "stdio", &[][..]),
-        "tcp" => ("address", "tcp", &[][..]),
+        "tcp" => ("address", "tcp", &["tls"][..]),
         "model" => ("file", "model", &[][..]),
         "text" if system.has("command") => ("command", "stdio", &speech::TEXT[..]),
         "text" => ("address", "tcp", &speech::TEXT[..]),
+        "binary" if system.has("command") => ("command", "stdio", &speech::BINARY[..]),
+        "binary" => ("address", "tcp", &speech::BINARY[..]),
         "http" => ("url", "tcp", &speech::HTTP[..]),
         _ => {
             let problem = format!(
-                "there is no kind of system `{kind}`; there are `model`, `stdio`, `tcp`, `text`, `http`"
+                "there is no kind of system `{kind}`; there are `model`, `stdio`, `tcp`, `text`, `binary`, `http`"
             );
             return Err(system.wrong("kind", &problem));
         }
@@ -193,14 +268,26 @@ fn described(system: &Table<'_>, variables: &Variables) -> Result<Described, Sto
     let common = if kind == "model" { &COMMON[..3] } else { &COMMON[..] };
     system.only(&[common, of_kind, &[place]].concat())?;
     let at = system.needed(place, text(place)?)?;
+    let mut tls = tls::read(system)?;
     let (at, speech) = match kind.as_str() {
-        "text" => (at, Speech::Text(Box::new(speech::text(system)?))),
+        "text" => (at, Speech::Own(Box::new(speech::text(system)?))),
+        "binary" => (at, Speech::Own(Box::new(speech::binary(system)?))),
         "http" => {
             let url: Url = at.parse().map_err(|error: BadUrl| system.wrong(place, &error.to_string()))?;
+            match url.is_encrypted {
+                true => tls = Some(tls.unwrap_or_default()),
+                false if tls.is_some() => {
+                    return Err(system.wrong("tls", "the url does not begin with `https`"));
+                }
+                false => (),
+            }
             (url.address.clone(), Speech::Http(Box::new(speech::http(system, url)?)))
         }
         _ => (at, Speech::Protocol),
     };
+    if tls.is_some() && place == "command" {
+        return Err(system.wrong("tls", "only a connection to an `address` is encrypted"));
+    }
     let spec = format!("{way}:{at}").parse();
     let spec = spec.map_err(|error: BadSpec| system.wrong(place, &error.to_string()))?;
     let environment = system.texts("environment")?;
@@ -212,9 +299,11 @@ fn described(system: &Table<'_>, variables: &Variables) -> Result<Described, Sto
         limit: system.number("limit_ms")?.map(|ms| Duration::from_millis(ms.max(1))),
         quiescence: Quiescence::read(system)?,
         latency: system.number("latency_ms")?.map(Duration::from_millis),
+        places: places(system)?,
         spec,
         environment,
         speech,
+        tls,
     })
 }
 
@@ -245,7 +334,7 @@ fn renewal(system: &Table<'_>, variables: &Variables, speech: &Speech) -> Result
         (Some(_), Some(_)) => Err(system.wrong("reset_command", "there is `reset` already")),
         (Some("restart"), None) => Ok(Renewal::Restart),
         (_, Some(command)) => Ok(Renewal::Command(variables.fill(&command))),
-        (_, None) if matches!(speech, Speech::Text(_)) => Ok(Renewal::Own),
+        (_, None) if matches!(speech, Speech::Own(_)) => Ok(Renewal::Own),
         (_, None) if matches!(speech, Speech::Http(_)) => speech::http_reset(system, said.as_deref()),
         (None, None) if !system.has("reset") => Ok(Renewal::Own),
         _ => Err(system.wrong("reset", "write \"restart\"; a reset by message is what the adapter offers")),
@@ -257,7 +346,7 @@ fn probe(system: &Table<'_>, text: &str) -> Result<Ready, Stop> {
     match text.split_once(':') {
         Some(("tcp", address)) if address.contains(':') => Ok(Ready::Port(address.trim().to_owned())),
         Some(("line", line)) if !line.trim().is_empty() => Ok(Ready::Line(line.trim().to_owned())),
-        Some(("http", _)) => match text.parse::<Url>() {
+        Some(("http" | "https", _)) => match text.parse::<Url>() {
             Ok(_) => Ok(Ready::Http(text.to_owned())),
             Err(error) => Err(system.wrong("ready", &error.to_string())),
         },

@@ -13,6 +13,7 @@ use ioxide_runner::adapter::process::ProcessAdapter;
 use ioxide_runner::adapter::server::Server;
 use ioxide_runner::adapter::tcp::TcpAdapter;
 use ioxide_runner::adapter::text::TextAdapter;
+use ioxide_runner::adapter::tls::Tls;
 use ioxide_runner::adapter::{Adapter, AdapterError, ClockKind, Connection, Interrupt, SutSpec};
 use ioxide_runner::clock::patience::Patience;
 use ioxide_symex::Ctx;
@@ -20,7 +21,7 @@ use ioxide_symex::Ctx;
 use crate::args::SolverArgs;
 use crate::commands::mutate;
 use crate::exit::{ExitStatus, Stop};
-use crate::project::{Described, Source, Speech};
+use crate::project::{Described, FILE, Source, Speech};
 use crate::session::STOP;
 use crate::solver;
 
@@ -36,6 +37,7 @@ impl System {
     /// The system `text` names; a model is loaded, a description checked.
     pub fn named(text: &str) -> Result<Self, Stop> {
         let source = Source::find(text)?;
+        warn(&source)?;
         match source.described(0)?.spec {
             SutSpec::Model(path) => Ok(Self::Model(Box::new(mutate::played(&path)?))),
             SutSpec::Stdio(_) | SutSpec::Tcp(_) => Ok(Self::Outside(source)),
@@ -50,6 +52,14 @@ impl System {
             Self::Outside(source) => source.described(0)?.quiescence.resolved(spec, default),
         }
     }
+}
+
+/// Says what may be a mistake in the description of a system.
+pub fn warn(source: &Source) -> Result<(), Stop> {
+    for warning in source.warnings()? {
+        eprintln!("warning: {warning}");
+    }
+    Ok(())
 }
 
 /// Opens instances of one system.
@@ -109,38 +119,56 @@ impl<'s> Opener<'s> {
     ) -> Result<T, Stop> {
         let instance = u32::try_from(instance).unwrap_or(u32::MAX);
         let clock = self.clock;
-        let connection = Connection { seed: Some(seed), instance, clock, ..connection(&described) };
+        let connection = Connection { seed: Some(seed), instance, clock, ..connection(&described)? };
         let mut adapter = managed(described, Arc::clone(&self.interface), connection)?;
         act(&mut adapter)
     }
 }
 
 /// How to talk to the system.
-pub fn connection(described: &Described) -> Connection {
+pub fn connection(described: &Described) -> Result<Connection, Stop> {
     let environment = described.environment.clone();
     let interrupt = Interrupt::by(&STOP);
-    let connection = Connection { environment, interrupt, ..Connection::default() };
-    match described.limit {
+    let tls = described.tls.as_ref().map(Tls::new).transpose();
+    let tls = tls.map_err(|problem| Stop::usage(format!("`{FILE}`: tls: {problem}")))?;
+    let connection = Connection { environment, interrupt, tls, ..Connection::default() };
+    Ok(match described.limit {
         Some(limit) => Connection { limit, ..connection },
         None => connection,
-    }
+    })
 }
 
 /// The system with what it needs, started and reached.
 pub fn managed(described: Described, interface: Arc<Model>, connection: Connection) -> Result<Managed, Stop> {
-    let Described { spec, server, speech, renewal, .. } = described;
     // Mistakes in the description are told before anything is started.
-    match &speech {
-        Speech::Text(text) => {
-            TextAdapter::new(&spec, (**text).clone(), Arc::clone(&interface), &connection).map(drop)
-        }
-        Speech::Http(http) => HttpAdapter::new(http, Arc::clone(&interface), &connection).map(drop),
+    match &described.speech {
+        Speech::Own(own) => own.words.check(&interface),
+        Speech::Http(http) => http.check(&interface),
         Speech::Protocol => Ok(()),
     }
-    .map_err(|error| Stop::usage(error.to_string()))?;
+    .map_err(|bad| described.located(&bad))?;
+    let Described { spec, server, speech, renewal, .. } = described;
+    make_once(&spec, &speech, &interface, &connection)?;
     let server = server.map(|server| Server::start(server, connection.interrupt)).transpose();
     let make = maker(spec, speech, interface, connection.clone());
     Managed::new(server.map_err(trouble)?, renewal, &connection, make).map_err(trouble)
+}
+
+/// Whether an adapter that reaches the system later can be made at all.
+fn make_once(
+    spec: &SutSpec,
+    speech: &Speech,
+    interface: &Arc<Model>,
+    connection: &Connection,
+) -> Result<(), Stop> {
+    let made = match speech {
+        Speech::Own(own) => {
+            TextAdapter::new(spec, (**own).clone(), Arc::clone(interface), connection).map(drop)
+        }
+        Speech::Http(http) => HttpAdapter::new(http, Arc::clone(interface), connection).map(drop),
+        Speech::Protocol => Ok(()),
+    };
+    made.map_err(|error| Stop::usage(error.to_string()))
 }
 
 /// Makes the adapter, as often as it is wanted.
@@ -148,7 +176,7 @@ fn maker(spec: SutSpec, speech: Speech, interface: Arc<Model>, connection: Conne
     Box::new(move || {
         let interface = Arc::clone(&interface);
         Ok(match (&spec, &speech) {
-            (_, Speech::Text(text)) => {
+            (_, Speech::Own(text)) => {
                 Box::new(TextAdapter::new(&spec, (**text).clone(), interface, &connection)?)
             }
             (_, Speech::Http(http)) => Box::new(HttpAdapter::new(http, interface, &connection)?),

@@ -49,6 +49,8 @@ fn against(reply: &'static str) -> Output {
     let project = fs::read_to_string(example().join("ioxide.toml")).expect("the project file");
     let kept = project.lines().filter(|line| !line.starts_with("start") && !line.starts_with("ready"));
     let project = kept.collect::<Vec<_>>().join("\n").replace("127.0.0.1:{port}", &address.to_string());
+    // Half a message is waited for as long as a message may take.
+    let project = project.replace("quiescence_ms", "limit_ms = 700\nquiescence_ms");
     fs::write(folder.path().join("ioxide.toml"), project).expect("a file");
     test(folder.path())
 }

@@ -16,8 +16,9 @@ mod tally;
 use std::collections::BTreeSet;
 use std::io;
 
-use ioxide_runner::event::{PatienceTold, 
-    CampaignFinished, CampaignStarted, Event, EventKind, Outcome, Replayed, RunFinished, StepTold,
+use ioxide_runner::event::{
+    CampaignFinished, CampaignStarted, Event, EventKind, Outcome, PatienceTold, Replayed, RunFinished,
+    StepTold,
 };
 use ioxide_runner::reporter::Reporter;
 

@@ -4,6 +4,7 @@
 //! never silence: only a live connection on which nothing came for the whole patience is
 //! [`Observation::Quiet`]. Trouble here is no verdict about the system.
 
+mod channel;
 mod frames;
 mod guardian;
 pub mod http;
@@ -20,6 +21,7 @@ pub mod tcp;
 #[cfg(test)]
 mod tests;
 pub mod text;
+pub mod tls;
 mod wire;
 
 use std::time::{Duration, Instant};
@@ -32,7 +34,7 @@ use ioxide_symex::Arrival;
 
 use crate::player::PlayError;
 
-pub use self::frames::Framing;
+pub use self::frames::{Counts, Framing, LengthField};
 pub use self::interrupt::Interrupt;
 pub use self::remote::{ClockKind, Connection};
 pub use self::spec::{BadSpec, SutSpec};

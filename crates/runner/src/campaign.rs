@@ -347,7 +347,11 @@ impl<'c, 'r> Campaign<'c, 'r> {
     pub fn finish(self, sts: &Sts) -> io::Result<CampaignOutcome> {
         let mut found = self.progress.into_inner().unwrap_or_else(PoisonError::into_inner).found;
         found.failures.sort_by_key(|failure| failure.id.run);
-        self.teller.tell(EventKind::CampaignFinished(tell::finished(sts, &found, &self.config.run.patience)))?;
+        self.teller.tell(EventKind::CampaignFinished(tell::finished(
+            sts,
+            &found,
+            &self.config.run.patience,
+        )))?;
         Ok(found)
     }
 

@@ -12,9 +12,12 @@
 //! *Promises.* Reading what was written gives the same value. Reading looks at the shape
 //! only: a number outside its range is a value the monitor can judge, not a broken message.
 
+pub mod binary;
 mod error;
 pub mod http;
 mod label;
+pub mod layout;
+pub mod overlap;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -27,7 +30,7 @@ use ioxide_model::term::TermPool;
 use ioxide_model::value::{DataValue, Value};
 use serde_json::{Map, Number, Value as Json};
 
-pub use self::error::{CodecError, Problem};
+pub use self::error::{BadSpeech, CodecError, Problem};
 pub use self::label::{Message, args_to_json, label_from_json, label_to_json};
 
 /// Numbers with more digits are refused: reading them takes time that grows with the square.

@@ -318,7 +318,8 @@ impl After {
             return Ok(self.told());
         }
         let refused = refused.or_else(|| self.courses[0].refusal(cx, self.relation));
-        let refused = refused.map(|forbidden| Box::new(Forbidden { courses: self.courses.len(), ..*forbidden }));
+        let refused =
+            refused.map(|forbidden| Box::new(Forbidden { courses: self.courses.len(), ..*forbidden }));
         if refused.is_none() {
             self.lost = self.lost.or(Some(Lost::Overdue));
         }
@@ -326,10 +327,7 @@ impl After {
     }
 
     /// Nothing is forbidden where states or courses are missing.
-    fn or_unknown(
-        &mut self,
-        observed: Result<Observed, Box<Forbidden>>,
-    ) -> Result<Observed, Box<Forbidden>> {
+    fn or_unknown(&mut self, observed: Result<Observed, Box<Forbidden>>) -> Result<Observed, Box<Forbidden>> {
         match (&observed, self.lost()) {
             (Ok(Observed::Allowed), _) | (_, None) => observed,
             (_, lost) => {

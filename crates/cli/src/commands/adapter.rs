@@ -13,8 +13,8 @@ use serde_json::{Value as Json, json};
 use crate::args::{Adapter, AdapterCheck, AdapterCommand};
 use crate::exit::{ExitStatus, Stop};
 use crate::load;
-use crate::project::{self, Described, Speech};
-use crate::system::{connection, managed, trouble};
+use crate::project::{Described, Source, Speech};
+use crate::system::{connection, managed, trouble, warn};
 
 /// Milliseconds that outputs are listened for where the project file has no quiescence time.
 const LISTEN_MS: u64 = 100;
@@ -27,7 +27,9 @@ pub fn run(args: &Adapter) -> Result<ExitStatus, Stop> {
 }
 
 fn check(args: &AdapterCheck) -> Result<ExitStatus, Stop> {
-    let described = project::find(&args.sut)?;
+    let source = Source::find(&args.sut)?;
+    warn(&source)?;
+    let described = source.described(0)?;
     if matches!(described.spec, SutSpec::Model(_)) {
         return Err(
             Stop::usage("a model as system has no adapter").help("name `stdio:COMMAND` or `tcp:ADDR`")
@@ -35,7 +37,7 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, Stop> {
     }
     let model = args.model.as_ref().map(|file| load::model(file, &[])).transpose()?.map(|(_, model)| model);
     let limit = Duration::from_millis(args.limit_ms.max(1));
-    let connection = Connection { seed: Some(1), limit, ..connection(&described) };
+    let connection = Connection { seed: Some(1), limit, ..connection(&described)? };
     let (checks, last_words) = match (&described.speech, model) {
         (Speech::Protocol, model) => by_the_book(described, model.as_ref(), &connection)?,
         (_, Some(model)) => by_the_codec(described, model, connection)?,

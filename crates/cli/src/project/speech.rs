@@ -1,13 +1,15 @@
-//! How a system speaks that has a protocol of its own: text or HTTP.
+//! How a system speaks that has a protocol of its own: text, binary or HTTP.
 
-use ioxide_runner::adapter::Framing;
 use ioxide_runner::adapter::http::HttpSpeech;
 use ioxide_runner::adapter::managed::Renewal;
-use ioxide_runner::adapter::text::Speech as TextSpeech;
+use ioxide_runner::adapter::text::{Speech as OwnSpeech, Words};
+use ioxide_runner::codec::binary::BinaryConfig;
 use ioxide_runner::codec::http::answer::AnswerConfig;
 use ioxide_runner::codec::http::{HttpConfig, RequestConfig, Url};
-use ioxide_runner::codec::text::TextConfig;
+use ioxide_runner::codec::layout::{Endian, Layout, unhex};
+use ioxide_runner::codec::text::{CountedConfig, TextConfig, Then};
 
+use super::framing;
 use super::table::Table;
 use crate::exit::Stop;
 
@@ -16,35 +18,81 @@ use crate::exit::Stop;
 pub enum Speech {
     /// The adapter protocol.
     Protocol,
-    /// Text, by templates and patterns.
-    Text(Box<TextSpeech>),
+    /// Messages of its own, by templates and patterns or by layouts.
+    Own(Box<OwnSpeech>),
     /// Requests and answers.
     Http(Box<HttpSpeech>),
 }
 
 /// The keys of a system that speaks text, besides those of every system.
-pub(super) const TEXT: [&str; 4] = ["inputs", "outputs", "more", "framing"];
+pub(super) const TEXT: [&str; 7] = ["inputs", "outputs", "parts", "more", "counted", "framing", "tls"];
+
+/// The keys of a system with binary messages, besides those of every system.
+pub(super) const BINARY: [&str; 5] = ["inputs", "outputs", "endian", "framing", "tls"];
 
 /// The keys of a system that is asked by HTTP, besides those of every system.
-pub(super) const HTTP: [&str; 3] = ["inputs", "outputs", "headers"];
+pub(super) const HTTP: [&str; 4] = ["inputs", "outputs", "headers", "tls"];
 
 /// The text of a system.
-pub(super) fn text(system: &Table<'_>) -> Result<TextSpeech, Stop> {
-    let framing = system.text("framing")?;
-    let framing = match framing.as_deref().map(|text| text.split_once(':').unwrap_or((text, ""))) {
-        None | Some(("line", "")) => Framing::Line,
-        Some(("delimiter", mark)) if !mark.is_empty() => Framing::Delimiter(mark.to_owned()),
-        Some(("length", width)) if matches!(width.parse(), Ok(1..=8usize)) => {
-            Framing::Length(width.parse().unwrap_or(4))
-        }
-        Some(_) => {
-            return Err(system.wrong("framing", "write `line`, `delimiter:TEXT` or `length:BYTES` (1 to 8)"));
-        }
+pub(super) fn text(system: &Table<'_>) -> Result<OwnSpeech, Stop> {
+    let text = TextConfig {
+        parts: system.texts("parts")?,
+        inputs: system.texts("inputs")?,
+        outputs: system.texts("outputs")?,
+        more: system.text("more")?,
+        counted: system.tables("counted")?.iter().map(counted).collect::<Result<_, _>>()?,
     };
-    let (inputs, outputs) = (system.texts("inputs")?, system.texts("outputs")?);
-    let text = TextConfig { inputs, outputs, more: system.text("more")? };
+    text.check().map_err(|(key, name, problem)| match (system.table(key), name) {
+        (Ok(Some(table)), Some(name)) => table.wrong(name, &problem),
+        _ => system.wrong(key, problem.trim_start_matches(&format!("{key}: "))),
+    })?;
     let reset = system.text("reset")?.filter(|reset| reset != "restart");
-    Ok(TextSpeech { text, framing, reset })
+    Ok(OwnSpeech { words: Words::Text(text), framing: framing::of_text(system)?, reset })
+}
+
+/// A frame that announces how much follows it.
+fn counted(table: &Table<'_>) -> Result<CountedConfig, Stop> {
+    table.only(&["frame", "then", "end"])?;
+    let then = table.needed("then", table.text("then")?)?;
+    let then = match (then.as_str(), table.text("end")?) {
+        ("bytes", end) => Then::Bytes { end: end.unwrap_or_default() },
+        ("frames", None) => Then::Frames,
+        ("frames", Some(_)) => return Err(table.wrong("end", "only bytes have an end mark of their own")),
+        _ => return Err(table.wrong("then", "write \"bytes\" or \"frames\"")),
+    };
+    Ok(CountedConfig { frame: table.needed("frame", table.text("frame")?)?, then })
+}
+
+/// The binary messages of a system.
+pub(super) fn binary(system: &Table<'_>) -> Result<OwnSpeech, Stop> {
+    let endian = match system.text("endian")?.map(|text| text.parse()) {
+        None => Endian::Big,
+        Some(Ok(endian)) => endian,
+        Some(Err(())) => return Err(system.wrong("endian", "write \"big\" or \"little\"")),
+    };
+    let binary = BinaryConfig {
+        inputs: layouts(system, "inputs", endian)?,
+        outputs: layouts(system, "outputs", endian)?,
+    };
+    let reset = system.text("reset")?.filter(|reset| !matches!(reset.as_str(), "restart" | "none"));
+    let digits = |text: String| {
+        let digits: String = text.strip_prefix("0x").unwrap_or_default().split_whitespace().collect();
+        let is_good = !digits.is_empty() && unhex(&digits).is_some();
+        is_good
+            .then_some(digits)
+            .ok_or_else(|| system.wrong("reset", "write \"restart\" or bytes such as \"0x01 ff\""))
+    };
+    let reset = reset.map(digits).transpose()?;
+    Ok(OwnSpeech { words: Words::Binary(binary), framing: framing::of_binary(system, endian)?, reset })
+}
+
+fn layouts(system: &Table<'_>, key: &str, endian: Endian) -> Result<Vec<(String, Layout)>, Stop> {
+    let Some(table) = system.table(key)? else { return Ok(Vec::new()) };
+    let layout = |(name, text): (String, String)| match Layout::parse(&text, endian) {
+        Ok(layout) => Ok((name, layout)),
+        Err(bad) => Err(table.wrong(&name, &bad.to_string())),
+    };
+    system.texts(key)?.into_iter().map(layout).collect()
 }
 
 /// The requests and answers of a system.

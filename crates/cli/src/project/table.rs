@@ -25,9 +25,13 @@ impl<'t> File<'t> {
     }
 
     fn problem(&self, at: usize, problem: &str) -> Stop {
+        Stop::usage(format!("{}: {problem}", self.place(at)))
+    }
+
+    /// The file and the line of a byte.
+    fn place(&self, at: usize) -> String {
         let before = self.text.get(..at).unwrap_or(self.text);
-        let line = 1 + before.matches('\n').count();
-        Stop::usage(format!("{}:{line}: {problem}", self.name))
+        format!("{}:{}", self.name, 1 + before.matches('\n').count())
     }
 }
 
@@ -78,6 +82,33 @@ impl<'f> Table<'f> {
         match value.get_ref() {
             DeValue::Table(table) => Ok(Some(Self { file: self.file, path: self.full(key), table })),
             _ => Err(self.wrong(key, "expected a table")),
+        }
+    }
+
+    /// The table at `key`, or all of a list of them.
+    pub fn tables(&self, key: &str) -> Result<Vec<Self>, Stop> {
+        let Some((_, value)) = self.entry(key) else { return Ok(Vec::new()) };
+        let DeValue::Array(items) = value.get_ref() else {
+            return Ok(self.table(key)?.into_iter().collect());
+        };
+        let table = |item: &'f Spanned<DeValue<'f>>| match item.get_ref() {
+            DeValue::Table(table) => Ok(Self { file: self.file, path: self.full(key), table }),
+            _ => Err(self.wrong(key, "expected a list of tables")),
+        };
+        items.iter().map(table).collect()
+    }
+
+    /// Whether there is a table at `key`.
+    pub fn is_table(&self, key: &str) -> bool {
+        self.entry(key).is_some_and(|(_, value)| value.get_ref().is_table())
+    }
+
+    /// The truth at `key`.
+    pub fn truth(&self, key: &str) -> Result<Option<bool>, Stop> {
+        let Some((_, value)) = self.entry(key) else { return Ok(None) };
+        match value.get_ref().as_bool() {
+            Some(truth) => Ok(Some(truth)),
+            None => Err(self.wrong(key, "expected true or false")),
         }
     }
 
@@ -144,6 +175,11 @@ impl<'f> Table<'f> {
     pub fn wrong(&self, key: &str, problem: &str) -> Stop {
         let at = self.entry(key).map_or(0, |(key, _)| key.span().start);
         self.file.problem(at, &format!("`{}`: {problem}", self.full(key)))
+    }
+
+    /// The file and the line of `key`.
+    pub fn place(&self, key: &str) -> String {
+        self.file.place(self.entry(key).map_or(0, |(key, _)| key.span().start))
     }
 
     fn entry(&self, key: &str) -> Option<(&'f Spanned<std::borrow::Cow<'f, str>>, &'f Spanned<DeValue<'f>>)> {

@@ -1,4 +1,6 @@
-use ioxide_runner::adapter::Framing;
+use ioxide_runner::adapter::{Counts, Framing};
+use ioxide_runner::codec::layout::{Endian, Number};
+use ioxide_runner::codec::text::Then;
 
 use super::*;
 
@@ -83,7 +85,7 @@ fn speech_is_described() {
     let text =
         |framing: &str| format!("[sut.x]\nkind = \"text\"\naddress = \"h:1\"\nframing = \"{framing}\"\n");
     let framing = |text: &str| match named(text, "x", &FIRST).map(|x| x.speech) {
-        Ok(Speech::Text(speech)) => speech.framing,
+        Ok(Speech::Own(speech)) => speech.framing,
         other => panic!("{other:?}"),
     };
     assert_eq!(framing(&text("length:2")), Framing::Length(2));
@@ -91,6 +93,126 @@ fn speech_is_described() {
     check("kind = \"text\"\naddress = \"h:1\"\nframing = \"length:9\"", &["ioxide.toml:4", "length:BYTES"]);
     check("kind = \"text\"\naddress = \"h:1\"\ninput = {}", &["ioxide.toml:4", "mean `inputs`"]);
     check("kind = \"text\"\naddress = \"h:1\"\noutputs = { A = 1 }", &["`sut.x.outputs.A`"]);
+}
+
+const BINARY: &str = "kind = \"binary\"\naddress = \"h:1\"\n";
+
+#[test]
+fn layouts_and_their_framing_are_described() {
+    let own = |lines: &str| {
+        let content = format!("[sut.x]\n{BINARY}{lines}");
+        match named(&content, "x", &FIRST).map(|x| x.speech) {
+            Ok(Speech::Own(own)) => own,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(own("framing = \"fixed:8\"\nreset = \"0x01 Ff\"").reset.as_deref(), Some("01Ff"));
+    assert_eq!(own("framing = \"length:2\"").framing, Framing::Length(2));
+    let length = "framing = { length = \"u16\", at = 3, head = 6 }\nendian = \"little\"";
+    let Framing::Counted(field) = own(length).framing else { panic!("it is counted") };
+    assert_eq!((field.at, field.counts), (3, Counts::After(6)));
+    assert_eq!(field.number, Number::named("u16le", Endian::Big).expect("a number"));
+    let layouts = own("framing = \"fixed:2\"\ninputs = { A = \"u16 n\" }\noutputs = { B = \"u8 n, 0x00\" }");
+    let Words::Binary(binary) = layouts.words else { panic!("it is binary") };
+    assert_eq!((binary.inputs.len(), binary.outputs[0].0.as_str()), (1, "B"));
+    for (lines, says) in [
+        ("", "nothing says where a message ends"),
+        ("framing = \"line\"", "ioxide.toml:4: `sut.x.framing`: write `fixed:BYTES`"),
+        ("framing = \"fixed:0\"", "ioxide.toml:4"),
+        ("framing = { at = 1 }", "`sut.x.framing.length` is missing"),
+        ("framing = { length = \"i8\" }", "`sut.x.framing.length`: write `u8`"),
+        ("framing = { length = \"u8\", counts = \"all\" }", "`sut.x.framing.counts`"),
+        ("framing = { length = \"u16\", at = 2, head = 3 }", "the head ends before its length does"),
+        ("framing = \"fixed:2\"\nendian = \"middle\"", "ioxide.toml:5: `sut.x.endian`"),
+        ("framing = \"fixed:2\"\nreset = \"wipe\"", "ioxide.toml:5: `sut.x.reset`"),
+        (
+            "framing = \"fixed:2\"\n[sut.x.inputs]\nA = \"u8 n\"\nB = \"u9 n\"",
+            "ioxide.toml:7: `sut.x.inputs.B`: `u9 n` (item 1)",
+        ),
+    ] {
+        check(&format!("{BINARY}{lines}"), &[says]);
+    }
+}
+
+#[test]
+fn texts_of_many_frames_are_described() {
+    let text = "kind = \"text\"\naddress = \"h:1\"\n";
+    let counted = "counted = [{ frame = '(?P<n>.)', then = \"bytes\", end = \";\" }, { frame = 'x(?P<n>.)', then = \"frames\" }]";
+    let content =
+        format!("[sut.x]\n{text}{counted}\nparts = {{ a = \"1\" }}\ninputs = {{ I = \"{{len(a)}}{{a}}\" }}");
+    let Speech::Own(own) = named(&content, "x", &FIRST).expect("it is there").speech else { panic!("text") };
+    let Words::Text(config) = own.words else { panic!("text") };
+    assert_eq!(config.counted[0].then, Then::Bytes { end: ";".into() });
+    assert_eq!((config.counted[1].then.clone(), config.parts.len()), (Then::Frames, 1));
+    for (lines, says) in [
+        ("counted = { frame = '(?P<n>.)' }", "`sut.x.counted.then` is missing"),
+        ("counted = { frame = '(?P<n>.)', then = \"lines\" }", "write \\\"bytes\\\" or"),
+        (
+            "counted = { frame = 'x', then = \"bytes\" }",
+            "ioxide.toml:4: `sut.x.counted`: `x` needs one named group",
+        ),
+        ("counted = 3", "expected a table"),
+        ("more = '('", "ioxide.toml:4: `sut.x.more`: regex parse error"),
+        ("[sut.x.outputs]\nA = 'a'\nB = '('", "ioxide.toml:6: `sut.x.outputs.B`: regex parse error"),
+        ("[sut.x.inputs]\nA = '{'", "ioxide.toml:5: `sut.x.inputs.A`: a brace alone"),
+        ("[sut.x.parts]\nA = '{len()}'", "ioxide.toml:5: `sut.x.parts.A`"),
+    ] {
+        check(&format!("{text}{lines}"), &[says]);
+    }
+}
+
+#[test]
+fn encryption_is_described() {
+    let tls = |lines: &str| named(&format!("[sut.x]\n{lines}"), "x", &FIRST).map(|x| x.tls).expect(lines);
+    let tcp = "kind = \"tcp\"\naddress = \"h:1\"\n";
+    assert_eq!(tls(tcp), None);
+    assert_eq!(tls(&format!("{tcp}tls = false")), None);
+    assert_eq!(tls(&format!("{tcp}tls = true")), Some(TlsConfig::default()));
+    let some =
+        tls(&format!("{tcp}tls = {{ ca = \"ca.pem\", name = \"n\", certificate = \"c\", key = \"k\" }}"));
+    let identity = Some(("c".into(), "k".into()));
+    assert_eq!(
+        some,
+        Some(TlsConfig { roots: Roots::File("ca.pem".into()), name: Some("n".into()), identity })
+    );
+    let https = "kind = \"http\"\nurl = \"https://h\"\nreset = \"none\"\n";
+    assert_eq!(tls(https), Some(TlsConfig::default()));
+    assert_eq!(
+        tls(&format!("{https}tls = {{ insecure = true }}")).map(|tls| tls.roots),
+        Some(Roots::Anybody)
+    );
+    for (lines, says) in [
+        (format!("{tcp}tls = 1"), "ioxide.toml:4: `sut.x.tls`: expected true or false"),
+        (format!("{tcp}tls = {{ cca = \"x\" }}"), "did you mean `ca`?"),
+        (format!("{tcp}tls = {{ ca = \"x\", insecure = true }}"), "`sut.x.tls.insecure`"),
+        (format!("{tcp}tls = {{ key = \"x\" }}"), "it needs its `certificate`"),
+        (
+            "kind = \"text\"\ncommand = \"x\"\ntls = true".to_owned(),
+            "ioxide.toml:4: `sut.x.tls`: only a connection",
+        ),
+        ("kind = \"http\"\nurl = \"http://h\"\ntls = true".to_owned(), "does not begin with `https`"),
+    ] {
+        check(&lines, &[says]);
+    }
+}
+
+#[test]
+fn what_may_be_a_mistake_is_told_with_its_line() {
+    let told = |lines: &str| {
+        let source = Source::File { content: format!("[sut.x]\n{lines}"), name: "x".into() };
+        source.warnings().expect(lines).join("\n")
+    };
+    let text = "kind = \"text\"\naddress = \"h:1\"\n";
+    assert_eq!(told(&format!("{text}outputs = {{ A = 'a', REST = '.*' }}")), "");
+    let shadowed = told(&format!("{text}[sut.x.outputs]\nREST = '.*'\nOK = 'ok'"));
+    assert_eq!(
+        shadowed,
+        "ioxide.toml:6: `OK` is never seen: every text of it is `REST`, which stands before it"
+    );
+    let layouts = told(&format!("{BINARY}framing = \"fixed:1\"\noutputs = {{ A = \"u8 n\", B = \"0x01\" }}"));
+    assert!(layouts.starts_with("ioxide.toml:5: no constant tells `A` from `B`"), "{layouts}");
+    let insecure = told(&format!("{text}tls = {{ insecure = true }}"));
+    assert!(insecure.starts_with("ioxide.toml:4: `insecure`: the certificate"), "{insecure}");
 }
 
 #[test]
@@ -139,7 +261,7 @@ fn requests_and_answers_are_described() {
     check(http, &["ioxide.toml:2", "initial state", "restart"]);
     check(&format!("{http}reset = \"soon\""), &["ioxide.toml:4", "`sut.x.reset`", "none"]);
     check(&format!("{http}reset = {{ pth = \"/\" }}"), &["`sut.x.reset.pth`", "mean `path`"]);
-    check("kind = \"http\"\nurl = \"https://h:1\"", &["ioxide.toml:3", "https is not supported"]);
+    check("kind = \"http\"\nurl = \"ftp://h:1\"", &["ioxide.toml:3", "https://HOST:PORT"]);
 }
 
 #[test]

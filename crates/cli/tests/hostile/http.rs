@@ -78,11 +78,7 @@ fn a_service_that_floods() {
         })
     };
     check(&endless("HTTP/1.1 200 OK\r\n\r\n"), FAIL, &["the body is too long"]);
-    check(
-        &endless("HTTP/1.1 200 OK\r\ncontent-length: 104857600\r\n\r\n"),
-        FAIL,
-        &["the body is too long"],
-    );
+    check(&endless("HTTP/1.1 200 OK\r\ncontent-length: 104857600\r\n\r\n"), FAIL, &["the body is too long"]);
     check(&endless("HTTP/1.1 200 OK\r\nx: "), FAIL, &["the head of the answer is too long"]);
     let chunks = |stream: &mut TcpStream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").ok();

@@ -21,11 +21,7 @@ fn child(script: &str) -> String {
 fn a_child_that_writes_nonsense() {
     check(&child(r"printf '\377\376\000\n'; sleep 60"), TROUBLE, &["broke the protocol", "not UTF-8"]);
     check(&child("echo 'segmentation fault'; sleep 60"), TROUBLE, &["it wrote: segmentation fault"]);
-    check(
-        &child(r#"SENT; echo '{"type":"output","label":"pang"}'; sleep 60"#),
-        FAIL,
-        &["`pang`", "`pong`"],
-    );
+    check(&child(r#"SENT; echo '{"type":"output","label":"pang"}'; sleep 60"#), FAIL, &["`pang`", "`pong`"]);
     check("kind = \"stdio\"\ncommand = \"head -c 5000 /dev/urandom\"", TROUBLE, &["broke the protocol"]);
 }
 

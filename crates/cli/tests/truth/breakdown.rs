@@ -64,7 +64,8 @@ fn an_answer_that_no_pattern_reads_is_a_failure_of_its_own_kind() {
 
 #[test]
 fn a_process_that_dies_on_an_input_has_crashed_with_its_status() {
-    let command = "n=0; while read x; do if [ $x = PING ]; then n=$((n+1)); [ $n = 3 ] && exit 7; echo PONG; fi; done";
+    let command =
+        "n=0; while read x; do if [ $x = PING ]; then n=$((n+1)); [ $n = 3 ] && exit 7; echo PONG; fi; done";
     let project = format!(
         "[sut.s]\nkind = \"text\"\ncommand = \"\"\"{command}\"\"\"\n[sut.s.inputs]\nPING = \"PING\\n\"\nSTOP = \"STOP\\n\"\n\
          [sut.s.outputs]\nPONG = 'PONG'\n"

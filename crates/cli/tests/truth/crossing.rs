@@ -45,7 +45,8 @@ fn serve(mut peer: Peer, stops: Stops) {
     while let Some(line) = peer.hear() {
         let _turn = gate.lock().expect("nobody panics");
         let is_start = line == "START";
-        running.store(is_start || stops == Stops::Never && running.load(Ordering::Relaxed), Ordering::Relaxed);
+        running
+            .store(is_start || stops == Stops::Never && running.load(Ordering::Relaxed), Ordering::Relaxed);
         peer.say(if is_start { "STARTED" } else { "STOPPED" });
     }
     over.store(true, Ordering::Relaxed);
@@ -53,8 +54,7 @@ fn serve(mut peer: Peer, stops: Stops) {
 
 fn ticker(delay_ms: u64, stops: Stops) -> Folder {
     let address = listen(Duration::from_millis(delay_ms), move |peer| serve(peer, stops));
-    let project =
-        text(&address, &["START", "STOP"], &["STARTED", "TICK", "STOPPED"], "quiescence_ms = 150");
+    let project = text(&address, &["START", "STOP"], &["STARTED", "TICK", "STOPPED"], "quiescence_ms = 150");
     Folder::new(TICKER, &project)
 }
 

@@ -13,8 +13,11 @@ const MANY: &str = "model Many { input go output out(n: int) var a: int = 0 var 
 #[test]
 fn a_forbidden_output_after_too_many_states_is_unknown_and_no_pass() {
     let folder = Folder::new(MANY, "");
-    fs::write(folder.path().join("t.jsonl"), "{\"label\": \"go\"}\n{\"label\": \"out\", \"args\": {\"n\": 999}}\n")
-        .expect("a trace");
+    fs::write(
+        folder.path().join("t.jsonl"),
+        "{\"label\": \"go\"}\n{\"label\": \"out\", \"args\": {\"n\": 999}}\n",
+    )
+    .expect("a trace");
     let judged = folder.ioxide(&["judge", "m.iox", "t.jsonl", "--solver", "none"]);
     judged.check(5, &["INCONCLUSIVE: unknown from step 2 on, because the specification may be in more than"]);
     let json = folder.ioxide(&["judge", "m.iox", "t.jsonl", "--solver", "none", "--json"]);
@@ -40,8 +43,11 @@ fn a_trace_may_say_that_its_inputs_were_only_sent() {
     let model = "model M { input stop output tick output stopped
         state run { emit tick  on stop -> s } state s { emit stopped -> e } state e {} }";
     let folder = Folder::new(model, "");
-    fs::write(folder.path().join("t.jsonl"), "{\"label\": \"stop\"}\n{\"label\": \"tick\"}\n{\"label\": \"stopped\"}\n")
-        .expect("a trace");
+    fs::write(
+        folder.path().join("t.jsonl"),
+        "{\"label\": \"stop\"}\n{\"label\": \"tick\"}\n{\"label\": \"stopped\"}\n",
+    )
+    .expect("a trace");
     folder.ioxide(&["judge", "m.iox", "t.jsonl", "--solver", "none"]).check(1, &["FAIL at step 2"]);
     folder.ioxide(&["judge", "m.iox", "t.jsonl", "--solver", "none", "--in-flight"]).check(0, &["PASS"]);
 }

@@ -28,7 +28,16 @@ impl Launcher for Arc<Steps> {
                 .event(&Event { seq: seq as u64, time_ns: 0, run: None, event })
                 .map_err(|error| error.to_string())
         };
-        tell(0, EventKind::RunStarted(RunStarted { run: 0, seed: 1, goal: String::new(), tolerance: None, unconfirmed: false }))?;
+        tell(
+            0,
+            EventKind::RunStarted(RunStarted {
+                run: 0,
+                seed: 1,
+                goal: String::new(),
+                tolerance: None,
+                unconfirmed: false,
+            }),
+        )?;
         for step in 1..=self.most {
             if self.stopped.load(Ordering::SeqCst) {
                 return Ok(());

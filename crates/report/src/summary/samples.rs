@@ -87,7 +87,13 @@ pub fn started(runs: u64) -> EventKind {
 }
 
 pub fn run_started(run: u64) -> EventKind {
-    EventKind::RunStarted(RunStarted { run, seed: 70 + run, goal: String::new(), tolerance: None, unconfirmed: false })
+    EventKind::RunStarted(RunStarted {
+        run,
+        seed: 70 + run,
+        goal: String::new(),
+        tolerance: None,
+        unconfirmed: false,
+    })
 }
 
 pub fn run_finished(run: u64, outcome: Outcome, steps: usize) -> EventKind {

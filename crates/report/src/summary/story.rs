@@ -46,7 +46,11 @@ pub fn silence(summary: &Summary) -> Vec<String> {
     if let Some(late) = &summary.late.longest {
         lines.push(format!(
             "{} after silence had been called, {} after {} ms: silence had to last {} ms from then on",
-            if summary.late.n == 1 { "a message came".into() } else { format!("{} messages came", summary.late.n) },
+            if summary.late.n == 1 {
+                "a message came".into()
+            } else {
+                format!("{} messages came", summary.late.n)
+            },
             excerpt(&late.label, MAX_TEXT),
             late.took_ms,
             late.to_ms

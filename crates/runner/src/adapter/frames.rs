@@ -1,15 +1,18 @@
-//! Frames of text from a stranger: bounded, checked to be UTF-8, never trusted.
+//! Frames from a stranger: bounded, checked, never trusted; and messages that are joined from several frames.
 //!
-//! *Promises.* The end of the stream and a frame that was begun and not finished are errors,
-//! never silence. Beyond the longest frame nothing is read, so memory is bounded.
+//! *Promises.* The end of the stream and a message that was begun and not finished are errors,
+//! never silence and never a message. A message has one deadline, counted from its first byte, however
+//! many frames it is made of. Beyond the longest message nothing is read, so memory is bounded.
 
 use std::time::{Duration, Instant};
 
 use super::source::{Got, Source};
 use super::{AdapterError, Interrupt};
+use crate::codec::layout::{Endian, Number, Width};
+use crate::codec::text::{Begun, Joining, Need};
 use crate::line::{MAX_LINE, cut};
 
-/// How long the rest of a frame may take whose beginning came in time.
+/// How long the rest of a message may take whose beginning came, if nothing else is said.
 const REST: Duration = Duration::from_secs(2);
 
 /// Where a frame ends.
@@ -22,19 +25,52 @@ pub enum Framing {
     Delimiter(String),
     /// After as many bytes as a number of this many bytes says, most significant first; inputs get one too.
     Length(usize),
+    /// After this many bytes.
+    Fixed(usize),
+    /// After as many bytes as a number inside the frame says; the number is a part of the message.
+    Counted(LengthField),
+}
+
+/// A number inside a frame that says how long it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LengthField {
+    /// Bytes before it.
+    pub at: usize,
+    /// How it is written.
+    pub number: Number,
+    /// What it counts.
+    pub counts: Counts,
+}
+
+/// What a length counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counts {
+    /// The bytes after it.
+    Rest,
+    /// The whole message.
+    Message,
+    /// The bytes after a head of this many.
+    After(usize),
 }
 
 /// The frames of one connection.
 pub(super) struct Frames {
     source: Box<dyn Source>,
     framing: Framing,
+    joining: Joining,
     interrupt: Interrupt,
+    /// How long a message may take from its first byte to its last.
+    limit: Duration,
     /// What came and is not taken yet.
     buffer: Vec<u8>,
     /// How much of it was taken.
     taken: usize,
     /// How much of it holds no end mark.
     scanned: usize,
+    /// The beginning of a message.
+    begun: Begun,
+    /// When its first byte came.
+    since: Option<Instant>,
     ended: bool,
     /// When the last bytes came.
     arrived: Instant,
@@ -42,37 +78,65 @@ pub(super) struct Frames {
 
 impl Frames {
     pub(super) fn new(source: impl Source + 'static, framing: Framing, interrupt: Interrupt) -> Self {
-        let source = Box::new(source);
-        let arrived = Instant::now();
-        Self { source, framing, interrupt, buffer: Vec::new(), taken: 0, scanned: 0, ended: false, arrived }
+        Self {
+            source: Box::new(source),
+            framing,
+            joining: Joining::default(),
+            interrupt,
+            limit: REST,
+            buffer: Vec::new(),
+            taken: 0,
+            scanned: 0,
+            begun: Begun::default(),
+            since: None,
+            ended: false,
+            arrived: Instant::now(),
+        }
     }
 
-    /// When the end of the last frame came: what is complete is taken before more is read.
+    /// The same, where frames are joined to messages that end within `limit`.
+    pub(super) fn joined(self, joining: Joining, limit: Duration) -> Self {
+        Self { joining, limit, ..self }
+    }
+
+    /// When the end of the last message came: what is complete is taken before more is read.
     pub(super) fn arrived(&self) -> Instant {
         self.arrived
     }
 
-    /// The next frame, or `None` if none has begun at `deadline`. A deadline that has passed is a mere look.
+    /// The next text, or `None` if none has begun at `deadline`. A deadline that has passed is a mere look.
     pub(super) fn next(&mut self, deadline: Instant) -> Result<Option<String>, AdapterError> {
+        self.next_bytes(deadline)?
+            .map(|bytes| text_of(bytes).map_err(|bytes| odd(&bytes, NOT_TEXT)))
+            .transpose()
+    }
+
+    /// As [`next`](Self::next), whatever the bytes are.
+    pub(super) fn next_bytes(&mut self, deadline: Instant) -> Result<Option<Vec<u8>>, AdapterError> {
         let is_look = deadline <= Instant::now();
-        let mut deadline = deadline;
-        let mut begun = false;
         loop {
-            if let Some(frame) = self.take()? {
-                return Ok(Some(frame));
+            // Who floods us is interrupted like who says nothing.
+            self.interrupt.check()?;
+            if let Some(message) = self.message()? {
+                return Ok(Some(message));
             }
             if self.ended {
-                return self.last();
+                return Err(self.end());
             }
-            match self.source.read(&mut self.buffer, Interrupt::slice(deadline)) {
-                Ok(Got::Some(arrived)) => self.arrived = arrived,
+            let until = self.since.map_or(deadline, |since| since + self.limit);
+            let wait = if is_look { Duration::ZERO } else { Interrupt::slice(until) };
+            match self.source.read(&mut self.buffer, wait) {
+                Ok(Got::Some(arrived)) => {
+                    self.arrived = arrived;
+                    self.since.get_or_insert(arrived);
+                }
                 Ok(Got::End) => self.ended = true,
                 Err(error) => return Err(AdapterError::Broken(error.to_string())),
+                // A message that is never finished is no silence.
+                Ok(Got::Nothing) if self.is_overdue() => return Err(odd(&self.half(), HALF)),
                 Ok(Got::Nothing) if is_look => return Ok(None),
-                Ok(Got::Nothing) if Instant::now() < deadline => self.interrupt.check()?,
-                Ok(Got::Nothing) if self.rest().is_empty() => return Ok(None),
-                Ok(Got::Nothing) if begun => return Err(odd(self.rest(), "half a message")),
-                Ok(Got::Nothing) => (deadline, begun) = (deadline + REST, true),
+                Ok(Got::Nothing) if self.since.is_some() || Instant::now() < deadline => (),
+                Ok(Got::Nothing) => return Ok(None),
             }
         }
     }
@@ -86,35 +150,88 @@ impl Frames {
         }
     }
 
-    fn rest(&self) -> &[u8] {
-        &self.buffer[self.taken..]
+    /// Whether a message was begun and had its time.
+    fn is_overdue(&self) -> bool {
+        self.since.is_some_and(|since| since.elapsed() >= self.limit)
+    }
+
+    /// What came of a message that is not finished.
+    pub(super) fn half(&self) -> Vec<u8> {
+        let rest = &self.buffer[self.taken..];
+        match (self.begun.bytes().is_empty(), rest.is_empty()) {
+            (true, _) => rest.to_vec(),
+            (false, true) => self.begun.bytes().to_vec(),
+            (false, false) => [self.begun.bytes(), b"\n", rest].concat(),
+        }
+    }
+
+    /// The message at the front of the buffer, if it is complete.
+    fn message(&mut self) -> Result<Option<Vec<u8>>, AdapterError> {
+        loop {
+            let part = match self.begun.need() {
+                Need::Frame => self.frame()?,
+                Need::Bytes { count, end } => self.counted(*count, &end.clone())?,
+            };
+            let Some(part) = part else { return Ok(None) };
+            let is_done = self.begun.add(&self.joining, part);
+            if is_done.map_err(|reason| odd(self.begun.bytes(), &reason))? {
+                let message = std::mem::take(&mut self.begun).into_bytes();
+                self.since = (self.taken < self.buffer.len()).then_some(self.arrived);
+                return Ok(Some(message));
+            }
+            if self.begun.bytes().len() > MAX_LINE {
+                return Err(odd(self.begun.bytes(), TOO_LONG));
+            }
+        }
     }
 
     /// The frame at the front of the buffer, if it is complete.
-    fn take(&mut self) -> Result<Option<String>, AdapterError> {
+    fn frame(&mut self) -> Result<Option<Vec<u8>>, AdapterError> {
         let rest = &self.buffer[self.taken..];
         let found = match &self.framing {
             Framing::Line => up_to(rest, b"\n", self.scanned),
             Framing::Delimiter(mark) => up_to(rest, mark.as_bytes(), self.scanned),
             Framing::Length(width) => by_length(rest, *width)?,
+            Framing::Fixed(length) => (rest.len() >= *length).then_some((0, *length, *length)),
+            Framing::Counted(field) => field.cut(rest)?,
         };
         let Some((from, to, next)) = found else {
             self.scanned = rest.len();
             if rest.len() > MAX_LINE {
-                return Err(odd(rest, "the message is too long"));
+                return Err(odd(rest, TOO_LONG));
             }
             return Ok(None);
         };
         if to - from > MAX_LINE {
-            return Err(odd(rest, "the message is too long"));
+            return Err(odd(rest, TOO_LONG));
         }
         let mut frame = &rest[from..to];
         if self.framing == Framing::Line {
             frame = frame.trim_ascii_end_of_line();
         }
-        let text = text_of(frame);
+        let frame = frame.to_vec();
+        self.take(next);
+        Ok(Some(frame))
+    }
+
+    /// So many bytes with the end mark that must follow them, if they are there.
+    fn counted(&mut self, count: usize, end: &[u8]) -> Result<Option<Vec<u8>>, AdapterError> {
+        let rest = &self.buffer[self.taken..];
+        let Some(found) = rest.get(..count + end.len()) else { return Ok(None) };
+        let (bytes, mark) = found.split_at(count);
+        if mark != end {
+            let end = end.escape_ascii();
+            return Err(odd(rest, &format!("the {count} bytes it announced are not followed by \"{end}\"")));
+        }
+        let bytes = bytes.to_vec();
+        self.take(count + end.len());
+        Ok(Some(bytes))
+    }
+
+    /// Lets go of so many bytes.
+    fn take(&mut self, count: usize) {
         self.scanned = 0;
-        self.taken += next;
+        self.taken += count;
         if self.taken == self.buffer.len() {
             self.buffer.clear();
             self.taken = 0;
@@ -122,19 +239,23 @@ impl Frames {
             self.buffer.drain(..self.taken);
             self.taken = 0;
         }
-        text.map(Some)
     }
 
-    /// What stands before the end of the stream; a last line may lack its end mark.
-    fn last(&mut self) -> Result<Option<String>, AdapterError> {
-        let rest = std::mem::take(&mut self.buffer).split_off(std::mem::take(&mut self.taken));
-        match (rest.is_empty(), &self.framing) {
-            (true, _) => Err(AdapterError::Closed),
-            (false, Framing::Line) => text_of(rest.trim_ascii_end_of_line()).map(Some),
-            (false, _) => Err(odd(&rest, "it closed the connection in the middle of a message")),
+    /// What the end of the stream means: half a message is no message, whatever it looks like.
+    fn end(&mut self) -> AdapterError {
+        let half = self.half();
+        match half.is_empty() {
+            true => AdapterError::Closed,
+            false => odd(&half, &format!("{HALF}: {CLOSED} in the middle of it")),
         }
     }
 }
+
+/// Why the beginning of a message is no message.
+pub(super) const HALF: &str = "half a message";
+const CLOSED: &str = "it closed the connection";
+const TOO_LONG: &str = "the message is too long";
+const NOT_TEXT: &str = "the line is not UTF-8";
 
 /// The end mark of a line in all its spellings.
 trait EndOfLine {
@@ -167,17 +288,65 @@ fn by_length(bytes: &[u8], width: usize) -> Result<Cut, AdapterError> {
     let length = prefix.iter().fold(0u64, |sum, &byte| sum.saturating_mul(256).saturating_add(byte.into()));
     if length > MAX_LINE as u64 {
         let line = format!("a message of {length} bytes");
-        return Err(AdapterError::Protocol { line, reason: "the message is too long".into() });
+        return Err(AdapterError::Protocol { line, reason: TOO_LONG.into() });
     }
     let end = width + length as usize;
     Ok((bytes.len() >= end).then_some((width, end, end)))
 }
 
-fn text_of(bytes: &[u8]) -> Result<String, AdapterError> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(text.to_owned()),
-        Err(_) => Err(odd(bytes, "the line is not UTF-8")),
+impl Framing {
+    /// Whether a value would end the frame it is in.
+    pub(super) fn is_broken_by(&self, text: &str) -> bool {
+        match self {
+            Self::Line => text.contains(['\n', '\r']),
+            Self::Delimiter(mark) => text.contains(mark.as_str()),
+            Self::Length(_) | Self::Fixed(_) | Self::Counted(_) => false,
+        }
     }
+
+    /// `bytes` as a frame to send. Where the message tells its own length, it must be what the layout says.
+    pub(super) fn framed_bytes(&self, bytes: &[u8]) -> Result<Vec<u8>, String> {
+        let frame = match self {
+            Self::Length(width) => {
+                let width = Width::Bytes(*width);
+                let number = Number { width, is_signed: false, endian: Endian::Big };
+                let length = number.bytes(bytes.len() as i128);
+                length.map_err(|_| "the message is too long for its length prefix")?
+            }
+            Self::Line | Self::Delimiter(_) | Self::Fixed(_) | Self::Counted(_) => Vec::new(),
+        };
+        Ok([&frame, bytes].concat())
+    }
+}
+
+impl LengthField {
+    /// Where the frame at the front ends, as far as it can be known.
+    fn cut(&self, bytes: &[u8]) -> Result<Cut, AdapterError> {
+        let Some((length, width)) = self.number.read_unsigned(bytes.get(self.at..).unwrap_or_default())
+        else {
+            return Ok(None);
+        };
+        let head = self.at + width;
+        let end = match self.counts {
+            Counts::Rest => (head as u64).saturating_add(length),
+            Counts::Message => length,
+            Counts::After(head) => (head as u64).saturating_add(length),
+        };
+        if end > MAX_LINE as u64 {
+            let line = format!("a message of {end} bytes");
+            return Err(AdapterError::Protocol { line, reason: TOO_LONG.into() });
+        }
+        match end as usize {
+            end if end < head => {
+                Err(odd(bytes, &format!("a message of {end} bytes cannot hold its own length")))
+            }
+            end => Ok((bytes.len() >= end).then_some((0, end, end))),
+        }
+    }
+}
+
+fn text_of(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
+    String::from_utf8(bytes).map_err(std::string::FromUtf8Error::into_bytes)
 }
 
 /// Bytes that are no message.

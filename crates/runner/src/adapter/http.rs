@@ -1,8 +1,10 @@
-//! A system that is asked by HTTP/1.1, without encryption.
+//! A system that is asked by HTTP/1.1, encrypted or not.
 //!
 //! An input is a request, taken once it is written; its answer is an output. An input given while
 //! another one is unanswered goes over a connection of its own. Connections are kept where the
-//! system allows it.
+//! system allows it. What comes without a request, or beyond the answer to one, is an output like any
+//! other if it is an answer, and an error if not; it is never dropped. (Only 408 on a connection that
+//! nobody uses is the usual word for closing it.)
 //!
 //! *Promises.* No answer is silence only while the connection is open: one that is closed
 //! without an answer, an answer that is cut off, too long or no HTTP, and a system that takes no
@@ -19,9 +21,11 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_symex::Arrival;
 
-use self::exchange::{Asked, Link, State};
+use self::exchange::{Asked, Left, Link, State};
 use super::tcp::Socket;
+use super::tls::{Roots, Tls, TlsConfig};
 use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Receipt, Sent};
+use crate::codec::BadSpeech;
 use crate::codec::http::message::{Request, Response};
 use crate::codec::http::{BadUrl, HttpCodec, HttpConfig, RequestConfig, Url, is_secret};
 use crate::line::cut;
@@ -30,6 +34,8 @@ use crate::line::cut;
 const MAX_UNANSWERED: usize = 32;
 /// Lines of the conversation remembered.
 const MAX_LOG: usize = 40;
+/// What a server may say to close a connection that nobody uses (RFC 9110, 15.5.9).
+const CLOSING: u16 = 408;
 /// How long to wait for one of several answers before the next is looked at.
 const TURN: Duration = Duration::from_millis(1);
 
@@ -64,6 +70,16 @@ pub struct HttpAdapter {
     arrival: Arrival,
 }
 
+impl HttpSpeech {
+    /// Whether requests and answers are those of the model.
+    ///
+    /// # Errors
+    /// The first that is not, with its place.
+    pub fn check(&self, model: &Model) -> Result<(), BadSpeech> {
+        HttpCodec::new(&self.http, &self.url.base, model).map(drop)
+    }
+}
+
 impl HttpAdapter {
     /// The system of `speech`, which is reached at the first reset.
     ///
@@ -76,7 +92,7 @@ impl HttpAdapter {
     ) -> Result<Self, AdapterError> {
         let HttpSpeech { url, http, reset } = speech;
         let wrong = |reason| AdapterError::Start { what: "the HTTP codec".into(), reason };
-        let codec = HttpCodec::new(http, &url.base, &model).map_err(wrong)?;
+        let codec = HttpCodec::new(http, &url.base, &model).map_err(|bad| wrong(bad.problem))?;
         let reset = reset.as_ref().map(|reset| reset.plain(&http.headers, &url.base, &model)).transpose();
         let reset = reset.map_err(|problem| wrong(format!("reset: {problem}")))?;
         let all = http.inputs.iter().flat_map(|(_, request)| &request.headers).chain(&http.headers);
@@ -100,17 +116,23 @@ impl HttpAdapter {
 
     /// A connection that is open as far as anybody knows.
     fn link(&mut self) -> Result<Link, AdapterError> {
-        while let Some(mut link) = self.idle.pop() {
-            match link.state()? {
-                State::Open => return Ok(link),
+        self.heed();
+        self.idle.pop().map_or_else(|| self.connect(), Ok)
+    }
+
+    /// Looks at the connections on which nothing is asked: some are closed, on some the system speaks.
+    fn heed(&mut self) {
+        for link in std::mem::take(&mut self.idle) {
+            match link.state() {
+                State::Open(link) => self.idle.push(link),
                 State::Closed => (),
+                State::Speaks(unasked) => self.asked.push(unasked),
             }
         }
-        self.connect()
     }
 
     fn connect(&self) -> Result<Link, AdapterError> {
-        Ok(Link::new(self.socket.connect()?))
+        Ok(Link::new(self.socket.channel()?))
     }
 
     /// Writes a request; over a new connection if the old one turns out to be closed.
@@ -133,31 +155,33 @@ impl HttpAdapter {
         Ok(())
     }
 
-    /// An answer that comes before `deadline`. A deadline that has passed is a mere look.
+    /// An answer that begins before `deadline`. A deadline that has passed is a mere look.
     fn answer(&mut self, deadline: Instant) -> Result<Option<Response>, AdapterError> {
-        let (is_look, mut deadline, mut has_more_time) = (deadline <= Instant::now(), deadline, false);
+        let is_look = deadline <= Instant::now();
         loop {
+            self.interrupt.check()?;
+            self.heed();
             let wait = match self.asked.len() {
                 0 => return Ok(None),
                 1 => Interrupt::slice(deadline),
                 _ => Interrupt::slice(deadline).min(TURN),
             };
+            // An answer that has begun is no silence.
+            let has_begun = self.asked.iter().any(Asked::has_begun);
+            let wait = if has_begun && !is_look { wait.max(TURN) } else { wait };
             for at in 0..self.asked.len() {
-                let look = self.asked[at].look(wait);
+                let look = self.asked[at].look(wait, self.limit);
                 if let Some(response) = look.map_err(|error| self.without_answer(error))? {
-                    self.keep(at, &response);
-                    return Ok(Some(response));
+                    match self.taken(at, response) {
+                        Some(response) => return Ok(Some(response)),
+                        // The others have other places now.
+                        None => break,
+                    }
                 }
             }
-            match Instant::now() < deadline {
-                _ if is_look => return Ok(None),
-                true => self.interrupt.check()?,
-                false if !self.asked.iter().any(Asked::has_begun) => return Ok(None),
-                false if has_more_time => {
-                    return Err(AdapterError::Late { awaited: "rest of the answer", limit: self.limit });
-                }
-                // An answer that has begun is no silence.
-                false => (deadline, has_more_time) = (deadline + self.limit, true),
+            let is_over = is_look || Instant::now() >= deadline;
+            if is_over && (is_look || !self.asked.iter().any(Asked::has_begun)) {
+                return Ok(None);
             }
         }
     }
@@ -170,14 +194,20 @@ impl HttpAdapter {
         }
     }
 
-    /// Takes back the connection of an answered request.
-    fn keep(&mut self, at: usize, response: &Response) {
+    /// Takes back the connection of an answered request, and what else came on it.
+    fn taken(&mut self, at: usize, response: Response) -> Option<Response> {
         let asked = self.asked.remove(at);
         self.arrival = Arrival::Answer { lane: asked.lane(), others: self.asked.len() };
-        if response.keeps_alive {
-            self.idle.extend(asked.into_idle());
-        }
         self.note(format!("< {}", response.shown()));
+        if asked.is_unasked() && response.status == CLOSING {
+            return None;
+        }
+        match asked.left(&response) {
+            Left::Idle(link) => self.idle.push(link),
+            Left::More(unasked) => self.asked.push(unasked),
+            Left::Nothing => (),
+        }
+        Some(response)
     }
 
     fn decoded(&self, response: &Response) -> Result<Label, AdapterError> {
@@ -281,19 +311,22 @@ fn ended(status: &str) -> AdapterError {
     AdapterError::Ended { status: status.to_owned() }
 }
 
-/// Whether `url` is answered with success now; it is asked once.
+/// Whether `url` is answered with success now; it is asked once, whoever it is.
 pub(super) fn is_up(url: &str, interrupt: Interrupt) -> bool {
     let ask = |url: Url| {
         let limit = Duration::from_secs(2);
         let connection = Connection { limit, interrupt, ..Connection::default() };
-        let mut link = Link::new(Socket::new(&url.address, &connection).connect().ok()?);
+        let tls =
+            url.is_encrypted.then(|| Tls::new(&TlsConfig { roots: Roots::Anybody, ..TlsConfig::default() }));
+        let connection = Connection { tls: tls.transpose().ok()?, ..connection };
+        let mut link = Link::new(Socket::new(&url.address, &connection).channel().ok()?);
         let path = if url.base.is_empty() { "/".into() } else { url.base };
         let request = Request { method: "GET".into(), path, ..Request::default() };
         link.write(&request.to_bytes(&url.address)).ok()?;
         let mut asked = Asked::new(link, false, 0);
         let deadline = Instant::now() + limit;
         while Instant::now() < deadline && !interrupt.is_set() {
-            if let Some(response) = asked.look(Interrupt::slice(deadline)).ok()? {
+            if let Some(response) = asked.look(Interrupt::slice(deadline), limit).ok()? {
                 return Some(response.status);
             }
         }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value as Json};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 
+use super::tls::Tls;
 use super::wire::Wire;
 use super::{Adapter, AdapterError, Interrupt, Observation, Passed, Sent};
 use crate::codec::{self, label_from_json, label_to_json};
@@ -36,6 +37,8 @@ pub struct Connection {
     pub clock: ClockKind,
     /// How long it may take to greet, to reset, to confirm an input.
     pub limit: Duration,
+    /// How connections to an address are encrypted, if they are.
+    pub tls: Option<Tls>,
     /// Ends every wait.
     pub interrupt: Interrupt,
 }
@@ -50,6 +53,7 @@ impl Default for Connection {
             settings: Map::new(),
             clock: ClockKind::default(),
             limit: Duration::from_secs(10),
+            tls: None,
             interrupt: Interrupt::never(),
         }
     }
@@ -303,7 +307,9 @@ impl<L: Link> Adapter for Remote<L> {
             ResetKind::Restart => self.open(),
             ResetKind::Message => match self.reset_by_message() {
                 // It ended in the run before, or now: a new one is in its initial state.
-                Err(AdapterError::Ended { .. } | AdapterError::Closed | AdapterError::Broken(_)) => self.open(),
+                Err(AdapterError::Ended { .. } | AdapterError::Closed | AdapterError::Broken(_)) => {
+                    self.open()
+                }
                 Err(error) => {
                     // Whoever does not reset is not in a state to go on with.
                     self.close();

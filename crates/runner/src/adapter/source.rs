@@ -4,9 +4,11 @@
 //! never more than a few megabytes are held.
 
 use std::io::{self, Read};
-use std::net::TcpStream;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
+
+use super::channel::Channel;
+use super::tls::is_wait;
 
 /// Bytes read at once.
 const CHUNK: usize = 64 << 10;
@@ -82,14 +84,14 @@ impl Source for Pipe {
 
 /// A socket, read where its bytes are needed: no other thread has to wake up for them.
 pub(super) struct Stream {
-    stream: TcpStream,
+    stream: Channel,
     room: Vec<u8>,
     /// The time limit that is set.
     set: Option<Duration>,
 }
 
 impl Stream {
-    pub(super) fn new(stream: TcpStream) -> Self {
+    pub(super) fn new(stream: Channel) -> Self {
         Self { stream, room: vec![0; CHUNK], set: None }
     }
 
@@ -119,12 +121,8 @@ impl Source for Stream {
                 buffer.extend_from_slice(&self.room[..n]);
                 Ok(Got::Some(Instant::now()))
             }
-            Err(error) => match error.kind() {
-                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted => {
-                    Ok(Got::Nothing)
-                }
-                _ => Err(error),
-            },
+            Err(error) if is_wait(&error) => Ok(Got::Nothing),
+            Err(error) => Err(error),
         }
     }
 }

@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 
+use super::channel::Channel;
 use super::remote::{Link, Remote};
 use super::source::{Pipe, Source, Stream};
+use super::tls::Tls;
 use super::wire::Wire;
 use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Passed, Sent};
 
@@ -81,14 +83,17 @@ pub(super) struct Socket {
     interrupt: Interrupt,
     /// Bytes are stamped as they come, by a thread that does nothing else.
     is_timed: bool,
-    stream: Option<TcpStream>,
+    /// How it is encrypted.
+    tls: Option<Tls>,
+    stream: Option<Channel>,
 }
 
 impl Socket {
     /// The socket at `address`, not connected yet.
     pub(super) fn new(address: &str, connection: &Connection) -> Self {
         let Connection { limit, interrupt, .. } = *connection;
-        Self { address: address.to_owned(), limit, interrupt, is_timed: false, stream: None }
+        let tls = connection.tls.clone();
+        Self { address: address.to_owned(), limit, interrupt, is_timed: false, tls, stream: None }
     }
 
     /// The same socket, for a model with clocks or one without.
@@ -114,10 +119,24 @@ impl Socket {
         Ok(stream)
     }
 
-    /// Connects afresh; what it says and where it is spoken to.
-    pub(super) fn streams(&mut self) -> Result<(Box<dyn Source>, TcpStream), AdapterError> {
-        self.hang_up();
+    /// Connects, and encrypts the connection if that is wanted.
+    pub(super) fn channel(&self) -> Result<Channel, AdapterError> {
         let stream = self.connect()?;
+        let Some(tls) = &self.tls else { return Ok(Channel::Plain(stream)) };
+        match tls.handshake(stream, &self.address, self.limit, self.interrupt) {
+            Ok(stream) => Ok(Channel::Tls(Box::new(stream))),
+            Err(error) if error.kind() == std::io::ErrorKind::TimedOut => {
+                self.interrupt.check()?;
+                Err(AdapterError::Late { awaited: "TLS handshake", limit: self.limit })
+            }
+            Err(error) => Err(self.cannot(&format!("no TLS connection: {error}"))),
+        }
+    }
+
+    /// Connects afresh; what it says and where it is spoken to.
+    pub(super) fn streams(&mut self) -> Result<(Box<dyn Source>, Channel), AdapterError> {
+        self.hang_up();
+        let stream = self.channel()?;
         let reader = stream.try_clone().map_err(|error| self.cannot(&error))?;
         let writer = stream.try_clone().map_err(|error| self.cannot(&error))?;
         self.stream = Some(stream);

@@ -1,7 +1,7 @@
-//! A system that speaks a text protocol of its own, over TCP or a child's standard streams.
+//! A system that speaks a protocol of its own, text or binary, over TCP or a child's standard streams.
 //!
 //! There is no adapter in between: inputs are written by templates and outputs read by
-//! patterns. An input counts as taken once it is written. A reset connects (or starts) afresh
+//! patterns, or both by layouts. An input counts as taken once it is written. A reset connects (or starts) afresh
 //! and then, where the state outlives a connection, says the reset text and awaits one answer.
 
 use std::io::Write;
@@ -11,39 +11,81 @@ use std::time::{Duration, Instant};
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 
-use super::frames::{Frames, framed, odd};
+use super::frames::{Frames, HALF, framed, odd};
 use super::process::Process;
 use super::remote::Link;
 use super::tcp::Socket;
 use super::{Adapter, AdapterError, Connection, Framing, Interrupt, Observation, Receipt, Sent, SutSpec};
-use crate::codec::text::{Decoded, TextCodec, TextConfig};
-use crate::line::MAX_LINE;
+use crate::codec::BadSpeech;
+use crate::codec::binary::{BinaryCodec, BinaryConfig};
+use crate::codec::layout::{hex, unhex};
+use crate::codec::text::{Joining, TextCodec, TextConfig};
+use crate::line::cut;
 
 /// Between the end of its frames and the end of a process.
 const LAST_BREATH: Duration = Duration::from_millis(100);
-/// How long the rest of a message may take whose beginning came in time.
-const REST: Duration = Duration::from_secs(2);
 
 /// How a system speaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Speech {
-    /// Templates and patterns.
-    pub text: TextConfig,
+    /// How messages are written.
+    pub words: Words,
     /// Where a frame ends.
     pub framing: Framing,
-    /// Said after connecting, to bring the system to its initial state; answered by one frame.
+    /// Said after connecting, to bring the system to its initial state; answered by one message.
     pub reset: Option<String>,
 }
 
-/// A system that speaks text.
+/// How messages are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Words {
+    /// By templates and patterns.
+    Text(TextConfig),
+    /// By layouts; the reset is hexadecimal digits.
+    Binary(BinaryConfig),
+}
+
+impl Words {
+    /// Whether they are those of the model.
+    ///
+    /// # Errors
+    /// The first that is not, with its place.
+    pub fn check(&self, model: &Model) -> Result<(), BadSpeech> {
+        self.codec(model).map(drop)
+    }
+
+    fn codec(&self, model: &Model) -> Result<Codec, BadSpeech> {
+        match self {
+            Self::Text(text) => TextCodec::new(text, model).map(Codec::Text),
+            Self::Binary(binary) => BinaryCodec::new(binary, model).map(Codec::Binary),
+        }
+    }
+}
+
+/// A system that speaks a protocol of its own.
 pub struct TextAdapter {
     link: Transport,
     model: Arc<Model>,
-    codec: TextCodec,
+    codec: Codec,
     speech: Speech,
     limit: Duration,
     interrupt: Interrupt,
     live: Option<Live>,
+}
+
+enum Codec {
+    Text(TextCodec),
+    Binary(BinaryCodec),
+}
+
+impl Codec {
+    /// Bytes as records show them.
+    fn shown(&self, bytes: &[u8]) -> String {
+        match self {
+            Self::Binary(_) => hex(bytes),
+            Self::Text(_) => String::from_utf8_lossy(bytes).into_owned(),
+        }
+    }
 }
 
 enum Transport {
@@ -55,8 +97,6 @@ enum Transport {
 struct Live {
     frames: Frames,
     writer: Box<dyn Write + Send>,
-    /// The beginning of a message.
-    begun: Option<String>,
     /// The last message as it came.
     raw: Option<String>,
 }
@@ -83,8 +123,8 @@ impl TextAdapter {
                 return Err(AdapterError::Start { what: file.clone(), reason });
             }
         };
-        let codec = TextCodec::new(&speech.text, &model)
-            .map_err(|reason| AdapterError::Start { what: "the text codec".into(), reason })?;
+        let wrong = |bad: BadSpeech| AdapterError::Start { what: "the codec".into(), reason: bad.problem };
+        let codec = speech.words.codec(&model).map_err(wrong)?;
         Ok(Self { link, model, codec, speech, limit, interrupt, live: None })
     }
 
@@ -100,7 +140,11 @@ impl TextAdapter {
                 (Frames::new(reader, framing, self.interrupt), Box::new(writer))
             }
         };
-        Ok(Live { frames, writer, begun: None, raw: None })
+        let joining = match &self.codec {
+            Codec::Text(codec) => codec.joining(),
+            Codec::Binary(_) => Joining::default(),
+        };
+        Ok(Live { frames: frames.joined(joining, self.limit), writer, raw: None })
     }
 
     fn live(&mut self) -> Result<&mut Live, AdapterError> {
@@ -109,38 +153,50 @@ impl TextAdapter {
 
     fn write(&mut self, text: &str) -> Result<(), AdapterError> {
         let bytes = framed(&self.speech.framing, text).map_err(AdapterError::Refused)?;
+        self.put(&bytes)
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<(), AdapterError> {
         let writer = &mut self.live()?.writer;
-        let written = writer.write_all(&bytes).and_then(|()| writer.flush());
+        let written = writer.write_all(bytes).and_then(|()| writer.flush());
         written.map_err(|error| AdapterError::Ended { status: format!("it takes no more input ({error})") })
     }
 
+    /// Writes bytes as a frame.
+    fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), AdapterError> {
+        let bytes = self.speech.framing.framed_bytes(bytes).map_err(AdapterError::Refused)?;
+        self.put(&bytes)
+    }
+
     /// The next message, or `None` if none has begun at `deadline`. A deadline that has passed is a mere look.
+    ///
+    /// What was read last is kept as [`raw`](Adapter::raw) even if it is no message.
     fn next(&mut self, deadline: Instant) -> Result<Option<Label>, AdapterError> {
-        let is_look = deadline <= Instant::now();
-        let mut deadline = deadline;
-        loop {
-            let live = self.live()?;
-            let Some(frame) = live.frames.next(deadline)? else {
-                return match &live.begun {
-                    // A message that was never finished is no silence.
-                    Some(begun) if !is_look => Err(odd(begun.as_bytes(), "half a message")),
-                    _ => Ok(None),
-                };
-            };
-            let text = live.begun.take().map_or(frame.clone(), |begun| format!("{begun}\n{frame}"));
-            match self.codec.decode(&self.model, &text) {
-                Ok(Decoded::Label(label)) => {
-                    self.live()?.raw = Some(text);
-                    return Ok(Some(label));
-                }
-                Ok(Decoded::More) if text.len() < MAX_LINE => self.live()?.begun = Some(text),
-                Ok(Decoded::More) => return Err(odd(text.as_bytes(), "the message is too long")),
-                Err(reason) => return Err(odd(text.as_bytes(), &reason)),
+        let live = self.live()?;
+        let bytes = match live.frames.next_bytes(deadline) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Ok(None),
+            Err(error) => {
+                let half = live.frames.half();
+                let raw = (!half.is_empty()).then(|| self.codec.shown(&half));
+                self.live()?.raw = raw;
+                return Err(error);
             }
-            if !is_look {
-                deadline = deadline.max(Instant::now() + REST);
-            }
-        }
+        };
+        let decoded = match &self.codec {
+            Codec::Binary(codec) => codec.decode(&self.model, &bytes),
+            Codec::Text(codec) => match std::str::from_utf8(&bytes) {
+                Ok(text) => codec.decode(&self.model, text),
+                Err(_) => Err("it is not UTF-8".into()),
+            },
+        };
+        let shown = self.codec.shown(&bytes);
+        let decoded = decoded.map(Some).map_err(|reason| match &self.codec {
+            Codec::Binary(_) => AdapterError::Protocol { line: cut(&format!("0x{shown}"), 200), reason },
+            Codec::Text(_) => odd(&bytes, &reason),
+        });
+        self.live()?.raw = Some(shown);
+        decoded
     }
 
     /// How the process ended, if there is one and it has.
@@ -153,18 +209,27 @@ impl TextAdapter {
 
     /// `error`, with the exit status if the system has ended.
     fn explained(&mut self, error: AdapterError) -> AdapterError {
-        if !matches!(error, AdapterError::Ended { .. } | AdapterError::Closed) {
-            return error.of_system();
+        match error {
+            AdapterError::Ended { .. } | AdapterError::Closed => {
+                self.status(LAST_BREATH).map_or(error, |status| AdapterError::Ended { status })
+            }
+            AdapterError::Protocol { line, reason } if reason.starts_with(HALF) => {
+                let status = self.status(LAST_BREATH).map(|status| format!(" ({status})"));
+                AdapterError::Unreadable { line, reason: reason + &status.unwrap_or_default() }
+            }
+            error => error.of_system(),
         }
-        self.status(LAST_BREATH).map_or(error, |status| AdapterError::Ended { status })
     }
 
     /// Says the reset text and waits for its answer.
     fn say_reset(&mut self) -> Result<(), AdapterError> {
         let Some(reset) = self.speech.reset.clone() else { return Ok(()) };
-        self.write(&reset)?;
+        match &self.codec {
+            Codec::Text(_) => self.write(&reset)?,
+            Codec::Binary(_) => self.write_bytes(&unhex(&reset).unwrap_or_default())?,
+        }
         let limit = self.limit;
-        match self.live()?.frames.next(Instant::now() + limit)? {
+        match self.live()?.frames.next_bytes(Instant::now() + limit)? {
             Some(_) => Ok(()),
             None => Err(AdapterError::Late { awaited: "answer to the reset", limit }),
         }
@@ -179,9 +244,19 @@ impl Adapter for TextAdapter {
     }
 
     fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
-        let text = self.codec.encode(&self.model, input).map_err(AdapterError::Refused)?;
-        self.write(&text).map_err(|error| self.explained(error))?;
-        Ok(Sent { raw: Some(text), ..Sent::default() })
+        let (written, raw) = match &self.codec {
+            Codec::Text(codec) => {
+                let breaks = |text: &str| self.speech.framing.is_broken_by(text);
+                let text = codec.encode(&self.model, input, breaks).map_err(AdapterError::Refused)?;
+                (self.write(&text), text)
+            }
+            Codec::Binary(codec) => {
+                let bytes = codec.encode(&self.model, input).map_err(AdapterError::Refused)?;
+                (self.write_bytes(&bytes), hex(&bytes))
+            }
+        };
+        written.map_err(|error| self.explained(error))?;
+        Ok(Sent { raw: Some(raw), ..Sent::default() })
     }
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
@@ -234,3 +309,6 @@ impl Drop for TextAdapter {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

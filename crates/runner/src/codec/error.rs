@@ -45,6 +45,35 @@ pub enum Problem {
     NotAMessage(String),
 }
 
+/// A description of messages that does not fit the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadSpeech {
+    /// The keys of the place in the description: `inputs` or `outputs`, and the name of a message.
+    pub key: Vec<String>,
+    /// What is wrong, for people; it names the message.
+    pub problem: String,
+}
+
+impl BadSpeech {
+    /// Something is wrong with the table `table`.
+    pub(super) fn table(table: &str, problem: impl Into<String>) -> Self {
+        Self { key: vec![table.to_owned()], problem: problem.into() }
+    }
+
+    /// Something is wrong with the message `name` of the table `table`.
+    pub(super) fn message(table: &str, name: &str, problem: impl Into<String>) -> Self {
+        Self { key: vec![table.to_owned(), name.to_owned()], problem: problem.into() }
+    }
+}
+
+impl fmt::Display for BadSpeech {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem)
+    }
+}
+
+impl std::error::Error for BadSpeech {}
+
 impl CodecError {
     pub(crate) fn new(problem: Problem) -> Self {
         Self { path: Vec::new(), problem }

@@ -19,7 +19,7 @@ use ioxide_model::value::Value;
 use self::answer::{Answer, AnswerConfig};
 use self::message::{Request, Response};
 use super::template::{Template, check_fields, plain_text};
-use super::value_to_json;
+use super::{BadSpeech, value_to_json};
 
 pub use self::url::{BadUrl, Url, is_secret, percent};
 
@@ -78,25 +78,23 @@ impl HttpCodec {
     ///
     /// # Errors
     /// If something is missing or wrong; the error names the message.
-    pub fn new(config: &HttpConfig, base: &str, model: &Model) -> Result<Self, String> {
+    pub fn new(config: &HttpConfig, base: &str, model: &Model) -> Result<Self, BadSpeech> {
         let mut codec = Self { base: base.to_owned(), inputs: Vec::new(), outputs: Vec::new() };
         for (name, request) in &config.inputs {
-            let prepared = Prepared::new(request, &config.headers)
-                .map_err(|problem| format!("input `{name}`: {problem}"))?;
-            check_fields(model, name, GateKind::Input, prepared.fields())?;
+            let prepared = input(model, name, request, &config.headers);
+            let prepared = prepared.map_err(|problem| BadSpeech::message("inputs", name, problem))?;
             codec.inputs.push((name.clone(), prepared));
         }
         for (name, answer) in &config.outputs {
-            let answer = Answer::new(answer).map_err(|problem| format!("output `{name}`: {problem}"))?;
-            check_fields(model, name, GateKind::Output, answer.fields().into_iter())?;
-            answer.covers(model, name)?;
+            let answer = output(model, name, answer);
+            let answer = answer.map_err(|problem| BadSpeech::message("outputs", name, problem))?;
             codec.outputs.push((name.clone(), answer));
         }
         codec.complete(model)?;
         Ok(codec)
     }
 
-    fn complete(&self, model: &Model) -> Result<(), String> {
+    fn complete(&self, model: &Model) -> Result<(), BadSpeech> {
         let has = |gate: &Gate| match gate.kind {
             GateKind::Input => self.inputs.iter().any(|(name, _)| *name == *gate.name),
             // How the connection ended is not read from it.
@@ -107,9 +105,11 @@ impl HttpCodec {
         };
         match model.sts.gates.iter().find(|gate| !has(gate)) {
             Some(gate) if gate.kind == GateKind::Input => {
-                Err(format!("there is no request for `{}`", gate.name))
+                Err(BadSpeech::table("inputs", format!("there is no request for `{}`", gate.name)))
             }
-            Some(gate) => Err(format!("nothing says how `{}` is recognised", gate.name)),
+            Some(gate) => {
+                Err(BadSpeech::table("outputs", format!("nothing says how `{}` is recognised", gate.name)))
+            }
             None => Ok(()),
         }
     }
@@ -139,6 +139,24 @@ impl HttpCodec {
         }
         Err("no output fits this answer".into())
     }
+}
+
+fn input(
+    model: &Model,
+    name: &str,
+    request: &RequestConfig,
+    headers: &[(String, String)],
+) -> Result<Prepared, String> {
+    let prepared = Prepared::new(request, headers).map_err(|problem| format!("input `{name}`: {problem}"))?;
+    check_fields(model, name, GateKind::Input, prepared.fields())?;
+    Ok(prepared)
+}
+
+fn output(model: &Model, name: &str, answer: &AnswerConfig) -> Result<Answer, String> {
+    let answer = Answer::new(answer).map_err(|problem| format!("output `{name}`: {problem}"))?;
+    check_fields(model, name, GateKind::Output, answer.fields().into_iter())?;
+    answer.covers(model, name)?;
+    Ok(answer)
 }
 
 impl RequestConfig {
@@ -197,13 +215,8 @@ impl Prepared {
             text if text.chars().any(char::is_control) => Err(format!("{text:?} cannot be in a header")),
             text => Ok(text),
         };
-        // Where nothing is to be filled in, any label will do.
-        let fill = |template: &Template, shown: &dyn Fn(&Value) -> Result<String, String>| match template
-            .fields()
-            .next()
-        {
-            None => Ok(template.fixed()),
-            Some(_) => template.filled(model, label, shown),
+        let fill = |template: &Template, shown: &dyn Fn(&Value) -> Result<String, String>| {
+            template.filled(model, label, |_, value| shown(value))
         };
         let mut headers = Vec::new();
         for (name, text) in &self.headers {

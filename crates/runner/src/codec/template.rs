@@ -1,4 +1,6 @@
-//! Templates: `{field}` stands for a value, `{{` and `}}` for braces.
+//! Templates: `{field}` stands for a value, `{len(field)}` for its length in bytes, `{{` and `}}` for braces.
+//!
+//! A part is a template with a name. `{part}` stands for its text and `{len(part)}` for the length of that.
 
 use ioxide_model::label::Label;
 use ioxide_model::sort::DataKind;
@@ -15,58 +17,117 @@ pub(super) struct Template(Vec<Piece>);
 enum Piece {
     Text(String),
     Field(String),
+    /// The length of these in bytes.
+    Len(Vec<Self>),
+}
+
+/// Templates by name, for use in others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Parts(Vec<(String, Template)>);
+
+impl Parts {
+    /// Reads templates, each of which may use those before it.
+    pub(super) fn new(all: &[(String, String)]) -> Result<Self, String> {
+        let mut parts = Self::default();
+        for (name, text) in all {
+            if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                return Err(format!("part `{name}`: this is no name"));
+            }
+            let template =
+                Template::with(text, &parts).map_err(|problem| format!("part `{name}`: {problem}"))?;
+            parts.0.push((name.clone(), template));
+        }
+        Ok(parts)
+    }
+
+    /// A name must not mean two things.
+    pub(super) fn are_no_fields(&self, model: &Model, message: &str) -> Result<(), String> {
+        let gates = model.sts.gates.iter().filter(|gate| *gate.name == *message);
+        let mut fields = gates.flat_map(|gate| &gate.fields).map(|var| &model.pool.var_info(*var).name);
+        match fields.find(|field| self.get(field).is_some()) {
+            Some(field) => Err(format!("`{field}` is a field and a part; give the part another name")),
+            None => Ok(()),
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&Template> {
+        self.0.iter().find(|(other, _)| other == name).map(|(_, template)| template)
+    }
+
+    /// What a name stands for.
+    fn pieces(&self, name: &str) -> Vec<Piece> {
+        self.get(name).map_or_else(|| vec![Piece::Field(name.to_owned())], |part| part.0.clone())
+    }
+}
+
+impl Piece {
+    /// The fields it has holes for.
+    fn fields(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        match self {
+            Self::Text(_) => Box::new(std::iter::empty()),
+            Self::Field(field) => Box::new(std::iter::once(field.as_str())),
+            Self::Len(pieces) => Box::new(pieces.iter().flat_map(Self::fields)),
+        }
+    }
 }
 
 impl Template {
     /// Reads a template.
     pub(super) fn new(text: &str) -> Result<Self, String> {
-        pieces_of(text).map(Self)
+        Self::with(text, &Parts::default())
+    }
+
+    /// Reads a template that may use these parts.
+    pub(super) fn with(text: &str, parts: &Parts) -> Result<Self, String> {
+        pieces_of(text, parts).map(Self)
     }
 
     /// The fields it has holes for.
     pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().filter_map(|piece| match piece {
-            Piece::Field(field) => Some(field.as_str()),
-            Piece::Text(_) => None,
-        })
+        self.0.iter().flat_map(Piece::fields)
     }
 
-    /// The text without its holes.
-    pub(super) fn fixed(&self) -> String {
-        self.0
-            .iter()
-            .filter_map(|piece| if let Piece::Text(text) = piece { Some(text.as_str()) } else { None })
-            .collect()
+    /// Whether the text tells the length of this field, or of something it is in.
+    pub(super) fn counts(&self, field: &str) -> bool {
+        let lengths = self.0.iter().filter(|piece| matches!(piece, Piece::Len(_)));
+        lengths.flat_map(Piece::fields).any(|other| other == field)
     }
 
-    /// The text for a message; `shown` writes a value.
+    /// The text for a message; `shown` writes a value of a field.
     pub(super) fn filled(
         &self,
         model: &Model,
         label: &Label,
-        shown: impl Fn(&Value) -> Result<String, String>,
+        shown: impl Fn(&str, &Value) -> Result<String, String>,
     ) -> Result<String, String> {
-        let (Label::Input(gate, values) | Label::Output(gate, values)) = label else {
-            return Err("only messages have a text".into());
-        };
-        let gate = &model.sts.gates[*gate];
-        let mut text = String::new();
-        for piece in &self.0 {
-            match piece {
-                Piece::Text(fixed) => text.push_str(fixed),
-                Piece::Field(field) => {
-                    let named = |var: &_| *model.pool.var_info(*var).name == **field;
-                    let value = gate.fields.iter().position(named).and_then(|at| values.get(at));
-                    let value = value.ok_or_else(|| format!("`{}` has no field `{field}`", gate.name))?;
-                    text.push_str(&shown(value)?);
-                }
-            }
-        }
-        Ok(text)
+        fill(&self.0, &|field| shown(field, value_of(model, label, field)?))
     }
 }
 
-fn pieces_of(text: &str) -> Result<Vec<Piece>, String> {
+fn fill(pieces: &[Piece], shown: &dyn Fn(&str) -> Result<String, String>) -> Result<String, String> {
+    let mut text = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text(fixed) => text.push_str(fixed),
+            Piece::Field(field) => text.push_str(&shown(field)?),
+            Piece::Len(pieces) => text.push_str(&fill(pieces, shown)?.len().to_string()),
+        }
+    }
+    Ok(text)
+}
+
+/// The value of a field of a message.
+pub(super) fn value_of<'l>(model: &Model, label: &'l Label, field: &str) -> Result<&'l Value, String> {
+    let (Label::Input(gate, values) | Label::Output(gate, values)) = label else {
+        return Err("only messages have fields".into());
+    };
+    let gate = &model.sts.gates[*gate];
+    let named = |var: &_| *model.pool.var_info(*var).name == *field;
+    let value = gate.fields.iter().position(named).and_then(|at| values.get(at));
+    value.ok_or_else(|| format!("`{}` has no field `{field}`", gate.name))
+}
+
+fn pieces_of(text: &str, parts: &Parts) -> Result<Vec<Piece>, String> {
     let mut pieces = Vec::new();
     let (mut fixed, mut rest) = (String::new(), text);
     while let Some(at) = rest.find(['{', '}']) {
@@ -78,9 +139,13 @@ fn pieces_of(text: &str) -> Result<Vec<Piece>, String> {
             continue;
         }
         let inner = tail.strip_prefix('{').and_then(|tail| tail.split_once('}'));
-        let (field, after) = inner.ok_or("a brace alone; write `{{` or `}}` for one")?;
+        let (hole, after) = inner.ok_or("a brace alone; write `{{` or `}}` for one")?;
         pieces.push(Piece::Text(std::mem::take(&mut fixed)));
-        pieces.push(Piece::Field(field.to_owned()));
+        match hole.strip_prefix("len(").and_then(|name| name.strip_suffix(')')) {
+            Some("") => return Err("`len()` needs a name; write `{len(FIELD)}`".into()),
+            Some(name) => pieces.push(Piece::Len(parts.pieces(name))),
+            None => pieces.extend(parts.pieces(hole)),
+        }
         rest = after;
     }
     fixed.push_str(rest);

@@ -1,12 +1,15 @@
-//! Labels as lines of text: templates for inputs, patterns for outputs.
+//! Labels as texts: templates for inputs, patterns for outputs.
 //!
-//! In a template `{field}` stands for a value and `{{`, `}}` for braces. A pattern is a
-//! regular expression for a whole message; its named groups are fields, and a group that
-//! took no part is `none`. `more` matches the beginning of a message that goes on in the next
-//! frame; frames of one message are joined by a newline.
+//! In a template `{field}` stands for a value, `{len(field)}` for its length in bytes and `{{`, `}}`
+//! for braces. A pattern is a regular expression for a whole message; its named groups are fields,
+//! and a group that took no part is `none`. What a whole message is, [`Joining`] says: a text is asked
+//! first whether it goes on, and only then held against the patterns, in their order.
 //!
-//! *Promises.* A text that no pattern matches is an error that shows it, never silence. A
-//! value that would break the framing is refused, not sent.
+//! *Promises.* The first pattern that matches is the message: the same text is always the same
+//! label. A text that no pattern matches is an error that shows it, never silence. A value that
+//! would break the framing is refused, not sent.
+
+mod joining;
 
 use regex::Regex;
 use serde_json::{Map, Value as Json};
@@ -16,19 +19,34 @@ use ioxide_model::sort::{DataKind, Sort};
 use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_model::term::TermPool;
 
-use super::template::{Template, check_fields, plain_text};
-use super::{Message, label_from_json};
+use super::template::{Parts, Template, check_fields, plain_text};
+use super::{BadSpeech, Message, label_from_json};
 use crate::line::cut;
+
+pub use self::joining::{Begun, Joining, Need, Then};
 
 /// How messages are written, as people wrote it down.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextConfig {
+    /// Templates that other templates use by name, in the order of their definition.
+    pub parts: Vec<(String, String)>,
     /// A template for every input.
     pub inputs: Vec<(String, String)>,
-    /// Patterns for every output.
+    /// Patterns for every output; the first that matches is taken.
     pub outputs: Vec<(String, String)>,
-    /// The beginning of a message that goes on.
+    /// A message, or a last frame of one, that goes on in the next frame.
     pub more: Option<String>,
+    /// Frames that announce how much follows them.
+    pub counted: Vec<CountedConfig>,
+}
+
+/// A frame that announces how much follows it, as people wrote it down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CountedConfig {
+    /// A pattern for the whole frame; its group `n` is the number.
+    pub frame: String,
+    /// What it counts.
+    pub then: Then,
 }
 
 /// Reads and writes the messages of one model.
@@ -36,16 +54,31 @@ pub struct TextConfig {
 pub struct TextCodec {
     inputs: Vec<(String, Template)>,
     outputs: Vec<(String, Regex)>,
-    more: Option<Regex>,
+    joining: Joining,
 }
 
-/// What a text is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Decoded {
-    /// A message.
-    Label(Label),
-    /// The beginning of one.
-    More,
+impl TextConfig {
+    /// What is wrong with it whatever the model is, with the table and the key it stands at.
+    ///
+    /// # Errors
+    /// The first mistake.
+    pub fn check(&self) -> Result<(), (&'static str, Option<&str>, String)> {
+        let mut parts = Vec::new();
+        for part in &self.parts {
+            parts.push(part.clone());
+            Parts::new(&parts).map_err(|problem| ("parts", Some(part.0.as_str()), problem))?;
+        }
+        let parts = Parts::new(&parts).map_err(|problem| ("parts", None, problem))?;
+        for (name, text) in &self.inputs {
+            Template::with(text, &parts).map_err(|problem| ("inputs", Some(name.as_str()), problem))?;
+        }
+        for (name, text) in &self.outputs {
+            whole(text).map_err(|problem| ("outputs", Some(name.as_str()), problem))?;
+        }
+        Joining::new(self.more.as_deref(), &[]).map_err(|problem| ("more", None, problem))?;
+        Joining::new(None, &self.counted).map_err(|problem| ("counted", None, problem))?;
+        Ok(())
+    }
 }
 
 impl TextCodec {
@@ -53,24 +86,26 @@ impl TextCodec {
     ///
     /// # Errors
     /// If a template or a pattern is missing or wrong; the error names the message.
-    pub fn new(config: &TextConfig, model: &Model) -> Result<Self, String> {
-        let mut codec = Self { inputs: Vec::new(), outputs: Vec::new(), more: None };
+    pub fn new(config: &TextConfig, model: &Model) -> Result<Self, BadSpeech> {
+        let joining = Joining::new(config.more.as_deref(), &config.counted);
+        let joining = joining.map_err(|problem| BadSpeech { key: Vec::new(), problem })?;
+        let parts = Parts::new(&config.parts).map_err(|problem| BadSpeech::table("parts", problem))?;
+        let mut codec = Self { inputs: Vec::new(), outputs: Vec::new(), joining };
         for (name, text) in &config.inputs {
-            let template = Template::new(text).map_err(|problem| format!("input `{name}`: {problem}"))?;
-            check_fields(model, name, GateKind::Input, template.fields())?;
+            let template = input(model, name, text, &parts);
+            let template = template.map_err(|problem| BadSpeech::message("inputs", name, problem))?;
             codec.inputs.push((name.clone(), template));
         }
         for (name, text) in &config.outputs {
-            let pattern = whole(text).map_err(|problem| format!("output `{name}`: {problem}"))?;
-            check_fields(model, name, GateKind::Output, pattern.capture_names().flatten())?;
+            let pattern = output(model, name, text);
+            let pattern = pattern.map_err(|problem| BadSpeech::message("outputs", name, problem))?;
             codec.outputs.push((name.clone(), pattern));
         }
-        codec.more = config.more.as_deref().map(whole).transpose().map_err(|bad| format!("more: {bad}"))?;
         codec.complete(model)?;
         Ok(codec)
     }
 
-    fn complete(&self, model: &Model) -> Result<(), String> {
+    fn complete(&self, model: &Model) -> Result<(), BadSpeech> {
         let has = |gate: &Gate| match gate.kind {
             GateKind::Input => self.inputs.iter().any(|(name, _)| *name == *gate.name),
             // How the connection ended is not read from it.
@@ -80,24 +115,40 @@ impl TextCodec {
             GateKind::Internal | GateKind::Observed => true,
         };
         match model.sts.gates.iter().find(|gate| !has(gate)) {
-            Some(gate) => Err(format!("there is neither template nor pattern for `{}`", gate.name)),
+            Some(gate) if gate.kind == GateKind::Input => {
+                Err(BadSpeech::table("inputs", format!("there is no template for `{}`", gate.name)))
+            }
+            Some(gate) => {
+                Err(BadSpeech::table("outputs", format!("there is no pattern for `{}`", gate.name)))
+            }
             None => Ok(()),
         }
     }
 
-    /// The text of an input.
+    /// How frames are joined to messages.
+    #[must_use]
+    pub fn joining(&self) -> Joining {
+        self.joining.clone()
+    }
+
+    /// The text of an input; `breaks` says which values would break the framing.
     ///
     /// # Errors
-    /// If a value has no text or would break the framing.
-    pub fn encode(&self, model: &Model, label: &Label) -> Result<String, String> {
+    /// If a value has no text or would break the framing. What is counted cannot break it.
+    pub fn encode(
+        &self,
+        model: &Model,
+        label: &Label,
+        breaks: impl Fn(&str) -> bool,
+    ) -> Result<String, String> {
         let Label::Input(gate, _) = label else { return Err("only inputs can be sent".into()) };
         let name = &model.sts.gates[*gate].name;
         let Some((_, template)) = self.inputs.iter().find(|(other, _)| *other == **name) else {
             return Err(format!("there is no template for `{name}`"));
         };
-        template.filled(model, label, |value| {
+        template.filled(model, label, |field, value| {
             let text = plain_text(&model.pool, value)?;
-            match text.chars().any(char::is_control) {
+            match breaks(&text) && !template.counts(field) {
                 true => Err(format!("the value {text:?} would break the framing")),
                 false => Ok(text),
             }
@@ -108,18 +159,29 @@ impl TextCodec {
     ///
     /// # Errors
     /// If no pattern matches, or a value does not fit its field.
-    pub fn decode(&self, model: &Model, text: &str) -> Result<Decoded, String> {
+    pub fn decode(&self, model: &Model, text: &str) -> Result<Label, String> {
         for (name, pattern) in &self.outputs {
             let Some(groups) = pattern.captures(text) else { continue };
             let message = Message { label: name.clone(), args: args(model, name, &groups)? };
             let label = label_from_json(model, &message, |kind| kind == GateKind::Output);
-            return label.map(Decoded::Label).map_err(|error| error.to_string());
+            return label.map_err(|error| error.to_string());
         }
-        match &self.more {
-            Some(more) if more.is_match(text) => Ok(Decoded::More),
-            _ => Err("no pattern matches".into()),
-        }
+        Err("no pattern matches".into())
     }
+}
+
+fn input(model: &Model, name: &str, text: &str, parts: &Parts) -> Result<Template, String> {
+    let wrong = |problem| format!("input `{name}`: {problem}");
+    let template = Template::with(text, parts).map_err(wrong)?;
+    check_fields(model, name, GateKind::Input, template.fields())?;
+    parts.are_no_fields(model, name).map_err(wrong)?;
+    Ok(template)
+}
+
+fn output(model: &Model, name: &str, text: &str) -> Result<Regex, String> {
+    let pattern = whole(text).map_err(|problem| format!("output `{name}`: {problem}"))?;
+    check_fields(model, name, GateKind::Output, pattern.capture_names().flatten())?;
+    Ok(pattern)
 }
 
 fn args(model: &Model, name: &str, groups: &regex::Captures<'_>) -> Result<Map<String, Json>, String> {
@@ -158,45 +220,4 @@ pub(super) fn whole(pattern: &str) -> Result<Regex, String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::samples::{VENDING, message, model};
-
-    fn config(outputs: &[(&str, &str)]) -> TextConfig {
-        let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
-        TextConfig {
-            inputs: vec![("coin".into(), "PAY {{{n}}}\r\n".into())],
-            outputs: outputs.iter().map(owned).collect(),
-            more: Some("CHANGE".into()),
-        }
-    }
-
-    const OUTPUTS: [(&str, &str); 3] =
-        [("tea", "TEA"), ("coffee", "COFFEE (?P<sugar>.*)"), ("change", r"CHANGE\n(?P<n>-?\d+)")];
-
-    #[test]
-    fn messages_become_text_and_back() {
-        let model = model(VENDING);
-        let codec = TextCodec::new(&config(&OUTPUTS), &model).unwrap();
-        assert_eq!(codec.encode(&model, &message(&model, "coin", &[5])), Ok("PAY {5}\r\n".into()));
-        assert_eq!(codec.decode(&model, "TEA"), Ok(Decoded::Label(message(&model, "tea", &[]))));
-        assert_eq!(codec.decode(&model, "CHANGE"), Ok(Decoded::More));
-        assert_eq!(codec.decode(&model, "CHANGE\n3"), Ok(Decoded::Label(message(&model, "change", &[3]))));
-        assert_eq!(codec.decode(&model, "SOUP"), Err("no pattern matches".into()));
-        let sweet = codec.decode(&model, "COFFEE much").unwrap_err();
-        assert_eq!(sweet, "`coffee.sugar`: expected 0..3, found `much`");
-    }
-
-    #[test]
-    fn mistakes_are_named() {
-        let model = model(VENDING);
-        let problem = |config: &TextConfig| TextCodec::new(config, &model).unwrap_err();
-        assert!(problem(&config(&OUTPUTS[..2])).contains("for `change`"));
-        assert!(problem(&config(&[("soup", "SOUP")])).contains("no output `soup`"));
-        assert!(problem(&config(&[("tea", "(?P<n>x)")])).contains("no field `n`"));
-        assert!(problem(&config(&[("tea", "(")])).contains("output `tea`"));
-        let mut braces = config(&OUTPUTS);
-        braces.inputs[0].1 = "PAY {n".into();
-        assert!(problem(&braces).contains("a brace alone"));
-    }
-}
+mod tests;

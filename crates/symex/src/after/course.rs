@@ -69,9 +69,9 @@ impl Course {
 
     /// Whether an input was given so long ago that it must have been taken.
     pub(super) fn has_expired(&self) -> bool {
-        self.waiting.iter().any(|waiting| {
-            waiting.given.as_ref().is_some_and(|given| self.single.has_expired(given))
-        })
+        self.waiting
+            .iter()
+            .any(|waiting| waiting.given.as_ref().is_some_and(|given| self.single.has_expired(given)))
     }
 
     /// Nothing is known any more.

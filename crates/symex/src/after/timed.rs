@@ -92,8 +92,7 @@ impl Time {
     pub(super) fn new(cx: &mut Ctx<'_>, tolerance: Tolerance, entry: Belief) -> Self {
         let at = cx.pool.value(Value::Real(Rational::ZERO));
         let since = Instant { at, latest: Rational::ZERO };
-        let mut time =
-            Self { tolerance, now: Rational::ZERO, entry, since, named: 0, read: Vec::new() };
+        let mut time = Self { tolerance, now: Rational::ZERO, entry, since, named: 0, read: Vec::new() };
         if !time.tolerance.is_exact() {
             time.start_about_now(cx);
         }

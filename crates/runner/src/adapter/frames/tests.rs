@@ -4,6 +4,8 @@ use std::io;
 use proptest::prelude::*;
 
 use super::*;
+use crate::codec::layout::{Endian, Number};
+use crate::codec::text::{CountedConfig, TextCodec, TextConfig, Then};
 
 /// A source that gives these chunks, then falls silent or ends.
 struct Script {
@@ -53,13 +55,25 @@ fn frames_end_where_they_should() {
             assert_eq!(matches!(error, AdapterError::Closed), closed, "{error}");
         };
         check(b"a\r\nb\n", Framing::Line, &["a", "b"], true);
-        check(b"one\r\n\ntwo", Framing::Line, &["one", "", "two"], true);
+        check(b"one\r\n\ntwo", Framing::Line, &["one", ""], false);
         check(b"a;b;;c;;", Framing::Delimiter(";;".into()), &["a;b", "c"], true);
         check(b"a;b;;c;", Framing::Delimiter(";;".into()), &["a;b"], false);
         check(b"\0\x02ab\0\x01c", Framing::Length(2), &["ab", "c"], true);
         check(b"\0\x02ab\0\x01", Framing::Length(2), &["ab"], false);
         check(b"\xff\xff\xff", Framing::Length(3), &[], false);
         check(b"a\xff\n", Framing::Line, &[], false);
+        check(b"abcdef", Framing::Fixed(2), &["ab", "cd", "ef"], true);
+        check(b"abcde", Framing::Fixed(2), &["ab", "cd"], false);
+        let counted = |at, word, counts| {
+            let number = Number::named(word, Endian::Big).unwrap();
+            Framing::Counted(LengthField { at, number, counts })
+        };
+        check(b"a\x02bcd\0e", counted(1, "u8", Counts::Rest), &["a\x02bc", "d\0"], false);
+        check(b"\x03\0a\x02\0", counted(0, "u16le", Counts::Message), &["\x03\0a", "\x02\0"], true);
+        check(b"\x01\0a", counted(0, "u16le", Counts::Message), &[], false);
+        check(b"h\x01tai", counted(1, "u8", Counts::After(3)), &["h\x01ta"], false);
+        check(b"a\x01b", counted(1, "varint", Counts::Rest), &["a\x01b"], true);
+        check(&[0xff; 12], counted(0, "varint", Counts::Rest), &[], false);
     }
     assert_eq!(framed(&Framing::Length(2), "ab"), Ok(b"\0\x02ab".to_vec()));
     assert!(framed(&Framing::Length(1), &"x".repeat(256)).is_err());
@@ -74,6 +88,103 @@ fn half_a_frame_is_no_silence() {
     let error = half.next(soon()).unwrap_err().to_string();
     assert!(error.contains("half a message; it wrote: ha"), "{error}");
     assert_eq!(frames(b"", Framing::Line, 1, false).next(soon()), Ok(None));
+}
+
+/// What the end of a stream with these bytes is called.
+fn at_the_end(bytes: &[u8], framing: Framing) -> String {
+    all(frames(bytes, framing, 100, true)).1.to_string()
+}
+
+#[test]
+fn a_line_cut_by_a_crash_is_half_a_message() {
+    let (found, error) = all(frames(b"PONG 12\nPONG 1", Framing::Line, 100, true));
+    assert_eq!(found, ["PONG 12"]);
+    let AdapterError::Protocol { line, reason } = error else { panic!("{error}") };
+    assert_eq!(line, "PONG 1");
+    assert_eq!(reason, "half a message: it closed the connection in the middle of it");
+    assert_eq!(at_the_end(b"PONG 13\n", Framing::Line), AdapterError::Closed.to_string());
+    assert!(at_the_end(b"\x02a", Framing::Length(1)).contains("half a message"));
+}
+
+/// Frames of a message that goes on after every `more`.
+fn joined(script: impl Source + 'static, interrupt: Interrupt) -> Frames {
+    let text = TextConfig { more: Some("more".into()), ..TextConfig::default() };
+    let model = crate::samples::model("model M { state a {} }");
+    let joining = TextCodec::new(&text, &model).unwrap().joining();
+    Frames::new(script, Framing::Line, interrupt).joined(joining, Duration::from_millis(30))
+}
+
+/// Says `more` every time, and nothing in between.
+struct Drip(bool);
+
+impl Source for Drip {
+    fn read(&mut self, buffer: &mut Vec<u8>, wait: Duration) -> io::Result<Got> {
+        self.0 = !self.0;
+        if self.0 {
+            std::thread::sleep(wait.min(Duration::from_millis(5)));
+            return Ok(Got::Nothing);
+        }
+        buffer.extend_from_slice(b"more\n");
+        Ok(Got::Some(Instant::now()))
+    }
+}
+
+#[test]
+fn continuation_frames_do_not_renew_the_deadline() {
+    let far = Instant::now() + Duration::from_secs(3600);
+    let error = joined(Drip(false), Interrupt::never()).next(far).unwrap_err().to_string();
+    assert!(error.contains("half a message; it wrote: more\\nmore"), "{error}");
+    // Nor does one who only looks.
+    let mut frames = joined(Drip(false), Interrupt::never());
+    let error = loop {
+        match frames.next(Instant::now()) {
+            Ok(None) => std::thread::yield_now(),
+            Ok(Some(text)) => panic!("{text}"),
+            Err(error) => break error.to_string(),
+        }
+    };
+    assert!(error.contains("half a message"), "{error}");
+}
+
+/// Says `more` without end.
+struct Flood;
+
+impl Source for Flood {
+    fn read(&mut self, buffer: &mut Vec<u8>, _wait: Duration) -> io::Result<Got> {
+        buffer.extend_from_slice(&b"more\n".repeat(1000));
+        Ok(Got::Some(Instant::now()))
+    }
+}
+
+#[test]
+fn a_flood_of_continuation_frames_ends_at_a_bound_and_by_an_interrupt() {
+    let far = Instant::now() + Duration::from_secs(3600);
+    let error = joined(Flood, Interrupt::never()).next(far).unwrap_err().to_string();
+    assert!(error.contains("too long"), "{error}");
+    static FLAG: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
+    assert_eq!(joined(Flood, Interrupt::by(&FLAG)).next(far), Err(AdapterError::Interrupted));
+}
+
+#[test]
+fn counted_bytes_may_hold_anything() {
+    let then = Then::Bytes { end: "\r\n".into() };
+    let counted = vec![CountedConfig { frame: r"\$(?P<n>[0-9]+)".into(), then }];
+    let text = TextConfig { counted, ..TextConfig::default() };
+    let model = crate::samples::model("model M { state a {} }");
+    let joining = TextCodec::new(&text, &model).unwrap().joining();
+    for size in 1..9 {
+        let read = |bytes: &[u8]| {
+            let frames = frames(bytes, Framing::Line, size, true);
+            all(frames.joined(joining.clone(), Duration::from_secs(60)))
+        };
+        let (found, error) = read(b"$4\r\na\r\nb\r\n+OK\r\n$0\r\n\r\n");
+        assert_eq!(found, ["$4\na\r\nb", "+OK", "$0\n"]);
+        assert!(matches!(error, AdapterError::Closed), "{error}");
+        let (found, error) = read(b"$4\r\na\r\nbc\r\n");
+        assert!(found.is_empty() && error.to_string().contains("not followed by"), "{error}");
+        let (found, error) = read(b"$4\r\na\r\nb");
+        assert!(found.is_empty() && error.to_string().contains("half a message"), "{error}");
+    }
 }
 
 #[test]
@@ -99,13 +210,27 @@ proptest! {
     #[test]
     fn chunks_do_not_matter(text in "[ab;\n]{0,60}", size in 1usize..9) {
         let mut expected: Vec<&str> = text.split('\n').collect();
-        if expected.last() == Some(&"") {
-            expected.pop();
-        }
+        expected.pop();
         prop_assert_eq!(all(frames(text.as_bytes(), Framing::Line, size, true)).0, expected);
         let mut expected: Vec<&str> = text.split(";;").collect();
         expected.pop();
         let found = all(frames(text.as_bytes(), Framing::Delimiter(";;".into()), size, true)).0;
         prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..60), at in 0usize..4, size in 1usize..9) {
+        let number = |word| Number::named(word, Endian::Little).unwrap();
+        for framing in [
+            Framing::Line,
+            Framing::Length(2),
+            Framing::Fixed(3),
+            Framing::Counted(LengthField { at, number: number("u8"), counts: Counts::Rest }),
+            Framing::Counted(LengthField { at, number: number("varint"), counts: Counts::Message }),
+            Framing::Counted(LengthField { at, number: number("i16"), counts: Counts::After(at) }),
+        ] {
+            let mut frames = frames(&bytes, framing, size, true);
+            while let Ok(Some(_)) = frames.next_bytes(Instant::now() + Duration::from_secs(5)) {}
+        }
     }
 }

@@ -1,45 +1,49 @@
 //! One connection, and one request on it that waits for its answer.
 
 use std::io::{self, Write};
-use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::adapter::AdapterError;
+use crate::adapter::channel::Channel;
 use crate::adapter::frames::odd;
 use crate::adapter::source::{Got, Source, Stream};
 use crate::codec::http::message::Response;
 
 /// A connection on which nothing is asked.
 pub(super) struct Link {
-    writer: TcpStream,
+    writer: Channel,
     reader: Option<Stream>,
     /// How many requests it has carried.
     used: usize,
+    /// The lane of the last one.
+    lane: u32,
 }
 
-/// Whether a connection can still be used.
+/// What becomes of a connection on which nothing is asked.
 pub(super) enum State {
-    Open,
+    Open(Link),
     Closed,
+    /// The system speaks on it all the same.
+    Speaks(Asked),
 }
 
 impl Link {
-    pub(super) fn new(stream: TcpStream) -> Self {
-        let reader = stream.try_clone().ok().map(Stream::new);
-        Self { writer: stream, reader, used: 0 }
+    pub(super) fn new(channel: Channel) -> Self {
+        let reader = channel.try_clone().ok().map(Stream::new);
+        Self { writer: channel, reader, used: 0, lane: 0 }
     }
 
     pub(super) const fn was_used(&self) -> bool {
         self.used > 0
     }
 
-    /// Looks whether the system has closed it; words that nobody asked for are an error.
-    pub(super) fn state(&mut self) -> Result<State, AdapterError> {
+    /// Looks whether the system has closed it, or speaks without being asked.
+    pub(super) fn state(mut self) -> State {
         let mut bytes = Vec::new();
         match self.reader.as_mut().map(|reader| reader.read(&mut bytes, Duration::ZERO)) {
-            Some(Ok(Got::Nothing)) => Ok(State::Open),
-            Some(Ok(Got::Some(_))) => Err(odd(&bytes, "it spoke without being asked")),
-            Some(Ok(Got::End) | Err(_)) | None => Ok(State::Closed),
+            Some(Ok(Got::Nothing)) => State::Open(self),
+            Some(Ok(Got::Some(_))) => State::Speaks(Asked::unasked(self, bytes)),
+            Some(Ok(Got::End) | Err(_)) | None => State::Closed,
         }
     }
 
@@ -48,56 +52,104 @@ impl Link {
     }
 }
 
-/// A request that waits for its answer.
+/// Why the system speaks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    Request,
+    HeadRequest,
+    /// Nobody knows.
+    None,
+}
+
+/// A request that waits for its answer, or an answer without a request.
 pub(super) struct Asked {
     link: Link,
-    to_head: bool,
-    lane: u32,
+    cause: Cause,
     buffer: Vec<u8>,
+    /// When the first byte came.
+    since: Option<Instant>,
     ended: bool,
+}
+
+/// What is left when an answer was taken.
+pub(super) enum Left {
+    /// A connection that can be used again.
+    Idle(Link),
+    /// More than was asked for.
+    More(Asked),
+    Nothing,
 }
 
 impl Asked {
     pub(super) fn new(mut link: Link, to_head: bool, lane: u32) -> Self {
         link.used += 1;
-        Self { link, to_head, lane, buffer: Vec::new(), ended: false }
+        link.lane = lane;
+        let cause = if to_head { Cause::HeadRequest } else { Cause::Request };
+        Self { link, cause, buffer: Vec::new(), since: None, ended: false }
     }
 
+    fn unasked(link: Link, buffer: Vec<u8>) -> Self {
+        Self { link, cause: Cause::None, buffer, since: Some(Instant::now()), ended: false }
+    }
+
+    /// The lane of the last request on its connection.
     pub(super) const fn lane(&self) -> u32 {
-        self.lane
+        self.link.lane
     }
 
     /// Whether a part of the answer has come.
     pub(super) fn has_begun(&self) -> bool {
-        !self.buffer.is_empty()
+        self.since.is_some()
     }
 
-    /// The answer, if it is complete within `wait`.
-    pub(super) fn look(&mut self, wait: Duration) -> Result<Option<Response>, AdapterError> {
-        let Some(reader) = self.link.reader.as_mut() else { return Err(closed(self.link.used)) };
+    pub(super) fn is_unasked(&self) -> bool {
+        self.cause == Cause::None
+    }
+
+    /// The answer, if it is complete within `wait`. It has `limit` from its first byte to its last.
+    pub(super) fn look(&mut self, wait: Duration, limit: Duration) -> Result<Option<Response>, AdapterError> {
+        // What was left over may be an answer already.
+        if self.is_unasked()
+            && let Some(response) = self.parsed()?
+        {
+            return Ok(Some(response));
+        }
+        let used = self.link.used;
+        let Some(reader) = self.link.reader.as_mut() else { return Err(closed(used)) };
         match reader.read(&mut self.buffer, wait) {
+            Ok(Got::Nothing) if self.since.is_some_and(|since| since.elapsed() >= limit) => {
+                return Err(odd(&self.buffer, "half a message: the rest of the answer did not come"));
+            }
             Ok(Got::Nothing) => return Ok(None),
-            Ok(Got::Some(_)) => (),
+            Ok(Got::Some(arrived)) => _ = self.since.get_or_insert(arrived),
             Ok(Got::End) => self.ended = true,
-            Err(_) if self.buffer.is_empty() => return Err(closed(self.link.used)),
+            Err(_) if self.buffer.is_empty() => return Err(closed(used)),
             Err(error) => return Err(AdapterError::Broken(error.to_string())),
         }
         if self.ended && self.buffer.is_empty() {
-            return Err(closed(self.link.used));
+            return Err(closed(used));
         }
-        let parsed = Response::parse(&self.buffer, self.to_head, self.ended);
-        match parsed.map_err(|reason| odd(&self.buffer, &reason))? {
-            Some((response, used)) => {
-                self.buffer.drain(..used);
-                Ok(Some(response))
-            }
-            None => Ok(None),
-        }
+        self.parsed()
     }
 
-    /// The connection, unless more came than was asked for.
-    pub(super) fn into_idle(self) -> Option<Link> {
-        (self.buffer.is_empty() && !self.ended).then_some(self.link)
+    fn parsed(&mut self) -> Result<Option<Response>, AdapterError> {
+        let parsed = Response::parse(&self.buffer, self.cause == Cause::HeadRequest, self.ended);
+        let wrong = |reason: String| match self.cause {
+            Cause::None => odd(&self.buffer, &format!("it spoke without being asked: {reason}")),
+            Cause::Request | Cause::HeadRequest => odd(&self.buffer, &reason),
+        };
+        let Some((response, used)) = parsed.map_err(wrong)? else { return Ok(None) };
+        self.buffer.drain(..used);
+        Ok(Some(response))
+    }
+
+    /// What is left after `response`.
+    pub(super) fn left(mut self, response: &Response) -> Left {
+        if !self.buffer.is_empty() {
+            (self.cause, self.since) = (Cause::None, Some(Instant::now()));
+            return Left::More(self);
+        }
+        if self.ended || !response.keeps_alive { Left::Nothing } else { Left::Idle(self.link) }
     }
 }
 

@@ -116,7 +116,7 @@ fn answers_that_are_none_are_told() {
         ("tea\r\n\r\n", "no HTTP answer"),
         ("HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\ntea", "no output fits"),
         ("HTTP/1.1 200 OK\r\ncontent-length: 104857600\r\n\r\n", "too long"),
-        ("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n7", "rest of the answer"),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n7", "half a message: the rest of the answer"),
         ("HTTP/1.1 200 OK\r\ncontent-length: 22\r\n\r\nthe token is s3cret ok", "the token is *** ok"),
     ] {
         let error = ask(&mut against(always(answer)), Duration::from_millis(100)).unwrap_err().to_string();
@@ -124,12 +124,44 @@ fn answers_that_are_none_are_told() {
     }
 }
 
+const SEVEN: &str = "HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n7";
+
+/// What comes after the answer to one request that is answered with `answer`.
+fn after_seven(answer: String) -> Result<Observation, AdapterError> {
+    let answer: &'static str = Box::leak(answer.into_boxed_str());
+    let mut adapter = against(always(answer));
+    let seven = Observation::Output(message(&model(COUNTER), "SUM", &[7]));
+    assert_eq!(ask(&mut adapter, SOON), Ok(seven));
+    adapter.observe(SOON)
+}
+
 #[test]
-fn words_nobody_asked_for_are_told() {
-    let twice = "HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n7HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n8";
-    let mut adapter = against(always(twice));
-    assert!(ask(&mut adapter, SOON).is_ok());
-    assert!(adapter.idle.is_empty(), "such a connection is not used again");
+fn a_second_answer_in_the_packet_of_the_first_is_an_output() {
+    let eight = Observation::Output(message(&model(COUNTER), "SUM", &[8]));
+    let wrong = "HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n8";
+    assert_eq!(after_seven(format!("{SEVEN}{wrong}")), Ok(eight.clone()));
+    let last = SEVEN.replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
+    assert_eq!(after_seven(format!("{last}{wrong}")), Ok(eight));
+}
+
+#[test]
+fn garbage_in_the_packet_of_an_answer_is_told_with_its_bytes() {
+    for garbage in ["tea", "\r\n", "HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n"] {
+        let error = after_seven(format!("{SEVEN}{garbage}")).unwrap_err();
+        let AdapterError::Unreadable { line, reason } = error else { panic!("{error}") };
+        assert!(reason.contains("without being asked"), "{reason}");
+        assert_eq!(line, garbage.escape_debug().to_string());
+    }
+    let half = after_seven(format!("{SEVEN}HTTP/1.1 200 OK\r\n")).unwrap_err().to_string();
+    assert!(half.contains("half a message"), "{half}");
+    let none = after_seven(format!("{SEVEN}HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\ntea")).unwrap_err();
+    assert!(none.to_string().contains("no output fits"), "{none}");
+}
+
+#[test]
+fn a_server_that_closes_an_idle_connection_with_408_is_not_blamed() {
+    let closing = "HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    assert_eq!(after_seven(format!("{SEVEN}{closing}")), Ok(Observation::Quiet));
 }
 
 #[test]

@@ -112,7 +112,7 @@ enum Extent {
     ToTheEnd,
 }
 
-const CUT_OFF: &str = "it closed the connection in the middle of an answer";
+const CUT_OFF: &str = "half a message: it closed the connection in the middle of an answer";
 
 fn parse_head(bytes: &[u8], ended: bool) -> Result<Option<(Response, usize)>, String> {
     let start = b"HTTP/1.";

@@ -85,7 +85,7 @@ fn mistakes_are_named() {
     let problem = |change: &dyn Fn(&mut HttpConfig)| {
         let mut config = config();
         change(&mut config);
-        HttpCodec::new(&config, "", &model).unwrap_err()
+        HttpCodec::new(&config, "", &model).unwrap_err().to_string()
     };
     for (told, says) in [
         (problem(&|c| c.inputs[0].1.method = "put it".into()), "`put it` is no method"),
@@ -112,9 +112,10 @@ fn addresses_are_read() {
     assert_eq!(url("http://h/a/"), Ok(("h:80".into(), "/a".into())));
     assert_eq!(url("http://[::1]:8080/a"), Ok(("[::1]:8080".into(), "/a".into())));
     assert_eq!(url("http://[::1]"), Ok(("[::1]:80".into(), String::new())));
-    assert!(matches!(url("https://h"), Err(BadUrl::Https(_))));
+    assert_eq!(url("https://h/a"), Ok(("h:443".into(), "/a".into())));
+    assert!("https://h:1".parse::<Url>().is_ok_and(|url| url.is_encrypted));
     for wrong in ["h:1", "http://", "http://h:x", "http://a@h", "http://h/ a", "ftp://h"] {
-        assert!(matches!(url(wrong), Err(BadUrl::Other(_))), "{wrong}");
+        assert!(url(wrong).is_err(), "{wrong}");
     }
 }
 

@@ -2,35 +2,30 @@
 
 use thiserror::Error;
 
-/// Where an HTTP system is: `http://HOST[:PORT][/BASE]`.
+/// Where an HTTP system is: `http[s]://HOST[:PORT][/BASE]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Url {
     /// Host and port, to connect to and for the header `host`.
     pub address: String,
     /// What stands before every path; empty or `/...` without a slash at its end.
     pub base: String,
+    /// Whether it begins with `https`.
+    pub is_encrypted: bool,
 }
 
 /// A text that is no such address.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum BadUrl {
-    /// Encryption is out of scope.
-    #[error("`{0}`: https is not supported; put a local proxy in front of the system")]
-    Https(String),
-    /// Something else.
-    #[error("`{0}` is no address; write http://HOST:PORT or http://HOST:PORT/PATH")]
-    Other(String),
-}
+#[error("`{0}` is no address; write http://HOST:PORT or https://HOST:PORT/PATH")]
+pub struct BadUrl(String);
 
 impl std::str::FromStr for Url {
     type Err = BadUrl;
 
     fn from_str(text: &str) -> Result<Self, BadUrl> {
-        let other = || BadUrl::Other(text.to_owned());
-        if text.starts_with("https:") {
-            return Err(BadUrl::Https(text.to_owned()));
-        }
-        let rest = text.strip_prefix("http://").ok_or_else(other)?;
+        let other = || BadUrl(text.to_owned());
+        let encrypted = text.strip_prefix("https://");
+        let (is_encrypted, default) = (encrypted.is_some(), if encrypted.is_some() { 443 } else { 80 });
+        let rest = encrypted.or_else(|| text.strip_prefix("http://")).ok_or_else(other)?;
         let (host, base) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
         let is_odd = |byte: u8| byte <= b' ' || b"@?#\"<>\\".contains(&byte);
         if host.is_empty() || rest.bytes().any(is_odd) {
@@ -40,9 +35,9 @@ impl std::str::FromStr for Url {
         let address = match port {
             Some((name, port)) if !name.is_empty() && port.parse::<u16>().is_ok() => host.to_owned(),
             Some(_) => return Err(other()),
-            None => format!("{host}:80"),
+            None => format!("{host}:{default}"),
         };
-        Ok(Self { address, base: base.trim_end_matches('/').to_owned() })
+        Ok(Self { address, base: base.trim_end_matches('/').to_owned(), is_encrypted })
     }
 }
 

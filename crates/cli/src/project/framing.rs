@@ -1,0 +1,73 @@
+//! Where the messages of a stream end.
+
+use ioxide_runner::adapter::{Counts, Framing, LengthField};
+use ioxide_runner::codec::layout::{Endian, Number};
+
+use super::table::Table;
+use crate::exit::Stop;
+
+/// The framing of a text.
+pub(super) fn of_text(system: &Table<'_>) -> Result<Framing, Stop> {
+    match words(system)?.as_ref().map(|(kind, rest)| (kind.as_str(), rest.as_str())) {
+        None | Some(("line", "")) => Ok(Framing::Line),
+        Some(("delimiter", mark)) if !mark.is_empty() => Ok(Framing::Delimiter(mark.to_owned())),
+        Some(("length", width)) => length(system, width),
+        Some(_) => Err(system.wrong("framing", "write `line`, `delimiter:TEXT` or `length:BYTES` (1 to 8)")),
+    }
+}
+
+/// The framing of binary messages.
+pub(super) fn of_binary(system: &Table<'_>, endian: Endian) -> Result<Framing, Stop> {
+    let ways =
+        "`fixed:BYTES`, `length:BYTES` (1 to 8) or a table { length = \"u16\", at = 2, counts = \"rest\" }";
+    if system.is_table("framing") {
+        return system.table("framing")?.map_or(Ok(Framing::Line), |table| counted(&table, endian));
+    }
+    match words(system)?.as_ref().map(|(kind, rest)| (kind.as_str(), rest.as_str())) {
+        Some(("length", width)) => length(system, width),
+        Some(("fixed", size)) if size.parse().is_ok_and(|size: usize| (1..=1 << 20).contains(&size)) => {
+            Ok(Framing::Fixed(size.parse().unwrap_or(1)))
+        }
+        Some(_) => Err(system.wrong("framing", &format!("write {ways}"))),
+        None => Err(system
+            .wrong("kind", "nothing says where a message ends")
+            .help(format!("`framing` is {ways}"))),
+    }
+}
+
+fn words(system: &Table<'_>) -> Result<Option<(String, String)>, Stop> {
+    let framing = system.text("framing")?;
+    Ok(framing.map(|text| {
+        text.split_once(':').map_or((text.clone(), String::new()), |(a, b)| (a.into(), b.into()))
+    }))
+}
+
+fn length(system: &Table<'_>, width: &str) -> Result<Framing, Stop> {
+    match width.parse() {
+        Ok(width @ 1..=8) => Ok(Framing::Length(width)),
+        _ => Err(system.wrong("framing", "write `length:BYTES`, 1 to 8")),
+    }
+}
+
+/// A length that is a part of the message.
+fn counted(table: &Table<'_>, endian: Endian) -> Result<Framing, Stop> {
+    table.only(&["length", "at", "counts", "head"])?;
+    let word = table.needed("length", table.text("length")?)?;
+    let number = Number::named(&word, endian).filter(|number| !number.is_signed);
+    let number =
+        number.ok_or_else(|| table.wrong("length", "write `u8`, `u16le`, `u32be`, ... or `varint`"))?;
+    let size = |key| {
+        let size = usize::try_from(table.number(key)?.unwrap_or(0)).ok().filter(|size| *size <= 1 << 20);
+        size.ok_or_else(|| table.wrong(key, "this is more than a message may have"))
+    };
+    let at = size("at")?;
+    let counts = match (table.text("counts")?.as_deref(), table.has("head")) {
+        (None | Some("rest"), false) => Counts::Rest,
+        (Some("message"), false) => Counts::Message,
+        (None, true) if size("head")? >= at + number.fixed().unwrap_or(1) => Counts::After(size("head")?),
+        (None, true) => return Err(table.wrong("head", "the head ends before its length does")),
+        (Some("rest" | "message"), true) => return Err(table.wrong("head", "there is `counts` already")),
+        (Some(_), _) => return Err(table.wrong("counts", "write \"rest\" or \"message\"")),
+    };
+    Ok(Framing::Counted(LengthField { at, number, counts }))
+}

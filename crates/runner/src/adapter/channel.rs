@@ -1,0 +1,70 @@
+//! A connection to an address, plain or encrypted.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+
+use super::tls::TlsStream;
+
+/// A connection.
+pub(super) enum Channel {
+    Plain(TcpStream),
+    Tls(Box<TlsStream>),
+}
+
+impl Channel {
+    fn socket(&self) -> &TcpStream {
+        match self {
+            Self::Plain(stream) => stream,
+            Self::Tls(stream) => stream.socket(),
+        }
+    }
+
+    /// The same connection once more; one of them reads.
+    pub(super) fn try_clone(&self) -> io::Result<Self> {
+        match self {
+            Self::Plain(stream) => stream.try_clone().map(Self::Plain),
+            Self::Tls(stream) => stream.try_clone().map(|stream| Self::Tls(Box::new(stream))),
+        }
+    }
+
+    pub(super) fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
+        self.socket().set_nonblocking(nonblocking)
+    }
+
+    pub(super) fn set_read_timeout(&self, limit: Option<Duration>) -> io::Result<()> {
+        self.socket().set_read_timeout(limit)
+    }
+
+    pub(super) fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+        match self {
+            Self::Plain(stream) => stream.shutdown(how),
+            Self::Tls(stream) => stream.shutdown(how),
+        }
+    }
+}
+
+impl Read for Channel {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(stream) => stream.read(room),
+            Self::Tls(stream) => stream.read(room),
+        }
+    }
+}
+
+impl Write for Channel {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(stream) => stream.write(bytes),
+            Self::Tls(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(stream) => stream.flush(),
+            Self::Tls(stream) => stream.flush(),
+        }
+    }
+}

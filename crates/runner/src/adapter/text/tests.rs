@@ -1,0 +1,109 @@
+use super::*;
+use crate::adapter::{Counts, LengthField};
+use crate::codec::layout::{Endian, Layout, Number};
+use crate::samples::{message, model};
+
+const ECHO: &str = "model Echo {
+    input SAY(n: int)
+    output SAID(n: int)
+    output OTHER
+    state a { on SAY emit SAID emit OTHER }
+}";
+
+const SOON: Duration = Duration::from_secs(20);
+
+/// A system that `command` starts, past its reset.
+fn started(command: &str, speech: Speech, limit: Duration) -> TextAdapter {
+    let spec = SutSpec::Stdio(command.into());
+    let connection = Connection { limit, ..Connection::default() };
+    let mut adapter = TextAdapter::new(&spec, speech, Arc::new(model(ECHO)), &connection).unwrap();
+    adapter.reset().unwrap();
+    adapter
+}
+
+fn lines(more: Option<&str>, outputs: &[(&str, &str)]) -> Speech {
+    let text = TextConfig {
+        inputs: vec![("SAY".into(), "PONG {n}\n".into())],
+        outputs: outputs.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect(),
+        more: more.map(Into::into),
+        ..TextConfig::default()
+    };
+    Speech { words: Words::Text(text), framing: Framing::Line, reset: None }
+}
+
+const PONG: [(&str, &str); 2] = [("SAID", r"PONG (?P<n>\d+)"), ("OTHER", "(?s).*")];
+
+#[test]
+fn a_line_cut_by_a_crash_is_no_output() {
+    let mut adapter = started("printf 'PONG 12\\nPONG 1'; exit 3", lines(None, &PONG), SOON);
+    let model = model(ECHO);
+    assert_eq!(adapter.observe(SOON), Ok(Observation::Output(message(&model, "SAID", &[12]))));
+    let AdapterError::Unreadable { line, reason } = adapter.observe(SOON).unwrap_err() else {
+        panic!("half a message is unreadable")
+    };
+    assert_eq!(line, "PONG 1");
+    assert!(reason.starts_with("half a message") && reason.contains("exit status: 3"), "{reason}");
+    assert_eq!(adapter.raw(), Some("PONG 1"));
+}
+
+#[test]
+fn an_end_between_messages_is_an_end() {
+    let mut adapter = started("printf 'PONG 12\\n'; exit 3", lines(None, &PONG), SOON);
+    assert!(adapter.observe(SOON).is_ok());
+    let error = adapter.observe(SOON).unwrap_err();
+    assert_eq!(error, AdapterError::Ended { status: "exit status: 3".into() });
+}
+
+#[test]
+fn a_catch_all_output_does_not_beat_more() {
+    let outputs = [("SAID", r"(250-.*\n)*250 (?P<n>\d+)"), ("OTHER", "(?s).*")];
+    let command = "printf '250-SIZE\\n250-HELP\\n250-8BIT\\n250 7\\n251 x\\n'; sleep 60";
+    let mut adapter = started(command, lines(Some("250-.*"), &outputs), SOON);
+    let model = model(ECHO);
+    assert_eq!(adapter.observe(SOON), Ok(Observation::Output(message(&model, "SAID", &[7]))));
+    assert_eq!(adapter.raw(), Some("250-SIZE\n250-HELP\n250-8BIT\n250 7"));
+    assert_eq!(adapter.observe(SOON), Ok(Observation::Output(message(&model, "OTHER", &[]))));
+}
+
+#[test]
+fn a_message_that_is_never_finished_ends_with_its_time_limit() {
+    let limit = Duration::from_millis(200);
+    let drip = "while true; do printf '250-more\\n'; sleep 0.02; done";
+    let mut adapter = started(drip, lines(Some("250-.*"), &PONG), limit);
+    let error = adapter.observe(SOON).unwrap_err().to_string();
+    assert!(error.contains("half a message"), "{error}");
+}
+
+#[test]
+fn binary_messages_are_sent_and_read() {
+    let layout = |text: &str| Layout::parse(text, Endian::Big).unwrap();
+    let binary = |input: &str| BinaryConfig {
+        inputs: vec![("SAY".into(), layout(input))],
+        outputs: vec![
+            ("SAID".into(), layout("0x01, u8 len(message), i16 n, xor8")),
+            ("OTHER".into(), layout("0x02, u8 len(message)")),
+        ],
+    };
+    let number = Number::named("u8", Endian::Big).unwrap();
+    let framing = Framing::Counted(LengthField { at: 1, number, counts: Counts::Message });
+    let speech = |input: &str, reset: &str| {
+        let reset = Some(reset.to_owned());
+        Speech { words: Words::Binary(binary(input)), framing: framing.clone(), reset }
+    };
+    let model = model(ECHO);
+    let mut echo = started("cat", speech("0x01, u8 len(message), i16 n, xor8", "0202"), SOON);
+    for n in [-2, 300] {
+        let sent = echo.send(&message(&model, "SAY", &[n])).unwrap();
+        assert_eq!(echo.observe(SOON), Ok(Observation::Output(message(&model, "SAID", &[n]))));
+        assert_eq!(echo.raw(), sent.raw.as_deref());
+    }
+    let refused = echo.send(&message(&model, "SAY", &[40_000])).unwrap_err();
+    assert!(refused.to_string().contains("40000 does not fit"), "{refused}");
+    let mut odd = started("cat", speech("0x03, u8 len(message), i16 n, xor8", "0202"), SOON);
+    odd.send(&message(&model, "SAY", &[1])).unwrap();
+    let AdapterError::Unreadable { line, reason } = odd.observe(SOON).unwrap_err() else {
+        panic!("unreadable")
+    };
+    assert_eq!(line, "0x0305000107");
+    assert!(reason.contains("`SAID` at byte 0: 0x01 is expected, not 0x03"), "{reason}");
+}

@@ -1,0 +1,304 @@
+//! Encrypted connections: TLS 1.2 and 1.3, by rustls.
+//!
+//! *Promises.* The certificate of the system is checked against its name and the roots given, unless the
+//! user has said that it is not. Waiting for a handshake ends with its time limit, or by an interrupt. No lock
+//! is held while the socket is waited for, so one thread can read while another one writes.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme};
+
+use super::Interrupt;
+
+/// Bytes read at once.
+const CHUNK: usize = 16 << 10;
+
+/// How connections are encrypted, as people wrote it down.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TlsConfig {
+    /// Whom to trust.
+    pub roots: Roots,
+    /// The name in the certificate of the system, if it is not that of its address.
+    pub name: Option<String>,
+    /// Our own certificate and its key, for systems that ask for one.
+    pub identity: Option<(PathBuf, PathBuf)>,
+}
+
+/// Whose certificates are trusted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Roots {
+    /// Those this machine trusts.
+    #[default]
+    System,
+    /// Those in this file, and no others.
+    File(PathBuf),
+    /// Anybody's: nothing is checked.
+    Anybody,
+}
+
+/// A way to encrypt connections.
+#[derive(Clone)]
+pub struct Tls {
+    config: Arc<ClientConfig>,
+    name: Option<String>,
+}
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tls").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Tls {
+    /// Reads certificates and keys.
+    ///
+    /// # Errors
+    /// If one of them cannot be read.
+    pub fn new(config: &TlsConfig) -> Result<Self, String> {
+        let provider = Arc::new(ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| error.to_string())?
+            .dangerous()
+            .with_custom_certificate_verifier(verifier(&config.roots, provider)?);
+        let client = match &config.identity {
+            None => builder.with_no_client_auth(),
+            Some((certificate, key)) => {
+                let key = PrivateKeyDer::from_pem_file(key).map_err(|error| unreadable(key, &error))?;
+                let chain = certificates(certificate)?;
+                builder.with_client_auth_cert(chain, key).map_err(|error| error.to_string())?
+            }
+        };
+        Ok(Self { config: Arc::new(client), name: config.name.clone() })
+    }
+
+    /// Encrypts a connection to `address`.
+    pub(super) fn handshake(
+        &self,
+        mut stream: TcpStream,
+        address: &str,
+        limit: Duration,
+        interrupt: Interrupt,
+    ) -> Result<TlsStream, io::Error> {
+        let name = self.name.as_deref().unwrap_or_else(|| host_of(address)).to_owned();
+        let name = ServerName::try_from(name).map_err(io::Error::other)?;
+        let mut connection =
+            ClientConnection::new(Arc::clone(&self.config), name).map_err(io::Error::other)?;
+        connection.set_buffer_limit(None);
+        let deadline = Instant::now() + limit;
+        while connection.is_handshaking() {
+            if interrupt.is_set() || Instant::now() >= deadline {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            let wait = Interrupt::slice(deadline).max(Duration::from_millis(1));
+            stream.set_read_timeout(Some(wait))?;
+            match connection.complete_io(&mut stream) {
+                Ok(_) => (),
+                Err(error) if is_wait(&error) => (),
+                Err(error) => return Err(error),
+            }
+        }
+        stream.set_read_timeout(None)?;
+        let plain = Vec::new();
+        Ok(TlsStream { connection: Arc::new(Mutex::new(connection)), stream, plain, given: 0 })
+    }
+}
+
+/// Whether only the time of a wait was over.
+pub(super) fn is_wait(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+}
+
+/// The host of `HOST:PORT`.
+fn host_of(address: &str) -> &str {
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+    host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
+}
+
+fn verifier(roots: &Roots, provider: Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, String> {
+    let mut store = RootCertStore::empty();
+    match roots {
+        Roots::Anybody => return Ok(Arc::new(Unchecked(provider))),
+        Roots::File(path) => {
+            for certificate in certificates(path)? {
+                store.add(certificate).map_err(|error| unreadable(path, &error))?;
+            }
+        }
+        Roots::System => {
+            let found = rustls_native_certs::load_native_certs();
+            store.add_parsable_certificates(found.certs);
+        }
+    }
+    if store.is_empty() {
+        return Err("this machine has no root certificates; give those to trust as `ca`".into());
+    }
+    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider).build();
+    verifier.map(|verifier| verifier as Arc<dyn ServerCertVerifier>).map_err(|error| error.to_string())
+}
+
+/// The certificates of a PEM file; there must be one.
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let all = CertificateDer::pem_file_iter(path).map_err(|error| unreadable(path, &error))?;
+    let all: Vec<_> = all.collect::<Result<_, _>>().map_err(|error| unreadable(path, &error))?;
+    match all.is_empty() {
+        true => Err(format!("`{}` holds no certificate in PEM form", path.display())),
+        false => Ok(all),
+    }
+}
+
+fn unreadable(path: &Path, error: &impl fmt::Display) -> String {
+    format!("cannot use `{}`: {error}", path.display())
+}
+
+/// Trusts everybody; signatures are checked all the same.
+#[derive(Debug)]
+struct Unchecked(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Unchecked {
+    fn verify_server_cert(
+        &self,
+        _certificate: &CertificateDer<'_>,
+        _others: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, certificate, signed, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, certificate, signed, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// An encrypted connection. Clones are the same connection; one of them reads.
+pub(super) struct TlsStream {
+    connection: Arc<Mutex<ClientConnection>>,
+    stream: TcpStream,
+    /// What was decrypted.
+    plain: Vec<u8>,
+    /// How much of it was given.
+    given: usize,
+}
+
+impl TlsStream {
+    /// The socket below.
+    pub(super) fn socket(&self) -> &TcpStream {
+        &self.stream
+    }
+
+    pub(super) fn try_clone(&self) -> io::Result<Self> {
+        let (connection, stream) = (Arc::clone(&self.connection), self.stream.try_clone()?);
+        Ok(Self { connection, stream, plain: Vec::new(), given: 0 })
+    }
+
+    /// Says that no more comes, as far as that can be said, and closes the socket.
+    pub(super) fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+        let mut connection = lock(&self.connection);
+        connection.send_close_notify();
+        flush(&mut connection, &self.stream).ok();
+        self.stream.shutdown(how)
+    }
+
+    /// Decrypts `bytes`, and answers what the other side wants answered; whether it has said that it ends.
+    fn decrypt(&mut self, mut bytes: &[u8]) -> io::Result<bool> {
+        let mut connection = lock(&self.connection);
+        let mut has_ended = false;
+        loop {
+            let state = connection.process_new_packets().map_err(io::Error::other)?;
+            let from = self.plain.len();
+            self.plain.resize(from + state.plaintext_bytes_to_read(), 0);
+            connection.reader().read_exact(&mut self.plain[from..])?;
+            has_ended |= state.peer_has_closed();
+            if bytes.is_empty() {
+                break;
+            }
+            connection.read_tls(&mut bytes)?;
+        }
+        flush(&mut connection, &self.stream)?;
+        Ok(has_ended)
+    }
+}
+
+impl Read for TlsStream {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let mut raw = [0; CHUNK];
+        let mut came = 0;
+        loop {
+            let has_ended = self.decrypt(&raw[..came])?;
+            let left = &self.plain[self.given..];
+            if !left.is_empty() {
+                let count = left.len().min(room.len());
+                room[..count].copy_from_slice(&left[..count]);
+                self.given += count;
+                return Ok(count);
+            }
+            (self.plain, self.given) = (Vec::new(), 0);
+            if has_ended {
+                return Ok(0);
+            }
+            came = self.stream.read(&mut raw)?;
+            if came == 0 {
+                return Ok(0);
+            }
+        }
+    }
+}
+
+impl Write for TlsStream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut connection = lock(&self.connection);
+        let count = connection.writer().write(bytes)?;
+        flush(&mut connection, &self.stream)?;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        flush(&mut lock(&self.connection), &self.stream)
+    }
+}
+
+fn lock(connection: &Mutex<ClientConnection>) -> MutexGuard<'_, ClientConnection> {
+    connection.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Writes what is encrypted.
+fn flush(connection: &mut ClientConnection, mut stream: &TcpStream) -> io::Result<()> {
+    while connection.wants_write() {
+        connection.write_tls(&mut stream)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,234 @@
+use std::fs;
+use std::net::TcpListener;
+
+use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rustls::pki_types::PrivatePkcs8KeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+use super::*;
+use crate::adapter::http::{HttpAdapter, HttpSpeech};
+use crate::adapter::tcp::TcpAdapter;
+use crate::adapter::text::{Speech, TextAdapter, Words};
+use crate::adapter::{Adapter, Connection, Framing, Observation, SutSpec};
+use crate::codec::http::answer::AnswerConfig;
+use crate::codec::http::{HttpConfig, RequestConfig};
+use crate::codec::text::TextConfig;
+use crate::samples::{message, model};
+
+const ECHO: &str = "model Echo { input SAY(n: int) output SAID(n: int) state a { on SAY emit SAID } }";
+
+/// A server whose connections are handled by `serve`, and a file with its certificate, for `localhost`.
+struct Encrypted {
+    address: String,
+    ca: tempfile::NamedTempFile,
+}
+
+type Stream = StreamOwned<ServerConnection, TcpStream>;
+
+fn encrypted(serve: impl Fn(Stream) + Send + 'static) -> Encrypted {
+    let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let key = PrivatePkcs8KeyDer::from(signing_key.serialize_der());
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![cert.der().clone()], key.into())
+        .unwrap();
+    let config = Arc::new(config);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("localhost:{}", listener.local_addr().unwrap().port());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            serve(StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), stream));
+        }
+    });
+    let ca = tempfile::NamedTempFile::new().unwrap();
+    fs::write(ca.path(), cert.pem()).unwrap();
+    Encrypted { address, ca }
+}
+
+impl Encrypted {
+    fn connection(&self, roots: Roots, name: Option<&str>) -> Connection {
+        let config = TlsConfig { roots, name: name.map(Into::into), identity: None };
+        Connection { tls: Some(Tls::new(&config).unwrap()), ..Connection::default() }
+    }
+
+    fn trusted(&self) -> Connection {
+        self.connection(Roots::File(self.ca.path().to_owned()), None)
+    }
+}
+
+/// Sends back what comes, byte by byte.
+fn echo(mut stream: Stream) {
+    let mut byte = [0];
+    while matches!(stream.read(&mut byte), Ok(1)) && stream.write_all(&byte).is_ok() {
+        stream.flush().ok();
+    }
+}
+
+fn text(address: &str, connection: &Connection) -> TextAdapter {
+    let text = TextConfig {
+        inputs: vec![("SAY".into(), "say {n}\n".into())],
+        outputs: vec![("SAID".into(), "say (?P<n>-?[0-9]+)".into())],
+        ..TextConfig::default()
+    };
+    let speech = Speech { words: Words::Text(text), framing: Framing::Line, reset: None };
+    TextAdapter::new(&SutSpec::Tcp(address.into()), speech, Arc::new(model(ECHO)), connection).unwrap()
+}
+
+const SOON: Duration = Duration::from_secs(20);
+
+#[test]
+fn text_is_spoken_through_tls() {
+    let server = encrypted(echo);
+    let mut adapter = text(&server.address, &server.trusted());
+    let model = model(ECHO);
+    for _ in 0..2 {
+        adapter.reset().unwrap();
+        for n in 0..3 {
+            assert_eq!(adapter.poll(), Ok(None));
+            adapter.send(&message(&model, "SAY", &[n])).unwrap();
+            assert_eq!(adapter.observe(SOON), Ok(Observation::Output(message(&model, "SAID", &[n]))));
+        }
+        assert_eq!(adapter.observe(Duration::from_millis(5)), Ok(Observation::Quiet));
+    }
+}
+
+#[test]
+fn the_end_of_an_encrypted_connection_is_no_silence() {
+    let server = encrypted(|mut stream| {
+        stream.write_all(b"say 1\nsay 1").unwrap();
+        stream.conn.send_close_notify();
+        stream.flush().ok();
+    });
+    let mut adapter = text(&server.address, &server.trusted());
+    adapter.reset().unwrap();
+    assert_eq!(adapter.observe(SOON), Ok(Observation::Output(message(&model(ECHO), "SAID", &[1]))));
+    let error = adapter.observe(SOON).unwrap_err().to_string();
+    assert!(error.contains("half a message"), "{error}");
+}
+
+/// What a reset says.
+fn refusal(server: &Encrypted, connection: &Connection) -> String {
+    text(&server.address, connection).reset().unwrap_err().to_string()
+}
+
+#[test]
+fn a_certificate_must_be_trusted_and_have_the_right_name() {
+    let server = encrypted(echo);
+    let other = encrypted(echo);
+    let unknown = refusal(&server, &other.trusted());
+    assert!(unknown.contains("no TLS connection: invalid peer certificate"), "{unknown}");
+    let file = Roots::File(server.ca.path().to_owned());
+    let named = refusal(&server, &server.connection(file, Some("example.org")));
+    assert!(named.contains("example.org"), "{named}");
+    let mut anybody = text(&server.address, &other.connection(Roots::Anybody, Some("example.org")));
+    assert_eq!(anybody.reset(), Ok(()));
+}
+
+#[test]
+fn a_server_without_tls_is_told() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            stream.write_all(b"220 plain words here\r\n").ok();
+            stream.read_to_end(&mut Vec::new()).ok();
+        }
+    });
+    let server = encrypted(echo);
+    let plain = Encrypted { address, ca: server.ca };
+    let problem = refusal(&plain, &plain.connection(Roots::Anybody, None));
+    assert!(problem.contains("no TLS connection"), "{problem}");
+}
+
+#[test]
+fn files_without_certificates_are_told() {
+    let empty = tempfile::NamedTempFile::new().unwrap();
+    let wrong = |roots| Tls::new(&TlsConfig { roots, ..TlsConfig::default() }).unwrap_err();
+    assert!(wrong(Roots::File(empty.path().to_owned())).contains("holds no certificate"));
+    assert!(wrong(Roots::File("/nowhere/ca.pem".into())).contains("cannot use `/nowhere/ca.pem`"));
+}
+
+#[test]
+fn requests_go_through_tls_and_so_does_the_ready_probe() {
+    let server = encrypted(|mut stream| {
+        let mut seen = Vec::new();
+        let mut byte = [0];
+        while matches!(stream.read(&mut byte), Ok(1)) {
+            seen.push(byte[0]);
+            if seen.ends_with(b"\r\n\r\n") {
+                seen.clear();
+                stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n7").unwrap();
+                stream.flush().unwrap();
+            }
+        }
+    });
+    let url = format!("https://{}", server.address);
+    assert!(crate::adapter::http::is_up(&url, Interrupt::never()));
+    let say = RequestConfig { method: "GET".into(), path: "/{n}".into(), ..RequestConfig::default() };
+    let said = AnswerConfig { body: Some("(?P<n>.)".into()), ..AnswerConfig::default() };
+    let http = HttpConfig {
+        inputs: vec![("SAY".into(), say)],
+        outputs: vec![("SAID".into(), said)],
+        ..HttpConfig::default()
+    };
+    let speech = HttpSpeech { url: url.parse().unwrap(), http, reset: None };
+    let model = Arc::new(model(ECHO));
+    let mut adapter = HttpAdapter::new(&speech, Arc::clone(&model), &server.trusted()).unwrap();
+    adapter.reset().unwrap();
+    for _ in 0..2 {
+        adapter.send(&message(&model, "SAY", &[3])).unwrap();
+        assert_eq!(adapter.observe(SOON), Ok(Observation::Output(message(&model, "SAID", &[7]))));
+    }
+}
+
+#[test]
+fn the_adapter_protocol_goes_through_tls() {
+    let server = encrypted(|mut stream| {
+        stream.write_all(b"{\"type\":\"hello\",\"protocol\":1,\"name\":\"t\",\"labels\":[]}\n").unwrap();
+        let mut line = Vec::new();
+        let mut byte = [0];
+        while matches!(stream.read(&mut byte), Ok(1)) {
+            line.push(byte[0]);
+            if byte[0] == b'\n' {
+                let text = String::from_utf8_lossy(&line).into_owned();
+                let answer = if text.contains("\"input\"") {
+                    "{\"type\":\"sent\",\"id\":1}\n{\"type\":\"output\",\"label\":\"SAID\",\"args\":{\"n\":5}}\n"
+                } else {
+                    "{\"type\":\"ready\"}\n"
+                };
+                stream.write_all(answer.as_bytes()).ok();
+                stream.flush().ok();
+                line.clear();
+            }
+        }
+    });
+    let model = Arc::new(model(ECHO));
+    let mut adapter = TcpAdapter::connect(&server.address, Arc::clone(&model), server.trusted()).unwrap();
+    adapter.reset().unwrap();
+    adapter.send(&message(&model, "SAY", &[3])).unwrap();
+    assert_eq!(adapter.observe(SOON), Ok(Observation::Output(message(&model, "SAID", &[5]))));
+}
+
+/// In a timed model another thread reads.
+#[test]
+fn one_thread_reads_while_another_one_writes() {
+    let timed = "model Echo { input SAY(n: int) output SAID(n: int) clock t state a { on SAY emit SAID when t >= 0 } }";
+    let server = encrypted(echo);
+    let text = TextConfig {
+        inputs: vec![("SAY".into(), "say {n}\n".into())],
+        outputs: vec![("SAID".into(), "say (?P<n>[0-9]+)".into())],
+        ..TextConfig::default()
+    };
+    let model = Arc::new(model(timed));
+    assert!(model.sts.is_timed());
+    let speech = Speech { words: Words::Text(text), framing: Framing::Line, reset: None };
+    let spec = SutSpec::Tcp(server.address.clone());
+    let mut adapter = TextAdapter::new(&spec, speech, Arc::clone(&model), &server.trusted()).unwrap();
+    adapter.reset().unwrap();
+    for n in 0..20 {
+        adapter.send(&message(&model, "SAY", &[n])).unwrap();
+        assert_eq!(adapter.observe(SOON), Ok(Observation::Output(message(&model, "SAID", &[n]))));
+    }
+}

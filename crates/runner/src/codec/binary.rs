@@ -1,0 +1,223 @@
+//! Labels as binary messages, by the layouts of the project file.
+//!
+//! A number is an int, a range, a bool (0 or 1) or an enum without fields (the number of its value, from 0,
+//! unless the layout says which number stands for which name). Text and hexadecimal digits are strings.
+//!
+//! *Promises.* The first layout that fits is the message. Bytes that fit none are an error that says why not,
+//! layout by layout. A number that stands for no value is such an error; one out of range is judged.
+
+use ioxide_model::label::Label;
+use ioxide_model::number::Int;
+use ioxide_model::sort::{DataKind, Sort};
+use ioxide_model::sts::{Gate, GateKind, Model};
+use ioxide_model::value::{DataValue, Value};
+
+use super::BadSpeech;
+use super::layout::{Datum, Form, Layout, Shape, hex, unhex};
+use super::template::value_of;
+use crate::line::cut;
+
+/// How messages are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BinaryConfig {
+    /// A layout for every input.
+    pub inputs: Vec<(String, Layout)>,
+    /// A layout for every output; the first that fits is taken.
+    pub outputs: Vec<(String, Layout)>,
+}
+
+/// Reads and writes the messages of one model.
+#[derive(Debug)]
+pub struct BinaryCodec {
+    config: BinaryConfig,
+}
+
+impl BinaryCodec {
+    /// Checks that every message of `model` is there and that its fields have places they fit in.
+    ///
+    /// # Errors
+    /// If something is missing or wrong; the error names the message.
+    pub fn new(config: &BinaryConfig, model: &Model) -> Result<Self, BadSpeech> {
+        complete(model, GateKind::Input, &config.inputs)?;
+        complete(model, GateKind::Output, &config.outputs)?;
+        Ok(Self { config: config.clone() })
+    }
+
+    /// The bytes of an input.
+    ///
+    /// # Errors
+    /// If a value does not fit into its place.
+    pub fn encode(&self, model: &Model, label: &Label) -> Result<Vec<u8>, String> {
+        let Label::Input(gate, _) = label else { return Err("only inputs can be sent".into()) };
+        let name = &model.sts.gates[*gate].name;
+        let Some((_, layout)) = self.config.inputs.iter().find(|(other, _)| **other == **name) else {
+            return Err(format!("there is no layout for `{name}`"));
+        };
+        let mut fields = Vec::new();
+        for (field, shape) in layout.fields() {
+            let value = value_of(model, label, field)?;
+            fields
+                .push((field, datum(model, value, shape).map_err(|problem| format!("`{field}` {problem}"))?));
+        }
+        layout.encode(&fields)
+    }
+
+    /// The message that bytes are.
+    ///
+    /// # Errors
+    /// If no layout fits, or a value does not fit its field.
+    pub fn decode(&self, model: &Model, bytes: &[u8]) -> Result<Label, String> {
+        let mut misfits = Vec::new();
+        for (name, layout) in &self.config.outputs {
+            match layout.decode(bytes) {
+                Ok(fields) => return label(model, name, layout, &fields),
+                Err(misfit) => misfits.push(format!("`{name}` {misfit}")),
+            }
+        }
+        Err(cut(&format!("no layout fits ({})", misfits.join("; ")), 600))
+    }
+}
+
+/// Whether every message of this kind has a layout that fits it.
+fn complete(model: &Model, kind: GateKind, layouts: &[(String, Layout)]) -> Result<(), BadSpeech> {
+    let (table, word) = if kind == GateKind::Input { ("inputs", "input") } else { ("outputs", "output") };
+    for (name, layout) in layouts {
+        let wrong = |problem: String| BadSpeech::message(table, name, problem);
+        let gate = gate_named(model, name, kind);
+        let gate = gate.ok_or_else(|| wrong(format!("the model has no {word} `{name}`")))?;
+        fits(model, gate, layout).map_err(|problem| wrong(format!("{word} `{name}`: {problem}")))?;
+    }
+    let has = |gate: &&Gate| layouts.iter().any(|(name, _)| **name == *gate.name);
+    // How the connection ended is not read from it.
+    let mut gates = model.sts.gates.iter().filter(|gate| gate.kind == kind && !gate.tells_the_end());
+    match gates.find(|gate| !has(gate)) {
+        Some(gate) => {
+            Err(BadSpeech::table(table, format!("there is no layout for the {word} `{}`", gate.name)))
+        }
+        None => Ok(()),
+    }
+}
+
+fn gate_named<'m>(model: &'m Model, name: &str, kind: GateKind) -> Option<&'m Gate> {
+    model.sts.gates.iter().find(|gate| *gate.name == *name && gate.kind == kind)
+}
+
+/// Whether the fields of a message are those of its layout, and of sorts that can be written so.
+fn fits(model: &Model, gate: &Gate, layout: &Layout) -> Result<(), String> {
+    let sort_of = |name: &str| {
+        let infos = gate.fields.iter().map(|&field| model.pool.var_info(field));
+        infos.into_iter().find(|info| *info.name == *name).map(|info| info.sort)
+    };
+    for (name, shape) in layout.fields() {
+        let sort = sort_of(name).ok_or_else(|| format!("it has no field `{name}`"))?;
+        can_be(model, sort, shape).map_err(|problem| format!("field `{name}`: {problem}"))?;
+    }
+    let fields = gate.fields.iter().map(|&field| &model.pool.var_info(field).name);
+    match fields.into_iter().find(|name| !layout.fields().any(|(other, _)| *other == ***name)) {
+        Some(name) => Err(format!("nothing says where the field `{name}` stands")),
+        None => Ok(()),
+    }
+}
+
+fn can_be(model: &Model, sort: Sort, shape: Shape<'_>) -> Result<(), String> {
+    let shown = model.pool.show_sort(sort);
+    match (sort, shape) {
+        (Sort::Str, Shape::Bytes(_)) => Ok(()),
+        (Sort::Int | Sort::Range { .. } | Sort::Bool, Shape::Number([])) => Ok(()),
+        (Sort::Data(data), Shape::Number(names)) if model.pool.data(data).kind == DataKind::Enum => {
+            let ctors = &model.pool.data(data).ctors;
+            if let Some(ctor) = ctors.iter().find(|ctor| !ctor.fields.is_empty()) {
+                return Err(format!("`{}` has fields, so no number can stand for it", ctor.name));
+            }
+            let is_known = |name: &str| ctors.iter().any(|ctor| *ctor.name == *name);
+            let is_given = |name: &str| names.is_empty() || names.iter().any(|(other, _)| other == name);
+            match (
+                names.iter().find(|(name, _)| !is_known(name)),
+                ctors.iter().find(|ctor| !is_given(&ctor.name)),
+            ) {
+                (Some((name, _)), _) => Err(format!("{shown} has no value `{name}`")),
+                (None, Some(ctor)) => Err(format!("no number stands for `{}`", ctor.name)),
+                (None, None) => Ok(()),
+            }
+        }
+        (_, Shape::Number([_, ..])) => Err(format!("only values of an enum have names, and it is {shown}")),
+        (Sort::Str, Shape::Number(_)) => Err("a string is written as `text` or `hex`".into()),
+        (Sort::Int | Sort::Range { .. } | Sort::Bool | Sort::Data(_), Shape::Bytes(_)) => {
+            Err(format!("only a string is written as text or hex, and it is {shown}"))
+        }
+        (Sort::Real | Sort::Data(_), Shape::Number([])) => {
+            Err(format!("{shown} cannot be written as a number of bytes"))
+        }
+        (Sort::Real, Shape::Bytes(_)) => Err(format!("{shown} cannot be written in bytes")),
+    }
+}
+
+/// A value as its layout knows it.
+fn datum(model: &Model, value: &Value, shape: Shape<'_>) -> Result<Datum, String> {
+    match (value, shape) {
+        (Value::Bool(b), Shape::Number(_)) => Ok(Datum::Number((*b).into())),
+        (Value::Int(n), Shape::Number(_)) => {
+            let number = n.to_string().parse().map(Datum::Number);
+            number.map_err(|_| format!("is too large: {}", cut(&n.to_string(), 60)))
+        }
+        (Value::Data(data), Shape::Number(names)) => {
+            let name = &model.pool.data(data.data).ctors[data.ctor as usize].name;
+            let named = names.iter().find(|(other, _)| **other == **name).map(|(_, number)| *number);
+            Ok(Datum::Number(named.unwrap_or_else(|| data.ctor.into())))
+        }
+        (Value::Str(text), Shape::Bytes(Form::Text)) => Ok(Datum::Bytes(text.as_bytes().to_vec())),
+        (Value::Str(text), Shape::Bytes(Form::Hex)) => {
+            let bytes = unhex(text).map(Datum::Bytes);
+            bytes.ok_or_else(|| format!("is no even number of hexadecimal digits: {:?}", cut(text, 60)))
+        }
+        _ => Err("cannot be written so".into()),
+    }
+}
+
+fn label(model: &Model, name: &str, layout: &Layout, found: &[(&str, Datum)]) -> Result<Label, String> {
+    let gate = model
+        .sts
+        .gates
+        .iter_enumerated()
+        .find(|(_, gate)| *gate.name == *name && gate.kind == GateKind::Output);
+    let (id, gate) = gate.ok_or_else(|| format!("the model has no output `{name}`"))?;
+    let mut values = Vec::new();
+    for info in gate.fields.iter().map(|&field| model.pool.var_info(field)) {
+        let datum = found.iter().find(|(other, _)| *other == &*info.name).map(|(_, datum)| datum);
+        let shape = layout.fields().find(|(other, _)| *other == &*info.name).map(|(_, shape)| shape);
+        let found = datum.zip(shape).ok_or("nothing is there".to_owned());
+        let read = found.and_then(|(datum, shape)| value(model, info.sort, datum, shape));
+        values.push(read.map_err(|problem| format!("`{name}.{}`: {problem}", info.name))?);
+    }
+    Ok(Label::Output(id, values))
+}
+
+/// The value of `sort` that its layout found.
+fn value(model: &Model, sort: Sort, datum: &Datum, shape: Shape<'_>) -> Result<Value, String> {
+    let none = |n: &i128| format!("expected {}, found {n}", model.pool.show_sort(sort));
+    match (sort, datum, shape) {
+        (Sort::Bool, Datum::Number(n @ (0 | 1)), _) => Ok(Value::Bool(*n == 1)),
+        (Sort::Int | Sort::Range { .. }, Datum::Number(n), _) => {
+            n.to_string().parse::<Int>().map(Value::Int).map_err(|_| none(n))
+        }
+        (Sort::Data(data), Datum::Number(n), Shape::Number(names)) => {
+            let ctors = &model.pool.data(data).ctors;
+            let ctor = match names {
+                [] => usize::try_from(*n).ok().filter(|n| *n < ctors.len()),
+                _ => names
+                    .iter()
+                    .find(|(_, number)| number == n)
+                    .and_then(|(name, _)| ctors.iter().position(|ctor| *ctor.name == **name)),
+            };
+            let ctor = ctor.and_then(|ctor| u32::try_from(ctor).ok()).ok_or_else(|| none(n))?;
+            Ok(Value::Data(DataValue { data, ctor, args: Vec::new().into() }))
+        }
+        (Sort::Str, Datum::Bytes(bytes), Shape::Bytes(Form::Hex)) => Ok(Value::str(&hex(bytes))),
+        (Sort::Str, Datum::Bytes(bytes), _) => Ok(Value::str(&String::from_utf8_lossy(bytes))),
+        (_, Datum::Number(n), _) => Err(none(n)),
+        (_, Datum::Bytes(_), _) => Err("cannot be read so".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+//! Binary messages by layout: what stands where in the bytes of a message.
+//!
+//! A layout is a list of items, read from left to right:
+//!
+//! | item | bytes |
+//! | --- | --- |
+//! | `0x0103`, `'OK'` | these |
+//! | `u16 level`, `i32le t`, `varint n` | a number: 1 to 8 bytes, or seven bits a byte, least first |
+//! | `u8 colour(red = 1, blue = 4)` | a number that stands for a name |
+//! | `u8 = 3` | a number that is always the same |
+//! | `u16 len(name)`, `u16 len(rest) + 2` | a length in bytes: of a field, of all that follows, of the `message` |
+//! | `bits(3 mode, 1 on, 4 = 0)` | bits, most significant first; `bitsle` for the least significant byte first |
+//! | `text name`, `hex key` | as many bytes as a length before says, else all that is left |
+//! | `text(8) name` | so many; text is filled up with zeros |
+//! | `text name until 0x00` | up to these, which follow it |
+//! | `skip(4)` | anything; zeros where we write |
+//! | `sum8`, `xor8`, `crc16`, `crc16modbus`, `crc32` | a checksum of all bytes before it |
+//!
+//! *Promises.* What was written is read back as it was. Bytes are a message only if all of them are
+//! used and every constant, length and checksum is right. No bytes and no layout text panic.
+
+mod check;
+mod number;
+mod overlap;
+mod parse;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::fmt;
+
+pub use self::check::Check;
+pub use self::number::{Endian, Number, Width};
+pub use self::parse::BadLayout;
+
+/// What stands where in the bytes of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    items: Vec<Item>,
+}
+
+/// A part of a layout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Item {
+    Const(Vec<u8>),
+    Number(Number, What),
+    /// Bits of a number, most significant first.
+    Bits(Number, Vec<(u32, What)>),
+    Bytes {
+        field: String,
+        form: Form,
+        extent: Extent,
+    },
+    Check(Check, Endian),
+    Skip(usize),
+}
+
+/// What a number is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum What {
+    Field(String, Vec<(String, i128)>),
+    Const(i128),
+    Len(Of, i128),
+}
+
+/// What a length counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Of {
+    Field(String),
+    Message,
+    Rest,
+}
+
+/// What the bytes of a field are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// UTF-8.
+    Text,
+    /// Bytes, two hexadecimal digits each.
+    Hex,
+}
+
+/// Where the bytes of a field end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Extent {
+    Fixed(usize),
+    /// After as many as a length before says.
+    Counted,
+    Until(Vec<u8>),
+    /// Where the items after it begin, which have a fixed size.
+    Rest,
+}
+
+/// A value as layouts know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Datum {
+    /// A number.
+    Number(i128),
+    /// Bytes.
+    Bytes(Vec<u8>),
+}
+
+/// How a field is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape<'l> {
+    /// As a number, which may stand for a name.
+    Number(&'l [(String, i128)]),
+    /// As bytes.
+    Bytes(Form),
+}
+
+/// Why bytes are not the message of a layout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// Where it was noticed.
+    pub at: usize,
+    /// What is wrong there.
+    pub problem: String,
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at byte {}: {}", self.at, self.problem)
+    }
+}
+
+impl Layout {
+    /// The fields and how they are written, in order.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, Shape<'_>)> {
+        self.items.iter().flat_map(Item::fields)
+    }
+}
+
+impl What {
+    fn field(&self) -> Option<(&str, Shape<'_>)> {
+        match self {
+            Self::Field(name, names) => Some((name, Shape::Number(names))),
+            Self::Const(_) | Self::Len(..) => None,
+        }
+    }
+}
+
+impl Item {
+    fn fields(&self) -> Vec<(&str, Shape<'_>)> {
+        match self {
+            Self::Number(_, what) => what.field().into_iter().collect(),
+            Self::Bits(_, parts) => parts.iter().filter_map(|(_, what)| what.field()).collect(),
+            Self::Bytes { field, form, .. } => vec![(field, Shape::Bytes(*form))],
+            Self::Const(_) | Self::Check(..) | Self::Skip(_) => Vec::new(),
+        }
+    }
+
+    /// How many bytes it has, if that is always the same.
+    fn fixed(&self) -> Option<usize> {
+        match self {
+            Self::Const(bytes) => Some(bytes.len()),
+            Self::Number(number, _) | Self::Bits(number, _) => number.fixed(),
+            Self::Bytes { extent: Extent::Fixed(count), .. } | Self::Skip(count) => Some(*count),
+            Self::Bytes { .. } => None,
+            Self::Check(check, _) => Some(check.width()),
+        }
+    }
+}
+
+/// Bytes as hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The bytes that hexadecimal digits write, two each.
+#[must_use]
+pub fn unhex(digits: &str) -> Option<Vec<u8>> {
+    if !digits.len().is_multiple_of(2) || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let pairs = digits.as_bytes().chunks(2);
+    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}

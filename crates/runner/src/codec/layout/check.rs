@@ -1,0 +1,86 @@
+//! Checksums of all bytes before them.
+
+/// A checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// The sum of the bytes, modulo 256.
+    Sum8,
+    /// The bytes, combined by exclusive or.
+    Xor8,
+    /// CRC-16/CCITT-FALSE (polynomial 0x1021, from 0xffff): X.25 relatives, most radios.
+    Crc16,
+    /// CRC-16/MODBUS (polynomial 0x8005 reflected, from 0xffff).
+    Crc16Modbus,
+    /// CRC-32/ISO-HDLC: Ethernet, zip, PNG.
+    Crc32,
+}
+
+impl Check {
+    const ALL: [(&'static str, Self); 5] = [
+        ("sum8", Self::Sum8),
+        ("xor8", Self::Xor8),
+        ("crc16", Self::Crc16),
+        ("crc16modbus", Self::Crc16Modbus),
+        ("crc32", Self::Crc32),
+    ];
+
+    /// The one with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|(other, _)| *other == name).map(|(_, check)| check)
+    }
+
+    /// How many bytes it has.
+    #[must_use]
+    pub const fn width(self) -> usize {
+        match self {
+            Self::Sum8 | Self::Xor8 => 1,
+            Self::Crc16 | Self::Crc16Modbus => 2,
+            Self::Crc32 => 4,
+        }
+    }
+
+    /// The checksum of `bytes`.
+    #[must_use]
+    pub fn of(self, bytes: &[u8]) -> u32 {
+        match self {
+            Self::Sum8 => bytes.iter().fold(0u8, |sum, &byte| sum.wrapping_add(byte)).into(),
+            Self::Xor8 => bytes.iter().fold(0u8, |sum, &byte| sum ^ byte).into(),
+            Self::Crc16 => ccitt(bytes).into(),
+            Self::Crc16Modbus => reflected(bytes, 0xa001, 0xffff),
+            Self::Crc32 => !reflected(bytes, 0xedb8_8320, 0xffff_ffff),
+        }
+    }
+}
+
+/// Most significant bit first.
+fn ccitt(bytes: &[u8]) -> u16 {
+    bytes.iter().fold(0xffff, |crc, &byte| {
+        let crc = crc ^ (u16::from(byte) << 8);
+        (0..8).fold(crc, |crc, _| (crc << 1) ^ if crc & 0x8000 == 0 { 0 } else { 0x1021 })
+    })
+}
+
+/// Least significant bit first.
+fn reflected(bytes: &[u8], polynomial: u32, start: u32) -> u32 {
+    bytes.iter().fold(start, |crc, &byte| {
+        let crc = crc ^ u32::from(byte);
+        (0..8).fold(crc, |crc, _| (crc >> 1) ^ if crc & 1 == 0 { 0 } else { polynomial })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The check values of the catalogue of parametrised CRC algorithms.
+    #[test]
+    fn checksums_have_their_published_check_values() {
+        let digits = b"123456789";
+        assert_eq!(Check::Crc16.of(digits), 0x29b1);
+        assert_eq!(Check::Crc16Modbus.of(digits), 0x4b37);
+        assert_eq!(Check::Crc32.of(digits), 0xcbf4_3926);
+        assert_eq!(Check::Sum8.of(&[0xff, 2]), 1);
+        assert_eq!(Check::Xor8.of(&[0xf0, 0x3c]), 0xcc);
+    }
+}

@@ -1,0 +1,147 @@
+//! Numbers in bytes.
+
+use std::str::FromStr;
+
+/// How a number is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Number {
+    /// In how many bytes.
+    pub width: Width,
+    /// Whether it may be negative, as two's complement.
+    pub is_signed: bool,
+    /// In which order.
+    pub endian: Endian,
+}
+
+/// In how many bytes a number is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// Always so many, 1 to 8.
+    Bytes(usize),
+    /// Seven bits a byte, the least significant first; all but the last have their highest bit set.
+    Varint,
+}
+
+/// The order of bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Endian {
+    /// The most significant byte first.
+    #[default]
+    Big,
+    /// The least significant byte first.
+    Little,
+}
+
+impl FromStr for Endian {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text {
+            "big" => Ok(Self::Big),
+            "little" => Ok(Self::Little),
+            _ => Err(()),
+        }
+    }
+}
+
+/// The most bytes of a number with 64 bits, seven in each.
+const MAX_VARINT: usize = 10;
+
+impl Number {
+    /// The number that a word such as `u8`, `i16le` or `varint` names.
+    #[must_use]
+    pub fn named(word: &str, default: Endian) -> Option<Self> {
+        if word == "varint" {
+            return Some(Self { width: Width::Varint, is_signed: false, endian: Endian::Little });
+        }
+        let is_signed = word.starts_with('i');
+        let rest = word.strip_prefix(['u', 'i'])?;
+        let (digits, endian) = match (rest.strip_suffix("le"), rest.strip_suffix("be")) {
+            (Some(digits), _) => (digits, Endian::Little),
+            (_, Some(digits)) => (digits, Endian::Big),
+            (None, None) => (rest, default),
+        };
+        let bits = digits.parse::<usize>().ok().filter(|_| !digits.starts_with(['0', '+']))?;
+        let is_known = bits % 8 == 0 && (8..=64).contains(&bits);
+        is_known.then_some(Self { width: Width::Bytes(bits / 8), is_signed, endian })
+    }
+
+    /// How many bytes it has, if that is always the same.
+    #[must_use]
+    pub const fn fixed(self) -> Option<usize> {
+        match self.width {
+            Width::Bytes(count) => Some(count),
+            Width::Varint => None,
+        }
+    }
+
+    /// The least and the greatest number that fits.
+    #[must_use]
+    pub fn bounds(self) -> (i128, i128) {
+        let bits = self.fixed().unwrap_or(8) * 8;
+        match self.is_signed {
+            true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+            false => (0, (1 << bits) - 1),
+        }
+    }
+
+    /// The bytes of `value`.
+    ///
+    /// # Errors
+    /// If it does not fit.
+    pub fn bytes(self, value: i128) -> Result<Vec<u8>, String> {
+        let (least, greatest) = self.bounds();
+        if !(least..=greatest).contains(&value) {
+            return Err(format!("{value} does not fit: it is not in {least}..{greatest}"));
+        }
+        let Width::Bytes(count) = self.width else { return Ok(varint(value as u64)) };
+        let all = value.to_be_bytes();
+        let mut bytes = all[all.len() - count..].to_vec();
+        if self.endian == Endian::Little {
+            bytes.reverse();
+        }
+        Ok(bytes)
+    }
+
+    /// The number at the front of `bytes` and how many bytes it has; `None` if more must come.
+    #[must_use]
+    pub fn read(self, bytes: &[u8]) -> Option<(i128, usize)> {
+        let Width::Bytes(count) = self.width else { return read_varint(bytes) };
+        let mut bytes = bytes.get(..count)?.to_vec();
+        if self.endian == Endian::Little {
+            bytes.reverse();
+        }
+        let value = bytes.iter().fold(0i128, |sum, &byte| sum * 256 + i128::from(byte));
+        let (_, greatest) = self.bounds();
+        Some((if value > greatest { value - (1 << (8 * count)) } else { value }, count))
+    }
+
+    /// As [`read`](Self::read), for a number that is not negative.
+    #[must_use]
+    pub fn read_unsigned(self, bytes: &[u8]) -> Option<(u64, usize)> {
+        let (value, count) = Self { is_signed: false, ..self }.read(bytes)?;
+        Some((u64::try_from(value).unwrap_or(u64::MAX), count))
+    }
+}
+
+fn varint(mut value: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+    bytes
+}
+
+/// A number that goes on for too long is more than any that fits.
+fn read_varint(bytes: &[u8]) -> Option<(i128, usize)> {
+    let mut value = 0i128;
+    for (n, &byte) in bytes.iter().take(MAX_VARINT).enumerate() {
+        value |= i128::from(byte & 0x7f) << (7 * n);
+        if byte & 0x80 == 0 {
+            return Some((value, n + 1));
+        }
+    }
+    (bytes.len() >= MAX_VARINT).then_some((i128::MAX, MAX_VARINT))
+}

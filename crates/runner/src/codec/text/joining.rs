@@ -1,0 +1,223 @@
+//! Messages of several frames: what has come says whether and how a message goes on.
+//!
+//! A frame may announce what belongs to it: so many bytes, or so many frames, each of which may
+//! announce more. A message of which nothing is owed any more is asked whether it is unfinished:
+//! if `more` matches all of it, or its last frame alone, it goes on in the next frame. Only what is
+//! finished is held against the patterns of outputs, so no pattern can cut a message short.
+
+use regex::bytes::Regex;
+
+use super::CountedConfig;
+use crate::line::{MAX_LINE, cut};
+
+/// How frames are joined to messages; by default every frame is one.
+#[derive(Clone, Debug, Default)]
+pub struct Joining {
+    more: Option<Regex>,
+    counted: Vec<Counted>,
+}
+
+/// A frame that announces what follows it.
+#[derive(Clone, Debug)]
+struct Counted {
+    frame: Regex,
+    then: Then,
+}
+
+/// What a frame announces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// So many bytes, and this end mark after them.
+    Bytes {
+        /// The end mark, which may be empty.
+        end: String,
+    },
+    /// So many frames, each with what it announces.
+    Frames,
+}
+
+/// What must come next.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Need {
+    /// A frame.
+    #[default]
+    Frame,
+    /// So many bytes and an end mark.
+    Bytes {
+        /// How many.
+        count: usize,
+        /// The end mark.
+        end: Vec<u8>,
+    },
+}
+
+/// A message that is not finished.
+#[derive(Debug, Default)]
+pub struct Begun {
+    bytes: Vec<u8>,
+    parts: usize,
+    need: Need,
+    /// Frames that are owed, innermost last.
+    owed: Vec<usize>,
+}
+
+impl Joining {
+    /// Reads the patterns.
+    ///
+    /// # Errors
+    /// If one of them is wrong, with its key.
+    pub(super) fn new(more: Option<&str>, counted: &[CountedConfig]) -> Result<Self, String> {
+        let more = more.map(whole).transpose().map_err(|bad| format!("more: {bad}"))?;
+        let read = |config: &CountedConfig| {
+            let frame = whole(&config.frame).map_err(|bad| format!("counted: {bad}"))?;
+            match frame.capture_names().flatten().collect::<Vec<_>>()[..] {
+                ["n"] => Ok(Counted { frame, then: config.then.clone() }),
+                _ => Err(format!(
+                    "counted: `{}` needs one named group, `(?P<n>[0-9]+)`: how much follows",
+                    config.frame
+                )),
+            }
+        };
+        Ok(Self { more, counted: counted.iter().map(read).collect::<Result<_, String>>()? })
+    }
+
+    /// What a frame announces, and how much of it.
+    fn announced(&self, frame: &[u8]) -> Result<Option<(&Then, usize)>, String> {
+        let found = self.counted.iter().find_map(|counted| Some((counted, counted.frame.captures(frame)?)));
+        let Some((counted, groups)) = found else { return Ok(None) };
+        let text = groups.name("n").map_or(&b""[..], |group| group.as_bytes());
+        let text = String::from_utf8_lossy(text);
+        match text.parse::<usize>() {
+            Ok(count) if count <= MAX_LINE => Ok(Some((&counted.then, count))),
+            Ok(_) => Err(format!("it announces {text}, which is too much")),
+            Err(_) => Err(format!("`{}` is no count", cut(&text, 20))),
+        }
+    }
+
+    fn goes_on(&self, bytes: &[u8]) -> bool {
+        self.more.as_ref().is_some_and(|more| more.is_match(bytes))
+    }
+}
+
+impl Begun {
+    /// What has come of it, its parts joined by newlines.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// What must come next.
+    pub fn need(&self) -> &Need {
+        &self.need
+    }
+
+    /// All of it.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Adds what was needed; whether the message is finished now.
+    ///
+    /// # Errors
+    /// If it announces nonsense.
+    pub fn add(&mut self, joining: &Joining, part: Vec<u8>) -> Result<bool, String> {
+        if self.parts > 0 {
+            self.bytes.push(b'\n');
+        }
+        self.parts += 1;
+        let from = self.bytes.len();
+        self.bytes.extend(part);
+        let is_frame = std::mem::take(&mut self.need) == Need::Frame;
+        if is_frame {
+            match joining.announced(&self.bytes[from..])? {
+                Some((Then::Bytes { end }, count)) => {
+                    self.need = Need::Bytes { count, end: end.as_bytes().to_vec() };
+                    return Ok(false);
+                }
+                Some((Then::Frames, count @ 1..)) => {
+                    self.owed.push(count);
+                    return Ok(false);
+                }
+                Some((Then::Frames, 0)) | None => (),
+            }
+        }
+        if self.still_owes() {
+            return Ok(false);
+        }
+        let last_goes_on = is_frame && joining.goes_on(&self.bytes[from..]);
+        Ok(!last_goes_on && !joining.goes_on(&self.bytes))
+    }
+
+    /// One frame came with all it announced; whether others are owed.
+    fn still_owes(&mut self) -> bool {
+        while let Some(left) = self.owed.last_mut() {
+            *left -= 1;
+            if *left > 0 {
+                return true;
+            }
+            self.owed.pop();
+        }
+        false
+    }
+}
+
+/// A pattern for all of a text.
+fn whole(pattern: &str) -> Result<Regex, String> {
+    Regex::new(&format!("\\A(?:{pattern})\\z")).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joining(more: Option<&str>, counted: &[(&str, Then)]) -> Joining {
+        let config =
+            |(frame, then): &(&str, Then)| CountedConfig { frame: (*frame).into(), then: then.clone() };
+        Joining::new(more, &counted.iter().map(config).collect::<Vec<_>>()).unwrap()
+    }
+
+    /// The messages that these parts are, and what is needed after the last.
+    fn joined(joining: &Joining, parts: &[&str]) -> (Vec<String>, Need) {
+        let (mut messages, mut begun) = (Vec::new(), Begun::default());
+        for part in parts {
+            if begun.add(joining, part.as_bytes().to_vec()).unwrap() {
+                messages.push(String::from_utf8(std::mem::take(&mut begun).into_bytes()).unwrap());
+            }
+        }
+        (messages, begun.need().clone())
+    }
+
+    #[test]
+    fn continuation_lines_of_smtp_do_not_break_at_the_second() {
+        let smtp = joining(Some("[0-9]{3}-.*"), &[]);
+        let lines = ["250-a", "250-SIZE 5", "250-b", "250 HELP", "354 go"];
+        assert_eq!(joined(&smtp, &lines).0, ["250-a\n250-SIZE 5\n250-b\n250 HELP", "354 go"]);
+    }
+
+    #[test]
+    fn all_that_came_may_say_that_it_goes_on() {
+        let list = joining(Some(r"LIST(\n- .*)*"), &[]);
+        assert_eq!(joined(&list, &["LIST", "- a", "- b", "END", "- c"]).0, ["LIST\n- a\n- b\nEND", "- c"]);
+    }
+
+    #[test]
+    fn counted_parts_are_never_asked_what_they_look_like() {
+        let bytes = Then::Bytes { end: "\r\n".into() };
+        let redis = joining(None, &[(r"\$(?P<n>[0-9]+)", bytes), (r"\*(?P<n>[0-9]+)", Then::Frames)]);
+        let parts = ["*2", "$2", "$5", "*1", ":7", "+OK", "*0", "$-1", "$3"];
+        let (messages, need) = joined(&redis, &parts);
+        assert_eq!(messages, ["*2\n$2\n$5\n*1\n:7", "+OK", "*0", "$-1"]);
+        assert_eq!(need, Need::Bytes { count: 3, end: b"\r\n".to_vec() });
+    }
+
+    #[test]
+    fn nonsense_that_is_announced_is_told() {
+        let wide = joining(None, &[(".(?P<n>.*)", Then::Frames)]);
+        for (text, says) in [("$99999999", "too much"), ("$x", "no count"), ("$", "no count")] {
+            let problem = Begun::default().add(&wide, text.into()).unwrap_err();
+            assert!(problem.contains(says), "{problem}");
+        }
+        let two = CountedConfig { frame: "(?P<a>.)(?P<n>.)".into(), then: Then::Frames };
+        assert!(Joining::new(None, &[two]).unwrap_err().contains("one named group"));
+        assert!(Joining::new(Some("("), &[]).unwrap_err().starts_with("more: "));
+    }
+}
