@@ -7,7 +7,7 @@ use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_runner::adapter::http::{HttpAdapter, HttpSpeech};
 use ioxide_runner::adapter::process::ProcessAdapter;
 use ioxide_runner::adapter::tcp::TcpAdapter;
-use ioxide_runner::adapter::text::{Speech, TextAdapter};
+use ioxide_runner::adapter::text::{Speech, TextAdapter, Words};
 use ioxide_runner::adapter::{Adapter, AdapterError, Connection, Framing, SutSpec};
 use ioxide_runner::codec::http::answer::AnswerConfig;
 use ioxide_runner::codec::http::{HttpConfig, RequestConfig, Url};
@@ -86,7 +86,8 @@ fn text(model: &Model) -> Speech {
     };
     let inputs = gates(model, GateKind::Input).map(input).collect();
     let outputs = gates(model, GateKind::Output).map(|gate| (gate.0.clone(), pattern(&gate))).collect();
-    Speech { text: TextConfig { inputs, outputs, more: None }, framing: Framing::Line, reset: None }
+    let config = TextConfig { parts: Vec::new(), inputs, outputs, more: None, counted: Vec::new() };
+    Speech { words: Words::Text(config), framing: Framing::Line, reset: None }
 }
 
 /// `GET /NAME/n`, answered by the same text as on a line.
@@ -101,7 +102,7 @@ fn http(model: &Model, address: SocketAddr) -> HttpSpeech {
     };
     let inputs = gates(model, GateKind::Input).map(input).collect();
     let outputs = gates(model, GateKind::Output).map(output).collect();
-    let url = Url { address: address.to_string(), base: String::new() };
+    let url = Url { address: address.to_string(), base: String::new(), is_encrypted: false };
     HttpSpeech { url, http: HttpConfig { inputs, outputs, ..HttpConfig::default() }, reset: None }
 }
 
