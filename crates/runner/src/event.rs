@@ -321,6 +321,9 @@ pub struct Explanation {
     pub n_states: usize,
     /// For every switch that could have matched, what stood against it.
     pub why_not: Vec<WhyNot>,
+    /// In how many orders of what was under way it was tried, if in more than one; all else is told of the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orders: Option<usize>,
 }
 
 /// Something the specification allowed.

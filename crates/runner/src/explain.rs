@@ -26,6 +26,7 @@ pub fn explanation(cx: &Ctx<'_>, forbidden: &Forbidden) -> Explanation {
         states: states(cx, &forbidden.before),
         n_states: forbidden.before.size().unwrap_or(0),
         why_not: refusals.map(|refusal| why_not(cx, forbidden, refusal)).collect(),
+        orders: (forbidden.courses > 1).then_some(forbidden.courses),
     }
 }
 

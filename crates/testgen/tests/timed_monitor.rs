@@ -218,3 +218,19 @@ fn silence_in_a_place_with_a_deadline_is_forbidden_only_beyond_the_tolerance() {
     let later = delayed(cx.sts, &State { loc: cx.sts.initial, values: Default::default() }, &seconds(1));
     assert_eq!(later.loc, cx.sts.initial);
 }
+
+#[test]
+fn a_system_that_was_heard_to_start_late_is_not_called_too_early() {
+    let mut model = named("m.iox", "model M { output y clock c state s { emit y when c >= 2 { reset c } } }");
+    let mut solver = solver();
+    let mut cx = Ctx::new(&mut model, &mut solver);
+    let y = cx.sts.gate_named("y").unwrap();
+    let mut is_allowed = |start: i64| {
+        let tolerance = Tolerance { latency: seconds(1), start: seconds(start), ..Tolerance::default() };
+        let mut after = After::with_tolerance(&mut cx, tolerance);
+        after.pass(&mut cx, &seconds(17));
+        after.observe(&mut cx, &Label::Output(y, Vec::<Value>::new())).is_ok()
+    };
+    assert!(!is_allowed(0), "1.7 s after the start, which was heard at most 0.1 s late");
+    assert!(is_allowed(4), "it may have started 0.4 s before that was heard");
+}

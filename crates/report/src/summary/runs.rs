@@ -119,6 +119,7 @@ fn trimmed(told: &Explanation) -> Explanation {
         states: told.states.iter().take(MAX_ITEMS).cloned().collect(),
         n_states: told.n_states,
         why_not: told.why_not.iter().take(MAX_ITEMS).cloned().collect(),
+        orders: told.orders,
     };
     for allowed in &mut told.allowed {
         allowed.label = short(&allowed.label);

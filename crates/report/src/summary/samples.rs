@@ -43,6 +43,7 @@ impl Told {
                 switch: "r1".into(),
                 reason: "`n > 1` does not hold with n = 1".into(),
             }],
+            orders: None,
         };
         EventKind::Verdict(VerdictTold {
             verdict: VerdictWord::Fail,

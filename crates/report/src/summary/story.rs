@@ -96,6 +96,9 @@ pub fn reasons(told: &Explanation) -> Vec<String> {
         let (switch, reason) = (excerpt(&why.switch, MAX_TEXT), excerpt(&why.reason, MAX_TEXT));
         lines.push(format!("    why not   {switch}: {reason}"));
     }
+    if let Some(orders) = told.orders {
+        lines.push(format!("    crossing  nor in any other of {orders} orders of the inputs under way"));
+    }
     lines
 }
 
