@@ -150,6 +150,16 @@ mod tests {
         assert!(complaints.is_empty(), "{}", complaints.join("\n"));
     }
 
+    /// Defect: `x` fetched any version of the solver wheel, unchecked, and wrote the library in place.
+    #[test]
+    fn the_solver_is_fetched_by_hash_and_renamed_into_place() {
+        let door = include_str!("../../x");
+        for kept in ["--require-hashes", "z3-solver==%s --hash=sha256:%s", "os.replace("] {
+            assert!(door.contains(kept), "`x` has no `{kept}`");
+        }
+        assert_eq!(door.matches("pip download").count(), 1);
+    }
+
     #[test]
     fn an_edge_upwards_is_found() {
         let manifest = "[dependencies]\nioxide-cli.workspace = true\nserde = \"1\"\n[dev-dependencies]\nioxide-lang = \"1\"";

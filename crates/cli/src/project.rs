@@ -9,6 +9,7 @@
 mod framing;
 mod port;
 mod quiescence;
+mod renewal;
 mod speech;
 mod table;
 mod tls;
@@ -36,6 +37,9 @@ pub const FILE: &str = "ioxide.toml";
 /// Milliseconds a server may take until it is ready, if the file does not say.
 const READY_MS: u64 = 10_000;
 
+/// Milliseconds nobody may be listening at an address, if the system is not started here.
+const REACH_MS: u64 = 1_000;
+
 /// A system as typed, or as the project file describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
@@ -51,6 +55,8 @@ pub struct Described {
     pub tls: Option<TlsConfig>,
     /// How it comes back to its initial state.
     pub renewal: Renewal,
+    /// How long nobody may be listening at its address.
+    pub reach: Duration,
     /// How long it may take to greet, to reset, to confirm an input.
     pub limit: Option<Duration>,
     /// How long silence must last to count as quiescence.
@@ -65,6 +71,7 @@ impl Described {
     /// A system that was typed.
     fn typed(spec: SutSpec) -> Self {
         Self {
+            reach: reach(&spec, None),
             spec,
             server: None,
             environment: Vec::new(),
@@ -294,8 +301,9 @@ fn described(system: &Table<'_>, variables: &Variables) -> Result<Described, Sto
     let environment: Vec<(String, String)> =
         environment.into_iter().map(|(key, value)| (key, variables.fill(&value))).collect();
     Ok(Described {
-        server: server(system, variables, &environment)?,
-        renewal: renewal(system, variables, &speech)?,
+        server: server(system, variables, &environment, &spec)?,
+        renewal: renewal::read(system, variables, &spec, &speech)?,
+        reach: reach(&spec, system.number("ready_ms")?.or(system.has("start").then_some(READY_MS))),
         limit: system.number("limit_ms")?.map(|ms| Duration::from_millis(ms.max(1))),
         quiescence: Quiescence::read(system)?,
         latency: system.number("latency_ms")?.map(Duration::from_millis),
@@ -307,38 +315,45 @@ fn described(system: &Table<'_>, variables: &Variables) -> Result<Described, Sto
     })
 }
 
+/// How long nobody may be listening: as long as the system may take to be ready.
+fn reach(spec: &SutSpec, ready_ms: Option<u64>) -> Duration {
+    match spec {
+        SutSpec::Tcp(_) => Duration::from_millis(ready_ms.unwrap_or(REACH_MS)),
+        SutSpec::Stdio(_) | SutSpec::Model(_) => Duration::ZERO,
+    }
+}
+
 /// The server that must run, if there is one.
 fn server(
     system: &Table<'_>,
     variables: &Variables,
     environment: &[(String, String)],
+    spec: &SutSpec,
 ) -> Result<Option<ServerConfig>, Stop> {
     let text = |key| Ok::<_, Stop>(system.text(key)?.map(|text| variables.fill(&text)));
+    let address = match spec {
+        SutSpec::Tcp(address) => Some(address.clone()),
+        SutSpec::Stdio(_) | SutSpec::Model(_) => None,
+    };
     let Some(start) = text("start")? else {
-        let useless = ["ready", "ready_ms", "stop"].into_iter().find(|key| system.has(key));
+        let of_server =
+            if address.is_some() { &["ready", "stop"][..] } else { &["ready", "ready_ms", "stop"] };
+        let useless = of_server.iter().find(|key| system.has(key));
         return useless.map_or(Ok(None), |key| Err(system.wrong(key, "it needs `start`")));
+    };
+    let ready = match (text("ready")?, &address) {
+        (Some(ready), _) => probe(system, &ready)?,
+        (None, Some(address)) => Ready::Port(address.clone()),
+        (None, None) => Ready::AtOnce,
     };
     Ok(Some(ServerConfig {
         start,
-        ready: text("ready")?.map_or(Ok(Ready::AtOnce), |ready| probe(system, &ready))?,
+        ready,
         limit: Duration::from_millis(system.number("ready_ms")?.unwrap_or(READY_MS)),
+        address,
         stop: text("stop")?,
         environment: environment.to_vec(),
     }))
-}
-
-/// How the system comes back to its initial state, where its adapter does not do it alone.
-fn renewal(system: &Table<'_>, variables: &Variables, speech: &Speech) -> Result<Renewal, Stop> {
-    let said = if system.is_text("reset") { system.text("reset")? } else { None };
-    match (said.as_deref(), system.text("reset_command")?) {
-        (Some(_), Some(_)) => Err(system.wrong("reset_command", "there is `reset` already")),
-        (Some("restart"), None) => Ok(Renewal::Restart),
-        (_, Some(command)) => Ok(Renewal::Command(variables.fill(&command))),
-        (_, None) if matches!(speech, Speech::Own(_)) => Ok(Renewal::Own),
-        (_, None) if matches!(speech, Speech::Http(_)) => speech::http_reset(system, said.as_deref()),
-        (None, None) if !system.has("reset") => Ok(Renewal::Own),
-        _ => Err(system.wrong("reset", "write \"restart\"; a reset by message is what the adapter offers")),
-    }
 }
 
 /// How a server says that it is ready: an address accepts, a URL is answered, or a line is written.

@@ -121,7 +121,11 @@ impl<'s> Opener<'s> {
         let clock = self.clock;
         let connection = Connection { seed: Some(seed), instance, clock, ..connection(&described)? };
         let mut adapter = managed(described, Arc::clone(&self.interface), connection)?;
-        act(&mut adapter)
+        let result = act(&mut adapter);
+        if let Some(how) = adapter.ended_by_itself() {
+            eprintln!("note: {how}; it was started again, and no run has seen it");
+        }
+        result
     }
 }
 
@@ -131,7 +135,8 @@ pub fn connection(described: &Described) -> Result<Connection, Stop> {
     let interrupt = Interrupt::by(&STOP);
     let tls = described.tls.as_ref().map(Tls::new).transpose();
     let tls = tls.map_err(|problem| Stop::usage(format!("`{FILE}`: tls: {problem}")))?;
-    let connection = Connection { environment, interrupt, tls, ..Connection::default() };
+    let reach = described.reach;
+    let connection = Connection { environment, interrupt, reach, tls, ..Connection::default() };
     Ok(match described.limit {
         Some(limit) => Connection { limit, ..connection },
         None => connection,

@@ -5,12 +5,14 @@
 //! [`Observation::Quiet`]. Trouble here is no verdict about the system.
 
 mod channel;
+mod ended;
 mod frames;
 mod guardian;
 pub mod http;
 mod interrupt;
 pub mod managed;
 pub mod model;
+mod ports;
 pub mod process;
 mod remote;
 pub mod selftest;
@@ -111,6 +113,12 @@ pub trait Adapter {
         Err(AdapterError::Refused("the system has no virtual time".into()))
     }
 
+    /// How the system ended by itself since this was last asked, where nobody was told: between two runs, or
+    /// at a reset. It was started again.
+    fn ended_by_itself(&mut self) -> Option<String> {
+        None
+    }
+
     /// The last words of the system outside the protocol: its error stream and its log.
     fn last_words(&self) -> String {
         String::new()
@@ -204,6 +212,9 @@ pub enum AdapterError {
     /// The input was definitely not taken.
     #[error("the system refused: {0}")]
     Refused(String),
+    /// The input was not sent: its values have no text in the protocol the system speaks. The system is as it was.
+    #[error("cannot be written in this protocol: {0}")]
+    Unwritable(String),
     /// The input may have been taken or not.
     #[error("the system does not know whether it took the input: {0}")]
     Unknown(String),
@@ -234,6 +245,7 @@ impl AdapterError {
             | Self::Late { .. }
             | Self::Protocol { .. }
             | Self::Refused(_)
+            | Self::Unwritable(_)
             | Self::Unknown(_)
             | Self::NoReset
             | Self::Interrupted

@@ -191,6 +191,7 @@ pub fn run(
         is_gone: false,
         latencies: Latencies::default(),
         asked: Some(Instant::now()),
+        unwritten: 0,
         coverage,
         teller,
     };
@@ -235,6 +236,8 @@ struct Walk<'w, 'b, 'm, 'r> {
     latencies: Latencies,
     /// When the system was last given something to answer, unless it has answered.
     asked: Option<Instant>,
+    /// Inputs in a row that could not be written.
+    unwritten: u32,
     coverage: &'w mut Coverage,
     teller: &'w Teller<'r>,
 }
@@ -371,6 +374,7 @@ impl Walk<'_, '_, '_, '_> {
     fn tell_step(&mut self, label: &Label, switches: &[SwitchId]) -> io::Result<()> {
         self.trace.labels.push(label.clone());
         self.told += 1;
+        self.unwritten = 0;
         let sts = self.bench.cx.sts;
         let raw = match label {
             Label::Input(..) | Label::Output(..) => self.raw.take().map(|raw| cut(&raw, MAX_RAW)),

@@ -86,6 +86,7 @@ fn word(state: State) -> &'static str {
         State::Ok => "ok",
         State::Failed => "failed",
         State::Skipped => "skipped",
+        State::Odd => "look",
     }
 }
 

@@ -1,7 +1,7 @@
 //! How a system speaks that has a protocol of its own: text, binary or HTTP.
 
+use ioxide_runner::adapter::Framing;
 use ioxide_runner::adapter::http::HttpSpeech;
-use ioxide_runner::adapter::managed::Renewal;
 use ioxide_runner::adapter::text::{Speech as OwnSpeech, Words};
 use ioxide_runner::codec::binary::BinaryConfig;
 use ioxide_runner::codec::http::answer::AnswerConfig;
@@ -10,6 +10,7 @@ use ioxide_runner::codec::layout::{Endian, Layout, unhex};
 use ioxide_runner::codec::text::{CountedConfig, TextConfig, Then};
 
 use super::framing;
+use super::renewal;
 use super::table::Table;
 use crate::exit::Stop;
 
@@ -25,7 +26,8 @@ pub enum Speech {
 }
 
 /// The keys of a system that speaks text, besides those of every system.
-pub(super) const TEXT: [&str; 7] = ["inputs", "outputs", "parts", "more", "counted", "framing", "tls"];
+pub(super) const TEXT: [&str; 8] =
+    ["inputs", "outputs", "parts", "more", "counted", "framing", "input_end", "tls"];
 
 /// The keys of a system with binary messages, besides those of every system.
 pub(super) const BINARY: [&str; 5] = ["inputs", "outputs", "endian", "framing", "tls"];
@@ -46,8 +48,11 @@ pub(super) fn text(system: &Table<'_>) -> Result<OwnSpeech, Stop> {
         (Ok(Some(table)), Some(name)) => table.wrong(name, &problem),
         _ => system.wrong(key, problem.trim_start_matches(&format!("{key}: "))),
     })?;
-    let reset = system.text("reset")?.filter(|reset| reset != "restart");
-    Ok(OwnSpeech { words: Words::Text(text), framing: framing::of_text(system)?, reset })
+    let (framing, input_end) = (framing::of_text(system)?, system.text("input_end")?);
+    if input_end.is_some() && matches!(framing, Framing::Length(_)) {
+        return Err(system.wrong("input_end", "a message with a length before it needs no end"));
+    }
+    Ok(OwnSpeech { words: Words::Text(text), framing, input_end, reset: renewal::said(system)? })
 }
 
 /// A frame that announces how much follows it.
@@ -74,16 +79,17 @@ pub(super) fn binary(system: &Table<'_>) -> Result<OwnSpeech, Stop> {
         inputs: layouts(system, "inputs", endian)?,
         outputs: layouts(system, "outputs", endian)?,
     };
-    let reset = system.text("reset")?.filter(|reset| !matches!(reset.as_str(), "restart" | "none"));
+    let reset = renewal::said(system)?;
     let digits = |text: String| {
         let digits: String = text.strip_prefix("0x").unwrap_or_default().split_whitespace().collect();
         let is_good = !digits.is_empty() && unhex(&digits).is_some();
-        is_good
-            .then_some(digits)
-            .ok_or_else(|| system.wrong("reset", "write \"restart\" or bytes such as \"0x01 ff\""))
+        is_good.then_some(digits).ok_or_else(|| {
+            system.wrong("reset", "write \"restart\", \"reconnect\", \"none\" or bytes such as \"0x01 ff\"")
+        })
     };
     let reset = reset.map(digits).transpose()?;
-    Ok(OwnSpeech { words: Words::Binary(binary), framing: framing::of_binary(system, endian)?, reset })
+    let framing = framing::of_binary(system, endian)?;
+    Ok(OwnSpeech { words: Words::Binary(binary), framing, input_end: None, reset })
 }
 
 fn layouts(system: &Table<'_>, key: &str, endian: Endian) -> Result<Vec<(String, Layout)>, Stop> {
@@ -115,19 +121,6 @@ pub(super) fn http(system: &Table<'_>, url: Url) -> Result<HttpSpeech, Stop> {
     let reset = if system.is_text("reset") { None } else { system.table("reset")? };
     let reset = reset.map(|table| request(&table)).transpose()?;
     Ok(HttpSpeech { url, http, reset })
-}
-
-/// How a system that is asked by HTTP comes back to its initial state; it must be said.
-pub(super) fn http_reset(system: &Table<'_>, said: Option<&str>) -> Result<Renewal, Stop> {
-    let ways = "a request { method = .., path = .. }, \"restart\", or \"none\" if it has no state";
-    match said {
-        Some("none") => Ok(Renewal::Own),
-        Some(_) => Err(system.wrong("reset", &format!("write {ways}"))),
-        None if system.has("reset") => Ok(Renewal::Own),
-        None => Err(system
-            .wrong("kind", "nothing says how it comes back to its initial state")
-            .help(format!("`reset` is {ways}; `reset_command` is a command"))),
-    }
 }
 
 fn request(table: &Table<'_>) -> Result<RequestConfig, Stop> {

@@ -19,11 +19,11 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 /// The id that a script has written to the file `pid`.
-fn pid(folder: &Folder) -> Option<u32> {
+pub fn pid(folder: &Folder) -> Option<u32> {
     fs::read_to_string(folder.path().join("pid")).ok()?.trim().parse().ok()
 }
 
-fn is_gone(id: u32) -> bool {
+pub fn is_gone(id: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{id}/stat"));
     stat.map_or(true, |stat| stat.contains(") Z "))
 }
@@ -95,4 +95,18 @@ fn a_killed_program_leaves_no_server_behind() {
     signal(&child, "KILL");
     child.wait().expect("it ends");
     until("the server is ended", || is_gone(server));
+}
+
+/// Defect: what left its group lived on.
+#[test]
+fn a_killed_program_ends_what_left_its_group() {
+    let folder = Folder::new(
+        "kind = \"stdio\"\ncommand = \"setsid sh -c 'echo $$ > pid; exec sleep 3600' & exec IOXIDE sut echo.iox --solver none\"",
+    );
+    let mut child = folder.start(&["--runs", "1", "--steps", "1000000"]);
+    until("it is started", || pid(&folder).is_some());
+    let daemon = pid(&folder).expect("it was started");
+    signal(&child, "KILL");
+    child.wait().expect("it ends");
+    until("the daemon is ended", || is_gone(daemon));
 }

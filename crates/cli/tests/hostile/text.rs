@@ -58,7 +58,7 @@ fn a_socket_that_misbehaves() {
     let silent = serving(|_| hang());
     let reset = format!("{SPEECH}address = \"{silent}\"\nreset = \"RESET\\n\"");
     check(&reset, TROUBLE, &["no `answer to the reset`"]);
-    check(&format!("{SPEECH}address = \"{}\"", nobody()), TROUBLE, &["refused"]);
+    check(&format!("{SPEECH}address = \"{}\"\nreset = \"none\"", nobody()), TROUBLE, &["refused"]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
+use super::tcp::hang_up;
 use super::tls::TlsStream;
 
 /// A connection.
@@ -34,6 +35,14 @@ impl Channel {
 
     pub(super) fn set_read_timeout(&self, limit: Option<Duration>) -> io::Result<()> {
         self.socket().set_read_timeout(limit)
+    }
+
+    /// Ends the connection, for good.
+    pub(super) fn hang_up(&self) {
+        match self {
+            Self::Plain(stream) => hang_up(stream),
+            Self::Tls(stream) => drop(stream.shutdown(Shutdown::Both)),
+        }
     }
 
     pub(super) fn shutdown(&self, how: Shutdown) -> io::Result<()> {

@@ -141,6 +141,22 @@ impl Frames {
         }
     }
 
+    /// Whether something has come that was not taken yet, the end included; waits for it.
+    pub(super) fn has_news(&mut self, wait: Duration) -> bool {
+        if self.ended || !self.buffer[self.taken..].is_empty() {
+            return true;
+        }
+        match self.source.read(&mut self.buffer, wait) {
+            Ok(Got::Nothing) => return false,
+            Ok(Got::Some(arrived)) => {
+                self.arrived = arrived;
+                self.since.get_or_insert(arrived);
+            }
+            Ok(Got::End) | Err(_) => self.ended = true,
+        }
+        true
+    }
+
     /// Reads and forgets until the system hangs up, at most until `deadline`.
     pub(super) fn drain(&mut self, deadline: Instant) {
         while !self.ended && Instant::now() < deadline && !self.interrupt.is_set() {
@@ -299,9 +315,20 @@ impl Framing {
     pub(super) fn is_broken_by(&self, text: &str) -> bool {
         match self {
             Self::Line => text.contains(['\n', '\r']),
-            Self::Delimiter(mark) => text.contains(mark.as_str()),
+            Self::Delimiter(mark) => overlaps(text, mark),
             Self::Length(_) | Self::Fixed(_) | Self::Counted(_) => false,
         }
+    }
+
+    /// `text` with the mark that ends a message, unless it has it; `end` if that is another one.
+    pub(super) fn ended(&self, text: &str, end: Option<&str>) -> String {
+        let (usual, has_it) = match self {
+            Self::Line => ("\n", text.ends_with('\n')),
+            Self::Delimiter(mark) => (mark.as_str(), text.ends_with(mark)),
+            Self::Length(_) | Self::Fixed(_) | Self::Counted(_) => ("", true),
+        };
+        let end = end.unwrap_or(usual);
+        if has_it || text.ends_with(end) { text.to_owned() } else { format!("{text}{end}") }
     }
 
     /// `bytes` as a frame to send. Where the message tells its own length, it must be what the layout says.
@@ -354,6 +381,12 @@ pub(super) fn odd(bytes: &[u8], reason: &str) -> AdapterError {
     let start = &bytes[..bytes.len().min(1000)];
     let line = cut(&String::from_utf8_lossy(start).escape_debug().to_string(), 200);
     AdapterError::Protocol { line, reason: reason.to_owned() }
+}
+
+/// Whether a text that holds `value` may hold `mark` because of it: all of it, or a part at either end.
+fn overlaps(value: &str, mark: &str) -> bool {
+    let mut cuts = mark.char_indices().map(|(at, _)| mark.split_at(at)).skip(1);
+    value.contains(mark) || cuts.any(|(begin, end)| value.ends_with(begin) || value.starts_with(end))
 }
 
 /// `text` as a frame to send.

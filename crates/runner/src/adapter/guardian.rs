@@ -1,40 +1,92 @@
 //! Processes that are ended as a whole, even if this one is killed.
 //!
-//! Every process started runs in a group of its own. The group is ended when its [`Guarded`] is
-//! dropped. Should this process end without that (a second Ctrl-C, `kill -9`), the guardian
-//! does it: a small shell that knows the groups and waits at the end of a pipe, which closes when
-//! the process that holds it is gone.
+//! Every process started runs in a group of its own. The group is ended, and its end awaited, when its
+//! [`Guarded`] is dropped. What leaves the group (`setsid`, a daemon) is found by a mark in its
+//! environment, which it got from us and hands on, and is ended too. Should this process end without
+//! all that (a second Ctrl-C, `kill -9`), the guardian does it: a small shell that knows the groups and
+//! marks and waits at the end of a pipe, which closes when the process that holds it is gone.
 //!
-//! A process that leaves its group (`setsid`) is out of reach.
+//! A process that leaves its group *and* clears its environment is out of reach. The mark is looked for
+//! where there is a `/proc`; elsewhere only the group is ended.
 
-use std::process::{Child, ExitStatus};
+use std::io;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A child process with the group it leads.
+/// The variable that holds the marks of everything that started a process.
+const MARKS: &str = "IOXIDE_STARTED_BY";
+/// How long killed processes may take to be gone.
+const GONE: Duration = Duration::from_secs(2);
+
+/// A child process with the group it leads, and what left that group.
 #[derive(Debug)]
-pub(super) struct Guarded(Option<Child>);
+pub(super) struct Guarded {
+    child: Option<Child>,
+    /// What everything it started carries; nothing if only its group is ours.
+    mark: Option<String>,
+}
+
+/// How the child itself ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Exit {
+    /// With status 0.
+    Well,
+    /// In any other way.
+    Badly,
+}
 
 impl Guarded {
-    /// Guards the group that `child` leads.
-    pub(super) fn new(child: Child) -> Self {
-        watch::note("+", &child);
-        Self(Some(child))
+    /// Starts `command`, which leads a group of its own; all that comes of it is guarded.
+    pub(super) fn start(command: &mut Command) -> io::Result<(Self, Streams)> {
+        let mark = mark();
+        let marks = match std::env::var(MARKS) {
+            Ok(outer) => format!("{outer} {mark}"),
+            Err(_) => mark.clone(),
+        };
+        Self::guard(command.env(MARKS, marks), Some(mark))
+    }
+
+    /// Starts `command`; what leaves its group lives on.
+    pub(super) fn start_loosely(command: &mut Command) -> io::Result<(Self, Streams)> {
+        Self::guard(command, None)
+    }
+
+    fn guard(command: &mut Command, mark: Option<String>) -> io::Result<(Self, Streams)> {
+        let mut child = command.spawn()?;
+        let streams =
+            Streams { stdin: child.stdin.take(), stdout: child.stdout.take(), stderr: child.stderr.take() };
+        watch::note("+", &child, mark.as_deref());
+        Ok((Self { child: Some(child), mark }, streams))
     }
 
     /// Whether the child has ended; it is not let go of yet.
     pub(super) fn has_exited(&self) -> bool {
-        self.0.as_ref().is_none_or(watch::has_exited)
+        self.exit().is_some()
     }
 
-    /// Ends the group and says how the child ended.
+    /// How the child has ended, if it has; it is not let go of yet.
+    pub(super) fn exit(&self) -> Option<Exit> {
+        self.child.as_ref().map_or(Some(Exit::Badly), watch::exit)
+    }
+
+    /// Whether something of it is alive besides the child: in its group, or with its mark.
+    pub(super) fn has_others(&self) -> bool {
+        let others = self.child.as_ref().map(|child| watch::others(child, self.mark.as_deref()));
+        others.is_some_and(|others| !others.is_empty())
+    }
+
+    /// Ends everything and says how the child ended.
     pub(super) fn end(mut self) -> Option<ExitStatus> {
         self.kill()
     }
 
     fn kill(&mut self) -> Option<ExitStatus> {
-        let mut child = self.0.take()?;
+        let mut child = self.child.take()?;
         // Before the child is let go of, so that its id still names its own group.
         watch::kill_group(&mut child);
-        watch::note("-", &child);
+        watch::kill_others(&child, self.mark.as_deref(), GONE);
+        watch::note("-", &child, None);
         child.wait().ok()
     }
 }
@@ -45,20 +97,39 @@ impl Drop for Guarded {
     }
 }
 
+/// The standard streams of a child, as far as they are pipes.
+pub(super) struct Streams {
+    pub(super) stdin: Option<std::process::ChildStdin>,
+    pub(super) stdout: Option<std::process::ChildStdout>,
+    pub(super) stderr: Option<std::process::ChildStderr>,
+}
+
+/// A word that nothing else on this machine carries.
+fn mark() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
+    format!("ioxide:{}:{}:{now:x}:", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
 #[cfg(unix)]
 mod watch {
     use std::io::Write;
     use std::os::unix::process::CommandExt;
     use std::process::{Child, ChildStdin, Command, Stdio};
     use std::sync::{Mutex, OnceLock, PoisonError};
+    use std::time::{Duration, Instant};
 
-    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
-    /// Keeps a list of groups and ends those that are left when its input ends.
-    const GUARDIAN: &str = "trap '' INT TERM HUP; g=; while read -r op id; do case $op in \
-        +) g=\"$g $id\";; \
-        -) n=; for i in $g; do [ \"$i\" = \"$id\" ] || n=\"$n $i\"; done; g=$n;; \
-        esac; done; for i in $g; do kill -9 -\"$i\"; done 2>/dev/null";
+    use super::{Exit, MARKS};
+
+    /// Keeps a list of groups with their marks and ends those that are left when its input ends.
+    const GUARDIAN: &str = "trap '' INT TERM HUP; g=; while read -r op id mark; do case $op in \
+        +) g=\"$g $id=$mark\";; \
+        -) n=; for i in $g; do case $i in \"$id=\"*) ;; *) n=\"$n $i\";; esac; done; g=$n;; \
+        esac; done; for i in $g; do kill -9 -\"${i%%=*}\"; m=${i#*=}; [ -z \"$m\" ] || \
+        for p in $(grep -lsF -e \"$m\" /proc/[0-9]*/environ); do p=${p#/proc/}; kill -9 \"${p%/environ}\"; done; \
+        done 2>/dev/null";
 
     /// The pipe to the guardian; it stays open as long as this process lives.
     static PIPE: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
@@ -76,11 +147,12 @@ mod watch {
     }
 
     /// Tells the guardian that a group was started (`+`) or ended (`-`).
-    pub(super) fn note(sign: &str, child: &Child) {
+    pub(super) fn note(sign: &str, child: &Child, mark: Option<&str>) {
         if let Some(pipe) = PIPE.get_or_init(start) {
             let mut pipe = pipe.lock().unwrap_or_else(PoisonError::into_inner);
+            let line = format!("{sign} {} {}\n", child.id(), mark.unwrap_or_default());
             // Without a guardian everything works, unless this process is killed.
-            pipe.write_all(format!("{sign} {}\n", child.id()).as_bytes()).ok();
+            pipe.write_all(line.as_bytes()).ok();
         }
     }
 
@@ -88,10 +160,14 @@ mod watch {
         i32::try_from(child.id()).ok().and_then(Pid::from_raw)
     }
 
-    pub(super) fn has_exited(child: &Child) -> bool {
+    pub(super) fn exit(child: &Child) -> Option<Exit> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let status = group_of(child).map(|id| waitid(WaitId::Pid(id), options));
-        matches!(status, Some(Ok(Some(_))))
+        match status {
+            Some(Ok(Some(status))) if status.exit_status() == Some(0) => Some(Exit::Well),
+            Some(Ok(Some(_))) => Some(Exit::Badly),
+            _ => None,
+        }
     }
 
     /// Ends the child and everything in its process group.
@@ -100,20 +176,87 @@ mod watch {
             kill_process_group(group, Signal::KILL).ok();
         }
     }
+
+    /// Ends what left the group and waits until all of it is gone, at most for `limit`.
+    pub(super) fn kill_others(child: &Child, mark: Option<&str>, limit: Duration) {
+        let deadline = Instant::now() + limit;
+        loop {
+            let others = others(child, mark);
+            if others.is_empty() || Instant::now() >= deadline {
+                return;
+            }
+            for other in others {
+                kill_process(other, Signal::KILL).ok();
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// What is alive in the group of the child or carries its mark, without the child.
+    pub(super) fn others(child: &Child, mark: Option<&str>) -> Vec<Pid> {
+        let Ok(folder) = std::fs::read_dir("/proc") else { return Vec::new() };
+        let leader = i32::try_from(child.id()).unwrap_or(0);
+        let since = Stat::read(leader).map_or(0, |stat| stat.started);
+        let ids = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        let is_ours = |id: &i32| {
+            Stat::read(*id).is_some_and(|stat| {
+                stat.is_alive
+                    && stat.started >= since
+                    && (stat.group == leader || mark.is_some_and(|mark| carries(*id, mark)))
+            })
+        };
+        ids.filter(|id| *id != leader).filter(is_ours).filter_map(Pid::from_raw).collect()
+    }
+
+    /// What the kernel says of a process.
+    struct Stat {
+        is_alive: bool,
+        group: i32,
+        /// Its start, in ticks since the machine was started.
+        started: u64,
+    }
+
+    impl Stat {
+        /// Reads `id (name) state parent group ...`; the name may hold anything.
+        fn read(id: i32) -> Option<Self> {
+            let text = std::fs::read(format!("/proc/{id}/stat")).ok()?;
+            let text = String::from_utf8_lossy(&text);
+            let words: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+            let is_alive = !matches!(*words.first()?, "Z" | "X" | "x");
+            Some(Self { is_alive, group: words.get(2)?.parse().ok()?, started: words.get(19)?.parse().ok()? })
+        }
+    }
+
+    fn carries(id: i32, mark: &str) -> bool {
+        let variables = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+        let mut marks = variables.split(|&byte| byte == 0).filter_map(|variable| {
+            variable.strip_prefix(MARKS.as_bytes()).and_then(|rest| rest.strip_prefix(b"="))
+        });
+        marks.any(|marks| marks.split(|&byte| byte == b' ').any(|other| other == mark.as_bytes()))
+    }
 }
 
 #[cfg(not(unix))]
 mod watch {
     use std::process::Child;
+    use std::time::Duration;
 
-    pub(super) fn note(_sign: &str, _child: &Child) {}
+    use super::Exit;
+
+    pub(super) fn note(_sign: &str, _child: &Child, _mark: Option<&str>) {}
 
     /// Not known without letting go of it.
-    pub(super) fn has_exited(_child: &Child) -> bool {
-        false
+    pub(super) fn exit(_child: &Child) -> Option<Exit> {
+        None
     }
 
     pub(super) fn kill_group(child: &mut Child) {
         child.kill().ok();
+    }
+
+    pub(super) fn kill_others(_child: &Child, _mark: Option<&str>, _limit: Duration) {}
+
+    pub(super) fn others(_child: &Child, _mark: Option<&str>) -> Vec<u32> {
+        Vec::new()
     }
 }

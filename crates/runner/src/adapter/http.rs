@@ -270,7 +270,7 @@ impl Adapter for HttpAdapter {
     }
 
     fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
-        let request = self.codec.encode(&self.model, input).map_err(AdapterError::Refused)?;
+        let request = self.codec.encode(&self.model, input).map_err(AdapterError::Unwritable)?;
         self.ask(&request).map_err(AdapterError::of_system)?;
         Ok(Sent { lane: self.lane, ..Sent::default() })
     }

@@ -1,12 +1,19 @@
 //! A system with what it needs: its server, and a way back to the initial state that is not its own.
+//!
+//! *Promises.* While nobody listens yet, the connection is tried again, for as long as the system has. A
+//! server that ended by itself is started again, and that is told: see [`Adapter::ended_by_itself`]. One
+//! that does so at reset after reset has no reset, which is an error.
 
 use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
 use ioxide_symex::Arrival;
 
+use super::ended::Ends;
 use super::server::{Server, run_command};
+use super::tcp::NO_TLS;
 use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Passed, Receipt, Sent};
+use crate::line::cut;
 
 /// How a system comes back to its initial state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,10 +39,16 @@ pub struct Managed {
     renewal: Renewal,
     environment: Vec<(String, String)>,
     limit: Duration,
+    /// How long nobody may be listening.
+    reach: Duration,
     interrupt: Interrupt,
-    /// Something happened since the last start.
-    used: bool,
+    /// Nobody was connected since the last start.
+    is_fresh: bool,
+    ends: Ends,
 }
+
+/// Between two tries to connect.
+const PAUSE: Duration = Duration::from_millis(10);
 
 impl Managed {
     /// The system that `make` connects to, reached now.
@@ -46,12 +59,34 @@ impl Managed {
         server: Option<Server>,
         renewal: Renewal,
         connection: &Connection,
-        mut make: Make,
+        make: Make,
     ) -> Result<Self, AdapterError> {
-        let inner = Some(make()?);
         let (environment, limit) = (connection.environment.clone(), connection.limit);
-        let interrupt = connection.interrupt;
-        Ok(Self { inner, server, make, renewal, environment, limit, interrupt, used: false })
+        let (interrupt, reach) = (connection.interrupt, connection.reach);
+        let (inner, ends) = (None, Ends::default());
+        let mut managed =
+            Self { inner, server, make, renewal, environment, limit, reach, interrupt, is_fresh: true, ends };
+        managed.patiently(Self::connect)?;
+        Ok(managed)
+    }
+
+    /// Does it again while nobody listens yet.
+    fn patiently(&mut self, act: impl Fn(&mut Self) -> Result<(), AdapterError>) -> Result<(), AdapterError> {
+        patiently(self.reach, self.interrupt, || match act(self) {
+            Err(error) if self.has_ended() => Err(Tried::InVain(error)),
+            result => result.map_err(Tried::from),
+        })
+    }
+
+    fn has_ended(&self) -> bool {
+        self.server.as_ref().is_some_and(Server::has_ended)
+    }
+
+    fn connect(&mut self) -> Result<(), AdapterError> {
+        if self.inner.is_none() {
+            self.inner = Some((self.make)()?);
+        }
+        Ok(())
     }
 
     fn inner(&mut self) -> Result<&mut dyn Adapter, AdapterError> {
@@ -69,8 +104,8 @@ impl Managed {
                 self.inner = None;
                 run_command(command, &self.environment, self.limit, self.interrupt)
             }
-            Renewal::Restart if self.used => self.restart(),
-            Renewal::Restart => Ok(()),
+            Renewal::Restart if self.is_fresh => Ok(()),
+            Renewal::Restart => self.restart(),
         }
     }
 
@@ -80,41 +115,118 @@ impl Managed {
     }
 
     fn begin(&mut self) -> Result<(), AdapterError> {
-        if self.inner.is_none() {
-            self.inner = Some((self.make)()?);
+        self.patiently(|managed| {
+            managed.connect()?;
+            managed.inner()?.reset()
+        })
+    }
+
+    /// Renews and begins; a server that has ended is started again, unless it always does so.
+    fn reset_or_restart(&mut self) -> Result<(), AdapterError> {
+        let had_ended = self.has_ended();
+        let result = self.renew().and_then(|()| self.begin());
+        let error = match result {
+            Err(AdapterError::Interrupted) => return Err(AdapterError::Interrupted),
+            Ok(()) if !had_ended => {
+                self.ends.survived();
+                return Ok(());
+            }
+            Ok(()) => None,
+            Err(error) if self.has_ended() => Some(error),
+            Err(error) => return Err(error),
+        };
+        let always = self.ends.found("the server ended by itself");
+        if always && self.renewal != Renewal::Restart {
+            return Err(always_ends(self.server.as_ref()));
         }
-        self.inner()?.reset()?;
-        self.used = false;
-        Ok(())
+        // A new one is in its initial state.
+        error.map_or(Ok(()), |_| self.restart().and_then(|()| self.begin()))
+    }
+
+    /// Remembers whether the caller knows that something went wrong.
+    fn told<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
+        self.ends.note(&result);
+        result
+    }
+}
+
+fn always_ends(server: Option<&Server>) -> AdapterError {
+    let words = server.map(Server::last_words).unwrap_or_default();
+    let words = match words.trim() {
+        "" => String::new(),
+        words => format!("; it wrote: {}", cut(words, 400)),
+    };
+    AdapterError::Ended {
+        status: format!(
+            "the server ends by itself at every reset; if that is how it begins again, write \
+             `reset = \"restart\"`{words}"
+        ),
+    }
+}
+
+/// What came of a try.
+pub(super) enum Tried {
+    /// Nobody is there yet.
+    NotYet(AdapterError),
+    /// It makes no sense to try again.
+    InVain(AdapterError),
+}
+
+impl From<AdapterError> for Tried {
+    fn from(error: AdapterError) -> Self {
+        match error {
+            AdapterError::Start { ref reason, .. } if !reason.starts_with(NO_TLS) => Self::NotYet(error),
+            error => Self::InVain(error),
+        }
+    }
+}
+
+/// Tries until somebody is there, at most for `limit`; the error is that of the last try.
+pub(super) fn patiently<T>(
+    limit: Duration,
+    interrupt: Interrupt,
+    mut act: impl FnMut() -> Result<T, Tried>,
+) -> Result<T, AdapterError> {
+    let deadline = Instant::now() + limit;
+    loop {
+        match act() {
+            Ok(done) => return Ok(done),
+            Err(Tried::InVain(error)) => return Err(error),
+            Err(Tried::NotYet(error)) if Instant::now() >= deadline => return Err(error),
+            Err(Tried::NotYet(_)) => interrupt.check()?,
+        }
+        std::thread::sleep(PAUSE);
     }
 }
 
 impl Adapter for Managed {
     fn reset(&mut self) -> Result<(), AdapterError> {
-        match self.renew().and_then(|()| self.begin()) {
-            Err(AdapterError::Interrupted) => Err(AdapterError::Interrupted),
-            // The server ended, maybe in the run before: a new one is in its initial state.
-            Err(_) if self.server.as_ref().is_some_and(Server::has_ended) => {
-                self.restart().and_then(|()| self.begin())
-            }
-            result => result,
+        let result = self.reset_or_restart();
+        self.is_fresh = false;
+        self.ends.begun(&result);
+        if let Some(inner) = &mut self.inner {
+            self.ends.add(inner.ended_by_itself());
         }
+        result
     }
 
     fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
-        self.used = true;
-        self.inner()?.send(input)
+        let result = self.inner().and_then(|inner| inner.send(input));
+        self.told(result)
     }
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
-        let found = self.inner()?.poll()?;
-        self.used |= found.is_some();
-        Ok(found)
+        let result = self.inner().and_then(|inner| inner.poll());
+        self.told(result)
     }
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
-        self.used = true;
-        self.inner()?.observe(patience)
+        let result = self.inner().and_then(|inner| inner.observe(patience));
+        self.told(result)
+    }
+
+    fn ended_by_itself(&mut self) -> Option<String> {
+        self.ends.take()
     }
 
     fn receipt(&self) -> Receipt {
@@ -146,8 +258,8 @@ impl Adapter for Managed {
     }
 
     fn advance(&mut self, until: Duration) -> Result<Passed, AdapterError> {
-        self.used = true;
-        self.inner()?.advance(until)
+        let result = self.inner().and_then(|inner| inner.advance(until));
+        self.told(result)
     }
 
     fn last_words(&self) -> String {

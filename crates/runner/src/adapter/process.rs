@@ -1,19 +1,20 @@
 //! A child process whose standard streams speak the protocol.
 //!
-//! It runs in a process group of its own, which is ended as a whole: no grandchild outlives
-//! a run. Its error stream is captured, and its tail shown when something goes wrong.
+//! It is ended with everything it started: no grandchild outlives a run. Its error stream is
+//! captured, and its tail shown when something goes wrong.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{ChildStderr, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 
-use super::guardian::Guarded;
+use super::guardian::{Guarded, Streams};
 use super::remote::{Link, Remote};
 use super::source::Pipe;
 use super::wire::Wire;
@@ -81,6 +82,10 @@ impl Adapter for ProcessAdapter {
         self.remote.exit_status()
     }
 
+    fn ended_by_itself(&mut self) -> Option<String> {
+        self.remote.ended_by_itself()
+    }
+
     fn last_words(&self) -> String {
         self.remote.last_words()
     }
@@ -114,6 +119,8 @@ pub(super) struct Process {
     /// How the last child ended, if it did so by itself.
     ended: Option<ExitStatus>,
     tail: Tail,
+    /// How much of what was written it has read.
+    meter: Meter,
 }
 
 impl Process {
@@ -129,6 +136,7 @@ impl Process {
             reader: None,
             ended: None,
             tail: Tail::default(),
+            meter: Meter::default(),
         }
     }
 
@@ -153,21 +161,28 @@ impl Process {
     pub(super) fn streams(&mut self) -> Result<(Pipe, Patient), AdapterError> {
         self.kill();
         (self.ended, self.tail) = (None, Tail::default());
-        let mut child = shell(&self.command)
-            .envs(self.environment.iter().cloned())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| self.cannot(&error))?;
-        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        self.child = Some(Guarded::new(child));
-        let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
+        let started = Guarded::start(
+            shell(&self.command)
+                .envs(self.environment.iter().cloned())
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped()),
+        );
+        let (child, streams) = started.map_err(|error| self.cannot(&error))?;
+        self.child = Some(child);
+        let Streams { stdin: Some(stdin), stdout: Some(stdout), stderr: Some(stderr) } = streams else {
             return Err(self.cannot(&"its streams are missing"));
         };
         let tail = self.tail.clone();
         self.reader = Some(std::thread::spawn(move || keep_tail(stderr, &tail)));
-        Ok((Pipe::new(stdout), Patient::new(stdin)))
+        let (patient, meter) = Patient::new(stdin);
+        self.meter = meter;
+        Ok((Pipe::new(stdout), patient))
+    }
+
+    /// Whether it was given something and has read nothing of it, since it was started.
+    pub(super) fn has_read_nothing(&self) -> bool {
+        self.meter.has_read_nothing()
     }
 }
 
@@ -204,22 +219,64 @@ impl Link for Process {
 }
 
 /// Writes to a pipe in a thread of its own: a process that does not read cannot block a run.
-pub(super) struct Patient(SyncSender<Vec<u8>>);
+pub(super) struct Patient {
+    lines: SyncSender<Vec<u8>>,
+    given: Arc<AtomicU64>,
+}
 
 impl Patient {
-    fn new(mut stdin: ChildStdin) -> Self {
-        let (sender, lines) = sync_channel::<Vec<u8>>(UNREAD);
+    fn new(stdin: ChildStdin) -> (Self, Meter) {
+        let (lines, taken) = sync_channel::<Vec<u8>>(UNREAD);
+        let stdin = Arc::new(stdin);
+        let meter = Meter { pipe: Arc::downgrade(&stdin), ..Meter::default() };
+        let (given, passed) = (Arc::clone(&meter.given), Arc::clone(&meter.passed));
         std::thread::spawn(move || {
-            lines.iter().try_for_each(|line| stdin.write_all(&line).and_then(|()| stdin.flush()))
+            taken.iter().try_for_each(|line| {
+                (&*stdin).write_all(&line)?;
+                passed.fetch_add(line.len() as u64, Ordering::SeqCst);
+                (&*stdin).flush()
+            })
         });
-        Self(sender)
+        (Self { lines, given }, meter)
     }
+}
+
+/// Knows how much of what was written to a pipe was read at its other end.
+#[derive(Clone, Default)]
+struct Meter {
+    /// The pipe, as long as it is written to: who measures does not keep it open.
+    pipe: Weak<ChildStdin>,
+    /// Bytes to be written.
+    given: Arc<AtomicU64>,
+    /// Bytes written.
+    passed: Arc<AtomicU64>,
+}
+
+impl Meter {
+    fn has_read_nothing(&self) -> bool {
+        let Some(pipe) = self.pipe.upgrade() else { return false };
+        self.given.load(Ordering::SeqCst) > 0 && self.passed.load(Ordering::SeqCst) <= unread(&pipe)
+    }
+}
+
+/// Bytes in a pipe that nobody has read; none where it cannot be told.
+#[cfg(unix)]
+fn unread(pipe: &ChildStdin) -> u64 {
+    rustix::io::ioctl_fionread(pipe).unwrap_or(0)
+}
+
+#[cfg(not(unix))]
+fn unread(_pipe: &ChildStdin) -> u64 {
+    0
 }
 
 impl Write for Patient {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.0.try_send(bytes.to_vec()) {
-            Ok(()) => Ok(bytes.len()),
+        match self.lines.try_send(bytes.to_vec()) {
+            Ok(()) => {
+                self.given.fetch_add(bytes.len() as u64, Ordering::SeqCst);
+                Ok(bytes.len())
+            }
             Err(TrySendError::Full(_)) => Err(io::ErrorKind::TimedOut.into()),
             Err(TrySendError::Disconnected(_)) => Err(io::ErrorKind::BrokenPipe.into()),
         }

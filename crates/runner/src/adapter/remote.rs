@@ -9,6 +9,7 @@ use serde_json::{Map, Value as Json};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 
+use super::ended::Ends;
 use super::tls::Tls;
 use super::wire::Wire;
 use super::{Adapter, AdapterError, Interrupt, Observation, Passed, Sent};
@@ -39,12 +40,14 @@ pub struct Connection {
     pub limit: Duration,
     /// How connections to an address are encrypted, if they are.
     pub tls: Option<Tls>,
+    /// How long nobody may be listening at its address, while it starts.
+    pub reach: Duration,
     /// Ends every wait.
     pub interrupt: Interrupt,
 }
 
 impl Default for Connection {
-    /// No seed, no settings, ten seconds.
+    /// No seed, no settings, ten seconds; somebody must be listening.
     fn default() -> Self {
         Self {
             seed: None,
@@ -54,6 +57,7 @@ impl Default for Connection {
             clock: ClockKind::default(),
             limit: Duration::from_secs(10),
             tls: None,
+            reach: Duration::ZERO,
             interrupt: Interrupt::never(),
         }
     }
@@ -93,6 +97,7 @@ pub(super) struct Remote<L: Link> {
     model: Arc<Model>,
     connection: Connection,
     live: Option<Live>,
+    ends: Ends,
 }
 
 /// An output that was read.
@@ -135,7 +140,7 @@ impl Live {
 impl<L: Link> Remote<L> {
     /// Reaches the system and greets it.
     pub(super) fn new(link: L, model: Arc<Model>, connection: Connection) -> Result<Self, AdapterError> {
-        let mut remote = Self { link, model, connection, live: None };
+        let mut remote = Self { link, model, connection, live: None, ends: Ends::default() };
         remote.open().map_err(|error| remote.with_last_words(error))?;
         Ok(remote)
     }
@@ -199,6 +204,24 @@ impl<L: Link> Remote<L> {
             _ => return error,
         };
         self.link.status(patience).map_or(error, |status| AdapterError::Ended { status })
+    }
+
+    /// Starts a system again that has ended at its reset, or before; one that always does cannot be reset.
+    fn reopen(&mut self, error: AdapterError) -> Result<(), AdapterError> {
+        let how = match self.explained(error) {
+            AdapterError::Ended { status } => format!("the system ended by itself at its reset: {status}"),
+            other => format!("{other}, at its reset"),
+        };
+        if self.ends.found(&how) {
+            self.close();
+            return Err(AdapterError::Ended {
+                status: format!(
+                    "{how}, and so it did before; a system that begins again by ending says \
+                     \"reset\": \"restart\" in its hello"
+                ),
+            });
+        }
+        self.open()
     }
 
     /// Goes back by message; what is still said of the old life is dropped.
@@ -295,8 +318,9 @@ impl<L: Link> Remote<L> {
     }
 }
 
-impl<L: Link> Adapter for Remote<L> {
-    fn reset(&mut self) -> Result<(), AdapterError> {
+impl<L: Link> Remote<L> {
+    /// Back to the initial state, in the way it offers.
+    fn back(&mut self) -> Result<(), AdapterError> {
         let Some(live) = &self.live else { return self.open() };
         // The time of a timed system runs on from its reset.
         if live.fresh && (!self.model.sts.is_timed() || live.reset == ResetKind::None) {
@@ -306,18 +330,34 @@ impl<L: Link> Adapter for Remote<L> {
             ResetKind::None => Err(AdapterError::NoReset),
             ResetKind::Restart => self.open(),
             ResetKind::Message => match self.reset_by_message() {
-                // It ended in the run before, or now: a new one is in its initial state.
-                Err(AdapterError::Ended { .. } | AdapterError::Closed | AdapterError::Broken(_)) => {
-                    self.open()
-                }
+                Err(
+                    error @ (AdapterError::Ended { .. } | AdapterError::Closed | AdapterError::Broken(_)),
+                ) => self.reopen(error),
                 Err(error) => {
                     // Whoever does not reset is not in a state to go on with.
                     self.close();
                     Err(error)
                 }
-                Ok(()) => Ok(()),
+                Ok(()) => {
+                    self.ends.survived();
+                    Ok(())
+                }
             },
         }
+    }
+
+    /// Remembers whether the caller knows that something went wrong.
+    fn told<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
+        self.ends.note(&result);
+        result
+    }
+}
+
+impl<L: Link> Adapter for Remote<L> {
+    fn reset(&mut self) -> Result<(), AdapterError> {
+        let result = self.back();
+        self.ends.begun(&result);
+        result
     }
 
     fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
@@ -328,11 +368,13 @@ impl<L: Link> Adapter for Remote<L> {
         let id = live.next_id;
         let line = Message::Input(Input { id, label: message.label, args: message.args });
         let sent = live.wire.write(&line).and_then(|()| self.await_receipt(id));
-        sent.map_err(|error| self.explained(error))
+        let sent = sent.map_err(|error| self.explained(error));
+        self.told(sent)
     }
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
-        let found = self.next_output(Instant::now()).map_err(|error| self.explained(error))?;
+        let found = self.next_output(Instant::now()).map_err(|error| self.explained(error));
+        let found = self.told(found)?;
         if found.is_some() {
             self.live()?.fresh = false;
         }
@@ -341,14 +383,19 @@ impl<L: Link> Adapter for Remote<L> {
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         self.live()?.fresh = false;
-        match self.next_output(Instant::now() + patience) {
+        let seen = match self.next_output(Instant::now() + patience) {
             Ok(Some(label)) => Ok(Observation::Output(label)),
             Ok(None) => match self.link.status(Duration::ZERO) {
                 Some(status) => Err(AdapterError::Ended { status }),
                 None => Ok(Observation::Quiet),
             },
             Err(error) => Err(self.explained(error)),
-        }
+        };
+        self.told(seen)
+    }
+
+    fn ended_by_itself(&mut self) -> Option<String> {
+        self.ends.take()
     }
 
     fn exit_status(&mut self) -> Option<i32> {
@@ -369,7 +416,8 @@ impl<L: Link> Adapter for Remote<L> {
 
     fn advance(&mut self, until: Duration) -> Result<Passed, AdapterError> {
         self.live()?.fresh = false;
-        self.let_pass(until).map_err(|error| self.explained(error))
+        let passed = self.let_pass(until).map_err(|error| self.explained(error));
+        self.told(passed)
     }
 
     fn last_words(&self) -> String {

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use ioxide_model::sts::{GateKind, Model};
 
+use super::managed::{Tried, patiently};
 use super::process::Process;
 use super::remote::{Connection, Link, decoded, hear_hello, out_of_place};
 use super::tcp::Socket;
@@ -42,6 +43,8 @@ pub enum State {
     Failed,
     /// It could not be tried.
     Skipped,
+    /// It may be as it should, and may not: somebody should look.
+    Odd,
 }
 
 /// One thing that was tried.
@@ -69,7 +72,8 @@ pub fn selftest(spec: &SutSpec, model: Option<&Model>, connection: &Connection) 
 
 fn talk(mut link: impl Link, model: Option<&Model>, connection: &Connection) -> (Vec<Check>, String) {
     let mut checks = Checks::default();
-    if let Some(mut wire) = checks.take("start", link.open(), |_| String::new()) {
+    let opened = patiently(connection.reach, connection.interrupt, || link.open().map_err(Tried::from));
+    if let Some(mut wire) = checks.take("start", opened, |_| String::new()) {
         let mut talk = Talk { wire: &mut wire, model, connection, checks: &mut checks, next_id: 0 };
         if talk.all().is_some() {
             let end = goodbye(&mut wire, &mut link, connection.limit);

@@ -1,17 +1,21 @@
 //! A server that has to run before a system can be reached: started, waited for, stopped.
 //!
-//! It runs in a process group of its own, which is ended as a whole when the [`Server`] is
-//! dropped, after its stop command if it has one.
+//! It is ended with everything it started when the [`Server`] is dropped, after its stop command if it
+//! has one.
+//!
+//! *Promises.* A server is started only where nobody listens, and again only when the one before is
+//! gone and its port is free. Whether it listens is read from the tables of the kernel where they tell,
+//! so a server that serves a single connection serves the real one.
 
 use std::io::{BufReader, Read};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::process::Stdio;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::guardian::Guarded;
+use super::guardian::{Exit, Guarded};
 use super::http::is_up;
+use super::ports::{self, Look};
 use super::process::{Tail, keep_tail, shell};
 use super::{AdapterError, Interrupt};
 use crate::line::{Line, cut, next_line};
@@ -30,6 +34,8 @@ pub struct ServerConfig {
     pub ready: Ready,
     /// How long that may take.
     pub limit: Duration,
+    /// Where it listens, if that is known: the port must be free when it is started.
+    pub address: Option<String>,
     /// The command that stops it; it is killed if there is none.
     pub stop: Option<String>,
     /// Variables added to its environment.
@@ -42,7 +48,7 @@ pub enum Ready {
     /// At once.
     #[default]
     AtOnce,
-    /// When this address accepts connections.
+    /// When somebody listens at this address.
     Port(String),
     /// When it writes a line with this text to its standard output.
     Line(String),
@@ -56,7 +62,17 @@ pub struct Server {
     config: ServerConfig,
     interrupt: Interrupt,
     child: Option<Guarded>,
+    /// Its command had ended well when it was ready: what runs is not known by it.
+    is_in_background: bool,
     tail: Tail,
+}
+
+/// Why a server is not ready.
+enum NotReady {
+    /// Its command ended in trouble.
+    Ended,
+    /// Anything else.
+    Other(AdapterError),
 }
 
 impl Server {
@@ -65,24 +81,28 @@ impl Server {
     /// # Errors
     /// If it does not start, ends, or is not ready in time.
     pub fn start(config: ServerConfig, interrupt: Interrupt) -> Result<Self, AdapterError> {
-        let mut server = Self { config, interrupt, child: None, tail: Tail::default() };
+        let tail = Tail::default();
+        let mut server = Self { config, interrupt, child: None, is_in_background: false, tail };
+        server.refuse_strangers()?;
         server.launch()?;
         Ok(server)
     }
 
-    /// Stops the server and starts it again.
+    /// Stops the server, waits until it is gone, and starts it again.
     ///
     /// # Errors
-    /// If it does not start, ends, or is not ready in time.
+    /// If its port does not become free, or it does not start, ends, or is not ready in time.
     pub fn restart(&mut self) -> Result<(), AdapterError> {
         self.stop();
+        self.await_port()?;
         self.launch()
     }
 
-    /// Whether it has ended by itself.
+    /// Whether it has ended by itself, with everything it started.
     #[must_use]
     pub fn has_ended(&self) -> bool {
-        self.child.as_ref().is_none_or(Guarded::has_exited)
+        let Some(child) = &self.child else { return true };
+        !self.is_in_background && child.has_exited() && !child.has_others()
     }
 
     /// The end of what it wrote to its error stream.
@@ -91,24 +111,93 @@ impl Server {
         self.tail.text()
     }
 
+    /// Where it will listen, as far as anybody said.
+    fn address(&self) -> Option<&str> {
+        match (&self.config.ready, &self.config.address) {
+            (Ready::Port(address), _) | (_, Some(address)) => Some(address),
+            _ => None,
+        }
+    }
+
+    /// Somebody else at its address would be tested instead.
+    fn refuse_strangers(&self) -> Result<(), AdapterError> {
+        match self.address().filter(|address| ports::is_taken(address)) {
+            Some(address) => Err(self.cannot(&format!(
+                "`{address}` is in use already; end what listens there, or write `{{port}}` for a free port"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until nobody listens at its address any more.
+    fn await_port(&self) -> Result<(), AdapterError> {
+        let Some(address) = self.address() else { return Ok(()) };
+        let deadline = Instant::now() + self.config.limit;
+        while ports::is_taken(address) {
+            self.interrupt.check()?;
+            if Instant::now() >= deadline {
+                let limit = self.config.limit.as_millis();
+                return Err(self.cannot(&format!(
+                    "`{address}` is still in use {limit} ms after the server was ended: something listens there \
+                     that was not started by this command, or that left its group and cleared its environment; \
+                     a `stop` command can end it"
+                )));
+            }
+            thread::sleep(PAUSE);
+        }
+        Ok(())
+    }
+
+    /// Starts it; again while connections of the one before keep it from its port.
     fn launch(&mut self) -> Result<(), AdapterError> {
-        if let Ready::Port(address) = &self.config.ready {
-            // Somebody else there would be tested instead.
-            if accepts(address) {
-                return Err(self.cannot(&format!("`{address}` is in use already")));
+        let deadline = Instant::now() + self.config.limit;
+        loop {
+            let said = self.spawn()?;
+            match self.wait(said.as_ref()) {
+                Ok(()) => return Ok(()),
+                Err(NotReady::Other(error)) => return Err(error),
+                Err(NotReady::Ended) if !self.lingers() => return Err(self.ended_early()),
+                Err(NotReady::Ended) => self.await_lingering(deadline)?,
             }
         }
-        self.tail = Tail::default();
-        let mut child = shell(&self.config.start)
-            .envs(self.config.environment.iter().cloned())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| self.cannot(&error.to_string()))?;
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        self.child = Some(Guarded::new(child));
-        if let Some(stderr) = stderr {
+    }
+
+    fn ended_early(&self) -> AdapterError {
+        self.cannot("it ended before it was ready")
+    }
+
+    fn lingers(&self) -> bool {
+        self.address().is_some_and(|address| ports::lingering(address) > 0)
+    }
+
+    /// Waits until the connections of the server before are forgotten.
+    fn await_lingering(&self, deadline: Instant) -> Result<(), AdapterError> {
+        while self.lingers() {
+            self.interrupt.check()?;
+            if Instant::now() >= deadline {
+                return Err(self.cannot(
+                    "it ended before it was ready, and connections of the server before linger at its port \
+                     (TIME_WAIT); let it listen with SO_REUSEADDR, or give it more time with `ready_ms`",
+                ));
+            }
+            thread::sleep(PAUSE);
+        }
+        Ok(())
+    }
+
+    /// Starts its command; tells when it has said the line that is waited for.
+    fn spawn(&mut self) -> Result<Option<Receiver<()>>, AdapterError> {
+        (self.tail, self.child, self.is_in_background) = (Tail::default(), None, false);
+        let started = Guarded::start(
+            shell(&self.config.start)
+                .envs(self.config.environment.iter().cloned())
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped()),
+        );
+        let (child, streams) = started.map_err(|error| self.cannot(&error.to_string()))?;
+        self.child = Some(child);
+        if let Some(stderr) = streams.stderr {
             let tail = self.tail.clone();
             thread::spawn(move || keep_tail(stderr, &tail));
         }
@@ -116,32 +205,40 @@ impl Server {
             Ready::Line(text) => Some(text.clone()),
             _ => None,
         };
-        let said = stdout.map(|stdout| said_by(stdout, wanted));
-        self.wait(said.as_ref())
+        Ok(streams.stdout.map(|stdout| said_by(stdout, wanted)))
     }
 
-    fn wait(&mut self, said: Option<&Receiver<()>>) -> Result<(), AdapterError> {
-        let deadline = Instant::now() + self.config.limit;
+    fn wait(&mut self, said: Option<&Receiver<()>>) -> Result<(), NotReady> {
+        let start = Instant::now();
         loop {
-            if self.is_ready(said) {
+            // Looked at first: what was ready and has ended since is not ready.
+            let exit = self.child.as_ref().and_then(Guarded::exit);
+            let is_gone = exit.is_some() && !self.child.as_ref().is_some_and(Guarded::has_others);
+            if is_gone && exit == Some(Exit::Badly) {
+                return Err(NotReady::Ended);
+            }
+            if self.is_ready(said, start.elapsed()) {
+                self.is_in_background = is_gone;
                 return Ok(());
             }
-            if self.has_ended() {
-                return Err(self.cannot("it ended before it was ready"));
+            if start.elapsed() >= self.config.limit {
+                return Err(NotReady::Other(self.not_ready(exit)));
             }
-            if Instant::now() >= deadline {
-                let limit = self.config.limit.as_millis();
-                return Err(self.cannot(&format!("it was not ready within {limit} ms")));
-            }
-            self.interrupt.check()?;
+            self.interrupt.check().map_err(NotReady::Other)?;
         }
     }
 
+    fn not_ready(&self, exit: Option<Exit>) -> AdapterError {
+        let limit = self.config.limit.as_millis();
+        let ended = exit.map_or("", |_| ", and its command has ended");
+        self.cannot(&format!("it was not ready within {limit} ms{ended}"))
+    }
+
     /// Looks, and lets a moment pass if it is not ready yet.
-    fn is_ready(&self, said: Option<&Receiver<()>>) -> bool {
+    fn is_ready(&self, said: Option<&Receiver<()>>, elapsed: Duration) -> bool {
         let is_ready = match (&self.config.ready, said) {
             (Ready::AtOnce, _) => true,
-            (Ready::Port(address), _) => accepts(address),
+            (Ready::Port(address), _) => self.listens(address, elapsed),
             (Ready::Line(_), Some(said)) => said.try_recv().is_ok(),
             (Ready::Line(_), None) => false,
             (Ready::Http(url), _) => is_up(url, self.interrupt),
@@ -150,6 +247,16 @@ impl Server {
             thread::sleep(PAUSE);
         }
         is_ready
+    }
+
+    /// Whether somebody listens. The tables do not show a port that is passed on to another machine or a
+    /// container, so after half the time a connection is tried too.
+    fn listens(&self, address: &str, elapsed: Duration) -> bool {
+        match ports::look(address) {
+            Look::Listening => true,
+            Look::Closed if elapsed < self.config.limit / 2 => false,
+            Look::Closed | Look::Unknown => ports::accepts(address),
+        }
     }
 
     fn cannot(&self, reason: &str) -> AdapterError {
@@ -165,12 +272,13 @@ impl Server {
 
     /// Runs the stop command, gives the server a moment, and ends it.
     fn stop(&mut self) {
+        let is_there = !self.has_ended();
         let Some(child) = self.child.take() else { return };
         if let Some(command) = &self.config.stop
-            && !child.has_exited()
+            && is_there
             && run_command(command, &self.config.environment, GRACE, Interrupt::never()).is_ok()
         {
-            wait_for_exit(&child, GRACE, Interrupt::never());
+            wait_until_gone(&child, GRACE);
         }
         child.end();
     }
@@ -190,15 +298,15 @@ pub(super) fn run_command(
     interrupt: Interrupt,
 ) -> Result<(), AdapterError> {
     let cannot = |reason: String| AdapterError::Start { what: command.to_owned(), reason };
-    let mut child = shell(command)
-        .envs(environment.iter().cloned())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| cannot(error.to_string()))?;
-    let (stderr, tail) = (child.stderr.take(), Tail::default());
-    let child = Guarded::new(child);
+    let started = Guarded::start_loosely(
+        shell(command)
+            .envs(environment.iter().cloned())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped()),
+    );
+    let (child, streams) = started.map_err(|error| cannot(error.to_string()))?;
+    let (stderr, tail) = (streams.stderr, Tail::default());
     let reader = stderr.map(|stderr| {
         let tail = tail.clone();
         thread::spawn(move || keep_tail(stderr, &tail))
@@ -231,10 +339,12 @@ fn wait_for_exit(child: &Guarded, limit: Duration, interrupt: Interrupt) {
     }
 }
 
-/// Whether somebody accepts connections at `address`.
-fn accepts(address: &str) -> bool {
-    let open = |address: SocketAddr| TcpStream::connect_timeout(&address, Duration::from_millis(500)).is_ok();
-    address.to_socket_addrs().is_ok_and(|mut addresses| addresses.any(open))
+/// Waits until nothing of it is left.
+fn wait_until_gone(child: &Guarded, limit: Duration) {
+    let deadline = Instant::now() + limit;
+    while (!child.has_exited() || child.has_others()) && Instant::now() < deadline {
+        thread::sleep(PAUSE);
+    }
 }
 
 /// Tells when a line with the text `wanted` is written.
@@ -262,6 +372,11 @@ mod tests {
     fn config(start: &str, ready: Ready) -> ServerConfig {
         let limit = Duration::from_millis(800);
         ServerConfig { start: start.into(), ready, limit, ..ServerConfig::default() }
+    }
+
+    /// One that is ready when it says so, however busy the machine is.
+    fn patient(start: &str) -> ServerConfig {
+        ServerConfig { limit: Duration::from_secs(20), ..config(start, Ready::Line("up".into())) }
     }
 
     #[test]
@@ -299,5 +414,33 @@ mod tests {
         let address = other.local_addr().unwrap().to_string();
         let error = Server::start(config("sleep 30", Ready::Port(address)), Interrupt::never()).unwrap_err();
         assert!(error.to_string().contains("in use already"), "{error}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_command_that_goes_into_the_background_has_not_ended() {
+        let start = "setsid sh -c 'echo up; exec sleep 60' & exit 0";
+        let mut server = Server::start(patient(start), Interrupt::never()).unwrap();
+        assert!(!server.has_ended());
+        server.restart().unwrap();
+        let others = server.child.as_ref().map(Guarded::has_others);
+        assert_eq!(others, Some(true));
+        server.stop();
+        assert!(server.has_ended());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_port_that_does_not_become_free_is_told() {
+        let config = patient("echo up; sleep 30");
+        let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = Some(other.local_addr().unwrap().to_string());
+        let refused =
+            Server::start(ServerConfig { address: address.clone(), ..config.clone() }, Interrupt::never());
+        assert!(refused.unwrap_err().to_string().contains("in use already"));
+        let mut server = Server::start(config, Interrupt::never()).unwrap();
+        (server.config.address, server.config.limit) = (address, Duration::from_millis(50));
+        let error = server.restart().unwrap_err();
+        assert!(error.to_string().contains("still in use 50 ms"), "{error}");
     }
 }

@@ -1,5 +1,6 @@
 //! An address that speaks the protocol.
 
+use std::io::Read;
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
@@ -17,6 +18,10 @@ use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Passed, S
 
 /// How long the other side may take to hang up by itself.
 const GRACE: Duration = Duration::from_millis(200);
+/// How a reason begins that another try does not mend.
+pub(super) const NO_TLS: &str = "no TLS connection";
+/// Pieces of what the other side said last that are read at the end.
+const MAX_DROPPED: usize = 64;
 
 /// A system behind a socket.
 pub struct TcpAdapter {
@@ -69,6 +74,10 @@ impl Adapter for TcpAdapter {
 
     fn exit_status(&mut self) -> Option<i32> {
         self.remote.exit_status()
+    }
+
+    fn ended_by_itself(&mut self) -> Option<String> {
+        self.remote.ended_by_itself()
     }
 
     fn last_words(&self) -> String {
@@ -129,7 +138,7 @@ impl Socket {
                 self.interrupt.check()?;
                 Err(AdapterError::Late { awaited: "TLS handshake", limit: self.limit })
             }
-            Err(error) => Err(self.cannot(&format!("no TLS connection: {error}"))),
+            Err(error) => Err(self.cannot(&format!("{NO_TLS}: {error}"))),
         }
     }
 
@@ -149,7 +158,7 @@ impl Socket {
 
     pub(super) fn hang_up(&mut self) {
         if let Some(stream) = self.stream.take() {
-            stream.shutdown(Shutdown::Both).ok();
+            stream.hang_up();
         }
     }
 }
@@ -169,12 +178,43 @@ impl Link for Socket {
         let Some(stream) = self.stream.take() else { return };
         stream.shutdown(Shutdown::Write).ok();
         wire.wait_for_end(GRACE);
-        stream.shutdown(Shutdown::Both).ok();
+        stream.hang_up();
     }
 
     fn last_words(&self) -> String {
         String::new()
     }
+}
+
+/// Ends a connection. If the other side has ended it first, it is dropped without another word: the port of
+/// the other side would be taken for a minute otherwise (TIME_WAIT), and the next server kept from it.
+pub(super) fn hang_up(stream: &TcpStream) {
+    if !has_hung_up(stream) || !forgets(stream) {
+        stream.shutdown(Shutdown::Both).ok();
+    }
+}
+
+/// Whether the other side has ended the connection; what it said before is read and dropped.
+fn has_hung_up(mut stream: &TcpStream) -> bool {
+    if stream.set_nonblocking(true).is_err() {
+        return false;
+    }
+    let mut room = [0; 4096];
+    (0..MAX_DROPPED)
+        .map(|_| stream.read(&mut room))
+        .find(|read| !matches!(read, Ok(1..)))
+        .is_some_and(|read| matches!(read, Ok(0)))
+}
+
+/// The connection will leave no trace when it is closed, if that can be had.
+#[cfg(unix)]
+fn forgets(stream: &TcpStream) -> bool {
+    rustix::net::sockopt::set_socket_linger(stream, Some(Duration::ZERO)).is_ok()
+}
+
+#[cfg(not(unix))]
+fn forgets(_stream: &TcpStream) -> bool {
+    false
 }
 
 /// Tries every address the name stands for.

@@ -194,3 +194,55 @@ fn systems_are_named_by_kind() {
 fn check(text: &str, expected: Result<SutSpec, BadSpec>) {
     assert_eq!(text.parse(), expected);
 }
+
+/// Waits until `is_so`, for a time that a busy machine does not need.
+#[cfg(target_os = "linux")]
+#[track_caller]
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "never: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Defect: what left the group of a process was out of reach.
+#[cfg(target_os = "linux")]
+#[test]
+fn ending_an_adapter_ends_what_left_its_group() {
+    let file = std::env::temp_dir().join(format!("ioxide-setsid-{}", std::process::id()));
+    let script =
+        format!("setsid sh -c 'echo $$ > {}; exec sleep 60' & {HELLO} cat > /dev/null", file.display());
+    let adapter = start(&script).unwrap();
+    let pid = || std::fs::read_to_string(&file).ok().and_then(|text| text.trim().parse::<u32>().ok());
+    until("it has started", || pid().is_some());
+    let stat = format!("/proc/{}/stat", pid().unwrap());
+    drop(adapter);
+    std::fs::remove_file(&file).unwrap();
+    assert!(std::fs::read_to_string(stat).map_or(true, |stat| stat.contains(") Z ")), "it lives on");
+}
+
+/// Defect: a process that ended at every reset was silently started again.
+#[test]
+fn a_process_that_ends_at_every_reset_is_told_once_and_then_an_error() {
+    let model = vending();
+    let mut adapter =
+        start(&format!("{HELLO} read x; echo '{{\"type\":\"sent\",\"id\":1}}'; read x; exit 3")).unwrap();
+    let coin = message(&model, "coin", &[5]);
+    adapter.reset().unwrap();
+    adapter.send(&coin).unwrap();
+    assert_eq!(adapter.ended_by_itself(), None);
+    adapter.reset().unwrap();
+    let told = adapter.ended_by_itself().expect("it ended");
+    assert!(told.contains("at its reset") && told.contains("exit status: 3"), "{told}");
+    adapter.send(&coin).unwrap();
+    let error = adapter.reset().unwrap_err().to_string();
+    assert!(error.contains("exit status: 3") && error.contains("restart"), "{error}");
+    // A run that sees the end tells it itself.
+    adapter.reset().unwrap();
+    adapter.ended_by_itself();
+    adapter.send(&coin).unwrap();
+    adapter.send(&coin).unwrap_err();
+    adapter.reset().unwrap();
+    assert_eq!(adapter.ended_by_itself(), None);
+}

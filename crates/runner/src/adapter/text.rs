@@ -1,7 +1,8 @@
 //! A system that speaks a protocol of its own, text or binary, over TCP or a child's standard streams.
 //!
 //! There is no adapter in between: inputs are written by templates and outputs read by
-//! patterns, or both by layouts. An input counts as taken once it is written. A reset connects (or starts) afresh
+//! patterns, or both by layouts. An input counts as taken once it is written; a process that
+//! has not read anything of its first input is still starting, and that is awaited. A reset connects (or starts) afresh
 //! and then, where the state outlives a connection, says the reset text and awaits one answer.
 
 use std::io::Write;
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 
+use super::ended::Ends;
 use super::frames::{Frames, HALF, framed, odd};
 use super::process::Process;
 use super::remote::Link;
@@ -24,6 +26,8 @@ use crate::line::cut;
 
 /// Between the end of its frames and the end of a process.
 const LAST_BREATH: Duration = Duration::from_millis(100);
+/// Between two looks at a process that is starting.
+const STARTING: Duration = Duration::from_millis(5);
 
 /// How a system speaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +36,8 @@ pub struct Speech {
     pub words: Words,
     /// Where a frame ends.
     pub framing: Framing,
+    /// What ends an input, if it is not what ends a frame.
+    pub input_end: Option<String>,
     /// Said after connecting, to bring the system to its initial state; answered by one message.
     pub reset: Option<String>,
 }
@@ -71,6 +77,7 @@ pub struct TextAdapter {
     limit: Duration,
     interrupt: Interrupt,
     live: Option<Live>,
+    ends: Ends,
 }
 
 enum Codec {
@@ -99,6 +106,7 @@ struct Live {
     writer: Box<dyn Write + Send>,
     /// The last message as it came.
     raw: Option<String>,
+    started: Instant,
 }
 
 impl TextAdapter {
@@ -125,7 +133,7 @@ impl TextAdapter {
         };
         let wrong = |bad: BadSpeech| AdapterError::Start { what: "the codec".into(), reason: bad.problem };
         let codec = speech.words.codec(&model).map_err(wrong)?;
-        Ok(Self { link, model, codec, speech, limit, interrupt, live: None })
+        Ok(Self { link, model, codec, speech, limit, interrupt, live: None, ends: Ends::default() })
     }
 
     fn open(&mut self) -> Result<Live, AdapterError> {
@@ -144,16 +152,41 @@ impl TextAdapter {
             Codec::Text(codec) => codec.joining(),
             Codec::Binary(_) => Joining::default(),
         };
-        Ok(Live { frames: frames.joined(joining, self.limit), writer, raw: None })
+        let frames = frames.joined(joining, self.limit);
+        Ok(Live { frames, writer, raw: None, started: Instant::now() })
     }
 
     fn live(&mut self) -> Result<&mut Live, AdapterError> {
         self.live.as_mut().ok_or_else(|| AdapterError::Ended { status: "it is not running".into() })
     }
 
+    /// Writes a text, which ends as it must.
     fn write(&mut self, text: &str) -> Result<(), AdapterError> {
-        let bytes = framed(&self.speech.framing, text).map_err(AdapterError::Refused)?;
+        let bytes = framed(&self.speech.framing, text).map_err(AdapterError::Unwritable)?;
         self.put(&bytes)
+    }
+
+    /// A text with what ends a message.
+    fn ended(&self, text: &str) -> String {
+        self.speech.framing.ended(text, self.speech.input_end.as_deref())
+    }
+
+    /// A process that was given something and has read nothing of it is still starting, for a while.
+    fn is_starting(&self) -> bool {
+        let has_time = |live: &Live| live.started.elapsed() < self.limit;
+        let Transport::Process(process) = &self.link else { return false };
+        self.live.as_ref().is_some_and(has_time) && process.has_read_nothing()
+    }
+
+    /// Waits until a process has begun to read, or says something.
+    fn await_start(&mut self) -> Result<(), AdapterError> {
+        while self.is_starting() {
+            self.interrupt.check()?;
+            if self.live()?.frames.has_news(STARTING) {
+                return Ok(());
+            }
+        }
+        Ok(())
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), AdapterError> {
@@ -164,7 +197,7 @@ impl TextAdapter {
 
     /// Writes bytes as a frame.
     fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), AdapterError> {
-        let bytes = self.speech.framing.framed_bytes(bytes).map_err(AdapterError::Refused)?;
+        let bytes = self.speech.framing.framed_bytes(bytes).map_err(AdapterError::Unwritable)?;
         self.put(&bytes)
     }
 
@@ -221,11 +254,39 @@ impl TextAdapter {
         }
     }
 
+    /// A process that has ended in trouble since the last look of the run before is told.
+    fn note_end(&mut self) {
+        if self.live.is_none() {
+            return;
+        }
+        if let Some(status) = self.status(Duration::ZERO).filter(|status| !status.ends_with(": 0")) {
+            self.ends.found(&format!("the system ended by itself after a run: {status}"));
+        }
+    }
+
+    /// Explains an error, and remembers whether the caller knows that something went wrong.
+    fn told<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
+        let result = result.map_err(|error| self.explained(error));
+        self.ends.note(&result);
+        result
+    }
+
+    fn look(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
+        match self.next(Instant::now() + patience)? {
+            Some(label) => Ok(Observation::Output(label)),
+            // A grandchild may hold its streams open.
+            None => match self.status(Duration::ZERO) {
+                Some(status) => Err(AdapterError::Ended { status }),
+                None => Ok(Observation::Quiet),
+            },
+        }
+    }
+
     /// Says the reset text and waits for its answer.
     fn say_reset(&mut self) -> Result<(), AdapterError> {
         let Some(reset) = self.speech.reset.clone() else { return Ok(()) };
         match &self.codec {
-            Codec::Text(_) => self.write(&reset)?,
+            Codec::Text(_) => self.write(&self.ended(&reset))?,
             Codec::Binary(_) => self.write_bytes(&unhex(&reset).unwrap_or_default())?,
         }
         let limit = self.limit;
@@ -238,40 +299,47 @@ impl TextAdapter {
 
 impl Adapter for TextAdapter {
     fn reset(&mut self) -> Result<(), AdapterError> {
+        self.note_end();
         self.live = None;
-        self.live = Some(self.open()?);
-        self.say_reset().map_err(|error| self.explained(error))
+        let reset = self.open().and_then(|live| {
+            self.live = Some(live);
+            self.say_reset()
+        });
+        let reset = reset.map_err(|error| self.explained(error));
+        self.ends.begun(&reset);
+        reset
     }
 
     fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
         let (written, raw) = match &self.codec {
             Codec::Text(codec) => {
                 let breaks = |text: &str| self.speech.framing.is_broken_by(text);
-                let text = codec.encode(&self.model, input, breaks).map_err(AdapterError::Refused)?;
+                let text = codec.encode(&self.model, input, breaks).map_err(AdapterError::Unwritable)?;
+                let text = self.ended(&text);
                 (self.write(&text), text)
             }
             Codec::Binary(codec) => {
-                let bytes = codec.encode(&self.model, input).map_err(AdapterError::Refused)?;
+                let bytes = codec.encode(&self.model, input).map_err(AdapterError::Unwritable)?;
                 (self.write_bytes(&bytes), hex(&bytes))
             }
         };
-        written.map_err(|error| self.explained(error))?;
+        let written = written.and_then(|()| self.await_start());
+        self.told(written)?;
         Ok(Sent { raw: Some(raw), ..Sent::default() })
     }
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
-        self.next(Instant::now()).map_err(|error| self.explained(error))
+        let found = self.next(Instant::now());
+        self.told(found)
     }
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
-        match self.next(Instant::now() + patience).map_err(|error| self.explained(error))? {
-            Some(label) => Ok(Observation::Output(label)),
-            // A grandchild may hold its streams open.
-            None => match self.status(Duration::ZERO) {
-                Some(status) => Err(AdapterError::Ended { status }),
-                None => Ok(Observation::Quiet),
-            },
-        }
+        let seen = self.look(patience);
+        self.told(seen)
+    }
+
+    fn ended_by_itself(&mut self) -> Option<String> {
+        self.ends.take()
     }
 
     fn receipt(&self) -> Receipt {

@@ -10,6 +10,9 @@ use ioxide_testgen::tester::Stop;
 use super::{Ended, Step, Walk};
 use crate::adapter::{AdapterError, Receipt, Sent};
 
+/// Inputs in a row that the protocol cannot write after which a run ends without verdict.
+const MAX_UNWRITTEN: u32 = 50;
+
 impl Walk<'_, '_, '_, '_> {
     /// Gives an input, unless the system was quicker: then the tester may think again.
     pub(super) fn stimulate(&mut self, label: &Label) -> io::Result<Step> {
@@ -69,10 +72,23 @@ impl Walk<'_, '_, '_, '_> {
     /// An input whose receipt was not confirmed: unless it was refused, it is part of what happened
     /// (it may be what broke the system), so it is told, and a replay gives it again.
     pub(super) fn unsent(&mut self, label: &Label, error: AdapterError) -> io::Result<Step> {
+        if let AdapterError::Unwritable(reason) = &error {
+            return Ok(self.left_out(label, reason));
+        }
         if !matches!(error, AdapterError::Refused(_)) {
             self.give(label, &Sent::default())?;
         }
         self.broke(error)
+    }
+
+    /// An input whose values the protocol of the system cannot write: the tester may choose another, for a while.
+    fn left_out(&mut self, label: &Label, reason: &str) -> Step {
+        self.unwritten += 1;
+        if self.unwritten < MAX_UNWRITTEN {
+            return Ok(());
+        }
+        let input = label.show(self.bench.cx.pool, self.bench.cx.sts);
+        Err(Ended::Stopped(Stop::GoalMissed(format!("{input} cannot be written in this protocol: {reason}"))))
     }
 
     fn nobody_takes(&self, label: &Label) -> String {

@@ -234,3 +234,26 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn inputs_get_the_mark_that_ends_a_message() {
+    let mark = Framing::Delimiter("<>".into());
+    assert_eq!(Framing::Line.ended("PING", None), "PING\n");
+    for ended in ["PING\n", "PING\r\n", "a\nb\n"] {
+        assert_eq!(Framing::Line.ended(ended, None), ended);
+    }
+    assert_eq!(Framing::Line.ended("PING", Some("\r\n")), "PING\r\n");
+    assert_eq!(Framing::Line.ended("PING", Some("")), "PING");
+    assert_eq!((mark.ended("a", None), mark.ended("a<>", None)), ("a<>".into(), "a<>".into()));
+    assert_eq!(Framing::Length(4).ended("PING", None), "PING");
+}
+
+#[test]
+fn only_what_ends_a_message_breaks_its_framing() {
+    let mark = Framing::Delimiter("<>".into());
+    assert!(!Framing::Line.is_broken_by("a\tb\u{1}") && Framing::Line.is_broken_by("a\nb"));
+    for broken in ["a<>b", "a<", ">b"] {
+        assert!(mark.is_broken_by(broken), "{broken}");
+    }
+    assert!(!mark.is_broken_by("a\nb") && !Framing::Length(4).is_broken_by("<>\n"));
+}

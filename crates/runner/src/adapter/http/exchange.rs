@@ -52,6 +52,12 @@ impl Link {
     }
 }
 
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.writer.hang_up();
+    }
+}
+
 /// Why the system speaks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cause {

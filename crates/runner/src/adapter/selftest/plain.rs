@@ -1,7 +1,9 @@
 //! The self-test of a system without an adapter: are its templates and patterns of use?
 //!
 //! For every input of the model: a reset, the input with plain values, and all that is said
-//! after it must be an output of the model.
+//! after it must be an output of the model. Then all of it once more, backwards: a system that answers
+//! otherwise than before may not have been reset. Where nothing is answered at all, the end of
+//! the inputs may be wrong. Both are no more than reasons to look: a system may choose.
 
 use std::time::{Duration, Instant};
 
@@ -17,29 +19,129 @@ use crate::protocol::{Direction, LabelInfo};
 /// Tries the system behind `adapter`, which listens for `patience` after every input.
 #[must_use]
 pub fn selftest_plain(adapter: &mut dyn Adapter, model: &Model, patience: Duration) -> Vec<Check> {
-    let mut checks = Checks::default();
-    let mut resets = 0;
-    for gate in model.sts.gates.iter().filter(|gate| gate.kind == GateKind::Input) {
-        if reset(adapter, &mut checks, &mut resets).is_none() {
-            return checks.tried;
+    let mut trial = Trial { adapter, model, patience, checks: Checks::default(), resets: 0 };
+    trial.all();
+    trial.checks.tried
+}
+
+/// A self-test under way.
+struct Trial<'t> {
+    adapter: &'t mut dyn Adapter,
+    model: &'t Model,
+    patience: Duration,
+    checks: Checks,
+    resets: usize,
+}
+
+/// An input and what was answered.
+struct Answered {
+    input: Label,
+    answers: Vec<(Label, Duration)>,
+}
+
+impl Trial<'_> {
+    /// Everything; `None` if the system is of no more use.
+    fn all(&mut self) -> Option<()> {
+        let model = self.model;
+        let mut seen = Vec::new();
+        for gate in model.sts.gates.iter().filter(|gate| gate.kind == GateKind::Input) {
+            seen.extend(self.first(&gate.name)?);
         }
-        let name = format!("input {}", gate.name);
-        let Some(label) = sample(model, &gate.name) else {
-            checks.add(&name, State::Skipped, "no value is known for its fields".into());
-            continue;
+        reset(self.adapter, &mut self.checks, &mut self.resets)?;
+        self.sum_up(&seen);
+        self.again(&seen)
+    }
+
+    /// Tries the input called `name`; nothing if it cannot be tried, or was refused.
+    fn first(&mut self, name: &str) -> Option<Option<Answered>> {
+        reset(self.adapter, &mut self.checks, &mut self.resets)?;
+        let check = format!("input {name}");
+        let Some(label) = sample(self.model, name) else {
+            self.checks.add(&check, State::Skipped, "no value is known for its fields".into());
+            return Some(None);
         };
-        match input(adapter, &label, patience) {
-            Err(AdapterError::Refused(reason)) => checks.add(&name, State::Ok, format!("refused: {reason}")),
+        match input(self.adapter, &label, self.patience) {
+            Err(AdapterError::Refused(reason)) => {
+                self.checks.add(&check, State::Ok, format!("refused: {reason}"));
+                Some(None)
+            }
+            Err(error @ AdapterError::Unwritable(_)) => {
+                self.checks.add(&check, State::Failed, error.to_string());
+                Some(None)
+            }
             result => {
-                let noted = |answers: &Vec<(Label, Duration)>| answered(model, answers);
-                if checks.take(&name, result, noted).is_none() {
-                    return checks.tried;
-                }
+                let noted = |answers: &Vec<(Label, Duration)>| answered(self.model, answers);
+                let answers = self.checks.take(&check, result, noted)?;
+                Some(Some(Answered { input: label, answers }))
             }
         }
     }
-    reset(adapter, &mut checks, &mut resets);
-    checks.tried
+
+    /// Whether anything was answered, and how late.
+    fn sum_up(&mut self, seen: &[Answered]) {
+        let times = seen.iter().filter_map(|one| one.answers.first()).map(|(_, took)| *took);
+        let (state, note) = match times.max() {
+            Some(slowest) => {
+                let answered = seen.iter().filter(|one| !one.answers.is_empty()).count();
+                let waited = shown(self.patience);
+                let slowest = shown(slowest);
+                let note = format!(
+                    "{answered} of {} inputs, the slowest after {slowest}; silence is {waited}",
+                    seen.len()
+                );
+                (State::Ok, note)
+            }
+            None if seen.is_empty() => (State::Skipped, "no input could be given".into()),
+            None => {
+                let note = "no input was answered: if one should be, look at the end of the inputs (`input_end`), \
+                            at `framing` and at the quiescence time";
+                (State::Odd, note.to_owned())
+            }
+        };
+        self.checks.add("answers", state, note);
+    }
+
+    /// Gives every input again, each after a reset; the system should answer as before.
+    fn again(&mut self, seen: &[Answered]) -> Option<()> {
+        // Backwards, as what one input does another may undo.
+        for one in seen.iter().rev() {
+            reset(self.adapter, &mut self.checks, &mut self.resets)?;
+            let name = "same again";
+            let answers = match input(self.adapter, &one.input, self.patience) {
+                Ok(answers) => answers,
+                Err(error) => return self.checks.take(name, Err(error), |()| String::new()),
+            };
+            let labels = |answers: &[(Label, Duration)]| -> Vec<Label> {
+                answers.iter().map(|(label, _)| label.clone()).collect()
+            };
+            if labels(&answers) != labels(&one.answers) {
+                let note = self.differs(one, &answers);
+                self.checks.add(name, State::Odd, note);
+                return Some(());
+            }
+        }
+        if !seen.is_empty() {
+            self.checks.add(
+                "same again",
+                State::Ok,
+                "after a reset every input is answered as before".into(),
+            );
+        }
+        Some(())
+    }
+
+    fn differs(&self, before: &Answered, now: &[(Label, Duration)]) -> String {
+        let input = before.input.show(&self.model.pool, &self.model.sts);
+        let shown = |answers: &[(Label, Duration)]| match answers {
+            [] => "no answer".to_owned(),
+            [(label, _), ..] => label.show(&self.model.pool, &self.model.sts),
+        };
+        format!(
+            "{input} got {}, and after a reset {}: the reset does not reset, or the system chooses",
+            shown(&before.answers),
+            shown(now)
+        )
+    }
 }
 
 /// Resets the system; the first two are noted.

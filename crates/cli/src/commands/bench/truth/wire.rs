@@ -87,7 +87,7 @@ fn text(model: &Model) -> Speech {
     let inputs = gates(model, GateKind::Input).map(input).collect();
     let outputs = gates(model, GateKind::Output).map(|gate| (gate.0.clone(), pattern(&gate))).collect();
     let config = TextConfig { parts: Vec::new(), inputs, outputs, more: None, counted: Vec::new() };
-    Speech { words: Words::Text(config), framing: Framing::Line, reset: None }
+    Speech { words: Words::Text(config), framing: Framing::Line, input_end: None, reset: None }
 }
 
 /// `GET /NAME/n`, answered by the same text as on a line.

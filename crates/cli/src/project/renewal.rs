@@ -1,0 +1,105 @@
+//! How a system comes back to its initial state before every run, as the project file says it.
+//!
+//! | system | nothing said | may be said |
+//! | --- | --- | --- |
+//! | `stdio`, `tcp` | as its adapter offers it | `"restart"`, `reset_command` |
+//! | `text`, `binary` with a `command` | started afresh | a text, `reset_command` |
+//! | `text`, `binary`, `http` with `start` | restarted | all of the next line |
+//! | `text`, `binary`, `http` without | an error | a text or a request, `"reconnect"`, `"none"`, `"restart"`, `reset_command` |
+//!
+//! *Promises.* The state of one run never leaks into the next unless somebody wrote that it may.
+
+use ioxide_runner::adapter::SutSpec;
+use ioxide_runner::adapter::managed::Renewal;
+
+use super::Variables;
+use super::speech::Speech;
+use super::table::Table;
+use crate::exit::Stop;
+
+/// Words for `reset` that are not said to a system that speaks text.
+const WORDS: [&str; 3] = ["restart", "reconnect", "none"];
+
+/// What is said to a system that has words of its own, to reset it.
+pub(super) fn said(system: &Table<'_>) -> Result<Option<String>, Stop> {
+    Ok(system.text("reset")?.filter(|reset| !WORDS.contains(&reset.as_str())))
+}
+
+/// How the system comes back to its initial state, where its adapter does not do it alone.
+pub(super) fn read(
+    system: &Table<'_>,
+    variables: &Variables,
+    spec: &SutSpec,
+    speech: &Speech,
+) -> Result<Renewal, Stop> {
+    let said = if system.is_text("reset") { system.text("reset")? } else { None };
+    if let Some(command) = system.text("reset_command")? {
+        return match system.has("reset") {
+            true => Err(system.wrong("reset_command", "there is `reset` already")),
+            false => Ok(Renewal::Command(variables.fill(&command))),
+        };
+    }
+    match (speech, spec) {
+        (Speech::Protocol, _) => by_adapter(system, spec, said.as_deref()),
+        (Speech::Own(_) | Speech::Http(_), SutSpec::Tcp(_)) => by_server(system, speech, said.as_deref()),
+        (Speech::Own(_) | Speech::Http(_), _) => by_process(system, said.as_deref()),
+    }
+}
+
+/// A system with an adapter says itself how it is reset.
+fn by_adapter(system: &Table<'_>, spec: &SutSpec, said: Option<&str>) -> Result<Renewal, Stop> {
+    match said {
+        Some("restart") if matches!(spec, SutSpec::Tcp(_)) => restart(system),
+        Some("restart") => Ok(Renewal::Restart),
+        None if !system.has("reset") => Ok(Renewal::Own),
+        _ => Err(system.wrong("reset", "write \"restart\"; a reset by message is what the adapter offers")),
+    }
+}
+
+/// A process is started afresh for every run, whatever else is done.
+fn by_process(system: &Table<'_>, said: Option<&str>) -> Result<Renewal, Stop> {
+    match said {
+        Some("reconnect" | "none") => {
+            Err(system.wrong("reset", "a `command` is started afresh for every run; leave it out"))
+        }
+        Some("restart") => Ok(Renewal::Restart),
+        _ => Ok(Renewal::Own),
+    }
+}
+
+/// The state of a server outlives a connection, unless somebody knows better.
+fn by_server(system: &Table<'_>, speech: &Speech, said: Option<&str>) -> Result<Renewal, Stop> {
+    match said {
+        Some("restart") => restart(system),
+        Some("reconnect" | "none") => Ok(Renewal::Own),
+        Some(_) if matches!(speech, Speech::Http(_)) => {
+            Err(system.wrong("reset", "it is none of the ways back to the initial state").help(ways(speech)))
+        }
+        Some(_) => Ok(Renewal::Own),
+        None if system.has("reset") => Ok(Renewal::Own),
+        None if system.has("start") => Ok(Renewal::Restart),
+        None => Err(system
+            .wrong("kind", "nothing says how it comes back to its initial state before every run")
+            .help(ways(speech))),
+    }
+}
+
+/// Only what was started here can be started again.
+fn restart(system: &Table<'_>) -> Result<Renewal, Stop> {
+    match system.has("start") {
+        true => Ok(Renewal::Restart),
+        false => Err(system.wrong("reset", "only a server with a `start` command can be restarted")),
+    }
+}
+
+fn ways(speech: &Speech) -> String {
+    let asked = match speech {
+        Speech::Http(_) => "a request `reset = { method = \"DELETE\", path = \"/all\" }`",
+        _ => "words it answers by one message, `reset = \"CLEAR\"`",
+    };
+    format!(
+        "write one of: {asked}; `reset_command = \"...\"`; a `start` command, then it is restarted; \
+         `reset = \"reconnect\"` if its state belongs to the connection; `reset = \"none\"` if it keeps no \
+         state, or the model allows it to start anywhere"
+    )
+}

@@ -1,0 +1,154 @@
+//! Who holds a port of this machine: read from the tables of the kernel, without connecting.
+//!
+//! A look that connects is a connection the server has to serve, and some serve only one. Where the
+//! tables cannot tell (another machine, another operating system), nobody claims to know.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+/// Where the kernel lists its TCP sockets.
+const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
+/// The state of a socket that waits for connections.
+const LISTENING: u8 = 0x0a;
+/// How long a connection may take, where only connecting tells.
+const CONNECTING: Duration = Duration::from_millis(500);
+
+/// Whether somebody accepts connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Somebody does.
+    Listening,
+    /// Nobody does.
+    Closed,
+    /// It cannot be seen from here.
+    Unknown,
+}
+
+/// One line of a table.
+struct Entry {
+    local: SocketAddr,
+    state: u8,
+}
+
+/// Whether somebody listens at `address`; nobody is connected to.
+pub(super) fn look(address: &str) -> Look {
+    let Some((entries, places)) = known(address) else { return Look::Unknown };
+    let listens = |entry: &Entry| entry.state == LISTENING && places.iter().any(|place| holds(entry, *place));
+    if entries.iter().any(listens) { Look::Listening } else { Look::Closed }
+}
+
+/// Whether somebody listens at `address` of this machine; asked by a connection where nothing else tells.
+///
+/// What listens on another machine is nothing that could be in the way here.
+pub(super) fn is_taken(address: &str) -> bool {
+    match look(address) {
+        Look::Listening => true,
+        Look::Closed => false,
+        Look::Unknown => is_here(address) && accepts(address),
+    }
+}
+
+fn is_here(address: &str) -> bool {
+    address.to_socket_addrs().is_ok_and(|mut places| places.all(|place| is_local(place.ip())))
+}
+
+/// How many connections at `address` are left of a server that is gone.
+pub(super) fn lingering(address: &str) -> usize {
+    let Some((entries, places)) = known(address) else { return 0 };
+    let lingers =
+        |entry: &&Entry| entry.state != LISTENING && places.iter().any(|place| holds(entry, *place));
+    entries.iter().filter(lingers).count()
+}
+
+/// Whether somebody accepts a connection at `address`.
+pub(super) fn accepts(address: &str) -> bool {
+    let open = |address: SocketAddr| TcpStream::connect_timeout(&address, CONNECTING).is_ok();
+    address.to_socket_addrs().is_ok_and(|mut addresses| addresses.any(open))
+}
+
+/// The tables, and what the address stands for, if all of it is on this machine.
+fn known(address: &str) -> Option<(Vec<Entry>, Vec<SocketAddr>)> {
+    let places: Vec<SocketAddr> = address.to_socket_addrs().ok()?.collect();
+    let entries = entries()?;
+    (!places.is_empty() && places.iter().all(|place| is_local(place.ip()))).then_some((entries, places))
+}
+
+/// Only an address of this machine can be bound.
+fn is_local(place: IpAddr) -> bool {
+    place.is_loopback() || TcpListener::bind((place, 0)).is_ok()
+}
+
+fn entries() -> Option<Vec<Entry>> {
+    let mut texts = TABLES.iter().filter_map(|table| std::fs::read_to_string(table).ok()).peekable();
+    texts.peek()?;
+    Some(texts.flat_map(|text| text.lines().filter_map(entry).collect::<Vec<_>>()).collect())
+}
+
+/// A line `0: 0100007F:1F90 00000000:0000 0A ...`.
+fn entry(line: &str) -> Option<Entry> {
+    let mut words = line.split_ascii_whitespace().skip(1);
+    let (ip, port) = words.next()?.split_once(':')?;
+    let state = words.nth(1)?;
+    let port = u16::from_str_radix(port, 16).ok()?;
+    Some(Entry { local: SocketAddr::new(ip_of(ip)?, port), state: u8::from_str_radix(state, 16).ok()? })
+}
+
+/// The address written as words of 32 bits, each as this machine holds it in memory.
+fn ip_of(text: &str) -> Option<IpAddr> {
+    let word = |at: usize| text.get(at..at + 8).and_then(|word| u32::from_str_radix(word, 16).ok());
+    if text.len() == 8 {
+        return Some(Ipv4Addr::from(word(0)?.to_ne_bytes()).into());
+    }
+    let mut bytes = [0; 16];
+    for at in 0..4 {
+        bytes[at * 4..at * 4 + 4].copy_from_slice(&word(at * 8)?.to_ne_bytes());
+    }
+    Some(Ipv6Addr::from(bytes).to_canonical())
+}
+
+fn holds(entry: &Entry, place: SocketAddr) -> bool {
+    let ip = entry.local.ip();
+    entry.local.port() == place.port() && (ip == place.ip() || ip.is_unspecified())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_the_table_are_read() {
+        let line = "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0";
+        let read = entry(line).expect("a line");
+        assert_eq!((read.local.port(), read.state), (8080, LISTENING));
+        assert!(entry("  sl  local_address rem_address   st tx_queue rx_queue").is_none());
+        assert!(entry("").is_none());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_look_connects_to_nobody() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address").to_string();
+        assert_eq!(look(&address), Look::Listening);
+        assert!(is_taken(&address));
+        listener.set_nonblocking(true).expect("it can be");
+        assert_eq!(
+            listener.accept().map(drop).map_err(|error| error.kind()),
+            Err(std::io::ErrorKind::WouldBlock)
+        );
+        drop(listener);
+        assert_eq!((look(&address), lingering(&address)), (Look::Closed, 0));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn every_address_of_this_machine_counts() {
+        for (bound, seen) in [("0.0.0.0:0", "127.0.0.1"), ("[::]:0", "127.0.0.1"), ("[::1]:0", "[::1]")] {
+            let Ok(listener) = TcpListener::bind(bound) else { continue };
+            let port = listener.local_addr().expect("an address").port();
+            assert_eq!(look(&format!("{seen}:{port}")), Look::Listening, "{bound}");
+        }
+        assert_eq!(look("192.0.2.1:80"), Look::Unknown);
+        assert_eq!(look("no port"), Look::Unknown);
+    }
+}
