@@ -29,8 +29,9 @@ fn ioxide(folder: &Path, flags: &str, args: &[&str]) -> (String, i32) {
     (text, status.code().expect("it ends by itself"))
 }
 
-const TEST: [&str; 10] =
-    ["test", "lamp.iox", "--sut", "lamp", "--tester", "random", "--seed", "1", "--steps", "60"];
+const TEST: [&str; 12] = [
+    "test", "lamp.iox", "--sut", "lamp", "--tester", "random", "--seed", "1", "--runs", "2", "--steps", "30",
+];
 
 #[test]
 fn a_correct_lamp_passes_without_a_warning() {
@@ -44,7 +45,7 @@ fn a_correct_lamp_passes_without_a_warning() {
 #[test]
 fn a_lamp_that_forgets_the_end_of_its_name_fails() {
     if has_python() {
-        let args = [&TEST[..8], &["--steps", "400", "--no-shrink"]].concat();
+        let args = [&TEST[..11], &["400", "--no-shrink"]].concat();
         let (text, code) = ioxide(&example(), "--fault", &args);
         assert_eq!(code, 1, "{text}");
         assert!(text.contains("STATE"), "{text}");
