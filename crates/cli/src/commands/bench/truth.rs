@@ -17,6 +17,7 @@ mod wire;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -162,7 +163,11 @@ impl<'a> Lab<'a> {
             while let Some(trial) = trials.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let model =
                     &self.models.iter().find(|(kind, _)| *kind == trial.kind).expect("every kind has one").1;
-                let outcome = trial.run(model, &mut *solver);
+                // A bug in one campaign is an error of the measurement, and the others go on.
+                let run = panic::catch_unwind(AssertUnwindSafe(|| trial.run(model, &mut *solver)));
+                let outcome = run.unwrap_or_else(|_| {
+                    Err(format!("a bug: the campaign with seed {} broke off", trial.seed))
+                });
                 let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
                 let (tell, progress, done) = &mut *told;
                 tell(trial, outcome);
@@ -192,7 +197,7 @@ impl<'a> Lab<'a> {
 
 fn model(kind: Kind) -> Result<Model, Stop> {
     let mut sources = Sources::new();
-    let file = sources.add(kind.name(), kind.model());
+    let file = sources.add(&format!("{}.iox", kind.name()), kind.model());
     let loaded = load(&sources, file, &Options::default());
     let name = kind.name();
     loaded
