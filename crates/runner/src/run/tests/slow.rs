@@ -114,8 +114,7 @@ fn failures(
     let mut cx = Ctx::new(&mut spec_own, &mut a);
     let inner = ModelAdapter::new(spec, Ctx::new(&mut sut_own, &mut b), seed).unwrap();
     let rng = ChaCha8Rng::seed_from_u64(seed);
-    let mut adapter =
-        Slow { inner, to_system: VecDeque::new(), to_tester: VecDeque::new(), silence, rng };
+    let mut adapter = Slow { inner, to_system: VecDeque::new(), to_tester: VecDeque::new(), silence, rng };
     let stop = AtomicBool::new(false);
     let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut failed = Vec::new();
@@ -202,7 +201,8 @@ fn no_tester_fails_a_system_that_conforms_and_sits_behind_a_slow_connection() {
         found += u64::from(!failed.is_empty());
         if !is_right && silence == Silence::Known {
             let (mut tester, spec) = any_tester(&spec, seed);
-            let config = CampaignConfig { runs: 10, seed, replays: 0, shrink: None, ..CampaignConfig::default() };
+            let config =
+                CampaignConfig { runs: 10, seed, replays: 0, shrink: None, ..CampaignConfig::default() };
             let outcome = test_by(&spec, &sut, &mut *tester, &config, &mut Silent).unwrap();
             found_at_once += u64::from(!outcome.failures.is_empty()) * 2;
         }
