@@ -165,20 +165,24 @@ fn preconditions_are_refused_with_the_reason_or_met_on_request() {
 fn broken_texts_are_named_with_their_line() {
     let folder = folder();
     let dot = |text: &str| machine(&folder, "m.dot", text);
-    check(&["fsm", &dot("graph g { a -- b }"), "--suite", "h"], 3, &["line 1", "digraph"]);
+    check(&["fsm", &dot("graph g { a -- b }"), "--suite", "h"], 3, &["m.dot:1:1", "digraph"]);
     check(&["fsm", &dot("digraph g {"), "--suite", "h"], 3, &["m.dot"]);
-    check(&["fsm", &dot("digraph g {\n a -> b [label=\"x\"];\n}"), "--suite", "h"], 3, &["line 2", "input"]);
-    check(&["fsm", &dot("digraph g { }"), "--suite", "h"], 3, &["no node"]);
+    check(
+        &["fsm", &dot("digraph g {\n a -> b [label=\"x\"];\n}"), "--suite", "h"],
+        3,
+        &["m.dot:2:16", "input"],
+    );
+    check(&["fsm", &dot("digraph g { }"), "--suite", "h"], 3, &["no state"]);
     check(
         &["fsm", &dot("digraph g {\n__start0 -> z;\na -> a [label=\"x/y\"];}"), "--suite", "h"],
         3,
         &["`z`"],
     );
     let table = machine(&folder, "m.txt", "s a 0\n");
-    check(&["fsm", &table, "--suite", "h"], 3, &["line 1"]);
-    check(&["test", &table, "--sut", "model:examples/fsm/door.txt"], 3, &["line 1"]);
+    check(&["fsm", &table, "--suite", "h"], 3, &["m.txt:1:1"]);
+    check(&["test", &table, "--sut", "model:examples/fsm/door.txt"], 3, &["m.txt:1:1"]);
     let kiss = machine(&folder, "m.kiss2", ".i 1\n.o 1\n0 s t\n.e\n");
-    check(&["fsm", &kiss, "--suite", "h"], 3, &["line 3"]);
+    check(&["fsm", &kiss, "--suite", "h"], 3, &["m.kiss2:3:1"]);
     check(&["fsm", "examples/atm/atm.iox", "--suite", "h"], 3, &["clocks"]);
     check(&["fsm", "examples/fsm/door.txt", "--suite", "x"], 2, &["there is no method `x`", "spyh"]);
     let suite = machine(&folder, "no.suite", "hello\n");
@@ -283,9 +287,9 @@ fn every_command_reads_every_form_of_machine() {
     check(&["show", &path], 0, &[]);
     check(&["conform", &path, &path], 0, &[]);
     check(&["fsm", &path, "--suite", "w"], 0, &[]);
+    check(&["fsm", &path, "--suite", "w", "--set", "N=1"], 2, &["`--set` does not fit"]);
     fs::write(&path, ".i 1\n1 a b\n").expect("a file");
     for args in [&["check", &path][..], &["show", &path], &["fsm", &path, "--suite", "w"]] {
         check(args, 3, &["E0505", "m.kiss2:2:1", "expected 4 columns, found 3"]);
     }
-    check(&["fsm", &path, "--suite", "w", "--set", "N=1"], 2, &[]);
 }

@@ -237,12 +237,14 @@ pub enum Verb {
     Emit,
     /// Acts without a message.
     Internal,
+    /// Sees that nothing comes; observers only.
+    Quiet,
 }
 
 impl Verb {
     /// Every verb with its word.
-    pub const ALL: [(Self, &'static str); 3] =
-        [(Self::On, "on"), (Self::Emit, "emit"), (Self::Internal, "internal")];
+    pub const ALL: [(Self, &'static str); 4] =
+        [(Self::On, "on"), (Self::Emit, "emit"), (Self::Internal, "internal"), (Self::Quiet, "quiet")];
 
     /// The word for it.
     #[must_use]
@@ -251,6 +253,7 @@ impl Verb {
             Self::On => "on",
             Self::Emit => "emit",
             Self::Internal => "internal",
+            Self::Quiet => "quiet",
         }
     }
 }
@@ -266,7 +269,7 @@ pub struct Transition {
     pub verb: Verb,
     /// The place of the verb.
     pub verb_span: Span,
-    /// The message; none for internal transitions.
+    /// The message; none for internal transitions and for silence.
     pub gate: Option<Name>,
     /// What fields are equal to.
     pub pins: Vec<Pin>,
@@ -329,7 +332,16 @@ pub enum PurposeGoal {
         when: Option<Expr>,
     },
     /// `{ state ... }`: an observer that reaches `hit` or `miss`.
-    Observer(Vec<State>),
+    Observer(Observer),
+}
+
+/// An automaton that watches what is seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observer {
+    /// Its variables and clocks: [`ItemKind::Var`] and [`ItemKind::Clock`] only.
+    pub items: Vec<Item>,
+    /// Its states; the first is the initial one.
+    pub states: Vec<State>,
 }
 
 /// Which states a property speaks about.

@@ -19,7 +19,7 @@
 //!     state name { label: on message(pins) when guard { x = 1, reset w } -> target }
 //!     any { ... }
 //!     purpose name: label, label        purpose name: reach state when condition
-//!     purpose name { state a { on message(pins) when condition -> hit } }
+//!     purpose name { var n: int = 0 state a { on message(pins) when n < 3 { n = n + 1 } quiet -> hit } }
 //!     label: always condition           label: sometimes condition
 //!     test "name" { send message(pins) expect message(pins) quiet 1s }
 //! }

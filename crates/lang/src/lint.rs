@@ -1,24 +1,25 @@
 //! Findings that need no solver: unused names, unreachable states, hidden names.
 
 use std::fmt::{self, Write};
+use std::rc::Rc;
 
 use ioxide_model::code::Code;
-use ioxide_model::diag::Diagnostic;
+use ioxide_model::diag::{Diagnostic, Severity};
 use ioxide_model::index::IndexVec;
 use ioxide_model::source::Span;
-use ioxide_model::sts::{LocId, Sts};
+use ioxide_model::sts::{GateKind, LocId, Sts};
 use ioxide_model::term::{Node, Term};
 use rustc_hash::FxHashSet;
 
 use crate::ast::{ExprKind, Field, Item, ItemKind, Model, Transition, UpdateKind};
 use crate::resolve::Table;
-use crate::typeck::{Checker, ValueItem};
+use crate::typeck::{Checker, GateItem, ValueItem};
 
 /// What looks wrong in `decl` though it has a meaning.
 pub(crate) fn check(decl: &Model, sts: &Sts, cx: &Checker<'_, '_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     unused_values(cx, &mut found);
-    unused(&cx.gates, Code::UnusedGate, "message", "is never sent or received", &mut found);
+    unused_messages(&cx.gates, &mut found);
     unused(&cx.functions, Code::UnusedFunction, "function", "is never called", &mut found);
     unused(&cx.types, Code::UnusedType, "type", "is never used", &mut found);
     unreachable_states(sts, &mut found);
@@ -51,6 +52,25 @@ fn unused<T>(table: &Table<'_, T>, code: Code, what: &str, how: &str, found: &mu
         let message = format!("{what} `{name}` {how}");
         found
             .push(Diagnostic::new(code, entry.span, message).help("remove it, or use it where it was meant"));
+    }
+}
+
+/// Inputs that no transition takes look forgotten; an output that none emits says that it must never come.
+fn unused_messages(gates: &Table<'_, Rc<GateItem>>, found: &mut Vec<Diagnostic>) {
+    for (name, entry) in gates.iter().filter(|(_, entry)| !entry.used) {
+        found.push(match entry.item.kind {
+            GateKind::Output => Diagnostic {
+                severity: Severity::Hint,
+                ..Diagnostic::new(Code::UnusedGate, entry.span, format!("output `{name}` must never come"))
+                    .note("no transition emits it, so it is a failure whenever it is seen")
+                    .help("leave it if that is meant; add a transition if it may come")
+            },
+            GateKind::Input | GateKind::Observed | GateKind::Internal => {
+                let message = format!("input `{name}` is never taken");
+                Diagnostic::new(Code::UnusedGate, entry.span, message)
+                    .help("add a transition that takes it, or remove it")
+            }
+        });
     }
 }
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{load_text, render};
-use ioxide_model::goal::{GoalKind, ObserverTarget, TestStepKind};
+use ioxide_model::goal::{GoalKind, ObserverTarget, Seen, TestStepKind};
 use ioxide_model::sts::{GateKind, Model};
 
 fn model(name: &str, text: &str) -> Model {
@@ -212,10 +212,20 @@ fn goals_keep_their_meaning() {
                             ObserverTarget::Hit => "HIT".into(),
                             ObserverTarget::Miss => "MISS".into(),
                         };
+                        let on = match rule.on {
+                            Seen::Message(gate) => sts.gates[gate].name.to_string(),
+                            Seen::Quiet => "QUIET".into(),
+                        };
+                        let name = |var| pool.var_info(var).name.to_string();
+                        let update = rule
+                            .update
+                            .iter()
+                            .map(|&(var, term)| format!(" {} = {}", name(var), pool.show(term)));
+                        let resets = rule.resets.iter().map(|&clock| format!(" reset {}", name(clock)));
+                        let changes: String = update.chain(resets).collect();
                         format!(
-                            "{} {} [{}] {to}",
+                            "{} {on} [{}]{changes} {to}",
                             observer.stages[rule.from],
-                            sts.gates[rule.gate].name,
                             pool.show(rule.when)
                         )
                     });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::number::Rational;
 use crate::source::Span;
 use crate::sts::{GateId, LocId, SwitchId};
-use crate::term::Term;
+use crate::term::{Term, VarId};
 
 /// A goal with its name and place.
 #[derive(Clone, Debug)]
@@ -44,12 +44,18 @@ pub enum GoalKind {
     Test(Vec<TestStep>),
 }
 
-/// A finite automaton over messages, with leaves hit and miss.
+/// An automaton over what is seen, with variables and clocks of its own and leaves hit and miss.
+///
+/// It is deterministic: what was seen says where it is and what its variables hold.
 #[derive(Clone, Debug)]
 pub struct Observer {
     /// Names of the stages; the first is the initial one.
     pub stages: Vec<Arc<str>>,
-    /// What moves it; a message that matches no rule of the stage leaves it there.
+    /// Its variables, each with a ground term for its value at start.
+    pub vars: Vec<(VarId, Term)>,
+    /// Its clocks; they start at 0.
+    pub clocks: Vec<VarId>,
+    /// What moves it; the first rule of the stage that fits counts, and where none does it stays.
     pub rules: Vec<ObserverRule>,
 }
 
@@ -58,14 +64,27 @@ pub struct Observer {
 pub struct ObserverRule {
     /// The stage it starts from.
     pub from: usize,
-    /// The message it waits for.
-    pub gate: GateId,
-    /// A formula over the fields of the gate.
+    /// What it waits for.
+    pub on: Seen,
+    /// A formula over the fields of the message, the variables and the clocks of the observer.
     pub when: Term,
+    /// What its variables become, all at once.
+    pub update: Vec<(VarId, Term)>,
+    /// The clocks that start again.
+    pub resets: Vec<VarId>,
     /// Where it leads.
     pub to: ObserverTarget,
     /// Where it is written.
     pub span: Span,
+}
+
+/// What an [`Observer`] reacts to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// A message.
+    Message(GateId),
+    /// Nothing: quiescence, or in a timed model some time without a message.
+    Quiet,
 }
 
 /// Where a move of an [`Observer`] leads.

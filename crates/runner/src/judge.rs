@@ -40,7 +40,7 @@ pub struct Judged {
     pub unknown: Option<(usize, String)>,
     /// How many states the specification may be in at the end.
     pub belief: Option<usize>,
-    /// How many answers the solver owed; states were kept in doubt.
+    /// How many answers the solver owed: states were kept in doubt, or the trace was taken to be outside the objective.
     pub doubts: usize,
 }
 
@@ -70,7 +70,7 @@ pub enum Inputs {
 /// Judges `trace` up to its first forbidden label.
 pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judged {
     let mut after = After::with_tolerance(cx, config.tolerance.clone()).judging(config.relation);
-    let mut watch = Watch::default();
+    let mut watch = Watch::with_tolerance(config.tolerance.clone());
     let mut judged = Judged { steps: trace.len(), ..Judged::default() };
     for (at, label) in trace.labels.iter().enumerate() {
         judged.is_outside = config.objective.is_some_and(|objective| {
@@ -106,7 +106,7 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
         }
     }
     judged.is_outside &= judged.forbidden.is_some();
-    (judged.belief, judged.doubts) = (after.size(), after.doubts());
+    (judged.belief, judged.doubts) = (after.size(), after.doubts() + watch.doubts());
     judged
 }
 

@@ -5,21 +5,38 @@
 //!
 //! | goal | a trace is in F while |
 //! | --- | --- |
-//! | observer | the observer has not said miss |
-//! | path | what was seen can be the beginning of the path, or goes on after its end |
+//! | observer | the observer has not said miss; once it has said hit, whatever follows is in F |
+//! | path | some run of the specification with this trace has not come to the start of the path, or follows it from there; once it may have been followed to its end, whatever comes is in F |
 //! | reach | the specification may be where the goal wants it |
 //!
+//! An observer sees what the tester sees (messages, silence, time) and nothing else, so a trace says
+//! where it is and what its variables hold. A path is about switches, and internal ones are not
+//! seen: a second monitor walks the specification [unrolled](path) along the path, so internal steps, silence,
+//! unknown values and time mean there what they mean everywhere.
+//!
+//! An input that was only sent counts as taken where it was sent. A message that crosses it may lead out of F,
+//! so less is judged; what is a failure is still said by the monitor, which knows of inputs under way.
+//!
 //! *Promises.* Outside F nothing is a failure. Where it cannot be decided whether a trace is in F,
-//! it is not.
+//! it is not, and that is [counted](Watch::doubts).
+
+mod path;
+#[cfg(test)]
+mod second_opinion;
 
 use std::sync::Arc;
 
-use ioxide_model::goal::{Goal, GoalKind, Observer, ObserverTarget};
+use ioxide_model::goal::{Goal, GoalKind, Observer, ObserverRule, ObserverTarget, Seen};
 use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
 use ioxide_model::sts::{LocId, SwitchId};
-use ioxide_model::term::Term;
+use ioxide_model::term::{Term, VarId};
 use ioxide_model::valuation::Valuation;
-use ioxide_symex::{Belief, Ctx, explaining};
+use ioxide_model::value::Value;
+use ioxide_smt::solver::Decision;
+use ioxide_symex::{Belief, Ctx, SymState, Tolerance};
+
+use self::path::PathWatch;
 
 /// A set of traces.
 #[derive(Clone, Debug)]
@@ -53,68 +70,191 @@ impl Objective {
 /// Watches a trace grow.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
-    /// The stage of an observer, or the steps of a path taken.
-    at: usize,
-    has_left: bool,
+    tolerance: Tolerance,
+    /// The stage of an observer.
+    stage: usize,
+    /// The variables and clocks of an observer, once it has seen something.
+    values: Option<Valuation>,
+    /// Where a path may be, once something was seen.
+    path: Option<Box<PathWatch>>,
+    end: Option<End>,
+    doubts: usize,
+}
+
+/// An observation that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Whatever comes is inside.
+    Inside,
+    /// Whatever comes is outside.
+    Outside,
 }
 
 impl Watch {
-    /// Whether the trace so far is in `objective`.
+    /// A watch over traces whose instants are observed within `tolerance`.
     #[must_use]
-    pub fn is_inside(&self, cx: &Ctx<'_>, objective: &Objective, belief: &Belief) -> bool {
-        match &objective.kind {
-            Kind::Observer(_) | Kind::Path(_) => !self.has_left,
-            Kind::Reach { location, when } => is_there(cx, *location, *when, belief),
+    pub fn with_tolerance(tolerance: Tolerance) -> Self {
+        Self { tolerance, ..Self::default() }
+    }
+
+    /// How often it was not decided whether a trace is inside; it was taken to be outside.
+    #[must_use]
+    pub fn doubts(&self) -> usize {
+        self.doubts
+    }
+
+    /// Whether the trace so far is in `objective`; `belief` is what the specification may be in.
+    #[must_use]
+    pub fn is_inside(&mut self, cx: &mut Ctx<'_>, objective: &Objective, belief: &Belief) -> bool {
+        if let Some(end) = self.end {
+            return end == End::Inside;
         }
+        let inside = match &objective.kind {
+            Kind::Observer(_) => Some(true),
+            Kind::Path(_) => self.path.as_ref().map_or(Some(true), |path| path.is_on(cx)),
+            Kind::Reach { location, when } => is_there(cx, *location, *when, belief),
+        };
+        self.doubts += usize::from(inside.is_none());
+        inside.unwrap_or(false)
     }
 
     /// The trace grows by `label`; `before` is what the specification may have been in.
-    pub fn advance(&mut self, cx: &Ctx<'_>, objective: &Objective, before: &Belief, label: &Label) {
+    pub fn advance(&mut self, cx: &mut Ctx<'_>, objective: &Objective, _before: &Belief, label: &Label) {
+        if self.end.is_some() {
+            return;
+        }
         match &objective.kind {
             Kind::Observer(observer) => self.observe(cx, observer, label),
-            Kind::Path(path) => self.follow(cx, path, before, label),
+            Kind::Path(path) => self.follow(cx, path, label),
             Kind::Reach { .. } => (),
         }
     }
 
     fn observe(&mut self, cx: &Ctx<'_>, observer: &Observer, label: &Label) {
-        let (Label::Input(gate, values) | Label::Output(gate, values)) = label else { return };
-        let fields = cx.sts.gates[*gate].fields.iter().copied();
-        let fields: Valuation = fields.zip(values.iter().cloned()).collect();
-        let fits = |when: Term| cx.pool.holds(when, &fields).unwrap_or(false);
-        let mut rules = observer.rules.iter().filter(|rule| rule.from == self.at && rule.gate == *gate);
-        match rules.find(|rule| fits(rule.when)).map(|rule| rule.to) {
-            Some(ObserverTarget::Stage(stage)) => self.at = stage,
-            Some(ObserverTarget::Miss) => self.has_left = true,
-            Some(ObserverTarget::Hit) | None => (),
+        let mut values = self.values.take().unwrap_or_else(|| at_start(cx, observer));
+        if let Label::Delay(time) = label {
+            advance_clocks(&mut values, &observer.clocks, time);
+        }
+        let (seen, fields) = seen(cx, label);
+        let scope: Valuation = values.iter().map(|(var, value)| (var, value.clone())).chain(fields).collect();
+        let rules = observer.rules.iter().filter(|rule| rule.from == self.stage && rule.on == seen);
+        for rule in rules {
+            match cx.pool.holds(rule.when, &scope) {
+                Ok(true) => return self.take(cx, rule, &scope, values),
+                Ok(false) => (),
+                Err(_) => return self.give_up(),
+            }
+        }
+        self.values = Some(values);
+    }
+
+    /// The observer moves by `rule`.
+    fn take(&mut self, cx: &Ctx<'_>, rule: &ObserverRule, scope: &Valuation, mut values: Valuation) {
+        for &(var, term) in &rule.update {
+            match cx.pool.eval(term, scope) {
+                Ok(value) => values.set(var, value),
+                Err(_) => return self.give_up(),
+            }
+        }
+        for &clock in &rule.resets {
+            values.set(clock, Value::Real(Rational::ZERO));
+        }
+        self.values = Some(values);
+        match rule.to {
+            ObserverTarget::Stage(stage) => self.stage = stage,
+            ObserverTarget::Hit => self.end = Some(End::Inside),
+            ObserverTarget::Miss => self.end = Some(End::Outside),
         }
     }
 
-    fn follow(&mut self, cx: &Ctx<'_>, path: &[SwitchId], before: &Belief, label: &Label) {
-        if matches!(label, Label::Quiescence | Label::Delay(_)) {
-            return;
+    /// What the observer says cannot be computed.
+    fn give_up(&mut self) {
+        self.doubts += 1;
+        self.end = Some(End::Outside);
+    }
+
+    fn follow(&mut self, cx: &mut Ctx<'_>, path: &[SwitchId], label: &Label) {
+        let tolerance = &self.tolerance;
+        let watch = self.path.get_or_insert_with(|| Box::new(PathWatch::new(cx, path, tolerance.clone())));
+        if !watch.is_at_end(cx) {
+            watch.advance(cx, label);
         }
-        if let Some(expected) = path.get(self.at) {
-            self.has_left |= !explaining(cx, before, label).contains(expected);
-            self.at += 1;
+        if watch.has_left() {
+            self.end = Some(End::Outside);
+        } else if watch.is_at_end(cx) {
+            self.end = Some(End::Inside);
         }
     }
 }
 
-fn is_there(cx: &Ctx<'_>, location: Option<LocId>, when: Term, belief: &Belief) -> bool {
-    match belief {
-        Belief::Concrete(states) => states.iter().any(|state| {
-            location.is_none_or(|wanted| wanted == state.loc)
-                && cx.pool.holds(when, &state.values).unwrap_or(false)
-        }),
-        Belief::Symbolic(_) | Belief::Unspecified => false,
+/// The variables of an observer before anything was seen.
+fn at_start(cx: &Ctx<'_>, observer: &Observer) -> Valuation {
+    let nothing = Valuation::default();
+    let vars =
+        observer.vars.iter().filter_map(|&(var, init)| Some((var, cx.pool.eval(init, &nothing).ok()?)));
+    vars.chain(observer.clocks.iter().map(|&clock| (clock, Value::Real(Rational::ZERO)))).collect()
+}
+
+fn advance_clocks(values: &mut Valuation, clocks: &[VarId], time: &Rational) {
+    for &clock in clocks {
+        let now = values.get(clock).and_then(Value::to_rational).unwrap_or(Rational::ZERO);
+        values.set(clock, Value::Real(now.add(time)));
     }
+}
+
+/// What an observer sees of `label`, with the fields of a message.
+fn seen(cx: &Ctx<'_>, label: &Label) -> (Seen, Vec<(VarId, Value)>) {
+    match label {
+        Label::Input(gate, values) | Label::Output(gate, values) => {
+            let fields = cx.sts.gates[*gate].fields.iter().copied();
+            (Seen::Message(*gate), fields.zip(values.iter().cloned()).collect())
+        }
+        Label::Quiescence | Label::Delay(_) => (Seen::Quiet, Vec::new()),
+    }
+}
+
+/// Whether the specification may be at `location` with `when`; `None` if that is not known.
+fn is_there(cx: &mut Ctx<'_>, location: Option<LocId>, when: Term, belief: &Belief) -> Option<bool> {
+    let is_right = |loc: LocId| location.is_none_or(|wanted| wanted == loc);
+    match belief {
+        Belief::Concrete(states) => Some(
+            states
+                .iter()
+                .any(|state| is_right(state.loc) && cx.pool.holds(when, &state.values).unwrap_or(false)),
+        ),
+        Belief::Symbolic(states) => {
+            any(states.iter().filter(|state| is_right(state.loc)).map(|state| may_hold(cx, state, when)))
+        }
+        Belief::Unspecified => Some(false),
+    }
+}
+
+/// Whether `when` may hold in `state`.
+fn may_hold(cx: &mut Ctx<'_>, state: &SymState, when: Term) -> Decision {
+    let store = state.store.substitution(cx.sts);
+    let mut facts = state.path.facts().to_vec();
+    facts.push(cx.pool.substitute(when, &store));
+    cx.decide(&facts)
+}
+
+/// Whether one of the questions has the answer yes; `None` if that is not known.
+fn any(answers: impl Iterator<Item = Decision>) -> Option<bool> {
+    let mut found = Some(false);
+    for answer in answers {
+        match answer {
+            Decision::Sat => return Some(true),
+            Decision::Unsat => (),
+            Decision::Unknown(_) => found = None,
+        }
+    }
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::campaign::{CampaignConfig, Counts, OnFailure};
+    use crate::judge::{JudgeConfig, judge};
     use crate::run::RunConfig;
     use crate::samples::{VENDING, model, test};
 
@@ -179,5 +319,118 @@ mod tests {
             .replace("paid - 2)", "if served == 1 then paid - 1 else paid - 2)");
         assert!(counts(None, &spoiled).failed > 0);
         assert_eq!(counts(Some("sweet"), &spoiled).failed, 0);
+    }
+
+    /// What the monitor says of the lines of `trace` within the objective `name` of `text`: fail or outside.
+    #[track_caller]
+    fn verdict(text: &str, name: &str, trace: &str) -> Option<&'static str> {
+        let mut spec = model(text);
+        let trace = crate::judge::plain_trace(&spec, trace).unwrap();
+        let goal = spec.sts.goals.iter().find(|goal| *goal.name == *name).unwrap();
+        let objective = Objective::of(goal).unwrap();
+        let mut solver = ioxide_smt::brute::Brute::new();
+        let mut cx = Ctx::new(&mut spec, &mut solver);
+        let config = JudgeConfig { objective: Some(&objective), ..JudgeConfig::default() };
+        let judged = judge(&mut cx, &trace, &config);
+        judged.forbidden.map(|_| if judged.is_outside { "outside" } else { "fail" })
+    }
+
+    #[test]
+    fn a_path_was_left_at_an_internal_step() {
+        let text = include_str!("../../../examples/slot-machine.iox");
+        let coin = "{\"label\":\"coin\"}\n";
+        let tray = |n: i64| format!("{{\"label\":\"tray\",\"args\":{{\"coins\":{n}}}}}\n");
+        let quiet = "{\"quiescence\":true}\n";
+        let check =
+            |trace: String, expected| assert_eq!(verdict(text, "first_win", &trace), expected, "{trace}");
+        check([coin, &tray(1), coin, &tray(1)].concat(), None);
+        check([coin, &tray(1), coin, &tray(5)].concat(), Some("fail"));
+        check([coin, &tray(2)].concat(), Some("fail"));
+        // The first player lost: this is another story.
+        check([coin, quiet, coin, &tray(5)].concat(), Some("outside"));
+    }
+
+    const UNKNOWN: &str = "model M {
+        input go  output got(n: int)  output bad
+        var stock: 0..9
+        state shop { sell: on go -> selling }
+        state selling { sold: emit got(n: stock) when stock > 0 { stock = stock - 1 } -> shop }
+        purpose rich: reach selling when stock >= 5
+        purpose never: reach selling when stock > 9
+    }";
+
+    #[test]
+    fn a_place_to_reach_never_judged_where_values_are_unknown() {
+        let go = "{\"label\":\"go\"}\n";
+        let got = |n: i64| format!("{{\"label\":\"got\",\"args\":{{\"n\":{n}}}}}\n");
+        let bad = "{\"label\":\"bad\"}\n";
+        let check = |name: &str, trace: String, expected| {
+            assert_eq!(verdict(UNKNOWN, name, &trace), expected, "{name}: {trace}");
+        };
+        check("rich", [go, bad].concat(), Some("fail"));
+        check("never", [go, bad].concat(), Some("outside"));
+        check("rich", [go, &got(6), go, &got(6)].concat(), Some("fail"));
+        check("rich", [go, &got(5), go, bad].concat(), Some("outside"));
+    }
+
+    const COUNTED: &str = "model M {
+        input go  output tick  output bad
+        state idle { start: on go -> ticking }
+        state ticking { tick: emit tick }
+        purpose few {
+            var seen: int = 0
+            state counting {
+                emit tick when seen < 2 { seen = seen + 1 }
+                emit tick -> miss
+            }
+        }
+        purpose silent {
+            state waiting { quiet -> miss  on go -> hit }
+        }
+    }";
+
+    #[test]
+    fn an_observer_counts_and_hears_silence() {
+        let line = |word: &str| match word {
+            "quiet" => "{\"quiescence\":true}\n".to_owned(),
+            label => format!("{{\"label\":\"{label}\"}}\n"),
+        };
+        let check = |name: &str, trace: &str, expected| {
+            let lines: String = trace.split(' ').map(line).collect();
+            assert_eq!(verdict(COUNTED, name, &lines), expected, "{name}: {trace}");
+        };
+        check("few", "go tick tick bad", Some("fail"));
+        check("few", "go tick tick tick bad", Some("outside"));
+        check("silent", "quiet go bad", Some("outside"));
+        check("silent", "go bad", Some("fail"));
+        check("silent", "go quiet", Some("fail"));
+    }
+
+    const TIMED: &str = "model M {
+        input go  output done  output bad
+        clock c
+        state idle { start: on go { reset c } -> busy }
+        state busy { done: emit done when c <= 10s -> idle }
+        purpose quick {
+            clock w
+            state start { on go { reset w } -> running }
+            state running { quiet when w > 2s -> miss  emit done when w <= 2s -> hit }
+        }
+    }";
+
+    #[test]
+    fn an_observer_measures_time() {
+        let check = |trace: &str, expected| {
+            let line = |word: &str| {
+                let (after, label) = word.split_once(' ').unwrap();
+                format!("{{\"after\":{after},\"label\":\"{label}\"}}\n")
+            };
+            let lines: String = trace.split(", ").map(line).collect();
+            assert_eq!(verdict(TIMED, "quick", &lines), expected, "{trace}");
+        };
+        check("1 go, 1 done", None);
+        check("1 go, 1 bad", Some("fail"));
+        check("5 go, 3 bad", Some("outside"));
+        check("1 go, 1 done, 20 go, 3 bad", Some("fail"));
     }
 }

@@ -184,7 +184,7 @@ pub fn run(
         raw: None,
         trace: Trace::default(),
         told: 0,
-        watch: Watch::default(),
+        watch: Watch::with_tolerance(config.tolerance.clone()),
         signature: None,
         unknown: None,
         silences: Silences::default(),
@@ -397,7 +397,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Whether what comes now is judged.
-    fn is_inside(&self) -> bool {
+    fn is_inside(&mut self) -> bool {
         let objective = self.config.objective.as_ref();
         objective.is_none_or(|objective| self.watch.is_inside(self.bench.cx, objective, self.after.belief()))
     }
@@ -470,7 +470,8 @@ impl Walk<'_, '_, '_, '_> {
                 self.teller.tell(EventKind::Trouble(Trouble { error: error.to_string(), last_words }))?;
             }
         }
-        let (outcome, steps, doubts) = (end.outcome(), self.trace.n_steps(), self.after.doubts());
+        let (outcome, steps, doubts) =
+            (end.outcome(), self.trace.n_steps(), self.after.doubts() + self.watch.doubts());
         self.teller.tell(EventKind::RunFinished(RunFinished { run: id.run, outcome, steps, doubts }))?;
         let Self { trace, signature, latencies, .. } = self;
         Ok(Finished { trace, end, doubts, unknown_from, signature, latencies })

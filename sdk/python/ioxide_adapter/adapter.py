@@ -68,6 +68,10 @@ class Adapter:
     _turn: threading.RLock
     _handlers: Dict[str, Callable[..., None]]
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _refuse_taken_names(cls)
+
     def __new__(cls, *args: Any, **kwargs: Any) -> "Adapter":
         self = super().__new__(cls)
         self.settings, self.seed, self.instance = {}, None, 0
@@ -336,6 +340,18 @@ class Adapter:
         name, labels = self.name or type(self).__name__, inputs + observed + outputs
         hello = {"type": "hello", "protocol": PROTOCOL, "name": name, "labels": labels}
         return {**hello, "virtual_time": True} if self.virtual_time else hello
+
+
+def _refuse_taken_names(cls: type) -> None:
+    """A handler must not take the place of something that Adapter itself uses."""
+    taken = {*dir(Adapter), *Adapter.__annotations__}
+    for name, member in vars(cls).items():
+        label = getattr(member, "_ioxide_label", None)
+        if label is not None and name in taken:
+            raise TypeError(
+                f"the method that handles the input `{label}` is called `{name}`, which Adapter uses itself: "
+                f'give the method another name, as in `@on_input("{label}") def on_{name.strip("_")}(self, ...)`'
+            )
 
 
 def _handlers_of(adapter: Adapter) -> Dict[str, Callable[..., None]]:

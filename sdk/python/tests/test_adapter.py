@@ -88,6 +88,27 @@ UP = {"type": "output", "label": "up", "args": {}}
 SENT = {"type": "sent", "id": 5}
 
 
+class NameTest(unittest.TestCase):
+    """A handler called like an attribute of the base class broke the handshake."""
+
+    def define(self, method: str, label: str) -> type:
+        def handler(self: Adapter) -> None:
+            pass
+
+        return type("Named", (Adapter,), {method: on_input(label)(handler)})
+
+    def test_a_handler_named_like_an_attribute_is_refused_with_advice(self) -> None:
+        for name in ["name", "reset", "outputs", "seed", "instance", "emit", "now", "_input"]:
+            with self.subTest(name), self.assertRaises(TypeError) as caught:
+                self.define(name, name)
+            advice = f'@on_input("{name}") def on_{name.strip("_")}(self, ...)'
+            self.assertIn(advice, str(caught.exception))
+
+    def test_the_label_may_be_any_name(self) -> None:
+        hello = self.define("on_name", "name")()._hello()
+        self.assertEqual((hello["name"], hello["labels"][0]["label"]), ("Named", "name"))
+
+
 class Conversations(unittest.TestCase):
     def test_hello_names_the_labels(self) -> None:
         writer = io.StringIO()

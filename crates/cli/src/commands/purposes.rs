@@ -63,7 +63,9 @@ pub fn named(model: &mut Model, wanted: &SolverArgs, name: &str, max_states: usi
     let mut solver = solver::make(wanted)?;
     let limits = Limits { max_states, max_depth: u32::MAX };
     of_goal(&mut Ctx::new(model, &mut *solver), &goal, limits).map_err(|why| match why {
-        NoPurpose::NoPurpose => Stop::usage(format!("`{name}` cannot guide a test: {why}")),
+        NoPurpose::NoPurpose | NoPurpose::Silence => {
+            Stop::usage(format!("`{name}` cannot guide a test: {why}"))
+        }
         NoPurpose::Unreachable | NoPurpose::Cut(_) => {
             Stop::new(ExitStatus::Inconclusive, format!("no path meets `{name}`: {why}"))
         }

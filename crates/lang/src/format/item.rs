@@ -31,11 +31,13 @@ impl Printer<'_> {
                 self.block(span, meta, "any", first, |printer| printer.transitions(transitions));
             }
             ItemKind::Test(test) => self.test(test, item),
-            ItemKind::Purpose(Purpose { name, goal: PurposeGoal::Observer(states) }) => {
-                let first = states.first().map(|first| first.span);
+            ItemKind::Purpose(Purpose { name, goal: PurposeGoal::Observer(observer) }) => {
+                let items = observer.items.iter().map(|item| item.span);
+                let first = items.chain(observer.states.iter().map(|state| state.span)).next();
                 let heading = format!("purpose {}", name.text);
                 self.block(span, meta, &heading, first, |printer| {
-                    states.iter().for_each(|state| printer.observer_state(state));
+                    observer.items.iter().for_each(|item| printer.item(item));
+                    observer.states.iter().for_each(|state| printer.observer_state(state));
                 });
             }
             _ => self.unit(span, meta, |printer| printer.plain_item(item)),

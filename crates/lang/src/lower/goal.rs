@@ -3,22 +3,42 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
-use ioxide_model::goal::{Goal, GoalKind, Observer, ObserverRule, ObserverTarget, TestStep, TestStepKind};
+use ioxide_model::goal::{
+    Goal, GoalKind, Observer, ObserverRule, ObserverTarget, Seen, TestStep, TestStepKind,
+};
 use ioxide_model::index::Idx;
 use ioxide_model::number::Rational;
 use ioxide_model::sort::Sort;
+use ioxide_model::source::Span;
 use ioxide_model::sts::{GateKind, SwitchId};
-use ioxide_model::term::Term;
+use ioxide_model::term::{Term, VarId};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::{Lowering, doc, reqs};
 use crate::ast::{
-    Expr, Item, ItemKind, MessagePattern, Name, Property, PropertyKind, Purpose, PurposeGoal, State, Step,
-    StepKind, Test, Transition, Verb,
+    self, Expr, Item, ItemKind, MessagePattern, Name, Property, PropertyKind, Purpose, PurposeGoal, State,
+    Step, StepKind, Test, Transition, Update, UpdateKind, VarDecl, Verb,
 };
 use crate::resolve::Table;
 use crate::typeck::{GateItem, Place, Role};
+
+/// What an observer remembers, by name.
+#[derive(Default)]
+struct Memory<'a> {
+    vars: IndexMap<&'a str, (VarId, Term), FxBuildHasher>,
+    clocks: IndexMap<&'a str, VarId, FxBuildHasher>,
+}
+
+impl Memory<'_> {
+    /// The names that expressions of the observer may read.
+    fn names(&self) -> FxHashMap<String, VarId> {
+        let vars = self.vars.iter().map(|(name, &(var, _))| ((*name).to_owned(), var));
+        vars.chain(self.clocks.iter().map(|(name, &clock)| ((*name).to_owned(), clock))).collect()
+    }
+}
 
 impl<'a> Lowering<'a, '_> {
     /// All goals, in the order of the text.
@@ -68,7 +88,7 @@ impl<'a> Lowering<'a, '_> {
                     found => Some(GoalKind::Reach { location: found.flatten(), when }),
                 }
             }
-            PurposeGoal::Observer(states) => self.observer(&purpose.name, states).map(GoalKind::Observer),
+            PurposeGoal::Observer(observer) => self.observer(&purpose.name, observer).map(GoalKind::Observer),
         }
     }
 
@@ -123,7 +143,7 @@ impl<'a> Lowering<'a, '_> {
         label: &Name,
         before: Option<&Name>,
         switch: SwitchId,
-        declared: ioxide_model::source::Span,
+        declared: Span,
         at: Option<ioxide_model::sts::LocId>,
     ) {
         let source = self.sts.locations[self.sts.switches[switch].source].name.clone();
@@ -141,7 +161,8 @@ impl<'a> Lowering<'a, '_> {
 
     // Observers.
 
-    fn observer(&mut self, purpose: &'a Name, states: &'a [State]) -> Option<Observer> {
+    fn observer(&mut self, purpose: &'a Name, written: &'a ast::Observer) -> Option<Observer> {
+        let states = &written.states;
         let mut stages: Table<'a, usize> = Table::new("observer state");
         for (index, state) in states.iter().enumerate() {
             stages.declare(self.cx.sink, &state.name, index);
@@ -157,18 +178,98 @@ impl<'a> Lowering<'a, '_> {
             });
             return None;
         }
-        let mut rules = Vec::new();
+        let memory = self.memory(&written.items)?;
+        let outer = std::mem::replace(&mut self.cx.params, memory.names());
+        let rules = self.observer_rules(states, &stages, &memory);
+        self.cx.params = outer;
+        let stages = states.iter().map(|state| state.name.text.as_str().into()).collect();
+        let vars = memory.vars.values().copied().collect();
+        let clocks = memory.clocks.values().copied().collect();
+        Some(Observer { stages, vars, clocks, rules: rules? })
+    }
+
+    fn observer_rules(
+        &mut self,
+        states: &'a [State],
+        stages: &Table<'a, usize>,
+        memory: &Memory<'a>,
+    ) -> Option<Vec<ObserverRule>> {
+        let rules: Vec<Option<ObserverRule>> = states
+            .iter()
+            .enumerate()
+            .flat_map(|(from, state)| state.transitions.iter().map(move |transition| (from, transition)))
+            .map(|(from, transition)| self.observer_rule(transition, from, stages, memory))
+            .collect();
+        rules.into_iter().collect()
+    }
+
+    /// The variables and clocks of an observer.
+    fn memory(&mut self, items: &'a [Item]) -> Option<Memory<'a>> {
+        let mut memory = Memory::default();
         let mut complete = true;
-        for (from, state) in states.iter().enumerate() {
-            for transition in &state.transitions {
-                match self.observer_rule(transition, from, &stages) {
-                    Some(rule) => rules.push(rule),
+        for item in items {
+            let name = match &item.kind {
+                ItemKind::Var(decl) => &decl.name,
+                ItemKind::Clock(name) => name,
+                _ => continue,
+            };
+            if !self.is_new(name, &memory) {
+                complete = false;
+                continue;
+            }
+            match &item.kind {
+                ItemKind::Var(decl) => match self.observer_var(decl) {
+                    Some(var) => _ = memory.vars.insert(&name.text, var),
                     None => complete = false,
+                },
+                _ if self.sts.clocks.is_empty() => {
+                    complete = false;
+                    self.cx.sink.error(|| {
+                        let message = format!("clock `{}` has no time to measure", name.text);
+                        Diagnostic::new(Code::MisplacedItem, name.span, message)
+                            .note("the model has no clock, so its traces have no times")
+                            .help("count messages in a variable, or give the model a clock")
+                    });
+                }
+                _ => {
+                    let clock = self.cx.pool.declare(&name.text, Sort::Real);
+                    memory.clocks.insert(&name.text, clock);
                 }
             }
         }
-        let stages = states.iter().map(|state| state.name.text.as_str().into()).collect();
-        complete.then_some(Observer { stages, rules })
+        complete.then_some(memory)
+    }
+
+    /// Whether nothing an observer can read has this name yet; reports it if something has.
+    fn is_new(&mut self, name: &Name, memory: &Memory<'a>) -> bool {
+        let text = name.text.as_str();
+        let value = self.cx.values.get(text).map(|entry| entry.span);
+        let field =
+            self.cx.gates.iter().find_map(|(_, gate)| gate.item.fields.get(text).map(|field| field.span));
+        let own = memory.vars.contains_key(text) || memory.clocks.contains_key(text);
+        let Some(other) = value.or(field).or(own.then_some(name.span)) else { return true };
+        self.cx.sink.error(|| {
+            let message = format!("`{text}` is the name of something else that can be read here");
+            let diagnostic =
+                Diagnostic::new(Code::DuplicateName, name.span, message).help("choose another name");
+            if other == name.span { diagnostic } else { diagnostic.label(other, "declared here") }
+        });
+        false
+    }
+
+    fn observer_var(&mut self, decl: &'a VarDecl) -> Option<(VarId, Term)> {
+        let sort = self.cx.sort(&decl.ty)?;
+        let name = &decl.name;
+        let Some(init) = &decl.init else {
+            self.cx.sink.error(|| {
+                let message = format!("variable `{}` of the observer has no value at start", name.text);
+                Diagnostic::new(Code::MisplacedItem, name.span, message)
+                    .help(format!("give it one: `var {}: int = 0`", name.text))
+            });
+            return None;
+        };
+        let value = self.cx.constant(init, sort, Role::Variable(&name.text))?;
+        Some((self.cx.pool.declare(&name.text, sort), self.cx.pool.value(value)))
     }
 
     fn observer_rule(
@@ -176,29 +277,84 @@ impl<'a> Lowering<'a, '_> {
         transition: &'a Transition,
         from: usize,
         stages: &Table<'a, usize>,
+        memory: &Memory<'a>,
     ) -> Option<ObserverRule> {
-        let wrong = if transition.verb == Verb::Internal {
-            Some(("an observer sees messages only", "remove this transition"))
-        } else if !transition.updates.is_empty() {
-            Some(("an observer changes nothing", "remove the updates; use more states to remember things"))
-        } else {
-            None
-        };
-        if let Some((message, help)) = wrong {
-            self.cx.sink.error(|| Diagnostic::new(Code::MisplacedItem, transition.span, message).help(help));
-            return None;
-        }
-        let gate = transition.gate.as_ref()?;
-        let message = self.seen_gate(gate);
         let to = self.observer_target(transition, from, stages);
-        let message = message?;
-        let when = self.condition(
-            Some(message.clone()),
-            &transition.pins,
-            transition.guard.as_ref(),
-            Place::Message,
-        )?;
-        Some(ObserverRule { from, gate: message.gate, when, to: to?, span: transition.span })
+        let message = match (&transition.gate, transition.verb) {
+            (Some(gate), _) => Some(self.seen_gate(gate)?),
+            (None, Verb::Quiet) => None,
+            (None, _) => {
+                self.cx.sink.error(|| {
+                    Diagnostic::new(
+                        Code::MisplacedItem,
+                        transition.span,
+                        "an observer sees messages and silence only",
+                    )
+                    .help("remove this transition, or write `quiet` if it waits for silence")
+                });
+                return None;
+            }
+        };
+        let when =
+            self.condition(message.clone(), &transition.pins, transition.guard.as_ref(), Place::Message);
+        let changes = self.observer_updates(&transition.updates, message.as_ref(), memory);
+        let (when, (update, resets, checks)) = (when?, changes?);
+        let when = self.cx.pool.and(checks.into_iter().chain([when]));
+        let on = message.map_or(Seen::Quiet, |message| Seen::Message(message.gate));
+        Some(ObserverRule { from, on, when, update, resets, to: to?, span: transition.span })
+    }
+
+    /// The updates, the resets, and what keeps values in their ranges.
+    #[expect(clippy::type_complexity, reason = "three results of one walk, taken apart at once")]
+    fn observer_updates(
+        &mut self,
+        updates: &'a [Update],
+        message: Option<&Rc<GateItem>>,
+        memory: &Memory<'a>,
+    ) -> Option<(Vec<(VarId, Term)>, Vec<VarId>, Vec<Term>)> {
+        let (mut assigned, mut resets, mut checks) = (Vec::new(), Vec::new(), Vec::new());
+        let mut seen: FxHashMap<VarId, Span> = FxHashMap::default();
+        for update in updates {
+            match &update.kind {
+                UpdateKind::Reset(name) => match memory.clocks.get(name.text.as_str()) {
+                    Some(&clock) => resets.push(clock),
+                    None => return self.no_memory(name, "clock", memory.clocks.keys().copied()),
+                },
+                UpdateKind::Assign(name, value) => {
+                    let Some(&(var, _)) = memory.vars.get(name.text.as_str()) else {
+                        return self.no_memory(name, "variable", memory.vars.keys().copied());
+                    };
+                    if let Some(first) = seen.insert(var, name.span) {
+                        self.assigned_twice(name, first);
+                        return None;
+                    }
+                    let sort = self.cx.pool.var_info(var).sort;
+                    let (term, more) = self.cx.at(Place::Message, message.cloned(), |cx| {
+                        cx.check(value, sort, Role::Variable(&name.text))
+                    });
+                    assigned.push((var, term?));
+                    checks.extend(more);
+                }
+            }
+        }
+        Some((assigned, resets, checks))
+    }
+
+    /// An observer changes only what is its own.
+    fn no_memory<'n, T>(
+        &mut self,
+        name: &Name,
+        what: &str,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Option<T> {
+        let names: Vec<&str> = names.collect();
+        self.cx.sink.error(|| {
+            let message = format!("the observer has no {what} `{}`", name.text);
+            let diagnostic = Diagnostic::new(Code::NotAssignable, name.span, message)
+                .note("an observer changes only what it declares itself");
+            crate::suggest::nearest(diagnostic, name, names.into_iter())
+        });
+        None
     }
 
     fn observer_target(

@@ -151,6 +151,15 @@ impl<'a> Lowering<'a, '_> {
 
     /// Checks every part of `transition`, so that all its errors are reported.
     fn transition(&mut self, transition: &'a Transition) -> Option<Checked> {
+        if transition.verb == Verb::Quiet {
+            self.cx.sink.error(|| {
+                let message = "a model does not wait for silence";
+                Diagnostic::new(Code::MisplacedItem, transition.verb_span, message)
+                    .note("silence is what an observer of a `purpose` sees")
+                    .help("write `internal when c >= 5s`, with a clock, for what happens after a while")
+            });
+            return None;
+        }
         let message = match &transition.gate {
             Some(gate) => self.gate(gate, transition.verb, transition.verb_span).map(Some),
             None => Some(None),
@@ -184,7 +193,7 @@ impl<'a> Lowering<'a, '_> {
         let fits = match verb {
             Verb::On => item.kind.is_input(),
             Verb::Emit => item.kind == GateKind::Output,
-            Verb::Internal => false,
+            Verb::Internal | Verb::Quiet => false,
         };
         if !fits {
             let right = if verb == Verb::On { Verb::Emit } else { Verb::On };
@@ -274,7 +283,7 @@ impl<'a> Lowering<'a, '_> {
         complete.then_some((assigned, resets, check))
     }
 
-    fn assigned_twice(&mut self, name: &Name, first: Span) {
+    pub(super) fn assigned_twice(&mut self, name: &Name, first: Span) {
         self.cx.sink.error(|| {
             Diagnostic::new(Code::AssignedTwice, name.span, format!("`{}` is changed twice", name.text))
                 .label(first, "changed here already")

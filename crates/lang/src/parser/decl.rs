@@ -167,7 +167,7 @@ impl Parser<'_> {
         Ok(Message { direction, name, fields })
     }
 
-    fn var(&mut self) -> Parse<VarDecl> {
+    pub(crate) fn var(&mut self) -> Parse<VarDecl> {
         self.bump();
         let name = self.name("the name of a variable")?;
         if !self.at(TokenKind::Colon) {

@@ -6,8 +6,8 @@ use ioxide_model::source::Span;
 
 use super::{Parse, Parser};
 use crate::ast::{
-    MessagePattern, Meta, Name, Pin, Property, PropertyKind, Purpose, PurposeGoal, State, Step, StepKind,
-    Test, Transition, Update, UpdateKind, Verb,
+    Item, ItemKind, MessagePattern, Meta, Name, Observer, Pin, Property, PropertyKind, Purpose, PurposeGoal,
+    State, Step, StepKind, Test, Transition, Update, UpdateKind, Verb,
 };
 use crate::lexer::TokenKind;
 use crate::parser::Abort;
@@ -103,7 +103,10 @@ impl Parser<'_> {
         };
         let verb_span = self.span();
         let verb = self.verb()?;
-        let gate = if verb == Verb::Internal { None } else { Some(self.name("the name of a message")?) };
+        let gate = match verb {
+            Verb::On | Verb::Emit => Some(self.name("the name of a message")?),
+            Verb::Internal | Verb::Quiet => None,
+        };
         let pins = if gate.is_some() { self.pins()? } else { Vec::new() };
         let guard = self.guard()?;
         let updates = if self.at(TokenKind::OpenBrace) { self.updates()? } else { Vec::new() };
@@ -250,8 +253,8 @@ impl Parser<'_> {
         self.bump();
         let name = self.name("the name of a purpose")?;
         if self.at(TokenKind::OpenBrace) {
-            let states = self.observer()?;
-            return Ok(Purpose { name, goal: PurposeGoal::Observer(states) });
+            let observer = self.observer()?;
+            return Ok(Purpose { name, goal: PurposeGoal::Observer(observer) });
         }
         if !self.eat(TokenKind::Colon) {
             return self.unexpected("`:` or `{`");
@@ -270,23 +273,44 @@ impl Parser<'_> {
         Ok(Purpose { name, goal: PurposeGoal::Reach { state, when: self.guard()? } })
     }
 
-    fn observer(&mut self) -> Parse<Vec<State>> {
+    /// `{ var ... clock ... state ... }`; declarations come before the states.
+    fn observer(&mut self) -> Parse<Observer> {
         let open = self.span();
         self.bump();
         let level = self.braces;
-        let mut states = Vec::new();
+        let mut observer = Observer { items: Vec::new(), states: Vec::new() };
         while !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
-            let start = self.span();
-            let state = self.meta().and_then(|meta| {
-                if self.at_word("state") { self.state(meta) } else { self.unexpected("`state`") }
-            });
-            match state {
-                Ok(state) => states.push(State { span: start.to(state.span), ..state }),
-                Err(Abort) => self.recover_here(level),
+            if self.observer_part(&mut observer).is_err() {
+                self.recover_here(level);
             }
         }
         self.close(TokenKind::CloseBrace, open)?;
-        Ok(states)
+        Ok(observer)
+    }
+
+    fn observer_part(&mut self, observer: &mut Observer) -> Parse<()> {
+        let start = self.span();
+        let meta = self.meta()?;
+        if self.at_word("state") {
+            let state = self.state(meta)?;
+            observer.states.push(State { span: start.to(state.span), ..state });
+            return Ok(());
+        }
+        if !observer.states.is_empty() {
+            return self.unexpected_with("`state`", |d| {
+                d.help("the variables and clocks of an observer come before its states")
+            });
+        }
+        let kind = if self.at_word("var") {
+            ItemKind::Var(self.var()?)
+        } else if self.at_word("clock") {
+            self.bump();
+            ItemKind::Clock(self.name("the name of a clock")?)
+        } else {
+            return self.unexpected("`state`, `var` or `clock`");
+        };
+        observer.items.push(Item { meta, kind, span: self.since(start) });
+        Ok(())
     }
 
     /// `always condition` or `sometimes condition`.

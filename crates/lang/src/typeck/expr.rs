@@ -146,7 +146,9 @@ impl Checker<'_, '_> {
                 Place::Function => {
                     diagnostic.help(format!("pass it as an argument: add a parameter for `{name}`"))
                 }
-                Place::Message => diagnostic.help("only fields of the message and constants are known there"),
+                Place::Message => diagnostic.help(
+                    "only fields of the message, constants and an observer's own variables are known there",
+                ),
                 _ => diagnostic.help("use a `const`"),
             }
         });

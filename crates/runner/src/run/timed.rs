@@ -52,6 +52,7 @@ impl Walk<'_, '_, '_, '_> {
         self.at = self.at.max(now);
         if !waited.is_zero() {
             let delay = Label::Delay(seconds(waited));
+            self.advance_watch(&delay);
             self.after.pass(self.bench.cx, &seconds(waited));
             self.tell_step(&delay, &[])?;
         }

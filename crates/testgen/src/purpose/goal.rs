@@ -29,6 +29,8 @@ pub enum NoPurpose {
     Cut(StopReason),
     /// The goal is of a kind that is no purpose (an invariant, a written test).
     NoPurpose,
+    /// The observer waits for silence, which no path has.
+    Silence,
 }
 
 impl fmt::Display for NoPurpose {
@@ -37,6 +39,9 @@ impl fmt::Display for NoPurpose {
             Self::Unreachable => "proved out of reach: all symbolic states were explored",
             Self::Cut(StopReason::MaxStates) => "not found within the limit of states",
             Self::Cut(_) => "not found, and nothing shows that it is out of reach",
+            Self::Silence => {
+                "its observer waits for silence, which no path has; use it to judge, with `--objective`"
+            }
             Self::NoPurpose => "it is an invariant or a test, not a purpose",
         })
     }

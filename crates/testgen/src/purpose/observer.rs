@@ -2,12 +2,16 @@
 //!
 //! The product has a location for every pair of a location and a stage, and one for hit and
 //! for miss at every location. A switch is split by the rules that watch its gate, the first
-//! that fits counts, and stays in its stage where none does. The product's path condition is
-//! the purpose's, for fields are numbered alike.
+//! that fits counts, and stays in its stage where none does. The variables and clocks of the
+//! observer are variables and clocks of the product. The product's path condition is the
+//! purpose's, for fields are numbered alike.
+//!
+//! A path has no silence in it, so an observer that waits for silence gives no purpose.
 
-use ioxide_model::goal::{Observer, ObserverTarget};
+use ioxide_model::goal::{Observer, ObserverRule, ObserverTarget, Seen};
 use ioxide_model::index::{Idx, IndexVec};
-use ioxide_model::sts::{LocId, Sts, Switch, SwitchId};
+use ioxide_model::sts::{Clock, LocId, StateVar, Sts, Switch, SwitchId};
+use ioxide_model::term::Term;
 use ioxide_symex::{Ctx, Limits};
 
 use super::goal::{NoPurpose, Wanted, found};
@@ -20,6 +24,9 @@ pub(super) fn purpose(
     observer: &Observer,
     limits: Limits,
 ) -> Result<Purpose, NoPurpose> {
+    if observer.rules.iter().any(|rule| rule.on == Seen::Quiet) {
+        return Err(NoPurpose::Silence);
+    }
     let product = Product::new(cx, observer);
     let tt = cx.pool.tt();
     let mut inner = cx.over(&product.sts);
@@ -42,6 +49,9 @@ impl Product {
         let model = cx.sts;
         let mut sts = Sts { switches: IndexVec::new(), goals: Vec::new(), ..model.clone() };
         let n_locations = model.locations.len();
+        let span = model.locations[model.initial].span;
+        sts.vars.extend(observer.vars.iter().map(|&(var, init)| StateVar { var, init: Some(init), span }));
+        sts.clocks.extend(observer.clocks.iter().map(|&var| Clock { var, span }));
         sts.locations = (0..observer.stages.len()).flat_map(|_| model.locations.iter().cloned()).collect();
         let hit = sts.locations.push(model.locations[model.initial].clone());
         let miss = sts.locations.push(model.locations[model.initial].clone());
@@ -50,13 +60,18 @@ impl Product {
         for stage in 0..observer.stages.len() {
             for (id, switch) in model.switches.iter_enumerated() {
                 let source = place(stage, switch.source);
-                for (guard, to) in cases(cx, observer, stage, switch) {
-                    let target = match to {
+                for (guard, rule) in cases(cx, observer, stage, switch) {
+                    let target = match rule.map_or(ObserverTarget::Stage(stage), |rule| rule.to) {
                         ObserverTarget::Stage(next) => place(next, switch.target),
                         ObserverTarget::Hit => hit,
                         ObserverTarget::Miss => miss,
                     };
-                    product.sts.switches.push(Switch { source, guard, target, ..switch.clone() });
+                    let mut split = Switch { source, guard, target, ..switch.clone() };
+                    if let Some(rule) = rule {
+                        split.update.extend(rule.update.iter().copied());
+                        split.resets.extend(rule.resets.iter().copied());
+                    }
+                    product.sts.switches.push(split);
                     product.origin.push(id);
                 }
             }
@@ -65,20 +80,21 @@ impl Product {
     }
 }
 
-/// The guards under which `switch` moves the observer at `stage`, and where to.
-fn cases(
+/// The guards under which `switch` moves the observer at `stage`, and by which rule; by none it stays.
+fn cases<'o>(
     cx: &mut Ctx<'_>,
-    observer: &Observer,
+    observer: &'o Observer,
     stage: usize,
     switch: &Switch,
-) -> Vec<(ioxide_model::term::Term, ObserverTarget)> {
+) -> Vec<(Term, Option<&'o ObserverRule>)> {
     let mut cases = Vec::new();
     let mut rest = switch.guard;
-    for rule in observer.rules.iter().filter(|rule| rule.from == stage && rule.gate == switch.gate) {
-        cases.push((cx.pool.and([rest, rule.when]), rule.to));
+    let seen = Seen::Message(switch.gate);
+    for rule in observer.rules.iter().filter(|rule| rule.from == stage && rule.on == seen) {
+        cases.push((cx.pool.and([rest, rule.when]), Some(rule)));
         let otherwise = cx.pool.not(rule.when);
         rest = cx.pool.and([rest, otherwise]);
     }
-    cases.push((rest, ObserverTarget::Stage(stage)));
+    cases.push((rest, None));
     cases
 }

@@ -1,0 +1,130 @@
+//! The specification unrolled along a path, and a monitor over it.
+//!
+//! Runs that have not come to the location where the path starts are in copies of the locations;
+//! from there the path has a location for each of its switches. A switch that is not the path's next one
+//! leads to `left`, the last one to `end`. So the unrolled system does what the specification does as long as
+//! a run is on the path, and its belief says where on the path the specification may be.
+
+use ioxide_model::index::{Idx, IndexVec};
+use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
+use ioxide_model::sts::{GateKind, LocId, Sts, Switch, SwitchId};
+use ioxide_smt::solver::Decision;
+use ioxide_symex::{After, Belief, Ctx, Observed, Tolerance};
+
+use super::any;
+
+/// Where on a path the specification may be.
+#[derive(Clone, Debug)]
+pub(super) struct PathWatch {
+    unrolled: Unrolled,
+    after: After,
+    /// Time that has passed; the next label says whether it was silence or the time of a message.
+    pending: Rational,
+    has_left: bool,
+}
+
+impl PathWatch {
+    /// Nothing was seen yet.
+    pub(super) fn new(cx: &mut Ctx<'_>, path: &[SwitchId], tolerance: Tolerance) -> Self {
+        let unrolled = Unrolled::new(cx.sts, path);
+        let after = After::with_tolerance(&mut cx.over(&unrolled.sts), tolerance);
+        Self { unrolled, after, pending: Rational::ZERO, has_left: false }
+    }
+
+    /// Moves on by one label.
+    pub(super) fn advance(&mut self, cx: &mut Ctx<'_>, label: &Label) {
+        if let Label::Delay(time) = label {
+            self.pending = self.pending.add(time);
+            return;
+        }
+        let mut cx = cx.over(&self.unrolled.sts);
+        let waited = std::mem::replace(&mut self.pending, Rational::ZERO);
+        if !waited.is_zero() {
+            match is_seen(cx.sts, label) {
+                true => self.after.pass(&mut cx, &waited),
+                false => self.has_left |= self.after.observe(&mut cx, &Label::Delay(waited)).is_err(),
+            }
+        }
+        // An input that no state on the path takes, and a label that none allows, end every run on it.
+        self.has_left |= !matches!(self.after.observe(&mut cx, label), Ok(Observed::Allowed));
+    }
+
+    /// No run of the specification with this trace is on the path.
+    pub(super) fn has_left(&self) -> bool {
+        self.has_left
+    }
+
+    /// Whether some run is on the path; `None` if that is not known.
+    pub(super) fn is_on(&self, cx: &mut Ctx<'_>) -> Option<bool> {
+        let left = self.unrolled.left;
+        self.may_be(cx, |loc| loc != left)
+    }
+
+    /// Whether some run has certainly come to the end of the path.
+    pub(super) fn is_at_end(&self, cx: &mut Ctx<'_>) -> bool {
+        let end = self.unrolled.end;
+        self.may_be(cx, |loc| loc == end) == Some(true)
+    }
+
+    fn may_be(&self, cx: &mut Ctx<'_>, is_wanted: impl Fn(LocId) -> bool) -> Option<bool> {
+        let found = match self.after.belief() {
+            Belief::Concrete(states) => Some(states.iter().any(|state| is_wanted(state.loc))),
+            Belief::Symbolic(states) => {
+                let wanted = states.iter().filter(|state| is_wanted(state.loc));
+                any(wanted.map(|state| cx.decide(state.path.facts())).collect::<Vec<Decision>>().into_iter())
+            }
+            Belief::Unspecified => Some(false),
+        };
+        // Where internal steps were cut, a state on the path may be lacking.
+        found.filter(|&found| found || self.after.lost().is_none())
+    }
+}
+
+/// Whether `label` is a message the tester did not send.
+fn is_seen(sts: &Sts, label: &Label) -> bool {
+    match label {
+        Label::Output(..) => true,
+        Label::Input(gate, _) => sts.gates[*gate].kind == GateKind::Observed,
+        Label::Quiescence | Label::Delay(_) => false,
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Unrolled {
+    sts: Sts,
+    /// Off the path.
+    left: LocId,
+    /// The path was followed to its end.
+    end: LocId,
+}
+
+impl Unrolled {
+    fn new(model: &Sts, path: &[SwitchId]) -> Self {
+        let mut sts = Sts { switches: IndexVec::new(), goals: Vec::new(), ..model.clone() };
+        let spare = model.locations[model.initial].clone();
+        let first = sts.locations.push(spare.clone());
+        let place = |position: usize| LocId::new(first.index() + position);
+        (1..path.len()).for_each(|_| _ = sts.locations.push(spare.clone()));
+        let (left, end) = (sts.locations.push(spare.clone()), sts.locations.push(spare));
+        let start = path.first().map(|&id| model.switches[id].source);
+        let before = |loc: LocId| if Some(loc) == start { place(0) } else { loc };
+        for switch in model.switches.iter().filter(|switch| Some(switch.source) != start) {
+            let target = before(switch.target);
+            sts.switches.push(Switch { target, ..switch.clone() });
+        }
+        for (position, &next) in path.iter().enumerate() {
+            let source = place(position);
+            for (id, switch) in model.switches_from(model.switches[next].source) {
+                let target = match id == next {
+                    true if position + 1 == path.len() => end,
+                    true => place(position + 1),
+                    false => left,
+                };
+                sts.switches.push(Switch { source, target, ..switch.clone() });
+            }
+        }
+        sts.initial = if path.is_empty() { end } else { before(model.initial) };
+        Self { sts, left, end }
+    }
+}
