@@ -12,8 +12,8 @@
 //! the guard and of the model), small, at the edge of a machine word, or of any magnitude; texts likewise, and
 //! where the guard has a pattern, by a walk through it. One time in four a number is moved to the edge of a
 //! comparison. What the guard rejects is drawn again. If no draw
-//! fits, the solver is asked for diverse valuations: spread, at the bounds, or by patterns of
-//! equality, each as likely as the other.
+//! fits, the solver is asked for diverse valuations: spread most of the time, at the bounds, or by patterns of
+//! equality.
 //!
 //! *Promises.* [`Pick::Impossible`] is a proof; [`Pick::Unknown`] is neither yes nor no.
 
@@ -186,7 +186,11 @@ fn varied(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId], facts: &[Ter
     if fields.is_empty() {
         return None;
     }
-    let policy = [Policy::Random, Policy::Boundary, Policy::Patterns][rng.random_range(0..3usize)];
+    let policy = match rng.random_range(0..10u32) {
+        0 => Policy::Boundary,
+        1 => Policy::Patterns,
+        _ => Policy::Random,
+    };
     let mut source = Diverse::new(cx.pool, facts, fields, policy, rng.random());
     let mut found = None;
     for _ in 0..rng.random_range(1..=VARIED) {

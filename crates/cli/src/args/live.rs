@@ -239,10 +239,6 @@ pub enum Until {
     Switches,
     /// Every pair of switches that can follow each other in the graph was taken.
     Pairs,
-    /// Values on both sides of every comparison that an input decides were sent.
-    Sides,
-    /// Values at the edge of every such comparison were sent.
-    Edges,
 }
 
 impl From<Until> for hunt::Until {
@@ -250,8 +246,6 @@ impl From<Until> for hunt::Until {
         match until {
             Until::Switches => Self::Switches,
             Until::Pairs => Self::Pairs,
-            Until::Sides => Self::Sides,
-            Until::Edges => Self::Edges,
         }
     }
 }

@@ -133,7 +133,7 @@ pub struct Taste {
 
 impl Default for Taste {
     fn default() -> Self {
-        Self { near: 7, small: 3, edge: 2, wide: 2, onto_edges: 25 }
+        Self { near: 8, small: 3, edge: 2, wide: 2, onto_edges: 25 }
     }
 }
 

@@ -12,17 +12,15 @@ const WIDTHS: [u32; 7] = [7, 8, 15, 16, 31, 32, 63];
 /// `base` itself, one off, or in a relation to `other`.
 pub(super) fn beside(rng: &mut ChaCha8Rng, base: &Rational, other: Option<&Rational>) -> Rational {
     let one = Rational::ONE;
-    match (rng.random_range(0..10u32), other) {
-        (0..=2, _) | (8, None) => base.clone(),
-        (3 | 4, _) => base.add(&one),
-        (5 | 6, _) | (7, None) => base.sub(&one),
-        (7, Some(other)) => base.add(other),
-        (8, Some(other)) => base.sub(other),
-        _ => match rng.random_range(0..3u32) {
-            0 => base.neg(),
-            1 => base.add(base),
-            _ => base.add(&Rational::from(rng.random_range(-3..=3i64))),
-        },
+    match (rng.random_range(0..20u32), other) {
+        (0..=2, Some(other)) => base.add(other),
+        (3..=5, Some(other)) => base.sub(other),
+        (6..=9, _) => base.add(&one),
+        (10..=12, _) => base.sub(&one),
+        (13, _) => base.neg(),
+        (14, _) => base.add(base),
+        (15, _) => base.add(&Rational::from(rng.random_range(-3..=3i64))),
+        _ => base.clone(),
     }
 }
 

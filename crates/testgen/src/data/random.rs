@@ -212,7 +212,7 @@ impl Palette<'_> {
     /// Something known of the base sort of `sort`; what was seen last is the likeliest.
     fn known(&self, rng: &mut ChaCha8Rng, sort: Sort) -> Option<&Value> {
         let fits = |value: &&Value| value.base_sort() == sort.base();
-        let start = rng.random_range(0..3usize);
+        let start = [0, 0, 1, 2][rng.random_range(0..4usize)];
         let lists = [self.recent, self.here, self.constants];
         let fitting = |at: usize| lists[(start + at) % 3].iter().filter(fits).collect::<Vec<_>>();
         let (at, list) =
@@ -221,7 +221,7 @@ impl Palette<'_> {
             return list.choose(rng).copied();
         }
         let mut back = 0;
-        while back + 1 < list.len() && rng.random_ratio(2, 3) {
+        while back + 1 < list.len() && rng.random_ratio(1, 2) {
             back += 1;
         }
         list.get(list.len() - 1 - back).copied()

@@ -6,8 +6,8 @@
 //! them, and then walks. A walk changes its [mood](mood::Mood) every few inputs: which inputs
 //! are likely (swarm testing: not all of them together), whether one is repeated or two are pumped against each
 //! other, whether sequences not yet tried are preferred, what values are like, how often it looks. Walks
-//! are long and short in turn, and the long ones grow, so that there are few resets but some. Every
-//! few walks a purpose is executed again with other data.
+//! are long and short in turn, and the long ones grow, so that there are few resets but some. Between
+//! two walks a purpose is executed again with other data.
 //!
 //! *Promises.* The same seed makes the same moves on the same system. The purposes are looked for within a
 //! bounded number of symbolic states, a few before the first step and more of them later if that was not
@@ -40,7 +40,7 @@ const MORE_STATES: usize = 4;
 /// Labels of walks between two parts of a search.
 const STEPS_BETWEEN: usize = 400;
 /// One run in so many executes a purpose again.
-const PURPOSE_EVERY: usize = 4;
+const PURPOSE_EVERY: usize = 2;
 
 /// What a hunt may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,10 +60,6 @@ pub enum Until {
     Switches,
     /// Every pair of visible switches that the graph allows was taken.
     Pairs,
-    /// Values on both sides of every comparison an input decides were sent.
-    Sides,
-    /// Values at the edge of every such comparison were sent.
-    Edges,
 }
 
 impl Default for HuntConfig {

@@ -12,7 +12,6 @@ const MAX_NAMED: usize = 8;
 /// Writes what was seen in a few lines.
 pub fn show(out: &mut impl Write, sts: &Sts, hunt: &Hunt, was_late: bool) -> io::Result<()> {
     let insight = hunt.insight();
-    let (sides, n_sides) = insight.sides();
     let (edges, n_edges) = insight.edges();
     let switches = (insight.taken().len(), visible(sts).len());
     let pairs = (insight.pairs().len(), Insight::possible_pairs(sts));
@@ -20,8 +19,8 @@ pub fn show(out: &mut impl Write, sts: &Sts, hunt: &Hunt, was_late: bool) -> io:
         format!("{} of {} switches", switches.0, switches.1),
         format!("{} of {} pairs of them", pairs.0, pairs.1),
     ];
-    if n_sides > 0 {
-        parts.push(format!("{sides} of {n_sides} sides and {edges} of {n_edges} edges of comparisons"));
+    if n_edges > 0 {
+        parts.push(format!("{edges} of {n_edges} edges of comparisons"));
     }
     writeln!(out, "hunt: {}; the longest run had {} steps", parts.join(", "), insight.longest())?;
     let missing = missing(sts, hunt);
@@ -66,14 +65,12 @@ fn missing(sts: &Sts, hunt: &Hunt) -> Vec<SwitchId> {
 /// The same for programs.
 pub fn json(sts: &Sts, hunt: &Hunt, was_late: bool) -> Json {
     let insight = hunt.insight();
-    let (sides, n_sides) = insight.sides();
     let (edges, n_edges) = insight.edges();
     let missing: Vec<&str> = missing(sts, hunt).into_iter().map(|id| &*sts.switches[id].label).collect();
     json!({
         "steps": hunt.spent(),
         "switches": { "taken": insight.taken().len(), "total": visible(sts).len(), "missing": missing },
         "pairs": { "taken": insight.pairs().len(), "total": Insight::possible_pairs(sts) },
-        "sides": { "met": sides, "total": n_sides },
         "edges": { "met": edges, "total": n_edges },
         "longest_run": insight.longest(),
         "chance_of_a_new_pair": insight.unseen(),

@@ -1,9 +1,9 @@
-//! What a hunt has seen of the model: switches, pairs of them, sides of comparisons; and a guess at what is left.
+//! What a hunt has seen of the model: switches, pairs of them, edges of comparisons; and a guess at what is left.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::label::Label;
-use ioxide_model::sts::{Sts, SwitchId};
+use ioxide_model::sts::{GateKind, LocId, Sts, SwitchId};
 use ioxide_model::term::{Node, Term};
 use ioxide_model::trace::Trace;
 use ioxide_model::valuation::Valuation;
@@ -15,23 +15,13 @@ use crate::data::Lexicon;
 /// A pair of visible switches taken one after the other.
 pub type Pair = (SwitchId, SwitchId);
 
-/// How a comparison came out for values that were sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Side {
-    /// It held.
-    Holds,
-    /// It did not.
-    Fails,
-    /// Its two sides were equal.
-    Edge,
-}
-
 /// What was seen.
 #[derive(Clone, Debug, Default)]
 pub struct Insight {
     taken: BTreeMap<SwitchId, u64>,
     pairs: BTreeMap<Pair, u64>,
-    sides: BTreeSet<(SwitchId, usize, Side)>,
+    /// Comparisons, by switch and position, whose sides were equal for values that were sent.
+    edges: BTreeSet<(SwitchId, usize)>,
     lexicon: Option<Lexicon>,
     longest: usize,
     run: Run,
@@ -64,31 +54,21 @@ impl Insight {
         self.longest
     }
 
-    /// Sides of comparisons that values sent have met, and how many there are.
-    #[must_use]
-    pub fn sides(&self) -> (usize, usize) {
-        let met = self.sides.iter().filter(|(_, _, side)| *side != Side::Edge).count();
-        (met, 2 * self.n_atoms())
-    }
-
     /// Comparisons whose edge was met, and how many there are.
     #[must_use]
     pub fn edges(&self) -> (usize, usize) {
-        let met = self.sides.iter().filter(|(_, _, side)| *side == Side::Edge).count();
-        (met, self.n_atoms())
+        (self.edges.len(), self.lexicon.as_ref().map_or(0, Lexicon::n_atoms))
     }
 
-    fn n_atoms(&self) -> usize {
-        self.lexicon.as_ref().map_or(0, Lexicon::n_atoms)
-    }
-
-    /// Pairs that the graph alone would allow.
+    /// Pairs that the graph alone would allow, internal steps between them included.
     #[must_use]
     pub fn possible_pairs(sts: &Sts) -> usize {
         let all = visible(sts);
-        let follows =
-            |a: SwitchId| all.iter().filter(move |&&b| sts.switches[a].target == sts.switches[b].source);
-        all.iter().map(|&a| follows(a).count()).sum()
+        let follow = |a: SwitchId| {
+            let reached = silently_reached(sts, sts.switches[a].target);
+            all.iter().filter(|&&b| reached.contains(&sts.switches[b].source)).count()
+        };
+        all.iter().map(|&a| follow(a)).sum()
     }
 
     /// How likely it is that the next pair is one not seen yet: pairs seen once over all pairs seen (Good and
@@ -109,12 +89,9 @@ impl Insight {
     /// Whether all of a kind was seen.
     #[must_use]
     pub fn has_met(&self, sts: &Sts, until: Until) -> bool {
-        let is_full = |(met, total): (usize, usize)| met >= total;
         match until {
             Until::Switches => self.has_all(sts),
             Until::Pairs => self.pairs.len() >= Self::possible_pairs(sts),
-            Until::Sides => self.lexicon.is_some() && is_full(self.sides()),
-            Until::Edges => self.lexicon.is_some() && is_full(self.edges()),
         }
     }
 
@@ -130,7 +107,7 @@ impl Insight {
         for (&pair, times) in &other.pairs {
             *self.pairs.entry(pair).or_default() += times;
         }
-        self.sides.extend(&other.sides);
+        self.edges.extend(&other.edges);
         self.longest = self.longest.max(other.longest);
         if self.lexicon.is_none() {
             self.lexicon.clone_from(&other.lexicon);
@@ -164,7 +141,7 @@ impl Insight {
         id
     }
 
-    /// Notes which sides of which comparisons the values of an input are on.
+    /// Notes the comparisons at whose edge the values of an input are.
     pub(super) fn sends(&mut self, cx: &mut Ctx<'_>, after: &After, label: &Label) {
         let (Label::Input(gate, values), Belief::Concrete(states)) = (label, after.belief()) else { return };
         let Some(state) = states.first() else { return };
@@ -176,20 +153,27 @@ impl Insight {
                 continue;
             }
             for (at, &atom) in lexicon.atoms(id).iter().enumerate() {
-                let holds = cx.pool.holds(atom, &(&fields, &state.values));
-                let side = holds.map(|holds| if holds { Side::Holds } else { Side::Fails });
-                self.sides.extend(side.ok().map(|side| (id, at, side)));
                 if is_edge(cx, atom, &fields, &state.values) {
-                    self.sides.insert((id, at, Side::Edge));
+                    self.edges.insert((id, at));
                 }
             }
         }
     }
 }
 
-/// Whether both sides of a comparison are equal, or one apart where they are whole numbers.
+/// Whether both sides of a comparison are equal.
 fn is_edge(cx: &Ctx<'_>, atom: Term, fields: &Valuation, state: &Valuation) -> bool {
     let (Node::Le(a, b) | Node::Lt(a, b) | Node::Eq(a, b)) = *cx.pool.node(atom) else { return false };
     let side = |term| cx.pool.eval(term, &(fields, state)).ok();
     side(a).is_some() && side(a) == side(b)
+}
+
+/// The locations that internal steps alone may lead to from `start`.
+fn silently_reached(sts: &Sts, start: LocId) -> BTreeSet<LocId> {
+    let (mut reached, mut open) = (BTreeSet::from([start]), vec![start]);
+    while let Some(at) = open.pop() {
+        let internal = sts.switches_from(at).filter(|(_, switch)| sts.kind_of(switch) == GateKind::Internal);
+        open.extend(internal.map(|(_, switch)| switch.target).filter(|&next| reached.insert(next)));
+    }
+    reached
 }

@@ -9,6 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
 
+use ioxide_model::label::Label;
 use ioxide_model::sts::{Sts, SwitchId};
 use ioxide_model::trace::Trace;
 use ioxide_smt::solver::Why;
@@ -26,6 +27,9 @@ const SHORT: usize = 24;
 const MAX: usize = 4_000;
 /// The longest sequences of inputs that are told apart.
 const MAX_GRAM: usize = 5;
+/// Messages that may be sent again, and one message in so many that is.
+const MAX_SENT: usize = 6;
+const AGAIN: u32 = 12;
 /// One look in so many lasts long, where time costs nothing.
 const LONG_LOOK: u32 = 6;
 /// How often, in percent, a look is taken where nothing can be seen.
@@ -50,6 +54,8 @@ pub(super) struct Walk {
 struct Run {
     seen: Seen,
     inputs: Vec<SwitchId>,
+    /// The messages sent last, the latest last.
+    sent: Vec<Label>,
     mood: Option<Mood>,
     length: usize,
     looked: bool,
@@ -139,8 +145,8 @@ impl Walk {
         while !candidates.is_empty() {
             let id = self.choose(cx.sts, &candidates);
             candidates.retain(|&other| other != id);
-            if let Some(chosen) = self.valued(cx, after, belief, id) {
-                self.sent(id);
+            if let Some(chosen) = self.again(cx, after, id).or_else(|| self.valued(cx, after, belief, id)) {
+                self.sent(id, &chosen);
                 return Some(chosen);
             }
         }
@@ -162,8 +168,25 @@ impl Walk {
         chosen
     }
 
-    fn sent(&mut self, id: SwitchId) {
+    /// A message sent before, as it was, now and then.
+    fn again(&mut self, cx: &mut Ctx<'_>, after: &After, id: SwitchId) -> Option<Move> {
+        let gate = cx.sts.switches[id].gate;
+        if cx.sts.is_timed() || cx.sts.gates[gate].fields.is_empty() || !self.rng.random_ratio(1, AGAIN) {
+            return None;
+        }
+        let is_same = |label: &&Label| matches!(label, Label::Input(other, _) if *other == gate);
+        let same: Vec<&Label> = self.run.sent.iter().filter(is_same).collect();
+        let label = (*same.choose(&mut self.rng)?).clone();
+        after.accepts(cx, &label).then_some(Move::Stimulate(label))
+    }
+
+    fn sent(&mut self, id: SwitchId, chosen: &Move) {
         *self.met.entry(id).or_default() += 1;
+        if let Move::Stimulate(label) | Move::StimulateAfter(_, label) = chosen {
+            self.run.sent.push(label.clone());
+            let old = self.run.sent.len().saturating_sub(MAX_SENT);
+            self.run.sent.drain(..old);
+        }
         self.run.inputs.push(id);
         let inputs = &self.run.inputs;
         for order in 1..=MAX_GRAM.min(inputs.len()) {

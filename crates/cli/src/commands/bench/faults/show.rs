@@ -6,16 +6,43 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{BUDGET, Mode, Row, Rows};
 use crate::args::Bench;
-use crate::exit::Stop;
 
-/// Writes the figures.
-pub fn show(args: &Bench, all: &[Rows]) -> Result<(), Stop> {
-    let mut out = io::stdout().lock();
-    match args.json {
-        true => writeln!(out, "{}", figures(args, all))?,
-        false => table(&mut out, args, all)?,
+/// Writes the head of the table.
+pub fn head(args: &Bench) -> io::Result<()> {
+    if args.json {
+        return Ok(());
     }
-    Ok(())
+    let (mut out, seeds) = (io::stdout().lock(), args.seeds);
+    writeln!(out, "steps until a fault is found: median of {seeds} seeds (found of {seeds}, if not all)")?;
+    write!(out, "{:<26}", "")?;
+    Mode::ALL.iter().try_for_each(|mode| write!(out, " {:>12}", mode.name()))?;
+    writeln!(out, " {:>8} {:>8}", "worst", "twin")
+}
+
+/// Writes the line of one fault.
+pub fn row(args: &Bench, rows: &Rows) -> io::Result<()> {
+    if args.json {
+        return Ok(());
+    }
+    let mut out = io::stdout().lock();
+    write!(out, "{:<26}", rows.fault.name)?;
+    rows.rows.iter().try_for_each(|row| write!(out, " {:>12}", cell(row)))?;
+    let worst = rows.rows.first().filter(|row| row.found() == row.steps.len()).and_then(Row::worst);
+    let worst = worst.map_or_else(|| "-".to_owned(), |steps| steps.to_string());
+    let twin =
+        if rows.correct_fails == 0 { "passes".into() } else { format!("FAILS {}", rows.correct_fails) };
+    writeln!(out, " {worst:>8} {twin:>8}")
+}
+
+/// Writes the end of the table, or all of it for programs.
+pub fn foot(args: &Bench, all: &[Rows]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    if args.json {
+        return writeln!(out, "{}", figures(args, all));
+    }
+    write!(out, "{:<26}", "geometric mean")?;
+    Mode::ALL.iter().try_for_each(|&mode| write!(out, " {:>12.0}", geomean(all, mode)))?;
+    writeln!(out)
 }
 
 impl Row {
@@ -64,24 +91,6 @@ fn geomean(all: &[Rows], mode: Mode) -> f64 {
         row.and_then(Row::median).unwrap_or(BUDGET) as f64
     };
     (all.iter().map(|rows| median(rows).max(1.0).ln()).sum::<f64>() / all.len().max(1) as f64).exp()
-}
-
-fn table(out: &mut impl Write, args: &Bench, all: &[Rows]) -> io::Result<()> {
-    let seeds = args.seeds;
-    writeln!(out, "steps until a fault is found: median of {seeds} seeds (found of {seeds}, if not all)")?;
-    write!(out, "{:<26}", "")?;
-    Mode::ALL.iter().try_for_each(|mode| write!(out, " {:>14}", mode.name()))?;
-    writeln!(out, " {:>8}", "twin")?;
-    for rows in all {
-        write!(out, "{:<26}", rows.fault.name)?;
-        rows.rows.iter().try_for_each(|row| write!(out, " {:>14}", cell(row)))?;
-        let twin =
-            if rows.correct_fails == 0 { "passes".into() } else { format!("FAILS {}", rows.correct_fails) };
-        writeln!(out, " {twin:>8}")?;
-    }
-    write!(out, "{:<26}", "geometric mean")?;
-    Mode::ALL.iter().try_for_each(|&mode| write!(out, " {:>14.0}", geomean(all, mode)))?;
-    writeln!(out)
 }
 
 fn cell(row: &Row) -> String {
