@@ -57,6 +57,9 @@ use crate::reporter::Teller;
 /// Characters told of a message as it was on the wire.
 const MAX_RAW: usize = 2_000;
 
+/// Messages judged that had arrived when a run was stopped.
+const MAX_LEFT: usize = 64;
+
 /// What a run needs besides a tester.
 pub struct Bench<'b, 'm> {
     /// The specification and a solver.
@@ -279,12 +282,31 @@ impl Walk<'_, '_, '_, '_> {
                 }
                 Move::ObserveFor(time) if is_untimed => self.observe(time)?,
                 Move::ObserveFor(time) => self.look(time)?,
-                Move::Stop(stop) => return Ok(Ended::Stopped(stop)),
+                Move::Stop(stop) => return self.stop(stop),
             };
             if let Err(ended) = step {
                 return Ok(ended);
             }
         }
+    }
+
+    /// Ends the run, after a look at what has arrived already: it is not lost because nobody asked for it.
+    fn stop(&mut self, stop: Stop) -> io::Result<Ended> {
+        let is_untimed = matches!(self.pace, Pace::Untimed);
+        for _ in 0..MAX_LEFT {
+            if !is_untimed || self.is_gone {
+                break;
+            }
+            let step = match self.bench.adapter.poll() {
+                Ok(Some(label)) => self.seen(&label)?,
+                Ok(None) => break,
+                Err(error) => self.broke(error)?,
+            };
+            if let Err(ended) = step {
+                return Ok(ended);
+            }
+        }
+        Ok(Ended::Stopped(stop))
     }
 
     /// A message was seen.

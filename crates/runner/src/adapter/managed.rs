@@ -15,6 +15,9 @@ use super::tcp::NO_TLS;
 use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Passed, Receipt, Sent};
 use crate::line::cut;
 
+/// How long a server that closed a connection may take to end.
+const LAST_BREATH: Duration = Duration::from_millis(200);
+
 /// How a system comes back to its initial state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Renewal {
@@ -145,8 +148,28 @@ impl Managed {
 
     /// Remembers whether the caller knows that something went wrong.
     fn told<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
+        let result = result.map_err(|error| self.explained(error));
         self.ends.note(&result);
         result
+    }
+
+    /// A connection that was closed because the server is about to end was not merely closed: it is given a moment
+    /// to be gone, so that the next connection does not reach what is left of it.
+    fn explained(&self, error: AdapterError) -> AdapterError {
+        let is_end = matches!(error, AdapterError::Closed | AdapterError::Ended { .. } | AdapterError::Broken(_));
+        if !is_end || self.server.is_none() {
+            return error;
+        }
+        let deadline = Instant::now() + LAST_BREATH;
+        while !self.has_ended() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        match error {
+            AdapterError::Closed | AdapterError::Broken(_) if self.has_ended() => {
+                AdapterError::Ended { status: "the server ended".into() }
+            }
+            error => error,
+        }
     }
 }
 
