@@ -285,10 +285,11 @@ mod tests {
         assert_eq!(counts(None, &generous).failed, 60);
         // Wrong only where more than 5 was paid: there the observer says miss, nothing is judged.
         let only_big = VENDING.replace("paid - 2", "if paid > 5 then paid - 1 else paid - 2");
-        assert!(counts(None, &only_big).failed > 50);
+        let all = counts(None, &only_big);
+        assert!(all.failed > 40, "{all:?}");
         let within = counts(Some("big"), &only_big);
         assert_eq!(within.failed, 0);
-        assert!(within.inconclusive > 50);
+        assert!(within.inconclusive > 40, "{within:?}");
         assert!(counts(Some("big"), &generous).failed > 0);
     }
 
