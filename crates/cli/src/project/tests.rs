@@ -212,9 +212,9 @@ fn what_may_be_a_mistake_is_told_with_its_line() {
         shadowed,
         "ioxide.toml:6: `OK` is never seen: every text of it is `REST`, which stands before it"
     );
-    let layouts = told(&format!(
-        "kind = \"binary\"\ncommand = \"x\"\nframing = \"fixed:1\"\noutputs = {{ A = \"u8 n\", B = \"0x01\" }}"
-    ));
+    let layouts = told(
+        "kind = \"binary\"\ncommand = \"x\"\nframing = \"fixed:1\"\noutputs = { A = \"u8 n\", B = \"0x01\" }",
+    );
     assert!(layouts.starts_with("ioxide.toml:5: no constant tells `A` from `B`"), "{layouts}");
     let insecure = told("kind = \"text\"\naddress = \"h:1\"\ntls = { insecure = true }\nreset = \"none\"");
     assert!(insecure.starts_with("ioxide.toml:4: `insecure`: the certificate"), "{insecure}");
