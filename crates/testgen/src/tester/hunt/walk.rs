@@ -1,19 +1,21 @@
 //! One walk after another, in changing moods.
 
 use std::collections::BTreeMap;
+use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::{Sts, SwitchId};
 use ioxide_model::trace::Trace;
+use ioxide_model::value::Value;
 use ioxide_smt::solver::Why;
-use ioxide_symex::{After, Ctx};
+use ioxide_symex::{After, Belief, Ctx};
 
 use super::mood::{Mood, Way};
 use crate::data::{Hints, Lexicon, Seen};
@@ -43,6 +45,8 @@ pub(super) struct Walk {
     lexicon: Option<Arc<Lexicon>>,
     /// How often an input followed the last few of them, over all walks; looked up, never listed.
     grams: FxHashMap<Vec<SwitchId>, u32>,
+    /// How often an input was sent in a state like that; looked up, never listed.
+    tried: FxHashMap<(u64, SwitchId), u32>,
     /// Inputs that some belief accepted, and how often each was sent.
     met: BTreeMap<SwitchId, u64>,
     walks: u32,
@@ -69,6 +73,7 @@ impl Default for Walk {
             timing: Timing::Wall,
             lexicon: None,
             grams: FxHashMap::default(),
+            tried: FxHashMap::default(),
             met: BTreeMap::new(),
             walks: 0,
             run: Run::default(),
@@ -139,13 +144,15 @@ impl Walk {
     /// An input some state of the belief accepts, chosen by mood.
     fn stimulus(&mut self, cx: &mut Ctx<'_>, after: &After, belief: &States<'_>) -> Option<Move> {
         let mut candidates = belief.inputs(cx.sts);
+        let about = outline(after);
         for &id in &candidates {
             self.met.entry(id).or_default();
         }
         while !candidates.is_empty() {
-            let id = self.choose(cx.sts, &candidates);
+            let id = self.choose(cx.sts, &candidates, about);
             candidates.retain(|&other| other != id);
             if let Some(chosen) = self.again(cx, after, id).or_else(|| self.valued(cx, after, belief, id)) {
+                *self.tried.entry((about, id)).or_default() += 1;
                 self.sent(id, &chosen);
                 return Some(chosen);
             }
@@ -197,7 +204,7 @@ impl Walk {
         }
     }
 
-    fn choose(&mut self, sts: &Sts, candidates: &[SwitchId]) -> SwitchId {
+    fn choose(&mut self, sts: &Sts, candidates: &[SwitchId], about: u64) -> SwitchId {
         if self.run.mood.as_ref().is_none_or(|mood| mood.left == 0) {
             let met: Vec<SwitchId> = self.met.keys().copied().collect();
             self.run.mood = Some(Mood::new(&mut self.rng, &met, self.walks));
@@ -205,30 +212,34 @@ impl Walk {
         let (way, left) =
             self.run.mood.as_ref().map_or((Way::Novel, 0), |mood| (mood.way.clone(), mood.left));
         match way {
-            Way::Novel => self.newest(candidates),
-            Way::Swarm(weights) => self.weighted(sts, candidates, &weights),
+            Way::Novel => self.newest(candidates, about),
+            Way::Swarm(weights) => self.weighted(sts, candidates, &weights, about),
             Way::Pump { fill, drain, times } => {
                 let wanted = if left > times { fill } else { drain };
                 match candidates.contains(&wanted) {
                     true => wanted,
-                    false => same_message(sts, candidates, wanted).unwrap_or_else(|| self.newest(candidates)),
+                    false => same_message(sts, candidates, wanted)
+                        .unwrap_or_else(|| self.newest(candidates, about)),
                 }
             }
         }
     }
 
-    /// A candidate that makes the shortest sequence of inputs that was never sent; if all up to [`MAX_GRAM`] were,
+    /// A candidate never tried in a state like this; among those, or if there is none, one that makes the shortest sequence of inputs that was never sent; if all up to [`MAX_GRAM`] were,
     /// the one whose longest sequence was sent the least often.
-    fn newest(&mut self, candidates: &[SwitchId]) -> SwitchId {
+    fn newest(&mut self, candidates: &[SwitchId], about: u64) -> SwitchId {
         let inputs = &self.run.inputs;
         let most = (MAX_GRAM - 1).min(inputs.len());
         let times = |id: SwitchId, before: usize| {
             let gram = [&inputs[inputs.len() - before..], &[id]].concat();
             self.grams.get(&gram).copied().unwrap_or(0)
         };
-        let rank = |id: SwitchId| match (0..=most).find(|&before| times(id, before) == 0) {
-            Some(before) => (before, 0),
-            None => (MAX_GRAM, times(id, most)),
+        let rank = |id: SwitchId| {
+            let was_tried = self.tried.contains_key(&(about, id));
+            match (0..=most).find(|&before| times(id, before) == 0) {
+                Some(before) => (was_tried, before, 0),
+                None => (was_tried, MAX_GRAM, times(id, most)),
+            }
         };
         let best = candidates.iter().map(|&id| rank(id)).min();
         let best: Vec<SwitchId> = candidates.iter().copied().filter(|&id| Some(rank(id)) == best).collect();
@@ -240,13 +251,14 @@ impl Walk {
         sts: &Sts,
         candidates: &[SwitchId],
         weights: &BTreeMap<SwitchId, u32>,
+        about: u64,
     ) -> SwitchId {
         let weight = |&id: &SwitchId| {
             u64::from(weights.get(&id).copied().unwrap_or(0)) * u64::from(sts.switches[id].weight)
         };
         let total: u64 = candidates.iter().map(weight).sum();
         if total == 0 {
-            return self.newest(candidates);
+            return self.newest(candidates, about);
         }
         let mut left = self.rng.random_range(0..total);
         let chosen = candidates.iter().find(|id| {
@@ -279,4 +291,31 @@ impl Walk {
 fn same_message(sts: &Sts, candidates: &[SwitchId], wanted: SwitchId) -> Option<SwitchId> {
     let gate = sts.switches[wanted].gate;
     candidates.iter().copied().find(|&id| sts.switches[id].gate == gate)
+}
+
+/// A number for all states like this one: the same location and values of the same size, small ones being exact.
+fn outline(after: &After) -> u64 {
+    let mut hasher = FxHasher::default();
+    if let Belief::Concrete(states) = after.belief()
+        && let Some(state) = states.first()
+    {
+        state.loc.hash(&mut hasher);
+        state.values.iter().for_each(|(_, value)| size(value).hash(&mut hasher));
+    }
+    hasher.finish()
+}
+
+/// How large a value is, roughly; clocks and other reals do not count.
+fn size(value: &Value) -> i64 {
+    let magnitude = |n: i64| match n.unsigned_abs() {
+        small @ 0..=4 => i64::try_from(small).unwrap_or(0),
+        large => 4 + i64::from(large.ilog2()),
+    };
+    match value {
+        Value::Bool(truth) => i64::from(*truth),
+        Value::Int(n) => n.to_i64().map_or(i64::MAX, |n| magnitude(n) * n.signum().min(1)),
+        Value::Real(_) => 0,
+        Value::Str(_) => magnitude(value.as_str().map_or(0, |text| text.len() as i64)),
+        Value::Data(data) => i64::from(data.ctor),
+    }
 }
