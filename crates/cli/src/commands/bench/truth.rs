@@ -45,7 +45,7 @@ const RUNS: u64 = 1_000;
 /// Delays of each direction, in milliseconds.
 const DELAYS: [u64; 3] = [0, 5, 50];
 /// Campaigns at once: they mostly wait.
-const JOBS: usize = 24;
+const JOBS: usize = 32;
 /// For so many runs on correct systems there is one campaign for every fault, wire and delay.
 const RUNS_PER_SEED: u64 = 500;
 /// Failures and errors shown.
