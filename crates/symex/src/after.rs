@@ -236,12 +236,10 @@ impl After {
             Arrival::Direct => self.step(cx, label, |course| !course.has_expired()),
             Arrival::Answer { lane, others } => {
                 let held = if others > 0 { self.holding(label, lane) } else { Vec::new() };
+                let before = self.courses.clone();
                 let observed = self.step(cx, label, |course| !course.waits_on(lane));
                 match (observed, held.is_empty()) {
-                    (observed, true) => {
-                        // Nothing else is under way: what was held came before this, or has come now.
-                        observed.inspect(|_| self.courses.retain(|course| !course.holds()))
-                    }
+                    (observed, true) => observed.and_then(|observed| self.explained(cx, before, observed)),
                     (observed, false) => {
                         if observed.is_err() {
                             self.courses.clear();
@@ -253,6 +251,27 @@ impl After {
                 }
             }
         }
+    }
+
+    /// Nothing else is under way: what was held came before the last message, or has come now. If neither can be
+    /// it is forbidden, and the belief is what it was `before`.
+    fn explained(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        before: Vec<Course>,
+        observed: Observed,
+    ) -> Result<Observed, Box<Forbidden>> {
+        if !self.courses.iter().all(Course::holds) {
+            self.courses.retain(|course| !course.holds());
+            return Ok(observed);
+        }
+        let refused = self.courses.iter().find_map(|course| course.refusal(cx, self.relation));
+        let courses = std::mem::replace(&mut self.courses, before).len();
+        let refused = refused.map(|forbidden| Box::new(Forbidden { courses, ..*forbidden }));
+        if refused.is_none() {
+            self.lost = self.lost.or(Some(Lost::Overdue));
+        }
+        self.or_unknown(refused.map_or(Ok(Observed::Unknown), Err))
     }
 
     /// The states the specification may be in, and what they allow; nothing stands against anything.

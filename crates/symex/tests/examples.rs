@@ -5,12 +5,15 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use ioxide_lang::{Options, load};
+use ioxide_model::label::Label;
 use ioxide_model::number::Int;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
 use ioxide_smt::stack::{Config, Stack, stack};
-use ioxide_symex::{Ctx, Exploration, ExploreConfig, IgnoreDead, Limits, Revisit, StopReason, explore, lint};
+use ioxide_symex::{
+    After, Arrival, Ctx, Exploration, ExploreConfig, IgnoreDead, Limits, Revisit, StopReason, explore, lint,
+};
 
 fn example(name: &str, set: &[(&str, &str)]) -> Model {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
@@ -217,4 +220,38 @@ fn each_deep_lint_finds_its_fault() {
     check("state s { t: on a { x = 7 / p } }", "W0707");
     check("state s { t: emit c(q: 1) when x > 0 u: on b }", "W0708");
     check("state s { t: on a when p > 0 { x = 1 } u: on a when p < 5 { x = 2 } }", "W0709");
+}
+
+/// Two questions are open at once, and each is answered on a lane of its own.
+const TWO_QUESTIONS: &str = "
+model Two {
+    input ASK(n: 0..9)
+    output ANSWER(n: int)
+    var first: int = 0
+    var second: int = 0
+    state idle { on ASK { first = n } -> one }
+    state one { on ASK { second = n } -> two  emit ANSWER(n: first) -> idle }
+    state two { emit ANSWER(n: first) { first = second } -> one  emit ANSWER(n: second) -> one }
+}";
+
+#[test]
+fn an_answer_held_back_that_nothing_explains_is_forbidden() {
+    let mut sources = Sources::new();
+    let file = sources.add("two.iox", TWO_QUESTIONS);
+    let mut model = load(&sources, file, &Options::default()).model.expect("it is right");
+    let gate = |name: &str| model.sts.gate_named(name).expect("declared");
+    let (ask, answer) = (gate("ASK"), gate("ANSWER"));
+    let mut solver = solver();
+    let mut cx = Ctx::new(&mut model, &mut solver);
+    for (answers, is_allowed) in [([4, 7], true), ([7, 4], true), ([4, 4], false), ([7, 7], false)] {
+        let mut after = After::new(&mut cx);
+        for (lane, n) in [(0, 4), (1, 7)] {
+            after.send(&mut cx, &Label::Input(ask, vec![Value::int(n)]), lane);
+        }
+        let mut see = |lane: u32, n: i64, others: usize| {
+            after.see(&mut cx, &Label::Output(answer, vec![Value::int(n)]), Arrival::Answer { lane, others })
+        };
+        let both = see(0, answers[0], 1).and_then(|_| see(1, answers[1], 0));
+        assert_eq!(both.is_ok(), is_allowed, "{answers:?}");
+    }
 }

@@ -7,6 +7,7 @@ mod breakdown;
 mod crossing;
 mod server;
 mod silence;
+mod slow_ways;
 mod unknown;
 
 use std::fs;

@@ -156,7 +156,8 @@ impl Managed {
     /// A connection that was closed because the server is about to end was not merely closed: it is given a moment
     /// to be gone, so that the next connection does not reach what is left of it.
     fn explained(&self, error: AdapterError) -> AdapterError {
-        let is_end = matches!(error, AdapterError::Closed | AdapterError::Ended { .. } | AdapterError::Broken(_));
+        let is_end =
+            matches!(error, AdapterError::Closed | AdapterError::Ended { .. } | AdapterError::Broken(_));
         if !is_end || self.server.is_none() {
             return error;
         }

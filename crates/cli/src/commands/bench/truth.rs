@@ -45,7 +45,7 @@ const RUNS: u64 = 1_000;
 /// Delays of each direction, in milliseconds.
 const DELAYS: [u64; 3] = [0, 5, 50];
 /// Campaigns at once: they mostly wait.
-const JOBS: usize = 24;
+const JOBS: usize = 32;
 /// For so many runs on correct systems there is one campaign for every fault, wire and delay.
 const RUNS_PER_SEED: u64 = 500;
 /// Failures and errors shown.
@@ -90,27 +90,30 @@ fn combinations(health: Health) -> Vec<Trial> {
     all
 }
 
-/// Campaigns on correct systems: all combinations in turn, first as many as a quiet machine gets.
+/// Campaigns on correct systems, all combinations in turn.
 fn correct(runs: u64, seed: u64) -> Vec<Trial> {
-    let all = combinations(Health::Correct);
-    let trials = (0..runs.div_ceil(CAMPAIGN)).zip(all.iter().cycle());
-    trials
-        .map(|(n, trial)| {
-            let runs = CAMPAIGN.min(runs - n * CAMPAIGN);
-            Trial { seed: run_seed(seed, n), runs, ..*trial }
-        })
-        .collect()
+    let trial = |(n, trial): (u64, Trial)| {
+        let runs = CAMPAIGN.min(runs - n * CAMPAIGN);
+        Trial { seed: run_seed(seed, n), runs, ..trial }
+    };
+    let n = runs.div_ceil(CAMPAIGN);
+    (0..n).zip(in_turn(Health::Correct, seed)).map(trial).collect()
 }
 
-/// Campaigns on faulty systems: equally many for every combination.
+/// Campaigns on faulty systems, all combinations in turn.
 fn faulty(runs: u64, seed: u64) -> Vec<Trial> {
-    let seeds = runs.div_ceil(RUNS_PER_SEED);
-    let all = combinations(Health::Faulty);
-    let with = |n: u64| {
-        let seed = run_seed(!seed, n);
-        all.iter().map(move |trial| Trial { seed, ..*trial })
-    };
-    (0..seeds).flat_map(with).collect()
+    let n = (runs * combinations(Health::Faulty).len() as u64).div_ceil(RUNS_PER_SEED);
+    let trials = (0..n).zip(in_turn(Health::Faulty, seed));
+    trials.map(|(n, trial)| Trial { seed: run_seed(!seed, n), ..trial }).collect()
+}
+
+/// Every combination again and again, so that the first few differ in everything.
+fn in_turn(health: Health, seed: u64) -> impl Iterator<Item = Trial> {
+    /// Has no divisor in common with the number of combinations.
+    const STRIDE: usize = 7;
+    let all = combinations(health);
+    let start = usize::try_from(seed % all.len() as u64).unwrap_or_default();
+    (0..).map(move |n: usize| all[(start + n * STRIDE) % all.len()])
 }
 
 /// What else the machine has to do.
@@ -327,6 +330,11 @@ mod tests {
         let seeds = |trials: &[Trial]| trials.iter().map(|trial| trial.seed).collect::<Vec<_>>();
         assert_eq!(seeds(&trials), seeds(&correct(123, 7)));
         assert_ne!(seeds(&trials), seeds(&correct(123, 8)));
-        assert_eq!(faulty(1, 7).len(), combinations(Health::Faulty).len());
+        let n = combinations(Health::Faulty).len();
+        assert_eq!(faulty(RUNS_PER_SEED, 7).len(), n);
+        let mut names: Vec<String> = faulty(RUNS_PER_SEED, 7).iter().map(named).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), n, "every combination has its turn");
     }
 }

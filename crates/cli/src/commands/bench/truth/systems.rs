@@ -140,6 +140,14 @@ impl Kind {
         }
     }
 
+    /// Labels of a run: enough for what a system says on its own and a few exchanges besides.
+    pub fn steps(self) -> usize {
+        match self {
+            Self::Ticker => 40,
+            Self::Delays | Self::Batch | Self::Disorder | Self::SlowStart => 10,
+        }
+    }
+
     /// How long it takes before it listens.
     pub fn warm_up(self) -> Duration {
         match self {

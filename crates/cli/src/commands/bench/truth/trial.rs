@@ -21,8 +21,6 @@ use super::server::{self, Listener, System};
 use super::systems::{Health, Kind};
 use super::wire::{Place, Wire, adapter};
 
-/// Labels of a run.
-const STEPS: usize = 10;
 /// How long an input, a greeting or an HTTP answer may take.
 const LIMIT: Duration = Duration::from_secs(5);
 
@@ -60,7 +58,8 @@ impl Trial {
         let mut spec = model.clone();
         let stop = AtomicBool::new(false);
         let mut bench = Bench { cx: &mut Ctx::new(&mut spec, solver), adapter: &mut *adapter, stop: &stop };
-        let mut tester = Random::new(RandomConfig { steps: STEPS, ..RandomConfig::default() }, self.seed);
+        let mut tester =
+            Random::new(RandomConfig { steps: self.kind.steps(), ..RandomConfig::default() }, self.seed);
         let (mut silent, mut clock) = (Silent, Monotonic::start());
         let teller = Teller::new(&mut silent, &mut clock);
         campaign(&mut bench, &mut tester, &self.config(), &teller).map_err(|error| error.to_string())
