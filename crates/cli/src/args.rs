@@ -112,9 +112,19 @@ pub struct SolverArgs {
     /// `auto` (libz3 if found, else none), `z3`, `none`, or a command that speaks SMT-LIB 2, such as `cvc5 --incremental`.
     #[arg(long, default_value = "auto", value_name = "SOLVER")]
     pub solver: String,
-    /// Seconds one question may take.
+    /// Seconds one question may take; once eight have taken so long, the others get a fraction.
     #[arg(long, default_value_t = 10.0, value_name = "SECONDS")]
     pub solver_timeout: f64,
+}
+
+/// How long a command may think.
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub struct LimitArgs {
+    /// Ends the analysis after this time (`30s`, `10min`, `1h`, `none`); what was found until then is shown, marked as
+    /// partial, with exit code 5 if nothing was found [default: 10min; in `test` 15s, for what comes before the
+    /// first step].
+    #[arg(long = "time-limit", value_name = "TIME", value_parser = crate::limit::parse)]
+    pub thinking: Option<crate::limit::TimeLimit>,
 }
 
 impl Default for SolverArgs {
@@ -125,7 +135,7 @@ impl Default for SolverArgs {
 }
 
 /// A time as people write it: `500ms`, `90s`, `10min`, `8h`.
-fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let seconds = match unit.trim() {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use ioxide_model::index::IndexVec;
 use ioxide_model::source::Sources;
@@ -16,12 +17,15 @@ use ioxide_testgen::purpose::{Criterion, Item};
 use crate::args::SolverArgs;
 use crate::commands::purposes;
 use crate::exit::Stop;
-use crate::{load, record};
+use crate::solver::Wanted;
+use crate::{limit, load, record};
 
 /// The page beside a record.
 const NAME: &str = "report.html";
 /// Symbolic states looked at to know which switches can be taken at all.
 const MAX_STATES: usize = 2_000;
+/// How long that may take after a campaign.
+const A_PRIORI: Duration = Duration::from_secs(5);
 
 /// The page of `campaign`, which was read from `path`; without the model if that cannot be had.
 pub fn page(campaign: Campaign, path: &str, model: Option<&str>, wanted: &SolverArgs) -> Page {
@@ -90,7 +94,9 @@ fn add_model(
         page.notes.push(format!("the model is not shown: `{file}` has changed since the record was made"));
         return;
     }
-    let reach = a_priori(spec, wanted);
+    // The page must not keep people waiting for what they did not ask.
+    let brief = Wanted::new(wanted, limit::brief(A_PRIORI));
+    let reach = a_priori(spec, &brief);
     if let Err(stop) = &reach {
         let why = stop.message();
         page.notes.push(format!("which switches can be taken at all is not known: {why}"));
@@ -99,7 +105,7 @@ fn add_model(
 }
 
 /// For every switch, whether some path takes it.
-pub fn a_priori(spec: &Model, wanted: &SolverArgs) -> Result<IndexVec<SwitchId, Reach>, Stop> {
+pub fn a_priori(spec: &Model, wanted: &Wanted<'_>) -> Result<IndexVec<SwitchId, Reach>, Stop> {
     let set = purposes::found(&mut spec.clone(), Criterion::Switches, wanted, MAX_STATES)?;
     let covered = set.covered();
     let why = |id: SwitchId| {

@@ -9,13 +9,13 @@ use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_symex::Ctx;
-use ioxide_testgen::abstraction::{self, Limits, SILENCE};
+use ioxide_testgen::abstraction::{self, Limits, NotFinite, SILENCE};
 use ioxide_testgen::tester::suite::Wait;
 
-use crate::args::SolverArgs;
 use crate::exit::{ExitStatus, Stop};
+use crate::solver::Wanted;
 use crate::system::System;
-use crate::{load, solver};
+use crate::{limit, load};
 
 /// A machine, and what its names stand for.
 pub struct Machine {
@@ -47,8 +47,8 @@ pub struct Messages {
 
 impl Machine {
     /// The machine at `path`; a model is flattened.
-    pub fn load(path: &str, set: &[String], solver: &SolverArgs) -> Result<Self, Stop> {
-        let Some(form) = machine_form(path) else { return Self::flatten(path, set, solver) };
+    pub fn load(path: &str, set: &[String], wanted: &Wanted<'_>) -> Result<Self, Stop> {
+        let Some(form) = machine_form(path) else { return Self::flatten(path, set, wanted) };
         if !set.is_empty() {
             // A machine has no constants; the front end says so.
             load::model(path, set)?;
@@ -56,13 +56,18 @@ impl Machine {
         Ok(Self { listing: listing(path, form)?, wait: Wait::Output, source: Source::Text(path.to_owned()) })
     }
 
-    fn flatten(path: &str, set: &[String], wanted: &SolverArgs) -> Result<Self, Stop> {
+    fn flatten(path: &str, set: &[String], wanted: &Wanted<'_>) -> Result<Self, Stop> {
         let (_, mut model) = load::model(path, set)?;
-        let mut solver = solver::make(wanted)?;
+        let mut solver = wanted.make()?;
+        let _stage = limit::stage("flattening the model");
         let flat = abstraction::flatten(&mut Ctx::new(&mut model, &mut *solver), &Limits::default())
-            .map_err(|reason| {
-                Stop::new(ExitStatus::Model, format!("`{path}` is no finite machine: {reason}"))
-                    .help(reason.help())
+            .map_err(|reason| match reason {
+                NotFinite::Halted(_) => {
+                    let status = limit::status(&wanted.halt, ExitStatus::Inconclusive);
+                    Stop::new(status, format!("`{path}` is not flattened: {reason}")).help(reason.help())
+                }
+                _ => Stop::new(ExitStatus::Model, format!("`{path}` is no finite machine: {reason}"))
+                    .help(reason.help()),
             })?;
         let source = Messages { model, inputs: flat.inputs, preamble: flat.preamble };
         Ok(Self { listing: flat.listing, wait: Wait::Quiescence, source: Source::Model(Box::new(source)) })

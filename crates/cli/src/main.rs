@@ -5,6 +5,7 @@ mod commands;
 mod deadline;
 mod exit;
 mod html;
+mod limit;
 mod load;
 mod machine;
 mod progress;
@@ -21,6 +22,7 @@ mod timing;
 use clap::Parser;
 
 fn main() -> std::process::ExitCode {
+    limit::start();
     let args = args::Args::parse();
     let outcome = std::panic::catch_unwind(|| commands::run(args));
     exit::finish(outcome)

@@ -1,19 +1,30 @@
 //! Progress on stderr for anything that takes more than a second.
 
 use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+/// When anybody told people something: they are not told two things at once.
+static LAST: Mutex<Option<Instant>> = Mutex::new(None);
 
 /// One line on stderr, rewritten in place on a terminal, repeated now and then elsewhere.
 pub struct Progress {
     started: Instant,
     shown: Option<Instant>,
     terminal: bool,
+    /// How many times longer it waits than others before it speaks.
+    patience: u32,
 }
 
 impl Progress {
     /// Starts the clock; nothing is shown in the first second.
     pub fn new() -> Self {
-        Self { started: Instant::now(), shown: None, terminal: std::io::stderr().is_terminal() }
+        Self { started: Instant::now(), shown: None, terminal: std::io::stderr().is_terminal(), patience: 1 }
+    }
+
+    /// The same, but speaks only where nobody else does.
+    pub fn patient() -> Self {
+        Self { patience: 2, ..Self::new() }
     }
 
     /// How long it has taken so far.
@@ -33,14 +44,13 @@ impl Progress {
     /// Shows `line` if it is time to.
     pub fn tick(&mut self, line: impl FnOnce() -> String) {
         let pause = if self.terminal { Duration::from_millis(200) } else { Duration::from_secs(5) };
-        let due = match self.shown {
-            None => self.started.elapsed() > Duration::from_secs(1),
-            Some(last) => last.elapsed() > pause,
-        };
-        if !due {
+        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = self.started.elapsed() > Duration::from_secs(1) * self.patience;
+        if !begun || last.is_some_and(|last| last.elapsed() < pause * self.patience) {
             return;
         }
-        self.shown = Some(Instant::now());
+        *last = Some(Instant::now());
+        self.shown = *last;
         let seconds = self.started.elapsed().as_secs();
         match self.terminal {
             true => eprint!("\r\x1b[K{} ({seconds} s)", line()),

@@ -171,13 +171,13 @@ fn kept(folder: &str) -> Result<Vec<Box<dyn Reporter>>, Stop> {
 }
 
 /// The first Ctrl-C asks the run to end, the second ends the program.
-fn catch_interrupts() {
+pub fn catch_interrupts() {
     // An error means that a handler is set already: nothing is lost.
     let _ = ctrlc::set_handler(|| {
         if STOP.swap(true, Ordering::Relaxed) {
             std::process::exit(ExitStatus::Interrupted as i32);
         }
-        eprintln!("\nfinishing the step and writing what was done; once more to stop at once");
+        eprintln!("\nending and writing what was done; once more to stop at once");
     });
 }
 

@@ -2,14 +2,45 @@
 
 use std::time::Duration;
 
+use ioxide_smt::halt::Halt;
 use ioxide_smt::solver::Limits;
 use ioxide_smt::stack::{Backing, Choice, Config, Stack, stack};
 
 use crate::args::SolverArgs;
 use crate::exit::Stop;
 
+/// A solver to be made, and how long it may take.
+#[derive(Clone)]
+pub struct Wanted<'a> {
+    /// Which solver.
+    pub args: &'a SolverArgs,
+    /// Says when to stop.
+    pub halt: Halt,
+}
+
+impl<'a> Wanted<'a> {
+    /// The solver of a command that has to end.
+    pub fn new(args: &'a SolverArgs, halt: Halt) -> Self {
+        Self { args, halt }
+    }
+
+    /// The solver of a command that goes on as long as somebody wants it to.
+    pub fn endless(args: &'a SolverArgs) -> Self {
+        Self::new(args, Halt::default())
+    }
+
+    /// Assembles it: no question is answered after the command has to end.
+    pub fn make(&self) -> Result<Box<Stack>, Stop> {
+        within(self.args, &self.halt)
+    }
+}
+
 /// Assembles the solver of `--solver`; one that was named and is not there is an error.
 pub fn make(args: &SolverArgs) -> Result<Box<Stack>, Stop> {
+    within(args, &Halt::default())
+}
+
+fn within(args: &SolverArgs, halt: &Halt) -> Result<Box<Stack>, Stop> {
     let backend = match args.solver.trim() {
         "auto" => Choice::Auto,
         "z3" => Choice::Z3,
@@ -20,7 +51,7 @@ pub fn make(args: &SolverArgs) -> Result<Box<Stack>, Stop> {
     let wall = Duration::try_from_secs_f64(args.solver_timeout)
         .map_err(|_| Stop::usage(format!("`--solver-timeout {}` is not a time", args.solver_timeout)))?;
     let limits = Limits { wall, ..Limits::default() };
-    let solver = stack(&Config { backend, limits, ..Config::default() });
+    let solver = stack(&Config { backend, limits, halt: halt.clone(), ..Config::default() });
     if let (Backing::None(reason), "z3") = (solver.backing(), args.solver.trim()) {
         return Err(Stop::usage(format!("Z3 cannot be used: {reason}"))
             .help("install the package libz3-4, or set IOXIDE_Z3 to a libz3.so"));

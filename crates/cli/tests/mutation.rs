@@ -115,3 +115,118 @@ fn the_killing_suite_finds_a_fault_in_a_live_system() {
     assert_eq!(mutant.status.code(), Some(1), "{}", String::from_utf8_lossy(&mutant.stdout));
     assert_eq!(suite("model:examples/adder.iox#r2-guard-nag-1").status.code(), Some(2));
 }
+
+/// Everything an answer depends on is in the fingerprint: values at start, ranges, `--set`, the settings.
+#[test]
+fn a_stale_record_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    let (model, record) = (path("m.iox"), path("kill.jsonl"));
+    let text = |start: u8, range: u8| {
+        format!(
+            "model M {{ const LIMIT: int = 2 input up(by: 0..{range}) output at(n: int) var v: int = {start}
+                state s {{ a: on up when by <= LIMIT {{ v = v + by }} -> t }}
+                state t {{ b: emit at(n: v) -> s }} }}"
+        )
+    };
+    let kill = |flags: &[&str]| {
+        let base = ["kill", &model, "--json", "--record", &record];
+        ioxide(&[&base[..], flags].concat()).status.code()
+    };
+    fs::write(&model, text(0, 9)).expect("written");
+    assert_eq!(kill(&[]), Some(0));
+    assert_eq!(kill(&[]), Some(0), "the same again is taken from the record");
+    assert_eq!(kill(&["--set", "LIMIT=3"]), Some(2), "another constant");
+    assert_eq!(kill(&["--completion", "restricted"]), Some(2), "another reading of inputs left out");
+    fs::write(&model, text(1, 9)).expect("written");
+    assert_eq!(kill(&[]), Some(2), "another value at start");
+    fs::write(&model, text(0, 1)).expect("written");
+    assert_eq!(kill(&[]), Some(2), "another range");
+    fs::write(&model, text(0, 9)).expect("written");
+    assert_eq!(kill(&[]), Some(0), "the record is as it was");
+}
+
+/// Resuming used to truncate the record before it was written again: what was decided could be lost.
+#[test]
+fn resuming_only_adds_to_a_record() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let record = folder.path().join("kill.jsonl").to_str().expect("UTF-8").to_owned();
+    let kill = || {
+        let done = ioxide(&["kill", "examples/adder.iox", "--json", "--record", &record]);
+        assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        done.stdout
+    };
+    let first = kill();
+    let whole = fs::read_to_string(&record).expect("a record");
+    let torn = &whole[..whole.len() - 7];
+    fs::write(&record, torn).expect("cut off");
+    assert_eq!(kill(), first);
+    let after = fs::read_to_string(&record).expect("a record");
+    assert!(after.starts_with(torn), "nothing that was there is touched");
+    fs::write(&record, &whole[..10]).expect("cut off in the first line");
+    assert_eq!(kill(), first);
+}
+
+/// The specification does not conform to itself: after `x` one state ignores the `a` that another answers. Nothing
+/// tells a mutant that changes nothing from it, but it is not *equivalent*.
+#[test]
+fn kill_and_conform_read_missing_inputs_alike() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let model = folder.path().join("m.iox").to_str().expect("UTF-8").to_owned();
+    let text = "model M { input x input a output y var n: 0..1 = 0
+        state s { t1: on x -> p  t2: on x -> q }
+        state p { t3: emit y when n == 1 -> s }
+        state q { t4: on a { n = 0 } -> r }
+        state r { t5: emit y -> s } }";
+    fs::write(&model, text).expect("written");
+    assert_eq!(ioxide(&["conform", &model, &model]).status.code(), Some(1));
+    let under = |completion| {
+        let done = ioxide(&["kill", &model, "--ops", "assign-del", "--completion", completion, "--json"]);
+        let told = json(&done);
+        (told["completion"].as_str().map(str::to_owned), told["killed"].as_u64(), told["equivalent"].as_u64())
+    };
+    assert_eq!(under("angelic"), (Some("angelic".into()), Some(1), Some(0)));
+    assert_eq!(under("restricted"), (Some("restricted".into()), Some(0), Some(1)));
+}
+
+#[test]
+fn the_relation_is_asked_for_and_named() {
+    let told = json(&ioxide(&[
+        "conform",
+        "examples/adder.iox",
+        "examples/adder.iox",
+        "--relation",
+        "uioco",
+        "--json",
+    ]));
+    assert_eq!((&told["conforms"], &told["relation"]), (&Json::Bool(true), &Json::from("uioco")));
+    let wrong = ioxide(&["conform", "examples/adder.iox", "examples/adder.iox", "--relation", "tioco"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("ioco, uioco"));
+}
+
+/// What is not looked at within the time limit is unknown: exit code 5, and the result says that it is partial.
+#[test]
+fn a_time_limit_ends_a_command_with_a_partial_result() {
+    let brp = "examples/brp/spec.iox";
+    let within = |args: &[&str]| {
+        let done = ioxide(&[args, &["--time-limit", "1ms"]].concat());
+        (done.status.code(), String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned())
+    };
+    for args in [
+        &["check", "--deep", brp][..],
+        &["purposes", brp],
+        &["conform", brp, brp],
+        &["kill", brp, "--sample", "5"],
+        &["score", brp, "random", "--sample", "5"],
+        &["case", brp, "--path", "r1,..,r12"],
+        &["fsm", "examples/fsm/door.txt", "--suite", "h"],
+        &["test", brp, "--sut", "model:examples/brp/spec.iox", "--tester", "kill"],
+    ] {
+        let (code, told) = within(args);
+        assert_eq!(code, Some(5), "{args:?}: {told}");
+        assert!(told.contains("time limit"), "{args:?}: {told}");
+    }
+    let wrong = ioxide(&["check", brp, "--time-limit", "soon"]);
+    assert_eq!(wrong.status.code(), Some(2));
+}

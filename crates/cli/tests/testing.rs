@@ -84,7 +84,8 @@ fn what_failed_before_is_done_first() {
 fn instances_share_the_work() {
     let (_folder, path) = folder();
     let sut = played(SPEC);
-    let args = ["test", SPEC, "--sut", &sut, "--seed", "2", "--jobs", "3", "--quiescence-ms", "30"];
+    let args =
+        ["test", SPEC, "--sut", &sut, "--tester", "cover", "--seed", "2", "--jobs", "3", "--quiescence-ms", "30"];
     let (text, code) = ioxide(&[&args[..], &["--report", &path, "--runs", "12"]].concat());
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("12 runs: 12 passed") && text.contains("purposes: 6 of 6 executed"), "{text}");

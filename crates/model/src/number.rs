@@ -48,6 +48,15 @@ impl Int {
         }
     }
 
+    /// How many bits it takes without its sign.
+    #[must_use]
+    pub fn bits(&self) -> u64 {
+        match &self.0 {
+            Repr::Small(n) => u64::from(64 - n.unsigned_abs().leading_zeros()),
+            Repr::Big(n) => n.bits(),
+        }
+    }
+
     /// Whether the value is below zero.
     #[must_use]
     pub fn is_negative(&self) -> bool {

@@ -3,7 +3,7 @@
 //! Both look at outputs and silences after suspension traces of the specification (002 Def. 10).
 //! They differ where a specification may be in several states and only some of them mention an
 //! input: ioco goes on with those that do, uioco (van der Bijl, Rensink, Tretmans 2004) leaves all that
-//! follows open. On deterministic specifications, and on those that accept every input in every
+//! follows open. A state that an internal step can leave does not count: it refuses nothing yet. On deterministic specifications, and on those that accept every input in every
 //! state, they are the same; uioco never refutes what ioco allows.
 
 use std::fmt;
@@ -15,7 +15,8 @@ pub enum Relation {
     /// An input is specified if some state the specification may be in accepts it.
     #[default]
     Ioco,
-    /// An input is specified if every state the specification may be in accepts it.
+    /// An input is specified if every state the specification may be in accepts it, those apart that an
+    /// internal step can leave.
     Uioco,
 }
 

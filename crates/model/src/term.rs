@@ -17,6 +17,7 @@ mod eval;
 mod print;
 mod subst;
 mod walk;
+mod weight;
 
 #[cfg(test)]
 pub(crate) mod arbitrary;
@@ -32,6 +33,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 pub use self::eval::EvalError;
 pub use self::print::Shown;
 pub use self::subst::Substitution;
+pub use self::weight::MAX_WEIGHT;
 
 use crate::index::{Idx, IndexVec};
 use crate::sort::{Ctor, Data, DataField, DataId, DataKind, Sort};
@@ -174,6 +176,8 @@ struct Facts {
     ground: bool,
     /// One more than the greatest number of a variable bound inside; 0 without quantifier.
     binders: u32,
+    /// How heavy its values may become.
+    weight: u32,
 }
 
 /// Tells pools apart: no two pools of a program have the same, a pool and its clone neither.
@@ -447,7 +451,7 @@ impl TermPool {
             Node::Exists(vars, _) => inside + vars.len() as u32,
             _ => inside,
         };
-        Facts { sort: self.sort_of(node), ground, binders }
+        Facts { sort: self.sort_of(node), ground, binders, weight: self.weight_of(node) }
     }
 
     fn sort_of(&self, node: &Node) -> Sort {

@@ -240,7 +240,7 @@ impl AdapterError {
             Self::Ended { .. } => Some(Breakdown::Ended),
             Self::Closed | Self::Broken(_) => Some(Breakdown::Closed),
             Self::Unreadable { .. } => Some(Breakdown::Unreadable),
-            Self::Late { awaited: "sent" | "advanced" | "rest of the answer", .. } => Some(Breakdown::Hung),
+            Self::Late { awaited: "sent" | "rest of the answer", .. } => Some(Breakdown::Hung),
             Self::Start { .. }
             | Self::Late { .. }
             | Self::Protocol { .. }

@@ -4,7 +4,9 @@
 //! enabled output or internal step comes next, the values of loose outputs, the values
 //! unknown at start. Inputs are completed angelically (003 sec. 3): an input nothing accepts
 //! is ignored. As in 003's care about internal steps, an input counts as accepted if it is
-//! accepted after internal steps; it is ignored only where no such steps lead to it.
+//! accepted after internal steps; it is ignored only where no such steps lead to it, in a state
+//! that no internal step can leave. A model that takes internal steps for ever instead ignores
+//! nothing and is never quiescent: that is told. The comparison of models reads it the same way.
 //!
 //! *Promises.* The same model, seed and inputs give the same outputs. Silence is decided,
 //! never guessed: where the solver cannot say whether an output is possible, that is an error.
@@ -18,7 +20,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
-use ioxide_model::concrete::{self, State, Successor};
+use ioxide_model::concrete::{self, State, Successor, TauClosure};
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, SwitchId};
@@ -65,6 +67,14 @@ pub enum PlayError {
         /// Where it was when it was stopped.
         location: String,
     },
+    /// It takes internal steps for ever instead of taking an input.
+    #[error("the model takes internal steps for ever at state `{location}` and never takes {input}")]
+    NeverTakes {
+        /// Where it was.
+        location: String,
+        /// The input.
+        input: String,
+    },
     /// The solver cannot say whether a switch can be taken.
     #[error("cannot decide whether switch `{switch}` can be taken: {why}")]
     Undecided {
@@ -74,7 +84,7 @@ pub enum PlayError {
         why: Why,
     },
     /// An initial value or an update has no value.
-    #[error("`{what}` has no value")]
+    #[error("`{what}` has no value, or one that grows beyond what is computed")]
     NoValue {
         /// The variable or switch.
         what: String,
@@ -143,12 +153,35 @@ impl<'m> Player<'m> {
     pub fn input(&mut self, label: &Label) -> Result<Taken, PlayError> {
         let mut ways = self.ways_to_take(label)?;
         if ways.is_empty() {
-            return Ok(Taken::Ignored);
+            return self.ignore(label);
         }
         let Successor { switch, state } = ways.swap_remove(self.rng.random_range(0..ways.len()));
         self.state = state;
         self.plan = timed::Plan::Open;
         Ok(Taken::Accepted(switch))
+    }
+
+    /// Ignores an input nothing accepts, in a state that no internal step can leave. Internal steps of a
+    /// timed model have their time: it ignores where it is.
+    fn ignore(&mut self, label: &Label) -> Result<Taken, PlayError> {
+        if self.is_timed() {
+            return Ok(Taken::Ignored);
+        }
+        let mut stable: Vec<State> = Vec::new();
+        for state in self.closure(label)?.states {
+            if concrete::internal_successors(self.cx.pool, self.cx.sts, &state).is_ok_and(|it| it.is_empty())
+            {
+                stable.push(state);
+            }
+        }
+        if stable.is_empty() {
+            let location = self.cx.sts.locations[self.state.loc].name.to_string();
+            return Err(PlayError::NeverTakes { location, input: label.show(self.cx.pool, self.cx.sts) });
+        }
+        if !stable.contains(&self.state) {
+            self.state = stable.swap_remove(self.rng.random_range(0..stable.len()));
+        }
+        Ok(Taken::Ignored)
     }
 
     /// Lets it go on by itself up to its next output; `None` if there is none: it is quiescent.
@@ -197,13 +230,18 @@ impl<'m> Player<'m> {
     fn ways_to_take(&self, label: &Label) -> Result<Vec<Successor>, PlayError> {
         let (pool, sts) = (&*self.cx.pool, self.cx.sts);
         let undecided = |_| PlayError::Undecided { switch: label.show(pool, sts), why: Why::Incomplete };
-        let closure =
-            concrete::tau_closure(pool, sts, [self.state.clone()], MAX_CLOSURE).map_err(undecided)?;
         let mut ways = Vec::new();
-        for state in &closure.states {
+        for state in &self.closure(label)?.states {
             ways.extend(concrete::successors(pool, sts, state, label).map_err(undecided)?);
         }
         Ok(ways)
+    }
+
+    /// The states internal steps lead to; `label` is what could not be given if that is not known.
+    fn closure(&self, label: &Label) -> Result<TauClosure, PlayError> {
+        let (pool, sts) = (&*self.cx.pool, self.cx.sts);
+        let undecided = |_| PlayError::Undecided { switch: label.show(pool, sts), why: Why::Incomplete };
+        concrete::tau_closure(pool, sts, [self.state.clone()], MAX_CLOSURE).map_err(undecided)
     }
 
     /// An enabled output or internal step, each switch equally likely, with values.

@@ -176,7 +176,8 @@ pub fn run(
     let told = (!tolerance.is_exact()).then(|| ToleranceTold::from(&tolerance));
     let (run, seed) = (id.run, id.seed);
     let unconfirmed = bench.adapter.receipt() == Receipt::Written;
-    teller.tell(EventKind::RunStarted(RunStarted { run, seed, goal, tolerance: told, unconfirmed }))?;
+    let started = RunStarted { run, seed, goal, tolerance: told, unconfirmed };
+    let has_times = teller.tell(EventKind::RunStarted(started))? > 0;
     let after = After::with_tolerance(bench.cx, tolerance).judging(config.relation);
     let mut walk = Walk {
         bench,
@@ -194,6 +195,7 @@ pub fn run(
         is_gone: false,
         latencies: Latencies::default(),
         asked: Some(Instant::now()),
+        has_times,
         unwritten: 0,
         coverage,
         teller,
@@ -239,6 +241,8 @@ struct Walk<'w, 'b, 'm, 'r> {
     latencies: Latencies,
     /// When the system was last given something to answer, unless it has answered.
     asked: Option<Instant>,
+    /// Events have times.
+    has_times: bool,
     /// Inputs in a row that could not be written.
     unwritten: u32,
     coverage: &'w mut Coverage,
@@ -336,8 +340,11 @@ impl Walk<'_, '_, '_, '_> {
         }
         let arrived = self.bench.adapter.arrived().unwrap_or_else(Instant::now);
         let taken = arrived.saturating_duration_since(asked);
-        self.latencies.add(*gate, taken, self.patience());
         self.config.patience.answered(taken);
+        // Where events have no times, what is told has none either.
+        if self.has_times {
+            self.latencies.add(*gate, taken, self.patience());
+        }
     }
 
     /// Moves the monitor on by one label that just happened, and tells the step.

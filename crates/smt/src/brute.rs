@@ -110,7 +110,7 @@ impl<'p> Search<'p> {
     fn due_hold(&mut self, depth: usize, valuation: &Valuation) -> bool {
         self.due[depth].iter().all(|&fact| match self.pool.holds(fact, valuation) {
             Ok(holds) => holds,
-            Err(EvalError::Unassigned(_) | EvalError::Unbounded(_)) => {
+            Err(EvalError::Unassigned(_) | EvalError::Unbounded(_) | EvalError::TooLarge) => {
                 self.exhaustive = false;
                 false
             }

@@ -11,6 +11,7 @@ pub mod backend;
 pub mod brute;
 pub mod diverse;
 mod form;
+pub mod halt;
 pub mod layers;
 mod regex;
 pub mod scripted;

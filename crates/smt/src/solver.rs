@@ -17,6 +17,7 @@ use std::time::Duration;
 use ioxide_model::term::{Term, TermPool};
 use ioxide_model::valuation::Valuation;
 
+use crate::halt::Halt;
 use crate::tally::Tally;
 
 /// Decides conjunctions of facts. Layers and back-ends alike implement it.
@@ -28,6 +29,11 @@ pub trait Solver: Send {
     /// valuation costs a back-end about as much as deciding.
     fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
         self.check(pool, facts).decision()
+    }
+
+    /// What says when to stop; whoever asks this solver many questions asks it too.
+    fn halt(&self) -> Halt {
+        Halt::default()
     }
 
     /// Adds to `tally` what this solver, and those behind it, have answered so far.
@@ -88,6 +94,8 @@ pub enum Why {
     Incomplete,
     /// Someone stopped the solver.
     Interrupted,
+    /// The time limit of the whole command passed.
+    Limit,
     /// No solver is installed, and the question needs one.
     NoSolver,
     /// The solver failed; the text is for people.
@@ -101,6 +109,7 @@ impl fmt::Display for Why {
             Self::Memory => f.write_str("the solver ran out of memory"),
             Self::Incomplete => f.write_str("the solver gave up"),
             Self::Interrupted => f.write_str("the solver was interrupted"),
+            Self::Limit => f.write_str("the time limit was reached"),
             Self::NoSolver => f.write_str("no solver is installed"),
             Self::Error(text) => write!(f, "solver error: {text}"),
         }
@@ -132,6 +141,10 @@ impl<S: Solver + ?Sized> Solver for Box<S> {
         (**self).decide(pool, facts)
     }
 
+    fn halt(&self) -> Halt {
+        (**self).halt()
+    }
+
     fn tally(&self, tally: &mut Tally) {
         (**self).tally(tally);
     }
@@ -144,6 +157,10 @@ impl<S: Solver + ?Sized> Solver for &mut S {
 
     fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
         (**self).decide(pool, facts)
+    }
+
+    fn halt(&self) -> Halt {
+        (**self).halt()
     }
 
     fn tally(&self, tally: &mut Tally) {

@@ -11,6 +11,7 @@
 
 use ioxide_model::term::{Term, TermPool};
 
+use crate::halt::Halt;
 use crate::layers::cache::Cache;
 use crate::layers::count::Count;
 use crate::layers::forall::Forall;
@@ -46,11 +47,13 @@ pub struct Config {
     pub limits: Limits,
     /// How many answers to remember.
     pub cache: usize,
+    /// Says when to stop.
+    pub halt: Halt,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { backend: Choice::Auto, limits: Limits::default(), cache: 1 << 16 }
+        Self { backend: Choice::Auto, limits: Limits::default(), cache: 1 << 16, halt: Halt::default() }
     }
 }
 
@@ -109,11 +112,14 @@ pub fn stack(config: &Config) -> Stack {
 fn assemble(config: &Config) -> (Backing, Box<dyn Solver>) {
     let (backing, backend): (Backing, Box<dyn Solver>) = match &config.backend {
         Choice::Auto | Choice::Z3 => match z3::solver(config.limits) {
-            Ok(solver) => (Backing::Z3(solver.backend().version()), Box::new(solver)),
+            Ok(solver) => {
+                (Backing::Z3(solver.backend().version()), Box::new(solver.until(config.halt.clone())))
+            }
             Err(reason) => (Backing::None(reason), Box::new(NoSolver)),
         },
         Choice::Process(command) => {
-            (Backing::Process(command.clone()), Box::new(process::solver(command, config.limits)))
+            let solver = process::solver(command, config.limits).until(config.halt.clone());
+            (Backing::Process(command.clone()), Box::new(solver))
         }
         Choice::None => (Backing::None("not wanted".into()), Box::new(NoSolver)),
     };
@@ -124,13 +130,23 @@ fn assemble(config: &Config) -> (Backing, Box<dyn Solver>) {
 
 impl Solver for Stack {
     fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+        if let Some(halted) = self.config.halt.halted() {
+            return Answer::Unknown(halted.into());
+        }
         self.turn_to(pool);
         self.solver.check(pool, facts)
     }
 
     fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+        if let Some(halted) = self.config.halt.halted() {
+            return Decision::Unknown(halted.into());
+        }
         self.turn_to(pool);
         self.solver.decide(pool, facts)
+    }
+
+    fn halt(&self) -> Halt {
+        self.config.halt.clone()
     }
 
     fn tally(&self, tally: &mut Tally) {

@@ -167,7 +167,7 @@ impl After {
         self.front().horizon(cx)
     }
 
-    /// Whether the specification mentions this input now, whichever course was taken.
+    /// Whether the specification allows this label now, or mentions it if it is an input, whichever course was taken.
     pub fn accepts(&self, cx: &mut Ctx<'_>, label: &Label) -> bool {
         let relation = self.relation;
         self.courses.iter().all(|course| course.accepts(cx, label, relation))

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::{Model, Sts};
 use ioxide_model::term::{Term, TermPool, VarId};
+use ioxide_smt::halt::{Halt, Halted};
 use ioxide_smt::solver::{Answer, Decision, Solver};
 
 /// The context of symbolic execution over one model.
@@ -21,6 +22,8 @@ pub struct Ctx<'a> {
     pub delay: VarId,
     /// When something happened that was not observed exactly; numbered, only timed systems use it.
     pub instant: VarId,
+    /// Says when to stop.
+    halt: Halt,
     /// One variable per sort, whose numbered copies name values in merged states.
     names: FxHashMap<Sort, VarId>,
 }
@@ -30,13 +33,21 @@ impl<'a> Ctx<'a> {
     pub fn new(model: &'a mut Model, solver: &'a mut dyn Solver) -> Self {
         let delay = model.pool.reserved("delay", Sort::Real);
         let instant = model.pool.reserved("instant", Sort::Real);
-        Self { sts: &model.sts, pool: &mut model.pool, solver, delay, instant, names: FxHashMap::default() }
+        let (halt, names) = (solver.halt(), FxHashMap::default());
+        Self { sts: &model.sts, pool: &mut model.pool, solver, delay, instant, halt, names }
     }
 
     /// The context over another system whose terms live in the same pool, such as a product.
     pub fn over<'b>(&'b mut self, sts: &'b Sts) -> Ctx<'b> {
-        let names = self.names.clone();
-        Ctx { sts, pool: self.pool, solver: self.solver, delay: self.delay, instant: self.instant, names }
+        let (halt, names) = (self.halt.clone(), self.names.clone());
+        let (delay, instant) = (self.delay, self.instant);
+        Ctx { sts, pool: self.pool, solver: self.solver, delay, instant, halt, names }
+    }
+
+    /// Why to stop now, if it is time to: searches ask between two states.
+    #[must_use]
+    pub fn halted(&self) -> Option<Halted> {
+        self.halt.halted()
     }
 
     /// Whether `facts` can hold together. Constant facts decide without the solver.

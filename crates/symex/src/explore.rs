@@ -1,10 +1,12 @@
 //! The search through symbolic states: its order, its bounds, and why it stopped.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::fmt;
 use std::ops::ControlFlow;
 
 use ioxide_model::sts::SwitchId;
 use ioxide_model::term::VarId;
+use ioxide_smt::halt::Halted;
 
 use crate::cx::Ctx;
 use crate::graph::{Edge, ExecGraph, NodeId};
@@ -74,8 +76,25 @@ pub enum StopReason {
     MaxDepth,
     /// The number of states reached its limit.
     MaxStates,
+    /// States with values that grow beyond what is computed were not looked into.
+    TooLarge,
     /// The watcher asked for it.
     Stopped,
+    /// The command has to end.
+    Halted(Halted),
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exhausted => f.write_str("everything was looked at"),
+            Self::MaxDepth => f.write_str("the limit of depth was reached"),
+            Self::MaxStates => f.write_str("the limit of states was reached"),
+            Self::TooLarge => f.write_str("values grow beyond what is computed"),
+            Self::Stopped => f.write_str("the search was stopped"),
+            Self::Halted(halted) => halted.fmt(f),
+        }
+    }
 }
 
 /// What a search did.
@@ -155,7 +174,8 @@ struct Search {
     frontier: VecDeque<NodeId>,
     stats: Stats,
     taken: BTreeSet<SwitchId>,
-    cut: bool,
+    /// Why states were left out, if some were.
+    cut: Option<StopReason>,
 }
 
 impl Search {
@@ -172,7 +192,7 @@ impl Search {
         };
         let root = graph.add(initial, None);
         let stats = Stats { states: 1, ..Stats::default() };
-        Self { graph, seen, frontier: [root].into(), stats, taken: BTreeSet::new(), cut: false }
+        Self { graph, seen, frontier: [root].into(), stats, taken: BTreeSet::new(), cut: None }
     }
 
     fn run(
@@ -184,7 +204,7 @@ impl Search {
     ) -> StopReason {
         while let Some(node) = self.next(config.order) {
             if self.graph.nodes[node].depth >= config.limits.max_depth {
-                self.cut = true;
+                self.cut = self.cut.or(Some(StopReason::MaxDepth));
                 continue;
             }
             if let ControlFlow::Break(reason) = self.expand(cx, node, config.limits.max_states, is_wanted) {
@@ -194,7 +214,7 @@ impl Search {
                 return StopReason::Stopped;
             }
         }
-        if self.cut { StopReason::MaxDepth } else { StopReason::Exhausted }
+        self.cut.unwrap_or(StopReason::Exhausted)
     }
 
     fn next(&mut self, order: Order) -> Option<NodeId> {
@@ -216,6 +236,9 @@ impl Search {
         let state = self.graph.nodes[node].clone();
         let switches: Vec<SwitchId> = cx.sts.switches_from(state.loc).map(|(id, _)| id).collect();
         for switch in switches {
+            if let Some(halted) = cx.halted() {
+                return ControlFlow::Break(StopReason::Halted(halted));
+            }
             let next = step(cx, &state, switch);
             if !matches!(next, Step::Refuted) && self.graph.nodes.len() >= max_states {
                 return ControlFlow::Break(StopReason::MaxStates);
@@ -231,7 +254,7 @@ impl Search {
                 Step::Doubtful(next, _) => {
                     self.stats.doubtful += 1;
                     // A state that may not exist must not stand for others.
-                    self.push(node, switch, next);
+                    self.push(cx, node, switch, next);
                     if is_wanted(switch, false) {
                         return ControlFlow::Break(StopReason::Stopped);
                     }
@@ -245,7 +268,7 @@ impl Search {
         self.taken.insert(switch);
         self.stats.switches = self.taken.len();
         match self.seen.visit(cx, next, self.graph.nodes.next_id()) {
-            Match::New(next) => self.push(from, switch, next),
+            Match::New(next) => self.push(cx, from, switch, next),
             Match::Equivalent(to) => {
                 self.stats.merged += 1;
                 self.graph.edges.push(Edge { from, switch, to });
@@ -257,10 +280,14 @@ impl Search {
         }
     }
 
-    fn push(&mut self, from: NodeId, switch: SwitchId, next: SymState) {
+    fn push(&mut self, cx: &Ctx<'_>, from: NodeId, switch: SwitchId, next: SymState) {
         self.stats.depth = self.stats.depth.max(next.depth);
+        let too_large = next.store.terms().iter().any(|&term| cx.pool.is_too_heavy(term));
         let node = self.graph.add(next, Some((from, switch)));
         self.stats.states += 1;
-        self.frontier.push_back(node);
+        match too_large {
+            true => self.cut = Some(StopReason::TooLarge),
+            false => self.frontier.push_back(node),
+        }
     }
 }

@@ -14,6 +14,7 @@ use std::ops::ControlFlow;
 
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::term::Term;
+use ioxide_smt::halt::Halted;
 use ioxide_smt::solver::Decision;
 
 use crate::cx::Ctx;
@@ -28,6 +29,8 @@ pub struct Lint {
     pub exploration: Exploration,
     /// Questions the solver left open.
     pub open: usize,
+    /// Why the lints ended early, if they did.
+    pub halted: Option<Halted>,
 }
 
 /// Runs every lint; `watch` sees the progress of the exploration and may stop it.
@@ -41,7 +44,7 @@ pub fn lint(
         kept.extend(goal::mentioned(cx));
     }
     let exploration = explore(cx, &config, watch);
-    let mut findings = Findings { list: Vec::new(), open: exploration.stats.doubtful };
+    let mut findings = Findings { list: Vec::new(), open: exploration.stats.doubtful, halted: None };
     reach::unsatisfiable_guards(cx, &mut findings);
     reach::unreachable(cx, &exploration, &mut findings);
     tau::loops(cx, &exploration, &mut findings);
@@ -50,13 +53,16 @@ pub fn lint(
     divide::divisors(cx, &exploration, &mut findings);
     goal::settled(cx, &exploration, &mut findings);
     findings.list.sort_by_key(|finding| (finding.span, finding.code));
-    Lint { findings: findings.list, exploration, open: findings.open }
+    let halted = findings.halted.or_else(|| cx.halted());
+    Lint { findings: findings.list, exploration, open: findings.open, halted }
 }
 
 /// The findings so far.
 struct Findings {
     list: Vec<Diagnostic>,
     open: usize,
+    /// Why nothing more is asked.
+    halted: Option<Halted>,
 }
 
 impl Findings {
@@ -64,8 +70,17 @@ impl Findings {
         self.list.push(finding);
     }
 
+    /// Whether every question so far has an answer.
+    fn is_settled(&self) -> bool {
+        self.open == 0 && self.halted.is_none()
+    }
+
     /// Whether `facts` can hold together; an open question counts as no and is remembered.
     fn shown(&mut self, cx: &mut Ctx<'_>, facts: &[Term]) -> bool {
+        self.halted = self.halted.or_else(|| cx.halted());
+        if self.halted.is_some() {
+            return false;
+        }
         match cx.decide(facts) {
             Decision::Sat => true,
             Decision::Unsat => false,

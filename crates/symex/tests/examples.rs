@@ -10,6 +10,7 @@ use ioxide_model::number::Int;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
+use ioxide_smt::halt::{AfterAsks, Halt, Halted};
 use ioxide_smt::stack::{Config, Stack, stack};
 use ioxide_symex::{
     After, Arrival, Ctx, Exploration, ExploreConfig, IgnoreDead, Limits, Revisit, StopReason, explore, lint,
@@ -254,4 +255,39 @@ fn an_answer_held_back_that_nothing_explains_is_forbidden() {
         let both = see(0, answers[0], 1).and_then(|_| see(1, answers[1], 0));
         assert_eq!(both.is_ok(), is_allowed, "{answers:?}");
     }
+}
+
+fn written(text: &str) -> Model {
+    let mut sources = Sources::new();
+    let file = sources.add("written.iox", text.to_owned());
+    load(&sources, file, &Options::default()).model.expect("the model is right")
+}
+
+/// A value with twice the digits after every step used to fill the memory.
+#[test]
+fn a_search_ends_where_values_grow_without_bound_and_says_so() {
+    let mut model = written(
+        "model M { input go output n(x: int) var v: int = 3
+            state s { on go { v = v * v } -> t }
+            state t { emit n(x: v) -> s } }",
+    );
+    let result = explored(&mut model, &ExploreConfig::default());
+    assert_eq!(result.stop, StopReason::TooLarge);
+    assert!(result.stats.states < 50, "{:?}", result.stats);
+}
+
+#[test]
+fn a_search_that_has_to_end_says_so_and_lints_prove_nothing() {
+    let mut model = written(
+        "model M { input up output n(x: int) var v: int = 0
+            state s { on up { v = v + 1 } emit n(x: v) when v > 1000 }
+            a: sometimes (v > 5000) }",
+    );
+    let halt = Halt::new(AfterAsks::new(60));
+    let mut solver = stack(&Config { halt, ..Config::default() });
+    let mut cx = Ctx::new(&mut model, &mut solver);
+    let found = lint(&mut cx, &ExploreConfig::default(), &mut |_| ControlFlow::Continue(()));
+    assert_eq!(found.exploration.stop, StopReason::Halted(Halted::Time));
+    assert_eq!(found.halted, Some(Halted::Time));
+    assert!(found.findings.is_empty(), "{:?}", found.findings);
 }

@@ -161,6 +161,9 @@ impl Search<'_> {
     /// The transitions that leave `state`, as those of the machine's state `from`.
     fn leave(&mut self, cx: &mut Ctx<'_>, from: &str, state: &State) -> Result<(), NotFinite> {
         for label in self.inputs(cx, state)? {
+            if let Some(halted) = cx.halted() {
+                return Err(NotFinite::Halted(halted));
+            }
             let successors = concrete::successors(cx.pool, cx.sts, state, &label)
                 .map_err(|_| NotFinite::NoValue { what: label.show(cx.pool, cx.sts) })?;
             for successor in successors {

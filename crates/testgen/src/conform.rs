@@ -9,6 +9,8 @@
 //! *Promises.* "Conforms" only if every product state was looked at, or a widened search found
 //! nothing unsafe. A witness has been replayed on both models. Everything else is *unknown*,
 //! with the reason and the depth up to which nothing was found.
+//! Under uioco (see [`Relation`]) an input counts as specified only where no state the specification
+//! may stay in refuses it; what follows other inputs is not looked at.
 //! *Differs* from the paper in splitting product states by cases (see `product`), in merging by
 //! inclusion and widening, and in searching breadth first.
 
@@ -26,7 +28,9 @@ mod witness;
 use std::fmt;
 use std::ops::ControlFlow;
 
+use ioxide_model::relation::Relation;
 use ioxide_model::sts::Sts;
+use ioxide_smt::halt::Halted;
 use ioxide_symex::Ctx;
 
 pub use self::graph::SpecGraph;
@@ -56,6 +60,8 @@ const MAX_SPURIOUS: usize = 64;
 /// How to compare two models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
+    /// What conformance means.
+    pub relation: Relation,
     /// What the implementation does with inputs it does not mention.
     pub completion: Completion,
     /// How far to look.
@@ -65,9 +71,14 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Angelic completion, merging.
+    /// ioco, angelic completion, merging.
     fn default() -> Self {
-        Self { completion: Completion::Angelic, bounds: Bounds::default(), merging: Merging::Covered }
+        Self {
+            relation: Relation::Ioco,
+            completion: Completion::Angelic,
+            bounds: Bounds::default(),
+            merging: Merging::Covered,
+        }
     }
 }
 
@@ -119,8 +130,12 @@ pub enum Doubt {
     Undecided(String),
     /// The models are beyond what is compared; the text is for people.
     Unsupported(String),
+    /// Values grow beyond what is computed; nothing was found up to this depth.
+    TooLarge(u32),
     /// The search was interrupted.
     Stopped,
+    /// The command had to end; nothing was found up to this depth.
+    Halted(Halted, u32),
 }
 
 impl fmt::Display for Proof {
@@ -145,7 +160,11 @@ impl fmt::Display for Doubt {
             Self::Cases => f.write_str("a step has too many cases, or internal steps do not end"),
             Self::Undecided(text) => write!(f, "not decided: {text}"),
             Self::Unsupported(text) => f.write_str(text),
+            Self::TooLarge(depth) => {
+                write!(f, "values grow beyond what is computed; no difference up to depth {depth}")
+            }
             Self::Stopped => f.write_str("interrupted"),
+            Self::Halted(halted, depth) => write!(f, "{halted}; no difference up to depth {depth}"),
         }
     }
 }
@@ -178,7 +197,7 @@ pub fn conform(
     let (live_imp, live_spec) = (liveness(cx, imp), liveness(cx, spec));
     let (imp, spec) = (Side::new(cx, imp, live_imp), Side::new(cx, spec, live_spec));
     let names = Names::new(cx, imp.sts, spec.sts);
-    let product = Product { imp, spec, ports, completion: options.completion };
+    let product = Product { imp, spec, ports, completion: options.completion, relation: options.relation };
     Ok(decide(cx, &product, options, &mut || None, &names, watch))
 }
 
@@ -216,7 +235,10 @@ pub(crate) fn decide<'p>(
     };
     let first = options.bounds.max_states.min(BEFORE_WIDENING);
     let verdict = pass(cx, exact, Bounds { max_states: first, ..options.bounds });
-    let open = matches!(verdict.answer, Answer::Unknown(Doubt::States(_) | Doubt::Depth(_) | Doubt::Cases));
+    let open = |doubt: &Doubt| {
+        matches!(doubt, Doubt::States(_) | Doubt::Depth(_) | Doubt::Cases | Doubt::TooLarge(_))
+    };
+    let open = matches!(&verdict.answer, Answer::Unknown(doubt) if open(doubt));
     if !open || options.merging == Merging::Never {
         return verdict;
     }
@@ -268,7 +290,9 @@ fn settle(
             End::Depth => return Answer::Unknown(Doubt::Depth(bounds.max_depth)),
             End::States => return Answer::Unknown(Doubt::States(depth(search))),
             End::Cases => return Answer::Unknown(Doubt::Cases),
+            End::TooLarge => return Answer::Unknown(Doubt::TooLarge(depth(search))),
             End::Stopped => return Answer::Unknown(Doubt::Stopped),
+            End::Halted(halted) => return Answer::Unknown(Doubt::Halted(halted, depth(search))),
         }
     }
     Answer::Unknown(Doubt::Undecided(spurious.unwrap_or_default()))

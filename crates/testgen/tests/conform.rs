@@ -5,8 +5,10 @@ use std::path::Path;
 
 use ioxide_lang::{Options as LoadOptions, load};
 use ioxide_model::label::Label;
+use ioxide_model::relation::Relation;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
+use ioxide_smt::halt::{AfterAsks, Halt, Halted};
 use ioxide_smt::stack::{Config, stack};
 use ioxide_symex::Ctx;
 use ioxide_testgen::conform::join::join;
@@ -141,4 +143,74 @@ fn messages_are_matched_by_name_and_direction() {
     let mut cx = Ctx::new(&mut spec, &mut solver);
     let wrong = conform(&mut cx, &imp, &Options::default(), &mut |_| ControlFlow::Continue(()));
     assert!(wrong.expect_err("another direction").0.contains("input of one model"));
+}
+
+/// `n` has twice as many digits after every step: the search used to run until memory was full.
+#[test]
+fn a_value_that_squares_itself_is_unknown_and_said() {
+    let text = "model M { input go output n(x: int) var v: int = 3
+        state s { on go { v = v * v } -> t }
+        state t { emit n(x: v) -> s } }";
+    let (verdict, _) = compared(&model("squares.iox", text), model("squares.iox", text), &Options::default());
+    match verdict.answer {
+        Answer::Unknown(doubt) => assert!(doubt.to_string().contains("grow beyond"), "{doubt}"),
+        Answer::Conforms(proof) => assert_eq!(proof, Proof::Widened),
+        Answer::Fails(_) => panic!("it conforms to itself"),
+    }
+}
+
+/// Enumerations of more than 64 values kept their quantifiers, so states were never merged.
+#[test]
+fn an_enumeration_of_65_values_is_compared_like_one_of_64() {
+    let of = |n: usize| {
+        let values: Vec<String> = (0..n).map(|at| format!("v{at}")).collect();
+        let text = format!(
+            "model M {{ enum E {{ {} }} input set(e: E) input ask output is(e: E) var last: E = v0
+                state s {{ on set when e != last {{ last = e }}  on ask -> t }}
+                state t {{ emit is(e: last) -> s }} }}",
+            values.join(", ")
+        );
+        let (verdict, _) = compared(&model("enum.iox", &text), model("enum.iox", &text), &Options::default());
+        assert!(matches!(verdict.answer, Answer::Conforms(_)), "{n}: {:?}", verdict.answer);
+        verdict.effort.states
+    };
+    assert_eq!(of(64), of(65));
+}
+
+/// After `x` the specification may be in `p`, which does not take `a`, or in `q`, which answers it.
+#[test]
+fn uioco_leaves_open_what_ioco_forbids() {
+    let spec = "model M { input x input a output y output z
+        state s { on x -> p  on x -> q }
+        state p {}
+        state q { on a -> r }
+        state r { emit y -> s } }";
+    let imp = "model M { input x input a output y output z
+        state s { on x -> q }
+        state q { on a -> r }
+        state r { emit z -> s } }";
+    let under = |relation| {
+        let options = Options { relation, ..Options::default() };
+        compared(&model("imp.iox", imp), model("spec.iox", spec), &options)
+    };
+    let (_, witness) = under(Relation::Ioco);
+    assert_eq!(witness, ["?x", "?a", "!z"]);
+    let (verdict, _) = under(Relation::Uioco);
+    assert!(matches!(verdict.answer, Answer::Conforms(_)), "{:?}", verdict.answer);
+}
+
+#[test]
+fn a_comparison_that_has_to_end_says_how_far_it_came() {
+    let (imp, mut spec) = (example("brp/spec.iox"), example("brp/spec.iox"));
+    let imp = join(&mut spec, &imp).expect("the messages agree");
+    let halt = Halt::new(AfterAsks::new(500));
+    let mut solver = stack(&Config { halt, ..Config::default() });
+    let mut cx = Ctx::new(&mut spec, &mut solver);
+    let verdict = conform(&mut cx, &imp, &Options::default(), &mut |_| ControlFlow::Continue(()));
+    let verdict = verdict.expect("the messages agree");
+    assert!(
+        matches!(verdict.answer, Answer::Unknown(Doubt::Halted(Halted::Time, _))),
+        "{:?}",
+        verdict.answer
+    );
 }

@@ -7,24 +7,38 @@ mod pairs;
 use std::ops::ControlFlow;
 
 use ioxide_model::label::Label;
+use ioxide_model::relation::Relation;
 use ioxide_model::sts::{Model, Sts};
 use ioxide_smt::brute::Brute;
 use ioxide_smt::solver::Solver;
 use ioxide_smt::stack::{Config, stack};
 use ioxide_symex::{After, Ctx, Observed};
-use ioxide_testgen::conform::explicit::{Budget, Found, ioco};
+use ioxide_testgen::conform::explicit::{Budget, Found, conforms, ioco};
 use ioxide_testgen::conform::{Answer, Completion, Options, Witness, conform};
 
 use self::pairs::Pairs;
+
+/// What is compared with enumeration.
+const MEANINGS: [(Relation, Completion); 3] = [
+    (Relation::Ioco, Completion::Angelic),
+    (Relation::Ioco, Completion::None),
+    (Relation::Uioco, Completion::Angelic),
+];
+const RESTRICTED: (Relation, Completion) = (Relation::Ioco, Completion::Restricted);
 
 fn n_pairs() -> u64 {
     std::env::var("IOXIDE_PAIRS").ok().and_then(|text| text.parse().ok()).unwrap_or(600)
 }
 
 /// What the symbolic check says of `imp` against the specification.
-fn symbolic(spec: &Model, imp: &Sts, completion: Completion, solver: &mut dyn Solver) -> Answer {
+fn symbolic(
+    spec: &Model,
+    imp: &Sts,
+    (relation, completion): (Relation, Completion),
+    solver: &mut dyn Solver,
+) -> Answer {
     let mut spec = spec.clone();
-    let options = Options { completion, ..Options::default() };
+    let options = Options { relation, completion, ..Options::default() };
     let mut cx = Ctx::new(&mut spec, solver);
     let verdict = conform(&mut cx, imp, &options, &mut |_| ControlFlow::Continue(())).expect("same messages");
     if let Answer::Fails(witness) = &verdict.answer {
@@ -55,18 +69,19 @@ fn conform_agrees_with_enumeration_on_random_pairs() {
         let mut brute = Brute::new();
         let mut layers = stack(&Config::default());
         for (imp, spec) in [(&pair.one, &pair.other), (&pair.other, &pair.one)] {
-            for completion in [Completion::Angelic, Completion::None] {
+            for meaning in MEANINGS {
+                let (relation, completion) = meaning;
                 let model = Model { pool: pair.pool.clone(), sts: spec.clone() };
-                let expected = ioco(&pair.pool, imp, spec, completion, Budget::default());
+                let expected = conforms(&pair.pool, imp, spec, relation, completion, Budget::default());
                 let solver: &mut dyn Solver = if seed % 8 == 0 { &mut layers } else { &mut brute };
-                let answer = symbolic(&model, imp, completion, solver);
+                let answer = symbolic(&model, imp, meaning, solver);
                 match (&expected, &answer) {
                     (Found::Conforms, Answer::Conforms(_)) => conforming += 1,
                     (Found::Fails(trace), Answer::Fails(witness)) => {
                         failing += 1;
                         assert_eq!(trace.len(), witness.trace.len(), "seed {seed}: {trace:?} {witness:?}");
                     }
-                    _ => panic!("seed {seed}, {completion:?}: {expected:?} but {answer:?}"),
+                    _ => panic!("seed {seed}, {meaning:?}: {expected:?} but {answer:?}"),
                 }
             }
         }
@@ -83,11 +98,30 @@ fn a_restricted_completion_finds_nothing_that_the_full_one_does_not() {
         let pair = Pairs::new(seed).pair();
         let model = Model { pool: pair.pool.clone(), sts: pair.other.clone() };
         let mut brute = Brute::new();
-        let same = symbolic(&model, &pair.other, Completion::Restricted, &mut brute);
+        let same = symbolic(&model, &pair.other, RESTRICTED, &mut brute);
         assert!(matches!(same, Answer::Conforms(_)), "seed {seed}: {same:?}");
-        if matches!(symbolic(&model, &pair.one, Completion::Restricted, &mut brute), Answer::Fails(_)) {
+        if matches!(symbolic(&model, &pair.one, RESTRICTED, &mut brute), Answer::Fails(_)) {
             let full = ioco(&pair.pool, &pair.one, &pair.other, Completion::Angelic, Budget::default());
             assert!(matches!(full, Found::Fails(_)), "seed {seed}");
         }
     }
+}
+
+/// uioco asks less than ioco: what it refutes, ioco refutes by a trace that is no longer.
+#[test]
+fn uioco_refutes_nothing_that_ioco_allows() {
+    let mut differ = 0;
+    for seed in 0..n_pairs() {
+        let pair = Pairs::new(seed).pair();
+        let under = |relation| {
+            conforms(&pair.pool, &pair.one, &pair.other, relation, Completion::Angelic, Budget::default())
+        };
+        match (under(Relation::Ioco), under(Relation::Uioco)) {
+            (Found::Conforms, uioco) => assert_eq!(uioco, Found::Conforms, "seed {seed}"),
+            (Found::Fails(_), Found::Conforms) => differ += 1,
+            (Found::Fails(ioco), Found::Fails(uioco)) => assert!(ioco.len() <= uioco.len(), "seed {seed}"),
+            other => panic!("seed {seed}: {other:?}"),
+        }
+    }
+    assert!(n_pairs() < 100 || differ > 0, "the random models tell them apart");
 }

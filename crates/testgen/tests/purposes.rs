@@ -12,6 +12,7 @@ use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, SwitchId};
 use ioxide_model::value::Value;
 use ioxide_smt::brute::Brute;
+use ioxide_smt::halt::{AfterAsks, Halt, Halted};
 use ioxide_smt::solver::NoSolver;
 use ioxide_smt::stack::{Config, stack};
 use ioxide_symex::{Ctx, Limits, StopReason};
@@ -271,8 +272,22 @@ fn without_a_solver_paths_are_taken_in_doubt() {
     let limits = Limits { max_states: 6, max_depth: u32::MAX };
     let cx = &mut Ctx::new(&mut model, &mut solver);
     let set = coverage(cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
-    assert_eq!(set.covered().len(), 2);
+    assert_eq!((set.covered().len(), set.aims().len()), (0, 2), "what is in doubt is not covered");
     assert!(set.purposes.iter().all(|purpose| purpose.doubt.is_some()));
+    assert!(set.unreached.iter().all(|unreached| matches!(unreached.why, WhyUnreached::Doubt(_))));
+    assert!(!set.is_settled());
+}
+
+#[test]
+fn a_search_that_has_to_end_proves_nothing() {
+    let mut model = example("brp/spec.iox", &[]);
+    let halt = Halt::new(AfterAsks::new(40));
+    let mut solver = stack(&Config { halt, ..Config::default() });
+    let cx = &mut Ctx::new(&mut model, &mut solver);
+    let set = coverage(cx, Criterion::Switches, LIMITS, &mut |_| ControlFlow::Continue(()));
+    assert!(!set.is_settled() && set.covered().len() < set.total);
+    assert!(set.unreached.iter().all(|unreached| !unreached.why.is_proof()));
+    assert!(set.unreached.iter().any(|it| it.why == WhyUnreached::Cut(StopReason::Halted(Halted::Time))));
 }
 
 const GOALS: &str = "model M { input add(x: 1..3) output sum(n: int) input stop

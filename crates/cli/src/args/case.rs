@@ -2,7 +2,7 @@
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::{ModelArgs, SolverArgs};
+use super::{LimitArgs, ModelArgs, SolverArgs};
 
 /// Arguments of `case`.
 #[derive(Debug, ClapArgs)]
@@ -39,6 +39,8 @@ pub struct Case {
     pub max_states: usize,
     #[command(flatten)]
     pub solver: SolverArgs,
+    #[command(flatten)]
+    pub limit: LimitArgs,
 }
 
 /// How a test case is written.

@@ -2,7 +2,7 @@
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::SolverArgs;
+use super::{LimitArgs, SolverArgs};
 
 /// Arguments of `fsm`.
 #[derive(Debug, ClapArgs)]
@@ -65,6 +65,8 @@ pub struct Fsm {
     pub quiescence_ms: Option<u64>,
     #[command(flatten)]
     pub solver: SolverArgs,
+    #[command(flatten)]
+    pub limit: LimitArgs,
     /// Prints the result as JSON.
     #[arg(long)]
     pub json: bool,

@@ -6,7 +6,7 @@ use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use ioxide_testgen::purpose::Criterion;
 use ioxide_testgen::tester::{hunt, random};
 
-use super::{ModelArgs, SolverArgs, TimeArgs};
+use super::{LimitArgs, ModelArgs, SolverArgs, TimeArgs};
 
 /// Arguments of `demo`.
 #[derive(Debug, ClapArgs)]
@@ -130,6 +130,8 @@ pub struct Test {
     pub time: TimeArgs,
     #[command(flatten)]
     pub solver: SolverArgs,
+    #[command(flatten)]
+    pub limit: LimitArgs,
 }
 
 /// Arguments of `replay`.
@@ -230,6 +232,8 @@ pub struct Purposes {
     pub json: bool,
     #[command(flatten)]
     pub solver: SolverArgs,
+    #[command(flatten)]
+    pub limit: LimitArgs,
 }
 
 /// What `--until` waits for.

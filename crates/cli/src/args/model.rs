@@ -2,7 +2,7 @@
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::{ModelArgs, SolverArgs};
+use super::{LimitArgs, ModelArgs, SolverArgs};
 
 /// Arguments of `check`.
 #[derive(Debug, ClapArgs)]
@@ -30,6 +30,8 @@ pub struct Check {
     pub json: bool,
     #[command(flatten)]
     pub solver: SolverArgs,
+    #[command(flatten)]
+    pub limit: LimitArgs,
 }
 
 /// Arguments of `fmt`.

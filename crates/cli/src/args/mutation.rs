@@ -1,8 +1,9 @@
 //! Comparing models: `conform`, `mutate`, `kill`, `score`.
 
 use clap::{Args as ClapArgs, ValueEnum};
+use ioxide_model::relation::Relation;
 
-use super::{ModelArgs, SolverArgs};
+use super::{LimitArgs, ModelArgs, SolverArgs};
 
 /// Arguments of `conform`.
 #[derive(Debug, ClapArgs)]
@@ -28,11 +29,17 @@ pub struct Conform {
     /// What the implementation does with inputs it does not mention.
     #[arg(long, value_enum, default_value_t = Completing::Angelic)]
     pub completion: Completing,
+    /// What conformance means: `ioco`, or `uioco`, which leaves open what follows an input that only some of the
+    /// states take in which the specification may be.
+    #[arg(long, default_value_t, value_name = "RELATION")]
+    pub relation: Relation,
     /// Prints the result as JSON.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
     pub solver: SolverArgs,
+    #[command(flatten)]
+    pub limit: LimitArgs,
 }
 
 /// What an implementation does with inputs it does not mention.
@@ -44,6 +51,17 @@ pub enum Completing {
     Restricted,
     /// They cannot happen.
     None,
+}
+
+impl Completing {
+    /// The word people and files use.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Angelic => "angelic",
+            Self::Restricted => "restricted",
+            Self::None => "none",
+        }
+    }
 }
 
 /// Which mutants.
@@ -104,8 +122,11 @@ pub struct DecideArgs {
     /// Decides this many mutants at the same time; as many as there are cores if not said.
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// Switches an optimisation off, to measure it: `precompute`, `early-stop`, `restricted-completion`,
-    /// `mutation-analysis`, `input-weakening`, `cheap-filters`.
+    /// What a mutant does with inputs it does not mention; the same as in `conform`.
+    #[arg(long, value_enum, default_value_t = Completing::Angelic)]
+    pub completion: Completing,
+    /// Switches an optimisation off, to measure it: `precompute`, `early-stop`, `mutation-analysis`,
+    /// `input-weakening`, `cheap-filters`.
     #[arg(long = "without", value_name = "NAME")]
     pub without: Vec<String>,
 }
@@ -113,7 +134,13 @@ pub struct DecideArgs {
 impl Default for DecideArgs {
     /// As far as it goes, on all cores.
     fn default() -> Self {
-        Self { depth: None, max_states: 20_000, jobs: None, without: Vec::new() }
+        Self {
+            depth: None,
+            max_states: 20_000,
+            jobs: None,
+            completion: Completing::Angelic,
+            without: Vec::new(),
+        }
     }
 }
 
@@ -146,6 +173,8 @@ pub struct Kill {
     pub json: bool,
     #[command(flatten)]
     pub solver: SolverArgs,
+    #[command(flatten)]
+    pub limit: LimitArgs,
 }
 
 /// Arguments of `score`.
@@ -183,4 +212,6 @@ pub struct Score {
     pub json: bool,
     #[command(flatten)]
     pub solver: SolverArgs,
+    #[command(flatten)]
+    pub limit: LimitArgs,
 }

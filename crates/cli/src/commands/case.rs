@@ -15,15 +15,19 @@ use ioxide_testgen::case::{
 
 use crate::args::{self, CaseFormat, CasePruning};
 use crate::exit::{ExitStatus, Stop};
-use crate::{load, solver};
+use crate::solver::Wanted;
+use crate::{limit, load};
 
 /// Makes the case and writes it in the wanted format.
 pub fn run(args: &args::Case) -> Result<ExitStatus, Stop> {
     let (_, mut model) = load::model(&args.model.file, &args.model.set)?;
     let config = CaseConfig { timeout: timeout(args)?, pruning: pruning(args) };
-    let path = path(&mut model, args)?;
-    let mut solver = solver::make(&args.solver)?;
+    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let _stage = limit::stage("making the test case");
+    let path = path(&mut model, args, &wanted)?;
+    let mut solver = wanted.make()?;
     let case = generate(&mut Ctx::new(&mut model, &mut *solver), &path, &config);
+    halted(&wanted)?;
     let case = case.map_err(|error| refused(&model, &path, &error))?;
     for lint in &case.lints {
         eprintln!("warning: {}", lint.show(&model.pool));
@@ -31,6 +35,14 @@ pub fn run(args: &args::Case) -> Result<ExitStatus, Stop> {
     let written = written(&model, &case, args.format)?;
     io::stdout().lock().write_all(written.as_bytes())?;
     Ok(ExitStatus::Success)
+}
+
+/// A case of which not every arc was decided is none: there are no partial ones.
+fn halted(wanted: &Wanted<'_>) -> Result<(), Stop> {
+    let Some(halted) = wanted.halt.halted() else { return Ok(()) };
+    let status = limit::status(&wanted.halt, ExitStatus::Inconclusive);
+    Err(Stop::new(status, format!("no test case: {halted} before every arc was decided"))
+        .help("raise `--time-limit`, or name more waypoints"))
 }
 
 fn pruning(args: &args::Case) -> Pruning {
@@ -58,16 +70,17 @@ fn timeout(args: &args::Case) -> Result<Timeout, Stop> {
 }
 
 /// The switches to take.
-fn path(model: &mut Model, args: &args::Case) -> Result<Vec<SwitchId>, Stop> {
+fn path(model: &mut Model, args: &args::Case, wanted: &Wanted<'_>) -> Result<Vec<SwitchId>, Stop> {
     if let Some(name) = &args.purpose {
-        let purpose = super::purposes::named(model, &args.solver, name, args.max_states)?;
+        let purpose = super::purposes::named(model, wanted, name, args.max_states)?;
         return Ok(purpose.path().collect());
     }
     let list = args.path.as_deref().unwrap_or_default();
     let found = waypoints(&model.sts, list.split(','));
     let found = found.map_err(|error| no_path(&model.sts, &error))?;
-    let mut solver = solver::make(&args.solver)?;
+    let mut solver = wanted.make()?;
     let path = complete(&mut Ctx::new(model, &mut *solver), &found);
+    halted(wanted)?;
     path.map_err(|error| no_path(&model.sts, &error))
 }
 

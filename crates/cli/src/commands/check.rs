@@ -6,13 +6,14 @@ use std::ops::ControlFlow;
 use ioxide_model::diag::{Diagnostic, Severity};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
+use ioxide_smt::halt::{Halt, Halted};
 use ioxide_symex::{Ctx, ExploreConfig, Limits, Lint, StopReason, lint};
 use serde_json::json;
 
 use crate::args::Check;
 use crate::exit::{ExitStatus, Stop};
 use crate::progress::Progress;
-use crate::{load, render, solver};
+use crate::{limit, load, render, solver};
 
 /// What was found in one file.
 struct Checked {
@@ -26,15 +27,18 @@ struct Deep {
     states: usize,
     stop: StopReason,
     open: usize,
+    /// Why the lints ended early, if they did.
+    halted: Option<Halted>,
 }
 
 /// Checks every file; all are checked even if one is wrong.
 pub fn run(args: &Check) -> Result<ExitStatus, Stop> {
+    let halt = limit::halt(&args.limit);
     let mut sources = Sources::new();
     let mut results = Vec::new();
     let mut trouble = None;
     for path in &args.files {
-        match check(args, &mut sources, path) {
+        match check(args, &halt, &mut sources, path) {
             Ok(checked) => results.push(checked),
             Err(stop) if args.files.len() == 1 => return Err(stop),
             Err(stop) => {
@@ -52,32 +56,36 @@ pub fn run(args: &Check) -> Result<ExitStatus, Stop> {
         return Err(Stop::quiet(stop.status()));
     }
     let worst = results.iter().flat_map(|checked| &checked.diagnostics).map(|found| found.severity).max();
-    Ok(match worst {
+    let status = match worst {
         Some(Severity::Error) => ExitStatus::Model,
         Some(Severity::Warning) if args.deny_warnings => ExitStatus::Model,
         _ => ExitStatus::Success,
-    })
+    };
+    let halted = results.iter().filter_map(|checked| checked.deep.as_ref()).any(|deep| deep.halted.is_some());
+    Ok(if halted { limit::status(&halt, status) } else { status })
 }
 
-fn check(args: &Check, sources: &mut Sources, path: &str) -> Result<Checked, Stop> {
+fn check(args: &Check, halt: &Halt, sources: &mut Sources, path: &str) -> Result<Checked, Stop> {
     let file = sources.add(path, load::read(path)?);
     let loaded = load::load(sources, file, &args.set)?;
     let mut diagnostics = loaded.diagnostics;
     let mut deep = None;
     if let (true, Some(mut model)) = (args.deep, loaded.model) {
-        let found = look_deep(args, &mut model)?;
+        let found = look_deep(args, halt, &mut model)?;
         deep = Some(Deep {
             states: found.exploration.stats.states,
             stop: found.exploration.stop,
             open: found.open,
+            halted: found.halted,
         });
         diagnostics.extend(found.findings);
     }
     Ok(Checked { file: path.to_owned(), diagnostics, deep })
 }
 
-fn look_deep(args: &Check, model: &mut Model) -> Result<Lint, Stop> {
-    let mut solver = solver::make(&args.solver)?;
+fn look_deep(args: &Check, halt: &Halt, model: &mut Model) -> Result<Lint, Stop> {
+    let mut solver = solver::Wanted::new(&args.solver, halt.clone()).make()?;
+    let _stage = limit::stage("looking for faults in the states found");
     let limits = Limits { max_states: args.max_states, max_depth: u32::MAX };
     let config = ExploreConfig { limits, ..ExploreConfig::default() };
     let mut progress = Progress::new();
@@ -113,11 +121,14 @@ fn show(sources: &Sources, results: &[Checked]) -> Result<(), Stop> {
 
 fn deep_text(deep: &Deep) -> String {
     let states = plural(deep.states, "symbolic state");
-    let how = match deep.stop {
-        StopReason::Exhausted => "all explored",
-        StopReason::MaxStates => "limit reached; raise --max-states to see more",
-        StopReason::MaxDepth => "depth limit reached",
-        StopReason::Stopped => "stopped",
+    let how = match deep.halted.map_or(deep.stop, StopReason::Halted) {
+        StopReason::Exhausted => "all explored".to_owned(),
+        StopReason::MaxStates => "limit reached; raise --max-states to see more".to_owned(),
+        StopReason::Halted(Halted::Time) => {
+            "partial: the time limit was reached; raise --time-limit to see more".to_owned()
+        }
+        StopReason::Halted(Halted::Interrupted) => "partial: interrupted".to_owned(),
+        stop @ (StopReason::MaxDepth | StopReason::TooLarge | StopReason::Stopped) => stop.to_string(),
     };
     let open = match deep.open {
         0 => String::new(),
@@ -140,7 +151,8 @@ fn show_json(sources: &Sources, results: &[Checked]) -> Result<(), Stop> {
                 "diagnostics": list,
                 "deep": checked.deep.as_ref().map(|deep| json!({
                     "states": deep.states,
-                    "complete": deep.stop == StopReason::Exhausted,
+                    "complete": deep.stop == StopReason::Exhausted && deep.halted.is_none(),
+                    "partial": deep.halted.map(|halted| halted.to_string()),
                     "open": deep.open,
                 })),
             })

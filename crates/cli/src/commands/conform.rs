@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 
 use ioxide_model::label::Label;
+use ioxide_model::relation::Relation;
 use ioxide_model::sts::{Model, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
@@ -20,7 +21,8 @@ use serde_json::{Value as Json, json};
 use crate::args::{Completing, Conform};
 use crate::exit::{ExitStatus, Stop};
 use crate::progress::Progress;
-use crate::{load, solver};
+use crate::solver::{self, Wanted};
+use crate::{limit, load};
 
 /// Compares the models and shows the answer.
 pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
@@ -28,23 +30,25 @@ pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
     let (_, mut spec) = load::model(&args.specification, &args.set)?;
     let imp = join(&mut spec, &imp).map_err(mismatch)?;
     let bounds = Bounds { max_states: args.max_states, max_depth: args.depth.unwrap_or(u32::MAX) };
-    let options = Options { completion: args.completion.into(), bounds, ..Options::default() };
-    let verdict = compared(&mut spec, &imp, &options, args)?;
+    let (relation, completion) = (args.relation, args.completion.into());
+    let options = Options { relation, completion, bounds, ..Options::default() };
+    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let verdict = compared(&mut spec, &imp, &options, &wanted)?;
     let mut out = io::stdout().lock();
     if args.json {
-        writeln!(out, "{}", verdict_json(&spec, &verdict))?;
+        writeln!(out, "{}", verdict_json(&spec, &verdict, args))?;
     } else {
         show(&mut out, &mut spec, &verdict, args)?;
     }
     Ok(match verdict.answer {
         Answer::Conforms(_) => ExitStatus::Success,
         Answer::Fails(_) => ExitStatus::Failure,
-        Answer::Unknown(_) => ExitStatus::Inconclusive,
+        Answer::Unknown(_) => limit::status(&wanted.halt, ExitStatus::Inconclusive),
     })
 }
 
-fn compared(spec: &mut Model, imp: &Sts, options: &Options, args: &Conform) -> Result<Verdict, Stop> {
-    let mut solver = solver::make(&args.solver)?;
+fn compared(spec: &mut Model, imp: &Sts, options: &Options, wanted: &Wanted<'_>) -> Result<Verdict, Stop> {
+    let mut solver = wanted.make()?;
     let mut progress = Progress::new();
     let mut watch = |effort: &Effort| {
         progress.tick(|| format!("comparing: {} product states, depth {}", effort.states, effort.depth));
@@ -71,8 +75,18 @@ fn show(out: &mut impl Write, spec: &mut Model, verdict: &Verdict, args: &Confor
         }
     }
     let Effort { states, depth, .. } = verdict.effort;
-    writeln!(out, "{states} product states, depth {depth}")?;
+    writeln!(out, "{states} product states, depth {depth}{}", under(args))?;
     Ok(())
+}
+
+/// What was asked for that changes what the answer means.
+fn under(args: &Conform) -> String {
+    let relation = (args.relation != Relation::default()).then(|| format!(", under {}", args.relation));
+    let completion = match args.completion {
+        Completing::Angelic => None,
+        other => Some(format!(", under completion {}", other.word())),
+    };
+    relation.into_iter().chain(completion).collect()
 }
 
 fn show_witness(
@@ -93,7 +107,7 @@ fn show_witness(
     Ok(())
 }
 
-fn verdict_json(spec: &Model, verdict: &Verdict) -> Json {
+fn verdict_json(spec: &Model, verdict: &Verdict, args: &Conform) -> Json {
     let (conforms, reason, witness) = match &verdict.answer {
         Answer::Conforms(proof) => (json!(true), Some(proof.to_string()), None),
         Answer::Fails(witness) => (json!(false), None, Some(witness)),
@@ -103,6 +117,8 @@ fn verdict_json(spec: &Model, verdict: &Verdict) -> Json {
     json!({
         "version": 1,
         "conforms": conforms,
+        "relation": args.relation.word(),
+        "completion": args.completion.word(),
         "reason": reason,
         "witness": witness.map(|witness| shown(witness)),
         "trace": witness.map(|witness| wire(&spec.pool, &spec.sts, &witness.trace)),

@@ -11,6 +11,7 @@ use std::io::{self, BufWriter, Write};
 use ioxide_model::sts::{Model, Sts};
 use ioxide_model::trace::Trace;
 use ioxide_runner::suite::{SuiteTest, SuiteWriter, TraceTest};
+use ioxide_smt::halt::Halted;
 use ioxide_symex::Ctx;
 use ioxide_testgen::kill::lab::{Lab, Specimen};
 use ioxide_testgen::kill::suite::Test;
@@ -23,10 +24,11 @@ use self::page::Subject;
 use self::workers::Outcome;
 use super::conform::{shown, wire};
 use super::mutate::{diff, line, selected};
-use crate::args::{DecideArgs, Kill, MutantArgs, SolverArgs};
+use crate::args::{Completing, DecideArgs, Kill, MutantArgs};
 use crate::exit::{ExitStatus, Stop};
 use crate::progress::Progress;
-use crate::{load, solver};
+use crate::solver::Wanted;
+use crate::{limit, load};
 
 /// The mutants of a model and what became of them.
 pub struct Decided {
@@ -34,14 +36,31 @@ pub struct Decided {
     pub mutants: Vec<Mutant>,
     /// One outcome each; none where the analysis was interrupted.
     pub outcomes: Vec<Option<Outcome>>,
+    /// Why some were not looked at, if some were not.
+    pub halted: Option<Halted>,
+}
+
+impl Decided {
+    /// Whether somebody wanted it to end before all were decided.
+    pub fn is_interrupted(&self) -> bool {
+        self.outcomes.contains(&None)
+    }
+}
+
+/// A suite that kills mutants.
+pub struct Suite {
+    /// Its tests.
+    pub tests: Vec<Test>,
+    /// Why it is not as good as it could be, if it is not.
+    pub halted: Option<Halted>,
 }
 
 /// Decides the mutants, makes the suite and shows both.
 pub fn run(args: &Kill) -> Result<ExitStatus, Stop> {
     let (sources, mut model) = load::model(&args.model.file, &args.model.set)?;
-    workers::catch_interrupts();
-    let decided = decided(&mut model, &args.mutants, &args.decide, &args.solver, args.record.as_deref())?;
-    if decided.outcomes.contains(&None) {
+    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let decided = decided(&mut model, &args.mutants, &args.decide, &wanted, args.record.as_deref())?;
+    if decided.is_interrupted() {
         let done = decided.outcomes.iter().flatten().count();
         let stop = Stop::new(
             ExitStatus::Interrupted,
@@ -52,37 +71,38 @@ pub fn run(args: &Kill) -> Result<ExitStatus, Stop> {
             None => stop.help("with `--record FILE` it can go on later"),
         });
     }
-    let suite = suite(&mut model, &decided, &args.solver)?;
+    let suite = suite(&mut model, &decided, &wanted)?;
     if let Some(path) = &args.out {
         write(path, &model, args, &suite)?;
     }
     if let Some(path) = &args.html {
         let subject = Subject { model: &model, sources: &sources, file: &args.model.file };
-        page::save(path, &subject, &decided, "", page::tests(&model, &suite), &args.solver)?;
+        page::save(path, &subject, &decided, "", page::tests(&model, &suite.tests), &wanted)?;
     }
     let mut out = io::stdout().lock();
     match args.json {
         true => {
             let at = |mutant: &Mutant| mutant.edits.first().map(|edit| line(&sources, &model, edit));
-            writeln!(out, "{}", result_json(&model, &decided, &suite, &at))?;
+            writeln!(out, "{}", result_json(&model, &decided, &suite, &at, args))?;
         }
         false => show(&mut out, &model, &decided, &suite, args)?,
     }
     let unknown = decided.outcomes.iter().flatten().any(|outcome| matches!(outcome, Outcome::Unknown(_)));
-    Ok(if unknown { ExitStatus::Inconclusive } else { ExitStatus::Success })
+    let whole = !unknown && decided.halted.is_none() && suite.halted.is_none();
+    Ok(if whole { ExitStatus::Success } else { limit::status(&wanted.halt, ExitStatus::Inconclusive) })
 }
 
 /// The mutants of `model`, decided; what is in the record already is taken from it.
 pub fn decided(
     model: &mut Model,
-    wanted: &MutantArgs,
+    which: &MutantArgs,
     decide: &DecideArgs,
-    solver: &SolverArgs,
+    wanted: &Wanted<'_>,
     record: Option<&str>,
 ) -> Result<Decided, Stop> {
-    let mutants = selected(model, wanted)?;
+    let mutants = selected(model, which)?;
     let config = workers::config(decide)?;
-    let settings = format!("{:?} {:?}", config.bounds, config.off);
+    let settings = format!("{:?} {:?} {:?}", config.bounds, config.off, config.completion);
     let (mut journal, known) = match record {
         Some(path) => {
             let (journal, known) = Journal::open(path, model, &mutants, &settings)?;
@@ -108,29 +128,46 @@ pub fn decided(
         journal.as_mut().map_or(Ok(()), |journal| journal.add(model, &mutants[at], outcome))
     };
     let outcomes =
-        workers::decide(model, &mutants, &config, workers::jobs(decide), solver, known, &mut told)?;
-    Ok(Decided { mutants, outcomes })
+        workers::decide(model, &mutants, &config, workers::jobs(decide), wanted, known, &mut told)?;
+    let is_cut = |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Unknown(_)) | None);
+    let halted = wanted.halt.halted().filter(|_| outcomes.iter().any(is_cut));
+    Ok(Decided { mutants, outcomes, halted })
 }
 
 /// A small suite that kills every killed mutant.
-pub fn suite(model: &mut Model, decided: &Decided, wanted: &SolverArgs) -> Result<Vec<Test>, Stop> {
+pub fn suite(model: &mut Model, decided: &Decided, wanted: &Wanted<'_>) -> Result<Suite, Stop> {
     let spec = model.sts.clone();
     let systems: Vec<Sts> = decided.mutants.iter().map(|mutant| mutant.apply(&spec)).collect();
     let specimens = specimens(&decided.mutants, &systems);
     let witnesses: Vec<Option<&Trace>> =
         decided.outcomes.iter().map(|outcome| outcome.as_ref().and_then(Outcome::trace)).collect();
-    let mut solver = solver::make(wanted)?;
+    let mut solver = wanted.make()?;
+    let _stage = limit::stage("making a small suite");
     let mut cx = Ctx::new(model, &mut *solver);
-    Ok(Lab::new(&mut cx, &spec, &specimens).suite(&mut cx, &witnesses))
+    let tests = Lab::new(&mut cx, &spec, &specimens).suite(&mut cx, &witnesses);
+    Ok(Suite { tests, halted: cx.halted() })
 }
 
 /// The tester that runs a suite killing the mutants of `model` by the default operators.
-pub fn tester(model: &mut Model, wanted: &SolverArgs) -> Result<Killer, Stop> {
+pub fn tester(model: &mut Model, wanted: &Wanted<'_>) -> Result<Killer, Stop> {
     let decided = decided(model, &MutantArgs::default(), &DecideArgs::default(), wanted, None)?;
+    if decided.is_interrupted() {
+        return Err(Stop::new(ExitStatus::Interrupted, "interrupted before all mutants were decided"));
+    }
     let suite = suite(model, &decided, wanted)?;
-    match suite.is_empty() {
-        true => Err(Stop::new(ExitStatus::Nothing, "nothing to run: no mutant of the model can be killed")),
-        false => Ok(Killer::new(suite.into_iter().map(|test| test.trace))),
+    if let Some(halted) = decided.halted.or(suite.halted) {
+        eprintln!("warning: the suite is {}", limit::partial(halted));
+    }
+    match (suite.tests.is_empty(), decided.halted) {
+        (true, Some(halted)) => Err(Stop::new(
+            ExitStatus::Inconclusive,
+            format!("nothing to run: no mutant was killed before {halted}"),
+        )
+        .help("raise `--time-limit`")),
+        (true, None) => {
+            Err(Stop::new(ExitStatus::Nothing, "nothing to run: no mutant of the model can be killed"))
+        }
+        (false, _) => Ok(Killer::new(suite.tests.into_iter().map(|test| test.trace))),
     }
 }
 
@@ -139,13 +176,13 @@ pub fn specimens<'m>(mutants: &'m [Mutant], systems: &'m [Sts]) -> Vec<Specimen<
     mutants.iter().zip(systems).map(|(mutant, system)| Specimen { mutant, system }).collect()
 }
 
-fn write(path: &str, model: &Model, args: &Kill, suite: &[Test]) -> Result<(), Stop> {
+fn write(path: &str, model: &Model, args: &Kill, suite: &Suite) -> Result<(), Stop> {
     let cannot = |error: io::Error| Stop::usage(format!("cannot write `{path}`: {error}"));
     let about = json!({ "method": "kill", "model": args.model.file, "operators": args.mutants.ops });
     let about = if let Json::Object(about) = about { about } else { Map::new() };
     let file = BufWriter::new(File::create(path).map_err(cannot)?);
     let mut out = SuiteWriter::new(file, about).map_err(cannot)?;
-    for test in suite {
+    for test in &suite.tests {
         let name = format!("kills {} mutants", test.kills.len());
         // The last label is where the test looks once more: a correct system shows it.
         let test = TraceTest::new(&model.pool, &model.sts, name, &test.shown());
@@ -155,9 +192,9 @@ fn write(path: &str, model: &Model, args: &Kill, suite: &[Test]) -> Result<(), S
 }
 
 /// How often each mutant is killed.
-fn times_killed(decided: &Decided, suite: &[Test]) -> Vec<usize> {
+fn times_killed(decided: &Decided, suite: &Suite) -> Vec<usize> {
     let mut times = vec![0; decided.mutants.len()];
-    suite.iter().flat_map(|test| &test.kills).for_each(|&at| times[at] += 1);
+    suite.tests.iter().flat_map(|test| &test.kills).for_each(|&at| times[at] += 1);
     times
 }
 
@@ -165,7 +202,7 @@ fn show(
     out: &mut impl Write,
     model: &Model,
     decided: &Decided,
-    suite: &[Test],
+    suite: &Suite,
     args: &Kill,
 ) -> io::Result<()> {
     for (mutant, outcome) in decided.mutants.iter().zip(decided.outcomes.iter().flatten()) {
@@ -179,7 +216,7 @@ fn show(
     }
     by_operator(out, decided)?;
     let times = times_killed(decided, suite);
-    for (at, test) in suite.iter().enumerate() {
+    for (at, test) in suite.tests.iter().enumerate() {
         let only = test.kills.iter().filter(|&&mutant| times[mutant] == 1).count();
         writeln!(
             out,
@@ -190,8 +227,15 @@ fn show(
         )?;
         writeln!(out, "    {}", shown(model, &test.trace).join(" "))?;
     }
-    let ios: usize = suite.iter().map(Test::n_ios).sum();
-    writeln!(out, "suite: {} tests, {ios} inputs and outputs", suite.len())
+    let ios: usize = suite.tests.iter().map(Test::n_ios).sum();
+    writeln!(out, "suite: {} tests, {ios} inputs and outputs", suite.tests.len())?;
+    if args.decide.completion == Completing::Restricted {
+        writeln!(out, "under restricted completion: an input is ignored only where the model would take it")?;
+    }
+    match decided.halted.or(suite.halted) {
+        Some(halted) => writeln!(out, "{}", limit::partial(halted)),
+        None => Ok(()),
+    }
 }
 
 /// Killed, equivalent and unknown mutants of each operator, and of all.
@@ -227,8 +271,9 @@ fn by_operator(out: &mut impl Write, decided: &Decided) -> io::Result<()> {
 fn result_json(
     model: &Model,
     decided: &Decided,
-    suite: &[Test],
+    suite: &Suite,
     line: &dyn Fn(&Mutant) -> Option<usize>,
+    args: &Kill,
 ) -> Json {
     let times = times_killed(decided, suite);
     let result = |(at, (mutant, outcome)): (usize, (&Mutant, &Option<Outcome>))| {
@@ -256,8 +301,10 @@ fn result_json(
         "killed": count("killed"),
         "equivalent": count("equivalent"),
         "unknown": count("unknown"),
-        "suite": { "tests": suite.len(), "ios": suite.iter().map(Test::n_ios).sum::<usize>() },
-        "tests": suite.iter().map(test).collect::<Vec<_>>(),
+        "completion": args.decide.completion.word(),
+        "partial": decided.halted.or(suite.halted).map(|halted| halted.to_string()),
+        "suite": { "tests": suite.tests.len(), "ios": suite.tests.iter().map(Test::n_ios).sum::<usize>() },
+        "tests": suite.tests.iter().map(test).collect::<Vec<_>>(),
         "results": results,
     })
 }

@@ -8,10 +8,11 @@ use ioxide_symex::{Ctx, Limits};
 use ioxide_testgen::purpose::{Criterion, NoPurpose, Purpose, PurposeSet, Unreached, coverage, of_goal};
 use serde_json::{Value as Json, json};
 
-use crate::args::{Purposes, SolverArgs};
+use crate::args::Purposes;
 use crate::exit::{ExitStatus, Stop};
 use crate::progress::Progress;
-use crate::{load, solver};
+use crate::solver::Wanted;
+use crate::{limit, load};
 
 /// A goal of the model by name, and the purpose that meets it.
 type GoalFound = (String, Result<Purpose, NoPurpose>);
@@ -19,8 +20,9 @@ type GoalFound = (String, Result<Purpose, NoPurpose>);
 /// Finds the purposes and shows them.
 pub fn run(args: &Purposes) -> Result<ExitStatus, Stop> {
     let (_, mut model) = load::model(&args.model.file, &args.model.set)?;
-    let set = found(&mut model, args.cover.into(), &args.solver, args.max_states)?;
-    let goals = goals(&mut model, args)?;
+    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let set = found(&mut model, args.cover.into(), &wanted, args.max_states)?;
+    let goals = goals(&mut model, args, &wanted)?;
     let mut out = io::stdout().lock();
     if args.json {
         writeln!(out, "{}", set_json(&model.sts, &set, &goals))?;
@@ -34,10 +36,10 @@ pub fn run(args: &Purposes) -> Result<ExitStatus, Stop> {
 pub fn found(
     model: &mut Model,
     criterion: Criterion,
-    wanted: &SolverArgs,
+    wanted: &Wanted<'_>,
     max_states: usize,
 ) -> Result<PurposeSet, Stop> {
-    let mut solver = solver::make(wanted)?;
+    let mut solver = wanted.make()?;
     let mut progress = Progress::new();
     let limits = Limits { max_states, max_depth: u32::MAX };
     let mut cx = Ctx::new(model, &mut *solver);
@@ -49,7 +51,7 @@ pub fn found(
 }
 
 /// The purpose that meets the goal `name` of `model`.
-pub fn named(model: &mut Model, wanted: &SolverArgs, name: &str, max_states: usize) -> Result<Purpose, Stop> {
+pub fn named(model: &mut Model, wanted: &Wanted<'_>, name: &str, max_states: usize) -> Result<Purpose, Stop> {
     let goal = model.sts.goals.iter().find(|goal| &*goal.name == name).cloned();
     let goal = goal.ok_or_else(|| {
         let names: Vec<String> = model.sts.goals.iter().map(|goal| format!("`{}`", goal.name)).collect();
@@ -60,7 +62,8 @@ pub fn named(model: &mut Model, wanted: &SolverArgs, name: &str, max_states: usi
         };
         Stop::usage(format!("the model has no purpose `{name}`")).help(there)
     })?;
-    let mut solver = solver::make(wanted)?;
+    let mut solver = wanted.make()?;
+    let _stage = limit::stage("looking for a path that meets the goal");
     let limits = Limits { max_states, max_depth: u32::MAX };
     of_goal(&mut Ctx::new(model, &mut *solver), &goal, limits).map_err(|why| match why {
         NoPurpose::NoPurpose | NoPurpose::Silence => {
@@ -72,8 +75,9 @@ pub fn named(model: &mut Model, wanted: &SolverArgs, name: &str, max_states: usi
     })
 }
 
-fn goals(model: &mut Model, args: &Purposes) -> Result<Vec<GoalFound>, Stop> {
-    let mut solver = solver::make(&args.solver)?;
+fn goals(model: &mut Model, args: &Purposes, wanted: &Wanted<'_>) -> Result<Vec<GoalFound>, Stop> {
+    let mut solver = wanted.make()?;
+    let _stage = limit::stage("looking for paths that meet the goals");
     let limits = Limits { max_states: args.max_states, max_depth: u32::MAX };
     let goals = model.sts.goals.clone();
     let mut cx = Ctx::new(model, &mut *solver);

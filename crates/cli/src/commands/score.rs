@@ -11,6 +11,7 @@ use ioxide_runner::adapter::ClockKind;
 use ioxide_runner::campaign::CampaignConfig;
 use ioxide_runner::codec::{Message, label_from_json};
 use ioxide_runner::suite::{SuiteReader, SuiteTest};
+use ioxide_smt::halt::Halted;
 use ioxide_symex::Ctx;
 use ioxide_testgen::kill::lab::Lab;
 use ioxide_testgen::purpose::Criterion;
@@ -28,8 +29,9 @@ use crate::args::Score;
 use crate::exit::{ExitStatus, Stop};
 use crate::progress::Progress;
 use crate::session::{Session, Show, Times};
+use crate::solver::Wanted;
 use crate::system::System;
-use crate::{load, solver};
+use crate::{limit, load};
 
 /// Symbolic states looked at for purposes.
 const MAX_STATES: usize = 20_000;
@@ -38,6 +40,8 @@ const MAX_STATES: usize = 20_000;
 struct Kills {
     tests: Vec<Vec<usize>>,
     ios: Option<usize>,
+    /// Why some tests were not run, if some were not.
+    halted: Option<Halted>,
 }
 
 impl Kills {
@@ -50,19 +54,23 @@ impl Kills {
 /// Scores and shows what was missed.
 pub fn run(args: &Score) -> Result<ExitStatus, Stop> {
     let (sources, mut model) = load::model(&args.file, &args.set)?;
-    workers::catch_interrupts();
-    let decided = decided(&mut model, &args.mutants, &args.decide, &args.solver, args.record.as_deref())?;
-    if decided.outcomes.contains(&None) {
+    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let decided = decided(&mut model, &args.mutants, &args.decide, &wanted, args.record.as_deref())?;
+    if decided.is_interrupted() {
         return Err(Stop::new(ExitStatus::Interrupted, "interrupted before all mutants were decided"));
     }
     let killable: Vec<usize> =
         (0..decided.mutants.len()).filter(|&at| trace(&decided, at).is_some()).collect();
+    if let (true, Some(halted)) = (killable.is_empty(), decided.halted) {
+        let stop = Stop::new(ExitStatus::Inconclusive, format!("no mutant was killed before {halted}"));
+        return Err(stop.help("raise `--time-limit`"));
+    }
     if killable.is_empty() {
         return Err(Stop::new(ExitStatus::Nothing, "no mutant can be killed"));
     }
     let kills = match args.suite.as_str() {
-        "random" | "cover" => by_tester(args, &model, &decided, &killable)?,
-        path => by_suite(args, path, &mut model, &decided, &killable)?,
+        "random" | "cover" => by_tester(args, &wanted, &model, &decided, &killable)?,
+        path => by_suite(&wanted, path, &mut model, &decided, &killable)?,
     };
     if let Some(path) = &args.html {
         let subject = Subject { model: &model, sources: &sources, file: &args.file };
@@ -70,14 +78,15 @@ pub fn run(args: &Score) -> Result<ExitStatus, Stop> {
             tester @ ("random" | "cover") => format!("the {tester} tester"),
             file => file.to_owned(),
         };
-        page::save(path, &subject, &decided, &name, kills.rows(), &args.solver)?;
+        page::save(path, &subject, &decided, &name, kills.rows(), &wanted)?;
     }
     let mut out = io::stdout().lock();
     match args.json {
-        true => writeln!(out, "{}", score_json(&model, &decided, &killable, &kills))?,
+        true => writeln!(out, "{}", score_json(&model, &decided, &killable, &kills, args))?,
         false => show(&mut out, &model, &decided, &killable, &kills)?,
     }
-    Ok(ExitStatus::Success)
+    let whole = decided.halted.is_none() && kills.halted.is_none();
+    Ok(if whole { ExitStatus::Success } else { limit::status(&wanted.halt, ExitStatus::Inconclusive) })
 }
 
 fn trace(decided: &Decided, at: usize) -> Option<&Trace> {
@@ -86,7 +95,7 @@ fn trace(decided: &Decided, at: usize) -> Option<&Trace> {
 
 /// Runs the tests of the file on every killable mutant.
 fn by_suite(
-    args: &Score,
+    wanted: &Wanted<'_>,
     path: &str,
     model: &mut Model,
     decided: &Decided,
@@ -95,16 +104,20 @@ fn by_suite(
     let tests = read(path, model)?;
     let spec = model.sts.clone();
     let systems: Vec<Sts> = decided.mutants.iter().map(|mutant| mutant.apply(&spec)).collect();
-    let mut solver = solver::make(&args.solver)?;
+    let mut solver = wanted.make()?;
     let mut cx = Ctx::new(model, &mut *solver);
     let lab = Lab::new(&mut cx, &spec, &specimens(&decided.mutants, &systems));
     let mut progress = Progress::new();
-    let mut kills = Kills { tests: Vec::with_capacity(tests.len()), ios: Some(0) };
+    let mut kills = Kills { tests: Vec::with_capacity(tests.len()), ios: Some(0), halted: None };
     for (at, test) in tests.iter().enumerate() {
         progress.tick(|| format!("test {} of {}", at + 1, tests.len()));
+        kills.halted = cx.halted();
+        if kills.halted.is_some() {
+            break;
+        }
         let trace = match test {
-            Wanted::Inputs(inputs) => Lab::followed(&mut cx, inputs),
-            Wanted::Trace(trace) => trace.clone(),
+            Given::Inputs(inputs) => Lab::followed(&mut cx, inputs),
+            Given::Trace(trace) => trace.clone(),
         };
         kills.ios = kills.ios.map(|ios| ios + trace.len() + 1);
         kills.tests.push(lab.killed(&mut cx, &trace, killable));
@@ -113,14 +126,14 @@ fn by_suite(
 }
 
 /// A test of a file.
-enum Wanted {
+enum Given {
     /// Inputs to give; the system is looked at after each.
     Inputs(Vec<Label>),
     /// What to follow; the system is looked at where the trace has an observation and at its end.
     Trace(Trace),
 }
 
-fn read(path: &str, model: &Model) -> Result<Vec<Wanted>, Stop> {
+fn read(path: &str, model: &Model) -> Result<Vec<Given>, Stop> {
     let wrong = |error: String| {
         Stop::usage(format!("`{path}`: {error}")).help("give a suite file of this model, `random` or `cover`")
     };
@@ -128,7 +141,7 @@ fn read(path: &str, model: &Model) -> Result<Vec<Wanted>, Stop> {
     let reader = SuiteReader::new(BufReader::new(file)).map_err(|error| wrong(error.to_string()))?;
     let mut tests = Vec::new();
     for (number, test) in reader.enumerate() {
-        let test = test.map_err(|error| error.to_string()).and_then(|test| wanted(model, &test));
+        let test = test.map_err(|error| error.to_string()).and_then(|test| given(model, &test));
         tests.push(test.map_err(|error| wrong(format!("test {}: {error}", number + 1)))?);
     }
     match tests.is_empty() {
@@ -137,39 +150,49 @@ fn read(path: &str, model: &Model) -> Result<Vec<Wanted>, Stop> {
     }
 }
 
-fn wanted(model: &Model, test: &SuiteTest) -> Result<Wanted, String> {
+fn given(model: &Model, test: &SuiteTest) -> Result<Given, String> {
     match test {
         SuiteTest::Word(names) => {
             let message = |name: &String| Message { label: name.clone(), args: Map::new() };
             let label = |name| label_from_json(model, &message(name), |kind| kind == GateKind::Input);
             let inputs: Result<Vec<Label>, _> = names.iter().map(label).collect();
-            inputs.map(Wanted::Inputs).map_err(|error| error.to_string())
+            inputs.map(Given::Inputs).map_err(|error| error.to_string())
         }
         SuiteTest::Trace(test) => {
             let mut trace = test.trace(model).map_err(|error| error.to_string())?;
             if trace.labels.iter().all(|label| matches!(label, Label::Input(..))) {
-                return Ok(Wanted::Inputs(trace.labels));
+                return Ok(Given::Inputs(trace.labels));
             }
             // The last observation is the last look, whatever it shows.
             if matches!(trace.labels.last(), Some(Label::Output(..) | Label::Quiescence)) {
                 trace.labels.pop();
             }
-            Ok(Wanted::Trace(trace))
+            Ok(Given::Trace(trace))
         }
     }
 }
 
 /// Plays every killable mutant as the system under test.
-fn by_tester(args: &Score, model: &Model, decided: &Decided, killable: &[usize]) -> Result<Kills, Stop> {
+fn by_tester(
+    args: &Score,
+    wanted: &Wanted<'_>,
+    model: &Model,
+    decided: &Decided,
+    killable: &[usize],
+) -> Result<Kills, Stop> {
     let mut spec = model.clone();
     let purposes = match args.suite.as_str() {
-        "cover" => Some(purposes::found(&mut spec, Criterion::default(), &args.solver, MAX_STATES)?),
+        "cover" => Some(purposes::found(&mut spec, Criterion::default(), wanted, MAX_STATES)?),
         _ => None,
     };
     let mut progress = Progress::new();
-    let mut killed = Vec::new();
+    let (mut killed, mut halted) = (Vec::new(), None);
     for (done, &at) in killable.iter().enumerate() {
         progress.tick(|| format!("playing mutants: {done} of {}", killable.len()));
+        halted = wanted.halt.halted();
+        if halted.is_some() {
+            break;
+        }
         let seed = args.mutants.seed;
         let (mut tester, runs): (Box<dyn Tester + Send>, u64) = match &purposes {
             Some(set) => {
@@ -206,7 +229,7 @@ fn by_tester(args: &Score, model: &Model, decided: &Decided, killable: &[usize])
             killed.push(at);
         }
     }
-    Ok(Kills { tests: vec![killed], ios: None })
+    Ok(Kills { tests: vec![killed], ios: None, halted })
 }
 
 /// How often each mutant is killed.
@@ -231,6 +254,9 @@ fn show(
     let killed = killable.iter().filter(|&&at| times[at] > 0).count();
     let share = 100.0 * killed as f64 / killable.len() as f64;
     writeln!(out, "score: {share:.1} % ({killed} of {} killable mutants)", killable.len())?;
+    if let Some(halted) = decided.halted.or(kills.halted) {
+        writeln!(out, "{}", limit::partial(halted))?;
+    }
     if let Some(ios) = kills.ios {
         let alone = |test: &&Vec<usize>| test.iter().any(|&at| times[at] == 1);
         let needed = kills.tests.iter().filter(alone).count();
@@ -243,7 +269,7 @@ fn show(
     Ok(())
 }
 
-fn score_json(model: &Model, decided: &Decided, killable: &[usize], kills: &Kills) -> Json {
+fn score_json(model: &Model, decided: &Decided, killable: &[usize], kills: &Kills, args: &Score) -> Json {
     let times = times(decided, kills);
     let killed = killable.iter().filter(|&&at| times[at] > 0).count();
     let survivor = |&&at: &&usize| {
@@ -262,6 +288,8 @@ fn score_json(model: &Model, decided: &Decided, killable: &[usize], kills: &Kill
         "mutants": decided.mutants.len(),
         "killable": killable.len(),
         "killed": killed,
+        "completion": args.decide.completion.word(),
+        "partial": decided.halted.or(kills.halted).map(|halted| halted.to_string()),
         "score": killed as f64 / killable.len() as f64,
         "ios": kills.ios,
         "tests": kills.tests.iter().map(test).collect::<Vec<_>>(),

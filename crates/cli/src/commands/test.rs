@@ -69,6 +69,9 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
     };
     let outcome = session.run(&config)?;
     let was_late = limited.iter().any(Deadline::has_passed);
+    if let (true, Some(error)) = (outcome.counts.errors > 0, &outcome.error) {
+        eprintln!("error: no verdict: {error}");
+    }
     if let Some(folder) = &args.report {
         regressions::add(folder, &shown, &config.regressions, &outcome.failures)?;
     }
@@ -92,6 +95,11 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
     }
     Ok(match status(&outcome) {
         ExitStatus::Success if !chosen.has_met(args, &shown.sts) => ExitStatus::Inconclusive,
+        // What nobody knows how to reach is a goal not met.
+        ExitStatus::Success if !chosen.is_settled() => {
+            eprintln!("goals not met: what is unknown above is neither covered nor proved unreachable");
+            ExitStatus::Inconclusive
+        }
         status => status,
     })
 }

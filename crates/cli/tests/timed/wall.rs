@@ -56,5 +56,5 @@ fn a_recorded_run_is_judged_with_the_tolerance_it_had() {
     let Some((folder, path)) = recorded("") else { return };
     ioxide(&["judge", ATM, &path]).expect(0, &["PASS"]);
     let record = fs::read_to_string(folder.path().join("campaign.jsonl")).expect("a record");
-    assert!(record.contains(r#""tolerance":{"latency_ns":200000000,"resolution_ns":0}"#), "{record}");
+    assert!(record.contains(r#""tolerance":{"latency_ns":200000000,"resolution_ns":0,"#), "{record}");
 }

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::weight::MAX_WEIGHT;
 use super::{Node, Term, TermPool, VarId};
 use crate::sort::Sort;
 use crate::valuation::{Assignment, Valuation};
@@ -17,13 +18,16 @@ pub enum EvalError {
     Unassigned(VarId),
     /// The variable of a quantifier has too many values to try them all.
     Unbounded(VarId),
+    /// A number or a text grows beyond what is computed (see [`MAX_WEIGHT`]).
+    TooLarge,
 }
 
 impl TermPool {
     /// The value of `term` under `assignment`.
     ///
     /// # Errors
-    /// If a free variable has no value, or a quantifier ranges over too many values.
+    /// If a free variable has no value, a quantifier ranges over too many values, or a value becomes too
+    /// large.
     pub fn eval(&self, term: Term, assignment: &impl Assignment) -> Result<Value, EvalError> {
         self.eval_dyn(term, assignment)
     }
@@ -76,20 +80,22 @@ impl TermPool {
             Node::Le(a, b) => Value::Bool(values[a] <= values[b]),
             Node::Ite(c, a, b) => values[if bool(c) { a } else { b }].clone(),
             Node::Add(list) => {
-                list[1..].iter().fold(values[&list[0]].clone(), |sum, t| plus(&sum, &values[t]))
+                let sum = |sum: Value, t| bearable(plus(&sum, &values[t]));
+                list[1..].iter().try_fold(values[&list[0]].clone(), sum)?
             }
             Node::Mul(list) => {
-                list[1..].iter().fold(values[&list[0]].clone(), |sum, t| times(&sum, &values[t]))
+                let product = |product: Value, t| bearable(times(&product, &values[t]));
+                list[1..].iter().try_fold(values[&list[0]].clone(), product)?
             }
             Node::Div(a, b) => Value::Int(int(a).div(int(b))),
             Node::Rem(a, b) => Value::Int(int(a).rem(int(b))),
             Node::RealDiv(a, b) => {
                 let real = |t: &Term| values[t].as_real().expect("sort real");
-                Value::Real(real(a).div(real(b)))
+                bearable(Value::Real(real(a).div(real(b))))?
             }
             Node::ToReal(a) => Value::Real(int(a).clone().into()),
             Node::Floor(a) => Value::Int(values[a].as_real().expect("sort real").floor()),
-            Node::Concat(list) => Value::Str(list.iter().map(str).collect::<String>().into()),
+            Node::Concat(list) => bearable(Value::Str(list.iter().map(str).collect::<String>().into()))?,
             Node::Length(a) => Value::int(i64::try_from(str(a).chars().count()).expect("fits in memory")),
             Node::Contains(a, b) => Value::Bool(str(a).contains(str(b))),
             Node::Prefix(a, b) => Value::Bool(str(b).starts_with(str(a))),
@@ -190,6 +196,11 @@ fn combinations(domains: &[Vec<Value>]) -> Option<Vec<Vec<Value>>> {
             combos.iter().flat_map(|combo| domain.iter().map(move |value| extend(combo, value))).collect();
     }
     Some(combos)
+}
+
+/// `value`, unless it is too large.
+fn bearable(value: Value) -> Result<Value, EvalError> {
+    if value.weight() > MAX_WEIGHT { Err(EvalError::TooLarge) } else { Ok(value) }
 }
 
 fn plus(a: &Value, b: &Value) -> Value {

@@ -41,9 +41,27 @@ impl TermPool {
                 vars.push(*var);
             }
         }
-        vars.retain(|&var| !self.var_info(var).bound || self.occurs_free(terms, var));
+        if terms.iter().any(|&term| self.has_quantifier(term)) {
+            vars.retain(|&var| !self.var_info(var).bound || self.occurs_free(terms, var));
+        }
         vars.sort_unstable();
         vars
+    }
+
+    /// Whether `var` occurs free in `term`. Cheaper than asking for all variables.
+    #[must_use]
+    pub fn mentions(&self, term: Term, var: VarId) -> bool {
+        let mut seen: FxHashSet<Term> = FxHashSet::default();
+        let mut open = vec![term];
+        while let Some(term) = open.pop() {
+            match self.node(term) {
+                Node::Var(other) if *other == var => return true,
+                Node::Exists(vars, _) if vars.contains(&var) => (),
+                _ if self.is_ground(term) => (),
+                node => open.extend(node.children().filter(|&child| seen.insert(child))),
+            }
+        }
+        false
     }
 
     /// Whether `var` occurs in `terms` outside the quantifiers that bind it.

@@ -1,6 +1,6 @@
 //! The story of a failure, in lines: what happened last, what was expected, why not, how it can be had again.
 
-use ioxide_runner::event::{Allowed, Explanation, FindingTold, Outcome, Replayed, Trouble};
+use ioxide_runner::event::{Allowed, Explanation, FindingTold, Outcome, Replayed, Trouble, VerdictTold};
 
 use super::{Kind, Run, Smaller, Summary};
 use crate::chart::{Chart, Last, Step, WIDTH, draw};
@@ -31,8 +31,27 @@ pub fn ending(run: &Run) -> Vec<String> {
     let before = run.steps - steps.len();
     let mut lines = if steps.is_empty() { Vec::new() } else { chart(&steps, before, last) };
     lines.extend(run.verdict.iter().filter_map(|told| told.finding.as_ref()).map(finding));
+    lines.extend(run.verdict.iter().flat_map(breakdown));
     lines.extend(run.explanation().into_iter().flat_map(reasons));
     lines
+}
+
+/// What is known of a system that broke down.
+fn breakdown(told: &VerdictTold) -> Vec<String> {
+    let (Some(kind), Some(explanation)) = (&told.kind, &told.explanation) else { return Vec::new() };
+    if kind == "forbidden" {
+        return Vec::new();
+    }
+    let mut lines = vec![format!("    {kind:<9} {}", excerpt(&explanation.observed, MAX_TEXT))];
+    lines.extend(said(&told.last_words));
+    lines
+}
+
+/// The end of what a system said outside its protocol.
+fn said(words: &str) -> impl Iterator<Item = String> + '_ {
+    let n_lines = words.lines().count();
+    let shown = words.lines().skip(n_lines.saturating_sub(MAX_LINES));
+    shown.map(|line| format!("    it said   {}", excerpt(line, MAX_TEXT)))
 }
 
 /// How long silence had to last, whether that was enough, and what would be.
@@ -166,9 +185,7 @@ pub fn smaller(told: &Smaller, run: &Run) -> Vec<String> {
 /// What went wrong, and what the system said last.
 #[must_use]
 pub fn trouble(told: &Trouble) -> Vec<String> {
-    let words: Vec<&str> = told.last_words.lines().collect();
-    let shown = &words[words.len().saturating_sub(MAX_LINES)..];
-    shown.iter().map(|line| format!("    it said   {}", excerpt(line, MAX_TEXT))).collect()
+    said(&told.last_words).collect()
 }
 
 /// `n` things.

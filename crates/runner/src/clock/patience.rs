@@ -114,13 +114,13 @@ impl Patience {
         let raised = self.raised().unwrap_or_default();
         let is_trusted = self.learnt.answers.load(Ordering::Relaxed) >= ENOUGH;
         match self.source {
-            Source::Calibrated if is_trusted => self.from_answers().max(raised),
+            Source::Calibrated if is_trusted => self.by_answers().max(raised),
             Source::Given | Source::Calibrated => self.default.max(raised),
         }
     }
 
     /// A multiple of the longest answer, within reason, and never less than twice of it.
-    fn from_answers(&self) -> Duration {
+    fn by_answers(&self) -> Duration {
         let longest = Duration::from_micros(self.learnt.longest.load(Ordering::Relaxed));
         let wished = longest.saturating_mul(MARGIN).clamp(SHORTEST, AT_FIRST);
         wished.max(longest.saturating_mul(ROOM))

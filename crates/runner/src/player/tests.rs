@@ -125,3 +125,41 @@ fn an_input_that_is_taken_makes_a_new_plan_and_one_that_is_not_changes_none() {
         assert_eq!(player.now(), &Rational::ZERO);
     });
 }
+
+/// `p` takes internal steps for ever and never `a`; ignoring it there would be seen as a wrong `z`.
+#[test]
+fn a_model_with_an_internal_self_loop_ignores_nothing() {
+    let text = "model M { input x input a output y output z
+        state s { on x -> p  on x -> q }
+        state p { internal -> p  emit z -> p }
+        state q { on a -> r }
+        state r { emit y -> s } }";
+    let model = model(text);
+    let (x, a) = (message(&model, "x", &[]), message(&model, "a", &[]));
+    let mut seen = BTreeSet::new();
+    for seed in 0..20 {
+        with_cx(model.clone(), |cx| {
+            let mut player = Player::new(cx, seed).unwrap();
+            player.input(&x).unwrap();
+            let taken = player.input(&a);
+            seen.insert(taken.is_ok());
+            match taken {
+                Ok(taken) => assert!(matches!(taken, Taken::Accepted(_))),
+                Err(error) => assert!(error.to_string().contains("for ever at state `p`"), "{error}"),
+            }
+        });
+    }
+    assert_eq!(seen, BTreeSet::from([false, true]));
+}
+
+#[test]
+fn an_input_is_ignored_where_no_internal_step_is_left() {
+    let text = "model M { input a output z state p { internal -> r  emit z -> p } state r {} }";
+    let model = model(text);
+    let a = message(&model, "a", &[]);
+    with_cx(model, |cx| {
+        let mut player = Player::new(cx, 0).unwrap();
+        assert_eq!(player.input(&a), Ok(Taken::Ignored));
+        assert_eq!(player.react(), Ok(None), "it went on to `r`, where nothing comes");
+    });
+}

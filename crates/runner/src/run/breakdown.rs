@@ -79,9 +79,11 @@ impl Walk<'_, '_, '_, '_> {
             AdapterError::Unreadable { line, .. } => Some(cut(line, MAX_RAW)),
             _ => None,
         };
+        // Between the lanes of a chart there is no room for what it said.
+        let shown = if how == Breakdown::Ended { text.to_owned() } else { how.to_string() };
         let step = StepTold {
             step: self.told,
-            label: LabelTold::of_breakdown(how, text.to_owned(), raw),
+            label: LabelTold::of_breakdown(how, shown, raw),
             belief: self.after.size(),
             switches: Vec::new(),
         };

@@ -3,16 +3,18 @@
 //! Quiescence asks whether *no* output value satisfies a guard, and output guards are
 //! mostly bounds on one field. `∃x: l ≤ x ∧ x ≤ u` is `l ≤ u`: every lower bound at most
 //! every upper one. That is exact over the reals, and over the integers where the
-//! coefficients of `x` on one of the two sides are 1 or -1. Small finite domains are
-//! written out instead.
+//! coefficients of `x` on one of the two sides are 1 or -1. A value of an enumeration that equals
+//! something is that, and one that differs from fewer things than there are values exists, however
+//! many there are. Small finite domains are written out instead.
 //!
 //! *Promises* facts that hold under the same valuations. A quantifier without an easy
 //! equivalent stays, for the back-end.
 
 mod bounds;
 
-use ioxide_model::sort::Sort;
+use ioxide_model::sort::{DataId, Sort};
 use ioxide_model::term::{Node, Substitution, Term, TermPool, VarId};
+use ioxide_model::value::{DataValue, Value};
 use rustc_hash::FxHashMap;
 
 use super::normalise::complete;
@@ -21,7 +23,7 @@ use crate::tally::Tally;
 
 /// Domains up to this size are written out.
 const MAX_VALUES: usize = 64;
-/// Written-out formulas have at most about this many terms.
+/// Formulas with more terms are left alone, and written-out ones have at most about as many.
 const MAX_TERMS: usize = 4096;
 /// Disjunctive forms have at most this many arms.
 const MAX_ARMS: usize = 64;
@@ -112,7 +114,10 @@ fn exists(pool: &mut TermPool, vars: &[VarId], body: Term) -> Term {
 /// `∃ var: body` without the quantifier, if that is easy.
 fn without(pool: &mut TermPool, var: VarId, body: Term) -> Option<Term> {
     let sort = pool.var_info(var).sort;
-    let arms = Arms { var, budget: MAX_ARMS }.of(pool, body);
+    if pool.size(body) > MAX_TERMS {
+        return None;
+    }
+    let arms = Arms { var, budget: MAX_ARMS, known: FxHashMap::default() }.of(pool, body);
     if let Some(arms) = arms
         && let Some(images) =
             arms.into_iter().map(|arm| without_in_arm(pool, var, sort, arm)).collect::<Option<Vec<_>>>()
@@ -125,14 +130,54 @@ fn without(pool: &mut TermPool, var: VarId, body: Term) -> Option<Term> {
 /// `∃ var: arm` for a conjunction of literals.
 fn without_in_arm(pool: &mut TermPool, var: VarId, sort: Sort, arm: Vec<Term>) -> Option<Term> {
     let (about, others): (Vec<Term>, Vec<Term>) =
-        arm.into_iter().partition(|&literal| pool.free_vars(literal).contains(&var));
+        arm.into_iter().partition(|&literal| pool.mentions(literal, var));
     let image = match sort.base() {
         _ if about.is_empty() => pool.tt(),
         Sort::Int | Sort::Real => bounds::eliminate(pool, var, sort, &about)?,
         Sort::Str => avoidable(pool, var, &about)?,
+        Sort::Data(data) => enumerated(pool, var, data, &about)?,
         _ => return None,
     };
     Some(pool.and(others.into_iter().chain([image])))
+}
+
+/// `∃ var: literals` for a value of an enumeration: what it equals replaces it, and if it only differs from
+/// things, fewer than there are values, there is such a value.
+fn enumerated(pool: &mut TermPool, var: VarId, data: DataId, literals: &[Term]) -> Option<Term> {
+    let n_values = pool.data(data).ctors.len();
+    if pool.data(data).ctors.iter().any(|ctor| !ctor.fields.is_empty()) {
+        return None;
+    }
+    if let Some(other) = literals.iter().find_map(|&literal| equal_to(pool, var, data, literal)) {
+        let value = Substitution::from_iter([(var, other)]);
+        let rest: Vec<Term> = literals.iter().map(|&literal| pool.substitute(literal, &value)).collect();
+        return Some(pool.and(rest));
+    }
+    let differs = |pool: &mut TermPool, literal: Term| match *pool.node(literal) {
+        Node::Not(inner) => equal_to(pool, var, data, inner).is_some(),
+        _ => false,
+    };
+    let avoidable = literals.len() < n_values && literals.iter().all(|&literal| differs(pool, literal));
+    avoidable.then(|| pool.tt())
+}
+
+/// What `literal` says `var` equals, if it says so and that does not mention `var`.
+fn equal_to(pool: &mut TermPool, var: VarId, data: DataId, literal: Term) -> Option<Term> {
+    let term = pool.var(var);
+    match *pool.node(literal) {
+        Node::Is(ctor, arg) if arg == term => {
+            Some(pool.value(Value::Data(DataValue { data, ctor, args: [].into() })))
+        }
+        Node::Eq(a, b) => {
+            let other = match (a == term, b == term) {
+                (true, _) => b,
+                (_, true) => a,
+                _ => return None,
+            };
+            (!pool.mentions(other, var)).then_some(other)
+        }
+        _ => None,
+    }
 }
 
 /// There is a string different from any finite number of given ones.
@@ -142,7 +187,7 @@ fn avoidable(pool: &mut TermPool, var: VarId, literals: &[Term]) -> Option<Term>
         let Node::Not(inner) = pool.node(*literal) else { return false };
         let Node::Eq(a, b) = pool.node(*inner) else { return false };
         let other = if *a == term { *b } else { *a };
-        (*a == term || *b == term) && !pool.free_vars(other).contains(&var)
+        (*a == term || *b == term) && !pool.mentions(other, var)
     };
     if literals.iter().all(is_ne) { Some(pool.tt()) } else { None }
 }
@@ -165,6 +210,8 @@ fn written_out(pool: &mut TermPool, var: VarId, sort: Sort, body: Term) -> Optio
 struct Arms {
     var: VarId,
     budget: usize,
+    /// Whether terms mention the variable.
+    known: FxHashMap<Term, bool>,
 }
 
 impl Arms {
@@ -178,7 +225,7 @@ impl Arms {
 
     fn open(&mut self, pool: &mut TermPool, term: Term, depth: u32) -> Option<Vec<Vec<Term>>> {
         let depth = depth.checked_sub(1)?;
-        if !pool.free_vars(term).contains(&self.var) {
+        if !*self.known.entry(term).or_insert_with(|| pool.mentions(term, self.var)) {
             return Some(vec![vec![term]]);
         }
         match pool.node(term).clone() {
@@ -264,6 +311,7 @@ impl Arms {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioxide_model::sort::{Ctor, Data, DataKind};
 
     /// The image of `∃o: lower ≤ f·o ∧ g·o < upper`, shown.
     fn image(sort: Sort, lower_factor: i64, upper_factor: i64) -> String {
@@ -299,5 +347,35 @@ mod tests {
     #[test]
     fn a_small_range_with_gaps_is_written_out() {
         assert!(!image(Sort::Range { lo: 0, hi: 3 }, 2, 3).contains("exists"));
+    }
+
+    /// The image of `∃e: e != x ∧ e != y` and of `∃e: e == x ∧ e != y` for an enumeration of `n` values.
+    fn enumeration(n: usize) -> [String; 2] {
+        let mut pool = TermPool::new();
+        let ctor = |at: usize| Ctor { name: format!("v{at}").into(), fields: Vec::new() };
+        let data = pool.declare_data(Data {
+            name: "E".into(),
+            kind: DataKind::Enum,
+            ctors: (0..n).map(ctor).collect(),
+        });
+        let [(e, e_term), (_, x), (_, y)] = ["e", "x", "y"].map(|name| pool.fresh(name, Sort::Data(data)));
+        let (is_x, is_y) = (pool.eq(e_term, x), pool.eq(e_term, y));
+        let (not_x, not_y) = (pool.not(is_x), pool.not(is_y));
+        let (neither, only) = (pool.and2(not_x, not_y), pool.and2(is_x, not_y));
+        [neither, only].map(|body| {
+            let fact = pool.exists(&[e], body);
+            let image = eliminate(&mut pool, fact);
+            pool.show(image).to_string()
+        })
+    }
+
+    #[test]
+    fn values_of_large_enumerations_need_no_quantifier() {
+        assert_eq!(enumeration(65), ["true", "x != y"]);
+        assert_eq!(enumeration(1000), ["true", "x != y"]);
+        assert!(
+            !enumeration(2)[0].contains("exists"),
+            "as many values as things to differ from: written out"
+        );
     }
 }

@@ -134,7 +134,7 @@ impl Single {
         }
     }
 
-    /// Whether the specification mentions this input now.
+    /// Whether the specification allows this label now; whether it mentions it, if it is an input.
     pub(super) fn accepts(&self, cx: &mut Ctx<'_>, label: &Label, relation: Relation) -> bool {
         if self.belief == Belief::Unspecified {
             return false;
@@ -142,7 +142,7 @@ impl Single {
         if self.time.is_some() {
             return self.accepts_in_time(cx, label, relation);
         }
-        !by_label(cx, &self.belief, label, relation).is_unspecified(label)
+        by_label(cx, &self.belief, label, relation).is_possible(label)
     }
 
     /// Closes the belief under internal steps.
@@ -183,6 +183,11 @@ pub(super) struct Next {
 }
 
 impl Next {
+    /// Whether the specification goes on after `label`.
+    pub(super) fn is_possible(&self, label: &Label) -> bool {
+        !self.is_unspecified(label) && !self.belief.is_empty()
+    }
+
     /// Whether the specification says nothing after `label`.
     pub(super) fn is_unspecified(&self, label: &Label) -> bool {
         matches!(label, Label::Input(..)) && (self.refused || self.belief.is_empty())

@@ -186,7 +186,7 @@ impl Single {
     }
 
     pub(super) fn accepts_in_time(&self, cx: &mut Ctx<'_>, label: &Label, relation: Relation) -> bool {
-        self.taken(cx, label, relation).is_some_and(|taken| !taken.next.is_unspecified(label))
+        self.taken(cx, label, relation).is_some_and(|taken| taken.next.is_possible(label))
     }
 
     /// Lets a message happen now that was given or seen at `given`; says whether its instant allows that.

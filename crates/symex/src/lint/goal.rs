@@ -40,7 +40,7 @@ pub(super) fn settled(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mu
             }
             GoalKind::Sometimes(term) => {
                 let found = reached(cx, exploration, term, findings);
-                if found.is_none() && exploration.is_complete() && findings.open == 0 {
+                if found.is_none() && exploration.is_complete() && findings.is_settled() {
                     let text = format!("`{}` never holds in any reachable state", cx.pool.show(term));
                     findings.push(Diagnostic::new(Code::SometimesNever, goal.span, text));
                 }

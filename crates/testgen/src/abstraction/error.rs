@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use ioxide_smt::halt::Halted;
+
 /// Why a model has no finite machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotFinite {
@@ -65,6 +67,8 @@ pub enum NotFinite {
         /// What.
         what: String,
     },
+    /// The command had to end before all was seen.
+    Halted(Halted),
 }
 
 impl NotFinite {
@@ -86,6 +90,7 @@ impl NotFinite {
             }
             Self::Divergence { .. } => "remove the cycle of internal steps",
             Self::Undecided { .. } => "use another `--solver`, or bound the field by a range",
+            Self::Halted(_) => "raise `--time-limit`, or make the model smaller with `--set`",
             Self::NoValue { .. } => "bound what the guard or update quantifies over",
         }
     }
@@ -120,6 +125,7 @@ impl fmt::Display for NotFinite {
             Self::Undecided { what } => {
                 write!(f, "it could not be decided for which values `{what}` is possible")
             }
+            Self::Halted(halted) => write!(f, "{halted} before all of its states were seen"),
             Self::NoValue { what } => write!(f, "`{what}` cannot be evaluated"),
         }
     }

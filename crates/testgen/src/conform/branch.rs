@@ -19,14 +19,14 @@ pub(crate) struct Case {
     pub doubt: bool,
 }
 
-/// A step has too many cases to look at them one by one.
+/// A step has too many cases to look at them one by one, or there is no time left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooMany;
 
 /// The cases that `guards` distinguish within `case`, with the truth of each guard.
 ///
 /// # Errors
-/// If there are too many.
+/// If there are too many, or no time is left.
 pub(crate) fn cases(
     cx: &mut Ctx<'_>,
     case: &Case,
@@ -34,6 +34,9 @@ pub(crate) fn cases(
 ) -> Result<Vec<(Case, Vec<bool>)>, TooMany> {
     let mut open = vec![(case.clone(), Vec::with_capacity(guards.len()))];
     for &guard in guards {
+        if cx.halted().is_some() {
+            return Err(TooMany);
+        }
         let mut next = Vec::with_capacity(open.len());
         for (case, truths) in open {
             let (yes, no) = fork(cx, case, guard);

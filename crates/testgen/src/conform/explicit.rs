@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use ioxide_model::concrete::{self, State};
 use ioxide_model::label::Label;
+use ioxide_model::relation::Relation;
 use ioxide_model::sts::{GateId, GateKind, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
@@ -47,7 +48,20 @@ impl Default for Budget {
 /// Whether `imp` is ioco `spec`, two systems with the same gates over one pool.
 #[must_use]
 pub fn ioco(pool: &TermPool, imp: &Sts, spec: &Sts, completion: Completion, budget: Budget) -> Found {
-    enumerate(pool, imp, spec, completion, budget).unwrap_or(Found::GaveUp)
+    conforms(pool, imp, spec, Relation::Ioco, completion, budget)
+}
+
+/// Whether `imp` conforms to `spec` under `relation`, two systems with the same gates over one pool.
+#[must_use]
+pub fn conforms(
+    pool: &TermPool,
+    imp: &Sts,
+    spec: &Sts,
+    relation: Relation,
+    completion: Completion,
+    budget: Budget,
+) -> Found {
+    enumerate(pool, imp, spec, relation, completion, budget).unwrap_or(Found::GaveUp)
 }
 
 /// Whether the messages of `sts` can be listed within `budget`.
@@ -63,6 +77,7 @@ fn enumerate(
     pool: &TermPool,
     imp: &Sts,
     spec: &Sts,
+    relation: Relation,
     completion: Completion,
     budget: Budget,
 ) -> Option<Found> {
@@ -83,6 +98,9 @@ fn enumerate(
             next.push((label, to, allowed[&label].clone()));
         }
         for (label, to) in spec.inputs(&right)? {
+            if relation == Relation::Uioco && spec.refuses(&right, label)? {
+                continue;
+            }
             let same = completion == Completion::Restricted && imp.same(&left, &spec, &right);
             let reached = imp.given(&left, label, completion, same.then_some((&spec, &right)))?;
             if !reached.is_empty() {
@@ -275,6 +293,17 @@ impl<'w> World<'w> {
             }
         }
         reached.into_iter().map(|(label, to)| Some((label, self.closed(to)?))).collect()
+    }
+
+    /// Whether some state of a belief that no internal step can leave does not accept the input.
+    fn refuses(&mut self, belief: &Belief, label: usize) -> Option<bool> {
+        for &at in belief {
+            let steps = self.steps(at)?;
+            if steps.internal.is_empty() && steps.inputs.iter().all(|(other, _)| *other != label) {
+                return Some(true);
+            }
+        }
+        Some(false)
     }
 
     /// The belief after an input, completed; where the specification is in the same states, a state

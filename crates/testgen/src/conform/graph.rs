@@ -6,6 +6,7 @@
 
 use std::ops::ControlFlow;
 
+use ioxide_model::relation::Relation;
 use ioxide_symex::Ctx;
 
 use super::product::{Completion, Pair, Product, Step};
@@ -34,7 +35,7 @@ impl SpecGraph {
         let names = Names::new(cx, sts, sts);
         let ports = super::ports::ports(cx, sts, sts).ok()?;
         let (imp, spec) = (Side::new(cx, sts, live.clone()), Side::new(cx, sts, live.clone()));
-        let product = Product { imp, spec, ports, completion: Completion::None };
+        let product = Product { imp, spec, ports, completion: Completion::None, relation: Relation::Ioco };
         let mut search = Search::new(&product, Revisit::Never(Widening::Never), bounds, names);
         search.edges = Some(Vec::new());
         let end = search.run(cx, &mut |_| ControlFlow::Continue(()));

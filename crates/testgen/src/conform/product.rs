@@ -5,6 +5,7 @@
 //! members is a belief, and the non-conformance condition (003 Def. 3.5) is a case of the
 //! split in which the implementation does what no member of the specification does.
 
+use ioxide_model::relation::Relation;
 use ioxide_model::sts::{GateKind, SwitchId};
 use ioxide_model::term::{Substitution, Term};
 use ioxide_symex::Ctx;
@@ -17,11 +18,12 @@ use super::side::{Member, Side};
 const MAX_MEMBERS: usize = 1024;
 
 /// What an implementation does with an input no switch of it accepts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Completion {
     /// It cannot happen: nothing is known after it.
     None,
     /// It is ignored where no internal step is possible (003's `exec_neg`).
+    #[default]
     Angelic,
     /// As angelic, but only where the implementation has left the specification, or the specification
     /// would accept the input in the very same state (003 sec. 4.3).
@@ -61,6 +63,7 @@ pub(crate) struct Product<'s> {
     pub spec: Side<'s>,
     pub ports: Vec<Port>,
     pub completion: Completion,
+    pub relation: Relation,
 }
 
 /// What a step leads to.
@@ -206,20 +209,42 @@ impl Product<'_> {
                 continue;
             }
             let spec_next = spec.reached(cx, &spec_moves, &spec_truths);
-            for (case, truths) in cases(cx, &case, &guards(&imp_moves))? {
-                let ignoring = self.may_ignore(pair, &imp_moves, &truths, &spec_moves, &spec_truths);
-                for (case, ignored) in imp.stable(cx, &case, &ignoring)? {
-                    let mut imp_next = imp.reached(cx, &imp_moves, &truths);
-                    for member in ignored {
-                        include(&mut imp_next, member);
-                    }
-                    if !imp_next.is_empty() {
-                        self.closed(cx, case, imp_next, spec_next.clone(), pair.fresh + 1, &mut found)?;
+            for case in self.specified(cx, case, &spec, &spec_moves, &spec_truths)? {
+                for (case, truths) in cases(cx, &case, &guards(&imp_moves))? {
+                    let ignoring = self.may_ignore(pair, &imp_moves, &truths, &spec_moves, &spec_truths);
+                    for (case, ignored) in imp.stable(cx, &case, &ignoring)? {
+                        let mut imp_next = imp.reached(cx, &imp_moves, &truths);
+                        for member in ignored {
+                            include(&mut imp_next, member);
+                        }
+                        if !imp_next.is_empty() {
+                            self.closed(cx, case, imp_next, spec_next.clone(), pair.fresh + 1, &mut found)?;
+                        }
                     }
                 }
             }
         }
         Ok(found)
+    }
+
+    /// The cases within `case` in which an input that some member takes is specified: always under ioco, under
+    /// uioco where no member that stays refuses it. Elsewhere everything is allowed, so nothing is followed.
+    fn specified(
+        &self,
+        cx: &mut Ctx<'_>,
+        case: Case,
+        spec: &Scene<'_>,
+        moves: &[Taken],
+        truths: &[bool],
+    ) -> Result<Vec<Case>, TooMany> {
+        let takes =
+            |member: usize| moves.iter().zip(truths).any(|(taken, &truth)| truth && taken.member == member);
+        let refusing: Vec<usize> = match self.relation {
+            Relation::Ioco => return Ok(vec![case]),
+            Relation::Uioco => (0..spec.members.len()).filter(|&member| !takes(member)).collect(),
+        };
+        let split = spec.stable(cx, &case, &refusing)?;
+        Ok(split.into_iter().filter(|(_, refused)| refused.is_empty()).map(|(case, _)| case).collect())
     }
 
     /// The members of the implementation that accept nothing and may ignore the input.

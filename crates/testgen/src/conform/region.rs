@@ -127,6 +127,11 @@ fn terms(pair: &Pair) -> impl Iterator<Item = Term> + '_ {
     pair.imp.iter().chain(&pair.spec).flat_map(|member| member.store.iter().copied())
 }
 
+/// Whether a value of `pair` grows beyond what is computed.
+pub(crate) fn is_too_large(cx: &Ctx<'_>, pair: &Pair) -> bool {
+    terms(pair).any(|term| cx.pool.is_too_heavy(term))
+}
+
 /// `pair` with other terms, in the order of [`terms`].
 fn with_terms(pair: &Pair, terms: &[Term], path: Vec<Term>) -> Pair {
     let mut rest = terms.iter().copied();

@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
+use ioxide_smt::halt::Halted;
 use ioxide_symex::Ctx;
 
 use super::branch::TooMany;
 use super::graph::SpecGraph;
 use super::product::{Next, Pair, Product, Step};
-use super::region::{Match, Names, Seen, Widening, canonical, concretised};
+use super::region::{Match, Names, Seen, Widening, canonical, concretised, is_too_large};
 
 /// Members of both sides beyond which a symbolic search gives up.
 const CROWD: usize = 14;
@@ -53,8 +54,12 @@ pub(crate) enum End {
     States,
     /// A step has too many cases, or internal steps do not end.
     Cases,
+    /// States with values that grow beyond what is computed were not looked into.
+    TooLarge,
     /// The watcher asked for it.
     Stopped,
+    /// The command has to end.
+    Halted(Halted),
 }
 
 /// What a search did.
@@ -125,6 +130,8 @@ pub(crate) struct Search<'p, 's> {
     /// States were widened: an unsafe one may be out of reach.
     pub widened: bool,
     cut: bool,
+    /// Values of some state are too large.
+    too_large: bool,
     crowded: bool,
 }
 
@@ -145,6 +152,7 @@ impl<'p, 's> Search<'p, 's> {
             effort: Effort::default(),
             widened: false,
             cut: false,
+            too_large: false,
             crowded: false,
         }
     }
@@ -165,6 +173,10 @@ impl<'p, 's> Search<'p, 's> {
             return End::Unsafe(steps);
         }
         while let Some(at) = self.frontier.pop_front() {
+            if let Some(halted) = cx.halted() {
+                self.frontier.push_front(at);
+                return End::Halted(halted);
+            }
             if self.nodes[at].depth >= self.bounds.max_depth {
                 self.cut = true;
                 continue;
@@ -173,7 +185,7 @@ impl<'p, 's> Search<'p, 's> {
                 return End::States;
             }
             if self.expand(cx, at).is_err() {
-                return End::Cases;
+                return cx.halted().map_or(End::Cases, End::Halted);
             }
             self.effort.depth = self.effort.depth.max(self.nodes[at].depth);
             if let Some(steps) = self.found.pop_front() {
@@ -186,7 +198,11 @@ impl<'p, 's> Search<'p, 's> {
                 return End::Stopped;
             }
         }
-        if self.cut { End::Depth } else { End::Exhausted }
+        match () {
+            () if self.too_large => End::TooLarge,
+            () if self.cut => End::Depth,
+            () => End::Exhausted,
+        }
     }
 
     /// What was found, for a graph made of it.
@@ -288,6 +304,10 @@ impl<'p, 's> Search<'p, 's> {
         depth: u32,
         parent: Option<(usize, Step)>,
     ) {
+        if is_too_large(cx, &pair) {
+            self.too_large = true;
+            return;
+        }
         let pair = canonical(cx, &mut self.names, pair);
         self.crowded |= self.revisit != Revisit::Concrete && pair.imp.len() + pair.spec.len() > CROWD;
         if pair.is_diagonal()

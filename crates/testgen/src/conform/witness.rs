@@ -10,13 +10,14 @@ use std::collections::BTreeSet;
 
 use ioxide_model::concrete::{self, State};
 use ioxide_model::label::Label;
+use ioxide_model::relation::Relation;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::Sts;
 use ioxide_model::term::{Node, Substitution, Term, VarId};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
 use ioxide_smt::solver::{Answer, Decision};
-use ioxide_symex::{After, Ctx, Observed, Quiescence, is_quiescent};
+use ioxide_symex::{After, Belief, Ctx, Observed, Quiescence, is_quiescent};
 
 use super::ports::Port;
 use super::product::{Completion, Product, Step};
@@ -82,8 +83,10 @@ fn condition(cx: &mut Ctx<'_>, product: &Product<'_>, steps: &[Step]) -> Result<
     let mut spec = closed(cx, &product.spec, vec![(tt, spec)])?;
     let (&last, before) = steps.split_last().ok_or(NoWitness::Impossible)?;
     let mut n = 0;
+    let mut specified = Vec::new();
     for &step in before {
         n += 1;
+        specified.push(is_specified(cx, product, step, n, &spec));
         imp = after(cx, &product.imp, product, step, n, &imp, Role::Implementation)?;
         spec = after(cx, &product.spec, product, step, n, &spec, Role::Specification)?;
     }
@@ -92,7 +95,29 @@ fn condition(cx: &mut Ctx<'_>, product: &Product<'_>, steps: &[Step]) -> Result<
     let there: Vec<Term> = spec.iter().map(|(condition, _)| *condition).collect();
     let there = cx.pool.or(there);
     let forbidden = cx.pool.not(allows);
-    Ok(cx.pool.and([does, there, forbidden]))
+    specified.extend([does, there, forbidden]);
+    Ok(cx.pool.and(specified))
+}
+
+/// The condition under which `step` is specified where the specification is in `members`: under uioco no
+/// member that no internal step can leave refuses an input.
+fn is_specified(cx: &mut Ctx<'_>, product: &Product<'_>, step: Step, n: u32, members: &Guarded) -> Term {
+    let (Step::Port(at), Relation::Uioco) = (step, product.relation) else { return cx.pool.tt() };
+    let port = &product.ports[at];
+    if !port.kind.is_input() {
+        return cx.pool.tt();
+    }
+    let side = &product.spec;
+    let mut all = Vec::with_capacity(members.len());
+    for (condition, member) in members {
+        let mut values = side.values(member);
+        let mut leaving: Vec<Term> = internal(cx, side, member, &values);
+        let moves = moves(cx, side, port, Some(port.spec), n, member, &mut values);
+        leaving.extend(moves.into_iter().map(|(guard, _)| guard));
+        leaving.push(cx.pool.not(*condition));
+        all.push(cx.pool.or(leaving));
+    }
+    cx.pool.and(all)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -386,6 +411,9 @@ fn replayed(cx: &mut Ctx<'_>, product: &Product<'_>, trace: &Trace) -> Result<()
     let Some((last, before)) = trace.labels.split_last() else { return Err(NoWitness::Impossible) };
     let mut after = After::new(cx);
     for label in before {
+        if product.relation == Relation::Uioco && is_refused(cx, &after, label) {
+            return doubtful("a state of the specification refuses an input".into());
+        }
         match after.observe(cx, label) {
             Ok(Observed::Allowed) => (),
             Ok(Observed::Unspecified) => return doubtful("the specification leaves an input open".into()),
@@ -400,6 +428,17 @@ fn replayed(cx: &mut Ctx<'_>, product: &Product<'_>, trace: &Trace) -> Result<()
         return Ok(());
     }
     doubtful("the replay does not find the trace in the implementation".into())
+}
+
+/// Whether some state that no internal step can leave refuses the input `label`; by evaluation.
+fn is_refused(cx: &mut Ctx<'_>, after: &After, label: &Label) -> bool {
+    let (Label::Input(..), Belief::Concrete(states)) = (label, after.belief()) else { return false };
+    let sts = cx.sts;
+    let refuses = |state: &State| {
+        is_stable(cx, sts, state)
+            && concrete::successors(cx.pool, sts, state, label).is_ok_and(|next| next.is_empty())
+    };
+    states.iter().any(refuses)
 }
 
 /// Whether the implementation, completed, has `trace`; by evaluation.

@@ -2,7 +2,8 @@
 //!
 //! Two tests become one where the system, looked at once more after the first, is in a state the
 //! second passes through: the rest of the second follows without a reset. A joined test counts
-//! only if it still kills what its parts were kept for.
+//! only if it still kills what its parts were kept for. If the command has to end before, the suite
+//! is larger than it could be, but kills no less.
 
 use std::collections::BTreeSet;
 
@@ -69,8 +70,11 @@ impl<'m> Lab<'m> {
         let traces: Vec<&Trace> = witnesses.iter().copied().flatten().collect();
         let mut tests = Vec::new();
         for trace in candidates(&traces) {
-            let kills = self.killed(cx, &trace, &killable);
+            let kills = if cx.halted().is_some() { Vec::new() } else { self.killed(cx, &trace, &killable) };
             tests.push(Test { trace, look: None, kills });
+        }
+        if cx.halted().is_some() {
+            add_missing(&mut tests, witnesses);
         }
         let suite = cover(&tests, witnesses.len());
         let joined = self.joined(cx, suite);
@@ -81,7 +85,10 @@ impl<'m> Lab<'m> {
     fn complete(&self, cx: &mut Ctx<'_>, suite: Vec<Test>, killable: &[usize]) -> Vec<Test> {
         let mut complete = Vec::with_capacity(suite.len());
         for test in suite {
-            let kills = self.killed(cx, &test.trace, killable);
+            let mut kills = self.killed(cx, &test.trace, killable);
+            if cx.halted().is_some() {
+                kills = test.kills.clone();
+            }
             let look = walk(cx, &test.trace).and_then(|walk| Self::shows(cx, &walk));
             complete.push(Test { kills, look, ..test });
         }
@@ -107,6 +114,9 @@ impl<'m> Lab<'m> {
     fn joint(&self, cx: &mut Ctx<'_>, suite: &[Test]) -> Option<Joint> {
         let walks: Vec<Option<Walk>> = suite.iter().map(|test| walk(cx, &test.trace)).collect();
         for (first, test) in suite.iter().enumerate() {
+            if cx.halted().is_some() {
+                return None;
+            }
             let Some(longer) = self.looked(cx, &test.trace, walks[first].as_ref()?) else { continue };
             let Some(end) = walk(cx, &longer).and_then(|walk| walk.last().cloned()) else { continue };
             let end = self.projected(cx, &end);
@@ -173,6 +183,18 @@ impl<'m> Lab<'m> {
             }
         }
         trace
+    }
+}
+
+/// Adds the trace of every mutant that no test is known to kill: it was replayed, so it does.
+fn add_missing(tests: &mut Vec<Test>, witnesses: &[Option<&Trace>]) {
+    let known: BTreeSet<usize> = tests.iter().flat_map(|test| test.kills.iter().copied()).collect();
+    for (at, witness) in witnesses.iter().enumerate().filter(|(at, _)| !known.contains(at)) {
+        let Some((_, labels)) = witness.and_then(|witness| witness.labels.split_last()) else { continue };
+        match tests.iter_mut().find(|test| test.trace.labels == labels) {
+            Some(test) => test.kills.push(at),
+            None => tests.push(Test { trace: labels.iter().cloned().collect(), look: None, kills: vec![at] }),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 use ioxide_model::concrete::State;
 use ioxide_model::label::Label;
+use ioxide_model::relation::Relation;
 use ioxide_model::sts::Sts;
 use ioxide_model::term::Term;
 use ioxide_model::trace::Trace;
@@ -77,7 +78,8 @@ impl<'m> Runner<'m> {
         let ports = ports(cx, imp, spec).ok()?;
         let live = joined(liveness(cx, imp), &liveness(cx, spec));
         let (left, right) = (Side::new(cx, imp, live.clone()), Side::new(cx, spec, live));
-        let product = Product { imp: left, spec: right, ports, completion: Completion::Angelic };
+        let (completion, relation) = (Completion::Angelic, Relation::Ioco);
+        let product = Product { imp: left, spec: right, ports, completion, relation };
         Some(Self { imp, product, touched: Touched::new(imp, spec, mutant) })
     }
 

@@ -3,7 +3,7 @@
 //! Switch coverage (000 sec. 5) takes one shortest path per switch (breadth-first over the
 //! graph with merged states), longest first, and drops those whose switches are on a kept one.
 //! The other criteria do the same with what a switch leads to or says. A priori coverage counts
-//! what is on the purposes.
+//! what is on the purposes; a path in doubt is worth trying, but what is on such paths only is not covered.
 //!
 //! *Promises.* Something is called unreachable only if the graph is complete and no step of it
 //! covers it: every switch left out there was refuted.
@@ -13,6 +13,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use ioxide_model::sts::{GateId, GateKind, LocId, Sts, SwitchId};
+use ioxide_smt::solver::Why;
 use ioxide_symex::{Ctx, Edge, Exploration, ExploreConfig, Limits, Stats, StopReason, explore};
 
 use super::Purpose;
@@ -54,7 +55,7 @@ pub struct PurposeSet {
     pub items: Vec<BTreeSet<Item>>,
     /// What is covered before anything happens.
     pub at_start: BTreeSet<Item>,
-    /// What is on no purpose, in order.
+    /// What is on no purpose beyond doubt, in order.
     pub unreached: Vec<Unreached>,
     /// How many items there are.
     pub total: usize,
@@ -72,12 +73,14 @@ pub struct Unreached {
 }
 
 /// Why no purpose covers an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhyUnreached {
     /// Proved: all symbolic states, this many, were explored and none enables it.
     Never(usize),
     /// Not known: the search ended before it had seen everything.
     Cut(StopReason),
+    /// Not known: there is a purpose, but the solver did not show that it can be executed.
+    Doubt(Why),
 }
 
 impl PurposeSet {
@@ -91,13 +94,27 @@ impl PurposeSet {
         Self { criterion, purposes, items, at_start, unreached: Vec::new(), total, stats }
     }
 
-    /// What is on some purpose: a priori coverage.
+    /// What is on some purpose that can be executed beyond doubt: a priori coverage.
     #[must_use]
     pub fn covered(&self) -> BTreeSet<Item> {
+        let certain = |(purpose, _): &(&Purpose, _)| purpose.doubt.is_none();
+        let certain = self.purposes.iter().zip(&self.items).filter(certain).map(|(_, items)| items);
+        certain.chain([&self.at_start]).flatten().copied().collect()
+    }
+
+    /// What is on some purpose, in doubt or not: worth trying.
+    #[must_use]
+    pub fn aims(&self) -> BTreeSet<Item> {
         self.items.iter().chain([&self.at_start]).flatten().copied().collect()
     }
 
-    /// Whether everything is on a purpose or proved unreachable.
+    /// Why `item` is on no purpose beyond doubt, if it is on one in doubt.
+    fn doubt(&self, item: Item) -> Option<WhyUnreached> {
+        let mut on = self.purposes.iter().zip(&self.items).filter(|(_, items)| items.contains(&item));
+        on.find_map(|(purpose, _)| purpose.doubt.clone()).map(WhyUnreached::Doubt)
+    }
+
+    /// Whether everything is on a purpose beyond doubt or proved unreachable.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.unreached.iter().all(|unreached| matches!(unreached.why, WhyUnreached::Never(_)))
@@ -107,7 +124,7 @@ impl PurposeSet {
 impl WhyUnreached {
     /// Whether it is a proof.
     #[must_use]
-    pub fn is_proof(self) -> bool {
+    pub fn is_proof(&self) -> bool {
         matches!(self, Self::Never(_))
     }
 }
@@ -118,10 +135,9 @@ impl fmt::Display for WhyUnreached {
             Self::Never(states) => {
                 write!(f, "proved unreachable: all {states} symbolic states were explored, none enables it")
             }
-            Self::Cut(StopReason::MaxStates) => f.write_str("unknown: the limit of states was reached"),
-            Self::Cut(StopReason::MaxDepth) => f.write_str("unknown: the limit of depth was reached"),
-            Self::Cut(StopReason::Stopped) => f.write_str("unknown: the search was stopped"),
             Self::Cut(StopReason::Exhausted) => f.write_str("unknown: no path found could be confirmed"),
+            Self::Cut(stop) => write!(f, "unknown: {stop}"),
+            Self::Doubt(why) => write!(f, "unknown: the path to it is in doubt: {why}"),
         }
     }
 }
@@ -207,8 +223,9 @@ pub fn coverage(
     let mut set = PurposeSet { criterion, purposes, items, at_start, unreached: Vec::new(), total, stats };
     let covered = set.covered();
     let left = wanted.difference(&covered);
-    let unreached = |&item| Unreached { item, why: why_unreached(cx.sts, &exploration, criterion, item) };
-    set.unreached = left.map(unreached).collect();
+    let why = |item| why_unreached(cx.sts, &exploration, criterion, item);
+    let why = |item| set.doubt(item).unwrap_or_else(|| why(item));
+    set.unreached = left.map(|&item| Unreached { item, why: why(item) }).collect();
     set
 }
 
@@ -237,13 +254,14 @@ fn shortest(
     in_doubt
 }
 
-/// Longest first with what they cover, without those whose items are all on the ones kept.
+/// Longest first with what they cover, without those whose items are all on the ones kept. One in doubt is
+/// kept for what no other covers.
 fn without_covered(
     sts: &Sts,
     criterion: Criterion,
     mut purposes: Vec<Purpose>,
 ) -> (Vec<Purpose>, Vec<BTreeSet<Item>>) {
-    purposes.sort_by_key(|purpose| std::cmp::Reverse(purpose.steps.len()));
+    purposes.sort_by_key(|purpose| (purpose.doubt.is_some(), std::cmp::Reverse(purpose.steps.len())));
     let mut covered = BTreeSet::new();
     let with_items = purposes.into_iter().map(|purpose| {
         let items = criterion.covered_along(sts, purpose.path());
@@ -254,7 +272,9 @@ fn without_covered(
         covered.extend(items.iter().copied());
         covered.len() > before
     });
-    kept.unzip()
+    let mut kept: Vec<_> = kept.collect();
+    kept.sort_by_key(|(purpose, _)| std::cmp::Reverse(purpose.steps.len()));
+    kept.into_iter().unzip()
 }
 
 fn why_unreached(sts: &Sts, exploration: &Exploration, criterion: Criterion, item: Item) -> WhyUnreached {

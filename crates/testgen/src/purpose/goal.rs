@@ -35,15 +35,18 @@ pub enum NoPurpose {
 
 impl fmt::Display for NoPurpose {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unreachable => "proved out of reach: all symbolic states were explored",
-            Self::Cut(StopReason::MaxStates) => "not found within the limit of states",
-            Self::Cut(_) => "not found, and nothing shows that it is out of reach",
-            Self::Silence => {
-                "its observer waits for silence, which no path has; use it to judge, with `--objective`"
+        match self {
+            Self::Unreachable => f.write_str("proved out of reach: all symbolic states were explored"),
+            Self::Cut(StopReason::MaxStates) => f.write_str("not found within the limit of states"),
+            Self::Cut(StopReason::Exhausted) => {
+                f.write_str("not found, and nothing shows that it is out of reach")
             }
-            Self::NoPurpose => "it is an invariant or a test, not a purpose",
-        })
+            Self::Cut(stop) => write!(f, "not found: {stop}"),
+            Self::Silence => f.write_str(
+                "its observer waits for silence, which no path has; use it to judge, with `--objective`",
+            ),
+            Self::NoPurpose => f.write_str("it is an invariant or a test, not a purpose"),
+        }
     }
 }
 

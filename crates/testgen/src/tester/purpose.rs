@@ -19,7 +19,7 @@ use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
 use ioxide_smt::solver::Decision;
-use ioxide_symex::{After, Ctx};
+use ioxide_symex::{After, Belief, Ctx};
 
 use super::instant::within;
 use super::{Move, Stop, Tester};
@@ -338,11 +338,26 @@ impl PurposeGuided {
         facts
     }
 
+    /// Whether the path was followed to its end; what nobody decided is no success.
+    fn executed(&self, cx: &mut Ctx<'_>, after: &After) -> Stop {
+        let name = &self.purpose.name;
+        if *after.belief() == Belief::Unspecified {
+            return Stop::GoalMissed("the model says nothing about what was seen".into());
+        }
+        match decided(cx, &self.all_facts(), &self.progress.known) {
+            Decision::Sat => Stop::GoalMet(format!("purpose `{name}` was executed")),
+            Decision::Unsat => Stop::GoalMissed(format!("purpose `{name}` was not executed")),
+            Decision::Unknown(why) => {
+                Stop::GoalMissed(format!("whether purpose `{name}` was executed is not known: {why}"))
+            }
+        }
+    }
+
     /// After the last switch: one more look, then done.
-    fn last_move(&mut self, history: &Trace) -> Move {
+    fn last_move(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
         let is_quiet = history.ends_in_silence();
         if self.progress.looked || is_quiet {
-            return Move::Stop(Stop::GoalMet(format!("purpose `{}` was executed", self.purpose.name)));
+            return Move::Stop(self.executed(cx, after));
         }
         self.progress.looked = true;
         Move::Observe
@@ -371,7 +386,7 @@ impl Tester for PurposeGuided {
             return Move::Stop(Stop::GoalMissed(reason.clone()));
         }
         match self.expected(cx) {
-            None => self.last_move(history),
+            None => self.last_move(cx, after, history),
             Some((id, GateKind::Input)) => self.stimulate(cx, after, id),
             Some((_, GateKind::Output | GateKind::Observed | GateKind::Internal)) => Move::Observe,
         }

@@ -68,7 +68,7 @@ impl Tour {
     pub fn new(set: &PurposeSet, rounds: Rounds, limits: Limits) -> Self {
         Self {
             criterion: set.criterion,
-            goals: set.covered(),
+            goals: set.aims(),
             this_round: BTreeSet::new(),
             covered: BTreeSet::new(),
             limits,

@@ -7,11 +7,12 @@ use ioxide_fsm::mealy::{Listing, Names};
 use ioxide_fsm::nfsm::{Nfsm, Observable};
 use ioxide_fsm::product::aligned;
 use ioxide_fsm::reduce::{
-    Machine as Played, Plan, Repeated, Report, System as Answering, Variant, Verdict, on_demand_counting,
-    state_counting,
+    Case, Machine as Played, Plan, Repeated, Report, System as Answering, Variant, Verdict,
+    on_demand_counting, state_counting,
 };
-use ioxide_fsm::word::{show as show_word, show_io};
+use ioxide_fsm::word::{IoWord, show as show_word, show_io};
 use ioxide_report::html::suite::SuiteTold;
+use ioxide_smt::halt::{Halt, Halted};
 use serde_json::json;
 
 use super::live::{LiveSystem, Trouble};
@@ -19,9 +20,10 @@ use super::{completion, page, refused};
 use crate::args::{Fsm, FsmVariant};
 use crate::exit::{ExitStatus, Stop};
 use crate::machine::{self, Machine};
-use crate::seed;
 use crate::session::patience;
+use crate::solver::Wanted;
 use crate::system::{Opener, System};
+use crate::{limit, seed};
 
 /// How often a case is applied to a live system where nobody says otherwise.
 const REPEAT: usize = 10;
@@ -33,13 +35,15 @@ pub fn run(args: &Fsm) -> Result<ExitStatus, Stop> {
             .help("the machine or system to test, and how many states it may have")
     };
     let (sut, bound) = (args.sut.as_deref().ok_or_else(missing)?, args.bound.ok_or_else(missing)?);
-    let spec = Machine::load(&args.file, &args.set, &args.solver)?;
+    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let _stage = limit::stage("counting states");
+    let spec = Machine::load(&args.file, &args.set, &wanted)?;
     let model = observable(args, &args.file, &spec, Nfsm::from_listing(&spec.listing))?;
     let plan = Plan::new(&model, bound).map_err(|refusal| refused(&args.file, &refusal))?;
     let plan = Plan { max_words: args.max_words, ..plan };
     match is_file(sut) {
-        true => against_machine(args, sut, &spec, &model, &plan),
-        false => against_system(args, sut, &spec, &model, &plan),
+        true => against_machine(args, sut, &spec, &model, &plan, &wanted),
+        false => against_system(args, sut, &spec, &model, &plan, &wanted.halt),
     }
 }
 
@@ -55,15 +59,17 @@ fn against_machine(
     spec: &Machine,
     model: &Observable,
     plan: &Plan,
+    wanted: &Wanted<'_>,
 ) -> Result<ExitStatus, Stop> {
-    let machine = Machine::load(sut, &[], &args.solver)?;
+    let machine = Machine::load(sut, &[], wanted)?;
     let system = aligned(model.names(), &Nfsm::from_listing(&machine.listing))
         .map_err(|refusal| refused(sut, &refusal))?;
     let system = observable(args, sut, &machine, system)?;
-    let report = match count(model, &mut Played(&system), plan, args.variant) {
-        Ok(report) => report,
-        Err(never) => match never {},
-    };
+    let mut until = Until { system: Played(&system), halt: wanted.halt.clone() };
+    let report = count(model, &mut until, plan, args.variant).map_err(|ended| match ended {
+        Ended::Halted(halted) => not_counted(halted, &wanted.halt),
+        Ended::Trouble(never) => match never {},
+    })?;
     save(args, &spec.listing, system.names(), &report)?;
     show(args, system.names(), &report, None)
 }
@@ -74,6 +80,7 @@ fn against_system(
     spec: &Machine,
     model: &Observable,
     plan: &Plan,
+    halt: &Halt,
 ) -> Result<ExitStatus, Stop> {
     let system = System::named(sut)?;
     let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
@@ -84,21 +91,52 @@ fn against_system(
     let opener = Opener::new(&system, Arc::new(messages.model.clone()), &args.solver);
     opener.open(0, seed, |adapter| {
         let live = LiveSystem::new(&messages, spec.wait, model.names(), adapter, patience)?;
-        let mut repeated = Repeated { live, repetitions };
-        let counted = count(model, &mut repeated, plan, args.variant);
+        let mut until = Until { system: Repeated { live, repetitions }, halt: halt.clone() };
+        let counted = count(model, &mut until, plan, args.variant);
+        let repeated = until.system;
         let effort = Effort { repetitions, seed, resets: repeated.live.resets, inputs: repeated.live.inputs };
         match counted {
             Ok(report) => {
                 save(args, &spec.listing, repeated.live.names(), &report)?;
                 show(args, repeated.live.names(), &report, Some(&effort))
             }
-            Err(Trouble::Stop(stop)) => Err(*stop),
-            Err(Trouble::Preamble(said)) => {
+            Err(Ended::Halted(halted)) => Err(not_counted(halted, halt)),
+            Err(Ended::Trouble(Trouble::Stop(stop))) => Err(*stop),
+            Err(Ended::Trouble(Trouble::Preamble(said))) => {
                 writeln!(io::stdout().lock(), "fail: before its first input the system says {said}")?;
                 Ok(ExitStatus::Failure)
             }
         }
     })
+}
+
+/// A system that is asked as long as there is time.
+struct Until<S> {
+    system: S,
+    halt: Halt,
+}
+
+/// Why counting ended early.
+enum Ended<E> {
+    Halted(Halted),
+    Trouble(E),
+}
+
+impl<S: Answering> Answering for Until<S> {
+    type Error = Ended<S::Error>;
+
+    fn observe(&mut self, case: &Case) -> Result<Vec<IoWord>, Self::Error> {
+        match self.halt.halted() {
+            Some(halted) => Err(Ended::Halted(halted)),
+            None => self.system.observe(case).map_err(Ended::Trouble),
+        }
+    }
+}
+
+/// Nothing was found, and not everything was looked at.
+fn not_counted(halted: Halted, halt: &Halt) -> Stop {
+    let status = limit::status(halt, ExitStatus::Inconclusive);
+    Stop::new(status, format!("unknown: {halted} before all words were tested")).help("raise `--time-limit`")
 }
 
 fn count<S: Answering>(

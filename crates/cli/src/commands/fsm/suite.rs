@@ -12,6 +12,7 @@ use ioxide_model::sts::{GateKind, Model};
 use ioxide_report::html::suite::SuiteTold;
 use ioxide_runner::codec::{Message, label_from_json};
 use ioxide_runner::suite::{SuiteLabel, SuiteReader, SuiteTest, SuiteWriter, TraceTest};
+use ioxide_smt::halt::Halt;
 use ioxide_testgen::tester::replay::plan_of;
 use ioxide_testgen::tester::suite::{SuiteTester, Tests, Wait};
 use serde_json::{Map, Value as Json, json};
@@ -19,7 +20,9 @@ use serde_json::{Map, Value as Json, json};
 use super::{completion, page, refused};
 use crate::args::Fsm;
 use crate::exit::{ExitStatus, Stop};
+use crate::limit;
 use crate::machine::{Machine, Messages};
+use crate::solver::Wanted;
 
 /// The name in the header of what a test waits for.
 const ANSWERS: &str = "answers";
@@ -34,11 +37,12 @@ pub fn make(args: &Fsm, method: &str) -> Result<ExitStatus, Stop> {
         let names: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
         Stop::usage(format!("there is no method `{method}`")).help(format!("there is {}", names.join(", ")))
     })?;
-    let machine = Machine::load(&args.file, &args.set, &args.solver)?;
+    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let machine = Machine::load(&args.file, &args.set, &wanted)?;
     let spec = spec(args, &machine)?;
     let size = match &args.out {
-        Some(path) => write(args, path, method, &machine, &spec)?,
-        None => method.suite(&spec, args.extra).measure(),
+        Some(path) => write(args, path, method, &machine, &spec, &wanted.halt)?,
+        None => measured(args, method, &spec, &wanted.halt)?,
     };
     if let Some(path) = &args.html {
         page::save(path, &args.file, &machine.listing, told(args, method, &spec, &size))?;
@@ -59,6 +63,31 @@ pub fn make(args: &Fsm, method: &str) -> Result<ExitStatus, Stop> {
         size.tests, size.symbols
     )?;
     Ok(ExitStatus::Success)
+}
+
+/// The size of the suite.
+fn measured(args: &Fsm, method: Method, spec: &Spec, halt: &Halt) -> Result<Size, Stop> {
+    let _stage = limit::stage("making the suite");
+    let mut size = Size { tests: 0, symbols: 0 };
+    let mut suite = method.suite(spec, args.extra);
+    while let Some(word) = suite.advance() {
+        size.tests += 1;
+        size.symbols += word.len();
+        whole(halt, &size)?;
+    }
+    Ok(size)
+}
+
+/// A part of a complete suite proves nothing, so none is handed out.
+fn whole(halt: &Halt, size: &Size) -> Result<(), Stop> {
+    let Some(halted) = halt.halted() else { return Ok(()) };
+    let status = limit::status(halt, ExitStatus::Inconclusive);
+    let Size { tests, symbols } = size;
+    Err(Stop::new(
+        status,
+        format!("{halted} after {tests} tests with {symbols} symbols; no suite is written"),
+    )
+    .help("raise `--time-limit`, or use fewer `--extra` states or the method `s`"))
 }
 
 /// The suite for the page.
@@ -94,7 +123,15 @@ fn spec(args: &Fsm, machine: &Machine) -> Result<Spec, Stop> {
 }
 
 /// Writes the suite as it is made.
-fn write(args: &Fsm, path: &str, method: Method, machine: &Machine, spec: &Spec) -> Result<Size, Stop> {
+fn write(
+    args: &Fsm,
+    path: &str,
+    method: Method,
+    machine: &Machine,
+    spec: &Spec,
+    halt: &Halt,
+) -> Result<Size, Stop> {
+    let _stage = limit::stage("making the suite");
     let cannot = |error: io::Error| Stop::usage(format!("cannot write `{path}`: {error}"));
     let file = BufWriter::new(File::create(path).map_err(cannot)?);
     let mut out = SuiteWriter::new(file, about(args, method, machine, spec)).map_err(cannot)?;
@@ -105,6 +142,10 @@ fn write(args: &Fsm, path: &str, method: Method, machine: &Machine, spec: &Spec)
         size.symbols += word.len();
         let names = word.iter().map(|&input| spec.names().inputs[input].as_str());
         out.add(&test(machine.flat(), names)).map_err(cannot)?;
+        whole(halt, &size).inspect_err(|_| {
+            // A torn suite must not look like a whole one.
+            let _ = std::fs::remove_file(path);
+        })?;
     }
     out.finish().map_err(cannot)?;
     Ok(size)

@@ -1,14 +1,18 @@
 //! Decisions on disk, as they are made: an interrupted analysis goes on where it was.
 //!
-//! The first line says of which model and which settings the decisions are. A last line that
-//! was cut off is left out. Undecided mutants are decided again.
+//! The first line says of which model and which settings the decisions are: a fingerprint of all
+//! that an answer depends on, the version of the analysis included. Later lines are only ever
+//! added, so nothing that was decided is lost when the program is killed; a last line that was cut
+//! off is left out. Undecided mutants are decided again.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 
 use ioxide_model::sts::Model;
+use ioxide_model::term::VarId;
 use ioxide_model::trace::Trace;
 use ioxide_runner::suite::{SuiteLabel, TraceTest};
+use ioxide_testgen::kill::ANALYSIS;
 use ioxide_testgen::mutate::{Mutant, show_switch};
 use serde_json::{Value as Json, json};
 
@@ -35,21 +39,26 @@ impl Journal {
             "format": FORMAT, "version": 1, "mutants": mutants.len(),
             "fingerprint": fingerprint(model, mutants, settings),
         });
-        let cannot = |error: std::io::Error| Stop::usage(format!("cannot write `{path}`: {error}"));
-        let known = match std::fs::read_to_string(path) {
-            Ok(text) if !text.is_empty() => read(path, &text, &header, model, mutants)?,
-            _ => vec![None; mutants.len()],
+        let cannot = |error: io::Error| Stop::usage(format!("cannot write `{path}`: {error}"));
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(Stop::usage(format!("cannot read `{path}`: {error}"))),
         };
-        // Written anew, so that a line that was cut off does not spoil the next one.
-        let mut journal = Self { out: BufWriter::new(fresh(path).map_err(cannot)?) };
-        writeln!(journal.out, "{header}").map_err(cannot)?;
-        for (at, outcome) in known.iter().enumerate() {
-            if let Some(outcome) = outcome {
-                journal.add(model, &mutants[at], outcome)?;
-            }
+        // A first line that was cut off has no decision after it.
+        let is_begun = text.contains('\n') || !header.to_string().starts_with(&text);
+        if !is_begun {
+            let mut out = BufWriter::new(File::create(path).map_err(cannot)?);
+            writeln!(out, "{header}").and_then(|()| out.flush()).map_err(cannot)?;
+            return Ok((Self { out }, vec![None; mutants.len()]));
         }
-        journal.out.flush().map_err(cannot)?;
-        Ok((journal, known))
+        let known = read(path, &text, &header, model, mutants)?;
+        let mut out = BufWriter::new(OpenOptions::new().append(true).open(path).map_err(cannot)?);
+        if !text.ends_with('\n') {
+            // What was cut off does not spoil the next line.
+            writeln!(out).map_err(cannot)?;
+        }
+        Ok((Self { out }, known))
     }
 
     /// Writes a decision.
@@ -72,10 +81,6 @@ impl Journal {
     }
 }
 
-fn fresh(path: &str) -> std::io::Result<File> {
-    OpenOptions::new().write(true).create(true).truncate(true).open(path)
-}
-
 fn read(
     path: &str,
     text: &str,
@@ -87,7 +92,9 @@ fn read(
     let first: Option<Json> = lines.next().and_then(|line| serde_json::from_str(line).ok());
     if first.as_ref() != Some(header) {
         let what = match first.as_ref().and_then(|first| first.get("format")) {
-            Some(format) if format == FORMAT => "is of another model, other mutants or other settings",
+            Some(format) if format == FORMAT => {
+                "is of another model, other mutants, other settings or another version of the analysis"
+            }
             _ => "is no record of `ioxide kill`",
         };
         return Err(Stop::usage(format!("`{path}` {what}"))
@@ -115,7 +122,8 @@ fn outcome(entry: &Json, model: &Model) -> Option<Outcome> {
     }
 }
 
-/// What the decisions depend on, in sixteen digits (FNV-1a).
+/// What the decisions depend on, in sixteen digits (FNV-1a): the declarations with their ranges and values at
+/// start (`--set` is in them), every switch, every change, the settings, the version of the analysis.
 fn fingerprint(model: &Model, mutants: &[Mutant], settings: &str) -> String {
     let switches = model.sts.switches.iter().map(|switch| show_switch(model, switch));
     let changes = mutants.iter().map(|mutant| {
@@ -123,10 +131,30 @@ fn fingerprint(model: &Model, mutants: &[Mutant], settings: &str) -> String {
         format!("{} {}", mutant.id, edits.collect::<Vec<_>>().join(" "))
     });
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for text in switches.chain(changes).chain([settings.to_owned()]) {
+    let fixed = [settings.to_owned(), ANALYSIS.to_string()];
+    for text in declarations(model).into_iter().chain(switches).chain(changes).chain(fixed) {
         for byte in text.bytes().chain([b'\n']) {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
     }
     format!("{hash:016x}")
+}
+
+/// Everything of a model that is no switch, one text each.
+fn declarations(model: &Model) -> Vec<String> {
+    let Model { pool, sts } = model;
+    let var = |var: VarId| format!("{}: {:?}", pool.var_info(var).name, pool.var_info(var).sort);
+    let start = format!("start {}", sts.locations[sts.initial].name);
+    let locations = sts.locations.iter().map(|location| format!("state {}", location.name));
+    let vars = sts.vars.iter().map(|it| {
+        let init = it.init.map_or_else(|| "unknown".to_owned(), |init| pool.show(init).to_string());
+        format!("var {} = {init}", var(it.var))
+    });
+    let clocks = sts.clocks.iter().map(|clock| format!("clock {}", var(clock.var)));
+    let gates = sts.gates.iter().map(|gate| {
+        let fields: Vec<String> = gate.fields.iter().map(|&field| var(field)).collect();
+        format!("{:?} {}({})", gate.kind, gate.name, fields.join(", "))
+    });
+    let types = pool.data_types().map(|data| format!("{data:?}"));
+    [start].into_iter().chain(locations).chain(vars).chain(clocks).chain(gates).chain(types).collect()
 }

@@ -13,9 +13,9 @@ use super::super::mutate::{diff, line};
 use super::super::report::write;
 use super::Decided;
 use super::workers::Outcome;
-use crate::args::SolverArgs;
 use crate::exit::Stop;
 use crate::html::a_priori;
+use crate::solver::Wanted;
 
 /// A model that was mutated, and where it is written.
 pub struct Subject<'a> {
@@ -44,7 +44,7 @@ pub fn save(
     decided: &Decided,
     suite: &str,
     tests: Vec<TestRow>,
-    wanted: &SolverArgs,
+    wanted: &Wanted<'_>,
 ) -> Result<(), Stop> {
     let reach = a_priori(subject.model, wanted)?;
     let page = Page {

@@ -10,15 +10,16 @@ use std::thread;
 
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
+use ioxide_smt::halt::Halted;
 use ioxide_symex::Ctx;
 use ioxide_testgen::conform::{Answer, Bounds};
 use ioxide_testgen::kill::{Analysis, Config, Optimisation};
 use ioxide_testgen::mutate::Mutant;
 
-use crate::args::{DecideArgs, SolverArgs};
+use crate::args::DecideArgs;
 use crate::exit::Stop;
 use crate::session::STOP;
-use crate::solver;
+use crate::solver::Wanted;
 
 /// What became of a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub fn config(args: &DecideArgs) -> Result<Config, Stop> {
     };
     let off = args.without.iter().map(parse).collect::<Result<_, _>>()?;
     let bounds = Bounds { max_states: args.max_states, max_depth: args.depth.unwrap_or(u32::MAX) };
-    let config = Config { bounds, off };
+    let config = Config { bounds, off, completion: args.completion.into() };
     if config.off.contains(&Optimisation::EarlyStop) && args.depth.is_none() {
         return Err(
             Stop::usage("without `early-stop` a search ends at its depth only").help("add `--depth N`")
@@ -64,17 +65,6 @@ pub fn jobs(args: &DecideArgs) -> usize {
     args.jobs.unwrap_or(cores).max(1)
 }
 
-/// The first Ctrl-C lets the mutants at work be finished, the second ends the program.
-pub fn catch_interrupts() {
-    // An error means that a handler is set already: nothing is lost.
-    let _ = ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::Relaxed) {
-            std::process::exit(crate::exit::ExitStatus::Interrupted as i32);
-        }
-        eprintln!("\nwriting what was decided; once more to stop at once");
-    });
-}
-
 /// Decides the mutants that `known` has no outcome for; `told` hears of each as it is decided. Those left
 /// when somebody interrupts stay open.
 pub fn decide(
@@ -82,12 +72,12 @@ pub fn decide(
     mutants: &[Mutant],
     config: &Config,
     jobs: usize,
-    wanted: &SolverArgs,
+    wanted: &Wanted<'_>,
     known: Vec<Option<Outcome>>,
     told: &mut dyn FnMut(usize, &Outcome) -> Result<(), Stop>,
 ) -> Result<Vec<Option<Outcome>>, Stop> {
     let mut base = model.clone();
-    let mut solver = solver::make(wanted)?;
+    let mut solver = wanted.make()?;
     let analysis = Analysis::new(&mut Ctx::new(&mut base, &mut *solver), config);
     let open: Vec<usize> = (0..mutants.len()).filter(|&at| known[at].is_none()).collect();
     let next = AtomicUsize::new(0);
@@ -97,7 +87,7 @@ pub fn decide(
         for _ in 0..jobs.min(open.len()) {
             let (sender, open, next, base, analysis) = (sender.clone(), &open, &next, &base, &analysis);
             scope.spawn(move || {
-                let Ok(mut solver) = solver::make(wanted) else { return };
+                let Ok(mut solver) = wanted.make() else { return };
                 let (mut model, analysis) = (base.clone(), analysis.clone());
                 let mut cx = Ctx::new(&mut model, &mut *solver);
                 while let Some(&at) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -124,6 +114,9 @@ fn one(cx: &mut Ctx<'_>, analysis: &Analysis, mutant: &Mutant) -> Option<Outcome
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     };
+    if let Some(Halted::Time) = cx.halted() {
+        return Some(Outcome::Unknown(Halted::Time.to_string()));
+    }
     let verdict = analysis.decide(cx, mutant, &mut watch);
     if STOP.load(Ordering::Relaxed) {
         return None;

@@ -23,12 +23,14 @@ use super::{case, hunted};
 use crate::args::Test;
 use crate::commands::{fsm, kill, purposes};
 use crate::exit::{ExitStatus, Stop};
+use crate::limit;
+use crate::solver::Wanted;
 use crate::system::System;
 
 /// Symbolic states looked at for purposes.
 const MAX_STATES: usize = 20_000;
 /// Symbolic states looked at for the next path of a tour.
-const TOUR_STATES: usize = 2_000;
+const TOUR_STATES: usize = 1_000;
 /// How often `cover` executes every purpose if nothing else is said.
 const ROUNDS: usize = 5;
 /// How many runs the other testers do.
@@ -41,6 +43,8 @@ const HUNT_STEPS: (usize, usize) = (10_000, 2_000);
 const UNTIL_STEPS: usize = 100_000;
 /// How long a hunt lasts against a system that takes its time, if nothing is said.
 const HUNT_TIME: Duration = Duration::from_secs(60);
+/// How long may be thought before the first step.
+const BEFORE_TESTING: Duration = Duration::from_secs(15);
 
 /// Who decides the moves.
 #[derive(Clone)]
@@ -58,8 +62,9 @@ pub enum Chosen {
 impl Chosen {
     /// The tester `--tester` names.
     pub fn named(args: &Test, spec: &mut Model, seed: u64) -> Result<Self, Stop> {
+        let wanted = Wanted::new(&args.solver, limit::halt_within(&args.limit, BEFORE_TESTING));
         if let Some(names) = args.tester.strip_prefix("purpose:") {
-            let named = |name| purposes::named(spec, &args.solver, name, MAX_STATES);
+            let named = |name| purposes::named(spec, &wanted, name, MAX_STATES);
             let found = names.split(',').map(named).collect::<Result<Vec<_>, _>>()?;
             let set = PurposeSet::of(&spec.sts, found);
             return Ok(Self::Cover(
@@ -85,16 +90,16 @@ impl Chosen {
                 Ok(Self::Random(Box::new(Random::new(config, seed))))
             }
             "cover" => {
-                let set = purposes(args, spec)?;
+                let set = purposes(args, spec, &wanted)?;
                 Ok(Self::Cover(Box::new(Cover::new(&set, rounds(args), Order::default())), Box::new(set)))
             }
             "tour" => {
-                let set = purposes(args, spec)?;
+                let set = purposes(args, spec, &wanted)?;
                 let limits = Limits { max_states: TOUR_STATES, max_depth: u32::MAX };
                 Ok(Self::Tour(Box::new(Tour::new(&set, rounds(args), limits)), Box::new(set)))
             }
             "tests" => Self::tests(args, spec, None),
-            "kill" => Ok(Self::Kill(Box::new(kill::tester(spec, &args.solver)?))),
+            "kill" => Ok(Self::Kill(Box::new(kill::tester(spec, &wanted)?))),
             other => Err(Stop::usage(format!("there is no tester `{other}`"))
                 .help("there is `hunt`, `cover`, `tour`, `purpose:NAME,...`, `tests`, `test:NAME`, `case:FILE`, `suite:FILE`, `kill` and `random`")),
         }
@@ -258,6 +263,14 @@ impl Chosen {
         unreached(out, sts, set)
     }
 
+    /// Whether all there is to cover is on a purpose or proved unreachable; other testers have no such goal.
+    pub fn is_settled(&self) -> bool {
+        match self {
+            Self::Cover(_, set) | Self::Tour(_, set) => set.is_settled(),
+            _ => true,
+        }
+    }
+
     /// How far a suite has come, for programs; nothing with other testers.
     pub fn suite_json(&self) -> Json {
         match self {
@@ -317,11 +330,24 @@ fn hunt(args: &Test, sts: &Sts) -> HuntConfig {
 }
 
 /// The purposes of the wanted criterion.
-fn purposes(args: &Test, spec: &mut Model) -> Result<PurposeSet, Stop> {
-    let set = purposes::found(spec, args.cover.into(), &args.solver, MAX_STATES)?;
-    match set.purposes.is_empty() {
-        true => Err(Stop::new(ExitStatus::Nothing, "nothing to run: no switch of the model can be reached")),
-        false => Ok(set),
+fn purposes(args: &Test, spec: &mut Model, wanted: &Wanted<'_>) -> Result<PurposeSet, Stop> {
+    let set = purposes::found(spec, args.cover.into(), wanted, MAX_STATES)?;
+    if let Some(halted) = wanted.halt.halted() {
+        eprintln!("warning: the test purposes are {}", limit::partial(halted));
+    }
+    match (set.purposes.is_empty(), set.is_settled()) {
+        (false, _) => Ok(set),
+        (true, true) => {
+            Err(Stop::new(ExitStatus::Nothing, "nothing to run: no switch of the model can be reached"))
+        }
+        (true, false) => {
+            let why = set.unreached.first().map(|unreached| unreached.why.to_string()).unwrap_or_default();
+            Err(Stop::new(
+                ExitStatus::Inconclusive,
+                format!("nothing to run: no test purpose was found: {why}"),
+            )
+            .help("use `--tester random`, or raise `--time-limit`"))
+        }
     }
 }
 

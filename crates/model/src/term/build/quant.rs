@@ -131,7 +131,7 @@ impl TermPool {
             return self.solved_bool(var_term, conjunct);
         }
         let Node::Eq(a, b) = *self.node(conjunct) else { return None };
-        let side = |pool: &Self, x, t| x == var_term && !pool.free_vars(t).contains(&var);
+        let side = |pool: &Self, x, t| x == var_term && !pool.mentions(t, var);
         if side(self, a, b) {
             return Some(b);
         }
@@ -168,7 +168,7 @@ impl TermPool {
         let rest = self.sub(difference, scaled);
         let inverse = self.number(Rational::from(-1).div(&coefficient), sort);
         let solution = self.mul([inverse, rest]);
-        (!self.free_vars(solution).contains(&var)).then_some(solution)
+        (!self.mentions(solution, var)).then_some(solution)
     }
 
     /// The coefficient of `atom` in the sum `term`, if it has one.

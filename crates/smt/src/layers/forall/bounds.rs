@@ -141,7 +141,7 @@ fn split(pool: &mut TermPool, var: VarId, a: Term, b: Term) -> Option<(Rational,
     let factor = coefficient(pool, difference, term)?;
     let product = scaled(pool, term, &factor);
     let rest = pool.sub(difference, product);
-    (!pool.free_vars(rest).contains(&var)).then_some((factor, rest))
+    (!pool.mentions(rest, var)).then_some((factor, rest))
 }
 
 /// The coefficient of `atom` in the sum `term`.

@@ -1,0 +1,144 @@
+//! How long a command may think: `--time-limit`, and Ctrl-C.
+//!
+//! One deadline for the whole command, counted from its start. Every solver and every search of the
+//! command has it, so what is left when it passes is left open: results are printed, marked as
+//! partial. While a stage takes long, who is asked about the deadline says so on stderr.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use ioxide_smt::halt::{Halt, Halted, Signal};
+
+use crate::args::{LimitArgs, duration};
+use crate::exit::ExitStatus;
+use crate::progress::Progress;
+use crate::session::{self, STOP};
+
+/// The limit where none is given.
+const DEFAULT: Duration = Duration::from_secs(600);
+
+/// When the command began.
+static START: OnceLock<Instant> = OnceLock::new();
+
+/// What is being done, for people who wait; empty where somebody else tells them.
+static STAGE: Mutex<(&str, Option<Progress>)> = Mutex::new(("", None));
+
+/// Starts the clock of the command.
+pub fn start() {
+    START.get_or_init(Instant::now);
+}
+
+/// A time as it is typed: `30s`, `10min`, `1.5h`, `500ms`, `none`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeLimit {
+    /// So long.
+    Within(Duration),
+    /// As long as it takes.
+    Unlimited,
+}
+
+/// Reads a time limit.
+pub fn parse(text: &str) -> Result<TimeLimit, String> {
+    match text {
+        "none" => Ok(TimeLimit::Unlimited),
+        _ => duration(text).map(TimeLimit::Within).map_err(|why| format!("{why}; or `none`")),
+    }
+}
+
+/// The deadline of this command; Ctrl-C counts too from now on.
+pub fn halt(args: &LimitArgs) -> Halt {
+    halt_within(args, DEFAULT)
+}
+
+/// The same, with another limit where none is given.
+pub fn halt_within(args: &LimitArgs, default: Duration) -> Halt {
+    session::catch_interrupts();
+    let limit = match args.thinking.unwrap_or(TimeLimit::Within(default)) {
+        TimeLimit::Within(time) => Some(time),
+        TimeLimit::Unlimited => None,
+    };
+    let start = *START.get_or_init(Instant::now);
+    // A limit beyond the clock's range is no limit.
+    Halt::new(Deadline { at: limit.and_then(|limit| start.checked_add(limit)) })
+}
+
+/// A deadline of its own for something beside the command: so long from now.
+pub fn brief(time: Duration) -> Halt {
+    Halt::new(Deadline { at: Instant::now().checked_add(time) })
+}
+
+/// Says on stderr that `what` is being done, once it takes longer than a second, until the guard is dropped.
+pub fn stage(what: &'static str) -> Stage {
+    *STAGE.lock().unwrap_or_else(PoisonError::into_inner) = (what, Some(Progress::patient()));
+    Stage
+}
+
+/// Something that is being done.
+#[must_use = "a stage ends when it is dropped"]
+pub struct Stage;
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        *STAGE.lock().unwrap_or_else(PoisonError::into_inner) = ("", None);
+    }
+}
+
+/// The exit status of a command that was halted, else `otherwise`.
+pub fn status(halt: &Halt, otherwise: ExitStatus) -> ExitStatus {
+    match (halt.halted(), otherwise) {
+        // What was found counts, whatever was not looked at.
+        (_, found @ (ExitStatus::Failure | ExitStatus::Model)) => found,
+        (None, otherwise) => otherwise,
+        (Some(Halted::Time), _) => ExitStatus::Inconclusive,
+        (Some(Halted::Interrupted), _) => ExitStatus::Interrupted,
+    }
+}
+
+/// What people are told about results that are not whole.
+pub fn partial(halted: Halted) -> String {
+    match halted {
+        Halted::Time => "partial: the time limit was reached; raise --time-limit to go on longer".to_owned(),
+        Halted::Interrupted => "partial: interrupted".to_owned(),
+    }
+}
+
+struct Deadline {
+    at: Option<Instant>,
+}
+
+impl Signal for Deadline {
+    fn halted(&self) -> Option<Halted> {
+        if let Ok(mut stage) = STAGE.try_lock()
+            && let (what, Some(progress)) = &mut *stage
+        {
+            progress.tick(|| (*what).to_owned());
+        }
+        if STOP.load(Ordering::Relaxed) {
+            return Some(Halted::Interrupted);
+        }
+        self.at.is_some_and(|at| Instant::now() >= at).then_some(Halted::Time)
+    }
+
+    fn left(&self) -> Option<Duration> {
+        self.at.map(|at| at.saturating_duration_since(Instant::now()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_with_their_unit() {
+        let within = |seconds| Ok(TimeLimit::Within(Duration::from_secs_f64(seconds)));
+        assert_eq!(parse("30s"), within(30.0));
+        assert_eq!(parse("10min"), within(600.0));
+        assert_eq!(parse("1.5h"), within(5400.0));
+        assert_eq!(parse("250ms"), within(0.25));
+        assert_eq!(parse("none"), Ok(TimeLimit::Unlimited));
+        for wrong in ["", "s", "0s", "-1s", "5 days", "1e99h", "inf", "30"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! How heavy values and terms are: what multiplies itself must not grow without bound.
+//!
+//! A value that is squared at every step has twice the digits each time, a text that is put
+//! after itself twice the length: after fifty steps neither fits anywhere. The weight of a value
+//! is its size (numbers in words of 64 bits, texts in pieces of a thousand bytes); the weight of
+//! a term is about that of its heaviest value, with one for a variable. Evaluation gives up above
+//! [`MAX_WEIGHT`], and searches do not go on from such states; both say so.
+
+use super::{Node, Term, TermPool};
+use crate::index::Idx;
+use crate::number::{Int, Rational};
+use crate::value::Value;
+
+/// Heavier values are not computed: numbers of some 20,000 digits, texts of a megabyte.
+pub const MAX_WEIGHT: u32 = 1024;
+
+/// Bytes of text that weigh as much as a word.
+const PIECE: usize = 1024;
+
+impl Value {
+    /// How heavy it is.
+    #[must_use]
+    pub fn weight(&self) -> u32 {
+        match self {
+            Self::Bool(_) => 1,
+            Self::Int(n) => of_int(n),
+            Self::Real(r) => of_rational(r),
+            Self::Str(text) => u32::try_from(text.len() / PIECE).map_or(u32::MAX, |n| n.saturating_add(1)),
+            Self::Data(data) => data.args.iter().map(Self::weight).max().unwrap_or(1),
+        }
+    }
+}
+
+fn of_int(n: &Int) -> u32 {
+    u32::try_from(n.bits() / 64).map_or(u32::MAX, |words| words.saturating_add(1))
+}
+
+fn of_rational(r: &Rational) -> u32 {
+    of_int(r.numer()).max(of_int(r.denom()))
+}
+
+impl TermPool {
+    /// How heavy the values of `term` may become, in proportion to those of its variables.
+    #[must_use]
+    pub fn weight(&self, term: Term) -> u32 {
+        self.facts[term.index()].weight
+    }
+
+    /// Whether nobody should go on with `term`.
+    #[must_use]
+    pub fn is_too_heavy(&self, term: Term) -> bool {
+        self.weight(term) > MAX_WEIGHT
+    }
+
+    pub(super) fn weight_of(&self, node: &Node) -> u32 {
+        let children = node.children().map(|child| self.facts[child.index()].weight);
+        match node {
+            Node::Value(value) => value.weight(),
+            Node::Mul(_) | Node::Concat(_) | Node::RealDiv(..) => {
+                children.fold(0, |sum: u32, weight| sum.saturating_add(weight))
+            }
+            _ => children.max().unwrap_or(1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sort::Sort;
+    use crate::term::EvalError;
+    use crate::valuation::Valuation;
+
+    #[test]
+    fn a_number_that_squares_itself_is_given_up() {
+        let mut pool = TermPool::new();
+        let (x, x_term) = pool.fresh("x", Sort::Int);
+        let square = pool.mul2(x_term, x_term);
+        let mut value = Value::int(1_000_000_007);
+        let mut squared = 0;
+        let end = loop {
+            let known: Valuation = [(x, value.clone())].into_iter().collect();
+            match pool.eval(square, &known) {
+                Ok(next) => value = next,
+                Err(error) => break error,
+            }
+            squared += 1;
+        };
+        assert_eq!(end, EvalError::TooLarge);
+        assert!((8..16).contains(&squared), "{squared}");
+        assert!(value.weight() <= MAX_WEIGHT);
+    }
+
+    #[test]
+    fn a_text_that_doubles_itself_is_given_up() {
+        let mut pool = TermPool::new();
+        let (s, s_term) = pool.fresh("s", Sort::Str);
+        let twice = pool.concat([s_term, s_term]);
+        let known: Valuation = [(s, Value::str(&"x".repeat(700 * 1024)))].into_iter().collect();
+        assert_eq!(pool.eval(twice, &known), Err(EvalError::TooLarge));
+    }
+
+    #[test]
+    fn a_term_that_squares_itself_becomes_too_heavy() {
+        let mut pool = TermPool::new();
+        let (_, mut term) = pool.fresh("x", Sort::Int);
+        for _ in 0..10 {
+            term = pool.mul2(term, term);
+        }
+        assert!(!pool.is_too_heavy(term));
+        term = pool.mul2(term, term);
+        assert!(pool.is_too_heavy(term));
+    }
+}

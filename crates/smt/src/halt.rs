@@ -1,0 +1,138 @@
+//! When to stop: engines ask, the rim knows.
+//!
+//! A command has one [`Halt`]. Its solver refuses questions once it says stop, the questions before
+//! get no more time than is left, and engines ask it between two pieces of work (a context of
+//! symbolic execution has the one of its solver). Only the rim has a clock, so it gives the
+//! [`Signal`].
+//!
+//! *Promises.* Who was stopped says so: what was not looked at is *unknown*, with the reason.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::solver::Why;
+
+/// Knows whether it is time to stop.
+pub trait Signal: Send + Sync {
+    /// Why to stop now, if it is time to. Once it has said so, it goes on saying so.
+    fn halted(&self) -> Option<Halted>;
+
+    /// How much time is left; `None` if there is no limit.
+    fn left(&self) -> Option<Duration>;
+}
+
+/// Why somebody has to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Halted {
+    /// The time limit of the command was reached.
+    Time,
+    /// Somebody interrupted the command.
+    Interrupted,
+}
+
+impl From<Halted> for Why {
+    fn from(halted: Halted) -> Self {
+        match halted {
+            Halted::Time => Self::Limit,
+            Halted::Interrupted => Self::Interrupted,
+        }
+    }
+}
+
+impl fmt::Display for Halted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Time => "the time limit was reached",
+            Self::Interrupted => "interrupted",
+        })
+    }
+}
+
+/// A [`Signal`] that many share; by default one that never says stop.
+#[derive(Clone, Default)]
+pub struct Halt(Option<Arc<dyn Signal>>);
+
+impl Halt {
+    /// Stops when `signal` says so.
+    pub fn new(signal: impl Signal + 'static) -> Self {
+        Self(Some(Arc::new(signal)))
+    }
+
+    /// Why to stop now, if it is time to.
+    #[must_use]
+    pub fn halted(&self) -> Option<Halted> {
+        self.0.as_ref().and_then(|signal| signal.halted())
+    }
+
+    /// `time`, or what is left of it.
+    #[must_use]
+    pub fn at_most(&self, time: Duration) -> Duration {
+        self.0.as_ref().and_then(|signal| signal.left()).map_or(time, |left| left.min(time))
+    }
+}
+
+impl fmt::Debug for Halt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Halt({:?})", self.halted())
+    }
+}
+
+impl PartialEq for Halt {
+    /// Whether both are the same signal.
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Halt {}
+
+/// Says stop when it has been asked a number of times: a clock for tests.
+#[derive(Debug)]
+pub struct AfterAsks {
+    left: std::sync::atomic::AtomicUsize,
+}
+
+impl AfterAsks {
+    /// Lets `asks` questions pass.
+    #[must_use]
+    pub fn new(asks: usize) -> Self {
+        Self { left: asks.into() }
+    }
+}
+
+impl Signal for AfterAsks {
+    fn halted(&self) -> Option<Halted> {
+        use std::sync::atomic::Ordering::Relaxed;
+        let before = self.left.fetch_update(Relaxed, Relaxed, |left| Some(left.saturating_sub(1)));
+        (before == Ok(0)).then_some(Halted::Time)
+    }
+
+    fn left(&self) -> Option<Duration> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::{Answer, Decision, Solver};
+    use crate::stack::{Choice, Config, stack};
+    use ioxide_model::term::TermPool;
+
+    #[test]
+    fn nothing_is_answered_once_the_command_has_to_end() {
+        let mut pool = TermPool::new();
+        let tt = pool.tt();
+        let halt = Halt::new(AfterAsks::new(1));
+        let mut solver = stack(&Config { backend: Choice::None, halt, ..Config::default() });
+        assert_eq!(solver.decide(&mut pool, &[tt]), Decision::Sat);
+        assert_eq!(solver.decide(&mut pool, &[tt]), Decision::Unknown(Why::Limit));
+        assert_eq!(solver.check(&mut pool, &[tt]), Answer::Unknown(Why::Limit));
+        assert_eq!(solver.halt().halted(), Some(Halted::Time));
+    }
+}
