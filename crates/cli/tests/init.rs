@@ -36,7 +36,9 @@ fn check(adapter: &str) {
     code(&ioxide(folder.path(), &["init", "--adapter", adapter]), 0);
     code(&ioxide(folder.path(), &["check", "--deep", "--deny-warnings", "login.iox"]), 0);
     code(&ioxide(folder.path(), &["fmt", "--check", "login.iox"]), 0);
-    let test = |sut| ioxide(folder.path(), &["test", "login.iox", "--sut", sut, "--seed", "1", "--json"]);
+    let test = |sut| {
+        ioxide(folder.path(), &["test", "login.iox", "--sut", sut, "--seed", "1", "--steps", "200", "--json"])
+    };
     let green = test("login");
     code(&green, 0);
     let result: serde_json::Value = serde_json::from_slice(&green.stdout).expect("JSON");

@@ -39,7 +39,7 @@ fn the_same_seed_makes_the_same_record() {
         fs::read(Path::new(&path).join("campaign.jsonl")).expect("a record")
     };
     let faulty = "model:examples/brp/m5.iox";
-    for tester in ["cover", "tour", "random"] {
+    for tester in ["hunt", "cover", "tour", "random"] {
         let more = ["--tester", tester];
         assert_eq!(record(faulty, "3", &more), record(faulty, "3", &more), "{tester}");
     }
@@ -84,9 +84,9 @@ fn what_failed_before_is_done_first() {
 fn instances_share_the_work() {
     let (_folder, path) = folder();
     let sut = played(SPEC);
-    let args =
-        ["test", SPEC, "--sut", &sut, "--tester", "cover", "--seed", "2", "--jobs", "3", "--quiescence-ms", "30"];
-    let (text, code) = ioxide(&[&args[..], &["--report", &path, "--runs", "12"]].concat());
+    let args = ["test", SPEC, "--sut", &sut, "--seed", "2", "--jobs", "3", "--quiescence-ms", "30"];
+    let more = ["--report", &path, "--runs", "12", "--tester", "cover"];
+    let (text, code) = ioxide(&[&args[..], &more].concat());
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("12 runs: 12 passed") && text.contains("purposes: 6 of 6 executed"), "{text}");
     let (text, code) = ioxide(&["judge", SPEC, &path, "--number", "7"]);
@@ -97,6 +97,28 @@ fn instances_share_the_work() {
     assert_eq!(code, 1, "{text}");
     let (text, code) = ioxide(&["test", SPEC, "--sut", "stdio:false", "--jobs", "2"]);
     assert_eq!(code, 6, "{text}");
+}
+
+#[test]
+fn a_default_run_goes_on_after_every_switch_and_says_what_it_saw() {
+    let adder = ["test", "examples/adder.iox", "--sut", "model:examples/adder.iox", "--seed", "1"];
+    let (text, code) = ioxide(&[&adder[..], &["--steps", "300"]].concat());
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("(hunt tester, at most 300 steps, seed 1)"), "{text}");
+    assert!(text.contains("hunt: 3 of 3 switches, 3 of 3 pairs of them"), "{text}");
+    let (text, code) = ioxide(&[&adder[..], &["--until", "pairs", "--json"]].concat());
+    let told: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((code, &told["hunt"]["pairs"]["taken"]), (0, &3.into()), "{text}");
+    assert!(told["steps"].as_u64().is_some_and(|steps| steps < 200), "it ended early: {text}");
+    let (text, code) = ioxide(&[&adder[..], &["--for", "1 day"]].concat());
+    assert_eq!((code, text.contains("`min` or `h`")), (2, true), "{text}");
+}
+
+#[test]
+fn a_goal_that_was_not_seen_is_not_success() {
+    let brp = ["test", SPEC, "--sut", "model:examples/brp/spec.iox", "--seed", "1", "--steps", "60"];
+    let (text, code) = ioxide(&[&brp[..], &["--until", "pairs"]].concat());
+    assert_eq!(code, 5, "{text}");
 }
 
 #[test]

@@ -72,11 +72,11 @@ pub struct Test {
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
     /// How many steps: of all runs of `hunt` together [default: 10000, or 2000 where the model has clocks or
-    /// unknown values], or of each run of `random` [default: 100].
+    /// unknown values], or of each run of `random` [default: 100] and, with `--runs`, of each walk of `hunt`.
     #[arg(long, value_name = "N")]
     pub steps: Option<usize>,
-    /// How long to go on, such as `90s`, `10min` or `8h`; steps are not counted then [default: `hunt` ends after a
-    /// minute if the system is not a model played here].
+    /// How long to go on, such as `90s`, `10min` or `8h`; steps are not counted then [default: `hunt` ends after
+    /// half a minute if the system is not a model played here].
     #[arg(long = "for", value_name = "TIME", value_parser = super::duration)]
     pub time_limit: Option<std::time::Duration>,
     /// Ends `hunt` as soon as everything of a kind was seen; exit code 5 if it was not.

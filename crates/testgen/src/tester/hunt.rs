@@ -39,6 +39,8 @@ const MAX_STATES: (usize, usize) = (20_000, 500);
 const MORE_STATES: usize = 4;
 /// Labels of walks between two parts of a search.
 const STEPS_BETWEEN: usize = 400;
+/// A walk may have so many labels even if the budget is spent before.
+const SHORTEST: usize = 24;
 /// One run in so many executes a purpose again.
 const PURPOSE_EVERY: usize = 2;
 
@@ -47,6 +49,8 @@ const PURPOSE_EVERY: usize = 2;
 pub struct HuntConfig {
     /// Labels, silence included, after which no new run begins; the first round of purposes is done in any case.
     pub steps: usize,
+    /// Labels a walk may have at most.
+    pub walk: usize,
     /// What the purposes cover.
     pub criterion: Criterion,
     /// What ends the hunt earlier once it was seen.
@@ -65,7 +69,7 @@ pub enum Until {
 impl Default for HuntConfig {
     /// Ten thousand labels, purposes for every switch.
     fn default() -> Self {
-        Self { steps: 10_000, criterion: Criterion::Switches, until: None }
+        Self { steps: 10_000, walk: usize::MAX, criterion: Criterion::Switches, until: None }
     }
 }
 
@@ -294,7 +298,7 @@ impl Tester for Hunt {
             (Phase::Purpose, Some(cover)) => cover.next(cx, after, history),
             _ => {
                 let left = self.config.steps.saturating_sub(self.spent);
-                self.walk.next(cx, after, history, left)
+                self.walk.next(cx, after, history, left.max(SHORTEST).min(self.config.walk))
             }
         };
         if let Move::Stimulate(label) | Move::StimulateAfter(_, label) = &next {

@@ -42,7 +42,7 @@ const HUNT_STEPS: (usize, usize) = (10_000, 2_000);
 /// The same if something else is waited for.
 const UNTIL_STEPS: usize = 100_000;
 /// How long a hunt lasts against a system that takes its time, if nothing is said.
-const HUNT_TIME: Duration = Duration::from_secs(60);
+const HUNT_TIME: Duration = Duration::from_secs(30);
 /// How long may be thought before the first step.
 const BEFORE_TESTING: Duration = Duration::from_secs(15);
 
@@ -177,7 +177,7 @@ impl Chosen {
         })
     }
 
-    /// How long it may take, if there is a limit: what was typed, else a minute for a hunt on a real system.
+    /// How long it may take, if there is a limit: what was typed, else half a minute for a hunt on a real system.
     pub fn time_limit(&self, args: &Test, sut: &System) -> Option<Duration> {
         let is_bounded = args.runs.is_some() || args.steps.is_some();
         match (self, sut) {
@@ -320,13 +320,14 @@ fn refuse_timed(tester: &str, spec: &Model) -> Result<(), Stop> {
 /// What a hunt may do.
 fn hunt(args: &Test, sts: &Sts) -> HuntConfig {
     let plain = if sts.is_timed() || sts.has_unknowns() { HUNT_STEPS.1 } else { HUNT_STEPS.0 };
-    let steps = match (args.steps, args.runs, args.time_limit, args.until) {
-        (Some(steps), ..) => steps,
-        (None, Some(_), ..) | (None, None, Some(_), _) => usize::MAX,
+    let steps = match (args.runs, args.steps, args.time_limit, args.until) {
+        (Some(_), ..) | (None, None, Some(_), _) => usize::MAX,
+        (None, Some(steps), ..) => steps,
         (None, None, None, Some(_)) => UNTIL_STEPS,
         (None, None, None, None) => plain,
     };
-    HuntConfig { steps, criterion: args.cover.into(), until: args.until.map(Into::into) }
+    let walk = args.runs.and(args.steps).unwrap_or(usize::MAX);
+    HuntConfig { steps, walk, criterion: args.cover.into(), until: args.until.map(Into::into) }
 }
 
 /// The purposes of the wanted criterion.

@@ -110,7 +110,7 @@ fn simpler_plans(spec: &Model, plan: &[Planned]) -> Vec<Vec<Planned>> {
 /// A random model and one of its mutants; one in four leaves choices to the system.
 fn pair(seed: u64) -> (Model, Model) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let mut spec = model(&text(&mut rng, seed % 4 == 0));
+    let mut spec = model(&text(&mut rng, seed.is_multiple_of(4)));
     let mutants = mutants(&mut spec, &Operator::ALL);
     let mutant = &mutants[rng.random_range(0..mutants.len())];
     let sut = Model { pool: spec.pool.clone(), sts: mutant.apply(&spec.sts) };

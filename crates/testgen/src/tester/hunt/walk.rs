@@ -94,7 +94,7 @@ impl Walk {
     /// The next move of a walk that may have `left` labels.
     pub(super) fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace, left: usize) -> Move {
         if self.run.length == 0 {
-            self.run.length = self.length().min(left.max(SHORT));
+            self.run.length = self.length().min(left).max(1);
             self.walks += 1;
         }
         self.run.seen.catch_up(history);
