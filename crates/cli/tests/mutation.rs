@@ -124,8 +124,8 @@ fn a_stale_record_is_refused() {
     let (model, record) = (path("m.iox"), path("kill.jsonl"));
     let text = |start: u8, range: u8| {
         format!(
-            "model M {{ const LIMIT: int = 2 input up(by: 0..{range}) output at(n: int) var v: int = {start}
-                state s {{ a: on up when by <= LIMIT {{ v = v + by }} -> t }}
+            "model M {{ const LIMIT: int = 2 input up(by: 0..{range}) output at(n: int) var v: 0..9 = {start}
+                state s {{ a: on up when by <= LIMIT {{ v = by }} -> t }}
                 state t {{ b: emit at(n: v) -> s }} }}"
         )
     };
