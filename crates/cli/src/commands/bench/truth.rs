@@ -200,7 +200,7 @@ impl<'a> Lab<'a> {
 
 fn model(kind: Kind) -> Result<Model, Stop> {
     let mut sources = Sources::new();
-    let file = sources.add(&format!("{}.iox", kind.name()), kind.model());
+    let file = sources.add(format!("{}.iox", kind.name()), kind.model());
     let loaded = load(&sources, file, &Options::default());
     let name = kind.name();
     loaded
