@@ -57,7 +57,7 @@ const V2: &str = "examples/fsm/handshake-v2.dot";
 fn a_suite_finds_the_extra_state_that_coverage_misses() {
     let folder = folder();
     let v2 = format!("model:{V2}");
-    check(&["test", V1, "--sut", &v2, "--seed", "1"], 0, &["32 of 32 a priori"]);
+    check(&["test", V1, "--sut", &v2, "--tester", "cover", "--seed", "1"], 0, &["32 of 32 a priori"]);
     for method in ["w", "wp", "hsi", "h", "spy", "spyh", "s"] {
         let none = suite(&folder, V1, &["--suite", method]);
         check(&["test", V1, "--tester", &none, "--sut", &format!("model:{V1}"), "--seed", "1"], 0, &[]);

@@ -23,7 +23,8 @@ const FAULTY: &str = "model:examples/brp/m5.iox";
 fn recorded() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().to_string_lossy().into_owned();
-    let (text, code) = ioxide(&["test", SPEC, "--sut", FAULTY, "--seed", "3", "--report", &path]);
+    let (text, code) =
+        ioxide(&["test", SPEC, "--sut", FAULTY, "--tester", "cover", "--seed", "3", "--report", &path]);
     assert_eq!(code, 1, "{text}");
     folder
 }
