@@ -199,7 +199,18 @@ fn a_recorded_run_is_opened_at_a_step() {
     let Some(browser) = Browser::open() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let runs = folder.path().to_string_lossy().into_owned();
-    let test = ["test", SPEC, "--sut", "model:examples/brp/m5.iox", "--seed", "3", "--report", &runs];
+    let test = [
+        "test",
+        SPEC,
+        "--sut",
+        "model:examples/brp/m5.iox",
+        "--tester",
+        "cover",
+        "--seed",
+        "3",
+        "--report",
+        &runs,
+    ];
     let done =
         Command::new(env!("CARGO_BIN_EXE_ioxide")).args(test).current_dir(root()).output().expect("it runs");
     assert_eq!(done.status.code(), Some(1));
