@@ -151,7 +151,9 @@ impl HttpAdapter {
             link.write(&bytes).map_err(|error| ended(&format!("it takes no more input ({error})")))?;
         }
         self.lane = self.lane.wrapping_add(1);
-        self.asked.push(Asked::new(link, request.method == "HEAD", self.lane));
+        let is_safe = matches!(&*request.method, "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS");
+        let again = is_safe.then_some(bytes);
+        self.asked.push(Asked::new(link, request.method == "HEAD", self.lane).repeatable(again));
         Ok(())
     }
 
@@ -171,7 +173,10 @@ impl HttpAdapter {
             let wait = if has_begun && !is_look { wait.max(TURN) } else { wait };
             for at in 0..self.asked.len() {
                 let look = self.asked[at].look(wait, self.limit);
-                if let Some(response) = look.map_err(|error| self.without_answer(error))? {
+                if matches!(look, Err(AdapterError::Unknown(_))) && self.ask_again(at)? {
+                    break;
+                }
+                if let Some(response) = look? {
                     match self.taken(at, response) {
                         Some(response) => return Ok(Some(response)),
                         // The others have other places now.
@@ -186,12 +191,15 @@ impl HttpAdapter {
         }
     }
 
-    /// A request that was not answered because nobody is there any more was not lost on its way.
-    fn without_answer(&self, error: AdapterError) -> AdapterError {
-        match (&error, self.connect()) {
-            (AdapterError::Unknown(_), Err(_)) => ended("it takes no connections any more"),
-            _ => error,
-        }
+    /// Asks once more, over a connection of its own, where a connection that was used before was closed without an
+    /// answer and the request does the same however often it is made. Says whether it could.
+    fn ask_again(&mut self, at: usize) -> Result<bool, AdapterError> {
+        let connected = self.connect();
+        let mut link = connected.map_err(|_| ended("it takes no connections any more"))?;
+        let Some(bytes) = self.asked[at].take_request() else { return Ok(false) };
+        link.write(&bytes).map_err(|error| ended(&format!("it takes no more input ({error})")))?;
+        self.asked[at].go_on(link);
+        Ok(true)
     }
 
     /// Takes back the connection of an answered request, and what else came on it.

@@ -75,6 +75,8 @@ pub(super) struct Asked {
     /// When the first byte came.
     since: Option<Instant>,
     ended: bool,
+    /// The request, if it may be made again.
+    again: Option<Vec<u8>>,
 }
 
 /// What is left when an answer was taken.
@@ -91,11 +93,28 @@ impl Asked {
         link.used += 1;
         link.lane = lane;
         let cause = if to_head { Cause::HeadRequest } else { Cause::Request };
-        Self { link, cause, buffer: Vec::new(), since: None, ended: false }
+        Self { link, cause, buffer: Vec::new(), since: None, ended: false, again: None }
     }
 
     fn unasked(link: Link, buffer: Vec<u8>) -> Self {
-        Self { link, cause: Cause::None, buffer, since: Some(Instant::now()), ended: false }
+        Self { link, cause: Cause::None, buffer, since: Some(Instant::now()), ended: false, again: None }
+    }
+
+    /// The same, but the request may be made again.
+    pub(super) fn repeatable(self, again: Option<Vec<u8>>) -> Self {
+        Self { again, ..self }
+    }
+
+    /// The request, which may be made again once.
+    pub(super) fn take_request(&mut self) -> Option<Vec<u8>> {
+        self.again.take()
+    }
+
+    /// Waits on `link` from now on, where the request was made again.
+    pub(super) fn go_on(&mut self, mut link: Link) {
+        (link.used, link.lane) = (1, self.link.lane);
+        self.link = link;
+        self.ended = false;
     }
 
     /// The lane of the last request on its connection.

@@ -125,7 +125,7 @@ fn a_plan_says_itself_where_to_look() {
     let mut tests = Tests::default();
     tests.push_plan(plan_of(&sts, &trace));
     let mut tester = SuiteTester::new(Arc::new(tests), Wait::Output, 1);
-    assert_eq!(traces(&mut tester, MODEL, false), ["?a !x !y ?c"]);
+    assert_eq!(traces(&mut tester, MODEL, false), ["?a !x !y ?c !z"]);
 }
 
 #[test]
