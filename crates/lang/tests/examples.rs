@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use common::{files, load_file, load_with, render, root};
 use ioxide_lang::Options;
 use ioxide_model::code::Code;
+use ioxide_model::diag::{Diagnostic, Severity};
 use ioxide_model::sts::{GateKind, Model};
 
 fn example(path: &str) -> Model {
@@ -20,7 +21,10 @@ fn every_example_loads_without_findings() {
     assert!(paths.len() >= 18, "{} examples", paths.len());
     for path in paths {
         let (sources, loaded) = load_file(&path);
-        assert!(loaded.diagnostics.is_empty(), "{path:?}\n{}", render(&sources, &loaded.diagnostics));
+        // A fault may be an output that is never sent where the model has it: that is a hint.
+        let is_finding = |told: &Diagnostic| told.severity != Severity::Hint;
+        let is_clean = !loaded.diagnostics.iter().any(is_finding);
+        assert!(is_clean, "{path:?}\n{}", render(&sources, &loaded.diagnostics));
         assert!(loaded.model.is_some());
     }
 }
