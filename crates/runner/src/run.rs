@@ -187,6 +187,7 @@ pub fn run(
         after,
         raw: None,
         trace: Trace::default(),
+        history: Trace::default(),
         told: 0,
         watch: Watch::with_tolerance(config.tolerance.clone()),
         signature: None,
@@ -229,6 +230,8 @@ struct Walk<'w, 'b, 'm, 'r> {
     /// The next message to tell, as it was on the wire.
     raw: Option<String>,
     trace: Trace,
+    /// The same for the tester, who plans by what was said to it: silence that was taken back stays.
+    history: Trace,
     /// How many steps were told, those included that were taken back.
     told: usize,
     watch: Watch,
@@ -275,7 +278,7 @@ impl Walk<'_, '_, '_, '_> {
                 return Ok(Ended::Stopped(Stop::GoalMissed(reason)));
             }
             let is_untimed = matches!(self.pace, Pace::Untimed);
-            let step = match tester.next(self.bench.cx, &self.after, &self.trace) {
+            let step = match tester.next(self.bench.cx, &self.after, &self.history) {
                 Move::Stimulate(label) if is_untimed => self.stimulate(&label)?,
                 Move::Stimulate(label) => self.stimulate_after(&Rational::ZERO, &label)?,
                 Move::StimulateAfter(wait, label) => self.stimulate_after(&wait, &label)?,
@@ -402,6 +405,7 @@ impl Walk<'_, '_, '_, '_> {
     /// Tells a step, which becomes part of the trace.
     fn tell_step(&mut self, label: &Label, switches: &[SwitchId]) -> io::Result<()> {
         self.trace.labels.push(label.clone());
+        self.history.labels.push(label.clone());
         self.told += 1;
         self.unwritten = 0;
         let sts = self.bench.cx.sts;
