@@ -190,7 +190,16 @@ pub struct EnumDecl {
     /// Its name.
     pub name: Name,
     /// Its values.
-    pub variants: Vec<Name>,
+    pub variants: Vec<Variant>,
+}
+
+/// A value of an enum: a name, or a case with fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// Its name.
+    pub name: Name,
+    /// Its fields.
+    pub fields: Vec<Field>,
 }
 
 /// A type with named parts.
@@ -273,6 +282,8 @@ pub struct Transition {
     pub gate: Option<Name>,
     /// What fields are equal to.
     pub pins: Vec<Pin>,
+    /// `let some(x) = e` in front of the guard: it is enabled only if these fit, and what they name is known.
+    pub lets: Vec<Let>,
     /// When it is enabled.
     pub guard: Option<Expr>,
     /// What changes.
@@ -281,6 +292,15 @@ pub struct Transition {
     pub target: Option<Name>,
     /// Its place, doc comment included.
     pub span: Span,
+}
+
+/// `let pattern = value`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Let {
+    /// Which values fit.
+    pub pattern: Pattern,
+    /// The value.
+    pub value: Expr,
 }
 
 /// `field: term`: the field equals the term.
@@ -306,6 +326,8 @@ pub struct Update {
 pub enum UpdateKind {
     /// `variable = value`.
     Assign(Name, Expr),
+    /// `variable[key] = value`.
+    Put(Name, Expr, Expr),
     /// `reset clock`.
     Reset(Name),
 }
@@ -426,6 +448,8 @@ pub enum TypeKind {
     Range(Box<Expr>, Box<Expr>),
     /// `T?`.
     Option(Box<Type>),
+    /// `list<T>`, `set<T>` or `map<K, V>`.
+    Collection(Name, Vec<Type>),
 }
 
 /// An expression.
@@ -483,6 +507,29 @@ pub enum Quantifier {
     Forall,
 }
 
+/// What is asked of the items of a collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverWord {
+    /// Whether some satisfy a condition.
+    Exists,
+    /// Whether all do.
+    Forall,
+    /// How many do.
+    Count,
+}
+
+impl OverWord {
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Exists => "exists",
+            Self::Forall => "forall",
+            Self::Count => "count",
+        }
+    }
+}
+
 /// What an expression is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExprKind {
@@ -535,6 +582,38 @@ pub enum ExprKind {
         /// The condition.
         body: Box<Expr>,
     },
+    /// `exists x in xs: body`, `forall x in xs: body` or `count x in xs: body`.
+    Over {
+        /// Which one.
+        word: OverWord,
+        /// The bound name.
+        var: Name,
+        /// The collection.
+        of: Box<Expr>,
+        /// The condition.
+        body: Box<Expr>,
+    },
+    /// `[e for x in xs if p]` or `{e for x in xs if p}`.
+    Comprehension {
+        /// Whether it is a set.
+        set: bool,
+        /// The value for each.
+        item: Box<Expr>,
+        /// The bound name.
+        var: Name,
+        /// The collection.
+        of: Box<Expr>,
+        /// Which ones; all if left out.
+        keep: Option<Box<Expr>>,
+    },
+    /// `[a, b]`.
+    List(Vec<Expr>),
+    /// `{a, b}`; without values it is empty and may be a map too.
+    Set(Vec<Expr>),
+    /// `{k: v}`.
+    Map(Vec<(Expr, Expr)>),
+    /// `xs[i]` or `m[k]`.
+    Index(Box<Expr>, Box<Expr>),
     /// `f(a, b)` or `Point(x: 1, y: 2)`.
     Call(Name, Vec<Arg>),
     /// `s.length()`.
@@ -570,6 +649,21 @@ pub struct Pattern {
     pub span: Span,
 }
 
+impl Pattern {
+    /// The names it gives to parts of the value, in order.
+    pub fn names(&self) -> impl Iterator<Item = &Name> {
+        let (list, last): (&[Name], Option<&Name>) = match &self.kind {
+            PatternKind::Some(name) => (std::slice::from_ref(name), None),
+            PatternKind::Case(_, names) => (names, None),
+            PatternKind::List(names, rest) => (names, rest.as_ref()),
+            PatternKind::Any | PatternKind::Name(_) | PatternKind::None | PatternKind::Literal(_) => {
+                (&[], None)
+            }
+        };
+        list.iter().chain(last).filter(|name| name.text != "_")
+    }
+}
+
 /// Which values an arm is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternKind {
@@ -581,6 +675,10 @@ pub enum PatternKind {
     None,
     /// `some(x)`, or `some(_)`.
     Some(Name),
+    /// `error(code)`: a case of an enum, with a name for each field.
+    Case(String, Vec<Name>),
+    /// `[]`, `[a, b]` or `[first, ..rest]`: a list with names for its items.
+    List(Vec<Name>, Option<Name>),
     /// A number, string or truth value.
     Literal(Box<Expr>),
 }

@@ -90,12 +90,17 @@ impl<'a, T> Table<'a, T> {
 }
 
 /// Indices of `items` that define constants, types and functions, each behind those it
-/// uses. Circles are reported and left out.
+/// uses. Circles are reported and left out, but an enum or record may hold itself, and a function may
+/// call itself.
 pub(crate) fn definition_order(items: &[Item], sink: &mut Sink) -> Vec<usize> {
     let names = Definitions::collect(items);
     let mut states = vec![Visit::New; items.len()];
     let mut order = Vec::new();
-    for root in 0..items.len() {
+    // Types first: a constant may use a type through another name for it.
+    let is_type =
+        |item: &Item| matches!(item.kind, ItemKind::Type(_) | ItemKind::Enum(_) | ItemKind::Record(_));
+    let (types, others): (Vec<usize>, Vec<usize>) = (0..items.len()).partition(|&at| is_type(&items[at]));
+    for root in types.into_iter().chain(others) {
         names.visit(items, root, &mut states, &mut order, sink);
     }
     order
@@ -114,6 +119,10 @@ struct Definitions<'a> {
     constants: FxHashMap<&'a str, usize>,
     types: FxHashMap<&'a str, usize>,
     functions: FxHashMap<&'a str, usize>,
+    /// The enums that have these values.
+    variants: FxHashMap<&'a str, usize>,
+    /// The enums and records.
+    data: FxHashSet<usize>,
 }
 
 impl<'a> Definitions<'a> {
@@ -122,6 +131,8 @@ impl<'a> Definitions<'a> {
             constants: FxHashMap::default(),
             types: FxHashMap::default(),
             functions: FxHashMap::default(),
+            variants: FxHashMap::default(),
+            data: FxHashSet::default(),
         };
         for (index, item) in items.iter().enumerate() {
             let (table, name) = match &item.kind {
@@ -133,6 +144,14 @@ impl<'a> Definitions<'a> {
                 _ => continue,
             };
             table.entry(&name.text).or_insert(index);
+            if let ItemKind::Enum(decl) = &item.kind {
+                for variant in &decl.variants {
+                    names.variants.entry(&variant.name.text).or_insert(index);
+                }
+            }
+            if matches!(item.kind, ItemKind::Enum(_) | ItemKind::Record(_)) {
+                names.data.insert(index);
+            }
         }
         names
     }
@@ -184,14 +203,20 @@ impl<'a> Definitions<'a> {
     fn uses<'i>(&'i self, item: &'i Item) -> Vec<usize> {
         let mut uses =
             Uses { names: self, params: FxHashSet::default(), bound: Vec::new(), found: Vec::new() };
+        let mut is_type = true;
         match &item.kind {
             ItemKind::Const(decl) => {
+                is_type = false;
                 decl.ty.iter().for_each(|ty| uses.ty(ty));
                 uses.expr(&decl.value);
+            }
+            ItemKind::Enum(decl) => {
+                decl.variants.iter().flat_map(|variant| &variant.fields).for_each(|field| uses.ty(&field.ty));
             }
             ItemKind::Type(decl) => uses.ty(&decl.ty),
             ItemKind::Record(decl) => decl.fields.iter().for_each(|field| uses.ty(&field.ty)),
             ItemKind::Fn(decl) => {
+                is_type = false;
                 for param in &decl.params {
                     uses.ty(&param.ty);
                 }
@@ -201,7 +226,14 @@ impl<'a> Definitions<'a> {
             }
             _ => {}
         }
-        uses.found
+        let mut found = uses.found;
+        // The ids of enums and records are known before they are defined.
+        found.retain(|used| !(is_type && self.data.contains(used)));
+        if let ItemKind::Fn(decl) = &item.kind {
+            let own = self.functions.get(decl.name.text.as_str()).copied();
+            found.retain(|used| Some(*used) != own);
+        }
+        found
     }
 }
 
@@ -255,6 +287,7 @@ impl Uses<'_> {
                 self.expr(hi);
             }
             TypeKind::Option(inner) => self.ty(inner),
+            TypeKind::Collection(_, of) => of.iter().for_each(|ty| self.ty(ty)),
         }
     }
 
@@ -263,11 +296,13 @@ impl Uses<'_> {
             ExprKind::Name(name) => {
                 if !self.params.contains(name.as_str()) && !self.bound.contains(name) {
                     self.found.extend(self.names.constants.get(name.as_str()));
+                    self.found.extend(self.names.variants.get(name.as_str()));
                 }
             }
             ExprKind::Call(name, args) => {
                 self.found.extend(self.names.functions.get(name.text.as_str()));
                 self.found.extend(self.names.types.get(name.text.as_str()));
+                self.found.extend(self.names.variants.get(name.text.as_str()));
                 args.iter().for_each(|arg| self.expr(&arg.value));
             }
             ExprKind::Quantified { var, lo, hi, body, .. } => {
@@ -278,10 +313,24 @@ impl Uses<'_> {
             ExprKind::Match(scrutinee, arms) => {
                 self.expr(scrutinee);
                 for arm in arms {
-                    match &arm.pattern.kind {
-                        PatternKind::Some(name) => self.under(&name.text, &arm.value),
-                        _ => self.expr(&arm.value),
+                    let before = self.bound.len();
+                    self.bound.extend(arm.pattern.names().map(|name| name.text.clone()));
+                    if let PatternKind::Case(name, _) | PatternKind::Name(name) = &arm.pattern.kind {
+                        self.found.extend(self.names.variants.get(name.as_str()));
                     }
+                    self.expr(&arm.value);
+                    self.bound.truncate(before);
+                }
+            }
+            ExprKind::Over { var, of, body, .. } => {
+                self.expr(of);
+                self.under(&var.text, body);
+            }
+            ExprKind::Comprehension { item, var, of, keep, .. } => {
+                self.expr(of);
+                self.under(&var.text, item);
+                if let Some(keep) = keep {
+                    self.under(&var.text, keep);
                 }
             }
             _ => each_child(expr, &mut |child| self.expr(child)),
@@ -333,6 +382,26 @@ pub(crate) fn each_child<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
             visit(lo);
             visit(hi);
             visit(body);
+        }
+        ExprKind::Over { of, body, .. } => {
+            visit(of);
+            visit(body);
+        }
+        ExprKind::Comprehension { item, of, keep, .. } => {
+            visit(of);
+            visit(item);
+            keep.iter().for_each(|keep| visit(keep));
+        }
+        ExprKind::List(items) | ExprKind::Set(items) => items.iter().for_each(visit),
+        ExprKind::Map(entries) => {
+            for (key, value) in entries {
+                visit(key);
+                visit(value);
+            }
+        }
+        ExprKind::Index(receiver, key) => {
+            visit(receiver);
+            visit(key);
         }
         ExprKind::Call(_, args) => args.iter().for_each(|arg| visit(&arg.value)),
         ExprKind::Method(receiver, _, args) => {

@@ -15,7 +15,9 @@
 
 mod call;
 mod choice;
+mod collection;
 mod expr;
+mod pattern;
 
 use std::rc::Rc;
 
@@ -25,7 +27,7 @@ use ioxide_model::diag::Diagnostic;
 use ioxide_model::sort::{Ctor, Data, DataField, DataId, DataKind, Sort};
 use ioxide_model::source::Span;
 use ioxide_model::sts::{GateId, GateKind, LocId};
-use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::term::{FnId, Node, Term, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -58,9 +60,28 @@ pub(crate) enum ValueItem {
     Broken,
 }
 
+/// A name bound by a pattern or a quantifier.
+#[derive(Clone, Debug)]
+pub(crate) struct BoundName {
+    pub(crate) name: String,
+    pub(crate) term: Term,
+    /// The parameter of the function being defined that it is a proper part of, by position.
+    pub(crate) part_of: Option<usize>,
+}
+
+/// A function while its body is checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Defining {
+    pub(crate) id: FnId,
+    /// The parameters that every call so far descends on.
+    pub(crate) descends: Vec<usize>,
+}
+
 /// A function, checked.
 #[derive(Clone, Debug)]
 pub(crate) struct FnItem {
+    /// The function of the pool, if it calls itself.
+    pub(crate) recursive: Option<FnId>,
     pub(crate) params: Vec<(String, VarId)>,
     pub(crate) body: Term,
     /// What must hold of the parameters so that values fit their ranges.
@@ -137,6 +158,9 @@ pub(crate) enum Role<'x> {
     Parameter(&'x str),
     Result(&'x str),
     Payload,
+    Argument(&'x str),
+    Item,
+    Key,
     Bound,
     Duration,
     Arm,
@@ -154,6 +178,9 @@ impl Role<'_> {
             Self::Parameter(name) => format!("parameter `{name}`"),
             Self::Result(name) => format!("the value of `{name}`"),
             Self::Payload => "the value inside `some`".into(),
+            Self::Argument(name) => format!("the argument of `{name}`"),
+            Self::Item => "an item".into(),
+            Self::Key => "a key".into(),
             Self::Bound => "the bound of a range".into(),
             Self::Duration => "a duration".into(),
             Self::Arm => "this case".into(),
@@ -175,12 +202,18 @@ pub(crate) struct Checker<'a, 's> {
     pub(crate) place: Place,
     /// The message whose fields are in scope.
     pub(crate) message: Option<Rc<GateItem>>,
+    /// The parameters of the function being defined, in order.
+    pub(crate) param_order: Vec<String>,
     /// The parameters in scope.
     pub(crate) params: FxHashMap<String, VarId>,
     /// Names bound by `exists`, `forall` and `match`, innermost last.
-    pub(crate) bound: Vec<(String, Term)>,
+    pub(crate) bound: Vec<BoundName>,
+    /// The function that is being defined, if it may call itself.
+    pub(crate) defining: Option<Defining>,
     /// What must hold so that values fit their ranges.
     pub(crate) obligations: Vec<Term>,
+    /// Enums and records that are declared and not defined yet.
+    pub(crate) undefined: FxHashSet<DataId>,
     /// The option type over each sort, as far as it was needed.
     options: FxHashMap<Sort, DataId>,
     /// The variable being assigned: reading it for its own update does not count as use.
@@ -199,9 +232,12 @@ impl<'a, 's> Checker<'a, 's> {
             states: Table::new("state"),
             place: Place::Constant,
             message: None,
+            param_order: Vec::new(),
             params: FxHashMap::default(),
             bound: Vec::new(),
+            defining: None,
             obligations: Vec::new(),
+            undefined: FxHashSet::default(),
             options: FxHashMap::default(),
             assigned: None,
         }
@@ -236,6 +272,7 @@ impl<'a, 's> Checker<'a, 's> {
                 let inner = self.sort(inner)?;
                 Some(Sort::Data(self.option_of(inner)))
             }
+            TypeKind::Collection(name, of) => self.collection_type(name, of, ty.span),
         }
     }
 
@@ -272,6 +309,9 @@ impl<'a, 's> Checker<'a, 's> {
                 }
                 "boolean" | "Bool" => Some("bool"),
                 "str" | "String" | "text" => Some("string"),
+                "list" | "array" | "vector" | "vec" | "seq" | "List" | "Vec" => Some("list<int>"),
+                "map" | "dict" | "hash" | "Map" | "HashMap" => Some("map<string, int>"),
+                "set" | "Set" | "HashSet" => Some("set<int>"),
                 "float" | "double" | "f32" | "f64" | "Real" | "duration" | "time" => Some("real"),
                 _ => None,
             };
@@ -311,11 +351,9 @@ impl<'a, 's> Checker<'a, 's> {
         bound
     }
 
-    /// Whether a data type with `parts` is small enough; reports it at `name` if not.
-    pub(crate) fn check_size(&mut self, name: &Name, parts: &[Sort]) -> bool {
-        let sizes: Vec<(usize, usize)> = parts.iter().map(|&sort| self.type_size(sort)).collect();
-        let depth = sizes.iter().map(|size| size.0).max().unwrap_or(0) + 1;
-        let total = sizes.iter().fold(1usize, |total, size| total.saturating_add(size.1));
+    /// Whether a data type is small enough; reports it at `name` if not.
+    pub(crate) fn check_size(&mut self, name: &Name, data: DataId) -> bool {
+        let (depth, total) = self.type_size(Sort::Data(data), &mut Vec::new());
         let fits = depth <= MAX_TYPE_DEPTH && total <= MAX_TYPE_PARTS;
         if !fits {
             self.sink.error(|| {
@@ -327,12 +365,24 @@ impl<'a, 's> Checker<'a, 's> {
         fits
     }
 
-    /// Depth and number of parts of values of `sort`.
-    fn type_size(&self, sort: Sort) -> (usize, usize) {
+    /// Depth and number of parts of values of `sort`, as far as the sort tells: a type inside itself, and
+    /// what is in a collection, count as one part.
+    fn type_size(&self, sort: Sort, inside: &mut Vec<DataId>) -> (usize, usize) {
         let Sort::Data(data) = sort else { return (1, 1) };
-        let fields = self.pool.data(data).ctors.iter().flat_map(|ctor| &ctor.fields);
-        let sizes = fields.map(|field| self.type_size(field.sort));
-        sizes.fold((1, 1), |(depth, total), (d, t)| (depth.max(d + 1), total.saturating_add(t)))
+        if inside.contains(&data) || inside.len() > MAX_TYPE_DEPTH {
+            return (1, 1);
+        }
+        inside.push(data);
+        let (mut depth, mut total) = (1, 1usize);
+        for field in self.pool.data(data).ctors.iter().flat_map(|ctor| &ctor.fields) {
+            let (d, t) = self.type_size(field.sort, inside);
+            (depth, total) = (depth.max(d + 1), total.saturating_add(t));
+            if total > MAX_TYPE_PARTS {
+                break;
+            }
+        }
+        inside.pop();
+        (depth, total)
     }
 
     // Sorts of expressions.
@@ -513,6 +563,7 @@ fn is_sane_value(value: &Value) -> bool {
         Value::Real(r) => r.numer().to_f64().is_finite() && r.denom().to_f64().is_finite(),
         Value::Str(text) => text.len() <= MAX_STRING,
         Value::Data(data) => data.args.iter().all(is_sane_value),
+        Value::Collection(items) => items.parts().all(is_sane_value),
     }
 }
 

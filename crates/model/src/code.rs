@@ -94,6 +94,8 @@ codes! {
     NotARecord E0312 Error "a field access on something without fields"
     BadOverride E0313 Error "an override that does not fit the constant"
     TooLarge E0314 Error "an expression that grows beyond all measure"
+    BadKey E0315 Error "a key or a member of a set that has no order"
+    MayNotEnd E0316 Error "a function that may not end"
     WrongVerb E0401 Error "a verb that does not fit the direction of the message"
     AssignedTwice E0402 Error "a variable assigned twice in one transition"
     NotAssignable E0403 Error "an assignment to something that is not a variable"

@@ -3,6 +3,7 @@
 //! solver, no file, no clock, no randomness.
 
 pub mod code;
+pub mod collection;
 pub mod concrete;
 pub mod diag;
 pub mod goal;
@@ -10,6 +11,7 @@ pub mod index;
 pub mod label;
 pub mod number;
 pub mod relation;
+pub mod sequence;
 pub mod sort;
 pub mod source;
 pub mod sts;

@@ -1,13 +1,16 @@
 //! Sorts: what kind of value a term has.
 //!
 //! Enums, records and options are one idea, [`Data`]: a choice of constructors with
-//! named fields. An enum is constructors without fields, a record is one constructor,
-//! an option is `none | some(value)`; algebraic types will be the general case.
+//! named fields. A record is one constructor, an option is `none | some(value)`, the cases of
+//! an enum may have fields and may hold the enum itself. Lists, sets and maps are another,
+//! [`CollectionSort`]: items, by position, by themselves or by a key.
 
 use std::sync::Arc;
 
 crate::index! { /// A declared data type of a [`TermPool`](crate::term::TermPool).
 pub struct DataId; }
+crate::index! { /// A sort of collections of a [`TermPool`](crate::term::TermPool).
+pub struct CollectionId; }
 
 /// The kind of value a term has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,6 +32,8 @@ pub enum Sort {
     Str,
     /// An enum, record or option.
     Data(DataId),
+    /// A list, set or map.
+    Collection(CollectionId),
 }
 
 impl Sort {
@@ -59,8 +64,52 @@ pub enum DataKind {
     Option,
 }
 
-/// A data type: a choice of constructors. *Invariant:* there is at least one, and no
-/// constructor holds its own type, directly or through another.
+/// What a collection holds, and how it is looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CollectionSort {
+    /// List, set or map.
+    pub kind: CollectionKind,
+    /// The sort of what finds an item: a position, the item itself, a key.
+    pub key: Sort,
+    /// The sort of the items; of a map, of the values.
+    pub item: Sort,
+}
+
+/// The kinds of collections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CollectionKind {
+    /// `list<int>`: items in order, found by position.
+    List,
+    /// `set<int>`: items without order, each once.
+    Set,
+    /// `map<string, int>`: values by key, each key once.
+    Map,
+}
+
+impl CollectionKind {
+    /// How many parts an entry of [`Node::Elements`](crate::term::Node::Elements) has.
+    #[must_use]
+    pub fn entry_size(self) -> usize {
+        match self {
+            Self::List | Self::Set => 2,
+            Self::Map => 3,
+        }
+    }
+}
+
+impl CollectionSort {
+    /// The sort of what a collection is asked for: the keys of a map, else the items.
+    #[must_use]
+    pub fn member(self) -> Sort {
+        match self.kind {
+            CollectionKind::Map => self.key,
+            CollectionKind::List | CollectionKind::Set => self.item,
+        }
+    }
+}
+
+/// A data type: a choice of constructors. *Invariant:* there is at least one, and some value of
+/// the type is finite; a constructor may hold its own type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Data {
     /// The name people know it by.

@@ -14,6 +14,9 @@
 
 mod build;
 mod eval;
+mod function;
+mod import;
+mod op;
 mod print;
 mod subst;
 mod walk;
@@ -22,21 +25,30 @@ mod weight;
 #[cfg(test)]
 pub(crate) mod arbitrary;
 #[cfg(test)]
+mod collection_tests;
+#[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 pub use self::eval::EvalError;
+pub use self::function::{FnId, Function};
+pub use self::import::{DataClash, Import};
+pub use self::op::{MAX_ITEMS, Op};
 pub use self::print::Shown;
 pub use self::subst::Substitution;
 pub use self::weight::MAX_WEIGHT;
 
+use crate::collection::{CollectionValue, Items};
 use crate::index::{Idx, IndexVec};
-use crate::sort::{Ctor, Data, DataField, DataId, DataKind, Sort};
+use crate::sort::{
+    CollectionId, CollectionKind, CollectionSort, Ctor, Data, DataField, DataId, DataKind, Sort,
+};
 use crate::value::{DataValue, Value};
 
 crate::index! { /// A term of a [`TermPool`]; equal terms of one pool are equal ids.
@@ -113,6 +125,17 @@ pub enum Node {
     },
     /// Some values of the bound variables (within their sorts) satisfy the body.
     Exists(Box<[VarId]>, Term),
+    /// A collection of known shape: per entry whether it is there, and the item, or key and value.
+    ///
+    /// A list has the items that are there, in this order; a set all that are there, some perhaps
+    /// equal; in a map the last entry of a key counts.
+    Elements(CollectionId, Box<[Term]>),
+    /// An operation on collections or texts whose result is not known yet.
+    Apply(Op, Box<[Term]>),
+    /// The body as a function of the bound variable; only as an argument of [`Op::Any`] and [`Op::Collect`].
+    Lambda(VarId, Term),
+    /// A function that calls itself, applied to arguments whose shape is not known yet.
+    Call(FnId, Box<[Term]>),
 }
 
 impl Node {
@@ -123,7 +146,8 @@ impl Node {
             Self::Not(a) | Self::ToReal(a) | Self::Floor(a) | Self::Length(a) => {
                 ([Some(*a), None, None], &[])
             }
-            Self::Matches(a, _) | Self::Is(_, a) | Self::Exists(_, a) => ([Some(*a), None, None], &[]),
+            Self::Matches(a, _) | Self::Is(_, a) => ([Some(*a), None, None], &[]),
+            Self::Exists(_, a) | Self::Lambda(_, a) => ([Some(*a), None, None], &[]),
             Self::Select { arg, .. } => ([Some(*arg), None, None], &[]),
             Self::Eq(a, b) | Self::Lt(a, b) | Self::Le(a, b) => ([Some(*a), Some(*b), None], &[]),
             Self::Div(a, b) | Self::Rem(a, b) | Self::RealDiv(a, b) => ([Some(*a), Some(*b), None], &[]),
@@ -133,8 +157,19 @@ impl Node {
             Self::Ite(a, b, c) => ([Some(*a), Some(*b), Some(*c)], &[]),
             Self::And(list) | Self::Or(list) | Self::Add(list) | Self::Mul(list) => ([None; 3], list),
             Self::Concat(list) | Self::Construct(_, _, list) => ([None; 3], list),
+            Self::Elements(_, list) | Self::Apply(_, list) | Self::Call(_, list) => ([None; 3], list),
         };
         fixed.into_iter().flatten().chain(list.iter().copied())
+    }
+
+    /// The variables that a binder binds in its body.
+    #[must_use]
+    pub fn binds(&self) -> &[VarId] {
+        match self {
+            Self::Exists(vars, _) => vars,
+            Self::Lambda(var, _) => std::slice::from_ref(var),
+            _ => &[],
+        }
     }
 }
 
@@ -178,6 +213,8 @@ struct Facts {
     binders: u32,
     /// How heavy its values may become.
     weight: u32,
+    /// A function that calls itself is called in it.
+    calls: bool,
 }
 
 /// Tells pools apart: no two pools of a program have the same, a pool and its clone neither.
@@ -220,6 +257,10 @@ pub struct TermPool {
     indexed: FxHashMap<(VarId, u32), VarId>,
     bound: FxHashMap<(Sort, u32), VarId>,
     data: IndexVec<DataId, Data>,
+    /// Of every type the constructor of its plain value; computed when first asked for.
+    finite: OnceLock<Vec<Option<usize>>>,
+    collections: IndexSet<CollectionSort, FxBuildHasher>,
+    functions: IndexVec<FnId, Function>,
     patterns: IndexVec<RegexId, Pattern>,
 }
 
@@ -254,10 +295,16 @@ impl TermPool {
         self.facts[term.index()].ground
     }
 
-    /// Whether a quantifier occurs in `term`.
+    /// Whether a quantifier, or another binder, occurs in `term`.
     #[must_use]
     pub fn has_quantifier(&self, term: Term) -> bool {
         self.facts[term.index()].binders > 0
+    }
+
+    /// Whether a function that calls itself is called in `term`.
+    #[must_use]
+    pub fn calls(&self, term: Term) -> bool {
+        self.facts[term.index()].calls
     }
 
     /// The constant `term` is, if it is one.
@@ -345,6 +392,7 @@ impl TermPool {
     /// If it has no constructor.
     pub fn declare_data(&mut self, data: Data) -> DataId {
         assert!(!data.ctors.is_empty(), "a data type has a constructor");
+        self.finite = OnceLock::new();
         self.data.push(data)
     }
 
@@ -358,7 +406,7 @@ impl TermPool {
         let none = Ctor { name: "none".into(), fields: Vec::new() };
         let some = Ctor { name: "some".into(), fields: vec![value] };
         let name = format!("{}?", self.show_sort(sort)).into();
-        self.data.push(Data { name, kind: DataKind::Option, ctors: vec![none, some] })
+        self.declare_data(Data { name, kind: DataKind::Option, ctors: vec![none, some] })
     }
 
     /// A declared data type.
@@ -370,6 +418,49 @@ impl TermPool {
     /// The declared data types, in order.
     pub fn data_types(&self) -> impl Iterator<Item = (DataId, &Data)> {
         self.data.iter_enumerated()
+    }
+
+    /// Gives a declared data type its constructors: a type that holds itself is declared first.
+    pub fn define_data(&mut self, id: DataId, ctors: Vec<Ctor>) {
+        assert!(!ctors.is_empty(), "a data type has a constructor");
+        self.finite = OnceLock::new();
+        self.data[id].ctors = ctors;
+    }
+
+    /// The sort `list<item>`.
+    pub fn list_of(&mut self, item: Sort) -> CollectionId {
+        self.collection_sort(CollectionSort { kind: CollectionKind::List, key: Sort::Int, item })
+    }
+
+    /// The sort `set<item>`.
+    pub fn set_of(&mut self, item: Sort) -> CollectionId {
+        self.collection_sort(CollectionSort { kind: CollectionKind::Set, key: item, item })
+    }
+
+    /// The sort `map<key, item>`.
+    pub fn map_of(&mut self, key: Sort, item: Sort) -> CollectionId {
+        self.collection_sort(CollectionSort { kind: CollectionKind::Map, key, item })
+    }
+
+    /// The id of a sort of collections; the same sort has the same id.
+    pub fn collection_sort(&mut self, sort: CollectionSort) -> CollectionId {
+        CollectionId::new(self.collections.insert_full(sort).0)
+    }
+
+    /// A sort of collections.
+    #[must_use]
+    pub fn collection(&self, id: CollectionId) -> CollectionSort {
+        *self.collections.get_index(id.index()).expect("a collection sort of this pool")
+    }
+
+    /// What `sort` holds, if it is a sort of collections.
+    #[must_use]
+    pub fn collection_of(&self, sort: Sort) -> Option<CollectionSort> {
+        if let Sort::Collection(id) = sort { Some(self.collection(id)) } else { None }
+    }
+
+    fn known_collection(&self, sort: CollectionSort) -> Option<Sort> {
+        self.collections.get_index_of(&sort).map(|at| Sort::Collection(CollectionId::new(at)))
     }
 
     /// A pattern that matches whole strings.
@@ -401,6 +492,7 @@ impl TermPool {
             (Value::Real(_), Sort::Real) | (Value::Str(_), Sort::Str) => true,
             (Value::Int(n), Sort::Range { lo, hi }) => n.to_i64().is_some_and(|n| lo <= n && n <= hi),
             (Value::Data(value), Sort::Data(id)) => value.data == id && self.has_fields(value),
+            (Value::Collection(value), Sort::Collection(id)) => value.sort == id && self.has_items(value),
             _ => false,
         }
     }
@@ -411,7 +503,21 @@ impl TermPool {
             && ctor.fields.iter().zip(&*value.args).all(|(field, arg)| self.has_sort(arg, field.sort))
     }
 
-    /// A plain value of `sort`: false, 0 (or the nearest value of the range), `""`, the first constructor.
+    fn has_items(&self, value: &CollectionValue) -> bool {
+        let CollectionSort { kind, key, item } = self.collection(value.sort);
+        match (&value.items, kind) {
+            (Items::List(items), CollectionKind::List) | (Items::Set(items), CollectionKind::Set) => {
+                items.iter().all(|it| self.has_sort(it, item))
+            }
+            (Items::Map(entries), CollectionKind::Map) => {
+                entries.iter().all(|(k, v)| self.has_sort(k, key) && self.has_sort(v, item))
+            }
+            _ => false,
+        }
+    }
+
+    /// A plain value of `sort`: false, 0 (or the nearest value of the range), `""`, the first constructor
+    /// that does not hold its own type, the empty collection.
     #[must_use]
     pub fn default_value(&self, sort: Sort) -> Value {
         match sort {
@@ -421,11 +527,146 @@ impl TermPool {
             Sort::Real => Value::Real(0.into()),
             Sort::Str => Value::str(""),
             Sort::Data(data) => {
-                let fields = &self.data[data].ctors[0].fields;
+                let ctor = self.plain_ctor(data);
+                let fields = &self.data[data].ctors[ctor].fields;
                 let args = fields.iter().map(|field| self.default_value(field.sort)).collect();
-                Value::Data(DataValue { data, ctor: 0, args })
+                Value::Data(DataValue { data, ctor: u32::try_from(ctor).expect("few constructors"), args })
+            }
+            Sort::Collection(sort) => Value::Collection(self.empty_collection(sort)),
+        }
+    }
+
+    /// The collection without items.
+    #[must_use]
+    pub fn empty_collection(&self, sort: CollectionId) -> CollectionValue {
+        match self.collection(sort).kind {
+            CollectionKind::List => CollectionValue::list(sort, []),
+            CollectionKind::Set => CollectionValue::set(sort, []),
+            CollectionKind::Map => CollectionValue::map(sort, []),
+        }
+    }
+
+    fn plain_ctor(&self, data: DataId) -> usize {
+        self.finite_ctor(data).unwrap_or(0)
+    }
+
+    /// The constructor that leads to a finite value soonest; none if every value would be endless.
+    #[must_use]
+    pub fn finite_ctor(&self, data: DataId) -> Option<usize> {
+        self.finite.get_or_init(|| self.finite_ctors())[data.index()]
+    }
+
+    /// Of every type the constructor that leads to a finite value soonest.
+    ///
+    /// Types are found finite in turn: those with a constructor whose fields are of types found before.
+    /// Collections may be empty, so they are finite from the start.
+    fn finite_ctors(&self) -> Vec<Option<usize>> {
+        let mut found: Vec<Option<usize>> = vec![None; self.data.len()];
+        // Of every constructor how many fields are of types not found yet, and who waits for a type.
+        let mut missing: Vec<Vec<usize>> = Vec::with_capacity(self.data.len());
+        let mut waiting: Vec<Vec<(usize, usize)>> = vec![Vec::new(); self.data.len()];
+        let mut open: VecDeque<(usize, usize)> = VecDeque::new();
+        for (at, data) in self.data.iter().enumerate() {
+            let mut counts = Vec::with_capacity(data.ctors.len());
+            for (ctor, fields) in data.ctors.iter().map(|ctor| &ctor.fields).enumerate() {
+                let inside = fields.iter().filter_map(|field| match field.sort {
+                    Sort::Data(inner) => Some(inner.index()),
+                    _ => None,
+                });
+                let mut count = 0;
+                for inner in inside {
+                    count += 1;
+                    waiting[inner].push((at, ctor));
+                }
+                if count == 0 {
+                    open.push_back((at, ctor));
+                }
+                counts.push(count);
+            }
+            missing.push(counts);
+        }
+        while let Some((at, ctor)) = open.pop_front() {
+            if found[at].is_some() {
+                continue;
+            }
+            found[at] = Some(ctor);
+            for (outer, ctor) in std::mem::take(&mut waiting[at]) {
+                missing[outer][ctor] -= 1;
+                if missing[outer][ctor] == 0 {
+                    open.push_back((outer, ctor));
+                }
             }
         }
+        found
+    }
+
+    /// Whether values of `data` can hold values of `data` again.
+    #[must_use]
+    pub fn is_recursive(&self, data: DataId) -> bool {
+        let own = Sort::Data(data);
+        self.held_by(own).into_iter().any(|sort| self.parts_of(sort).contains(&own))
+    }
+
+    /// Whether values of `sort` have a collection in them, or a type that holds itself: the shape of such a
+    /// value is not known from its sort.
+    #[must_use]
+    pub fn has_shape(&self, sort: Sort) -> bool {
+        // Depth first; a sort met again on the way down holds itself.
+        let mut left: FxHashSet<Sort> = FxHashSet::default();
+        let mut on_path: FxHashSet<Sort> = FxHashSet::from_iter([sort]);
+        let mut path: Vec<(Sort, Vec<Sort>)> = vec![(sort, self.held_by(sort))];
+        while let Some((sort, inside)) = path.last_mut() {
+            if matches!(sort, Sort::Collection(_)) {
+                return true;
+            }
+            let Some(next) = inside.pop() else {
+                on_path.remove(sort);
+                left.insert(*sort);
+                path.pop();
+                continue;
+            };
+            if left.contains(&next) {
+                continue;
+            }
+            if on_path.contains(&next) {
+                return true;
+            }
+            on_path.insert(next);
+            path.push((next, self.held_by(next)));
+        }
+        false
+    }
+
+    /// What a value of `sort` holds directly.
+    fn held_by(&self, sort: Sort) -> Vec<Sort> {
+        match sort {
+            Sort::Data(data) => {
+                let fields = self.data[data].ctors.iter().flat_map(|ctor| &ctor.fields);
+                fields
+                    .map(|field| field.sort)
+                    .filter(|sort| matches!(sort, Sort::Data(_) | Sort::Collection(_)))
+                    .collect()
+            }
+            Sort::Collection(id) => {
+                let CollectionSort { key, item, .. } = self.collection(id);
+                vec![key, item]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// `sort` and the data types and collections that its values can hold, each once.
+    #[must_use]
+    pub fn parts_of(&self, sort: Sort) -> Vec<Sort> {
+        let mut seen: FxHashSet<Sort> = FxHashSet::from_iter([sort]);
+        let mut found = vec![sort];
+        let mut next = 0;
+        while next < found.len() {
+            let inside = self.held_by(found[next]);
+            found.extend(inside.into_iter().filter(|&part| seen.insert(part)));
+            next += 1;
+        }
+        found
     }
 
     /// Returns the one [`Term`] for `node`, adding it if it is new.
@@ -443,15 +684,16 @@ impl TermPool {
     fn facts_of(&self, node: &Node) -> Facts {
         let ground = match node {
             Node::Var(_) => false,
-            Node::Exists(vars, body) => self.free_vars(*body).iter().all(|var| vars.contains(var)),
+            Node::Exists(_, body) | Node::Lambda(_, body) => {
+                self.free_vars(*body).iter().all(|var| node.binds().contains(var))
+            }
             _ => node.children().all(|child| self.is_ground(child)),
         };
         let inside = node.children().map(|child| self.facts[child.index()].binders).max().unwrap_or(0);
-        let binders = match node {
-            Node::Exists(vars, _) => inside + vars.len() as u32,
-            _ => inside,
-        };
-        Facts { sort: self.sort_of(node), ground, binders, weight: self.weight_of(node) }
+        let binders = inside + node.binds().len() as u32;
+        let calls =
+            matches!(node, Node::Call(..)) || node.children().any(|child| self.facts[child.index()].calls);
+        Facts { sort: self.sort_of(node), ground, binders, weight: self.weight_of(node), calls }
     }
 
     fn sort_of(&self, node: &Node) -> Sort {
@@ -474,6 +716,13 @@ impl TermPool {
                 Sort::Data(data) => self.data[data].ctors[*ctor as usize].fields[*field as usize].sort,
                 _ => unreachable!("select is built on data terms only"),
             },
+            Node::Elements(sort, _) => Sort::Collection(*sort),
+            Node::Apply(op, args) => {
+                let sorts: Vec<Sort> = args.iter().map(|&arg| self.sort(arg)).collect();
+                self.op_sort(*op, &sorts)
+            }
+            Node::Lambda(_, body) => self.sort(*body),
+            Node::Call(function, _) => self.functions[*function].result.base(),
         }
     }
 }

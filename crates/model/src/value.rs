@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::collection::CollectionValue;
 use crate::number::{Int, Rational};
 use crate::sort::{DataId, Sort};
 
@@ -18,6 +19,8 @@ pub enum Value {
     Str(Arc<str>),
     /// A constructor applied to values.
     Data(DataValue),
+    /// A list, set or map.
+    Collection(CollectionValue),
 }
 
 /// A value of a declared data type.
@@ -74,13 +77,19 @@ impl Value {
         if let Self::Data(d) = self { Some(d) } else { None }
     }
 
+    /// The list, set or map, if it is one.
+    #[must_use]
+    pub fn as_collection(&self) -> Option<&CollectionValue> {
+        if let Self::Collection(c) = self { Some(c) } else { None }
+    }
+
     /// The number, if it is an integer or a rational.
     #[must_use]
     pub fn to_rational(&self) -> Option<Rational> {
         match self {
             Self::Int(n) => Some(Rational::from(n.clone())),
             Self::Real(r) => Some(r.clone()),
-            Self::Bool(_) | Self::Str(_) | Self::Data(_) => None,
+            Self::Bool(_) | Self::Str(_) | Self::Data(_) | Self::Collection(_) => None,
         }
     }
 
@@ -93,6 +102,7 @@ impl Value {
             Self::Real(_) => Sort::Real,
             Self::Str(_) => Sort::Str,
             Self::Data(value) => Sort::Data(value.data),
+            Self::Collection(value) => Sort::Collection(value.sort),
         }
     }
 }

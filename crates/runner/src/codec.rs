@@ -8,11 +8,14 @@
 //! | enum | its name as a string; with fields `{"Name": {"field": ..}}` |
 //! | record | an object |
 //! | option | `null` or the value; `{"some": ..}` where the value is an option itself |
+//! | list, set | an array; of a set without duplicates |
+//! | map | an object if its keys are strings or plain enums, else an array of pairs |
 //!
 //! *Promises.* Reading what was written gives the same value. Reading looks at the shape
 //! only: a number outside its range is a value the monitor can judge, not a broken message.
 
 pub mod binary;
+pub(crate) mod collection;
 mod error;
 pub mod http;
 mod label;
@@ -45,6 +48,7 @@ pub fn value_to_json(pool: &TermPool, value: &Value) -> Json {
         Value::Real(r) => number(&r.to_string()),
         Value::Str(text) => Json::String(text.to_string()),
         Value::Data(value) => data_to_json(pool, value),
+        Value::Collection(value) => collection::to_json(pool, value),
     }
 }
 
@@ -63,6 +67,7 @@ pub fn value_from_json(pool: &TermPool, sort: Sort, json: &Json) -> Result<Value
         (Sort::Real, Json::String(text)) => rational(text).map(Value::Real).ok_or_else(expected),
         (Sort::Str, Json::String(text)) => Ok(Value::str(text)),
         (Sort::Data(data), _) => data_from_json(pool, data, json),
+        (Sort::Collection(id), _) => collection::from_json(pool, id, json),
         _ => Err(expected()),
     }
 }

@@ -137,6 +137,7 @@ fn domain(pool: &TermPool, sort: Sort, exhaustive: &mut bool) -> Vec<Value> {
             .collect(),
         Sort::Real => (0..=8).flat_map(|n| [n, -n]).filter_map(half).collect(),
         Sort::Str => ["", "a", "b", "ab"].map(Value::str).into(),
+        Sort::Collection(_) => vec![pool.default_value(sort)],
         Sort::Data(data) => {
             let sorts =
                 |ctor: u32| pool.data(data).ctors[ctor as usize].fields.iter().map(|field| field.sort);

@@ -343,7 +343,7 @@ pub(crate) fn number(value: &Value) -> Option<Small> {
         Value::Bool(b) => Some(if *b { Small::ONE } else { Small::ZERO }),
         Value::Int(n) => Small::int(n.to_i64()?),
         Value::Real(n) => Small::from_rational(n),
-        Value::Str(_) | Value::Data(_) => None,
+        Value::Str(_) | Value::Data(_) | Value::Collection(_) => None,
     }
 }
 
@@ -353,6 +353,6 @@ pub(crate) fn value(n: Small, sort: Sort) -> Option<Value> {
         Sort::Bool => Some(Value::Bool(!n.is_zero())),
         Sort::Int | Sort::Range { .. } => n.to_i64().map(Value::int),
         Sort::Real => Some(Value::Real(n.to_rational())),
-        Sort::Str | Sort::Data(_) => None,
+        Sort::Str | Sort::Data(_) | Sort::Collection(_) => None,
     }
 }

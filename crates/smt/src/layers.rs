@@ -9,5 +9,6 @@ pub mod forall;
 pub mod interval;
 pub mod normalise;
 pub mod scalar;
+pub mod shape;
 pub mod validate;
 pub mod witness;

@@ -92,6 +92,8 @@ pub enum Why {
     Memory,
     /// The method does not decide this kind of facts.
     Incomplete,
+    /// Only collections up to this length, or values nested up to this depth, were looked at.
+    Beyond(usize),
     /// Someone stopped the solver.
     Interrupted,
     /// The time limit of the whole command passed.
@@ -108,6 +110,7 @@ impl fmt::Display for Why {
             Self::Time => f.write_str("the solver ran out of time"),
             Self::Memory => f.write_str("the solver ran out of memory"),
             Self::Incomplete => f.write_str("the solver gave up"),
+            Self::Beyond(length) => write!(f, "not known for collections of more than {length} items"),
             Self::Interrupted => f.write_str("the solver was interrupted"),
             Self::Limit => f.write_str("the time limit was reached"),
             Self::NoSolver => f.write_str("no solver is installed"),

@@ -2,10 +2,10 @@
 //! back-end that is there.
 //!
 //! ```text
-//! count → scalar → forall → normalise → cache → witness and bounds → validate → back-end
+//! count → shape → scalar → forall → normalise → cache → witness and bounds → validate → back-end
 //! ```
 //!
-//! Data and easy quantifiers go first, so that everything behind sees plain facts. The
+//! Collections, data and easy quantifiers go first, so that everything behind sees plain facts. The
 //! cache stands before the witnesses because a hit is cheaper; valuations are validated
 //! where they come from outside, and the witnesses evaluate their own.
 
@@ -17,6 +17,7 @@ use crate::layers::count::Count;
 use crate::layers::forall::Forall;
 use crate::layers::normalise::Normalise;
 use crate::layers::scalar::Scalar;
+use crate::layers::shape::Shape;
 use crate::layers::validate::Validate;
 use crate::layers::witness::Witness;
 use crate::smtlib::process;
@@ -125,7 +126,7 @@ fn assemble(config: &Config) -> (Backing, Box<dyn Solver>) {
     };
     let near = Witness::new(Validate::new(backend));
     let plain = Normalise::new(Cache::new(near, config.cache));
-    (backing, Box::new(Count::new(Scalar::new(Forall::new(plain)))))
+    (backing, Box::new(Count::new(Shape::new(Scalar::new(Forall::new(plain))))))
 }
 
 impl Solver for Stack {

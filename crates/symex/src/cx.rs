@@ -67,9 +67,8 @@ impl<'a> Ctx<'a> {
         self.solver.check(self.pool, facts)
     }
 
-    /// The name of the value of `var`, which is the `position`-th live variable of its location.
-    pub(crate) fn position_name(&mut self, position: u32, var: VarId) -> Term {
-        let sort = self.pool.var_info(var).sort;
+    /// The name of the value at the `position`-th leaf of the live variables of a location.
+    pub(crate) fn position_name(&mut self, position: u32, sort: Sort) -> Term {
         let base = *self.names.entry(sort).or_insert_with(|| self.pool.declare("v", sort));
         let name = self.pool.indexed(base, position);
         self.pool.var(name)

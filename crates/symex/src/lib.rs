@@ -10,6 +10,7 @@ mod explaining;
 mod explore;
 mod graph;
 mod instants;
+pub mod leaves;
 mod lint;
 mod live;
 mod merge;

@@ -16,6 +16,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use ioxide_model::sort::Sort;
 use ioxide_model::sts::LocId;
 use ioxide_model::term::{Node, Substitution, Term, VarId};
 use ioxide_smt::layers::forall::eliminate;
@@ -23,6 +24,7 @@ use ioxide_smt::solver::Decision;
 
 use crate::cx::Ctx;
 use crate::graph::NodeId;
+use crate::leaves::{Leaves, with_leaves};
 use crate::live::LiveVars;
 use crate::state::{Path, Store, SymState};
 
@@ -45,6 +47,8 @@ const MAX_CANDIDATES: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Region {
     loc: LocId,
+    /// The shape of collections; states of different shapes are never compared.
+    shape: Vec<u32>,
     terms: Vec<Term>,
     facts: Vec<Term>,
 }
@@ -102,21 +106,33 @@ impl Seen {
         let mut names = Substitution::new();
         let mut terms = Vec::with_capacity(state.store.terms().len());
         let mut regional = region.terms.iter();
-        for (var, _) in state.store.iter(cx.sts) {
+        let all: Vec<(VarId, Term)> = state.store.iter(cx.sts).collect();
+        for (var, stored) in all {
             if !self.live.is_live(state.loc, var) {
                 let plain = cx.pool.default_value(cx.pool.var_info(var).sort);
                 terms.push(cx.pool.value(plain));
                 continue;
             }
-            let &term = regional.next().expect("a region has a term for every live variable");
-            let Node::Var(position) = *cx.pool.node(term) else {
-                terms.push(term);
-                continue;
-            };
-            let name = cx.pool.indexed(var, state.depth);
-            let name = cx.pool.var(name);
-            names.set(position, name);
-            terms.push(name);
+            let sort = cx.pool.var_info(var).sort;
+            let n = Leaves::of(cx.pool, [(stored, sort)]).terms.len();
+            let mut leaves = Vec::with_capacity(n);
+            for &term in regional.by_ref().take(n) {
+                let Node::Var(position) = *cx.pool.node(term) else {
+                    leaves.push(term);
+                    continue;
+                };
+                // The element of a collection is called after its position, a value after its variable.
+                let name = cx.pool.indexed(if n == 1 { var } else { position }, state.depth);
+                let name = if cx.pool.var_info(name).sort == cx.pool.var_info(position).sort {
+                    name
+                } else {
+                    cx.pool.indexed(position, state.depth)
+                };
+                let name = cx.pool.var(name);
+                names.set(position, name);
+                leaves.push(name);
+            }
+            terms.extend(with_leaves(cx.pool, [(stored, sort)], &mut leaves.into_iter()));
         }
         let facts: Vec<Term> = region.facts.iter().map(|&fact| cx.pool.substitute(fact, &names)).collect();
         let facts = cx.pool.and(facts);
@@ -140,20 +156,23 @@ impl Seen {
         let mut hidden = stored.clone();
         hidden.extend(&facts);
         let hidden = cx.pool.free_vars_of(&hidden);
-        let mut terms = Vec::with_capacity(live.len());
-        for (position, (var, term)) in (0..).zip(live) {
+        let sorted: Vec<(Term, Sort)> =
+            live.iter().map(|(var, term)| (*term, cx.pool.var_info(*var).sort)).collect();
+        let leaves = Leaves::of(cx.pool, sorted);
+        let mut terms = Vec::with_capacity(leaves.terms.len());
+        for (position, (term, sort)) in (0..).zip(leaves.terms.into_iter().zip(leaves.sorts)) {
             if cx.pool.is_ground(term) {
                 terms.push(term);
                 continue;
             }
-            let name = cx.position_name(position, var);
+            let name = cx.position_name(position, sort);
             facts.push(cx.pool.eq(name, term));
             terms.push(name);
         }
         let all = cx.pool.and(facts);
         let some = cx.pool.exists(&hidden, all);
         let some = eliminate(cx.pool, some);
-        Region { loc: state.loc, terms, facts: cx.pool.conjuncts(some) }
+        Region { loc: state.loc, shape: leaves.shape, terms, facts: cx.pool.conjuncts(some) }
     }
 }
 
@@ -181,7 +200,8 @@ pub fn relevant(cx: &Ctx<'_>, terms: &[Term], facts: &[Term]) -> Vec<Term> {
 
 /// A cheap necessary condition for [`includes`]: a constant covers only itself.
 fn may_include(cx: &Ctx<'_>, big: &Region, small: &Region) -> bool {
-    big.terms.iter().zip(&small.terms).all(|(&b, &s)| b == s || !cx.pool.is_ground(b))
+    big.shape == small.shape
+        && big.terms.iter().zip(&small.terms).all(|(&b, &s)| b == s || !cx.pool.is_ground(b))
 }
 
 /// Whether every concrete state of `small` is one of `big`: no values satisfy the condition of

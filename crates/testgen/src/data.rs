@@ -18,6 +18,7 @@
 //! *Promises.* [`Pick::Impossible`] is a proof; [`Pick::Unknown`] is neither yes nor no.
 
 mod class;
+mod collection;
 mod edge;
 mod fix;
 mod hints;

@@ -152,6 +152,7 @@ fn form(pool: &TermPool, sort: Sort) -> (&'static str, Vec<String>) {
         Sort::Int | Sort::Range { .. } => ("int", Vec::new()),
         Sort::Real => ("real", Vec::new()),
         Sort::Str => ("string", Vec::new()),
+        Sort::Collection(_) => ("data", Vec::new()),
         Sort::Data(data) => match pool.data(data) {
             data if data.kind == DataKind::Enum && data.is_enumeration() => {
                 ("enum", data.ctors.iter().map(|ctor| ctor.name.to_string()).collect())

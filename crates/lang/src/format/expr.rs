@@ -2,7 +2,7 @@
 
 use super::Printer;
 use crate::ast::{
-    AddOp, Arm, CmpOp, Expr, ExprKind, MulOp, Pattern, PatternKind, Quantifier, Type, TypeKind,
+    AddOp, Arm, CmpOp, Expr, ExprKind, MulOp, Name, Pattern, PatternKind, Quantifier, Type, TypeKind,
 };
 use crate::literal::quote;
 
@@ -20,6 +20,10 @@ pub(super) fn ty(ty: &Type) -> String {
         TypeKind::Named(name) => name.clone(),
         TypeKind::Range(lo, hi) => format!("{}..{}", expr(lo), expr(hi)),
         TypeKind::Option(inner) => format!("{}?", self::ty(inner)),
+        TypeKind::Collection(name, of) => {
+            let of: Vec<String> = of.iter().map(self::ty).collect();
+            format!("{}<{}>", name.text, of.join(", "))
+        }
     }
 }
 
@@ -71,14 +75,23 @@ fn arm_text(arm: &Arm) -> String {
     format!("{} => {}", pattern(&arm.pattern), expr(&arm.value))
 }
 
-fn pattern(pattern: &Pattern) -> String {
+pub(super) fn pattern(pattern: &Pattern) -> String {
     match &pattern.kind {
         PatternKind::Any => "_".into(),
         PatternKind::Name(name) => name.clone(),
         PatternKind::None => "none".into(),
         PatternKind::Some(name) => format!("some({})", name.text),
+        PatternKind::Case(name, parts) => format!("{name}({})", names(parts).join(", ")),
+        PatternKind::List(items, rest) => {
+            let rest = rest.iter().map(|rest| format!("..{}", rest.text));
+            format!("[{}]", names(items).into_iter().chain(rest).collect::<Vec<_>>().join(", "))
+        }
         PatternKind::Literal(literal) => expr(literal),
     }
+}
+
+fn names(list: &[Name]) -> Vec<String> {
+    list.iter().map(|name| name.text.clone()).collect()
 }
 
 /// Brackets are nodes of the tree, so none have to be invented here.
@@ -118,6 +131,42 @@ fn write_expr(expr: &Expr, out: &mut String) {
             wrapped(" in ", lo, "..", out);
             wrapped("", hi, ": ", out);
             write_expr(body, out);
+        }
+        ExprKind::Over { word, var, of, body } => {
+            out.push_str(&format!("{} {}", word.word(), var.text));
+            wrapped(" in ", of, ": ", out);
+            write_expr(body, out);
+        }
+        ExprKind::Comprehension { set, item, var, of, keep } => {
+            wrapped(if *set { "{" } else { "[" }, item, " for ", out);
+            out.push_str(&var.text);
+            wrapped(" in ", of, "", out);
+            if let Some(keep) = keep {
+                wrapped(" if ", keep, "", out);
+            }
+            out.push(if *set { '}' } else { ']' });
+        }
+        ExprKind::List(items) => {
+            out.push('[');
+            listed(items, ", ", out);
+            out.push(']');
+        }
+        ExprKind::Set(items) => {
+            out.push('{');
+            listed(items, ", ", out);
+            out.push('}');
+        }
+        ExprKind::Map(entries) => {
+            out.push('{');
+            for (index, (key, value)) in entries.iter().enumerate() {
+                wrapped(if index > 0 { ", " } else { "" }, key, ": ", out);
+                write_expr(value, out);
+            }
+            out.push('}');
+        }
+        ExprKind::Index(receiver, key) => {
+            wrapped("", receiver, "[", out);
+            wrapped("", key, "]", out);
         }
         ExprKind::Call(name, args) => {
             out.push_str(&name.text);

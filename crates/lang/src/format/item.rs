@@ -1,11 +1,11 @@
 //! Declarations, transitions, purposes and tests as lines.
 
 use super::Printer;
-use super::expr::{expr, ty};
+use super::expr::{expr, pattern, ty};
 use crate::ast::{
     Attr, AttrKind, Direction, Expr, Field, Item, ItemKind, Message, MessagePattern, Model, Name, Pin,
     Property, PropertyKind, Purpose, PurposeGoal, State, Step, StepKind, Test, Transition, Update,
-    UpdateKind,
+    UpdateKind, Variant,
 };
 use crate::literal::quote;
 
@@ -58,7 +58,7 @@ impl Printer<'_> {
             }
             ItemKind::Type(decl) => self.line(&format!("type {} = {}", decl.name.text, ty(&decl.ty))),
             ItemKind::Enum(decl) => {
-                let names: Vec<String> = decl.variants.iter().map(|name| name.text.clone()).collect();
+                let names: Vec<String> = decl.variants.iter().map(variant).collect();
                 self.braced(&format!("enum {} ", decl.name.text), &names);
             }
             ItemKind::Record(decl) => {
@@ -155,8 +155,9 @@ impl Printer<'_> {
         if !pins.is_empty() {
             line.push_str(&format!("({})", pins.join(", ")));
         }
-        if let Some(guard) = &transition.guard {
-            line.push_str(&format!(" when {}", expr(guard)));
+        let condition = condition(transition);
+        if !condition.is_empty() {
+            line.push_str(&format!(" when {condition}"));
         }
         if !updates.is_empty() {
             line.push_str(&format!(" {{ {} }}", updates.join(", ")));
@@ -169,8 +170,12 @@ impl Printer<'_> {
         }
         self.called(&head, &pins);
         self.level += 1;
-        if let Some(guard) = &transition.guard {
-            self.broken("when ", guard);
+        let lets = lets(transition).join(" && ");
+        match &transition.guard {
+            Some(guard) if lets.is_empty() => self.broken("when ", guard),
+            Some(guard) => self.broken(&format!("when {lets} && "), guard),
+            None if lets.is_empty() => {}
+            None => self.line(&format!("when {lets}")),
         }
         if !updates.is_empty() {
             self.braced("", &updates);
@@ -293,6 +298,26 @@ pub(super) fn attribute(attr: &Attr) -> String {
     }
 }
 
+fn lets(transition: &Transition) -> Vec<String> {
+    let each = transition.lets.iter();
+    each.map(|it| format!("let {} = {}", pattern(&it.pattern), expr(&it.value))).collect()
+}
+
+/// What stands behind `when`.
+fn condition(transition: &Transition) -> String {
+    let mut parts = lets(transition);
+    parts.extend(transition.guard.as_ref().map(expr));
+    parts.join(" && ")
+}
+
+fn variant(variant: &Variant) -> String {
+    let fields: Vec<String> = variant.fields.iter().map(field).collect();
+    match fields.is_empty() {
+        true => variant.name.text.clone(),
+        false => format!("{}({})", variant.name.text, fields.join(", ")),
+    }
+}
+
 fn field(field: &Field) -> String {
     format!("{}: {}", field.name.text, ty(&field.ty))
 }
@@ -304,6 +329,7 @@ fn pin(pin: &Pin) -> String {
 fn update(update: &Update) -> String {
     match &update.kind {
         UpdateKind::Assign(target, value) => format!("{} = {}", target.text, expr(value)),
+        UpdateKind::Put(target, key, value) => format!("{}[{}] = {}", target.text, expr(key), expr(value)),
         UpdateKind::Reset(clock) => format!("reset {}", clock.text),
     }
 }

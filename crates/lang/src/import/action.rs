@@ -32,7 +32,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{
     ConstDecl, Direction, EnumDecl, Expr, ExprKind, Field, Item, ItemKind, Message, Meta, Model as ModelDecl,
-    Name, Transition, Type, TypeDecl, TypeKind, Update, UpdateKind, VarDecl, Verb,
+    Name, Transition, Type, TypeDecl, TypeKind, Update, UpdateKind, VarDecl, Variant, Verb,
 };
 use crate::lexer::{TokenKind, lex};
 use crate::parser::{Abort, Parse, Parser};
@@ -168,10 +168,11 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn variants(&mut self) -> Parse<Vec<Name>> {
-        let mut variants = vec![self.parser.name("the name of a value")?];
+    fn variants(&mut self) -> Parse<Vec<Variant>> {
+        let plain = |name| Variant { name, fields: Vec::new() };
+        let mut variants = vec![plain(self.parser.name("the name of a value")?)];
         while self.parser.eat(TokenKind::Bar) || self.parser.eat(TokenKind::Comma) {
-            variants.push(self.parser.name("the name of a value")?);
+            variants.push(plain(self.parser.name("the name of a value")?));
         }
         Ok(variants)
     }
@@ -284,6 +285,7 @@ impl Reader<'_> {
             verb_span,
             gate,
             pins,
+            lets: Vec::new(),
             guard,
             updates,
             target: None,

@@ -235,6 +235,7 @@ impl Reader<'_> {
             verb_span: span,
             gate: name(gate),
             pins,
+            lets: Vec::new(),
             guard,
             updates,
             target: name(to),

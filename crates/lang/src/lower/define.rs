@@ -5,21 +5,21 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
-use ioxide_model::sort::{Ctor, Data, DataField, DataKind, Sort};
+use ioxide_model::sort::{Ctor, Data, DataField, DataId, DataKind, Sort};
 use ioxide_model::sts::{Clock, Gate, GateKind, StateVar};
-use ioxide_model::term::Term;
+use ioxide_model::term::{FnId, Function, Term, VarId};
 use ioxide_model::value::Value;
 
 use super::{Lowering, doc};
 use crate::ast::{
-    AttrKind, ConstDecl, Direction, EnumDecl, Field, FnDecl, Item, ItemKind, Message, Name, RecordDecl,
-    VarDecl,
+    AttrKind, ConstDecl, Direction, EnumDecl, ExprKind, Field, FnDecl, Item, ItemKind, Message, Name,
+    RecordDecl, VarDecl,
 };
 use crate::lexer::{TokenKind, lex};
 use crate::parser::Parser;
-use crate::resolve::{Table, definition_order};
+use crate::resolve::{Table, definition_order, each_child};
 use crate::sink::Sink;
-use crate::typeck::{FieldItem, FnItem, GateItem, Place, Role, ValueItem};
+use crate::typeck::{Defining, FieldItem, FnItem, GateItem, Place, Role, ValueItem};
 
 impl<'a> Lowering<'a, '_> {
     /// Everything that transitions can mention.
@@ -38,6 +38,7 @@ impl<'a> Lowering<'a, '_> {
                 _ => {}
             }
         }
+        self.check_types(items);
         for item in items {
             self.check_weights(item);
             match &item.kind {
@@ -58,15 +59,66 @@ impl<'a> Lowering<'a, '_> {
                 ItemKind::Clock(name) => cx.values.declare(cx.sink, name, ValueItem::LaterClock),
                 ItemKind::Const(decl) => cx.values.declare(cx.sink, &decl.name, ValueItem::Broken),
                 ItemKind::Type(decl) => declare_type(cx, &decl.name),
-                ItemKind::Record(decl) => declare_type(cx, &decl.name),
+                ItemKind::Record(decl) => {
+                    declare_type(cx, &decl.name);
+                    self.declare_data(&decl.name, DataKind::Record);
+                }
                 ItemKind::Enum(decl) => {
                     declare_type(cx, &decl.name);
                     for variant in &decl.variants {
-                        cx.values.declare(cx.sink, variant, ValueItem::Broken);
+                        cx.values.declare(cx.sink, &variant.name, ValueItem::Broken);
                     }
+                    self.declare_data(&decl.name, DataKind::Enum);
                 }
                 ItemKind::Fn(decl) => cx.functions.declare(cx.sink, &decl.name, None),
                 _ => {}
+            }
+        }
+    }
+
+    /// Makes an enum or record known before it is defined, so that it can hold itself.
+    fn declare_data(&mut self, name: &Name, kind: DataKind) {
+        let unknown = Ctor { name: "?".into(), fields: Vec::new() };
+        let data = Data { name: name.text.as_str().into(), kind, ctors: vec![unknown] };
+        let id = self.cx.pool.declare_data(data);
+        self.cx.undefined.insert(id);
+        self.set_type(name, Some(Sort::Data(id)));
+    }
+
+    /// Gives a declared enum or record its constructors.
+    fn define_data(&mut self, name: &Name, ctors: Vec<Ctor>) -> Option<DataId> {
+        let entry = self.cx.types.get(&name.text).filter(|entry| entry.span == name.span)?;
+        let Some(Sort::Data(id)) = entry.item else { return None };
+        self.cx.pool.define_data(id, ctors);
+        self.cx.undefined.remove(&id);
+        Some(id)
+    }
+
+    /// Every type has a finite value, and not too many parts.
+    fn check_types(&mut self, items: &'a [Item]) {
+        for item in items {
+            let name = match &item.kind {
+                ItemKind::Enum(decl) => &decl.name,
+                ItemKind::Record(decl) => &decl.name,
+                _ => continue,
+            };
+            let id = match self.cx.types.get(&name.text).filter(|entry| entry.span == name.span) {
+                Some(entry) => match entry.item {
+                    Some(Sort::Data(id)) => id,
+                    _ => continue,
+                },
+                None => continue,
+            };
+            if self.cx.pool.finite_ctor(id).is_none() {
+                self.cx.sink.error(|| {
+                    let message = format!("a value of `{}` would never end", name.text);
+                    Diagnostic::new(Code::CyclicDefinition, name.span, message)
+                        .note("every value of it holds another one")
+                        .help("hold it in an option or a list, or add a case that does not hold it")
+                });
+            } else if !self.cx.check_size(name, id) {
+                // Types that hold this one would be reported for the same reason.
+                return;
             }
         }
     }
@@ -88,27 +140,26 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn define_enum(&mut self, decl: &EnumDecl) {
-        let ctors =
-            decl.variants.iter().map(|name| Ctor { name: name.text.as_str().into(), fields: Vec::new() });
-        let data =
-            Data { name: decl.name.text.as_str().into(), kind: DataKind::Enum, ctors: ctors.collect() };
-        let id = self.cx.pool.declare_data(data);
-        for (at, variant) in decl.variants.iter().enumerate() {
-            self.set_value(variant, ValueItem::Variant(id, u32::try_from(at).unwrap_or(u32::MAX)));
+        let mut ctors = Vec::with_capacity(decl.variants.len());
+        for variant in &decl.variants {
+            let fields = self.fields(&variant.fields, "field");
+            ctors.push(fields.map(|fields| Ctor { name: variant.name.text.as_str().into(), fields }));
         }
-        self.set_type(&decl.name, Some(Sort::Data(id)));
+        let Some(ctors) = ctors.into_iter().collect::<Option<Vec<_>>>() else {
+            return self.set_type(&decl.name, None);
+        };
+        let Some(id) = self.define_data(&decl.name, ctors) else { return };
+        for (at, variant) in decl.variants.iter().enumerate() {
+            self.set_value(&variant.name, ValueItem::Variant(id, u32::try_from(at).unwrap_or(u32::MAX)));
+        }
     }
 
     fn define_record(&mut self, decl: &RecordDecl) {
-        let Some(fields) = self.fields(&decl.fields, "field") else { return };
-        let sorts: Vec<Sort> = fields.iter().map(|field| field.sort).collect();
-        if !self.cx.check_size(&decl.name, &sorts) {
-            return;
-        }
+        let Some(fields) = self.fields(&decl.fields, "field") else {
+            return self.set_type(&decl.name, None);
+        };
         let ctor = Ctor { name: decl.name.text.as_str().into(), fields };
-        let data = Data { name: decl.name.text.as_str().into(), kind: DataKind::Record, ctors: vec![ctor] };
-        let id = self.cx.pool.declare_data(data);
-        self.set_type(&decl.name, Some(Sort::Data(id)));
+        self.define_data(&decl.name, vec![ctor]);
     }
 
     /// The fields of a record, all with their sorts.
@@ -195,15 +246,53 @@ impl<'a> Lowering<'a, '_> {
             .map(|field| (field.name.to_string(), self.cx.pool.declare(&field.name, field.sort)))
             .collect();
         self.cx.params = params.iter().cloned().collect();
+        self.cx.param_order = params.iter().map(|(name, _)| name.clone()).collect();
+        let recursive = calls_itself(decl).then(|| self.open_function(decl, &params, result));
         let (body, obligations) = self
             .cx
             .at(Place::Function, None, |cx| cx.check(&decl.body, result, Role::Result(&decl.name.text)));
         self.cx.params.clear();
+        self.cx.param_order.clear();
+        if let (Some(id), Some(body)) = (recursive, body) {
+            self.close_function(decl, id, body, &obligations);
+        }
+        self.cx.defining = None;
         if let (Some(body), Some(entry)) = (body, self.cx.functions.get_mut(&decl.name.text))
             && entry.span == decl.name.span
         {
-            entry.item = Some(Rc::new(FnItem { params, body, obligations }));
+            entry.item = Some(Rc::new(FnItem { recursive, params, body, obligations }));
         }
+    }
+
+    /// Makes a function known that calls itself, before its body is looked at.
+    fn open_function(&mut self, decl: &FnDecl, params: &[(String, VarId)], result: Sort) -> FnId {
+        let name = &decl.name.text;
+        let vars: Vec<VarId> = params.iter().map(|(_, var)| *var).collect();
+        let declared = Function { name: name.as_str().into(), params: vars, result, body: None, descends: 0 };
+        let id = self.cx.pool.declare_function(declared);
+        let descends = (0..params.len()).collect();
+        self.cx.defining = Some(Defining { id, descends });
+        let body = self.cx.pool.tt();
+        let item = FnItem { recursive: Some(id), params: params.to_vec(), body, obligations: Vec::new() };
+        if let Some(entry) = self.cx.functions.get_mut(name)
+            && entry.span == decl.name.span
+        {
+            entry.item = Some(Rc::new(item));
+        }
+        id
+    }
+
+    fn close_function(&mut self, decl: &FnDecl, id: FnId, body: Term, obligations: &[Term]) {
+        if !obligations.is_empty() {
+            self.cx.sink.error(|| {
+                let message = format!("`{}` calls itself, so it cannot have obligations", decl.name.text);
+                Diagnostic::new(Code::MayNotEnd, decl.name.span, message)
+                    .note("`xs[i]`, `m[k]` and values of range types must be there or fit wherever the function is called")
+                    .help("use `get` and `match`, and `int` instead of a range")
+            });
+        }
+        let descends = self.cx.defining.as_ref().and_then(|defining| defining.descends.first().copied());
+        self.cx.pool.define_function(id, body, descends.unwrap_or(0));
     }
 
     // Variables, clocks, messages.
@@ -277,6 +366,18 @@ impl<'a> Lowering<'a, '_> {
             }
         }
     }
+}
+
+/// Whether the body of a function calls it.
+fn calls_itself(decl: &FnDecl) -> bool {
+    let mut open = vec![&decl.body];
+    while let Some(expr) = open.pop() {
+        if matches!(&expr.kind, ExprKind::Call(name, _) if name.text == decl.name.text) {
+            return true;
+        }
+        each_child(expr, &mut |child| open.push(child));
+    }
+    false
 }
 
 fn declare_type<'a>(cx: &mut crate::typeck::Checker<'a, '_>, name: &'a Name) {

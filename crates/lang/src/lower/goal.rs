@@ -295,9 +295,10 @@ impl<'a> Lowering<'a, '_> {
                 return None;
             }
         };
-        let when =
-            self.condition(message.clone(), &transition.pins, transition.guard.as_ref(), Place::Message);
+        let bound = self.cx.bound.len();
+        let when = self.condition(message.clone(), transition, Place::Message);
         let changes = self.observer_updates(&transition.updates, message.as_ref(), memory);
+        self.cx.bound.truncate(bound);
         let (when, (update, resets, checks)) = (when?, changes?);
         let when = self.cx.pool.and(checks.into_iter().chain([when]));
         let on = message.map_or(Seen::Quiet, |message| Seen::Message(message.gate));
@@ -320,6 +321,18 @@ impl<'a> Lowering<'a, '_> {
                     Some(&clock) => resets.push(clock),
                     None => return self.no_memory(name, "clock", memory.clocks.keys().copied()),
                 },
+                UpdateKind::Put(name, key, value) => {
+                    let Some(&(var, _)) = memory.vars.get(name.text.as_str()) else {
+                        return self.no_memory(name, "variable", memory.vars.keys().copied());
+                    };
+                    let before = assigned.iter().position(|(other, _)| *other == var);
+                    let before = before.map(|at| assigned.remove(at).1);
+                    let (term, more) = self
+                        .cx
+                        .at(Place::Message, message.cloned(), |cx| cx.put(var, before, name, (key, value)));
+                    assigned.push((var, term?));
+                    checks.extend(more);
+                }
                 UpdateKind::Assign(name, value) => {
                     let Some(&(var, _)) = memory.vars.get(name.text.as_str()) else {
                         return self.no_memory(name, "variable", memory.vars.keys().copied());
@@ -461,8 +474,12 @@ impl<'a> Lowering<'a, '_> {
             });
             return None;
         }
-        let when =
-            self.condition(Some(message.clone()), &pattern.pins, pattern.guard.as_ref(), Place::Message)?;
+        let when = self.pattern_condition(
+            Some(message.clone()),
+            &pattern.pins,
+            pattern.guard.as_ref(),
+            Place::Message,
+        )?;
         Some((message, when))
     }
 }

@@ -170,9 +170,10 @@ impl<'a> Lowering<'a, '_> {
         };
         let message = message?;
         let gate = message.as_ref().map_or(Sts::TAU, |message| message.gate);
-        let condition =
-            self.condition(message.clone(), &transition.pins, transition.guard.as_ref(), Place::Guard);
+        let bound = self.cx.bound.len();
+        let condition = self.condition(message.clone(), transition, Place::Guard);
         let changes = self.updates(&transition.updates, message);
+        self.cx.bound.truncate(bound);
         let (condition, (update, resets, range_check)) = (condition?, changes?);
         // What the guard says already is no further demand of the ranges.
         let range_check = range_check.map(|check| self.cx.pool.beyond(check, condition));
@@ -222,8 +223,22 @@ impl<'a> Lowering<'a, '_> {
         None
     }
 
-    /// Pins and guard as one formula.
+    /// `let`s, pins and guard of a transition as one formula. The names of the `let`s stay bound.
     pub(super) fn condition(
+        &mut self,
+        message: Option<Rc<GateItem>>,
+        transition: &'a Transition,
+        place: Place,
+    ) -> Option<Term> {
+        let (lets, obligations) = self.cx.at(place, message.clone(), |cx| cx.lets(&transition.lets));
+        let rest = self.pattern_condition(message, &transition.pins, transition.guard.as_ref(), place);
+        let (lets, rest) = (lets?, rest?);
+        // What a `let` has to find goes first: the obligations of the rest count only where it fits.
+        Some(self.cx.pool.and(lets.into_iter().chain(obligations).chain([rest])))
+    }
+
+    /// Pins and guard as one formula.
+    pub(super) fn pattern_condition(
         &mut self,
         message: Option<Rc<GateItem>>,
         pins: &'a [Pin],
@@ -249,12 +264,18 @@ impl<'a> Lowering<'a, '_> {
         updates: &'a [Update],
         message: Option<Rc<GateItem>>,
     ) -> Option<(Vec<(VarId, Term)>, Vec<VarId>, Option<Term>)> {
-        let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
-        let (mut assigned, mut resets, mut checks) = (Vec::new(), Vec::new(), Vec::new());
+        let mut seen: FxHashMap<&str, (Span, bool)> = FxHashMap::default();
+        let (mut assigned, mut resets, mut checks): (Vec<(VarId, Term)>, _, _) =
+            (Vec::new(), Vec::new(), Vec::new());
         let mut complete = true;
         for update in updates {
-            let (UpdateKind::Assign(name, _) | UpdateKind::Reset(name)) = &update.kind;
-            if let Some(first) = seen.insert(&name.text, name.span) {
+            let (UpdateKind::Assign(name, _) | UpdateKind::Put(name, ..) | UpdateKind::Reset(name)) =
+                &update.kind;
+            // Several items of one collection may change at once.
+            let put = matches!(update.kind, UpdateKind::Put(..));
+            if let Some((first, _)) =
+                seen.insert(&name.text, (name.span, put)).filter(|(_, before)| !(*before && put))
+            {
                 self.assigned_twice(name, first);
             }
             match &update.kind {
@@ -262,6 +283,21 @@ impl<'a> Lowering<'a, '_> {
                     Some(clock) => resets.push(clock),
                     None => complete = false,
                 },
+                UpdateKind::Put(name, key, value) => {
+                    let var = self.assignable(name, message.as_deref());
+                    let (term, obligations) = self.cx.at(Place::Update, message.clone(), |cx| {
+                        let before = assigned.iter().position(|(other, _)| Some(*other) == var);
+                        cx.put(var?, before.map(|at| assigned[at].1), name, (key, value))
+                    });
+                    checks.extend(obligations);
+                    match var.zip(term) {
+                        Some((var, term)) => {
+                            assigned.retain(|(other, _)| *other != var);
+                            assigned.push((var, term));
+                        }
+                        None => complete = false,
+                    }
+                }
                 UpdateKind::Assign(name, value) => {
                     let var = self.assignable(name, message.as_deref());
                     let sort = var.map_or(Sort::Int, |var| self.cx.pool.var_info(var).sort);

@@ -7,7 +7,7 @@ use ioxide_model::source::Span;
 use super::{PART_WORDS, Parse, Parser};
 use crate::ast::{
     ConstDecl, Direction, EnumDecl, FnDecl, Item, ItemKind, Message, Meta, Model, Name, RecordDecl, TypeDecl,
-    VarDecl,
+    VarDecl, Variant,
 };
 use crate::lexer::TokenKind;
 use crate::parser::Abort;
@@ -199,7 +199,7 @@ impl Parser<'_> {
         self.bump();
         let name = self.name("the name of an enum")?;
         let open = self.open_body()?;
-        let variants = self.list(TokenKind::CloseBrace, open, |parser| parser.name("the name of a value"))?;
+        let variants = self.list(TokenKind::CloseBrace, open, Self::variant)?;
         if variants.is_empty() {
             let message = format!("enum `{}` has no values", name.text);
             self.report(
@@ -208,6 +208,17 @@ impl Parser<'_> {
             return Err(Abort);
         }
         Ok(EnumDecl { name, variants })
+    }
+
+    fn variant(&mut self) -> Parse<Variant> {
+        let name = self.name("the name of a value")?;
+        let open = self.span();
+        let fields = if self.eat(TokenKind::OpenParen) {
+            self.list(TokenKind::CloseParen, open, Self::field)?
+        } else {
+            Vec::new()
+        };
+        Ok(Variant { name, fields })
     }
 
     fn record(&mut self) -> Parse<RecordDecl> {

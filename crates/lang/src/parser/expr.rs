@@ -1,8 +1,8 @@
 //! Expressions, types, patterns and literals.
 //!
 //! From weak to strong: `=>` (from the right), `||`, `&&`, comparisons (chained),
-//! `+ -`, `* / %`, prefix `! -`, then `.field`, `.function(...)` and calls. `if`, `exists`
-//! and `forall` reach as far to the right as they can.
+//! `+ -`, `* / %`, prefix `! -`, then `.field`, `.function(...)`, `[index]` and calls. `if`, `exists`,
+//! `forall` and `count` reach as far to the right as they can.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -10,7 +10,8 @@ use ioxide_model::source::Span;
 
 use super::{MAX_NESTING, PART_WORDS, Parse, Parser};
 use crate::ast::{
-    AddOp, Arg, Arm, CmpOp, Expr, ExprKind, MulOp, Name, Pattern, PatternKind, Quantifier, Type, TypeKind,
+    AddOp, Arg, Arm, CmpOp, Expr, ExprKind, MulOp, Name, OverWord, Pattern, PatternKind, Quantifier, Type,
+    TypeKind,
 };
 use crate::lexer::TokenKind;
 use crate::literal;
@@ -80,7 +81,7 @@ impl Parser<'_> {
         Ok(Expr { kind: node(operands), span: self.since(start) })
     }
 
-    fn comparison(&mut self) -> Parse<Expr> {
+    pub(crate) fn comparison(&mut self) -> Parse<Expr> {
         let start = self.span();
         let first = self.sum()?;
         let mut rest = Vec::new();
@@ -194,11 +195,16 @@ impl Parser<'_> {
         let start = self.span();
         let outside = std::mem::take(&mut self.parts);
         let mut expr = self.primary()?;
-        while self.eat(TokenKind::Dot) {
+        while self.at(TokenKind::Dot) || self.at_index() {
             self.parts += 1;
             if self.parts > MAX_NESTING {
                 return self.too_deep();
             }
+            if self.at(TokenKind::OpenBracket) {
+                expr = self.index(expr, start)?;
+                continue;
+            }
+            self.bump();
             let name = self.name("the name of a field or function")?;
             let receiver = Box::new(expr);
             let open = self.span();
@@ -211,6 +217,19 @@ impl Parser<'_> {
         }
         self.parts = self.parts.max(outside);
         Ok(expr)
+    }
+
+    /// An index stands on the line of what it belongs to: a list may start the next line.
+    fn at_index(&self) -> bool {
+        self.at(TokenKind::OpenBracket) && !self.token(0).first_on_line
+    }
+
+    fn index(&mut self, receiver: Expr, start: Span) -> Parse<Expr> {
+        let open = self.span();
+        self.bump();
+        let key = self.expr()?;
+        self.close(TokenKind::CloseBracket, open)?;
+        Ok(Expr { kind: ExprKind::Index(Box::new(receiver), Box::new(key)), span: self.since(start) })
     }
 
     fn primary(&mut self) -> Parse<Expr> {
@@ -233,6 +252,9 @@ impl Parser<'_> {
             TokenKind::If => self.conditional()?,
             TokenKind::Match => self.match_expr()?,
             TokenKind::Exists | TokenKind::Forall => self.quantified()?,
+            TokenKind::OpenBracket => self.list_value()?,
+            TokenKind::OpenBrace => self.set_or_map()?,
+            TokenKind::Name if self.at_count() => self.quantified()?,
             TokenKind::Name if !self.at_next_part() => self.name_or_call()?,
             _ => return self.unexpected("an expression"),
         };
@@ -243,6 +265,79 @@ impl Parser<'_> {
     /// expression before it is missing: two names never follow each other in one.
     fn at_next_part(&self) -> bool {
         self.kind_after(1) == TokenKind::Name && PART_WORDS.contains(&self.slice())
+    }
+
+    /// `count x in xs: p`; `count` alone is a name like any other.
+    fn at_count(&self) -> bool {
+        self.slice() == "count"
+            && self.kind_after(1) == TokenKind::Name
+            && self.kind_after(2) == TokenKind::In
+    }
+
+    /// `[a, b]` or `[e for x in xs if p]`.
+    fn list_value(&mut self) -> Parse<ExprKind> {
+        let open = self.span();
+        self.bump();
+        if self.at(TokenKind::CloseBracket) {
+            self.bump();
+            return Ok(ExprKind::List(Vec::new()));
+        }
+        let first = self.expr()?;
+        if self.at_word("for") {
+            return self.comprehension(false, first, open, TokenKind::CloseBracket);
+        }
+        let mut items = vec![first];
+        if self.eat(TokenKind::Comma) {
+            items.extend(self.list(TokenKind::CloseBracket, open, Self::expr)?);
+        } else {
+            self.close(TokenKind::CloseBracket, open)?;
+        }
+        Ok(ExprKind::List(items))
+    }
+
+    /// `{}`, `{a, b}`, `{e for x in xs if p}` or `{k: v}`.
+    fn set_or_map(&mut self) -> Parse<ExprKind> {
+        let open = self.span();
+        self.bump();
+        if self.at(TokenKind::CloseBrace) {
+            self.bump();
+            return Ok(ExprKind::Set(Vec::new()));
+        }
+        let first = self.expr()?;
+        if self.at_word("for") {
+            return self.comprehension(true, first, open, TokenKind::CloseBrace);
+        }
+        if self.eat(TokenKind::Colon) {
+            let mut entries = vec![(first, self.expr()?)];
+            if self.eat(TokenKind::Comma) {
+                entries.extend(self.list(TokenKind::CloseBrace, open, |parser| {
+                    let key = parser.expr()?;
+                    parser.expect(TokenKind::Colon)?;
+                    Ok((key, parser.expr()?))
+                })?);
+            } else {
+                self.close(TokenKind::CloseBrace, open)?;
+            }
+            return Ok(ExprKind::Map(entries));
+        }
+        let mut items = vec![first];
+        if self.eat(TokenKind::Comma) {
+            items.extend(self.list(TokenKind::CloseBrace, open, Self::expr)?);
+        } else {
+            self.close(TokenKind::CloseBrace, open)?;
+        }
+        Ok(ExprKind::Set(items))
+    }
+
+    /// `for x in xs if p` and what closes it, behind the value.
+    fn comprehension(&mut self, set: bool, item: Expr, open: Span, end: TokenKind) -> Parse<ExprKind> {
+        self.bump();
+        let var = self.name("a name for the items")?;
+        self.expect(TokenKind::In)?;
+        let of = Box::new(self.deeper(Self::sum)?);
+        let keep = if self.eat(TokenKind::If) { Some(Box::new(self.expr()?)) } else { None };
+        self.close(end, open)?;
+        Ok(ExprKind::Comprehension { set, item: Box::new(item), var, of, keep })
     }
 
     fn name_or_call(&mut self) -> Parse<ExprKind> {
@@ -302,12 +397,39 @@ impl Parser<'_> {
         Ok(Arm { pattern, value: self.expr()? })
     }
 
-    fn pattern(&mut self) -> Parse<Pattern> {
+    /// `[]`, `[a, b]` or `[first, ..rest]`.
+    fn list_pattern(&mut self) -> Parse<PatternKind> {
+        let open = self.span();
+        self.bump();
+        let (mut items, mut rest) = (Vec::new(), None);
+        while !self.at(TokenKind::CloseBracket) {
+            if self.eat(TokenKind::DotDot) {
+                rest = Some(self.name("a name for the other items, or `_`")?);
+                break;
+            }
+            items.push(self.name("a name for the item, or `_`")?);
+            if !self.eat(TokenKind::Comma) {
+                break;
+            }
+        }
+        self.close(TokenKind::CloseBracket, open)?;
+        Ok(PatternKind::List(items, rest))
+    }
+
+    pub(crate) fn pattern(&mut self) -> Parse<Pattern> {
         let start = self.span();
         let kind = match self.kind() {
             TokenKind::Name => {
                 let name = self.name("a pattern")?;
-                if name.text == "_" { PatternKind::Any } else { PatternKind::Name(name.text) }
+                let open = self.span();
+                if name.text == "_" {
+                    PatternKind::Any
+                } else if self.eat(TokenKind::OpenParen) {
+                    let part = |parser: &mut Self| parser.name("a name for the field, or `_`");
+                    PatternKind::Case(name.text, self.list(TokenKind::CloseParen, open, part)?)
+                } else {
+                    PatternKind::Name(name.text)
+                }
             }
             TokenKind::None => {
                 self.bump();
@@ -324,22 +446,46 @@ impl Parser<'_> {
             TokenKind::Number | TokenKind::Minus | TokenKind::Str | TokenKind::True | TokenKind::False => {
                 PatternKind::Literal(Box::new(self.prefix()?))
             }
-            _ => return self.unexpected("a pattern: a value, `none`, `some(x)` or `_`"),
+            TokenKind::OpenBracket => self.list_pattern()?,
+            _ => return self.unexpected("a pattern: a value, `none`, `some(x)`, `[first, ..rest]` or `_`"),
         };
         Ok(Pattern { kind, span: self.since(start) })
     }
 
     fn quantified(&mut self) -> Parse<ExprKind> {
-        let quantifier =
-            if self.bump().kind == TokenKind::Exists { Quantifier::Exists } else { Quantifier::Forall };
+        let word = match self.bump().kind {
+            TokenKind::Exists => OverWord::Exists,
+            TokenKind::Forall => OverWord::Forall,
+            _ => OverWord::Count,
+        };
         let var = self.name("a name for the values")?;
         self.expect(TokenKind::In)?;
         let lo = Box::new(self.deeper(Self::sum)?);
+        let quantifier = match word {
+            OverWord::Exists => Quantifier::Exists,
+            OverWord::Forall => Quantifier::Forall,
+            OverWord::Count => return self.over(word, var, lo),
+        };
+        if !matches!(self.kind(), TokenKind::DotDot | TokenKind::DotDotEq) {
+            return self.over(word, var, lo);
+        }
         self.range_sign()?;
         let hi = Box::new(self.deeper(Self::sum)?);
         self.expect(TokenKind::Colon)?;
         let body = Box::new(self.expr()?);
         Ok(ExprKind::Quantified { quantifier, var, lo, hi, body })
+    }
+
+    /// `: body` behind `exists x in xs`.
+    fn over(&mut self, word: OverWord, var: Name, of: Box<Expr>) -> Parse<ExprKind> {
+        if !self.at(TokenKind::Colon) {
+            return self.unexpected_with("`:` and a condition, or `..` and the end of a range", |d| {
+                d.help("write `exists i in 0..9: condition` or `exists x in items: condition`")
+            });
+        }
+        self.bump();
+        let body = Box::new(self.expr()?);
+        Ok(ExprKind::Over { word, var, of, body })
     }
 
     /// `..`; Rust's `..=` is reported and read the same.
@@ -404,7 +550,18 @@ impl Parser<'_> {
     fn ty_inside(&mut self) -> Parse<Type> {
         let start = self.span();
         let named = self.at(TokenKind::Name) && !self.kind_after(1).continues_bound();
-        let kind = if named {
+        let collection = named && self.kind_after(1) == TokenKind::Lt;
+        let kind = if collection {
+            let name = self.name("a type")?;
+            let open = self.span();
+            self.bump();
+            let mut of = vec![self.ty()?];
+            while self.eat(TokenKind::Comma) {
+                of.push(self.ty()?);
+            }
+            self.close(TokenKind::Gt, open)?;
+            TypeKind::Collection(name, of)
+        } else if named {
             TypeKind::Named(self.name("a type")?.text)
         } else if self.starts_bound() {
             let lo = Box::new(self.sum()?);

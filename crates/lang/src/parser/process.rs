@@ -6,8 +6,8 @@ use ioxide_model::source::Span;
 
 use super::{Parse, Parser};
 use crate::ast::{
-    Item, ItemKind, MessagePattern, Meta, Name, Observer, Pin, Property, PropertyKind, Purpose, PurposeGoal,
-    State, Step, StepKind, Test, Transition, Update, UpdateKind, Verb,
+    Item, ItemKind, Let, MessagePattern, Meta, Name, Observer, Pin, Property, PropertyKind, Purpose,
+    PurposeGoal, State, Step, StepKind, Test, Transition, Update, UpdateKind, Verb,
 };
 use crate::lexer::TokenKind;
 use crate::parser::Abort;
@@ -108,12 +108,12 @@ impl Parser<'_> {
             Verb::Internal | Verb::Quiet => None,
         };
         let pins = if gate.is_some() { self.pins()? } else { Vec::new() };
-        let guard = self.guard()?;
+        let (lets, guard) = self.condition()?;
         let updates = if self.at(TokenKind::OpenBrace) { self.updates()? } else { Vec::new() };
         let target = if self.eat(TokenKind::Arrow) { Some(self.name("the name of a state")?) } else { None };
         self.check_order()?;
         let span = self.since(start);
-        Ok(Transition { meta, label, verb, verb_span, gate, pins, guard, updates, target, span })
+        Ok(Transition { meta, label, verb, verb_span, gate, pins, lets, guard, updates, target, span })
     }
 
     fn verb(&mut self) -> Parse<Verb> {
@@ -190,6 +190,25 @@ impl Parser<'_> {
         if self.eat(TokenKind::When) { self.expr().map(Some) } else { Ok(None) }
     }
 
+    /// `when let pattern = value && condition`; either may be missing.
+    fn condition(&mut self) -> Parse<(Vec<Let>, Option<crate::ast::Expr>)> {
+        if !self.eat(TokenKind::When) {
+            return Ok((Vec::new(), None));
+        }
+        let mut lets = Vec::new();
+        while self.at_word("let") {
+            self.bump();
+            let pattern = self.pattern()?;
+            self.expect(TokenKind::Eq)?;
+            let value = self.comparison()?;
+            lets.push(Let { pattern, value });
+            if !self.eat(TokenKind::AndAnd) {
+                return Ok((lets, None));
+            }
+        }
+        Ok((lets, Some(self.expr()?)))
+    }
+
     fn updates(&mut self) -> Parse<Vec<Update>> {
         let open = self.span();
         self.bump();
@@ -221,6 +240,14 @@ impl Parser<'_> {
             return Ok(Update { kind: UpdateKind::Reset(clock), span: self.since(start) });
         }
         let target = self.name("the name of a variable")?;
+        let open = self.span();
+        let key = if self.eat(TokenKind::OpenBracket) {
+            let key = self.expr()?;
+            self.close(TokenKind::CloseBracket, open)?;
+            Some(key)
+        } else {
+            None
+        };
         match self.kind() {
             TokenKind::Eq => _ = self.bump(),
             TokenKind::ColonEq | TokenKind::EqEq => {
@@ -244,7 +271,11 @@ impl Parser<'_> {
             _ => return self.unexpected("`=`"),
         }
         let value = self.expr()?;
-        Ok(Update { kind: UpdateKind::Assign(target, value), span: self.since(start) })
+        let kind = match key {
+            Some(key) => UpdateKind::Put(target, key, value),
+            None => UpdateKind::Assign(target, value),
+        };
+        Ok(Update { kind, span: self.since(start) })
     }
 
     /// `purpose name: r1, r2`, `purpose name: reach state when condition` or

@@ -4,7 +4,7 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::sort::{DataId, DataKind, Sort};
 use ioxide_model::source::Span;
-use ioxide_model::term::{Substitution, Term};
+use ioxide_model::term::{FnId, Op, Substitution, Term};
 use rustc_hash::FxHashMap;
 
 use super::{Checker, Role};
@@ -12,7 +12,20 @@ use crate::ast::{Arg, Expr, ExprKind, Name};
 use crate::suggest;
 
 /// The functions of strings.
-const STRING_FUNCTIONS: [&str; 5] = ["length", "contains", "starts_with", "ends_with", "matches"];
+const STRING_FUNCTIONS: [&str; 12] = [
+    "length",
+    "contains",
+    "starts_with",
+    "ends_with",
+    "matches",
+    "substring",
+    "index_of",
+    "to_int",
+    "upper",
+    "lower",
+    "pad_left",
+    "split",
+];
 
 impl Checker<'_, '_> {
     /// `f(a, b)`, or `Point(x: 1, y: 2)`.
@@ -27,8 +40,14 @@ impl Checker<'_, '_> {
             if let Sort::Data(data) = entry.item?
                 && self.pool.data(data).kind == DataKind::Record
             {
-                return self.record_value(data, declared, name, args);
+                return self.record_value((data, 0), declared, name, args);
             }
+        }
+        if let Some(entry) = self.values.use_name(&name.text)
+            && let super::ValueItem::Variant(data, ctor) = entry.item
+        {
+            let declared = entry.span;
+            return self.record_value((data, ctor), declared, name, args);
         }
         self.unknown_function(name);
         None
@@ -85,11 +104,52 @@ impl Checker<'_, '_> {
             let obligation = self.pool.substitute(obligation, &substitution);
             self.oblige(obligation);
         }
-        let term = self.pool.substitute(function.body, &substitution);
+        let term = match function.recursive {
+            Some(id) => {
+                self.note_descent(id, name, args);
+                let args = function.params.iter().filter_map(|(_, var)| substitution.get(*var)).collect();
+                self.pool.call(id, args)
+            }
+            None => self.pool.substitute(function.body, &substitution),
+        };
         self.sane(term, span)
     }
 
-    fn argument_count(
+    /// Remembers on which parameters a call of the function being defined descends; reports it if on none.
+    fn note_descent(&mut self, id: FnId, name: &Name, args: &[Arg]) {
+        let Some(defining) = self.defining.clone().filter(|defining| defining.id == id) else { return };
+        let descends =
+            |at: &usize| args.get(*at).is_some_and(|arg| self.proper_part(&arg.value) == Some(*at));
+        let kept: Vec<usize> = defining.descends.iter().copied().filter(descends).collect();
+        if kept.is_empty() {
+            self.sink.error(|| {
+                let message = format!("this call of `{}` may not end", name.text);
+                Diagnostic::new(Code::MayNotEnd, name.span, message)
+                    .note("a function calls itself on a part of an argument only: a name that a pattern of `match` gives to a part of its parameter, in every call the same parameter")
+                    .help("write `match xs { [] => ..., [first, ..rest] => ... }` and call it with `rest`")
+            });
+        }
+        if let Some(defining) = &mut self.defining {
+            defining.descends = if kept.is_empty() { defining.descends.clone() } else { kept };
+        }
+    }
+
+    /// A value of an enum without fields.
+    pub(super) fn plain_variant(&mut self, data: DataId, ctor: u32, span: Span) -> Option<Term> {
+        let case = &self.pool.data(data).ctors[ctor as usize];
+        if case.fields.is_empty() {
+            return Some(self.pool.construct(data, ctor, []));
+        }
+        let fields: Vec<String> = case.fields.iter().map(|field| format!("{}: ...", field.name)).collect();
+        let name = case.name.to_string();
+        self.sink.error(|| {
+            Diagnostic::new(Code::MissingRecordField, span, format!("the case `{name}` has fields"))
+                .help(format!("write `{name}({})`", fields.join(", ")))
+        });
+        None
+    }
+
+    pub(super) fn argument_count(
         &mut self,
         name: &Name,
         span: Span,
@@ -108,8 +168,14 @@ impl Checker<'_, '_> {
         });
     }
 
-    fn record_value(&mut self, data: DataId, declared: Span, name: &Name, args: &[Arg]) -> Option<Term> {
-        let fields = self.pool.data(data).ctors[0].fields.clone();
+    fn record_value(
+        &mut self,
+        (data, ctor): (DataId, u32),
+        declared: Span,
+        name: &Name,
+        args: &[Arg],
+    ) -> Option<Term> {
+        let fields = self.pool.data(data).ctors[ctor as usize].fields.clone();
         let positions: FxHashMap<&str, usize> =
             fields.iter().enumerate().map(|(at, field)| (&*field.name, at)).collect();
         let mut values: Vec<Option<Term>> = vec![None; fields.len()];
@@ -127,18 +193,20 @@ impl Checker<'_, '_> {
             given[at] = true;
             values[at] = self.check(&arg.value, fields[at].sort, Role::Field(&fields[at].name));
         }
+        let ctor_is_case = self.pool.data(data).kind == DataKind::Enum;
         let missing: Vec<&str> =
             fields.iter().zip(&given).filter(|(_, given)| !**given).map(|(field, _)| &*field.name).collect();
         if !missing.is_empty() && complete {
             let missing = missing.join("`, `");
             self.sink.error(|| {
-                let message = format!("record `{}` lacks the field `{missing}`", name.text);
+                let what = if ctor_is_case { "case" } else { "record" };
+                let message = format!("{what} `{}` lacks the field `{missing}`", name.text);
                 Diagnostic::new(Code::MissingRecordField, name.span, message).label(declared, "declared here")
             });
             return None;
         }
         let values: Vec<Term> = values.into_iter().collect::<Option<_>>()?;
-        complete.then(|| self.pool.construct(data, 0, values))
+        complete.then(|| self.pool.construct(data, ctor, values))
     }
 
     fn record_field(
@@ -229,6 +297,18 @@ impl Checker<'_, '_> {
 
     /// `s.contains(t)` and its like.
     pub(super) fn method(&mut self, receiver: &Expr, name: &Name, args: &[Expr], span: Span) -> Option<Term> {
+        let term = self.infer(receiver, None)?;
+        let sort = self.pool.sort(term);
+        if matches!(sort, Sort::Collection(_)) {
+            return self.collection_method(term, name, args, span);
+        }
+        if sort.base() == Sort::Int && name.text == "to_string" {
+            if !args.is_empty() {
+                self.argument_count(name, span, 0, args.len(), None);
+                return None;
+            }
+            return Some(self.pool.operate(Op::FromInt, vec![term]));
+        }
         if !STRING_FUNCTIONS.contains(&name.text.as_str()) {
             self.sink.error(|| {
                 let message = format!("there is no function `{}` of strings", name.text);
@@ -241,27 +321,57 @@ impl Checker<'_, '_> {
                     "endsWith" => diagnostic.help("did you mean `ends_with`?").fix(name.span, "ends_with"),
                     _ => suggest::nearest(diagnostic, name, STRING_FUNCTIONS.into_iter()),
                 };
-                diagnostic.note("strings have `length`, `contains`, `starts_with`, `ends_with` and `matches`")
+                diagnostic.note(format!("strings have `{}`", STRING_FUNCTIONS.join("`, `")))
             });
             return None;
         }
-        let text = self.check(receiver, Sort::Str, Role::Operand(&format!(".{}", name.text)));
-        let wanted = usize::from(name.text != "length");
-        if args.len() != wanted {
-            self.argument_count(name, span, wanted, args.len(), None);
+        let text = self.coerce(term, receiver.span, Sort::Str, Role::Operand(&format!(".{}", name.text)));
+        let wanted: &[Sort] = match name.text.as_str() {
+            "length" | "to_int" | "upper" | "lower" => &[],
+            "substring" => &[Sort::Int, Sort::Int],
+            "pad_left" => &[Sort::Int, Sort::Str],
+            _ => &[Sort::Str],
+        };
+        if args.len() != wanted.len() {
+            self.argument_count(name, span, wanted.len(), args.len(), None);
             return None;
         }
-        let Some(arg) = args.first() else { return text.map(|text| self.pool.length(text)) };
         if name.text == "matches" {
-            return self.regex(text, arg);
+            return self.regex(text, &args[0]);
         }
-        let arg = self.check(arg, Sort::Str, Role::Parameter("text"));
-        let (text, arg) = (text?, arg?);
-        Some(match name.text.as_str() {
-            "contains" => self.pool.contains(text, arg),
-            "starts_with" => self.pool.prefix(arg, text),
-            _ => self.pool.suffix(arg, text),
-        })
+        let args: Vec<Option<Term>> = args
+            .iter()
+            .zip(wanted)
+            .map(|(arg, sort)| self.check(arg, *sort, Role::Argument(&name.text)))
+            .collect();
+        let (text, args) = (text?, args.into_iter().collect::<Option<Vec<Term>>>()?);
+        Some(self.string_term(text, &name.text, &args))
+    }
+
+    fn string_term(&mut self, text: Term, name: &str, args: &[Term]) -> Term {
+        let op = match name {
+            "length" => return self.pool.length(text),
+            "contains" => return self.pool.contains(text, args[0]),
+            "starts_with" => return self.pool.prefix(args[0], text),
+            "ends_with" => return self.pool.suffix(args[0], text),
+            "index_of" => {
+                let at = self.pool.operate(Op::Find, vec![text, args[0]]);
+                let there = self.pool.contains(text, args[0]);
+                return self.option_if(there, at, Sort::Int);
+            }
+            "to_int" => {
+                let number = self.pool.operate(Op::ToInt, vec![text]);
+                let digits = self.pool.pattern("-?[0-9]+").expect("a regular expression");
+                let is_number = self.pool.matches(text, digits);
+                return self.option_if(is_number, number, Sort::Int);
+            }
+            "substring" => Op::Substring,
+            "upper" => Op::Upper,
+            "lower" => Op::Lower,
+            "pad_left" => Op::PadLeft,
+            _ => Op::Split,
+        };
+        self.pool.operate(op, [&[text], args].concat())
     }
 
     fn regex(&mut self, text: Option<Term>, arg: &Expr) -> Option<Term> {

@@ -2,23 +2,15 @@
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
-use ioxide_model::sort::{DataId, DataKind, Sort};
+use ioxide_model::sort::Sort;
 use ioxide_model::source::Span;
 use ioxide_model::term::Term;
 use ioxide_model::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Checker, Role, ValueItem};
-use crate::ast::{Arm, Expr, Name, PatternKind, Quantifier};
-use crate::suggest;
-
-/// What a pattern asks of the value.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Case {
-    Any,
-    Ctor(u32),
-    Value(Value),
-}
+use super::pattern::Case;
+use super::{BoundName, Checker, Role};
+use crate::ast::{Arm, Expr, Name, Quantifier};
 
 impl Checker<'_, '_> {
     /// `if c then a else if d then b else e`, the cases tried in order.
@@ -83,12 +75,13 @@ impl Checker<'_, '_> {
     ) -> Option<Term> {
         let value = self.infer(scrutinee, None)?;
         let sort = self.pool.sort(value);
-        let cases: Vec<Option<Case>> = arms.iter().map(|arm| self.case(arm, sort, scrutinee.span)).collect();
+        let cases: Vec<Option<Case>> =
+            arms.iter().map(|arm| self.case(&arm.pattern, sort, scrutinee.span)).collect();
         let cases: Vec<Case> = cases.into_iter().collect::<Option<_>>()?;
         self.check_reachable(arms, &cases)?;
         self.check_complete(&cases, sort, span)?;
         let conditions: Vec<Term> = cases.iter().map(|case| self.case_condition(case, value)).collect();
-        let values = self.arm_values(arms, &conditions, value, hint)?;
+        let values = self.arm_values(arms, &cases, &conditions, (value, scrutinee), hint)?;
         let before = &conditions[..conditions.len() - 1];
         Some(self.choose(before, &values))
     }
@@ -97,23 +90,22 @@ impl Checker<'_, '_> {
     fn arm_values(
         &mut self,
         arms: &[Arm],
+        cases: &[Case],
         conditions: &[Term],
-        value: Term,
+        (value, scrutinee): (Term, &Expr),
         hint: Option<Sort>,
     ) -> Option<Vec<Term>> {
-        let binds =
-            arms.iter().any(|arm| matches!(&arm.pattern.kind, PatternKind::Some(name) if name.text != "_"));
+        let binds = arms.iter().any(|arm| arm.pattern.names().next().is_some());
         let exprs: Vec<&Expr> = arms.iter().map(|arm| &arm.value).collect();
         if !binds {
             let conditions: Vec<Option<Term>> = conditions.iter().copied().map(Some).collect();
             return self.cases(&exprs, &conditions, hint);
         }
-        // At most three arms: `some(x)`, `none`, `_`.
         let mut values = Vec::with_capacity(arms.len());
         let mut obligations = Vec::with_capacity(arms.len());
         let mut sort = hint;
-        for arm in arms {
-            let bound = self.bind_pattern(arm, value);
+        for (arm, case) in arms.iter().zip(cases) {
+            let bound = self.bind_pattern(&arm.pattern, case, value, scrutinee);
             let mark = self.obligations.len();
             let term = self.infer(&arm.value, sort);
             obligations.push(self.obligations.split_off(mark));
@@ -131,89 +123,6 @@ impl Checker<'_, '_> {
         terms.into_iter().collect()
     }
 
-    /// Binds the name in `some(x)`; returns how many names were bound before.
-    fn bind_pattern(&mut self, arm: &Arm, value: Term) -> usize {
-        let before = self.bound.len();
-        if let PatternKind::Some(name) = &arm.pattern.kind
-            && name.text != "_"
-        {
-            self.warn_if_hidden(name);
-            let inside = self.pool.select(1, 0, value);
-            self.bound.push((name.text.clone(), inside));
-        }
-        before
-    }
-
-    fn case(&mut self, arm: &Arm, sort: Sort, scrutinee: Span) -> Option<Case> {
-        let data = match sort {
-            Sort::Data(data) => Some((data, self.pool.data(data).kind)),
-            _ => None,
-        };
-        match (&arm.pattern.kind, data) {
-            (PatternKind::Any, _) => Some(Case::Any),
-            (PatternKind::None, Some((_, DataKind::Option))) => Some(Case::Ctor(0)),
-            (PatternKind::Some(_), Some((_, DataKind::Option))) => Some(Case::Ctor(1)),
-            (PatternKind::Name(name), Some((data, DataKind::Enum))) => {
-                self.variant_case(name, arm.pattern.span, data)
-            }
-            (PatternKind::Name(name), None) => self.constant_case(name, arm.pattern.span, sort, scrutinee),
-            (PatternKind::Literal(literal), _) => {
-                self.constant(literal, sort.base(), Role::Arm).map(Case::Value)
-            }
-            _ => {
-                self.wrong_pattern(arm.pattern.span, sort, scrutinee);
-                None
-            }
-        }
-    }
-
-    fn wrong_pattern(&mut self, span: Span, sort: Sort, scrutinee: Span) {
-        let shown = self.pool.show_sort(sort);
-        self.sink.error(|| {
-            Diagnostic::new(Code::TypeMismatch, span, format!("this pattern does not fit {shown}"))
-                .label(scrutinee, format!("this is {shown}"))
-        });
-    }
-
-    fn variant_case(&mut self, name: &str, span: Span, data: DataId) -> Option<Case> {
-        if let Some(entry) = self.values.use_name(name)
-            && let ValueItem::Variant(owner, ctor) = entry.item
-            && owner == data
-        {
-            return Some(Case::Ctor(ctor));
-        }
-        let Self { pool, sink, .. } = self;
-        sink.error(|| {
-            let data = pool.data(data);
-            let message = format!("enum `{}` has no value `{name}`", data.name);
-            let name = Name { text: name.to_owned(), span };
-            let names = data.ctors.iter().map(|ctor| &*ctor.name);
-            suggest::nearest(Diagnostic::new(Code::UnknownName, span, message), &name, names)
-                .help("use `_` for all other values")
-        });
-        None
-    }
-
-    /// A constant as a pattern; other names would bind, which only `some(x)` does.
-    fn constant_case(&mut self, name: &str, span: Span, sort: Sort, scrutinee: Span) -> Option<Case> {
-        match self.values.use_name(name).map(|entry| entry.item) {
-            Some(ValueItem::Const(term)) => {
-                let term = self.coerce(term, span, sort.base(), Role::Arm)?;
-                self.pool.as_value(term).cloned().map(Case::Value)
-            }
-            Some(ValueItem::Broken) => None,
-            _ => {
-                let shown = self.pool.show_sort(sort);
-                self.sink.error(|| {
-                    Diagnostic::new(Code::UnknownName, span, format!("`{name}` is not a constant"))
-                        .label(scrutinee, format!("this is {shown}"))
-                        .help("use `_` for all other values")
-                });
-                None
-            }
-        }
-    }
-
     fn check_reachable(&mut self, arms: &[Arm], cases: &[Case]) -> Option<()> {
         let mut seen: FxHashMap<&Case, Span> = FxHashMap::default();
         let mut any: Option<Span> = None;
@@ -228,6 +137,9 @@ impl Checker<'_, '_> {
                 return None;
             }
             if *case == Case::Any {
+                any = Some(span);
+            }
+            if *case == Case::AtLeast(0) {
                 any = Some(span);
             }
             seen.insert(case, span);
@@ -259,6 +171,7 @@ impl Checker<'_, '_> {
                     vec!["_".into()]
                 }
             }
+            Sort::Collection(_) => missing_lists(cases),
             Sort::Int | Sort::Real | Sort::Str => vec!["_".into()],
         };
         if missing.is_empty() && !cases.is_empty() {
@@ -272,35 +185,6 @@ impl Checker<'_, '_> {
                 .help("end it with `_ => ...` for all other values")
         });
         None
-    }
-
-    fn case_condition(&mut self, case: &Case, value: Term) -> Term {
-        match case {
-            Case::Any => self.pool.tt(),
-            Case::Ctor(ctor) => self.made_by(*ctor, value),
-            Case::Value(constant) => {
-                let constant = self.pool.value(constant.clone());
-                self.pool.eq(value, constant)
-            }
-        }
-    }
-
-    /// Whether `value` was made by `ctor`, written as `==` and `!=` would write it, so that
-    /// both ways to ask give the same term.
-    fn made_by(&mut self, ctor: u32, value: Term) -> Term {
-        let Sort::Data(data) = self.pool.sort(value) else { return self.pool.is(ctor, value) };
-        let kind = self.pool.data(data).kind;
-        match (kind, ctor) {
-            (DataKind::Enum, _) | (DataKind::Option, 0) => {
-                let other = self.pool.construct(data, ctor, []);
-                self.pool.eq(value, other)
-            }
-            (DataKind::Option, _) => {
-                let none = self.pool.construct(data, 0, []);
-                self.pool.ne(value, none)
-            }
-            (DataKind::Record, _) => self.pool.tt(),
-        }
     }
 
     /// `exists i in lo..hi: body`, both bounds constant and included.
@@ -318,7 +202,7 @@ impl Checker<'_, '_> {
         };
         self.warn_if_hidden(var);
         let (bound, term) = self.pool.fresh(&var.text, sort);
-        self.bound.push((var.text.clone(), term));
+        self.bound.push(BoundName { name: var.text.clone(), term, part_of: None });
         let mark = self.obligations.len();
         let condition = self.check(body, Sort::Bool, Role::Condition);
         self.bound.pop();
@@ -337,7 +221,7 @@ impl Checker<'_, '_> {
     }
 
     /// Warns that a bound name hides another one.
-    fn warn_if_hidden(&mut self, name: &Name) {
+    pub(super) fn warn_if_hidden(&mut self, name: &Name) {
         let hidden = self.values.get(&name.text).map(|entry| entry.span);
         let field =
             self.message.as_ref().and_then(|message| message.fields.get(&name.text)).map(|field| field.span);
@@ -346,4 +230,13 @@ impl Checker<'_, '_> {
             self.sink.push(Diagnostic::new(Code::Shadowing, name.span, message).label(hidden, "hidden here"));
         }
     }
+}
+
+/// The lists that no case takes: each length up to the least one that some `[.., ..rest]` takes.
+fn missing_lists(cases: &[Case]) -> Vec<String> {
+    let open =
+        cases.iter().filter_map(|case| if let Case::AtLeast(n) = case { Some(*n) } else { None }).min();
+    let Some(open) = open else { return vec!["_".into()] };
+    let lengths = (0..open).filter(|n| !cases.contains(&Case::Exactly(*n)));
+    lengths.map(|n| format!("[{}]", vec!["_"; n].join(", "))).collect()
 }

@@ -36,7 +36,7 @@ impl Checker<'_, '_> {
                 let inner = self.numeric(inner, "-")?;
                 Some(self.pool.neg(inner))
             }
-            ExprKind::Sum(first, rest) => self.sum(first, rest, expr.span),
+            ExprKind::Sum(first, rest) => self.sum(first, rest, expr.span, hint),
             ExprKind::Product(first, rest) => self.product(first, rest, expr.span),
             ExprKind::Compare(first, rest) => self.compare(first, rest),
             ExprKind::And(list) => self.and(list),
@@ -47,6 +47,14 @@ impl Checker<'_, '_> {
             ExprKind::Quantified { quantifier, var, lo, hi, body } => {
                 self.quantified(*quantifier, var, [lo, hi], body)
             }
+            ExprKind::Over { word, var, of, body } => self.over(*word, var, of, body),
+            ExprKind::Comprehension { set, item, var, of, keep } => {
+                self.comprehension(*set, item, (var, of), keep.as_deref(), hint)
+            }
+            ExprKind::List(items) => self.list_literal(items, expr.span, hint),
+            ExprKind::Set(items) => self.set_literal(items, expr.span, hint),
+            ExprKind::Map(entries) => self.map_literal(entries, hint),
+            ExprKind::Index(receiver, key) => self.index(receiver, key),
             ExprKind::Call(name, args) => self.call(name, args, expr.span),
             ExprKind::Method(receiver, name, args) => self.method(receiver, name, args, expr.span),
             ExprKind::Field(receiver, name) => self.field(receiver, name),
@@ -97,8 +105,8 @@ impl Checker<'_, '_> {
     // Names.
 
     fn name(&mut self, name: &str, span: Span) -> Option<Term> {
-        if let Some((_, term)) = self.bound.iter().rev().find(|(bound, _)| bound == name) {
-            return Some(*term);
+        if let Some(bound) = self.bound.iter().rev().find(|bound| bound.name == name) {
+            return Some(bound.term);
         }
         if let Some(&var) = self.params.get(name) {
             return Some(self.pool.var(var));
@@ -116,7 +124,7 @@ impl Checker<'_, '_> {
         match entry.item {
             ValueItem::Broken => None,
             ValueItem::Const(term) => Some(term),
-            ValueItem::Variant(data, ctor) => Some(self.pool.construct(data, ctor, [])),
+            ValueItem::Variant(data, ctor) => self.plain_variant(data, ctor, span),
             ValueItem::Var(var) if self.place.reads_variables() => Some(self.pool.var(var)),
             ValueItem::Clock(var) if self.place.reads_clocks() => Some(self.pool.var(var)),
             ValueItem::Var(_) | ValueItem::LaterVar => {
@@ -191,7 +199,7 @@ impl Checker<'_, '_> {
             let fields = message.iter().flat_map(|message| message.fields.keys()).map(String::as_str);
             let mut local: Vec<&str> = params.keys().map(String::as_str).collect();
             local.sort_unstable();
-            let bound = bound.iter().map(|(name, _)| name.as_str());
+            let bound = bound.iter().map(|bound| bound.name.as_str());
             let candidates = fields.chain(bound).chain(local).chain(values.names());
             suggest::nearest(diagnostic, &name, candidates)
         });
@@ -219,8 +227,14 @@ impl Checker<'_, '_> {
         });
     }
 
-    fn sum(&mut self, first: &Expr, rest: &[(AddOp, Expr)], span: Span) -> Option<Term> {
-        let first_term = self.infer(first, None);
+    fn sum(&mut self, first: &Expr, rest: &[(AddOp, Expr)], span: Span, hint: Option<Sort>) -> Option<Term> {
+        let hint = hint.filter(|&sort| matches!(sort, Sort::Collection(_)));
+        let first_term = self.infer(first, hint);
+        if let Some(term) = first_term
+            && let sort @ Sort::Collection(_) = self.pool.sort(term)
+        {
+            return self.collection_sum(term, sort, rest, span);
+        }
         if first_term.is_some_and(|term| self.pool.sort(term) == Sort::Str) {
             return self.concatenation(first_term, rest, span);
         }
@@ -373,8 +387,17 @@ impl Checker<'_, '_> {
         hint: Option<Sort>,
     ) -> (Option<Vec<Term>>, Vec<Vec<Term>>) {
         // Each expression is looked at once, first those that say what the others mean.
-        let is_open = |expr: &Expr| matches!(bare(expr).kind, ExprKind::None | ExprKind::Some(_));
-        let is_none = |expr: &Expr| matches!(bare(expr).kind, ExprKind::None);
+        let is_open = |expr: &Expr| {
+            matches!(
+                &bare(expr).kind,
+                ExprKind::None | ExprKind::Some(_) | ExprKind::List(_) | ExprKind::Set(_) | ExprKind::Map(_)
+            )
+        };
+        let is_none = |expr: &Expr| match &bare(expr).kind {
+            ExprKind::None => true,
+            ExprKind::List(items) | ExprKind::Set(items) => items.is_empty(),
+            _ => false,
+        };
         let mut order: Vec<usize> = (0..exprs.len()).collect();
         order.sort_by_key(|&at| (is_open(exprs[at]), is_none(exprs[at])));
         let mut hint = hint;

@@ -7,6 +7,7 @@
 
 mod arith;
 mod bool;
+mod collection;
 mod data;
 mod quant;
 mod relation;

@@ -3,8 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use super::weight::MAX_WEIGHT;
-use super::{Node, Term, TermPool, VarId};
-use crate::sort::Sort;
+use super::{Node, Op, Term, TermPool, VarId};
+use crate::collection::CollectionValue;
+use crate::sort::{CollectionId, CollectionKind, Sort};
 use crate::valuation::{Assignment, Valuation};
 use crate::value::{DataValue, Value};
 
@@ -48,7 +49,10 @@ impl TermPool {
         if let Node::Value(value) = self.node(term) {
             return Ok(value.clone());
         }
-        let order = self.subterms(&[term], |sub| !matches!(self.node(sub), Node::Exists(..)));
+        if self.calls(term) {
+            return self.eval_on_demand(term, assignment);
+        }
+        let order = self.subterms(&[term], |sub| self.node(sub).binds().is_empty());
         let mut values: FxHashMap<Term, Value> = FxHashMap::default();
         values.reserve(order.len());
         for sub in order {
@@ -115,7 +119,119 @@ impl TermPool {
                 }
             }
             Node::Exists(vars, body) => Value::Bool(self.eval_exists(vars, *body, assignment)?),
+            Node::Elements(sort, parts) => self.eval_elements(*sort, parts, |part| &values[&part]),
+            Node::Apply(Op::Any, args) => self.eval_any(args, &values[&args[0]], assignment)?,
+            Node::Apply(Op::Collect(into), args) => {
+                self.eval_collect(*into, args, &values[&args[0]], assignment)?
+            }
+            Node::Apply(op, args) => {
+                let args: Vec<&Value> = args.iter().map(|arg| &values[arg]).collect();
+                self.apply_op(*op, &args, self.sort(term))?
+            }
+            // Evaluated by whom it is an argument of, once per item.
+            Node::Lambda(..) => Value::Bool(false),
+            Node::Call(function, args) => {
+                let args: Vec<Value> = args.iter().map(|arg| values[arg].clone()).collect();
+                self.eval_call(*function, args)?
+            }
         })
+    }
+
+    /// Evaluates only what is needed, so that a function that calls itself ends: of a choice the branch
+    /// that is taken.
+    fn eval_on_demand(&self, term: Term, assignment: &dyn Assignment) -> Result<Value, EvalError> {
+        let mut values: FxHashMap<Term, Value> = FxHashMap::default();
+        let mut open = vec![term];
+        while let Some(&top) = open.last() {
+            if values.contains_key(&top) {
+                open.pop();
+                continue;
+            }
+            let missing = match self.node(top) {
+                Node::Ite(cond, a, b) => match values.get(cond).map(|value| value.as_bool() == Some(true)) {
+                    None => Some(*cond),
+                    Some(taken) => {
+                        let branch = if taken { *a } else { *b };
+                        match values.get(&branch).cloned() {
+                            Some(value) => {
+                                values.insert(top, value);
+                                continue;
+                            }
+                            None => Some(branch),
+                        }
+                    }
+                },
+                Node::Exists(..) | Node::Lambda(..) => None,
+                node => node.children().find(|child| !values.contains_key(child)),
+            };
+            match missing {
+                Some(child) => open.push(child),
+                None => {
+                    let value = self.apply(top, assignment, &values)?;
+                    values.insert(top, value);
+                }
+            }
+        }
+        Ok(values.remove(&term).expect("the root was evaluated last"))
+    }
+
+    /// The collection whose entries have these values.
+    fn eval_elements<'v>(
+        &self,
+        sort: CollectionId,
+        parts: &[Term],
+        value: impl Fn(Term) -> &'v Value,
+    ) -> Value {
+        let kind = self.collection(sort).kind;
+        let entries = parts.chunks(kind.entry_size()).filter(|entry| value(entry[0]).as_bool() == Some(true));
+        Value::Collection(match kind {
+            CollectionKind::List => CollectionValue::list(sort, entries.map(|entry| value(entry[1]).clone())),
+            CollectionKind::Set => CollectionValue::set(sort, entries.map(|entry| value(entry[1]).clone())),
+            CollectionKind::Map => CollectionValue::map(
+                sort,
+                entries.map(|entry| (value(entry[1]).clone(), value(entry[2]).clone())),
+            ),
+        })
+    }
+
+    /// The variable and the body of a function of one variable.
+    pub(super) fn lambda_parts(&self, lambda: Term) -> (VarId, Term) {
+        match self.node(lambda) {
+            Node::Lambda(var, body) => (*var, *body),
+            _ => unreachable!("operations that bind a name have functions as arguments"),
+        }
+    }
+
+    fn eval_any(&self, args: &[Term], over: &Value, outer: &dyn Assignment) -> Result<Value, EvalError> {
+        let (var, body) = self.lambda_parts(args[1]);
+        for member in over.as_collection().expect("a collection").members() {
+            let inner = Valuation::from_iter([(var, member.clone())]);
+            if self.eval_dyn(body, &(&inner, outer))? == Value::Bool(true) {
+                return Ok(Value::Bool(true));
+            }
+        }
+        Ok(Value::Bool(false))
+    }
+
+    fn eval_collect(
+        &self,
+        into: CollectionId,
+        args: &[Term],
+        over: &Value,
+        outer: &dyn Assignment,
+    ) -> Result<Value, EvalError> {
+        let ((keep_var, keep), (item_var, item)) = (self.lambda_parts(args[1]), self.lambda_parts(args[2]));
+        let mut found = Vec::new();
+        for member in over.as_collection().expect("a collection").members() {
+            let inner = Valuation::from_iter([(keep_var, member.clone()), (item_var, member.clone())]);
+            if self.eval_dyn(keep, &(&inner, outer))? == Value::Bool(true) {
+                found.push(self.eval_dyn(item, &(&inner, outer))?);
+            }
+        }
+        Ok(Value::Collection(match self.collection(into).kind {
+            CollectionKind::Set => CollectionValue::set(into, found),
+            CollectionKind::List | CollectionKind::Map => CollectionValue::list(into, found),
+        }))
     }
 
     /// Tries every combination of values of the bound variables.
@@ -148,7 +264,8 @@ impl TermPool {
                 let size = hi.checked_sub(lo)?.checked_add(1)?;
                 (u64::try_from(size).ok()? <= MAX_INSTANCES).then(|| (lo..=hi).map(Value::int).collect())
             }
-            Sort::Int | Sort::Real | Sort::Str => None,
+            Sort::Int | Sort::Real | Sort::Str | Sort::Collection(_) => None,
+            Sort::Data(_) if self.has_shape(sort) => None,
             Sort::Data(data) => {
                 let mut all = Vec::new();
                 for (ctor, fields) in (0..).zip(self.data(data).ctors.iter().map(|ctor| &ctor.fields)) {
@@ -199,8 +316,13 @@ fn combinations(domains: &[Vec<Value>]) -> Option<Vec<Vec<Value>>> {
 }
 
 /// `value`, unless it is too large.
-fn bearable(value: Value) -> Result<Value, EvalError> {
+pub(super) fn bearable(value: Value) -> Result<Value, EvalError> {
     if value.weight() > MAX_WEIGHT { Err(EvalError::TooLarge) } else { Ok(value) }
+}
+
+/// The sum of two numbers, unless it is too large.
+pub(super) fn sum_of(a: &Value, b: &Value) -> Result<Value, EvalError> {
+    bearable(plus(a, b))
 }
 
 fn plus(a: &Value, b: &Value) -> Value {

@@ -6,12 +6,16 @@
 
 use std::fmt;
 
-use super::{Node, Term, TermPool, VarId};
-use crate::sort::{DataKind, Sort};
+use super::{Node, Op, Term, TermPool, VarId};
+use crate::collection::{CollectionValue, Items};
+use crate::sort::{CollectionId, CollectionKind, CollectionSort, DataKind, Sort};
 use crate::value::Value;
 
 /// A term is cut after this many pieces of text.
 const MAX_PIECES: usize = 20_000;
+
+/// Of a collection so many items are shown.
+const MAX_SHOWN: usize = 40;
 
 /// How tightly an operator binds; a looser one inside a tighter one needs parentheses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,17 +78,18 @@ impl TermPool {
             Value::Int(n) => n.to_string(),
             Value::Real(r) => r.to_string(),
             Value::Str(s) => quoted(s),
+            Value::Collection(value) => self.show_collection(value),
             Value::Data(value) => {
                 let args: Vec<String> = value.args.iter().map(|arg| self.show_value(arg)).collect();
                 let ctor = &self.data(value.data).ctors[value.ctor as usize];
                 match self.data(value.data).kind {
                     _ if args.is_empty() => ctor.name.to_string(),
-                    DataKind::Record => {
+                    DataKind::Record | DataKind::Enum => {
                         let fields =
                             ctor.fields.iter().zip(args).map(|(field, arg)| format!("{}: {arg}", field.name));
                         format!("{}({})", ctor.name, fields.collect::<Vec<_>>().join(", "))
                     }
-                    DataKind::Enum | DataKind::Option => format!("{}({})", ctor.name, args.join(", ")),
+                    DataKind::Option => format!("{}({})", ctor.name, args.join(", ")),
                 }
             }
         }
@@ -100,7 +105,33 @@ impl TermPool {
             Sort::Real => "real".into(),
             Sort::Str => "string".into(),
             Sort::Data(data) => self.data(data).name.to_string(),
+            Sort::Collection(id) => {
+                let CollectionSort { kind, key, item } = self.collection(id);
+                match kind {
+                    CollectionKind::List => format!("list<{}>", self.show_sort(item)),
+                    CollectionKind::Set => format!("set<{}>", self.show_sort(item)),
+                    CollectionKind::Map => format!("map<{}, {}>", self.show_sort(key), self.show_sort(item)),
+                }
+            }
         }
+    }
+
+    /// `[1, 2]`, `{1, 2}` or `{"a": 1}`; long ones are folded.
+    fn show_collection(&self, value: &CollectionValue) -> String {
+        let (open, close) = brackets(self.collection(value.sort).kind);
+        let mut shown: Vec<String> = match &value.items {
+            Items::List(items) | Items::Set(items) => {
+                items.iter().take(MAX_SHOWN).map(|item| self.show_value(item)).collect()
+            }
+            Items::Map(entries) => {
+                let entry = |(key, item)| format!("{}: {}", self.show_value(key), self.show_value(item));
+                entries.iter().take(MAX_SHOWN).map(|(key, item)| entry((key, item))).collect()
+            }
+        };
+        if value.len() > MAX_SHOWN {
+            shown.push(format!("… {} more", value.len() - MAX_SHOWN));
+        }
+        format!("{open}{}{close}", shown.join(", "))
     }
 
     /// `term` one level down, in parentheses where `outer` binds tighter.
@@ -162,7 +193,7 @@ impl TermPool {
             Node::Construct(data, ctor, args) => {
                 let ctor = &self.data(*data).ctors[*ctor as usize];
                 match self.data(*data).kind {
-                    DataKind::Record => {
+                    DataKind::Record | DataKind::Enum if !args.is_empty() => {
                         let mut pieces = vec![text(&format!("{}(", ctor.name))];
                         for (i, (field, arg)) in ctor.fields.iter().zip(args).enumerate() {
                             let comma = if i > 0 { ", " } else { "" };
@@ -174,7 +205,8 @@ impl TermPool {
                         pieces.push(text(")"));
                         (Binding::Atom, pieces)
                     }
-                    DataKind::Enum | DataKind::Option => call(&ctor.name, args),
+                    _ if args.is_empty() => (Binding::Atom, vec![text(&ctor.name)]),
+                    _ => call(&ctor.name, args),
                 }
             }
             Node::Is(ctor, a) => {
@@ -187,7 +219,82 @@ impl TermPool {
                 (Binding::Atom, vec![one(arg, Binding::Atom), text(&format!(".{name}"))])
             }
             Node::Exists(vars, body) => self.quantified("exists", vars, *body),
+            Node::Elements(sort, parts) => (Binding::Atom, self.row(self.collection(*sort).kind, parts)),
+            Node::Apply(op, args) => self.operation(*op, args),
+            Node::Lambda(var, body) => {
+                let name = format!("{} => ", self.var_info(*var).name);
+                (Binding::Loose, vec![Piece::Text(name), one(body, Binding::Loose)])
+            }
+            Node::Call(function, args) => call(&self.function(*function).name, args),
         }
+    }
+
+    /// `[a, b if c]`, `{a, b}`, `{k: v}`.
+    fn row(&self, kind: CollectionKind, parts: &[Term]) -> Vec<Piece> {
+        let (open, close) = brackets(kind);
+        let mut pieces = vec![text(open)];
+        for (at, entry) in parts.chunks(kind.entry_size()).enumerate() {
+            if at > 0 {
+                pieces.push(text(", "));
+            }
+            pieces.push(Piece::Term(entry[1], Binding::Loose));
+            if let Some(&value) = entry.get(2) {
+                pieces.extend([text(": "), Piece::Term(value, Binding::Loose)]);
+            }
+            if !self.is_true(entry[0]) {
+                pieces.extend([text(" if "), Piece::Term(entry[0], Binding::Or)]);
+            }
+        }
+        pieces.push(text(close));
+        pieces
+    }
+
+    fn operation(&self, op: Op, args: &[Term]) -> (Binding, Vec<Piece>) {
+        let piece = |term: Term, binding| Piece::Term(term, binding);
+        match op {
+            Op::Append => (Binding::Sum, joined(args, " + ", Binding::Product)),
+            Op::At => {
+                let pieces =
+                    vec![piece(args[0], Binding::Atom), text("["), piece(args[1], Binding::Loose), text("]")];
+                (Binding::Atom, pieces)
+            }
+            Op::Any => {
+                let (var, body) = self.lambda_parts(args[1]);
+                let name = format!("exists {} in ", self.var_info(var).name);
+                let pieces = vec![
+                    Piece::Text(name),
+                    piece(args[0], Binding::Atom),
+                    text(": "),
+                    piece(body, Binding::Loose),
+                ];
+                (Binding::Loose, pieces)
+            }
+            Op::Collect(into) => (Binding::Atom, self.comprehension(into, args)),
+            _ => {
+                let mut pieces = vec![piece(args[0], Binding::Atom), text(&format!(".{}(", op.word()))];
+                pieces.extend(joined(&args[1..], ", ", Binding::Loose));
+                pieces.push(text(")"));
+                (Binding::Atom, pieces)
+            }
+        }
+    }
+
+    /// `[e for x in xs if p]`.
+    fn comprehension(&self, into: CollectionId, args: &[Term]) -> Vec<Piece> {
+        let (open, close) = brackets(self.collection(into).kind);
+        let ((_, keep), (var, item)) = (self.lambda_parts(args[1]), self.lambda_parts(args[2]));
+        let name = format!(" for {} in ", self.var_info(var).name);
+        let mut pieces = vec![
+            text(open),
+            Piece::Term(item, Binding::Or),
+            Piece::Text(name),
+            Piece::Term(args[0], Binding::Atom),
+        ];
+        if !self.is_true(keep) {
+            pieces.extend([text(" if "), Piece::Term(keep, Binding::Or)]);
+        }
+        pieces.push(text(close));
+        pieces
     }
 
     fn negation(&self, a: Term) -> (Binding, Vec<Piece>) {
@@ -283,6 +390,14 @@ impl TermPool {
     fn ctor_name(&self, term: Term, ctor: u32) -> &str {
         let Sort::Data(data) = self.sort(term) else { unreachable!("a test is built on data terms") };
         &self.data(data).ctors[ctor as usize].name
+    }
+}
+
+/// What stands around the items of a collection.
+fn brackets(kind: CollectionKind) -> (&'static str, &'static str) {
+    match kind {
+        CollectionKind::List => ("[", "]"),
+        CollectionKind::Set | CollectionKind::Map => ("{", "}"),
     }
 }
 

@@ -62,7 +62,7 @@ impl TermPool {
     ///
     /// Only renaming bound variables meets this; see the module of [`exists`](Self::exists).
     fn binds_any(&self, term: Term, subst: &Substitution) -> bool {
-        matches!(self.node(term), Node::Exists(vars, _) if vars.iter().any(|&var| subst.get(var).is_some()))
+        self.node(term).binds().iter().any(|&var| subst.get(var).is_some())
     }
 
     /// The image of `sub`, whose children have theirs in `images`.
@@ -117,6 +117,10 @@ impl TermPool {
             Node::Is(ctor, a) => self.is(*ctor, image(*a)),
             Node::Select { ctor, field, arg } => self.select(*ctor, *field, image(*arg)),
             Node::Exists(vars, body) => self.exists(vars, image(*body)),
+            Node::Elements(sort, parts) => self.elements(*sort, all(parts)),
+            Node::Apply(op, args) => self.operate(*op, all(args)),
+            Node::Lambda(var, body) => self.lambda(*var, image(*body)),
+            Node::Call(function, args) => self.call(*function, all(args)),
         }
     }
 }

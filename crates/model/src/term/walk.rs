@@ -48,6 +48,12 @@ impl TermPool {
         vars
     }
 
+    /// Whether `term` is inside a binder whose variable it mentions.
+    #[must_use]
+    pub fn is_open(&self, term: Term) -> bool {
+        self.free_vars(term).iter().any(|&var| self.var_info(var).bound)
+    }
+
     /// Whether `var` occurs free in `term`. Cheaper than asking for all variables.
     #[must_use]
     pub fn mentions(&self, term: Term, var: VarId) -> bool {
@@ -56,7 +62,7 @@ impl TermPool {
         while let Some(term) = open.pop() {
             match self.node(term) {
                 Node::Var(other) if *other == var => return true,
-                Node::Exists(vars, _) if vars.contains(&var) => (),
+                node if node.binds().contains(&var) => (),
                 _ if self.is_ground(term) => (),
                 node => open.extend(node.children().filter(|&child| seen.insert(child))),
             }
@@ -66,7 +72,7 @@ impl TermPool {
 
     /// Whether `var` occurs in `terms` outside the quantifiers that bind it.
     fn occurs_free(&self, terms: &[Term], var: VarId) -> bool {
-        let binds = |term| matches!(self.node(term), Node::Exists(vars, _) if vars.contains(&var));
+        let binds = |term| self.node(term).binds().contains(&var);
         let outside = self.subterms(terms, |term| !binds(term));
         outside.iter().any(|&sub| *self.node(sub) == Node::Var(var))
     }

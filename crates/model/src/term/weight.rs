@@ -6,7 +6,7 @@
 //! a term is about that of its heaviest value, with one for a variable. Evaluation gives up above
 //! [`MAX_WEIGHT`], and searches do not go on from such states; both say so.
 
-use super::{Node, Term, TermPool};
+use super::{Node, Op, Term, TermPool};
 use crate::index::Idx;
 use crate::number::{Int, Rational};
 use crate::value::Value;
@@ -27,6 +27,10 @@ impl Value {
             Self::Real(r) => of_rational(r),
             Self::Str(text) => u32::try_from(text.len() / PIECE).map_or(u32::MAX, |n| n.saturating_add(1)),
             Self::Data(data) => data.args.iter().map(Self::weight).max().unwrap_or(1),
+            // Its length alone: a look at every item at every step would cost more than the step.
+            Self::Collection(items) => {
+                u32::try_from(items.len() / PIECE).unwrap_or(u32::MAX).saturating_add(1)
+            }
         }
     }
 }
@@ -56,7 +60,7 @@ impl TermPool {
         let children = node.children().map(|child| self.facts[child.index()].weight);
         match node {
             Node::Value(value) => value.weight(),
-            Node::Mul(_) | Node::Concat(_) | Node::RealDiv(..) => {
+            Node::Mul(_) | Node::Concat(_) | Node::RealDiv(..) | Node::Apply(Op::Append, _) => {
                 children.fold(0, |sum: u32, weight| sum.saturating_add(weight))
             }
             _ => children.max().unwrap_or(1),

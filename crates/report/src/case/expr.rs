@@ -103,7 +103,9 @@ impl Writer<'_> {
             }
             Node::Matches(..) => Err("regular expressions"),
             Node::Construct(..) | Node::Select { .. } => Err("records and options"),
-            Node::Exists(..) => Err("quantifiers"),
+            Node::Exists(..) | Node::Lambda(..) => Err("quantifiers"),
+            Node::Elements(..) | Node::Apply(..) => Err("collections"),
+            Node::Call(..) => Err("functions that call themselves"),
         }
     }
 

@@ -92,6 +92,7 @@ impl Dialect for Python {
             Value::Real(r) => Ok(fraction(r)),
             Value::Str(text) => Ok(string(text)),
             Value::Data(_) => Err("records and options"),
+            Value::Collection(_) => Err("collections"),
         }
     }
 
@@ -133,7 +134,7 @@ fn constant(pool: &TermPool, value: &Value) -> String {
         Value::Str(text) => string(text),
         Value::Int(n) => n.to_string(),
         // JSON without booleans inside an enum, record or option reads as Python, null aside.
-        Value::Data(_) => match ioxide_runner::codec::value_to_json(pool, value) {
+        Value::Data(_) | Value::Collection(_) => match ioxide_runner::codec::value_to_json(pool, value) {
             serde_json::Value::Null => "None".into(),
             json => format!("__import__(\"json\").loads({})", string(&json.to_string())),
         },

@@ -85,7 +85,7 @@ impl Dialect for Rust {
             Sort::Bool => "bool",
             Sort::Int | Sort::Range { .. } => "int",
             Sort::Real => "real",
-            Sort::Str | Sort::Data(_) => "text",
+            Sort::Str | Sort::Data(_) | Sort::Collection(_) => "text",
         };
         Ok(format!("v.{reader}({})", string(&info.name)))
     }
@@ -97,6 +97,7 @@ impl Dialect for Rust {
             Value::Real(r) => Ok(float(r)),
             Value::Str(text) => Ok(format!("{}.to_owned()", string(text))),
             Value::Data(_) => Err("records and options"),
+            Value::Collection(_) => Err("collections"),
         }
     }
 
@@ -136,6 +137,7 @@ fn constant(value: &Value) -> Result<String, &'static str> {
         Value::Real(r) => format!("Value::Real({})", float(r)),
         Value::Str(text) => format!("Value::Text({}.to_owned())", string(text)),
         Value::Data(_) => return Err("records and options"),
+        Value::Collection(_) => return Err("collections"),
     })
 }
 

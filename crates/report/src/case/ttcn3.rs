@@ -250,6 +250,7 @@ fn constant(value: &Value) -> Result<String, &'static str> {
         }
         Value::Str(_) => return Err("characters beyond ASCII"),
         Value::Data(_) => return Err("records and options"),
+        Value::Collection(_) => return Err("collections"),
     })
 }
 
@@ -263,7 +264,7 @@ fn zero(sort: Sort) -> &'static str {
         Sort::Bool => "false",
         Sort::Int | Sort::Range { .. } => "0",
         Sort::Real => "0.0",
-        Sort::Str | Sort::Data(_) => "\"\"",
+        Sort::Str | Sort::Data(_) | Sort::Collection(_) => "\"\"",
     }
 }
 
@@ -272,7 +273,7 @@ fn type_name(sort: Sort) -> &'static str {
         Sort::Bool => "boolean",
         Sort::Int | Sort::Range { .. } => "integer",
         Sort::Real => "float",
-        Sort::Str | Sort::Data(_) => "charstring",
+        Sort::Str | Sort::Data(_) | Sort::Collection(_) => "charstring",
     }
 }
 

@@ -142,10 +142,11 @@ fn can_be(model: &Model, sort: Sort, shape: Shape<'_>) -> Result<(), String> {
         }
         (_, Shape::Number([_, ..])) => Err(format!("only values of an enum have names, and it is {shown}")),
         (Sort::Str, Shape::Number(_)) => Err("a string is written as `text` or `hex`".into()),
-        (Sort::Int | Sort::Range { .. } | Sort::Bool | Sort::Data(_), Shape::Bytes(_)) => {
-            Err(format!("only a string is written as text or hex, and it is {shown}"))
-        }
-        (Sort::Real | Sort::Data(_), Shape::Number([])) => {
+        (
+            Sort::Int | Sort::Range { .. } | Sort::Bool | Sort::Data(_) | Sort::Collection(_),
+            Shape::Bytes(_),
+        ) => Err(format!("only a string is written as text or hex, and it is {shown}")),
+        (Sort::Real | Sort::Data(_) | Sort::Collection(_), Shape::Number([])) => {
             Err(format!("{shown} cannot be written as a number of bytes"))
         }
         (Sort::Real, Shape::Bytes(_)) => Err(format!("{shown} cannot be written in bytes")),

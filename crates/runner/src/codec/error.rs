@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::collection::MAX_ITEMS;
+
 /// A JSON text that is not the value or label it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodecError {
@@ -32,6 +34,15 @@ pub enum Problem {
     MissingField(String),
     /// There is no such field.
     UnknownField(String),
+    /// An item of a set, or a key of a map, is there twice.
+    Twice(String),
+    /// A collection has more items than are read.
+    TooLong {
+        /// How many there are.
+        found: usize,
+        /// How many are read.
+        limit: usize,
+    },
     /// The model has no such message in this direction.
     UnknownLabel {
         /// `input` or `output`.
@@ -102,6 +113,10 @@ impl fmt::Display for CodecError {
                 write!(f, "no value is called `{found}`; there are {}", listed(names))
             }
             Problem::MissingField(name) => write!(f, "field `{name}` is missing"),
+            Problem::Twice(item) => write!(f, "{item} is there twice"),
+            Problem::TooLong { found, limit } => {
+                write!(f, "{found} items, more than the {limit} that are read; set {MAX_ITEMS} to read more")
+            }
             Problem::UnknownField(name) => write!(f, "there is no field `{name}`"),
             Problem::UnknownLabel { direction, found, names } => {
                 write!(f, "the model has no {direction} `{found}`; it has {}", listed(names))

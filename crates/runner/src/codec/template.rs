@@ -166,6 +166,9 @@ pub(super) fn plain_text(pool: &TermPool, value: &Value) -> Result<String, Strin
             (DataKind::Enum, []) => pool.data(data.data).ctors[data.ctor as usize].name.to_string(),
             _ => return Err("a record has no text".into()),
         },
+        Value::Collection(_) => {
+            return Err("a collection has no text; say how it is written under `items`".into());
+        }
     })
 }
 

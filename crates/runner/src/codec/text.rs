@@ -212,6 +212,7 @@ pub(super) fn value_json(pool: &TermPool, sort: Sort, text: Option<&str>) -> Opt
         Sort::Bool => text.parse().ok().map(Json::Bool),
         Sort::Int | Sort::Range { .. } | Sort::Real => text.parse().ok().map(Json::Number),
         Sort::Str | Sort::Data(_) => Some(Json::String(text.to_owned())),
+        Sort::Collection(_) => None,
     }
 }
 

@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
+use ioxide_model::collection::CollectionValue;
 use ioxide_model::label::Label;
-use ioxide_model::sort::{Ctor, DataKind, Sort};
+use ioxide_model::sort::{CollectionId, CollectionKind, Ctor, DataKind, Sort};
 use ioxide_model::sts::{GateId, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::{DataValue, Value};
@@ -81,8 +82,8 @@ fn split(text: &str) -> Vec<&str> {
             '\\' if quoted => escaped = true,
             '"' => quoted = !quoted,
             _ if quoted => (),
-            '(' => depth += 1,
-            ')' => depth -= 1,
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
             ',' if depth == 0 => {
                 parts.push(&text[start..at]);
                 start = at + 1;
@@ -103,6 +104,7 @@ fn value_of(pool: &TermPool, sort: Sort, text: &str) -> Result<Value, String> {
         Sort::Int | Sort::Range { .. } => Value::Int(short(text)?.parse().map_err(|_| wrong())?),
         Sort::Real => Value::Real(short(text)?.parse().map_err(|_| wrong())?),
         Sort::Str => Value::str(&unquoted(text).ok_or_else(wrong)?),
+        Sort::Collection(id) => Value::Collection(collection_of(pool, id, text).ok_or_else(wrong)??),
         Sort::Data(data) => {
             let info = pool.data(data);
             let head = text.split('(').next().unwrap_or(text).trim();
@@ -112,6 +114,54 @@ fn value_of(pool: &TermPool, sort: Sort, text: &str) -> Result<Value, String> {
         }
     };
     if pool.has_sort(&value, sort) { Ok(value) } else { Err(wrong()) }
+}
+
+/// Reads `[1, 2]`, `{1, 2}` or `{"a": 1}`; none if the brackets are missing.
+fn collection_of(pool: &TermPool, id: CollectionId, text: &str) -> Option<Result<CollectionValue, String>> {
+    let of = pool.collection(id);
+    let (open, close) = if of.kind == CollectionKind::List { ('[', ']') } else { ('{', '}') };
+    let inner = text.strip_prefix(open)?.strip_suffix(close)?;
+    let parts = split(inner);
+    let item = |text: &str| value_of(pool, of.item, text.trim());
+    Some(match of.kind {
+        CollectionKind::List => parts
+            .into_iter()
+            .map(item)
+            .collect::<Result<Vec<_>, _>>()
+            .map(|items| CollectionValue::list(id, items)),
+        CollectionKind::Set => parts
+            .into_iter()
+            .map(item)
+            .collect::<Result<Vec<_>, _>>()
+            .map(|items| CollectionValue::set(id, items)),
+        CollectionKind::Map => {
+            let entry = |part: &str| {
+                let (key, value) =
+                    split_at_colon(part).ok_or_else(|| format!("`{part}` should be `key: value`"))?;
+                Ok((value_of(pool, of.key, key.trim())?, item(value)?))
+            };
+            let entries = parts.into_iter().map(entry).collect::<Result<Vec<_>, String>>();
+            entries.map(|entries| CollectionValue::map(id, entries))
+        }
+    })
+}
+
+/// The two sides of the first colon outside brackets and quotes.
+fn split_at_colon(text: &str) -> Option<(&str, &str)> {
+    let (mut depth, mut quoted, mut escaped) = (0i32, false, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            _ if quoted => (),
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            ':' if depth == 0 => return Some((&text[..at], &text[at + 1..])),
+            _ => (),
+        }
+    }
+    None
 }
 
 /// Text of a number that is read in reasonable time.
@@ -172,8 +222,10 @@ fn arguments(pool: &TermPool, ctor: &Ctor, kind: DataKind, text: &str) -> Result
     let mut values = Vec::with_capacity(parts.len());
     for (field, part) in ctor.fields.iter().zip(parts) {
         let text = match (kind, part.split_once(':')) {
-            (DataKind::Record, Some((name, value))) if name.trim() == &*field.name => value,
-            (DataKind::Record, _) => return Err(format!("`{part}` should be `{}: value`", field.name)),
+            (DataKind::Record | DataKind::Enum, Some((name, value))) if name.trim() == &*field.name => value,
+            (DataKind::Record | DataKind::Enum, _) => {
+                return Err(format!("`{part}` should be `{}: value`", field.name));
+            }
             _ => part,
         };
         values.push(value_of(pool, field.sort, text.trim())?);

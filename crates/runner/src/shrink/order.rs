@@ -10,6 +10,7 @@
 
 use std::cmp::Ordering;
 
+use ioxide_model::collection::CollectionValue;
 use ioxide_model::label::Label;
 use ioxide_model::number::Int;
 use ioxide_model::value::Value;
@@ -76,6 +77,10 @@ pub(super) fn simplicity(a: &Value, b: &Value) -> Ordering {
                 .then(a.ctor.cmp(&b.ctor))
                 .then_with(|| all_values(&a.args, &b.args))
         }
+        (Value::Collection(x), Value::Collection(y)) => {
+            let parts = |items: &CollectionValue| items.parts().cloned().collect::<Vec<_>>();
+            (x.len(), size(a)).cmp(&(y.len(), size(b))).then_with(|| all_values(&parts(x), &parts(y)))
+        }
         _ => a.cmp(b),
     }
 }
@@ -101,6 +106,7 @@ fn letter(c: char) -> (u8, char) {
 fn size(value: &Value) -> usize {
     match value {
         Value::Data(data) => 1 + data.args.iter().map(size).sum::<usize>(),
+        Value::Collection(items) => 1 + items.parts().map(size).sum::<usize>(),
         Value::Bool(_) | Value::Int(_) | Value::Real(_) | Value::Str(_) => 1,
     }
 }

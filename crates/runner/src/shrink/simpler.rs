@@ -7,6 +7,7 @@
 
 use std::cmp::Ordering;
 
+use ioxide_model::collection::{CollectionValue, Items};
 use ioxide_model::number::{Int, Rational};
 use ioxide_model::sort::Sort;
 use ioxide_model::term::TermPool;
@@ -16,6 +17,8 @@ use super::order::simplicity;
 
 /// So far from the simplest number all are given.
 const NEAR: i64 = 2;
+/// Items of a collection that are looked at one by one.
+const MAX_ITEMS: usize = 64;
 /// Letters of a text that are looked at one by one.
 const MAX_LETTERS: usize = 64;
 
@@ -27,6 +30,7 @@ pub(super) fn simpler(pool: &TermPool, sort: Sort, value: &Value) -> Vec<Value> 
         Value::Real(r) => rationals(pool, r).into_iter().map(Value::Real).collect(),
         Value::Str(text) => texts(text),
         Value::Data(data) => constructed(pool, data),
+        Value::Collection(items) => collections(pool, items),
     };
     let is_simpler = |other: &Value| simplicity(other, value) == Ordering::Less && pool.has_sort(other, sort);
     let mut simpler: Vec<Value> = candidates.into_iter().filter(is_simpler).collect();
@@ -96,4 +100,51 @@ fn constructed(pool: &TermPool, value: &DataValue) -> Vec<Value> {
         })
     });
     simplest.chain(same).collect()
+}
+
+/// Shorter first, by halves and by single items; then each item simpler.
+fn collections(pool: &TermPool, value: &CollectionValue) -> Vec<Value> {
+    let of = pool.collection(value.sort);
+    match &value.items {
+        Items::List(items) | Items::Set(items) => {
+            let items: Vec<Value> = items.iter().cloned().collect();
+            let made = |items: Vec<Value>| {
+                Value::Collection(match &value.items {
+                    Items::Set(_) => CollectionValue::set(value.sort, items),
+                    Items::List(_) | Items::Map(_) => CollectionValue::list(value.sort, items),
+                })
+            };
+            let mut all: Vec<Value> = shorter(&items).into_iter().map(made).collect();
+            for (at, item) in items.iter().enumerate().take(MAX_ITEMS) {
+                all.extend(
+                    simpler(pool, of.item, item).into_iter().map(|item| made(replaced(&items, at, item))),
+                );
+            }
+            all
+        }
+        Items::Map(entries) => {
+            let entries: Vec<(Value, Value)> = entries.iter().cloned().collect();
+            let made = |entries| Value::Collection(CollectionValue::map(value.sort, entries));
+            let mut all: Vec<Value> = shorter(&entries).into_iter().map(made).collect();
+            for (at, (key, item)) in entries.iter().enumerate().take(MAX_ITEMS) {
+                let values = simpler(pool, of.item, item).into_iter().map(|item| (key.clone(), item));
+                let keys = simpler(pool, of.key, key).into_iter().map(|key| (key, item.clone()));
+                all.extend(values.chain(keys).map(|entry| made(replaced(&entries, at, entry))));
+            }
+            all
+        }
+    }
+}
+
+fn shorter<T: Clone>(items: &[T]) -> Vec<Vec<T>> {
+    let half = items.len() / 2;
+    let mut all = vec![Vec::new(), items[..half].to_vec(), items[half..].to_vec()];
+    all.extend((0..items.len().min(MAX_ITEMS)).map(|at| [&items[..at], &items[at + 1..]].concat()));
+    all
+}
+
+fn replaced<T: Clone>(items: &[T], at: usize, item: T) -> Vec<T> {
+    let mut items = items.to_vec();
+    items[at] = item;
+    items
 }

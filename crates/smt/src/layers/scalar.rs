@@ -66,8 +66,8 @@ struct Parts {
     data: DataId,
     /// The position of the constructor, as an integer.
     tag: Term,
-    /// Per constructor, its fields; meaningless under another tag.
-    fields: Vec<Vec<Image>>,
+    /// Per constructor, its fields, meaningless under another tag; none where the tag is never this one.
+    fields: Vec<Option<Vec<Image>>>,
 }
 
 #[derive(Debug, Default)]
@@ -205,7 +205,7 @@ fn fresh(pool: &mut TermPool, name: &str, sort: Sort) -> Image {
         let part = |field: &ioxide_model::sort::DataField| {
             fresh(pool, &format!("{name}.{}.{}", ctor.name, field.name), field.sort)
         };
-        fields.push(ctor.fields.iter().map(part).collect());
+        fields.push(Some(ctor.fields.iter().map(part).collect()));
     }
     Image::Data(Parts { data, tag, fields })
 }
@@ -216,7 +216,7 @@ fn leaves(pool: &TermPool, image: &Image) -> Vec<VarId> {
     match image {
         Image::Scalar(term) => var(*term).into_iter().collect(),
         Image::Data(parts) => {
-            let fields = parts.fields.iter().flatten().flat_map(|part| leaves(pool, part));
+            let fields = parts.fields.iter().flatten().flatten().flat_map(|part| leaves(pool, part));
             var(parts.tag).into_iter().chain(fields).collect()
         }
     }
@@ -232,19 +232,10 @@ fn constant(pool: &mut TermPool, value: &Value) -> Image {
     }
 }
 
-/// The parts of a constructor application; fields of other constructors are plain values.
+/// The parts of a constructor application; it has no fields of other constructors.
 fn construct(pool: &mut TermPool, data: DataId, ctor: u32, args: Vec<Image>) -> Parts {
-    let sorts = |pool: &TermPool, at: usize| -> Vec<Sort> {
-        pool.data(data).ctors[at].fields.iter().map(|field| field.sort).collect()
-    };
-    let mut fields = Vec::new();
-    for at in 0..pool.data(data).ctors.len() {
-        fields.push(if at == ctor as usize {
-            args.clone()
-        } else {
-            sorts(pool, at).into_iter().map(|sort| default(pool, sort)).collect()
-        });
-    }
+    let mut fields = vec![None; pool.data(data).ctors.len()];
+    fields[ctor as usize] = Some(args);
     Parts { data, tag: pool.int(i64::from(ctor)), fields }
 }
 
@@ -265,8 +256,13 @@ fn choice(pool: &mut TermPool, cond: Term, a: &Image, b: &Image) -> Image {
         (Image::Data(a), Image::Data(b)) => {
             let tag = pool.ite(cond, a.tag, b.tag);
             let mut fields = Vec::with_capacity(a.fields.len());
-            for (left, right) in a.fields.iter().zip(&b.fields) {
-                fields.push(left.iter().zip(right).map(|(l, r)| choice(pool, cond, l, r)).collect());
+            for pair in a.fields.iter().zip(&b.fields) {
+                fields.push(match pair {
+                    (Some(left), Some(right)) => {
+                        Some(left.iter().zip(right).map(|(l, r)| choice(pool, cond, l, r)).collect())
+                    }
+                    (one, other) => one.clone().or_else(|| other.clone()),
+                });
             }
             Image::Data(Parts { data: a.data, tag, fields })
         }
@@ -284,7 +280,9 @@ fn equal(pool: &mut TermPool, a: &Image, b: &Image) -> Term {
 
 fn equal_parts(pool: &mut TermPool, a: &Parts, b: &Parts) -> Term {
     let mut facts = vec![pool.eq(a.tag, b.tag)];
-    for (ctor, (left, right)) in (0..).zip(a.fields.iter().zip(&b.fields)) {
+    for (ctor, pair) in (0..).zip(a.fields.iter().zip(&b.fields)) {
+        // Where one side has no fields its tag is another: equal tags say enough.
+        let (Some(left), Some(right)) = pair else { continue };
         let same: Vec<Term> = left.iter().zip(right).map(|(l, r)| equal(pool, l, r)).collect();
         let (test, same) = (has_tag(pool, a.tag, ctor), pool.and(same));
         facts.push(pool.implies(test, same));
@@ -297,7 +295,10 @@ fn select(pool: &mut TermPool, parts: &Parts, ctor: u32, field: u32) -> Image {
     let sort = pool.data(parts.data).ctors[ctor as usize].fields[field as usize].sort;
     let otherwise = default(pool, sort);
     let test = has_tag(pool, parts.tag, ctor);
-    choice(pool, test, &parts.fields[ctor as usize][field as usize], &otherwise)
+    match &parts.fields[ctor as usize] {
+        Some(fields) => choice(pool, test, &fields[field as usize], &otherwise),
+        None => otherwise,
+    }
 }
 
 fn assigned(pool: &TermPool, scalars: &Valuation, var: VarId) -> Value {
@@ -318,7 +319,7 @@ fn restored(pool: &TermPool, image: &Image, scalars: &Valuation, sort: Sort) -> 
             };
             let ctor = tag.as_int().and_then(|n| n.to_i64()).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
             let fields = &pool.data(parts.data).ctors[ctor as usize].fields;
-            let images = &parts.fields[ctor as usize];
+            let Some(images) = &parts.fields[ctor as usize] else { return pool.default_value(sort) };
             let args = fields.iter().zip(images).map(|(field, it)| restored(pool, it, scalars, field.sort));
             Value::Data(DataValue { data: parts.data, ctor, args: args.collect() })
         }

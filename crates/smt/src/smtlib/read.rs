@@ -94,7 +94,7 @@ pub fn value(expression: &Sexp, sort: Sort) -> Option<Value> {
         (Sort::Int | Sort::Range { .. }, _) => whole(&number(expression)?).map(Value::Int),
         (Sort::Real, _) => number(expression).map(Value::Real),
         (Sort::Str, Sexp::Text(text)) => unescape(text).map(|text| Value::str(&text)),
-        (Sort::Bool | Sort::Str | Sort::Data(_), _) => None,
+        (Sort::Bool | Sort::Str | Sort::Data(_) | Sort::Collection(_), _) => None,
     }
 }
 

@@ -203,6 +203,9 @@ impl Writer<'_> {
             Node::Is(ctor, a) => self.list(&tester(pool, *a, *ctor), &[*a]),
             Node::Select { ctor, field, arg } => self.select(term, *ctor, *field, *arg)?,
             Node::Exists(vars, body) => self.exists(vars, *body),
+            Node::Elements(..) | Node::Apply(..) | Node::Lambda(..) | Node::Call(..) => {
+                return Err("collections must be made scalar before a solver sees them".into());
+            }
         }
         Ok(())
     }
@@ -288,7 +291,9 @@ fn constant(pool: &TermPool, value: &Value, out: &mut String) -> Result<(), Stri
         Value::Str(text) => {
             let _ = write!(out, "\"{}\"", escape(text)?);
         }
-        // Data types are not recursive, so neither deep nor long.
+        Value::Collection(_) => {
+            return Err("collections must be made scalar before a solver sees them".into());
+        }
         Value::Data(value) if value.args.is_empty() => out.push_str(&ctor_name(pool, value.data, value.ctor)),
         Value::Data(value) => {
             let _ = write!(out, "({}", ctor_name(pool, value.data, value.ctor));
@@ -351,6 +356,7 @@ fn sort_name(pool: &TermPool, sort: Sort) -> String {
         Sort::Real => "Real".into(),
         Sort::Str => "String".into(),
         Sort::Data(data) => format!("{}!{}", symbol(&pool.data(data).name), data.index()),
+        Sort::Collection(id) => format!("collection!{}", id.index()),
     }
 }
 
@@ -384,7 +390,7 @@ fn domain_of(pool: &TermPool, text: &str, sort: Sort) -> Vec<String> {
         Sort::Range { lo, hi } => {
             vec![format!("(<= {} {text} {})", int(&Int::from(lo), ""), int(&Int::from(hi), ""))]
         }
-        Sort::Data(data) => {
+        Sort::Data(data) if !pool.has_shape(sort) => {
             let mut all = Vec::new();
             for (ctor, fields) in (0..).zip(pool.data(data).ctors.iter().map(|ctor| &ctor.fields)) {
                 let inside = (0..).zip(fields).flat_map(|(field, it)| {
@@ -395,7 +401,7 @@ fn domain_of(pool: &TermPool, text: &str, sort: Sort) -> Vec<String> {
             }
             all
         }
-        Sort::Bool | Sort::Int | Sort::Real | Sort::Str => Vec::new(),
+        Sort::Bool | Sort::Int | Sort::Real | Sort::Str | Sort::Data(_) | Sort::Collection(_) => Vec::new(),
     }
 }
 

@@ -172,7 +172,9 @@ impl Context {
             Sort::Int | Sort::Range { .. } => Ok(self.sorts.int),
             Sort::Real => Ok(self.sorts.real),
             Sort::Str => Ok(self.sorts.string),
-            Sort::Data(_) => Err(Why::Error("data terms must be made scalar before Z3 sees them".into())),
+            Sort::Data(_) | Sort::Collection(_) => {
+                Err(Why::Error("data terms must be made scalar before Z3 sees them".into()))
+            }
         }
     }
 
@@ -387,7 +389,7 @@ impl Model<'_> {
                 // SAFETY: Z3 returns a text that ends with a zero byte.
                 Ok(read::unescape(&unsafe { text(chars) }).map(|text| Value::str(&text)))
             }
-            Sort::Data(_) => Ok(None),
+            Sort::Data(_) | Sort::Collection(_) => Ok(None),
         }
     }
 

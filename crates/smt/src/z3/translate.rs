@@ -132,8 +132,11 @@ impl Memo {
                 context.binary(Binary::InRegex, asts[0], regular(context, &re)?)
             }
             Node::Exists(vars, _) => self.exists(context, pool, vars, asts[0]),
-            Node::Construct(..) | Node::Is(..) | Node::Select { .. } => {
+            Node::Construct(..) | Node::Is(..) | Node::Select { .. } | Node::Elements(..) => {
                 Err(Why::Error("data terms must be made scalar before Z3 sees them".into()))
+            }
+            Node::Apply(..) | Node::Lambda(..) | Node::Call(..) => {
+                Err(Why::Error("operations on collections must be resolved before Z3 sees them".into()))
             }
         }
     }
@@ -177,7 +180,9 @@ fn constant(context: &Context, value: &Value) -> Result<Ast, Why> {
         },
         Value::Real(n) => context.number(&format!("{}/{}", n.numer(), n.denom()), Sort::Real),
         Value::Str(text) => context.string(&escape(text).map_err(Why::Error)?),
-        Value::Data(_) => Err(Why::Error("data terms must be made scalar before Z3 sees them".into())),
+        Value::Data(_) | Value::Collection(_) => {
+            Err(Why::Error("data terms must be made scalar before Z3 sees them".into()))
+        }
     }
 }
 

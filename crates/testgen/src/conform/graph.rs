@@ -88,6 +88,6 @@ impl SpecGraph {
 
     /// The state that stands for `pair`.
     pub(crate) fn find(&self, cx: &mut Ctx<'_>, pair: &Pair) -> Option<usize> {
-        self.seen.covering(cx, pair)
+        self.seen.covering(cx, &self.names, pair)
     }
 }

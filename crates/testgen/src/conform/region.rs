@@ -19,6 +19,7 @@ use ioxide_model::term::{Node, Substitution, Term, VarId};
 use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::Decision;
+use ioxide_symex::leaves::{Leaves, with_leaves};
 use ioxide_symex::{Ctx, relevant};
 
 use super::branch::{Case, assume};
@@ -58,14 +59,24 @@ enum Use {
     Passing,
 }
 
-/// The locations of both sides: states of different shapes never cover each other.
-type Shape = (Vec<LocId>, Vec<LocId>);
+/// The locations of both sides and the shapes of their collections: states of different shapes never
+/// cover each other.
+type Shape = (Vec<LocId>, Vec<LocId>, Vec<u32>);
 
 /// The remembered states.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     by_form: FxHashMap<Pair, usize>,
-    by_shape: FxHashMap<Shape, Vec<(Pair, usize)>>,
+    /// With their leaves.
+    by_shape: FxHashMap<Shape, Vec<Remembered>>,
+}
+
+/// A state with its leaves and its number.
+#[derive(Clone, Debug)]
+struct Remembered {
+    pair: Pair,
+    leaves: Vec<Term>,
+    number: usize,
 }
 
 /// How a state was recognised.
@@ -88,38 +99,51 @@ impl Seen {
         number: usize,
         widening: Widening,
     ) -> Match {
-        if let Some(known) = self.covering(cx, &pair) {
+        if let Some(known) = self.covering(cx, names, &pair) {
             return Match::Covered(known);
         }
-        let shape = shape(&pair);
+        let shape = shape(cx, names, &pair);
         let alike = self.by_shape.get(&shape).map_or(&[][..], Vec::as_slice);
         let widen = matches!(widening, Widening::Beyond(many) if alike.len() >= many);
         let (pair, widened) = match alike.last() {
-            Some((last, _)) if widen && pair.fresh == 0 && last.fresh == 0 => {
-                (generalised(cx, names, last, &pair), true)
+            Some(last) if widen && pair.fresh == 0 && last.pair.fresh == 0 => {
+                (generalised(cx, names, &last.pair, &pair), true)
             }
             _ => (pair, false),
         };
         self.by_form.insert(pair.clone(), number);
-        self.by_shape.entry(shape).or_default().push((pair.clone(), number));
+        let leaves = names.leaves(cx, &pair).terms;
+        self.by_shape.entry(shape).or_default().push(Remembered { pair: pair.clone(), leaves, number });
         if widened { Match::Widened(pair) } else { Match::New(pair) }
     }
 
     /// The state that covers `pair`, if one is known.
-    pub fn covering(&self, cx: &mut Ctx<'_>, pair: &Pair) -> Option<usize> {
+    pub fn covering(&self, cx: &mut Ctx<'_>, names: &Names, pair: &Pair) -> Option<usize> {
         if let Some(&known) = self.by_form.get(pair) {
             return Some(known);
         }
-        let candidates = self.by_shape.get(&shape(pair))?;
-        let plausible = candidates.iter().rev().filter(|(big, _)| may_cover(cx, big, pair));
-        let few: Vec<&(Pair, usize)> = plausible.take(MAX_CANDIDATES).collect();
-        few.into_iter().find(|(big, _)| covers(cx, big, pair)).map(|(_, number)| *number)
+        let candidates = self.by_shape.get(&shape(cx, names, pair))?;
+        let small = names.leaves(cx, pair).terms;
+        let mut tried = 0;
+        for Remembered { pair: big, leaves, number } in candidates.iter().rev() {
+            if !may_cover(cx, (big, leaves), &small) {
+                continue;
+            }
+            tried += 1;
+            if covers(cx, (big, leaves), (pair, &small)) {
+                return Some(*number);
+            }
+            if tried == MAX_CANDIDATES {
+                break;
+            }
+        }
+        None
     }
 }
 
-fn shape(pair: &Pair) -> Shape {
+fn shape(cx: &mut Ctx<'_>, names: &Names, pair: &Pair) -> Shape {
     let locations = |members: &[Member]| members.iter().map(|member| member.loc).collect();
-    (locations(&pair.imp), locations(&pair.spec))
+    (locations(&pair.imp), locations(&pair.spec), names.leaves(cx, pair).shape)
 }
 
 /// The terms of all members, in order.
@@ -132,9 +156,11 @@ pub(crate) fn is_too_large(cx: &Ctx<'_>, pair: &Pair) -> bool {
     terms(pair).any(|term| cx.pool.is_too_heavy(term))
 }
 
-/// `pair` with other terms, in the order of [`terms`].
-fn with_terms(pair: &Pair, terms: &[Term], path: Vec<Term>) -> Pair {
-    let mut rest = terms.iter().copied();
+/// `pair` with other leaves, in the order of [`Names::leaves`].
+fn with_terms(cx: &mut Ctx<'_>, names: &Names, pair: &Pair, leaves: &[Term], path: Vec<Term>) -> Pair {
+    let stored: Vec<(Term, Sort)> = terms(pair).zip(names.sorts(pair)).collect();
+    let terms = with_leaves(cx.pool, stored, &mut leaves.iter().copied());
+    let mut rest = terms.into_iter();
     let mut side = |members: &[Member]| {
         let member = |member: &Member| Member {
             loc: member.loc,
@@ -148,16 +174,15 @@ fn with_terms(pair: &Pair, terms: &[Term], path: Vec<Term>) -> Pair {
 
 /// The canonical form of `pair`; as it is, without facts that say nothing of it, if a quantifier is left.
 pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut Names, pair: Pair) -> Pair {
-    let stored: Vec<Term> = terms(&pair).collect();
+    let Leaves { terms: stored, sorts, .. } = names.leaves(cx, &pair);
     if stored.iter().all(|&term| cx.pool.is_ground(term)) {
         return Pair { path: Vec::new(), fresh: 0, ..pair };
     }
-    let sorts = names.sorts(&pair);
     let facts = relevant(cx, &stored, &pair.path);
     match renamed(cx, names, &stored, &sorts, &facts)
         .or_else(|| projected(cx, names, &stored, &sorts, &facts))
     {
-        Some((terms, path)) => with_terms(&pair, &terms, path),
+        Some((terms, path)) => with_terms(cx, names, &pair, &terms, path),
         None => Pair { path: facts, ..pair },
     }
 }
@@ -250,6 +275,12 @@ impl Names {
         imp.chain(std::iter::repeat_n(&self.spec, pair.spec.len())).flatten().copied().collect()
     }
 
+    /// The values of `pair`, elements of collections one by one.
+    pub fn leaves(&self, cx: &mut Ctx<'_>, pair: &Pair) -> Leaves {
+        let stored: Vec<(Term, Sort)> = terms(pair).zip(self.sorts(pair)).collect();
+        Leaves::of(cx.pool, stored)
+    }
+
     /// The name of the value at position `at`.
     fn of(&mut self, cx: &mut Ctx<'_>, what: Use, at: usize, sort: Sort) -> Term {
         let base = *self.bases.entry((what, sort)).or_insert_with(|| cx.pool.declare("v", sort));
@@ -265,8 +296,9 @@ pub(crate) fn concretised(
     pair: &Pair,
     doubt: bool,
 ) -> Option<Vec<(Pair, bool)>> {
-    let mut open = vec![(terms(pair).collect::<Vec<Term>>(), Case { path: pair.path.clone(), doubt })];
-    for (at, sort) in names.sorts(pair).into_iter().enumerate() {
+    let leaves = names.leaves(cx, pair);
+    let mut open = vec![(leaves.terms, Case { path: pair.path.clone(), doubt })];
+    for (at, sort) in leaves.sorts.into_iter().enumerate() {
         if open.iter().all(|(terms, _)| cx.pool.is_ground(terms[at])) {
             continue;
         }
@@ -288,9 +320,12 @@ pub(crate) fn concretised(
         }
         open = next;
     }
-    let pair =
-        |(terms, case): (Vec<Term>, Case)| (sorted(cx, with_terms(pair, &terms, Vec::new())), case.doubt);
-    Some(open.into_iter().map(pair).collect())
+    let mut pairs = Vec::with_capacity(open.len());
+    for (terms, case) in open {
+        let pair = with_terms(cx, names, pair, &terms, Vec::new());
+        pairs.push((sorted(cx, pair), case.doubt));
+    }
+    Some(pairs)
 }
 
 /// The concrete `pair` with every member once, in order of their values.
@@ -308,15 +343,15 @@ fn sorted(cx: &Ctx<'_>, mut pair: Pair) -> Pair {
 }
 
 /// A cheap necessary condition for [`covers`]: a constant covers only itself.
-fn may_cover(cx: &Ctx<'_>, big: &Pair, small: &Pair) -> bool {
-    big.fresh == 0 && terms(big).zip(terms(small)).all(|(b, s)| b == s || !cx.pool.is_ground(b))
+fn may_cover(cx: &Ctx<'_>, (big, leaves): (&Pair, &[Term]), small: &[Term]) -> bool {
+    big.fresh == 0 && leaves.iter().zip(small).all(|(&b, &s)| b == s || !cx.pool.is_ground(b))
 }
 
 /// Whether every pair of states `small` stands for is one of `big`.
-fn covers(cx: &mut Ctx<'_>, big: &Pair, small: &Pair) -> bool {
+fn covers(cx: &mut Ctx<'_>, (big, big_leaves): (&Pair, &[Term]), (small, leaves): (&Pair, &[Term])) -> bool {
     let mut names = Substitution::new();
     let mut demands = Vec::new();
-    for (b, s) in terms(big).zip(terms(small)) {
+    for (&b, &s) in big_leaves.iter().zip(leaves) {
         match *cx.pool.node(b) {
             Node::Var(name) => match names.get(name) {
                 None => {
@@ -342,8 +377,9 @@ fn covers(cx: &mut Ctx<'_>, big: &Pair, small: &Pair) -> bool {
 fn generalised(cx: &mut Ctx<'_>, names: &mut Names, old: &Pair, new: &Pair) -> Pair {
     let mut given: FxHashMap<(Term, Term), Term> = FxHashMap::default();
     let mut image = Vec::new();
-    let sorts = names.sorts(new);
-    for (at, (a, b)) in terms(old).zip(terms(new)).enumerate() {
+    let Leaves { terms: new_leaves, sorts, .. } = names.leaves(cx, new);
+    let old_leaves = names.leaves(cx, old).terms;
+    for (at, (&a, &b)) in old_leaves.iter().zip(&new_leaves).enumerate() {
         if a == b && cx.pool.is_ground(a) {
             image.push(a);
             continue;
@@ -351,15 +387,20 @@ fn generalised(cx: &mut Ctx<'_>, names: &mut Names, old: &Pair, new: &Pair) -> P
         let name = *given.entry((a, b)).or_insert_with(|| names.of(cx, Use::State, at, sorts[at]));
         image.push(name);
     }
-    let path = shared(cx, old, new, &given);
-    with_terms(new, &image, path)
+    let path = shared(cx, (old, &old_leaves), (new, &new_leaves), &given);
+    with_terms(cx, names, new, &image, path)
 }
 
 /// The facts of `old`, in the names of `given`, that hold in `new` too.
-fn shared(cx: &mut Ctx<'_>, old: &Pair, new: &Pair, given: &FxHashMap<(Term, Term), Term>) -> Vec<Term> {
+fn shared(
+    cx: &mut Ctx<'_>,
+    (old, old_leaves): (&Pair, &[Term]),
+    (new, new_leaves): (&Pair, &[Term]),
+    given: &FxHashMap<(Term, Term), Term>,
+) -> Vec<Term> {
     let mut renaming = Substitution::new();
     let mut in_new = Substitution::new();
-    for (a, b) in terms(old).zip(terms(new)) {
+    for (&a, &b) in old_leaves.iter().zip(new_leaves) {
         let (Node::Var(var), Some(&name)) = (cx.pool.node(a), given.get(&(a, b))) else { continue };
         let var = *var;
         if renaming.get(var).is_none() {

@@ -353,7 +353,7 @@ fn wishes(cx: &Ctx<'_>, sort: Sort, at: usize, constants: &[Value]) -> Vec<Value
         }
         Sort::Str => vec![Value::str(&format!("s{own}")), Value::str("")],
         Sort::Bool => vec![Value::Bool(at.is_multiple_of(2)), Value::Bool(!at.is_multiple_of(2))],
-        Sort::Real | Sort::Data(_) => {
+        Sort::Real | Sort::Data(_) | Sort::Collection(_) => {
             cx.pool.finite_domain(sort).unwrap_or_else(|| vec![cx.pool.default_value(sort)])
         }
     };
@@ -372,7 +372,7 @@ fn constants(cx: &Ctx<'_>, condition: Term) -> Vec<Value> {
                     found.extend([n, n.saturating_sub(1), n.saturating_add(1)].map(Value::int));
                 }
             }
-            Some(value @ (Value::Real(_) | Value::Str(_) | Value::Data(_))) => {
+            Some(value @ (Value::Real(_) | Value::Str(_) | Value::Data(_) | Value::Collection(_))) => {
                 found.insert(value.clone());
             }
             Some(Value::Bool(_)) | None => (),

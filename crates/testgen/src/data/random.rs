@@ -11,7 +11,10 @@ use ioxide_model::valuation::Valuation;
 use ioxide_model::value::{DataValue, Value};
 
 use super::hints::{Hints, Taste, constants, is_comparison};
-use super::{Wish, edge, number, text};
+use super::{Wish, collection, edge, number, text};
+
+/// Values of types that hold themselves are nested this deep.
+const MAX_DEPTH: u32 = 4;
 
 /// Values to draw near to.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +44,9 @@ pub(super) struct Draft<'w> {
 impl<'w> Draft<'w> {
     pub(super) fn new(pool: &TermPool, open: &[VarId], wish: &'w Wish<'w>, hints: &'w Hints<'w>) -> Self {
         let mut here = constants(pool, &[wish.guard]);
-        here.extend(wish.state.iter().map(|(_, value)| value.clone()));
+        for (_, value) in wish.state.iter() {
+            collection::with_parts(value, &mut here);
+        }
         let mut draft = Self {
             wish,
             hints,
@@ -167,6 +172,11 @@ enum Kind {
 
 impl Palette<'_> {
     fn value(&self, pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort) -> Value {
+        self.value_within(pool, rng, sort, 0)
+    }
+
+    /// A value that is so deep inside another one.
+    fn value_within(&self, pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort, depth: u32) -> Value {
         let kind = self.kind(rng);
         if kind == Kind::Near
             && let Some(near) = self.near(rng, sort)
@@ -174,7 +184,7 @@ impl Palette<'_> {
         {
             return near;
         }
-        self.fresh(pool, rng, sort, kind)
+        self.fresh(pool, rng, sort, (kind, depth))
     }
 
     fn kind(&self, rng: &mut ChaCha8Rng) -> Kind {
@@ -206,6 +216,7 @@ impl Palette<'_> {
                 Value::str(&text::beside(rng, base.as_str()?, other.and_then(|value| value.as_str())))
             }
             Value::Bool(_) | Value::Data(_) => base.clone(),
+            Value::Collection(items) => collection::beside(rng, items, other.and_then(Value::as_collection)),
         })
     }
 
@@ -228,7 +239,7 @@ impl Palette<'_> {
     }
 
     /// Not related to anything.
-    fn fresh(&self, pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort, kind: Kind) -> Value {
+    fn fresh(&self, pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort, (kind, depth): (Kind, u32)) -> Value {
         match sort {
             Sort::Bool => Value::Bool(rng.random()),
             Sort::Range { lo, hi } => Value::int(number::in_range(rng, lo, hi)),
@@ -250,15 +261,26 @@ impl Palette<'_> {
                 Kind::Edge => text::odd(rng),
                 Kind::Wide => text::long(rng),
             }),
-            Sort::Data(data) => self.made(pool, rng, data),
+            Sort::Data(data) => self.made(pool, rng, data, depth),
+            Sort::Collection(sort) => {
+                let mut item = |rng: &mut ChaCha8Rng, sort| self.value_within(pool, rng, sort, depth + 1);
+                collection::fresh(pool, rng, sort, depth, &mut item)
+            }
         }
     }
 
-    /// A value of a data type by any of its constructors.
-    fn made(&self, pool: &TermPool, rng: &mut ChaCha8Rng, data: DataId) -> Value {
+    /// A value of a data type by any of its constructors; deep inside, by one that ends soon.
+    fn made(&self, pool: &TermPool, rng: &mut ChaCha8Rng, data: DataId, depth: u32) -> Value {
         let ctors = &pool.data(data).ctors;
-        let ctor = rng.random_range(0..ctors.len());
-        let args = ctors[ctor].fields.iter().map(|field| self.value(pool, rng, field.sort)).collect();
+        let ctor = match depth {
+            0..MAX_DEPTH => rng.random_range(0..ctors.len()),
+            _ => pool.finite_ctor(data).unwrap_or(0),
+        };
+        let args = ctors[ctor]
+            .fields
+            .iter()
+            .map(|field| self.value_within(pool, rng, field.sort, depth + 1))
+            .collect();
         Value::Data(DataValue { data, ctor: u32::try_from(ctor).unwrap_or(0), args })
     }
 }

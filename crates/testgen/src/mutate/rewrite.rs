@@ -92,6 +92,7 @@ fn neighbours(pool: &mut TermPool, term: Term) -> Vec<Term> {
         }
         Value::Str(text) if text.is_empty() => vec![Value::str("x")],
         Value::Str(text) => vec![Value::str(""), Value::str(&format!("{text}x"))],
+        Value::Collection(_) => Vec::new(),
         Value::Data(data) => {
             let ctors = &pool.data(data.data).ctors;
             if !pool.data(data.data).is_enumeration() || ctors.len() < 2 {

@@ -123,6 +123,7 @@ fn neighbour(pool: &mut TermPool, var: VarId) -> Option<Term> {
             let more = pool.value(Value::str("x"));
             pool.concat([here, more])
         }
+        Sort::Collection(_) => return None,
         Sort::Data(data) => {
             let domain = pool.finite_domain(Sort::Data(data))?;
             let last = pool.value(domain.last()?.clone());

@@ -95,7 +95,7 @@ impl Uniform {
                 let text: String = (0..length).map(|_| self.rng.random_range('a'..='z')).collect();
                 Value::str(&text)
             }
-            Sort::Bool | Sort::Data(_) => any_value(cx.pool, &mut self.rng, sort, &[]),
+            Sort::Bool | Sort::Data(_) | Sort::Collection(_) => any_value(cx.pool, &mut self.rng, sort, &[]),
         }
     }
 

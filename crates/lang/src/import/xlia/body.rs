@@ -106,6 +106,7 @@ impl Reader<'_> {
             verb_span: start,
             gate,
             pins: effect.pins,
+            lets: Vec::new(),
             guard,
             updates,
             target: Some(target),
@@ -236,7 +237,11 @@ impl Effect {
             ExprKind::Method(inner, name, args) => ExprKind::Method(one(inner), name.clone(), all(args)),
             ExprKind::Field(inner, name) => ExprKind::Field(one(inner), name.clone()),
             // XLIA has no such expressions; the checker says what is wrong with their names.
-            ExprKind::Match(..) | ExprKind::Quantified { .. } => expr.kind.clone(),
+            ExprKind::Match(..) | ExprKind::Quantified { .. } | ExprKind::Over { .. } => expr.kind.clone(),
+            ExprKind::Comprehension { .. } | ExprKind::Map(_) => expr.kind.clone(),
+            ExprKind::List(items) => ExprKind::List(all(items)),
+            ExprKind::Set(items) => ExprKind::Set(all(items)),
+            ExprKind::Index(inner, key) => ExprKind::Index(one(inner), one(key)),
             ExprKind::Error | ExprKind::Bool(_) | ExprKind::Number(_) | ExprKind::Str(_) | ExprKind::None => {
                 expr.kind.clone()
             }

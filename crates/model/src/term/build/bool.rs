@@ -48,6 +48,7 @@ impl TermPool {
             .or_else(|| self.ite_same(then, other))
             .or_else(|| self.ite_not(cond, then, other))
             .or_else(|| self.ite_bool(cond, then, other))
+            .or_else(|| self.ite_collection(cond, then, other))
             .unwrap_or_else(|| self.intern(Node::Ite(cond, then, other)))
     }
 

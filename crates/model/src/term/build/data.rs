@@ -23,7 +23,9 @@ impl TermPool {
 
     /// Field `field` of constructor `ctor` in `a`; the field's default value under another constructor.
     pub fn select(&mut self, ctor: u32, field: u32, a: Term) -> Term {
-        self.select_known(ctor, field, a).unwrap_or_else(|| self.intern(Node::Select { ctor, field, arg: a }))
+        None.or_else(|| self.select_known(ctor, field, a))
+            .or_else(|| self.select_choice(ctor, field, a))
+            .unwrap_or_else(|| self.intern(Node::Select { ctor, field, arg: a }))
     }
 
     /// The constructor and the arguments of `a`, if it is a constructor applied to something.
@@ -65,5 +67,17 @@ impl TermPool {
         let sort = self.data(data).ctors[ctor as usize].fields[field as usize].sort;
         let default = self.default_value(sort);
         Some(self.value(default))
+    }
+
+    /// A field of a choice is a choice of fields, where the field has a shape that should be seen.
+    fn select_choice(&mut self, ctor: u32, field: u32, a: Term) -> Option<Term> {
+        let Node::Ite(cond, then, other) = *self.node(a) else { return None };
+        let Sort::Data(data) = self.sort(a) else { return None };
+        let sort = self.data(data).ctors[ctor as usize].fields[field as usize].sort;
+        if !self.has_shape(sort) {
+            return None;
+        }
+        let (then, other) = (self.select(ctor, field, then), self.select(ctor, field, other));
+        Some(self.ite(cond, then, other))
     }
 }

@@ -19,6 +19,7 @@ impl TermPool {
             .or_else(|| self.eq_shift(a, b))
             .or_else(|| self.eq_construct(a, b))
             .or_else(|| self.eq_choice(a, b))
+            .or_else(|| self.eq_collection(a, b))
             .unwrap_or_else(|| self.intern(Node::Eq(a, b)))
     }
 

@@ -5,7 +5,9 @@ use serde_json::{Map, Value as Json, json};
 use ioxide_model::sort::{DataKind, Sort};
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::term::TermPool;
+use ioxide_model::value::Value;
 
+use crate::codec::value_to_json;
 use crate::protocol::LabelInfo;
 
 /// Records inside records deeper than this get no value.
@@ -36,9 +38,13 @@ fn by_sort(pool: &TermPool, sort: Sort, depth: usize) -> Option<Json> {
         Sort::Range { lo, .. } => return Some(json!(lo)),
         Sort::Str => return Some(json!("a")),
         Sort::Data(_) if depth > MAX_DEPTH => return None,
+        Sort::Collection(id) => {
+            return Some(value_to_json(pool, &Value::Collection(pool.empty_collection(id))));
+        }
         Sort::Data(data) => pool.data(data),
     };
-    let ctor = data.ctors.first()?;
+    let Sort::Data(id) = sort else { return None };
+    let ctor = data.ctors.get(pool.finite_ctor(id)?)?;
     let field = |field: &ioxide_model::sort::DataField| {
         Some((field.name.to_string(), by_sort(pool, field.sort, depth + 1)?))
     };

@@ -317,5 +317,6 @@ fn size(value: &Value) -> i64 {
         Value::Real(_) => 0,
         Value::Str(_) => magnitude(value.as_str().map_or(0, |text| text.len() as i64)),
         Value::Data(data) => i64::from(data.ctor),
+        Value::Collection(items) => magnitude(i64::try_from(items.len()).unwrap_or(i64::MAX)),
     }
 }

@@ -1,0 +1,552 @@
+//! Lists, sets and maps: types, literals, items, what is asked of all items.
+//!
+//! `xs[i]` and `m[k]` carry the obligation that there is such an item; everything else is total.
+//! What may be missing is an option. Items obey their sort: an item of a `list<0..9>` carries the
+//! obligation of the range where the list is made.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::sort::{CollectionId, CollectionKind, CollectionSort, Sort};
+use ioxide_model::source::Span;
+use ioxide_model::term::{Op, Term, VarId};
+
+use super::{BoundName, Checker, Role};
+use crate::ast::{AddOp, Expr, Name, OverWord, Type};
+use crate::suggest;
+
+/// The functions of lists.
+const LIST: [&str; 21] = [
+    "length",
+    "is_empty",
+    "first",
+    "last",
+    "get",
+    "take",
+    "drop",
+    "slice",
+    "contains",
+    "index_of",
+    "insert",
+    "remove_at",
+    "with",
+    "without",
+    "reverse",
+    "sorted",
+    "sum",
+    "min",
+    "max",
+    "to_set",
+    "join",
+];
+/// The functions of sets.
+const SET: [&str; 11] = [
+    "size",
+    "is_empty",
+    "has",
+    "with",
+    "without",
+    "union",
+    "intersection",
+    "difference",
+    "subset_of",
+    "sorted",
+    "contains",
+];
+/// The functions of maps.
+const MAP: [&str; 8] = ["size", "is_empty", "has", "get", "with", "without", "keys", "values"];
+
+impl Checker<'_, '_> {
+    /// The sort `list<T>`, `set<T>` or `map<K, V>`.
+    pub(super) fn collection_type(&mut self, name: &Name, of: &[Type], span: Span) -> Option<Sort> {
+        let sorts: Vec<Option<Sort>> = of.iter().map(|ty| self.sort(ty)).collect();
+        let wanted = match name.text.as_str() {
+            "list" | "set" => 1,
+            "map" => 2,
+            _ => {
+                self.sink.error(|| {
+                    let message = format!("`{}` is not a collection", name.text);
+                    let diagnostic = Diagnostic::new(Code::UnknownType, name.span, message)
+                        .help("collections are `list<T>`, `set<T>` and `map<K, V>`");
+                    suggest::nearest(diagnostic, name, ["list", "set", "map"].into_iter())
+                });
+                return None;
+            }
+        };
+        if of.len() != wanted {
+            self.sink.error(|| {
+                let message = format!("`{}` takes {wanted} types, here are {}", name.text, of.len());
+                Diagnostic::new(Code::ArgumentCount, span, message)
+                    .help("write `list<int>`, `set<int>` or `map<string, int>`")
+            });
+            return None;
+        }
+        let sorts: Vec<Sort> = sorts.into_iter().collect::<Option<_>>()?;
+        if name.text != "list" && !self.can_be_key(sorts[0], of[0].span) {
+            return None;
+        }
+        Some(Sort::Collection(match name.text.as_str() {
+            "list" => self.pool.list_of(sorts[0]),
+            "set" => self.pool.set_of(sorts[0]),
+            _ => self.pool.map_of(sorts[0], sorts[1]),
+        }))
+    }
+
+    /// Keys and members have an order: collections, and types that hold themselves, have none.
+    fn can_be_key(&mut self, sort: Sort, span: Span) -> bool {
+        // A type that is not defined yet holds this one, so it is no key either.
+        let open = |sort: Sort| matches!(sort, Sort::Data(id) if self.undefined.contains(&id));
+        let fits = !self.pool.has_shape(sort) && !self.pool.parts_of(sort).into_iter().any(open);
+        if !fits {
+            let shown = self.pool.show_sort(sort);
+            self.sink.error(|| {
+                let message = format!("{shown} cannot be a key or a member of a set");
+                Diagnostic::new(Code::BadKey, span, message)
+                    .help("use a number, a string, a bool, an enum, or a record or option of those")
+            });
+        }
+        fits
+    }
+
+    fn hinted(&self, hint: Option<Sort>, kind: CollectionKind) -> Option<(CollectionId, CollectionSort)> {
+        match hint? {
+            Sort::Collection(id) if self.pool.collection(id).kind == kind => {
+                Some((id, self.pool.collection(id)))
+            }
+            _ => None,
+        }
+    }
+
+    fn unknown_items(&mut self, span: Span, what: &str) {
+        self.sink.error(|| {
+            Diagnostic::new(Code::CannotInfer, span, format!("the type of this empty {what} is not known"))
+                .help("compare it with a variable, or give it to one")
+        });
+    }
+
+    /// `[a, b]`.
+    pub(super) fn list_literal(&mut self, items: &[Expr], span: Span, hint: Option<Sort>) -> Option<Term> {
+        if let Some((id, of)) = self.hinted(hint, CollectionKind::List) {
+            let items: Vec<Option<Term>> =
+                items.iter().map(|item| self.check(item, of.item, Role::Item)).collect();
+            let items: Vec<Term> = items.into_iter().collect::<Option<_>>()?;
+            return Some(self.pool.list(id, items));
+        }
+        if items.is_empty() {
+            self.unknown_items(span, "list");
+            return None;
+        }
+        let exprs: Vec<&Expr> = items.iter().collect();
+        let items = self.alike(&exprs, None)?;
+        let id = self.pool.list_of(self.pool.sort(items[0]).base());
+        Some(self.pool.list(id, items))
+    }
+
+    /// `{a, b}`, or `{}`, which is a map where one is wanted.
+    pub(super) fn set_literal(&mut self, items: &[Expr], span: Span, hint: Option<Sort>) -> Option<Term> {
+        if items.is_empty()
+            && let Some((id, _)) = self.hinted(hint, CollectionKind::Map)
+        {
+            return Some(self.pool.map(id, []));
+        }
+        if let Some((id, of)) = self.hinted(hint, CollectionKind::Set) {
+            let items: Vec<Option<Term>> =
+                items.iter().map(|item| self.check(item, of.item, Role::Item)).collect();
+            let items: Vec<Term> = items.into_iter().collect::<Option<_>>()?;
+            return Some(self.pool.set(id, items));
+        }
+        if items.is_empty() {
+            self.unknown_items(span, "set or map");
+            return None;
+        }
+        let exprs: Vec<&Expr> = items.iter().collect();
+        let items = self.alike(&exprs, None)?;
+        let item = self.pool.sort(items[0]).base();
+        if !self.can_be_key(item, span) {
+            return None;
+        }
+        let id = self.pool.set_of(item);
+        Some(self.pool.set(id, items))
+    }
+
+    /// `{k: v}`.
+    pub(super) fn map_literal(&mut self, entries: &[(Expr, Expr)], hint: Option<Sort>) -> Option<Term> {
+        let (keys, values): (Vec<&Expr>, Vec<&Expr>) =
+            entries.iter().map(|(key, value)| (key, value)).unzip();
+        let (id, keys, values) = match self.hinted(hint, CollectionKind::Map) {
+            Some((id, of)) => {
+                let keys: Vec<Option<Term>> =
+                    keys.into_iter().map(|key| self.check(key, of.key, Role::Key)).collect();
+                let values: Vec<Option<Term>> =
+                    values.into_iter().map(|value| self.check(value, of.item, Role::Item)).collect();
+                (
+                    id,
+                    keys.into_iter().collect::<Option<Vec<_>>>()?,
+                    values.into_iter().collect::<Option<Vec<_>>>()?,
+                )
+            }
+            None => {
+                let span = keys.first()?.span;
+                let (keys, values) = (self.alike(&keys, None), self.alike(&values, None));
+                let (keys, values) = (keys?, values?);
+                let (key, item) = (self.pool.sort(keys[0]).base(), self.pool.sort(values[0]).base());
+                if !self.can_be_key(key, span) {
+                    return None;
+                }
+                (self.pool.map_of(key, item), keys, values)
+            }
+        };
+        Some(self.pool.map(id, keys.into_iter().zip(values)))
+    }
+
+    /// `xs[i]`, `m[k]`: there must be such an item.
+    pub(super) fn index(&mut self, receiver: &Expr, key: &Expr) -> Option<Term> {
+        let collection = self.infer(receiver, None)?;
+        let sort = self.pool.sort(collection);
+        let of = self.pool.collection_of(sort).filter(|of| of.kind != CollectionKind::Set);
+        let Some(of) = of else {
+            let shown = self.pool.show_sort(sort);
+            self.sink.error(|| {
+                let message = format!("{shown} has no items to be looked up");
+                Diagnostic::new(Code::TypeMismatch, receiver.span, message)
+                    .help("`xs[i]` looks into a list, `m[k]` into a map")
+            });
+            return None;
+        };
+        let key = self.check(key, of.key, Role::Key)?;
+        let there = self.is_there(of.kind, collection, key);
+        self.oblige(there);
+        Some(self.pool.operate(Op::At, vec![collection, key]))
+    }
+
+    /// Whether a list has the position, or a map the key.
+    pub(crate) fn is_there(&mut self, kind: CollectionKind, collection: Term, key: Term) -> Term {
+        if kind == CollectionKind::Map {
+            return self.pool.operate(Op::Has, vec![collection, key]);
+        }
+        let (zero, size) = (self.pool.int(0), self.pool.operate(Op::Size, vec![collection]));
+        let (above, below) = (self.pool.le(zero, key), self.pool.lt(key, size));
+        self.pool.and([above, below])
+    }
+
+    /// `xs + ys` puts lists one after the other, `s + t` and `s - t` unite sets and take them away.
+    pub(super) fn collection_sum(
+        &mut self,
+        first: Term,
+        sort: Sort,
+        rest: &[(AddOp, Expr)],
+        span: Span,
+    ) -> Option<Term> {
+        let kind = self.pool.collection_of(sort)?.kind;
+        let mut sum = Some(first);
+        for (sign, operand) in rest {
+            let term = self.check(operand, sort, Role::Operand(if *sign == AddOp::Add { "+" } else { "-" }));
+            let op = match (kind, sign) {
+                (CollectionKind::List, AddOp::Add) => Op::Append,
+                (CollectionKind::Set, AddOp::Add) => Op::Union,
+                (CollectionKind::Set, AddOp::Sub) => Op::Minus,
+                (CollectionKind::List, AddOp::Sub) | (CollectionKind::Map, _) => {
+                    let shown = self.pool.show_sort(sort);
+                    self.sink.error(|| {
+                        let message = format!("{shown} cannot be added or subtracted like this");
+                        Diagnostic::new(Code::TypeMismatch, span, message).help(match kind {
+                            CollectionKind::Map => {
+                                "change one key: `m[k] = v`, `m.with(k, v)`, `m.without(k)`"
+                            }
+                            _ => "take items away with `without(x)`, `drop(n)` or `[x for x in xs if ...]`",
+                        })
+                    });
+                    return None;
+                }
+            };
+            sum = sum.zip(term).map(|(a, b)| self.pool.operate(op, vec![a, b]));
+        }
+        sum
+    }
+
+    /// The collection `of`, and a variable for its members that `name` is bound to.
+    fn members(&mut self, name: &Name, of: &Expr) -> Option<(Term, CollectionSort, VarId)> {
+        let collection = self.infer(of, None)?;
+        let sort = self.pool.sort(collection);
+        let Some(over) = self.pool.collection_of(sort) else {
+            let shown = self.pool.show_sort(sort);
+            self.sink.error(|| {
+                Diagnostic::new(Code::TypeMismatch, of.span, format!("{shown} is not a collection"))
+                    .help("write a list, a set, a map (its keys), or a range such as `0..9`")
+            });
+            return None;
+        };
+        self.warn_if_hidden(name);
+        let (var, term) = self.pool.fresh(&name.text, over.member());
+        let part_of = self.part_inside(of);
+        self.bound.push(BoundName { name: name.text.clone(), term, part_of });
+        Some((collection, over, var))
+    }
+
+    /// Obligations since `mark` hold for every member.
+    fn oblige_for_all(&mut self, mark: usize, var: VarId, collection: Term) {
+        for at in mark..self.obligations.len() {
+            self.obligations[at] = self.pool.all(var, collection, self.obligations[at]);
+        }
+    }
+
+    /// `exists x in xs: p`, `forall x in xs: p`, `count x in xs: p`.
+    pub(super) fn over(&mut self, word: OverWord, name: &Name, of: &Expr, body: &Expr) -> Option<Term> {
+        let (collection, over, var) = self.members(name, of)?;
+        let mark = self.obligations.len();
+        let condition = self.check(body, Sort::Bool, Role::Condition);
+        self.bound.pop();
+        self.oblige_for_all(mark, var, collection);
+        let condition = condition?;
+        Some(match word {
+            OverWord::Exists => self.pool.any(var, collection, condition),
+            OverWord::Forall => self.pool.all(var, collection, condition),
+            OverWord::Count => {
+                let into = match over.kind {
+                    CollectionKind::List => self.pool.list_of(over.item),
+                    CollectionKind::Set | CollectionKind::Map => self.pool.set_of(over.member()),
+                };
+                let item = self.pool.var(var);
+                let kept = self.pool.collect_from(into, var, collection, condition, item);
+                self.pool.operate(Op::Size, vec![kept])
+            }
+        })
+    }
+
+    /// `[e for x in xs if p]`; over a set or a map the members come in order.
+    pub(super) fn comprehension(
+        &mut self,
+        set: bool,
+        item: &Expr,
+        (name, of): (&Name, &Expr),
+        keep: Option<&Expr>,
+        hint: Option<Sort>,
+    ) -> Option<Term> {
+        let (mut collection, over, var) = self.members(name, of)?;
+        let mark = self.obligations.len();
+        let keep = keep.map(|keep| self.check(keep, Sort::Bool, Role::Condition));
+        let inner = self.obligations.len();
+        let kind = if set { CollectionKind::Set } else { CollectionKind::List };
+        let wanted = self.hinted(hint, kind).map(|(_, of)| of.item);
+        let value = match wanted {
+            Some(sort) => self.check(item, sort, Role::Item),
+            None => self.infer(item, None),
+        };
+        self.bound.pop();
+        let keep = match keep {
+            Some(keep) => keep?,
+            None => self.pool.tt(),
+        };
+        for at in inner..self.obligations.len() {
+            self.obligations[at] = self.pool.implies(keep, self.obligations[at]);
+        }
+        self.oblige_for_all(mark, var, collection);
+        let value = value?;
+        let sort = wanted.unwrap_or_else(|| self.pool.sort(value).base());
+        if set && !self.can_be_key(sort, item.span) {
+            return None;
+        }
+        let into = if set { self.pool.set_of(sort) } else { self.pool.list_of(sort) };
+        if !set && over.kind != CollectionKind::List {
+            collection = self.pool.operate(Op::Keys, vec![collection]);
+        }
+        Some(self.pool.collect_from(into, var, collection, keep, value))
+    }
+
+    /// `m[k] = v` among the updates: the new value of the variable, after what changed of it `before`.
+    pub(crate) fn put(
+        &mut self,
+        var: VarId,
+        before: Option<Term>,
+        name: &Name,
+        (key, value): (&Expr, &Expr),
+    ) -> Option<Term> {
+        let sort = self.pool.var_info(var).sort;
+        let of = self.pool.collection_of(sort).filter(|of| of.kind != CollectionKind::Set);
+        let Some(of) = of else {
+            let shown = self.pool.show_sort(sort);
+            self.sink.error(|| {
+                let message =
+                    format!("variable `{}` is {shown}, which has no items to be changed", name.text);
+                Diagnostic::new(Code::TypeMismatch, name.span, message).help(
+                    "`xs[i] = v` changes a list, `m[k] = v` a map; a set is changed with `+` and `without`",
+                )
+            });
+            return None;
+        };
+        let (key, value) = (self.check(key, of.key, Role::Key), self.check(value, of.item, Role::Item));
+        let (key, value) = (key?, value?);
+        let old = self.pool.var(var);
+        if of.kind == CollectionKind::List {
+            let there = self.is_there(of.kind, old, key);
+            self.oblige(there);
+        }
+        Some(self.pool.operate(Op::Put, vec![before.unwrap_or(old), key, value]))
+    }
+
+    /// `some(value)` if `there`, else `none`.
+    pub(super) fn option_if(&mut self, there: Term, value: Term, sort: Sort) -> Term {
+        let option = self.option_of(sort);
+        let (some, none) = (self.pool.construct(option, 1, [value]), self.pool.construct(option, 0, []));
+        self.pool.ite(there, some, none)
+    }
+
+    fn no_function(&mut self, sort: Sort, name: &Name, known: &[&'static str]) {
+        let shown = self.pool.show_sort(sort);
+        self.sink.error(|| {
+            let message = format!("there is no function `{}` of {shown}", name.text);
+            let diagnostic = Diagnostic::new(Code::UnknownFunction, name.span, message);
+            let meant = match name.text.as_str() {
+                "len" | "count" | "size" | "length" if known.contains(&"length") => Some("length"),
+                "len" | "count" | "length" => Some("size"),
+                "push" | "append" | "add" => return diagnostic.help("write `xs + [x]` or `s + {x}`"),
+                "pop" | "remove" | "delete" => return diagnostic.help("write `xs.drop(1)` or `.without(x)`"),
+                "filter" | "map" => return diagnostic.help("write `[e for x in xs if condition]`"),
+                _ => None,
+            };
+            match meant {
+                Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")).fix(name.span, meant),
+                None => suggest::nearest(diagnostic, name, known.iter().copied()),
+            }
+            .note(format!("it has `{}`", known.join("`, `")))
+        });
+    }
+
+    /// `xs.first()`, `m.get(k)` and their like.
+    pub(super) fn collection_method(
+        &mut self,
+        receiver: Term,
+        name: &Name,
+        args: &[Expr],
+        span: Span,
+    ) -> Option<Term> {
+        let sort = self.pool.sort(receiver);
+        let of = self.pool.collection_of(sort)?;
+        let known: &[&'static str] = match of.kind {
+            CollectionKind::List => &LIST,
+            CollectionKind::Set => &SET,
+            CollectionKind::Map => &MAP,
+        };
+        if !known.contains(&name.text.as_str()) {
+            self.no_function(sort, name, known);
+            return None;
+        }
+        let int = Sort::Int;
+        let wanted: Vec<Sort> = match (name.text.as_str(), of.kind) {
+            (
+                "get" | "has" | "without" | "contains" | "index_of",
+                CollectionKind::Map | CollectionKind::Set,
+            ) => {
+                vec![of.member()]
+            }
+            ("with", CollectionKind::Set) => vec![of.item],
+            ("with", _) => vec![of.key, of.item],
+            ("get" | "take" | "drop" | "remove_at", _) => vec![int],
+            ("slice", _) => vec![int, int],
+            ("contains" | "index_of" | "without", _) => vec![of.item],
+            ("insert", _) => vec![int, of.item],
+            ("union" | "intersection" | "difference" | "subset_of", _) => vec![sort],
+            ("join", _) => vec![Sort::Str],
+            _ => Vec::new(),
+        };
+        if args.len() != wanted.len() {
+            self.argument_count(name, span, wanted.len(), args.len(), None);
+            return None;
+        }
+        let args: Vec<Option<Term>> = args
+            .iter()
+            .zip(wanted)
+            .map(|(arg, sort)| self.check(arg, sort, Role::Argument(&name.text)))
+            .collect();
+        let args: Vec<Term> = args.into_iter().collect::<Option<_>>()?;
+        self.numbers_only(of, name)?;
+        Some(self.method_term(receiver, of, &name.text, &args))
+    }
+
+    /// Sums and extremes need numbers, joining needs texts, sorting one of both.
+    fn numbers_only(&mut self, of: CollectionSort, name: &Name) -> Option<()> {
+        let fits = match name.text.as_str() {
+            "sum" | "min" | "max" => of.item.is_numeric(),
+            "sorted" if of.kind == CollectionKind::List => of.item.is_numeric() || of.item == Sort::Str,
+            "join" => of.item == Sort::Str,
+            _ => true,
+        };
+        if !fits {
+            let shown = self.pool.show_sort(of.item);
+            self.sink.error(|| {
+                let message = format!("`{}` does not work on items of type {shown}", name.text);
+                Diagnostic::new(Code::TypeMismatch, name.span, message)
+                    .help("`sum`, `min`, `max` need numbers, `join` strings, `sorted` numbers or strings")
+            });
+        }
+        fits.then_some(())
+    }
+
+    fn method_term(&mut self, receiver: Term, of: CollectionSort, name: &str, args: &[Term]) -> Term {
+        let size = self.pool.operate(Op::Size, vec![receiver]);
+        let (zero, one) = (self.pool.int(0), self.pool.int(1));
+        let last = self.pool.sub(size, one);
+        let one_arg = |op: Op| (op, [&[receiver], args].concat());
+        let (op, all) = match name {
+            "length" | "size" => return size,
+            "is_empty" => return self.pool.eq(size, zero),
+            "first" | "last" | "get" => {
+                let key = match name {
+                    "first" => zero,
+                    "last" => last,
+                    _ => args[0],
+                };
+                let there = self.is_there(of.kind, receiver, key);
+                let item = self.pool.operate(Op::At, vec![receiver, key]);
+                return self.option_if(there, item, of.item);
+            }
+            "take" => (Op::Slice, vec![receiver, zero, args[0]]),
+            "drop" => (Op::Slice, vec![receiver, args[0], size]),
+            "slice" => one_arg(Op::Slice),
+            "insert" => {
+                let before = self.pool.operate(Op::Slice, vec![receiver, zero, args[0]]);
+                let behind = self.pool.operate(Op::Slice, vec![receiver, args[0], size]);
+                let Sort::Collection(id) = self.pool.sort(receiver) else { return receiver };
+                let item = self.pool.list(id, [args[1]]);
+                (Op::Append, vec![before, item, behind])
+            }
+            "remove_at" => {
+                let before = self.pool.operate(Op::Slice, vec![receiver, zero, args[0]]);
+                let next = self.pool.add([args[0], one]);
+                let behind = self.pool.operate(Op::Slice, vec![receiver, next, size]);
+                (Op::Append, vec![before, behind])
+            }
+            "index_of" => {
+                let at = self.pool.operate(Op::IndexOf, vec![receiver, args[0]]);
+                let there = self.pool.le(zero, at);
+                return self.option_if(there, at, Sort::Int);
+            }
+            "min" | "max" => {
+                let op = if name == "min" { Op::Min } else { Op::Max };
+                let item = self.pool.operate(op, vec![receiver]);
+                let some = self.pool.lt(zero, size);
+                return self.option_if(some, item, of.item.base());
+            }
+            "with" if of.kind == CollectionKind::Set => {
+                let Sort::Collection(id) = self.pool.sort(receiver) else { return receiver };
+                let item = self.pool.set(id, [args[0]]);
+                (Op::Union, vec![receiver, item])
+            }
+            "sorted" if of.kind == CollectionKind::Set => one_arg(Op::Keys),
+            "with" => one_arg(Op::Put),
+            "contains" | "has" => one_arg(Op::Has),
+            "without" => one_arg(Op::Without),
+            "reverse" => one_arg(Op::Reverse),
+            "sorted" => one_arg(Op::Sorted),
+            "sum" => one_arg(Op::Sum),
+            "to_set" => one_arg(Op::ToSet),
+            "union" => one_arg(Op::Union),
+            "intersection" => one_arg(Op::Common),
+            "difference" => one_arg(Op::Minus),
+            "subset_of" => one_arg(Op::Within),
+            "keys" => one_arg(Op::Keys),
+            "values" => one_arg(Op::Values),
+            _ => one_arg(Op::JoinTexts),
+        };
+        self.pool.operate(op, all)
+    }
+}

@@ -1,0 +1,250 @@
+//! Patterns: which values they fit, and the names they give to parts of them.
+//!
+//! One meaning for the arms of `match` and for `let` in front of a guard. A part of a parameter of
+//! the function being defined is remembered as such: a function may call itself on it.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::sort::{CollectionKind, DataId, DataKind, Sort};
+use ioxide_model::source::Span;
+use ioxide_model::term::{Op, Term};
+use ioxide_model::value::Value;
+
+use super::{BoundName, Checker, Role, ValueItem};
+use crate::ast::{Expr, ExprKind, Let, Name, Pattern, PatternKind};
+use crate::suggest;
+
+/// What a pattern asks of the value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Case {
+    Any,
+    Ctor(u32),
+    Value(Value),
+    /// A list of exactly so many items.
+    Exactly(usize),
+    /// A list of at least so many items.
+    AtLeast(usize),
+}
+
+impl Checker<'_, '_> {
+    /// What `pattern` asks of a value of `sort`.
+    pub(super) fn case(&mut self, pattern: &Pattern, sort: Sort, scrutinee: Span) -> Option<Case> {
+        let data = match sort {
+            Sort::Data(data) => Some((data, self.pool.data(data).kind)),
+            _ => None,
+        };
+        let is_list = self.pool.collection_of(sort).is_some_and(|of| of.kind == CollectionKind::List);
+        match (&pattern.kind, data) {
+            (PatternKind::Any, _) => Some(Case::Any),
+            (PatternKind::None, Some((_, DataKind::Option))) => Some(Case::Ctor(0)),
+            (PatternKind::Some(_), Some((_, DataKind::Option))) => Some(Case::Ctor(1)),
+            (PatternKind::Name(name), Some((data, DataKind::Enum))) => {
+                self.variant_case(name, pattern.span, data, None)
+            }
+            (PatternKind::Case(name, parts), Some((data, DataKind::Enum))) => {
+                self.variant_case(name, pattern.span, data, Some(parts.len()))
+            }
+            (PatternKind::List(items, None), _) if is_list => Some(Case::Exactly(items.len())),
+            (PatternKind::List(items, Some(_)), _) if is_list => Some(Case::AtLeast(items.len())),
+            (PatternKind::Name(name), None) => self.constant_case(name, pattern.span, sort, scrutinee),
+            (PatternKind::Literal(literal), _) => {
+                self.constant(literal, sort.base(), Role::Arm).map(Case::Value)
+            }
+            _ => {
+                self.wrong_pattern(pattern.span, sort, scrutinee);
+                None
+            }
+        }
+    }
+
+    fn wrong_pattern(&mut self, span: Span, sort: Sort, scrutinee: Span) {
+        let shown = self.pool.show_sort(sort);
+        self.sink.error(|| {
+            Diagnostic::new(Code::TypeMismatch, span, format!("this pattern does not fit {shown}"))
+                .label(scrutinee, format!("this is {shown}"))
+        });
+    }
+
+    fn variant_case(&mut self, name: &str, span: Span, data: DataId, parts: Option<usize>) -> Option<Case> {
+        let found = match self.values.use_name(name).map(|entry| entry.item) {
+            Some(ValueItem::Variant(owner, ctor)) if owner == data => Some(ctor),
+            _ => None,
+        };
+        let Some(ctor) = found else {
+            self.unknown_variant(name, span, data);
+            return None;
+        };
+        let fields = &self.pool.data(data).ctors[ctor as usize].fields;
+        if parts.unwrap_or(0) == fields.len() || (parts.is_none() && fields.is_empty()) {
+            return Some(Case::Ctor(ctor));
+        }
+        let names: Vec<String> = fields.iter().map(|field| field.name.to_string()).collect();
+        let wanted = if names.is_empty() { name.to_owned() } else { format!("{name}({})", names.join(", ")) };
+        self.sink.error(|| {
+            let message = format!("the case `{name}` has {} fields", names.len());
+            Diagnostic::new(Code::ArgumentCount, span, message)
+                .help(format!("write `{wanted}`, with `_` for what is not needed"))
+        });
+        None
+    }
+
+    fn unknown_variant(&mut self, name: &str, span: Span, data: DataId) {
+        let Self { pool, sink, .. } = self;
+        sink.error(|| {
+            let data = pool.data(data);
+            let message = format!("enum `{}` has no value `{name}`", data.name);
+            let name = Name { text: name.to_owned(), span };
+            let names = data.ctors.iter().map(|ctor| &*ctor.name);
+            suggest::nearest(Diagnostic::new(Code::UnknownName, span, message), &name, names)
+                .help("use `_` for all other values")
+        });
+    }
+
+    /// A constant as a pattern; a plain name does not bind.
+    fn constant_case(&mut self, name: &str, span: Span, sort: Sort, scrutinee: Span) -> Option<Case> {
+        match self.values.use_name(name).map(|entry| entry.item) {
+            Some(ValueItem::Const(term)) => {
+                let term = self.coerce(term, span, sort.base(), Role::Arm)?;
+                self.pool.as_value(term).cloned().map(Case::Value)
+            }
+            Some(ValueItem::Broken) => None,
+            _ => {
+                let shown = self.pool.show_sort(sort);
+                self.sink.error(|| {
+                    Diagnostic::new(Code::UnknownName, span, format!("`{name}` is not a constant"))
+                        .label(scrutinee, format!("this is {shown}"))
+                        .help("use `_` for all other values")
+                });
+                None
+            }
+        }
+    }
+
+    /// Whether `value` fits `case`.
+    pub(super) fn case_condition(&mut self, case: &Case, value: Term) -> Term {
+        match case {
+            Case::Any => self.pool.tt(),
+            Case::Ctor(ctor) => self.made_by(*ctor, value),
+            Case::Value(constant) => {
+                let constant = self.pool.value(constant.clone());
+                self.pool.eq(value, constant)
+            }
+            Case::Exactly(n) | Case::AtLeast(n) => {
+                let size = self.pool.operate(Op::Size, vec![value]);
+                let n = self.pool.int(i64::try_from(*n).unwrap_or(i64::MAX));
+                if matches!(case, Case::Exactly(_)) { self.pool.eq(size, n) } else { self.pool.le(n, size) }
+            }
+        }
+    }
+
+    /// Whether `value` was made by `ctor`, written as `==` and `!=` would write it, so that
+    /// both ways to ask give the same term.
+    fn made_by(&mut self, ctor: u32, value: Term) -> Term {
+        let Sort::Data(data) = self.pool.sort(value) else { return self.pool.is(ctor, value) };
+        let kind = self.pool.data(data).kind;
+        let plain = self.pool.data(data).ctors[ctor as usize].fields.is_empty();
+        match (kind, ctor) {
+            (DataKind::Enum, _) if plain => {
+                let other = self.pool.construct(data, ctor, []);
+                self.pool.eq(value, other)
+            }
+            (DataKind::Option, 0) => {
+                let other = self.pool.construct(data, ctor, []);
+                self.pool.eq(value, other)
+            }
+            (DataKind::Option, _) => {
+                let none = self.pool.construct(data, 0, []);
+                self.pool.ne(value, none)
+            }
+            (DataKind::Record, _) => self.pool.tt(),
+            (DataKind::Enum, _) => self.pool.is(ctor, value),
+        }
+    }
+
+    /// Binds the names of `pattern` to parts of `value`, which is what `of` says; returns how many names
+    /// were bound before.
+    pub(super) fn bind_pattern(&mut self, pattern: &Pattern, case: &Case, value: Term, of: &Expr) -> usize {
+        let before = self.bound.len();
+        let part_of = self.part_inside(of);
+        let parts: Vec<(&Name, Term)> = match (&pattern.kind, case) {
+            (PatternKind::Some(name), _) => vec![(name, self.pool.select(1, 0, value))],
+            (PatternKind::Case(_, names), Case::Ctor(ctor)) => {
+                (0..).zip(names).map(|(field, name)| (name, self.pool.select(*ctor, field, value))).collect()
+            }
+            (PatternKind::List(names, rest), _) => self.list_parts(names, rest.as_ref(), value),
+            _ => Vec::new(),
+        };
+        for (name, term) in parts {
+            if name.text != "_" {
+                self.warn_if_hidden(name);
+                self.bound.push(BoundName { name: name.text.clone(), term, part_of });
+            }
+        }
+        before
+    }
+
+    fn list_parts<'n>(
+        &mut self,
+        names: &'n [Name],
+        rest: Option<&'n Name>,
+        value: Term,
+    ) -> Vec<(&'n Name, Term)> {
+        let mut parts = Vec::with_capacity(names.len() + 1);
+        for (at, name) in (0..).zip(names) {
+            let at = self.pool.int(at);
+            parts.push((name, self.pool.operate(Op::At, vec![value, at])));
+        }
+        if let Some(rest) = rest {
+            let from = self.pool.int(i64::try_from(names.len()).unwrap_or(i64::MAX));
+            let size = self.pool.operate(Op::Size, vec![value]);
+            parts.push((rest, self.pool.operate(Op::Slice, vec![value, from, size])));
+        }
+        parts
+    }
+
+    /// The parameter that what is inside `expr` is a proper part of: `expr` is the parameter, a part of it, or
+    /// a field of one.
+    pub(super) fn part_inside(&self, expr: &Expr) -> Option<usize> {
+        self.defining.as_ref()?;
+        match &expr.kind {
+            ExprKind::Paren(inner) => self.part_inside(inner),
+            ExprKind::Field(inner, _) => self.part_inside(inner),
+            ExprKind::Name(name) => match self.bound.iter().rev().find(|bound| bound.name == *name) {
+                Some(bound) => bound.part_of,
+                None => self.param_order.iter().position(|param| param == name),
+            },
+            _ => None,
+        }
+    }
+
+    /// The parameter that `expr` itself is a proper part of.
+    pub(super) fn proper_part(&self, expr: &Expr) -> Option<usize> {
+        match &expr.kind {
+            ExprKind::Paren(inner) => self.proper_part(inner),
+            ExprKind::Name(name) => self.bound.iter().rev().find(|bound| bound.name == *name)?.part_of,
+            _ => None,
+        }
+    }
+
+    /// The conditions of `let`s in front of a guard. The names stay bound; the caller forgets them.
+    pub(crate) fn lets(&mut self, lets: &[Let]) -> Option<Vec<Term>> {
+        let mut conditions = Vec::with_capacity(lets.len());
+        let mut complete = true;
+        for it in lets {
+            match self.one_let(it) {
+                Some(condition) => conditions.push(condition),
+                None => complete = false,
+            }
+        }
+        complete.then_some(conditions)
+    }
+
+    fn one_let(&mut self, it: &Let) -> Option<Term> {
+        let value = self.infer(&it.value, None)?;
+        let sort = self.pool.sort(value);
+        let case = self.case(&it.pattern, sort, it.value.span)?;
+        let condition = self.case_condition(&case, value);
+        self.bind_pattern(&it.pattern, &case, value, &it.value);
+        Some(condition)
+    }
+}

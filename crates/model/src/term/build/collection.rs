@@ -1,0 +1,579 @@
+//! Collections of known shape: every operation becomes a term over the elements.
+//!
+//! A collection whose entries can be seen is a row of entries, each with the condition under
+//! which it is there (Rosette calls such values guarded unions). Nothing is split into cases: an
+//! item that is taken away under a condition stays in the row with a stronger condition of its
+//! own, and a choice between two collections is one row. A position is the number of entries
+//! there before it. The solver then sees scalars only.
+//!
+//! Where the shape is not known the operation stays in the term ([`Node::Apply`]); a
+//! substitution that tells the shape brings it here again.
+
+use crate::sort::{CollectionId, CollectionKind, CollectionSort, Sort};
+use crate::term::{Node, Op, Substitution, Term, TermPool, VarId};
+use crate::valuation::Valuation;
+use crate::value::Value;
+
+/// Rows longer than this are left as they are: their terms would grow with the square.
+const MAX_ENTRIES: usize = 300;
+
+/// One entry of a collection of known shape.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// Whether it is there.
+    there: Term,
+    /// The item, or the key of a map.
+    member: Term,
+    /// The value of a map; else the item again.
+    item: Term,
+}
+
+impl TermPool {
+    /// The collection with these parts; see [`Node::Elements`]. Entries that are never there are dropped.
+    pub fn elements(&mut self, sort: CollectionId, parts: Vec<Term>) -> Term {
+        let size = self.collection(sort).kind.entry_size();
+        let parts: Vec<Term> =
+            parts.chunks(size).filter(|entry| !self.is_false(entry[0])).flatten().copied().collect();
+        self.elements_value(sort, &parts).unwrap_or_else(|| self.intern(Node::Elements(sort, parts.into())))
+    }
+
+    /// The list of `items`.
+    pub fn list(&mut self, sort: CollectionId, items: impl IntoIterator<Item = Term>) -> Term {
+        let there = self.tt();
+        let parts = items.into_iter().flat_map(|item| [there, item]).collect();
+        self.elements(sort, parts)
+    }
+
+    /// The set of `items`, some of them perhaps equal.
+    pub fn set(&mut self, sort: CollectionId, items: impl IntoIterator<Item = Term>) -> Term {
+        self.list(sort, items)
+    }
+
+    /// The map with these keys and values; the last value of a key counts.
+    pub fn map(&mut self, sort: CollectionId, entries: impl IntoIterator<Item = (Term, Term)>) -> Term {
+        let there = self.tt();
+        let parts = entries.into_iter().flat_map(|(key, value)| [there, key, value]).collect();
+        self.elements(sort, parts)
+    }
+
+    /// `body` as a function of `var`, for [`Op::Any`] and [`Op::Collect`].
+    pub fn lambda(&mut self, var: VarId, body: Term) -> Term {
+        let number = self.facts[crate::index::Idx::index(body)].binders;
+        let bound = self.bound_var(self.var_info(var).sort, number);
+        let renamed = self.var(bound);
+        let body = self.substitute(body, &Substitution::from_iter([(var, renamed)]));
+        self.intern(Node::Lambda(bound, body))
+    }
+
+    /// Whether `body` holds for some member `var` of `of`.
+    pub fn any(&mut self, var: VarId, of: Term, body: Term) -> Term {
+        let body = self.lambda(var, body);
+        self.operate(Op::Any, vec![of, body])
+    }
+
+    /// Whether `body` holds for every member `var` of `of`.
+    pub fn all(&mut self, var: VarId, of: Term, body: Term) -> Term {
+        let counter = self.not(body);
+        let any = self.any(var, of, counter);
+        self.not(any)
+    }
+
+    /// `item` for every member `var` of `of` for which `keep` holds.
+    pub fn collect_from(&mut self, into: CollectionId, var: VarId, of: Term, keep: Term, item: Term) -> Term {
+        let (keep, item) = (self.lambda(var, keep), self.lambda(var, item));
+        self.operate(Op::Collect(into), vec![of, keep, item])
+    }
+
+    /// `op` applied to `args`.
+    pub fn operate(&mut self, op: Op, args: Vec<Term>) -> Term {
+        let sorts: Vec<Sort> = args.iter().map(|&arg| self.sort(arg)).collect();
+        self.prepare_op(op, &sorts);
+        None.or_else(|| self.apply_values(op, &args))
+            .or_else(|| self.apply_trivial(op, &args))
+            .or_else(|| self.apply_known(op, &args))
+            .unwrap_or_else(|| self.intern(Node::Apply(op, args.into())))
+    }
+
+    /// Entries that are all there and constant are a constant.
+    fn elements_value(&mut self, sort: CollectionId, parts: &[Term]) -> Option<Term> {
+        if !parts.iter().all(|&part| self.as_value(part).is_some()) {
+            return None;
+        }
+        let node = Node::Elements(sort, parts.into());
+        let term = self.intern(node);
+        let value = self.eval(term, &Valuation::new()).ok()?;
+        Some(self.value(value))
+    }
+
+    /// An operation on constants is a constant.
+    fn apply_values(&mut self, op: Op, args: &[Term]) -> Option<Term> {
+        let known = |pool: &Self, &arg: &Term| match pool.node(arg) {
+            Node::Value(_) => true,
+            Node::Lambda(..) => pool.is_ground(arg),
+            _ => false,
+        };
+        if !args.iter().all(|arg| known(self, arg)) {
+            return None;
+        }
+        let term = self.intern(Node::Apply(op, args.into()));
+        let value = self.eval(term, &Valuation::new()).ok()?;
+        Some(self.value(value))
+    }
+
+    /// Rules that need no shape: of one list appended to nothing, of nested appending.
+    fn apply_trivial(&mut self, op: Op, args: &[Term]) -> Option<Term> {
+        match op {
+            Op::Append if args.len() == 1 => Some(args[0]),
+            Op::Append => {
+                let is_empty = |pool: &Self, arg: Term| {
+                    pool.as_value(arg).and_then(Value::as_collection).is_some_and(|c| c.is_empty())
+                };
+                let nested = args.iter().any(|&arg| matches!(self.node(arg), Node::Apply(Op::Append, _)));
+                if !nested && !args.iter().any(|&arg| is_empty(self, arg)) {
+                    return None;
+                }
+                let mut flat: Vec<Term> = Vec::with_capacity(args.len());
+                for &arg in args {
+                    match self.node(arg) {
+                        Node::Apply(Op::Append, inner) => flat.extend(&**inner),
+                        _ if is_empty(self, arg) => {}
+                        _ => flat.push(arg),
+                    }
+                }
+                if flat.is_empty() {
+                    return Some(args[0]);
+                }
+                Some(self.operate(Op::Append, flat))
+            }
+            Op::Size => match self.node(args[0]).clone() {
+                Node::Apply(Op::Append, parts) => {
+                    let sizes: Vec<Term> =
+                        parts.iter().map(|&part| self.operate(Op::Size, vec![part])).collect();
+                    Some(self.add(sizes))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The entries of a collection, if its shape is known and not too long.
+    fn entries(&mut self, term: Term) -> Option<Vec<Entry>> {
+        let sort = self.collection_of(self.sort(term))?;
+        let parts: Vec<Term> = match self.node(term).clone() {
+            Node::Elements(_, parts) => parts.to_vec(),
+            Node::Value(Value::Collection(value)) if value.len() <= MAX_ENTRIES => {
+                let there = self.tt();
+                let width = sort.kind.entry_size() - 1;
+                let values: Vec<Value> = value.parts().cloned().collect();
+                let mut parts = Vec::new();
+                for entry in values.chunks(width) {
+                    parts.push(there);
+                    parts.extend(entry.iter().map(|part| self.value(part.clone())));
+                }
+                parts
+            }
+            _ => return None,
+        };
+        let size = sort.kind.entry_size();
+        let entry = |parts: &[Term]| Entry { there: parts[0], member: parts[1], item: parts[size - 1] };
+        let entries: Vec<Entry> = parts.chunks(size).map(entry).collect();
+        (entries.len() <= MAX_ENTRIES).then_some(entries)
+    }
+
+    fn from_entries(&mut self, sort: Sort, entries: Vec<Entry>) -> Term {
+        let Sort::Collection(id) = sort else { unreachable!("entries make a collection") };
+        let is_map = self.collection(id).kind == CollectionKind::Map;
+        let parts = |entry: Entry| match is_map {
+            true => vec![entry.there, entry.member, entry.item],
+            false => vec![entry.there, entry.member],
+        };
+        let parts = entries.into_iter().flat_map(parts).collect();
+        self.elements(id, parts)
+    }
+
+    /// What an operation gives on entries that can be seen.
+    fn apply_known(&mut self, op: Op, args: &[Term]) -> Option<Term> {
+        let first = *args.first()?;
+        let sort = self.sort(first);
+        let arg = |at: usize| args[at];
+        match op {
+            Op::Substring | Op::Find | Op::ToInt | Op::FromInt | Op::Upper | Op::Lower => None,
+            Op::PadLeft | Op::Split => None,
+            Op::Append => self.append_known(sort, args),
+            Op::Union => {
+                let (a, b) = (self.entries(first)?, self.entries(arg(1))?);
+                let known =
+                    |entry: &Entry| a.iter().any(|old| old.member == entry.member && self.is_true(old.there));
+                let new: Vec<Entry> = b.into_iter().filter(|entry| !known(entry)).collect();
+                Some(self.from_entries(sort, [a, new].concat()))
+            }
+            Op::Common | Op::Minus => {
+                let (mut a, b) = (self.entries(first)?, self.entries(arg(1))?);
+                for entry in &mut a {
+                    let there = self.has_entry(&b, entry.member);
+                    let there = if op == Op::Common { there } else { self.not(there) };
+                    entry.there = self.and([entry.there, there]);
+                }
+                Some(self.from_entries(sort, a))
+            }
+            Op::Within => {
+                let (a, b) = (self.entries(first)?, self.entries(arg(1))?);
+                Some(self.within(&a, &b))
+            }
+            Op::JoinTexts => {
+                let entries = self.entries(first)?;
+                Some(self.joined_texts(&entries, arg(1)))
+            }
+            _ => {
+                let entries = self.entries(first)?;
+                self.apply_entries(op, sort, &entries, args)
+            }
+        }
+    }
+
+    /// Operations on one collection.
+    fn apply_entries(&mut self, op: Op, sort: Sort, entries: &[Entry], args: &[Term]) -> Option<Term> {
+        let CollectionSort { kind, item, .. } = self.collection_of(sort)?;
+        Some(match op {
+            Op::Size => self.size_of(kind, entries),
+            Op::Has => self.has_entry(entries, args[1]),
+            Op::At if kind == CollectionKind::Map => self.at_key(item, entries, args[1]),
+            Op::At => self.at_position(item, entries, args[1]),
+            Op::Put if kind == CollectionKind::Map => self.put_key(sort, entries, args[1], args[2]),
+            Op::Put => self.put_position(sort, entries, args[1], args[2]),
+            Op::Without => {
+                let mut entries = entries.to_vec();
+                for entry in &mut entries {
+                    let other = self.ne(entry.member, args[1]);
+                    entry.there = self.and([entry.there, other]);
+                }
+                self.from_entries(sort, entries)
+            }
+            Op::Slice => self.slice_of(sort, entries, args[1], args[2]),
+            Op::Reverse => {
+                let reversed = entries.iter().rev().copied().collect();
+                self.from_entries(sort, reversed)
+            }
+            Op::IndexOf => {
+                let positions = self.positions(entries);
+                let none = self.int(-1);
+                let mut found = none;
+                for (entry, at) in entries.iter().zip(positions).rev() {
+                    let same = self.eq(entry.member, args[1]);
+                    let here = self.and([entry.there, same]);
+                    found = self.ite(here, at, found);
+                }
+                found
+            }
+            Op::Sum => {
+                let zero = self.default_value(item.base());
+                let zero = self.value(zero);
+                let parts: Vec<Term> =
+                    entries.iter().map(|entry| self.ite(entry.there, entry.item, zero)).collect();
+                if parts.is_empty() { zero } else { self.add(parts) }
+            }
+            Op::Min | Op::Max => self.extreme(op, item, entries),
+            Op::ToSet => {
+                let Sort::Collection(id) = self.op_sort(op, &[sort]) else { return None };
+                self.from_entries(Sort::Collection(id), entries.to_vec())
+            }
+            Op::Sorted => return self.sorted_list(sort, entries.to_vec()),
+            Op::Keys | Op::Values => return self.members_in_order(op, sort, entries),
+            Op::Any => self.any_entry(entries, args[1]),
+            Op::Collect(into) => self.collected(into, entries, args[1], args[2]),
+            _ => return None,
+        })
+    }
+
+    fn append_known(&mut self, sort: Sort, args: &[Term]) -> Option<Term> {
+        let mut entries = Vec::new();
+        for &arg in args {
+            entries.extend(self.entries(arg)?);
+        }
+        (entries.len() <= MAX_ENTRIES).then(|| self.from_entries(sort, entries))
+    }
+
+    /// 1 where the condition holds, else 0.
+    fn indicator(&mut self, cond: Term) -> Term {
+        let (one, zero) = (self.int(1), self.int(0));
+        self.ite(cond, one, zero)
+    }
+
+    /// Of each entry the number of entries that are there before it.
+    fn positions(&mut self, entries: &[Entry]) -> Vec<Term> {
+        let mut before = self.int(0);
+        let mut positions = Vec::with_capacity(entries.len());
+        for entry in entries {
+            positions.push(before);
+            let here = self.indicator(entry.there);
+            before = self.add([before, here]);
+        }
+        positions
+    }
+
+    /// The number of items; in sets and maps equal members count once.
+    fn size_of(&mut self, kind: CollectionKind, entries: &[Entry]) -> Term {
+        let counted = match kind {
+            CollectionKind::List => entries.iter().map(|entry| entry.there).collect(),
+            CollectionKind::Set | CollectionKind::Map => self.counted_once(entries),
+        };
+        let parts: Vec<Term> = counted.into_iter().map(|there| self.indicator(there)).collect();
+        if parts.is_empty() { self.int(0) } else { self.add(parts) }
+    }
+
+    /// Of each entry whether it is there and no later one has its member: the last one of a key counts.
+    fn counted_once(&mut self, entries: &[Entry]) -> Vec<Term> {
+        let mut counted = Vec::with_capacity(entries.len());
+        for (at, entry) in entries.iter().enumerate() {
+            let again = self.has_entry(&entries[at + 1..], entry.member);
+            let last = self.not(again);
+            counted.push(self.and([entry.there, last]));
+        }
+        counted
+    }
+
+    fn has_entry(&mut self, entries: &[Entry], member: Term) -> Term {
+        let mut found = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let same = self.eq(entry.member, member);
+            found.push(self.and([entry.there, same]));
+        }
+        self.or(found)
+    }
+
+    fn within(&mut self, a: &[Entry], b: &[Entry]) -> Term {
+        let mut parts = Vec::with_capacity(a.len());
+        for entry in a {
+            let there = self.has_entry(b, entry.member);
+            parts.push(self.implies(entry.there, there));
+        }
+        self.and(parts)
+    }
+
+    fn default_of(&mut self, sort: Sort) -> Term {
+        let value = self.default_value(sort);
+        self.value(value)
+    }
+
+    fn at_position(&mut self, item: Sort, entries: &[Entry], at: Term) -> Term {
+        let positions = self.positions(entries);
+        let mut found = self.default_of(item);
+        for (entry, position) in entries.iter().zip(positions).rev() {
+            let same = self.eq(position, at);
+            let here = self.and([entry.there, same]);
+            found = self.ite(here, entry.item, found);
+        }
+        found
+    }
+
+    /// Later entries of a key hide earlier ones.
+    fn at_key(&mut self, item: Sort, entries: &[Entry], key: Term) -> Term {
+        let mut found = self.default_of(item);
+        for entry in entries {
+            let same = self.eq(entry.member, key);
+            let here = self.and([entry.there, same]);
+            found = self.ite(here, entry.item, found);
+        }
+        found
+    }
+
+    fn put_position(&mut self, sort: Sort, entries: &[Entry], at: Term, value: Term) -> Term {
+        let positions = self.positions(entries);
+        let mut changed = entries.to_vec();
+        for (entry, position) in changed.iter_mut().zip(positions) {
+            let here = self.eq(position, at);
+            let item = self.ite(here, value, entry.item);
+            (entry.member, entry.item) = (item, item);
+        }
+        self.from_entries(sort, changed)
+    }
+
+    /// An entry with the same key is replaced; one that may have it stays and is hidden if it has.
+    fn put_key(&mut self, sort: Sort, entries: &[Entry], key: Term, value: Term) -> Term {
+        let there = self.tt();
+        let mut entries: Vec<Entry> = entries.iter().filter(|entry| entry.member != key).copied().collect();
+        entries.push(Entry { there, member: key, item: value });
+        self.from_entries(sort, entries)
+    }
+
+    fn slice_of(&mut self, sort: Sort, entries: &[Entry], from: Term, to: Term) -> Term {
+        let positions = self.positions(entries);
+        let mut kept = entries.to_vec();
+        for (entry, position) in kept.iter_mut().zip(positions) {
+            let (behind, before) = (self.le(from, position), self.lt(position, to));
+            entry.there = self.and([entry.there, behind, before]);
+        }
+        self.from_entries(sort, kept)
+    }
+
+    fn extreme(&mut self, op: Op, item: Sort, entries: &[Entry]) -> Term {
+        let mut best = self.default_of(item);
+        let mut some = self.ff();
+        for entry in entries {
+            let better = if op == Op::Min { self.lt(entry.item, best) } else { self.lt(best, entry.item) };
+            let first = self.not(some);
+            let take = self.or([first, better]);
+            let take = self.and([entry.there, take]);
+            best = self.ite(take, entry.item, best);
+            some = self.or([some, entry.there]);
+        }
+        best
+    }
+
+    /// Numbers are sorted by comparing neighbours (odd-even transposition); what is not there goes last.
+    fn sorted_list(&mut self, sort: Sort, mut entries: Vec<Entry>) -> Option<Term> {
+        let item = self.collection_of(sort)?.item;
+        if !item.is_numeric() {
+            return None;
+        }
+        for round in 0..entries.len() {
+            for at in (round % 2..entries.len().saturating_sub(1)).step_by(2) {
+                let (a, b) = (entries[at], entries[at + 1]);
+                let (less, gone) = (self.lt(b.item, a.item), self.not(a.there));
+                let first = self.or([gone, less]);
+                let swap = self.and([b.there, first]);
+                entries[at] = self.choice_of(swap, b, a);
+                entries[at + 1] = self.choice_of(swap, a, b);
+            }
+        }
+        Some(self.from_entries(sort, entries))
+    }
+
+    fn choice_of(&mut self, cond: Term, a: Entry, b: Entry) -> Entry {
+        Entry {
+            there: self.ite(cond, a.there, b.there),
+            member: self.ite(cond, a.member, b.member),
+            item: self.ite(cond, a.item, b.item),
+        }
+    }
+
+    /// The keys or values in the order of the keys: plain where the keys are constants, else for numbers.
+    fn members_in_order(&mut self, op: Op, sort: Sort, entries: &[Entry]) -> Option<Term> {
+        let result = self.op_sort(op, &[sort]);
+        let counted = self.counted_once(entries);
+        let mut entries = entries.to_vec();
+        for (entry, there) in entries.iter_mut().zip(counted) {
+            entry.there = there;
+        }
+        if entries.iter().all(|entry| self.as_value(entry.member).is_some()) {
+            entries.sort_by(|a, b| self.as_value(a.member).cmp(&self.as_value(b.member)));
+        } else if op == Op::Keys {
+            let plain = self.from_entries(result, members_only(&entries));
+            let kept = self.entries(plain)?;
+            return self.sorted_list(result, kept);
+        } else {
+            return None;
+        }
+        let list = if op == Op::Keys { members_only(&entries) } else { items_only(&entries) };
+        Some(self.from_entries(result, list))
+    }
+
+    fn any_entry(&mut self, entries: &[Entry], lambda: Term) -> Term {
+        let mut parts = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let holds = self.applied(lambda, entry.member);
+            parts.push(self.and([entry.there, holds]));
+        }
+        self.or(parts)
+    }
+
+    fn collected(&mut self, into: CollectionId, entries: &[Entry], keep: Term, item: Term) -> Term {
+        let mut found = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let (keep, item) = (self.applied(keep, entry.member), self.applied(item, entry.member));
+            found.push(Entry { there: self.and([entry.there, keep]), member: item, item });
+        }
+        self.from_entries(Sort::Collection(into), found)
+    }
+
+    /// The body of `lambda` with `arg` for its variable.
+    fn applied(&mut self, lambda: Term, arg: Term) -> Term {
+        let (var, body) = self.lambda_parts(lambda);
+        self.substitute(body, &Substitution::from_iter([(var, arg)]))
+    }
+
+    fn joined_texts(&mut self, entries: &[Entry], separator: Term) -> Term {
+        let empty = self.value(Value::str(""));
+        let mut parts = Vec::new();
+        let mut started = self.ff();
+        for entry in entries {
+            let between = self.ite(started, separator, empty);
+            let piece = self.concat([between, entry.item]);
+            parts.push(self.ite(entry.there, piece, empty));
+            started = self.or([started, entry.there]);
+        }
+        self.concat(parts)
+    }
+
+    /// Two collections of known shape are equal if their elements say so.
+    pub(super) fn eq_collection(&mut self, a: Term, b: Term) -> Option<Term> {
+        let sort = self.collection_of(self.sort(a))?;
+        let (left, right) = (self.entries(a)?, self.entries(b)?);
+        Some(match sort.kind {
+            CollectionKind::List => self.equal_lists(sort.item, &left, &right),
+            CollectionKind::Set => {
+                let parts = [self.within(&left, &right), self.within(&right, &left)];
+                self.and(parts)
+            }
+            CollectionKind::Map => self.equal_maps(sort.item, &left, &right),
+        })
+    }
+
+    fn equal_lists(&mut self, item: Sort, a: &[Entry], b: &[Entry]) -> Term {
+        let all_there =
+            |pool: &Self, entries: &[Entry]| entries.iter().all(|entry| pool.is_true(entry.there));
+        if all_there(self, a) && all_there(self, b) {
+            if a.len() != b.len() {
+                return self.ff();
+            }
+            let parts: Vec<Term> = a.iter().zip(b).map(|(x, y)| self.eq(x.item, y.item)).collect();
+            return self.and(parts);
+        }
+        let sizes = [self.size_of(CollectionKind::List, a), self.size_of(CollectionKind::List, b)];
+        let mut parts = vec![self.eq(sizes[0], sizes[1])];
+        for at in 0..a.len().min(b.len()) {
+            let at = self.int(i64::try_from(at).unwrap_or(i64::MAX));
+            let (x, y) = (self.at_position(item, a, at), self.at_position(item, b, at));
+            let (inside, same) = (self.lt(at, sizes[0]), self.eq(x, y));
+            parts.push(self.implies(inside, same));
+        }
+        self.and(parts)
+    }
+
+    fn equal_maps(&mut self, item: Sort, a: &[Entry], b: &[Entry]) -> Term {
+        let mut parts = vec![self.within(a, b), self.within(b, a)];
+        for entry in a {
+            let (x, y) = (self.at_key(item, a, entry.member), self.at_key(item, b, entry.member));
+            let same = self.eq(x, y);
+            parts.push(self.implies(entry.there, same));
+        }
+        self.and(parts)
+    }
+
+    /// A choice between two collections of known shape is one row: entry by entry the one or the other.
+    pub(super) fn ite_collection(&mut self, cond: Term, then: Term, other: Term) -> Option<Term> {
+        let sort = self.sort(then);
+        self.collection_of(sort)?;
+        let (a, b) = (self.entries(then)?, self.entries(other)?);
+        let not = self.not(cond);
+        let mut row = Vec::with_capacity(a.len().max(b.len()));
+        for at in 0..a.len().max(b.len()) {
+            row.push(match (a.get(at), b.get(at)) {
+                (Some(&x), Some(&y)) => self.choice_of(cond, x, y),
+                (Some(&x), None) => Entry { there: self.and([cond, x.there]), ..x },
+                (None, Some(&y)) => Entry { there: self.and([not, y.there]), ..y },
+                (None, None) => unreachable!("one of the rows is as long"),
+            });
+        }
+        Some(self.from_entries(sort, row))
+    }
+}
+
+fn members_only(entries: &[Entry]) -> Vec<Entry> {
+    entries.iter().map(|entry| Entry { item: entry.member, ..*entry }).collect()
+}
+
+fn items_only(entries: &[Entry]) -> Vec<Entry> {
+    entries.iter().map(|entry| Entry { member: entry.item, ..*entry }).collect()
+}

@@ -1,0 +1,160 @@
+//! Functions that call themselves on a part of an argument.
+//!
+//! Other functions are written into their calls. One that calls itself is unfolded as far as
+//! the shape of the argument it descends on is known: a constructor, a list of known length. A
+//! call on an unknown shape stays in the term until something tells the shape.
+//!
+//! *Assumes* that every call in the body descends: the language refuses others. Values nested
+//! deeper than [`MAX_CALLS`] are not computed.
+
+use std::cell::Cell;
+
+use rustc_hash::FxHashMap;
+
+use super::{EvalError, Node, Substitution, Term, TermPool, VarId};
+use crate::sort::Sort;
+use crate::valuation::Valuation;
+use crate::value::Value;
+
+crate::index! { /// A function of a [`TermPool`] that calls itself.
+pub struct FnId; }
+
+/// Calls may be nested this deep.
+const MAX_CALLS: u32 = 200;
+
+/// A function that calls itself.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// The name people know it by.
+    pub name: std::sync::Arc<str>,
+    /// One variable per parameter.
+    pub params: Vec<VarId>,
+    /// The sort of its value.
+    pub result: Sort,
+    /// Its value; none until it is defined.
+    pub body: Option<Term>,
+    /// The parameter it descends on, by position.
+    pub descends: usize,
+}
+
+thread_local! {
+    /// How deep the evaluation of calls is nested on this thread.
+    static NESTED: Cell<u32> = const { Cell::new(0) };
+}
+
+impl TermPool {
+    /// Declares a function; its body is given by [`define_function`](Self::define_function).
+    pub fn declare_function(&mut self, function: Function) -> FnId {
+        self.functions.push(function)
+    }
+
+    /// Gives a declared function its body.
+    pub fn define_function(&mut self, id: FnId, body: Term, descends: usize) {
+        let function = &mut self.functions[id];
+        function.body = Some(body);
+        function.descends = descends;
+    }
+
+    /// A function that calls itself.
+    #[must_use]
+    pub fn function(&self, id: FnId) -> &Function {
+        &self.functions[id]
+    }
+
+    /// The function applied to `args`, unfolded as far as their shape is known.
+    pub fn call(&mut self, id: FnId, args: Vec<Term>) -> Term {
+        if args.iter().all(|&arg| self.as_value(arg).is_some()) && self.functions[id].body.is_some() {
+            let values = args.iter().filter_map(|&arg| self.as_value(arg).cloned()).collect();
+            if let Ok(value) = self.eval_call(id, values) {
+                return self.value(value);
+            }
+        }
+        self.unfolded(id, &args, MAX_CALLS).unwrap_or_else(|| self.intern(Node::Call(id, args.into())))
+    }
+
+    fn unfolded(&mut self, id: FnId, args: &[Term], fuel: u32) -> Option<Term> {
+        let body = self.functions[id].body?;
+        let fuel = fuel.checked_sub(1)?;
+        let descends = args[self.functions[id].descends];
+        if !self.is_shape_known(descends) {
+            return None;
+        }
+        let params = self.functions[id].params.clone();
+        let env: Substitution = params.into_iter().zip(args.iter().copied()).collect();
+        Some(self.specialised(body, &env, fuel))
+    }
+
+    /// Whether the outermost constructor, or the length, can be seen.
+    fn is_shape_known(&self, term: Term) -> bool {
+        match self.node(term) {
+            Node::Value(_) | Node::Construct(..) => true,
+            Node::Elements(_, parts) => {
+                let size = self.collection_of(self.sort(term)).map_or(1, |sort| sort.kind.entry_size());
+                parts.chunks(size).all(|entry| self.is_true(entry[0]))
+            }
+            _ => false,
+        }
+    }
+
+    /// `term` under `env`, of a decided choice only the branch that is taken: the others may not end.
+    fn specialised(&mut self, term: Term, env: &Substitution, fuel: u32) -> Term {
+        let mut images: FxHashMap<Term, Term> = FxHashMap::default();
+        let mut open = vec![term];
+        while let Some(&top) = open.last() {
+            if images.contains_key(&top) {
+                open.pop();
+                continue;
+            }
+            if !self.calls(top) {
+                let image = self.substitute(top, env);
+                images.insert(top, image);
+                continue;
+            }
+            if let Node::Ite(cond, a, b) = *self.node(top)
+                && let Some(&decided) = images.get(&cond)
+                && let Some(taken) = self.as_value(decided).and_then(Value::as_bool)
+            {
+                let branch = if taken { a } else { b };
+                match images.get(&branch).copied() {
+                    Some(image) => drop(images.insert(top, image)),
+                    None => open.push(branch),
+                }
+                continue;
+            }
+            // The condition of a choice is its first child, so it is decided before the branches.
+            let missing = self.node(top).children().find(|child| !images.contains_key(child));
+            if let Some(child) = missing {
+                open.push(child);
+                continue;
+            }
+            let image = self.specialised_node(top, &images, fuel);
+            images.insert(top, image);
+        }
+        images[&term]
+    }
+
+    fn specialised_node(&mut self, term: Term, images: &FxHashMap<Term, Term>, fuel: u32) -> Term {
+        if let Node::Call(id, args) = self.node(term).clone() {
+            let args: Vec<Term> = args.iter().map(|arg| images[arg]).collect();
+            return self
+                .unfolded(id, &args, fuel)
+                .unwrap_or_else(|| self.intern(Node::Call(id, args.into())));
+        }
+        self.with_children(term, |child| images[&child])
+    }
+
+    /// The value of the function on `args`.
+    pub(super) fn eval_call(&self, id: FnId, args: Vec<Value>) -> Result<Value, EvalError> {
+        let function = &self.functions[id];
+        let Some(body) = function.body else { return Err(EvalError::TooLarge) };
+        let env: Valuation = function.params.iter().copied().zip(args).collect();
+        let depth = NESTED.get();
+        if depth >= MAX_CALLS {
+            return Err(EvalError::TooLarge);
+        }
+        NESTED.set(depth + 1);
+        let value = self.eval(body, &env);
+        NESTED.set(depth);
+        value
+    }
+}

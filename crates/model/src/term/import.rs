@@ -1,0 +1,248 @@
+//! Terms of one pool built again in another.
+//!
+//! Terms stay with their pool, so whoever compares two models builds the terms of one in the pool
+//! of the other: variables are declared anew, data types are matched by name, collections by what
+//! they hold.
+
+use rustc_hash::FxHashMap;
+
+use super::{FnId, Function, Node, Op, Term, TermPool, VarId};
+use crate::collection::{CollectionValue, Items};
+use crate::sort::{CollectionSort, Ctor, Data, DataField, DataId, Sort};
+use crate::value::{DataValue, Value};
+
+/// Builds terms of one pool in another.
+pub struct Import<'p> {
+    pool: &'p mut TermPool,
+    from: &'p TermPool,
+    data: FxHashMap<DataId, DataId>,
+    vars: FxHashMap<VarId, VarId>,
+    functions: FxHashMap<FnId, FnId>,
+    terms: FxHashMap<Term, Term>,
+}
+
+/// Both pools have a data type of this name, and they differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataClash(pub String);
+
+impl<'p> Import<'p> {
+    /// Terms of `from` are built in `pool`.
+    ///
+    /// # Errors
+    /// If both have different data types of one name.
+    pub fn new(pool: &'p mut TermPool, from: &'p TermPool) -> Result<Self, DataClash> {
+        let mut import = Self {
+            pool,
+            from,
+            data: FxHashMap::default(),
+            vars: FxHashMap::default(),
+            functions: FxHashMap::default(),
+            terms: FxHashMap::default(),
+        };
+        import.data_types()?;
+        Ok(import)
+    }
+
+    /// Types may hold each other, so all of them are known before any is looked into.
+    fn data_types(&mut self) -> Result<(), DataClash> {
+        let mut new = Vec::new();
+        for (id, data) in self.from.data_types() {
+            let known = self.pool.data_types().find(|(_, other)| other.name == data.name).map(|(id, _)| id);
+            let image = known.unwrap_or_else(|| {
+                let image = self.pool.declare_data(data.clone());
+                new.push((image, data));
+                image
+            });
+            self.data.insert(id, image);
+        }
+        for &(id, data) in &new {
+            let image = self.data_type(data);
+            self.pool.define_data(id, image.ctors);
+        }
+        for (id, data) in self.from.data_types() {
+            let image = self.data_type(data);
+            if *self.pool.data(self.data[&id]) != image {
+                return Err(DataClash(image.name.to_string()));
+            }
+        }
+        Ok(())
+    }
+
+    fn data_type(&mut self, data: &Data) -> Data {
+        let mut ctors = Vec::with_capacity(data.ctors.len());
+        for ctor in &data.ctors {
+            let field =
+                |field: &DataField| DataField { name: field.name.clone(), sort: self.sort(field.sort) };
+            ctors.push(Ctor { name: ctor.name.clone(), fields: ctor.fields.iter().map(field).collect() });
+        }
+        Data { name: data.name.clone(), kind: data.kind, ctors }
+    }
+
+    /// The image of a sort.
+    pub fn sort(&mut self, sort: Sort) -> Sort {
+        match sort {
+            Sort::Data(data) => Sort::Data(self.data.get(&data).copied().unwrap_or(data)),
+            Sort::Collection(id) => {
+                let CollectionSort { kind, key, item } = self.from.collection(id);
+                let (key, item) = (self.sort(key), self.sort(item));
+                Sort::Collection(self.pool.collection_sort(CollectionSort { kind, key, item }))
+            }
+            other => other,
+        }
+    }
+
+    /// The image of a variable: the same one each time.
+    pub fn var(&mut self, var: VarId) -> VarId {
+        if let Some(&known) = self.vars.get(&var) {
+            return known;
+        }
+        let info = self.from.var_info(var);
+        let sort = self.sort(info.sort);
+        let image = self.pool.declare(&info.name, sort);
+        self.vars.insert(var, image);
+        image
+    }
+
+    /// The image of a value.
+    pub fn value(&mut self, value: &Value) -> Value {
+        match value {
+            Value::Data(data) => Value::Data(DataValue {
+                data: self.data.get(&data.data).copied().unwrap_or(data.data),
+                ctor: data.ctor,
+                args: data.args.iter().map(|arg| self.value(arg)).collect(),
+            }),
+            Value::Collection(items) => {
+                let Sort::Collection(sort) = self.sort(Sort::Collection(items.sort)) else {
+                    unreachable!("the image of a collection sort is one")
+                };
+                Value::Collection(self.collection(sort, items))
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn collection(&mut self, sort: crate::sort::CollectionId, value: &CollectionValue) -> CollectionValue {
+        match &value.items {
+            Items::List(items) => {
+                let items: Vec<Value> = items.iter().map(|item| self.value(item)).collect();
+                CollectionValue::list(sort, items)
+            }
+            Items::Set(items) => {
+                let items: Vec<Value> = items.iter().map(|item| self.value(item)).collect();
+                CollectionValue::set(sort, items)
+            }
+            Items::Map(entries) => {
+                let entries: Vec<(Value, Value)> =
+                    entries.iter().map(|(key, item)| (self.value(key), self.value(item))).collect();
+                CollectionValue::map(sort, entries)
+            }
+        }
+    }
+
+    fn function(&mut self, id: FnId) -> FnId {
+        if let Some(&known) = self.functions.get(&id) {
+            return known;
+        }
+        let Function { name, params, result, body, descends } = self.from.function(id).clone();
+        let params = params.into_iter().map(|var| self.var(var)).collect();
+        let result = self.sort(result);
+        let image = self.pool.declare_function(Function { name, params, result, body: None, descends });
+        self.functions.insert(id, image);
+        if let Some(body) = body {
+            let body = self.term(body);
+            self.pool.define_function(image, body, descends);
+        }
+        image
+    }
+
+    /// The image of a term.
+    pub fn term(&mut self, term: Term) -> Term {
+        for sub in self.from.subterms(&[term], |_| true) {
+            if !self.terms.contains_key(&sub) {
+                let image = self.node(&self.from.node(sub).clone());
+                self.terms.insert(sub, image);
+            }
+        }
+        self.terms[&term]
+    }
+
+    /// The image of `node`, whose children have theirs.
+    fn node(&mut self, node: &Node) -> Term {
+        let one = |child: &Term| self.terms[child];
+        let all = |list: &[Term]| list.iter().map(one).collect::<Vec<_>>();
+        match node {
+            Node::Value(value) => {
+                let value = self.value(value);
+                self.pool.value(value)
+            }
+            Node::Var(var) => {
+                let var = self.var(*var);
+                self.pool.var(var)
+            }
+            Node::Exists(vars, body) => {
+                let body = self.terms[body];
+                let vars: Vec<VarId> = vars.iter().map(|&var| self.var(var)).collect();
+                self.pool.exists(&vars, body)
+            }
+            Node::Lambda(var, body) => {
+                let body = self.terms[body];
+                let var = self.var(*var);
+                self.pool.lambda(var, body)
+            }
+            Node::Matches(a, pattern) => {
+                let text = self.from.pattern_info(*pattern).text.clone();
+                let pattern = self.pool.pattern(&text).expect("the pattern was built before");
+                let a = self.terms[a];
+                self.pool.matches(a, pattern)
+            }
+            Node::Construct(data, ctor, list) => {
+                let (data, args) = (self.data.get(data).copied().unwrap_or(*data), all(list));
+                self.pool.construct(data, *ctor, args)
+            }
+            Node::Elements(sort, parts) => {
+                let parts = all(parts);
+                let Sort::Collection(sort) = self.sort(Sort::Collection(*sort)) else {
+                    unreachable!("the image of a collection sort is one")
+                };
+                self.pool.elements(sort, parts)
+            }
+            Node::Apply(op, args) => {
+                let args = all(args);
+                let op = match op {
+                    Op::Collect(into) => match self.sort(Sort::Collection(*into)) {
+                        Sort::Collection(into) => Op::Collect(into),
+                        _ => *op,
+                    },
+                    _ => *op,
+                };
+                self.pool.operate(op, args)
+            }
+            Node::Call(function, args) => {
+                let args = all(args);
+                let function = self.function(*function);
+                self.pool.call(function, args)
+            }
+            Node::And(list) => self.pool.and(all(list)),
+            Node::Or(list) => self.pool.or(all(list)),
+            Node::Add(list) => self.pool.add(all(list)),
+            Node::Mul(list) => self.pool.mul(all(list)),
+            Node::Concat(list) => self.pool.concat(all(list)),
+            Node::Not(a) => self.pool.not(self.terms[a]),
+            Node::ToReal(a) => self.pool.to_real(self.terms[a]),
+            Node::Floor(a) => self.pool.floor(self.terms[a]),
+            Node::Length(a) => self.pool.length(self.terms[a]),
+            Node::Is(ctor, a) => self.pool.is(*ctor, self.terms[a]),
+            Node::Select { ctor, field, arg } => self.pool.select(*ctor, *field, self.terms[arg]),
+            Node::Eq(a, b) => self.pool.eq(self.terms[a], self.terms[b]),
+            Node::Lt(a, b) => self.pool.lt(self.terms[a], self.terms[b]),
+            Node::Le(a, b) => self.pool.le(self.terms[a], self.terms[b]),
+            Node::Div(a, b) => self.pool.div(self.terms[a], self.terms[b]),
+            Node::Rem(a, b) => self.pool.rem(self.terms[a], self.terms[b]),
+            Node::RealDiv(a, b) => self.pool.real_div(self.terms[a], self.terms[b]),
+            Node::Contains(a, b) => self.pool.contains(self.terms[a], self.terms[b]),
+            Node::Prefix(a, b) => self.pool.prefix(self.terms[a], self.terms[b]),
+            Node::Suffix(a, b) => self.pool.suffix(self.terms[a], self.terms[b]),
+            Node::Ite(c, a, b) => self.pool.ite(self.terms[c], self.terms[a], self.terms[b]),
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Operations on collections and texts: what they are called, what sort they give, what they
+//! are on values. All are total; what a position or key does not have is the default value of
+//! its sort, and the language adds the obligation that it is there.
+
+use super::{EvalError, TermPool};
+use crate::collection::{CollectionValue, Items};
+use crate::number::Int;
+use crate::sequence::Sequence;
+use crate::sort::{CollectionId, CollectionKind, CollectionSort, Sort};
+use crate::value::Value;
+
+/// An operation that stays in the term until the shape of its first argument is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Op {
+    /// Number of items.
+    Size,
+    /// Whether an item, or a key, is there.
+    Has,
+    /// The item at a position, or the value of a key.
+    At,
+    /// A list with another item at a position, a map with a value for a key.
+    Put,
+    /// Without all such items, or without the key.
+    Without,
+    /// One list after the other.
+    Append,
+    /// The items of a list from a position up to before another.
+    Slice,
+    /// The items of a list from the last to the first.
+    Reverse,
+    /// The numbers or texts of a list from the least to the greatest.
+    Sorted,
+    /// The first position of an item in a list, or -1.
+    IndexOf,
+    /// The sum of a list of numbers.
+    Sum,
+    /// The least of a list of numbers.
+    Min,
+    /// The greatest of a list of numbers.
+    Max,
+    /// The items of either set.
+    Union,
+    /// The items of both sets.
+    Common,
+    /// The items of the first set that the second has not.
+    Minus,
+    /// Whether the second set has all items of the first.
+    Within,
+    /// The keys of a map or the items of a set as a list, sorted.
+    Keys,
+    /// The values of a map as a list, in the order of their keys.
+    Values,
+    /// The items of a list as a set.
+    ToSet,
+    /// Whether a condition holds for some member; the second argument binds it.
+    Any,
+    /// A value for each member for which a condition holds, as a collection of this sort; the second
+    /// argument is the condition, the third the value.
+    Collect(CollectionId),
+    /// A part of a text: from a position, so many characters.
+    Substring,
+    /// The first position of a text in a text, or -1.
+    Find,
+    /// The whole number a text is, or 0.
+    ToInt,
+    /// A whole number as a text.
+    FromInt,
+    /// A text in upper case.
+    Upper,
+    /// A text in lower case.
+    Lower,
+    /// A text with a text before it, again and again, until it has so many characters.
+    PadLeft,
+    /// The parts of a text between separators.
+    Split,
+    /// Texts with a separator between them.
+    JoinTexts,
+}
+
+impl Op {
+    /// The word for it in the modelling language.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Size => "length",
+            Self::Has => "has",
+            Self::At => "at",
+            Self::Put => "with",
+            Self::Without => "without",
+            Self::Append => "+",
+            Self::Slice => "slice",
+            Self::Reverse => "reverse",
+            Self::Sorted => "sorted",
+            Self::IndexOf => "index_of",
+            Self::Sum => "sum",
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::Union => "union",
+            Self::Common => "intersection",
+            Self::Minus => "difference",
+            Self::Within => "subset_of",
+            Self::Keys => "keys",
+            Self::Values => "values",
+            Self::ToSet => "to_set",
+            Self::Any => "exists",
+            Self::Collect(_) => "for",
+            Self::Substring => "substring",
+            Self::Find => "index_of",
+            Self::ToInt => "to_int",
+            Self::FromInt => "to_string",
+            Self::Upper => "upper",
+            Self::Lower => "lower",
+            Self::PadLeft => "pad_left",
+            Self::Split => "split",
+            Self::JoinTexts => "join",
+        }
+    }
+}
+
+/// Longer collections are not computed.
+pub const MAX_ITEMS: usize = 1_000_000;
+
+impl TermPool {
+    /// The sort of `op` applied to arguments of `sorts`; collection sorts it needs exist already.
+    pub(super) fn op_sort(&self, op: Op, sorts: &[Sort]) -> Sort {
+        let of = |at: usize| self.collection_of(sorts[at]).expect("an argument is a collection");
+        match op {
+            Op::Size | Op::IndexOf | Op::Find | Op::ToInt => Sort::Int,
+            Op::Has | Op::Within | Op::Any => Sort::Bool,
+            Op::At | Op::Sum | Op::Min | Op::Max => of(0).item.base(),
+            Op::Put | Op::Without | Op::Append | Op::Slice | Op::Reverse | Op::Sorted => sorts[0],
+            Op::Union | Op::Common | Op::Minus => sorts[0],
+            Op::Keys => self.known_list(of(0).member()),
+            Op::Values => self.known_list(of(0).item),
+            Op::ToSet => self.known_set(of(0).item),
+            Op::Collect(into) => Sort::Collection(into),
+            Op::Substring | Op::FromInt | Op::Upper | Op::Lower | Op::PadLeft | Op::JoinTexts => Sort::Str,
+            Op::Split => self.known_list(Sort::Str),
+        }
+    }
+
+    /// Declares the collection sort that `op` gives, if it is another than those of its arguments.
+    pub(super) fn prepare_op(&mut self, op: Op, sorts: &[Sort]) {
+        let of = |pool: &Self| pool.collection_of(sorts[0]);
+        match (op, of(self)) {
+            (Op::Keys, Some(of)) => drop(self.list_of(of.member())),
+            (Op::Values, Some(of)) => drop(self.list_of(of.item)),
+            (Op::ToSet, Some(of)) => drop(self.set_of(of.item)),
+            (Op::Split, _) => drop(self.list_of(Sort::Str)),
+            _ => {}
+        }
+    }
+
+    fn known_list(&self, item: Sort) -> Sort {
+        let sort = CollectionSort { kind: CollectionKind::List, key: Sort::Int, item };
+        self.known_collection(sort).expect("the sort was declared before the term")
+    }
+
+    fn known_set(&self, item: Sort) -> Sort {
+        let sort = CollectionSort { kind: CollectionKind::Set, key: item, item };
+        self.known_collection(sort).expect("the sort was declared before the term")
+    }
+
+    /// The value of `op` on `args`; the operations that bind a name are elsewhere.
+    pub(super) fn apply_op(&self, op: Op, args: &[&Value], sort: Sort) -> Result<Value, EvalError> {
+        let first = || args[0].as_collection().expect("a collection");
+        let text = |at: usize| args[at].as_str().expect("a text");
+        let int = |at: usize| args[at].as_int().expect("a number");
+        let made = |items: Items| match sort {
+            Sort::Collection(sort) => bounded(CollectionValue { sort, items }),
+            _ => unreachable!("the operation gives a collection"),
+        };
+        Ok(match op {
+            Op::Size => whole(first().len()),
+            Op::Has => Value::Bool(first().has(args[1])),
+            Op::At => first()
+                .at(args[1])
+                .cloned()
+                .unwrap_or_else(|| self.default_value(sort_of_items(self, first()))),
+            Op::Put => made(first().with(args[1], args[2].clone()).items)?,
+            Op::Without => made(first().without(args[1]).items)?,
+            Op::Append => {
+                made(Items::List(args.iter().fold(Sequence::new(), |all, arg| all.followed_by(list(arg)))))?
+            }
+            Op::Slice => made(Items::List(slice(list(args[0]), int(1), int(2))))?,
+            Op::Reverse => {
+                let mut items: Vec<Value> = list(args[0]).iter().cloned().collect();
+                items.reverse();
+                made(Items::List(items.into_iter().collect()))?
+            }
+            Op::Sorted => {
+                let mut items: Vec<Value> = list(args[0]).iter().cloned().collect();
+                items.sort();
+                made(Items::List(items.into_iter().collect()))?
+            }
+            Op::IndexOf => {
+                list(args[0]).iter().position(|item| item == args[1]).map_or(Value::int(-1), whole)
+            }
+            Op::Sum => {
+                let zero = self.default_value(sort.base());
+                list(args[0]).iter().try_fold(zero, |sum, item| super::eval::sum_of(&sum, item))?
+            }
+            Op::Min => list(args[0]).iter().min().cloned().unwrap_or_else(|| self.default_value(sort)),
+            Op::Max => list(args[0]).iter().max().cloned().unwrap_or_else(|| self.default_value(sort)),
+            Op::Union => made(first().union(second(args)).items)?,
+            Op::Common => made(kept(first(), |item| second(args).has(item)))?,
+            Op::Minus => made(kept(first(), |item| !second(args).has(item)))?,
+            Op::Within => Value::Bool(first().members().all(|item| second(args).has(item))),
+            Op::Keys => made(Items::List(first().members().cloned().collect()))?,
+            Op::Values => match &first().items {
+                Items::Map(entries) => {
+                    made(Items::List(entries.iter().map(|(_, value)| value.clone()).collect()))?
+                }
+                Items::List(items) | Items::Set(items) => made(Items::List(items.clone()))?,
+            },
+            Op::ToSet => match sort {
+                Sort::Collection(id) => {
+                    Value::Collection(CollectionValue::set(id, list(args[0]).iter().cloned()))
+                }
+                _ => unreachable!("a set has a collection sort"),
+            },
+            Op::Substring => Value::Str(substring(text(0), int(1), int(2)).into()),
+            Op::Find => find(text(0), text(1)),
+            Op::ToInt => Value::Int(text(0).parse().unwrap_or_else(|_| Int::from(0))),
+            Op::FromInt => Value::str(&int(0).to_string()),
+            Op::Upper => Value::str(&text(0).to_uppercase()),
+            Op::Lower => Value::str(&text(0).to_lowercase()),
+            Op::PadLeft => Value::str(&padded(text(0), int(1), text(2))?),
+            Op::Split => {
+                let parts = split(text(0), text(1)).into_iter().map(|part| Value::str(&part));
+                made(Items::List(parts.collect()))?
+            }
+            Op::JoinTexts => {
+                let parts: Vec<&str> =
+                    list(args[0]).iter().map(|item| item.as_str().expect("a text")).collect();
+                super::eval::bearable(Value::str(&parts.join(text(1))))?
+            }
+            Op::Any | Op::Collect(_) => {
+                unreachable!("operations that bind a name are evaluated item by item")
+            }
+        })
+    }
+}
+
+fn sort_of_items(pool: &TermPool, collection: &CollectionValue) -> Sort {
+    pool.collection(collection.sort).item
+}
+
+/// `collection`, unless it is too long.
+pub(super) fn bounded(collection: CollectionValue) -> Result<Value, EvalError> {
+    if collection.len() > MAX_ITEMS { Err(EvalError::TooLarge) } else { Ok(Value::Collection(collection)) }
+}
+
+fn whole(n: usize) -> Value {
+    Value::int(i64::try_from(n).expect("fits in memory"))
+}
+
+fn list(value: &Value) -> &Sequence<Value> {
+    value.as_collection().and_then(CollectionValue::as_list).expect("a list")
+}
+
+fn second<'v>(args: &[&'v Value]) -> &'v CollectionValue {
+    args[1].as_collection().expect("a collection")
+}
+
+fn kept(set: &CollectionValue, keep: impl Fn(&Value) -> bool) -> Items {
+    Items::Set(set.members().filter(|item| keep(item)).cloned().collect())
+}
+
+/// A number as a position, cut to `0..=len`.
+fn clamped(n: &Int, len: usize) -> usize {
+    match n.to_i64() {
+        Some(n) => usize::try_from(n.max(0)).map_or(len, |n| n.min(len)),
+        None if n.is_negative() => 0,
+        None => len,
+    }
+}
+
+fn slice(items: &Sequence<Value>, from: &Int, to: &Int) -> Sequence<Value> {
+    let (from, to) = (clamped(from, items.len()), clamped(to, items.len()));
+    let (first, _) = items.split(to.max(from));
+    first.split(from).1
+}
+
+fn substring(text: &str, from: &Int, count: &Int) -> String {
+    let len = text.chars().count();
+    text.chars().skip(clamped(from, len)).take(clamped(count, len)).collect()
+}
+
+fn find(text: &str, part: &str) -> Value {
+    match text.find(part) {
+        Some(at) => whole(text[..at].chars().count()),
+        None => Value::int(-1),
+    }
+}
+
+fn padded(text: &str, width: &Int, fill: &str) -> Result<String, EvalError> {
+    let missing = clamped(width, 1 << 20).saturating_sub(text.chars().count());
+    if missing >= 1 << 20 {
+        return Err(EvalError::TooLarge);
+    }
+    let fill: String =
+        if fill.is_empty() { String::new() } else { fill.chars().cycle().take(missing).collect() };
+    Ok(fill + text)
+}
+
+/// The parts between separators; between the characters if the separator is empty.
+fn split(text: &str, separator: &str) -> Vec<String> {
+    if separator.is_empty() {
+        return text.chars().map(String::from).collect();
+    }
+    text.split(separator).map(str::to_owned).collect()
+}

@@ -1,0 +1,364 @@
+//! Collections, and types that hold themselves, before anyone else sees them.
+//!
+//! With a known shape every operation is a term over elements already (the builders of
+//! [`TermPool`] see to it), and nothing is left to do. What is left are variables whose shape is
+//! not known (a field that the tester chooses, a variable unknown at start) and operations on
+//! them. Two questions are asked, the first one always:
+//!
+//! 1. *Anything goes.* Every term over an unknown shape becomes a variable of its own. More
+//!    valuations satisfy such facts than the given ones, so a refutation is a proof.
+//! 2. *Small shapes.* The variables get lengths 0, 1, 2, ... (and those around the constants of
+//!    the facts), their elements become variables, and the facts scalar. A valuation found is one
+//!    of the given facts, and is evaluated on them before it is handed out.
+//!
+//! *Promises* [`Answer::Unsat`] only from the first question. If no small shape fits, the answer
+//! is [`Why::Beyond`]: nothing is known of longer ones.
+
+use ioxide_model::sort::{CollectionKind, Sort};
+use ioxide_model::term::{Node, Substitution, Term, TermPool, VarId};
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+use rustc_hash::FxHashMap;
+
+use crate::layers::normalise::complete;
+use crate::solver::{Answer, Decision, Solver, Why};
+use crate::tally::Tally;
+
+/// Lengths that are tried, beside those that the facts mention.
+const LENGTHS: [usize; 4] = [0, 1, 2, 3];
+/// Longer ones are not tried even if a constant says so.
+const MAX_LENGTH: usize = 40;
+/// So many combinations of shapes are tried for one question.
+const MAX_SHAPES: usize = 24;
+/// Values that hold themselves are nested this deep.
+const DEPTH: usize = 2;
+
+/// The layer.
+#[derive(Debug)]
+pub struct Shape<S> {
+    inner: S,
+    /// Whether a fact has collections in it, so that most facts cost one look-up.
+    plain: FxHashMap<Term, bool>,
+    stand_ins: FxHashMap<Term, Term>,
+    shapes: FxHashMap<(VarId, usize), Term>,
+}
+
+impl<S: Solver> Shape<S> {
+    /// Makes the shape of everything known for `inner`.
+    pub fn new(inner: S) -> Self {
+        Self {
+            inner,
+            plain: FxHashMap::default(),
+            stand_ins: FxHashMap::default(),
+            shapes: FxHashMap::default(),
+        }
+    }
+
+    fn is_plain(&mut self, pool: &TermPool, facts: &[Term]) -> bool {
+        facts.iter().all(|&fact| {
+            *self
+                .plain
+                .entry(fact)
+                .or_insert_with(|| !pool.subterms(&[fact], |_| true).iter().any(|&sub| is_shaped(pool, sub)))
+        })
+    }
+
+    /// The answer for facts with collections.
+    fn look(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+        let loose = self.loosened(pool, facts);
+        let vars: Vec<VarId> = pool
+            .free_vars_of(facts)
+            .into_iter()
+            .filter(|&var| pool.has_shape(pool.var_info(var).sort))
+            .collect();
+        match self.inner.check(pool, &loose) {
+            Answer::Unsat => return Answer::Unsat,
+            Answer::Sat(valuation) => {
+                if let Some(found) = confirmed(pool, facts, &valuation) {
+                    return Answer::Sat(found);
+                }
+            }
+            Answer::Unknown(_) => {}
+        }
+        if vars.is_empty() {
+            return Answer::Unknown(Why::Incomplete);
+        }
+        self.small_shapes(pool, facts, &vars)
+    }
+
+    fn small_shapes(&mut self, pool: &mut TermPool, facts: &[Term], vars: &[VarId]) -> Answer {
+        let lengths = lengths(pool, facts);
+        for choice in choices(vars.len(), lengths.len()).take(MAX_SHAPES) {
+            let mut shapes = Vec::with_capacity(vars.len());
+            for (&var, at) in vars.iter().zip(choice) {
+                shapes.push((var, self.shape(pool, var, lengths[at])));
+            }
+            let known: Substitution = shapes.iter().copied().collect();
+            let shaped: Vec<Term> = facts.iter().map(|&fact| pool.substitute(fact, &known)).collect();
+            let loose = self.loosened(pool, &shaped);
+            let Answer::Sat(valuation) = self.inner.check(pool, &loose) else { continue };
+            let valuation = with_shapes(pool, &shapes, &shaped, valuation);
+            if let Some(found) = confirmed(pool, facts, &valuation) {
+                return Answer::Sat(found);
+            }
+        }
+        Answer::Unknown(Why::Beyond(lengths.iter().copied().max().unwrap_or(0)))
+    }
+
+    /// `var` as a value of this length whose elements are variables.
+    fn shape(&mut self, pool: &mut TermPool, var: VarId, length: usize) -> Term {
+        if let Some(&shape) = self.shapes.get(&(var, length)) {
+            return shape;
+        }
+        let info = pool.var_info(var).clone();
+        let shape = shaped_value(pool, &info.name, info.sort, length, DEPTH);
+        self.shapes.insert((var, length), shape);
+        shape
+    }
+
+    /// The facts with a variable in the place of every term over an unknown shape.
+    fn loosened(&mut self, pool: &mut TermPool, facts: &[Term]) -> Vec<Term> {
+        let mut images: FxHashMap<Term, Option<Term>> = FxHashMap::default();
+        for sub in pool.subterms(facts, |_| true) {
+            let image = self.image(pool, sub, &images);
+            images.insert(sub, image);
+        }
+        facts.iter().map(|fact| images[fact].unwrap_or(*fact)).collect()
+    }
+
+    /// `term` without collections; none if its own sort has a shape that is not known.
+    fn image(
+        &mut self,
+        pool: &mut TermPool,
+        term: Term,
+        images: &FxHashMap<Term, Option<Term>>,
+    ) -> Option<Term> {
+        let sort = pool.sort(term);
+        let opaque = match pool.node(term) {
+            Node::Var(_) => pool.has_shape(sort),
+            Node::Value(value) => holds_collection(value),
+            Node::Apply(..) | Node::Call(..) | Node::Elements(..) | Node::Lambda(..) => true,
+            Node::Exists(vars, _) => vars.iter().any(|&var| pool.has_shape(pool.var_info(var).sort)),
+            _ => false,
+        };
+        let opaque = opaque || pool.node(term).children().any(|child| images[&child].is_none());
+        if !opaque {
+            return Some(pool.with_children(term, |child| images[&child].unwrap_or(child)));
+        }
+        // A term that mentions a bound variable has another value for each of its values: one variable
+        // cannot stand for all of them, so the whole quantifier is replaced.
+        let is_lambda = matches!(pool.node(term), Node::Lambda(..));
+        if is_lambda || pool.has_shape(sort) || pool.is_open(term) {
+            return None;
+        }
+        Some(*self.stand_ins.entry(term).or_insert_with(|| pool.fresh("unknown", sort).1))
+    }
+}
+
+impl<S: Solver> Solver for Shape<S> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+        if self.is_plain(pool, facts) {
+            return self.inner.check(pool, facts);
+        }
+        self.look(pool, facts)
+    }
+
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+        if self.is_plain(pool, facts) {
+            return self.inner.decide(pool, facts);
+        }
+        self.look(pool, facts).decision()
+    }
+
+    fn tally(&self, tally: &mut Tally) {
+        self.inner.tally(tally);
+    }
+}
+
+/// Whether `term` needs this layer: it is a collection, holds itself, or is an operation on such.
+fn is_shaped(pool: &TermPool, term: Term) -> bool {
+    match pool.node(term) {
+        Node::Apply(..) | Node::Call(..) | Node::Elements(..) | Node::Lambda(..) => true,
+        Node::Value(value) => holds_collection(value),
+        Node::Var(_) => match pool.sort(term) {
+            sort @ (Sort::Data(_) | Sort::Collection(_)) => pool.has_shape(sort),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn holds_collection(value: &Value) -> bool {
+    match value {
+        Value::Collection(_) => true,
+        Value::Data(data) => data.args.iter().any(holds_collection),
+        Value::Bool(_) | Value::Int(_) | Value::Real(_) | Value::Str(_) => false,
+    }
+}
+
+/// The valuation of the free variables of `facts`, if all of them hold under it.
+fn confirmed(pool: &TermPool, facts: &[Term], valuation: &Valuation) -> Option<Valuation> {
+    let valuation = complete(pool, &pool.free_vars_of(facts), valuation);
+    let in_sorts = valuation.iter().all(|(var, value)| pool.has_sort(value, pool.var_info(var).sort));
+    let holds = facts.iter().all(|&fact| pool.holds(fact, &valuation) == Ok(true));
+    (in_sorts && holds).then_some(valuation)
+}
+
+/// `valuation` with the values of the variables whose elements it has.
+fn with_shapes(
+    pool: &TermPool,
+    shapes: &[(VarId, Term)],
+    shaped: &[Term],
+    valuation: Valuation,
+) -> Valuation {
+    let terms: Vec<Term> = shapes.iter().map(|(_, term)| *term).chain(shaped.iter().copied()).collect();
+    let mut all = complete(pool, &pool.free_vars_of(&terms), &valuation);
+    for &(var, shape) in shapes {
+        if let Ok(value) = pool.eval(shape, &all) {
+            all.set(var, value);
+        }
+    }
+    all
+}
+
+/// The lengths worth trying: small ones, and those around the whole numbers that the facts mention.
+fn lengths(pool: &TermPool, facts: &[Term]) -> Vec<usize> {
+    let mut lengths = LENGTHS.to_vec();
+    for sub in pool.subterms(facts, |_| true) {
+        let n = pool.as_value(sub).and_then(Value::as_int).and_then(|n| n.to_i64());
+        if let Some(n) = n.and_then(|n| usize::try_from(n).ok())
+            && n < MAX_LENGTH
+        {
+            lengths.extend([n, n + 1]);
+        }
+    }
+    lengths.sort_unstable();
+    lengths.dedup();
+    lengths
+}
+
+/// Every way to choose one of `options` for each of `n`, those with small numbers first.
+fn choices(n: usize, options: usize) -> impl Iterator<Item = Vec<usize>> {
+    let all = (0..n).try_fold(1usize, |product, _| product.checked_mul(options)).unwrap_or(usize::MAX);
+    let mut listed: Vec<Vec<usize>> = (0..all.min(1_000))
+        .map(|mut number| {
+            let digit = |_| {
+                let digit = number % options;
+                number /= options;
+                digit
+            };
+            (0..n).map(digit).collect()
+        })
+        .collect();
+    listed.sort_by_key(|choice: &Vec<usize>| choice.iter().sum::<usize>());
+    listed.into_iter()
+}
+
+/// A term of `sort` made of new variables: collections of this length, other values nested this deep.
+fn shaped_value(pool: &mut TermPool, name: &str, sort: Sort, length: usize, depth: usize) -> Term {
+    match sort {
+        Sort::Collection(id) => {
+            let of = pool.collection(id);
+            // What is inside may be as long as one item; deeper shapes multiply.
+            let inner = length.min(1);
+            let mut parts = Vec::new();
+            for at in 0..length {
+                parts.push(pool.tt());
+                if of.kind == CollectionKind::Map {
+                    parts.push(shaped_value(pool, &format!("{name}.key{at}"), of.key, inner, depth));
+                }
+                parts.push(shaped_value(pool, &format!("{name}[{at}]"), of.item, inner, depth));
+            }
+            pool.elements(id, parts)
+        }
+        Sort::Data(data) if pool.has_shape(sort) => {
+            let recursive = pool.is_recursive(data);
+            if recursive && depth == 0 {
+                let plain = pool.default_value(sort);
+                return pool.value(plain);
+            }
+            let depth = if recursive { depth - 1 } else { depth };
+            let ctors = pool.data(data).ctors.clone();
+            let mut cases = Vec::with_capacity(ctors.len());
+            for (ctor, fields) in (0..).zip(ctors.iter().map(|ctor| &ctor.fields)) {
+                let args: Vec<Term> = fields
+                    .iter()
+                    .map(|field| {
+                        shaped_value(pool, &format!("{name}.{}", field.name), field.sort, length, depth)
+                    })
+                    .collect();
+                cases.push(pool.construct(data, ctor, args));
+            }
+            let last = i64::try_from(cases.len()).map_or(0, |n| n - 1);
+            let mut chosen = cases.pop().expect("a data type has a constructor");
+            if cases.is_empty() {
+                return chosen;
+            }
+            let (_, tag) = pool.fresh(&format!("{name}.tag"), Sort::Range { lo: 0, hi: last });
+            for (at, case) in (0..).zip(cases).collect::<Vec<_>>().into_iter().rev() {
+                let at = pool.int(at);
+                let is_it = pool.eq(tag, at);
+                chosen = pool.ite(is_it, case, chosen);
+            }
+            chosen
+        }
+        _ => pool.fresh(name, sort).1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ioxide_model::term::Op;
+
+    use super::*;
+    use crate::stack::{Config, stack};
+
+    fn list(pool: &mut TermPool) -> (VarId, Term) {
+        let ints = pool.list_of(Sort::Range { lo: 0, hi: 9 });
+        pool.fresh("xs", Sort::Collection(ints))
+    }
+
+    #[test]
+    fn a_list_of_the_wanted_length_and_sum_is_found() {
+        let mut pool = TermPool::new();
+        let (var, xs) = list(&mut pool);
+        let (size, sum) = (pool.operate(Op::Size, vec![xs]), pool.operate(Op::Sum, vec![xs]));
+        let (five, forty) = (pool.int(5), pool.int(40));
+        let facts = [pool.eq(size, five), pool.eq(sum, forty)];
+        let answer = stack(&Config::default()).check(&mut pool, &facts);
+        let value = answer.valuation().and_then(|found| found.get(var).cloned());
+        assert_eq!(value.and_then(|value| value.as_collection().map(|list| list.len())), Some(5));
+    }
+
+    #[test]
+    fn what_no_list_satisfies_is_refuted_only_where_that_is_a_proof() {
+        let mut pool = TermPool::new();
+        let (_, xs) = list(&mut pool);
+        let mut solver = stack(&Config::default());
+        let (size, sum) = (pool.operate(Op::Size, vec![xs]), pool.operate(Op::Sum, vec![xs]));
+        let (less, more) = (pool.lt(size, sum), pool.lt(sum, size));
+        assert_eq!(solver.check(&mut pool, &[less, more]), Answer::Unsat);
+        // True of all lists, but nothing that looks at some lengths can say so.
+        let ninety = pool.int(9);
+        let most = pool.mul2(ninety, size);
+        let above = pool.lt(most, sum);
+        assert!(matches!(solver.check(&mut pool, &[above]), Answer::Unknown(Why::Beyond(_))));
+    }
+
+    #[test]
+    fn a_term_under_a_quantifier_is_not_one_unknown() {
+        // For all i in 0..3: xs[i] == i, which [0, 1, 2, 3] satisfies.
+        let mut pool = TermPool::new();
+        let (var, xs) = list(&mut pool);
+        let (i_var, i) = pool.fresh("i", Sort::Range { lo: 0, hi: 3 });
+        let at = pool.operate(Op::At, vec![xs, i]);
+        let same = pool.eq(at, i);
+        let all = pool.forall(&[i_var], same);
+        let size = pool.operate(Op::Size, vec![xs]);
+        let four = pool.int(4);
+        let facts = [all, pool.eq(size, four)];
+        let found = stack(&Config::default()).check(&mut pool, &facts).valuation();
+        let value = found.and_then(|found| found.get(var).map(|value| pool.show_value(value)));
+        assert_eq!(value.as_deref(), Some("[0, 1, 2, 3]"));
+    }
+}

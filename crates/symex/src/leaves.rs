@@ -1,0 +1,124 @@
+//! Stored values taken apart: what can be named, and the shape around it.
+//!
+//! A state is compared with others by the values of its variables. A number or a text is one
+//! value; of a collection of known shape, or a record that holds one, every element is one, and
+//! whether it is there. Two states are comparable if their shapes are equal; then they are
+//! compared leaf by leaf, and the solver sees scalars only.
+
+use ioxide_model::sort::Sort;
+use ioxide_model::term::{Node, Term, TermPool};
+use ioxide_model::value::Value;
+
+/// Longer constant collections are one leaf.
+const MAX_ITEMS: usize = 64;
+
+/// The leaves of some stored terms, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Leaves {
+    /// What stands at the leaves.
+    pub terms: Vec<Term>,
+    /// The sorts of what may stand there.
+    pub sorts: Vec<Sort>,
+    /// The shape around them: of each value in order 0 for a leaf, else its form.
+    pub shape: Vec<u32>,
+}
+
+impl Leaves {
+    /// The leaves of `stored`, terms with the sorts of their variables.
+    pub fn of(pool: &mut TermPool, stored: impl IntoIterator<Item = (Term, Sort)>) -> Self {
+        let mut leaves = Self::default();
+        for (term, sort) in stored {
+            leaves.add(pool, term, sort);
+        }
+        leaves
+    }
+
+    fn add(&mut self, pool: &mut TermPool, term: Term, sort: Sort) {
+        match parts(pool, term, sort) {
+            Some((form, inside)) => {
+                self.shape.push(form);
+                inside.into_iter().for_each(|(part, sort)| self.add(pool, part, sort));
+            }
+            None => {
+                self.shape.push(0);
+                self.terms.push(term);
+                self.sorts.push(sort);
+            }
+        }
+    }
+}
+
+/// `stored` with other leaves.
+///
+/// # Panics
+/// If there are fewer leaves than [`Leaves::of`] found.
+pub fn with_leaves(
+    pool: &mut TermPool,
+    stored: impl IntoIterator<Item = (Term, Sort)>,
+    leaves: &mut impl Iterator<Item = Term>,
+) -> Vec<Term> {
+    stored.into_iter().map(|(term, sort)| with_leaf(pool, term, sort, leaves)).collect()
+}
+
+fn with_leaf(pool: &mut TermPool, term: Term, sort: Sort, leaves: &mut impl Iterator<Item = Term>) -> Term {
+    let Some((_, inside)) = parts(pool, term, sort) else {
+        return leaves.next().expect("a leaf for every leaf");
+    };
+    let parts = with_leaves(pool, inside, leaves);
+    match (sort, pool.node(term).clone()) {
+        (Sort::Collection(id), _) => pool.elements(id, parts),
+        (_, Node::Construct(data, ctor, _)) => pool.construct(data, ctor, parts),
+        (Sort::Data(data), Node::Value(Value::Data(value))) => pool.construct(data, value.ctor, parts),
+        _ => term,
+    }
+}
+
+/// What is inside a value whose shape is known, with the sorts of it, and a number for its form (how many
+/// parts, or which constructor); none for everything else.
+fn parts(pool: &mut TermPool, term: Term, sort: Sort) -> Option<(u32, Vec<(Term, Sort)>)> {
+    if !matches!(sort, Sort::Data(_) | Sort::Collection(_)) || !pool.has_shape(sort) {
+        return None;
+    }
+    match (sort, pool.node(term).clone()) {
+        (Sort::Collection(id), Node::Elements(_, parts)) => {
+            let sorts = entry_sorts(pool, id);
+            Some((length(parts.len()), parts.iter().copied().zip(sorts.into_iter().cycle()).collect()))
+        }
+        (Sort::Collection(id), Node::Value(Value::Collection(value))) if value.len() <= MAX_ITEMS => {
+            let sorts = entry_sorts(pool, id);
+            let (width, there) = (sorts.len() - 1, pool.tt());
+            let mut terms = Vec::new();
+            for (at, part) in value.parts().cloned().collect::<Vec<_>>().into_iter().enumerate() {
+                if at % width == 0 {
+                    terms.push(there);
+                }
+                terms.push(pool.value(part));
+            }
+            Some((length(terms.len()), terms.into_iter().zip(sorts.into_iter().cycle()).collect()))
+        }
+        (Sort::Data(data), Node::Construct(_, ctor, args)) => {
+            let fields = &pool.data(data).ctors[ctor as usize].fields;
+            Some((ctor + 1, args.iter().copied().zip(fields.iter().map(|it| it.sort)).collect()))
+        }
+        (Sort::Data(data), Node::Value(Value::Data(value))) => {
+            let sorts: Vec<Sort> =
+                pool.data(data).ctors[value.ctor as usize].fields.iter().map(|it| it.sort).collect();
+            let terms: Vec<Term> = value.args.iter().map(|arg| pool.value(arg.clone())).collect();
+            Some((value.ctor + 1, terms.into_iter().zip(sorts).collect()))
+        }
+        _ => None,
+    }
+}
+
+fn length(n: usize) -> u32 {
+    u32::try_from(n).map_or(u32::MAX, |n| n.saturating_add(1))
+}
+
+/// The sorts of the parts of one entry: whether it is there, then key and item.
+fn entry_sorts(pool: &TermPool, id: ioxide_model::sort::CollectionId) -> Vec<Sort> {
+    let of = pool.collection(id);
+    match of.kind.entry_size() {
+        2 => vec![Sort::Bool, of.item],
+        _ => vec![Sort::Bool, of.key, of.item],
+    }
+}
