@@ -3,12 +3,13 @@
 //! 003 sec. 1: a mutant is the model with one fault injected; a test that tells the mutant from
 //! the model finds systems with that fault. The operators work on the core model, so every
 //! front end profits: guards (made true, negated, relations, constants, variables, and/or,
-//! conditions left out), assignments (left out, added, changed), and switches (target, source,
-//! message, left out).
+//! conditions left out), assignments (left out, added, changed), collections (the wrong end, one off,
+//! lost changes, duplicates), and switches (target, source, message, left out).
 //!
 //! *Promises.* Ids are stable: switch, operator, number (`r7-guard-rel-2`). No mutant is the model
 //! itself or equal to another by its terms. The same model gives the same mutants in the same order.
 
+mod collection;
 mod rewrite;
 mod select;
 mod show;
@@ -47,6 +48,9 @@ pub enum Operator {
     AssignAdd,
     /// The assigned value is another one.
     AssignMutate,
+    /// A collection is handled wrongly, in the guard or in an assignment: the wrong end, one off, a lost or
+    /// forgotten change, a duplicate, the wrong key.
+    Collection,
     /// The switch leads to another location.
     Target,
     /// The switch starts at another location.
@@ -59,7 +63,7 @@ pub enum Operator {
 
 impl Operator {
     /// Every operator, in the order mutants are made.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::GuardTrue,
         Self::GuardNegate,
         Self::GuardRelation,
@@ -70,6 +74,7 @@ impl Operator {
         Self::AssignDelete,
         Self::AssignAdd,
         Self::AssignMutate,
+        Self::Collection,
         Self::Target,
         Self::Source,
         Self::Gate,
@@ -78,7 +83,7 @@ impl Operator {
 
     /// The operators used where nobody says otherwise: all but [`AssignAdd`](Self::AssignAdd), whose mutants are
     /// mostly equivalent.
-    pub const DEFAULT: [Self; 13] = [
+    pub const DEFAULT: [Self; 14] = [
         Self::GuardTrue,
         Self::GuardNegate,
         Self::GuardRelation,
@@ -88,6 +93,7 @@ impl Operator {
         Self::GuardDrop,
         Self::AssignDelete,
         Self::AssignMutate,
+        Self::Collection,
         Self::Target,
         Self::Source,
         Self::Gate,
@@ -108,6 +114,7 @@ impl Operator {
             Self::AssignDelete => "assign-del",
             Self::AssignAdd => "assign-add",
             Self::AssignMutate => "assign-mut",
+            Self::Collection => "collection",
             Self::Target => "target",
             Self::Source => "source",
             Self::Gate => "gate",

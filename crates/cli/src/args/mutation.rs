@@ -96,7 +96,7 @@ impl Default for MutantArgs {
 #[command(after_help = "Examples:\n  ioxide mutate examples/brp/spec.iox --at r7\n  \
     ioxide mutate examples/brp/spec.iox --ops guard-rel,target --out mutants\n\n\
     Operators: guard-true, guard-neg, guard-rel, guard-const, guard-var, guard-and-or, guard-drop,\n\
-    assign-del, assign-add, assign-mut, target, source, gate, delete.")]
+    assign-del, assign-add, assign-mut, collection, target, source, gate, delete.")]
 pub struct Mutate {
     #[command(flatten)]
     pub model: ModelArgs,

@@ -221,6 +221,11 @@ impl Checker<'_, '_> {
     pub(super) fn proper_part(&self, expr: &Expr) -> Option<usize> {
         match &expr.kind {
             ExprKind::Paren(inner) => self.proper_part(inner),
+            // Whichever branch is taken.
+            ExprKind::If(arms, otherwise) => {
+                let part = self.proper_part(otherwise)?;
+                arms.iter().all(|(_, value)| self.proper_part(value) == Some(part)).then_some(part)
+            }
             ExprKind::Name(name) => self.bound.iter().rev().find(|bound| bound.name == *name)?.part_of,
             _ => None,
         }

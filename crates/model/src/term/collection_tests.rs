@@ -505,3 +505,30 @@ fn values_nested_beyond_measure_are_given_up() {
     let known = Valuation::from_iter([(t_var, deep)]);
     assert_eq!(pool.eval(sum, &known), Err(super::EvalError::TooLarge));
 }
+
+#[test]
+fn a_truth_value_ends_where_a_plain_part_decides() {
+    // fn has(t, k) = match t { leaf => false, node(l, n, r) => k == n || has(l, k) }, which is a conjunction.
+    let mut pool = TermPool::new();
+    let data = tree(&mut pool);
+    let (t_var, t) = pool.fresh("t", Sort::Data(data));
+    let (k_var, k) = pool.fresh("k", Sort::Int);
+    let params = vec![t_var, k_var];
+    let name = "has".into();
+    let id = pool.declare_function(Function { name, params, result: Sort::Bool, body: None, descends: 0 });
+    let (left, key, is_node) = (pool.select(0, 0, t), pool.select(0, 1, t), pool.is(0, t));
+    let (deeper, same) = (pool.call(id, vec![left, k]), pool.eq(k, key));
+    let (found, no) = (pool.or([same, deeper]), pool.ff());
+    let body = pool.ite(is_node, found, no);
+    pool.define_function(id, body, 0);
+    let leaf = pool.construct(data, 1, []);
+    let two = pool.int(2);
+    let one = pool.construct(data, 0, [leaf, two, leaf]);
+    for (wanted, expected) in [(2, true), (3, false)] {
+        let wanted = pool.int(wanted);
+        let answer = pool.call(id, vec![one, wanted]);
+        assert_eq!(pool.as_value(answer), Some(&Value::Bool(expected)));
+    }
+    let open = pool.call(id, vec![one, k]);
+    assert_eq!(pool.show(open).to_string(), "k == 2");
+}

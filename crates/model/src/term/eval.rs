@@ -138,7 +138,7 @@ impl TermPool {
     }
 
     /// Evaluates only what is needed, so that a function that calls itself ends: of a choice the branch
-    /// that is taken.
+    /// that is taken, of a conjunction or disjunction what no part without calls decides.
     fn eval_on_demand(&self, term: Term, assignment: &dyn Assignment) -> Result<Value, EvalError> {
         let mut values: FxHashMap<Term, Value> = FxHashMap::default();
         let mut open = vec![term];
@@ -161,6 +161,14 @@ impl TermPool {
                         }
                     }
                 },
+                Node::And(list) | Node::Or(list) => {
+                    let absorbing = Value::Bool(matches!(self.node(top), Node::Or(_)));
+                    if list.iter().any(|part| values.get(part) == Some(&absorbing)) {
+                        values.insert(top, absorbing);
+                        continue;
+                    }
+                    self.plain_first(list).find(|part| !values.contains_key(part))
+                }
                 Node::Exists(..) | Node::Lambda(..) => None,
                 node => node.children().find(|child| !values.contains_key(child)),
             };

@@ -121,8 +121,22 @@ impl TermPool {
                 }
                 continue;
             }
+            if let Node::And(list) | Node::Or(list) = self.node(top) {
+                let absorbing = Value::Bool(matches!(self.node(top), Node::Or(_)));
+                let decided = list.iter().filter_map(|part| images.get(part)).copied();
+                let decided = decided.into_iter().find(|&image| self.as_value(image) == Some(&absorbing));
+                if let Some(image) = decided {
+                    images.insert(top, image);
+                    continue;
+                }
+            }
             // The condition of a choice is its first child, so it is decided before the branches.
-            let missing = self.node(top).children().find(|child| !images.contains_key(child));
+            let missing = match self.node(top) {
+                Node::And(list) | Node::Or(list) => {
+                    self.plain_first(list).find(|child| !images.contains_key(child))
+                }
+                node => node.children().find(|child| !images.contains_key(child)),
+            };
             if let Some(child) = missing {
                 open.push(child);
                 continue;
@@ -131,6 +145,12 @@ impl TermPool {
             images.insert(top, image);
         }
         images[&term]
+    }
+
+    /// The parts without calls, then the others: what is cheap decides whether the rest is looked at.
+    pub(super) fn plain_first<'l>(&'l self, list: &'l [Term]) -> impl Iterator<Item = Term> + 'l {
+        let plain = list.iter().copied().filter(|&part| !self.calls(part));
+        plain.chain(list.iter().copied().filter(|&part| self.calls(part)))
     }
 
     fn specialised_node(&mut self, term: Term, images: &FxHashMap<Term, Term>, fuel: u32) -> Term {

@@ -3,7 +3,8 @@
 //! With a known shape every operation is a term over elements already (the builders of
 //! [`TermPool`] see to it), and nothing is left to do. What is left are variables whose shape is
 //! not known (a field that the tester chooses, a variable unknown at start) and operations on
-//! them. Two questions are asked, the first one always:
+//! them. A variable that an equation fixes is replaced by what it is equal to. For the rest two
+//! questions are asked, the first one always:
 //!
 //! 1. *Anything goes.* Every term over an unknown shape becomes a variable of its own. More
 //!    valuations satisfy such facts than the given ones, so a refutation is a proof.
@@ -63,8 +64,33 @@ impl<S: Solver> Shape<S> {
         })
     }
 
-    /// The answer for facts with collections.
+    /// The answer for facts with collections: first without the variables that equations fix.
     fn look(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+        let (rest, fixed) = without_fixed(pool, facts);
+        if fixed.is_empty() {
+            return self.look_at_rest(pool, facts);
+        }
+        let answer = if self.is_plain(pool, &rest) {
+            self.inner.check(pool, &rest)
+        } else {
+            self.look_at_rest(pool, &rest)
+        };
+        let Answer::Sat(valuation) = answer else { return answer };
+        let terms: Vec<Term> = fixed.iter().map(|(_, term)| *term).chain(facts.iter().copied()).collect();
+        let mut all = complete(pool, &pool.free_vars_of(&terms), &valuation);
+        // Later equations may speak of variables that earlier ones fix, so they go first.
+        for &(var, term) in fixed.iter().rev() {
+            if let Ok(value) = pool.eval(term, &all) {
+                all.set(var, value);
+            }
+        }
+        match confirmed(pool, facts, &all) {
+            Some(found) => Answer::Sat(found),
+            None => Answer::Unknown(Why::Incomplete),
+        }
+    }
+
+    fn look_at_rest(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
         let loose = self.loosened(pool, facts);
         let vars: Vec<VarId> = pool
             .free_vars_of(facts)
@@ -172,6 +198,31 @@ impl<S: Solver> Solver for Shape<S> {
 
     fn tally(&self, tally: &mut Tally) {
         self.inner.tally(tally);
+    }
+}
+
+/// The facts without the variables of unknown shape that equations among them fix, and what those are
+/// equal to, in the order of replacement.
+fn without_fixed(pool: &mut TermPool, facts: &[Term]) -> (Vec<Term>, Vec<(VarId, Term)>) {
+    let mut rest: Vec<Term> = facts.iter().flat_map(|&fact| pool.conjuncts(fact)).collect();
+    let mut fixed = Vec::new();
+    loop {
+        let found = rest.iter().enumerate().find_map(|(at, &fact)| {
+            let Node::Eq(a, b) = *pool.node(fact) else { return None };
+            [(a, b), (b, a)].into_iter().find_map(|(side, other)| match *pool.node(side) {
+                Node::Var(var) if pool.has_shape(pool.sort(side)) && !pool.mentions(other, var) => {
+                    Some((at, var, other))
+                }
+                _ => None,
+            })
+        });
+        let Some((at, var, term)) = found else { return (rest, fixed) };
+        rest.remove(at);
+        let known = Substitution::from_iter([(var, term)]);
+        rest = rest.into_iter().map(|fact| pool.substitute(fact, &known)).collect();
+        let in_sort = pool.domain_fact(pool.var_info(var).sort, term);
+        rest.push(in_sort);
+        fixed.push((var, term));
     }
 }
 
@@ -360,5 +411,19 @@ mod tests {
         let found = stack(&Config::default()).check(&mut pool, &facts).valuation();
         let value = found.and_then(|found| found.get(var).map(|value| pool.show_value(value)));
         assert_eq!(value.as_deref(), Some("[0, 1, 2, 3]"));
+    }
+
+    #[test]
+    fn an_equation_fixes_a_list_of_any_length() {
+        let mut pool = TermPool::new();
+        let (var, xs) = list(&mut pool);
+        let Sort::Collection(id) = pool.var_info(var).sort else { panic!("a list") };
+        let items: Vec<Term> = (0..60).map(|n| pool.int(n % 10)).collect();
+        let long = pool.list(id, items);
+        let equation = pool.eq(xs, long);
+        let found = stack(&Config::default()).check(&mut pool, &[equation]).valuation();
+        let length =
+            found.and_then(|found| found.get(var).and_then(Value::as_collection).map(|list| list.len()));
+        assert_eq!(length, Some(60));
     }
 }

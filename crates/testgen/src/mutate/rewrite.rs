@@ -20,6 +20,8 @@ pub(super) enum Rule<'r> {
     Drop,
     /// One branch of a choice only.
     Branch,
+    /// A collection handled wrongly.
+    Collection,
 }
 
 /// The terms that `rule`, applied once, makes of `term`.
@@ -55,6 +57,7 @@ fn here(pool: &mut TermPool, term: Term, rule: Rule<'_>) -> (Vec<Term>, bool) {
         Rule::AndOr => (swapped(pool, term), false),
         Rule::Drop => (without(pool, term), false),
         Rule::Branch => (branches(pool, term), false),
+        Rule::Collection => (super::collection::mishandled(pool, term), false),
     }
 }
 

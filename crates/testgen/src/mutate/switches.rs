@@ -24,6 +24,11 @@ pub(super) fn changed(model: &mut Model, id: SwitchId, operator: Operator) -> Ve
         Operator::AssignDelete => assignments_left_out(model, id),
         Operator::AssignAdd => assignments_added(model, id),
         Operator::AssignMutate => assignments_changed(model, id),
+        Operator::Collection => {
+            let mut found = guards(model, id, |pool, guard| rewritten(pool, guard, Rule::Collection));
+            found.extend(assignments_rewritten(model, id, Rule::Collection));
+            found
+        }
         Operator::Target => targets(model, id),
         Operator::Source => sources(model, id),
         Operator::Gate => gates(model, id),
@@ -52,7 +57,11 @@ fn with(pool: &mut TermPool, switch: &Switch, guard: Term, update: Vec<(VarId, T
             pool.domain_fact(sort, term)
         })
         .collect();
-    let demand = pool.and(demands);
+    // An update as it was demands what it did: that items are there, too.
+    let demand = match switch.range_check {
+        Some(check) if update == switch.update => check,
+        _ => pool.and(demands),
+    };
     let demand = pool.beyond(demand, guard);
     let range_check = (!pool.is_true(demand)).then_some(demand);
     let guard = pool.and2(guard, demand);
@@ -81,6 +90,22 @@ fn assignments_left_out(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     };
     let updates: Vec<_> = (0..switch.update.len()).map(without).collect();
     updates.into_iter().map(|update| with(pool, switch, guard, update)).collect()
+}
+
+/// Every assignment with `rule` applied once to its value.
+fn assignments_rewritten(model: &mut Model, id: SwitchId, rule: Rule<'_>) -> Vec<Switch> {
+    let pool = &mut model.pool;
+    let switch = &model.sts.switches[id];
+    let guard = written(pool, switch);
+    let mut found = Vec::new();
+    for at in 0..switch.update.len() {
+        for term in rewritten(pool, switch.update[at].1, rule) {
+            let mut update = switch.update.clone();
+            update[at].1 = term;
+            found.push(with(pool, switch, guard, update));
+        }
+    }
+    found
 }
 
 /// Every variable that is not assigned gets a neighbour of its value, and its initial value.

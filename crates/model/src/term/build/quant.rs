@@ -5,8 +5,8 @@
 //! [`term`](crate::term)), so the caller's variables stay free elsewhere.
 
 use crate::number::Rational;
-use crate::sort::Sort;
-use crate::term::{Node, Substitution, Term, TermPool, VarId};
+use crate::sort::{CollectionKind, Sort};
+use crate::term::{Node, Op, Substitution, Term, TermPool, VarId};
 
 impl TermPool {
     /// Some values of `vars`, within their sorts, satisfy `body`.
@@ -29,11 +29,41 @@ impl TermPool {
 
     /// What the sort of `var` says about `term` in its place: true, or that it lies in the range.
     pub fn domain_fact(&mut self, sort: Sort, term: Term) -> Term {
+        if let Sort::Collection(_) = sort {
+            return self.items_fact(sort, term);
+        }
         let Sort::Range { lo, hi } = sort else { return self.tt() };
         if self.sort(term) == sort {
             return self.domain_fact_of_var(term, lo, hi);
         }
         self.between(term, lo, hi)
+    }
+
+    /// Every item of a collection, and every key of a map, lies in the range of its sort.
+    fn items_fact(&mut self, sort: Sort, term: Term) -> Term {
+        let Some(of) = self.collection_of(sort) else { return self.tt() };
+        if matches!(self.node(term), Node::Var(_)) {
+            return self.tt();
+        }
+        let members = self.members_fact(of.member(), term);
+        if of.kind != CollectionKind::Map {
+            return members;
+        }
+        let values = self.operate(Op::Values, vec![term]);
+        let values = self.members_fact(of.item, values);
+        self.and([members, values])
+    }
+
+    fn members_fact(&mut self, sort: Sort, of: Term) -> Term {
+        if !matches!(sort, Sort::Range { .. } | Sort::Collection(_)) {
+            return self.tt();
+        }
+        let (var, member) = self.fresh("item", sort.base());
+        let fact = self.domain_fact(sort, member);
+        if self.is_true(fact) {
+            return fact;
+        }
+        self.all(var, of, fact)
     }
 
     /// A variable lies in the range of its own sort: nothing to say.
