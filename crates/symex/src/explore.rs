@@ -12,6 +12,7 @@ use crate::cx::Ctx;
 use crate::graph::{Edge, ExecGraph, NodeId};
 use crate::live::LiveVars;
 use crate::merge::{Match, Revisit, Seen};
+use crate::split::{Split, split};
 use crate::state::SymState;
 use crate::step::{Step, step};
 
@@ -246,7 +247,12 @@ impl Search {
             match next {
                 Step::Refuted => self.stats.refuted += 1,
                 Step::Taken(next) => {
-                    self.reach(cx, node, switch, next);
+                    for next in split(cx, next) {
+                        match next {
+                            Split::State(next) => self.reach(cx, node, switch, next),
+                            Split::Doubtful(next) => self.push(cx, node, switch, next),
+                        }
+                    }
                     if is_wanted(switch, true) {
                         return ControlFlow::Break(StopReason::Stopped);
                     }

@@ -5,7 +5,7 @@
 //! whether it is there. Two states are comparable if their shapes are equal; then they are
 //! compared leaf by leaf, and the solver sees scalars only.
 
-use ioxide_model::sort::Sort;
+use ioxide_model::sort::{CollectionKind, Sort};
 use ioxide_model::term::{Node, Term, TermPool};
 use ioxide_model::value::Value;
 
@@ -46,6 +46,98 @@ impl Leaves {
             }
         }
     }
+}
+
+/// What is not known of the shape of a collection.
+///
+/// Searches split states by it. A row of items that may be there, or keys that may be equal, grows with
+/// every change, so states would never be recognised; items that are there or not, and keys that are
+/// equal or not, have a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Undecided {
+    /// The question.
+    pub condition: Term,
+    /// The leaf that says whether the item is there; if the question is whether two members are equal, that
+    /// of the earlier one, which then goes.
+    leaf: usize,
+    /// What the leaf becomes if the condition holds.
+    becomes: bool,
+}
+
+/// The first thing that is not known of the shapes in `stored`, where `facts` hold.
+pub fn undecided(
+    pool: &mut TermPool,
+    stored: impl IntoIterator<Item = (Term, Sort)>,
+    facts: &[Term],
+) -> Option<Undecided> {
+    find_undecided(pool, stored.into_iter().collect(), facts, &mut 0)
+}
+
+fn find_undecided(
+    pool: &mut TermPool,
+    stored: Vec<(Term, Sort)>,
+    facts: &[Term],
+    leaf: &mut usize,
+) -> Option<Undecided> {
+    for (term, sort) in stored {
+        let Some((_, inside)) = parts(pool, term, sort) else {
+            *leaf += 1;
+            continue;
+        };
+        if let Some(of) = pool.collection_of(sort)
+            && let Some(found) = in_row(pool, of.kind, &inside, facts, *leaf)
+        {
+            return Some(found);
+        }
+        if let Some(found) = find_undecided(pool, inside, facts, leaf) {
+            return Some(found);
+        }
+    }
+    None
+}
+
+/// Whether all entries are there, and all members of a set or map different.
+fn in_row(
+    pool: &mut TermPool,
+    kind: CollectionKind,
+    row: &[(Term, Sort)],
+    facts: &[Term],
+    first: usize,
+) -> Option<Undecided> {
+    let mut leaf = first;
+    let mut members: Vec<(Term, usize)> = Vec::new();
+    for entry in row.chunks(kind.entry_size()) {
+        let (there, member) = (entry[0].0, entry[1].0);
+        if pool.as_value(there).is_none() {
+            return Some(Undecided { condition: there, leaf, becomes: true });
+        }
+        if kind != CollectionKind::List {
+            for &(other, at) in &members {
+                let same = pool.eq(other, member);
+                let differs = pool.not(same);
+                let known = pool.conjuncts(differs).iter().all(|part| facts.contains(part));
+                if !known {
+                    return Some(Undecided { condition: same, leaf: at, becomes: false });
+                }
+            }
+            members.push((member, leaf));
+        }
+        leaf += Leaves::of(pool, entry.iter().copied()).terms.len();
+    }
+    None
+}
+
+/// `stored` where the question of `open` is answered.
+pub fn decided(
+    pool: &mut TermPool,
+    stored: impl IntoIterator<Item = (Term, Sort)>,
+    open: Undecided,
+    truth: bool,
+) -> Vec<Term> {
+    let stored: Vec<(Term, Sort)> = stored.into_iter().collect();
+    let mut leaves = Leaves::of(pool, stored.iter().copied()).terms;
+    leaves[open.leaf] = pool.bool(truth == open.becomes);
+    with_leaves(pool, stored, &mut leaves.into_iter())
 }
 
 /// `stored` with other leaves.

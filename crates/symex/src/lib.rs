@@ -16,6 +16,7 @@ mod live;
 mod merge;
 mod outputs;
 mod quiescence;
+mod split;
 mod state;
 mod step;
 

@@ -229,6 +229,7 @@ impl Checker<'_, '_> {
 
     fn sum(&mut self, first: &Expr, rest: &[(AddOp, Expr)], span: Span, hint: Option<Sort>) -> Option<Term> {
         let hint = hint.filter(|&sort| matches!(sort, Sort::Collection(_)));
+        let hint = hint.or_else(|| self.literal_hint(first, rest));
         let first_term = self.infer(first, hint);
         if let Some(term) = first_term
             && let sort @ Sort::Collection(_) = self.pool.sort(term)
@@ -248,6 +249,19 @@ impl Checker<'_, '_> {
             terms.iter_mut().for_each(|term| *term = self.as_real(*term));
         }
         Some(self.pool.add(terms))
+    }
+
+    /// `[1] + xs`: what the literal is a list of is said by the first operand that is none.
+    fn literal_hint(&mut self, first: &Expr, rest: &[(AddOp, Expr)]) -> Option<Sort> {
+        let is_literal =
+            |expr: &Expr| matches!(&bare(expr).kind, ExprKind::List(_) | ExprKind::Set(_) | ExprKind::Map(_));
+        let other = rest.iter().map(|(_, expr)| expr).find(|expr| !is_literal(expr));
+        let other = other.filter(|_| is_literal(first))?;
+        let mark = self.obligations.len();
+        let term = self.infer(other, None);
+        // It is read again where it stands.
+        self.obligations.truncate(mark);
+        term.map(|term| self.pool.sort(term)).filter(|sort| matches!(sort, Sort::Collection(_)))
     }
 
     fn require_number(&mut self, term: Term, span: Span, sign: &str) -> Option<Term> {

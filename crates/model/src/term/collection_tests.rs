@@ -23,6 +23,7 @@ enum List {
     Filter(Box<List>, Box<Num>),
     Keys(Box<Set>),
     MapKeys(Box<Map>),
+    MapValues(Box<Map>),
     Choice(Box<Test>, Box<List>, Box<List>),
 }
 
@@ -141,6 +142,10 @@ impl World {
             List::MapKeys(a) => {
                 let args = vec![self.map(a)];
                 self.pool.operate(Op::Keys, args)
+            }
+            List::MapValues(a) => {
+                let args = vec![self.map(a)];
+                self.pool.operate(Op::Values, args)
             }
             List::Choice(test, a, b) => {
                 let (test, a, b) = (self.test(test), self.list(a), self.list(b));
@@ -347,6 +352,7 @@ fn recipes(
         (l.clone(), n.clone()).prop_map(|(x, i)| List::Filter(b(x), b(i))),
         s.clone().prop_map(|x| List::Keys(b(x))),
         m.clone().prop_map(|x| List::MapKeys(b(x))),
+        m.clone().prop_map(|x| List::MapValues(b(x))),
         (t.clone(), l.clone(), l.clone()).prop_map(|(c, x, y)| List::Choice(b(c), b(x), b(y))),
     ]
     .boxed();

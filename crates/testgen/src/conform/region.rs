@@ -19,10 +19,10 @@ use ioxide_model::term::{Node, Substitution, Term, VarId};
 use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::Decision;
-use ioxide_symex::leaves::{Leaves, with_leaves};
+use ioxide_symex::leaves::{Leaves, decided, undecided, with_leaves};
 use ioxide_symex::{Ctx, relevant};
 
-use super::branch::{Case, assume};
+use super::branch::{Case, assume, fork};
 use super::product::Pair;
 use super::side::Member;
 
@@ -156,10 +156,39 @@ pub(crate) fn is_too_large(cx: &Ctx<'_>, pair: &Pair) -> bool {
     terms(pair).any(|term| cx.pool.is_too_heavy(term))
 }
 
+/// The cases of `pair` in which every item of a collection is there or not.
+pub(crate) fn decided_cases(cx: &mut Ctx<'_>, names: &Names, pair: Pair, doubt: bool) -> Vec<(Pair, bool)> {
+    let (mut done, mut open) = (Vec::new(), vec![(pair, doubt)]);
+    while let Some((pair, doubt)) = open.pop() {
+        let stored: Vec<(Term, Sort)> = terms(&pair).zip(names.sorts(&pair)).collect();
+        let full = done.len() + open.len() >= MAX_DOMAIN;
+        let question = undecided(cx.pool, stored.iter().copied(), &pair.path);
+        let Some(question) = question.filter(|_| !full) else {
+            done.push((pair, doubt));
+            continue;
+        };
+        let (yes, no) = fork(cx, Case { path: pair.path.clone(), doubt }, question.condition);
+        for (case, truth) in [(no, false), (yes, true)] {
+            let Some(mut case) = case else { continue };
+            let fact = if truth { question.condition } else { cx.pool.not(question.condition) };
+            // What the path says in other words is said in these, so that it is not asked again.
+            case.path.extend(cx.pool.conjuncts(fact));
+            let terms = decided(cx.pool, stored.iter().copied(), question, truth);
+            open.push((Pair { path: case.path, ..with_stored(&pair, terms) }, case.doubt));
+        }
+    }
+    done
+}
+
 /// `pair` with other leaves, in the order of [`Names::leaves`].
 fn with_terms(cx: &mut Ctx<'_>, names: &Names, pair: &Pair, leaves: &[Term], path: Vec<Term>) -> Pair {
     let stored: Vec<(Term, Sort)> = terms(pair).zip(names.sorts(pair)).collect();
     let terms = with_leaves(cx.pool, stored, &mut leaves.iter().copied());
+    Pair { path, fresh: 0, ..with_stored(pair, terms) }
+}
+
+/// `pair` with other terms, in the order of [`terms`].
+fn with_stored(pair: &Pair, terms: Vec<Term>) -> Pair {
     let mut rest = terms.into_iter();
     let mut side = |members: &[Member]| {
         let member = |member: &Member| Member {
@@ -169,7 +198,7 @@ fn with_terms(cx: &mut Ctx<'_>, names: &Names, pair: &Pair, leaves: &[Term], pat
         members.iter().map(member).collect::<Vec<_>>()
     };
     let (imp, spec) = (side(&pair.imp), side(&pair.spec));
-    Pair { imp, spec, path, fresh: 0 }
+    Pair { imp, spec, ..pair.clone() }
 }
 
 /// The canonical form of `pair`; as it is, without facts that say nothing of it, if a quantifier is left.

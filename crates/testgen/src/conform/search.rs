@@ -9,7 +9,7 @@ use ioxide_symex::Ctx;
 use super::branch::TooMany;
 use super::graph::SpecGraph;
 use super::product::{Next, Pair, Product, Step};
-use super::region::{Match, Names, Seen, Widening, canonical, concretised, is_too_large};
+use super::region::{Match, Names, Seen, Widening, canonical, concretised, decided_cases, is_too_large};
 
 /// Members of both sides beyond which a symbolic search gives up.
 const CROWD: usize = 14;
@@ -308,6 +308,20 @@ impl<'p, 's> Search<'p, 's> {
             self.too_large = true;
             return;
         }
+        for (pair, doubt) in decided_cases(cx, &self.names, pair, doubt) {
+            self.reach_case(cx, pair, doubt, depth, parent);
+        }
+    }
+
+    /// As [`reach`](Self::reach), where every item of a collection is there or not.
+    fn reach_case(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        pair: Pair,
+        doubt: bool,
+        depth: u32,
+        parent: Option<(usize, Step)>,
+    ) {
         let pair = canonical(cx, &mut self.names, pair);
         self.crowded |= self.revisit != Revisit::Concrete && pair.imp.len() + pair.spec.len() > CROWD;
         if pair.is_diagonal()

@@ -17,6 +17,9 @@ use crate::value::Value;
 /// Rows longer than this are left as they are: their terms would grow with the square.
 const MAX_ENTRIES: usize = 300;
 
+/// Rows longer than this are not sorted: the network has as many comparisons as half the square.
+const MAX_SORTED: usize = 32;
+
 /// One entry of a collection of known shape.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -421,23 +424,29 @@ impl TermPool {
         best
     }
 
-    /// Numbers are sorted by comparing neighbours (odd-even transposition); what is not there goes last.
-    fn sorted_list(&mut self, sort: Sort, mut entries: Vec<Entry>) -> Option<Term> {
-        let item = self.collection_of(sort)?.item;
-        if !item.is_numeric() {
+    fn sorted_list(&mut self, sort: Sort, entries: Vec<Entry>) -> Option<Term> {
+        let entries = self.sorted_entries(entries)?;
+        Some(self.from_entries(sort, entries))
+    }
+
+    /// Entries whose members are numbers, sorted by comparing neighbours (odd-even transposition); what is
+    /// not there goes last.
+    fn sorted_entries(&mut self, mut entries: Vec<Entry>) -> Option<Vec<Entry>> {
+        let sort = entries.first().map(|entry| self.sort(entry.member));
+        if entries.len() > MAX_SORTED || sort.is_some_and(|sort| !sort.is_numeric()) {
             return None;
         }
         for round in 0..entries.len() {
             for at in (round % 2..entries.len().saturating_sub(1)).step_by(2) {
                 let (a, b) = (entries[at], entries[at + 1]);
-                let (less, gone) = (self.lt(b.item, a.item), self.not(a.there));
+                let (less, gone) = (self.lt(b.member, a.member), self.not(a.there));
                 let first = self.or([gone, less]);
                 let swap = self.and([b.there, first]);
                 entries[at] = self.choice_of(swap, b, a);
                 entries[at + 1] = self.choice_of(swap, a, b);
             }
         }
-        Some(self.from_entries(sort, entries))
+        Some(entries)
     }
 
     fn choice_of(&mut self, cond: Term, a: Entry, b: Entry) -> Entry {
@@ -458,12 +467,8 @@ impl TermPool {
         }
         if entries.iter().all(|entry| self.as_value(entry.member).is_some()) {
             entries.sort_by(|a, b| self.as_value(a.member).cmp(&self.as_value(b.member)));
-        } else if op == Op::Keys {
-            let plain = self.from_entries(result, members_only(&entries));
-            let kept = self.entries(plain)?;
-            return self.sorted_list(result, kept);
         } else {
-            return None;
+            entries = self.sorted_entries(entries)?;
         }
         let list = if op == Op::Keys { members_only(&entries) } else { items_only(&entries) };
         Some(self.from_entries(result, list))

@@ -1,0 +1,60 @@
+//! Cases of a state in which collections have items that may be there or not, and keys that may be equal.
+//!
+//! In terms such items are kept with the condition under which they are there. A search decides
+//! them: in each case every item is there or not and all keys differ, so collections have lengths, and states that
+//! are alike look alike.
+
+use ioxide_model::sort::Sort;
+use ioxide_model::term::Term;
+use ioxide_smt::solver::Decision;
+
+use crate::cx::Ctx;
+use crate::leaves::{decided, undecided};
+use crate::state::{Store, SymState};
+
+/// A state is not split into more cases; what is left undecided then stays so.
+const MAX_CASES: usize = 64;
+
+/// A case of a state.
+pub(crate) enum Split {
+    /// It exists.
+    State(SymState),
+    /// Nothing refutes it, and nothing shows that it exists.
+    Doubtful(SymState),
+}
+
+/// The cases of `state`, which exists.
+pub(crate) fn split(cx: &mut Ctx<'_>, state: SymState) -> Vec<Split> {
+    let mut done = Vec::new();
+    let mut open = vec![Split::State(state)];
+    while let Some(case) = open.pop() {
+        let (Split::State(state) | Split::Doubtful(state)) = &case;
+        let stored = sorted_store(cx, state);
+        let full = done.len() + open.len() >= MAX_CASES;
+        let question = undecided(cx.pool, stored.iter().copied(), state.path.facts());
+        let Some(question) = question.filter(|_| !full) else {
+            done.push(case);
+            continue;
+        };
+        let doubt = matches!(case, Split::Doubtful(_));
+        for truth in [false, true] {
+            let fact = if truth { question.condition } else { cx.pool.not(question.condition) };
+            let path = state.path.with(cx, fact);
+            let decision = cx.decide(path.facts());
+            if decision == Decision::Unsat {
+                continue;
+            }
+            let store = Store::new(decided(cx.pool, stored.iter().copied(), question, truth));
+            let next = SymState { store, path, ..state.clone() };
+            open.push(match decision {
+                Decision::Sat if !doubt => Split::State(next),
+                _ => Split::Doubtful(next),
+            });
+        }
+    }
+    done
+}
+
+fn sorted_store(cx: &Ctx<'_>, state: &SymState) -> Vec<(Term, Sort)> {
+    state.store.iter(cx.sts).map(|(var, term)| (term, cx.pool.var_info(var).sort)).collect()
+}

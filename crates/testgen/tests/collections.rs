@@ -1,0 +1,217 @@
+//! Random small models with lists, sets and maps: purposes and conformance against enumeration,
+//! state by state, which knows of collections only what evaluation says.
+//!
+//! `IOXIDE_MODELS` sets how many models are tried.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use ioxide_lang::{Options, load};
+use ioxide_model::concrete::{self, State};
+use ioxide_model::label::Label;
+use ioxide_model::source::Sources;
+use ioxide_model::sts::{Model, SwitchId};
+use ioxide_model::value::Value;
+use ioxide_smt::stack::{Config, stack};
+use ioxide_symex::{After, Ctx, Limits, Observed};
+use ioxide_testgen::conform::explicit::{Budget, Found, ioco};
+use ioxide_testgen::conform::{self, Answer, Completion, conform};
+use ioxide_testgen::purpose::{Criterion, Item, coverage};
+use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const LIMITS: Limits = Limits { max_states: 20_000, max_depth: u32::MAX };
+const GATES: &str = "input a(x: 0..1) input b output c(x: 0..1) output d";
+
+fn n_models() -> u64 {
+    std::env::var("IOXIDE_MODELS").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
+}
+
+fn model(text: &str) -> Model {
+    let mut sources = Sources::new();
+    let file = sources.add("random.iox", text);
+    let loaded = load(&sources, file, &Options::default());
+    loaded.model.unwrap_or_else(|| panic!("{:?}\n{text}", loaded.diagnostics))
+}
+
+/// Conditions and updates over `q: list<0..1>`, `s: set<0..1>`, `m: map<0..1, 0..1>` and a number.
+struct Words<'r> {
+    rng: &'r mut ChaCha8Rng,
+    /// `x`, or a constant where the message has no field.
+    operand: &'static str,
+}
+
+impl Words<'_> {
+    fn one<'w>(&mut self, words: &[&'w str]) -> &'w str {
+        words.choose(self.rng).copied().unwrap_or("true")
+    }
+
+    fn number(&mut self) -> String {
+        let x = self.operand;
+        let words = [x, "0", "1", "q.length()", "s.size()", "m.size()", "q.sum()", "count i in q: i > 0"];
+        self.one(&words).to_owned()
+    }
+
+    fn condition(&mut self) -> String {
+        let x = self.operand;
+        let (n, k) = (self.number(), self.number());
+        let own = [
+            format!("({n}) == ({k})"),
+            format!("({n}) < ({k})"),
+            format!("q.contains({x})"),
+            format!("s.has({x})"),
+            format!("!m.has({x})"),
+            format!("q.first() == some({x})"),
+            format!("q.last() == none || q.get(1) == some({x})"),
+            format!("m.get({x}) == some({k})"),
+            format!("exists i in q: i == {x}"),
+            format!("forall i in s: i <= {x} && m.has(i)"),
+            format!("q.index_of({x}) == some(0)"),
+            format!("q.reverse() == q && q.length() > {x}"),
+            format!("[i for i in q if i == {x}].length() < 2"),
+            "m.keys() == s.sorted()".to_owned(),
+            "s.subset_of({i for i in q})".to_owned(),
+            "q.sorted() == q".to_owned(),
+        ];
+        own.choose(self.rng).cloned().unwrap_or_default()
+    }
+
+    fn update(&mut self) -> String {
+        let x = self.operand;
+        let own = [
+            format!("q = (q + [{x}]).take(2)"),
+            format!("q = ([{x}] + q).take(2)"),
+            "q = q.drop(1)".to_owned(),
+            format!("q = q.without({x})"),
+            format!("q = q.insert(1, {x}).take(2)"),
+            "q = q.remove_at(0).reverse()".to_owned(),
+            format!("q = [1 - i for i in q if i != {x}]"),
+            format!("q[0] = {x}"),
+            format!("s = s + {{{x}}}"),
+            format!("s = s.without({x})"),
+            "s = {1, 0} - s".to_owned(),
+            format!("m[{x}] = 1"),
+            format!("m[{x}] = m[{x}]"),
+            format!("m = m.without({x})"),
+            "s = {k for k in m if m[k] > 0}".to_owned(),
+            "q = m.values()".to_owned(),
+        ];
+        own.choose(self.rng).cloned().unwrap_or_default()
+    }
+}
+
+/// A small model with finite data, as text; models of one seed differ in `change` only.
+fn random_model(seed: u64, change: Option<u64>) -> String {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let changed = rng.random_range(0..3u32);
+    let mut text = format!(
+        "model M {{ {GATES}\n  var q: list<0..1> = [] var s: set<0..1> = {{}} var m: map<0..1, 0..1> = {{}}\n"
+    );
+    for loc in 0..3 {
+        text += &format!("state s{loc} {{\n");
+        for k in 0..rng.random_range(1..4u32) {
+            let mut other = change.filter(|_| loc == changed && k == 0).map(ChaCha8Rng::seed_from_u64);
+            let gate = ["on a", "on b", "emit c", "emit d", "internal"][rng.random_range(0..5usize)];
+            let operand =
+                if gate.ends_with(['a', 'c']) { "x" } else { ["0", "1"][rng.random_range(0..2usize)] };
+            let mut words = Words { rng: &mut rng, operand };
+            let (mut guard, mut update) = (words.condition(), words.update());
+            if let Some(other) = &mut other {
+                let mut words = Words { rng: other, operand };
+                (guard, update) = (words.condition(), words.update());
+            }
+            let to = rng.random_range(0..3u32);
+            text += &format!("  t{loc}_{k}: {gate} when {guard} {{ {update} }} -> s{to}\n");
+        }
+        text += "}\n";
+    }
+    text + "}"
+}
+
+/// The length of a shortest path to every switch, found state by state.
+fn explicit(model: &Model) -> BTreeMap<SwitchId, usize> {
+    let start = concrete::initial_state(&model.pool, &model.sts).expect("all values are known");
+    let (mut seen, mut level): (BTreeSet<State>, Vec<State>) = ([start.clone()].into(), vec![start]);
+    let mut found = BTreeMap::new();
+    for depth in 1.. {
+        let mut next = Vec::new();
+        for state in &level {
+            for (id, switch) in model.sts.switches_from(state.loc) {
+                let n_fields = model.sts.gates[switch.gate].fields.len();
+                for x in 0..(if n_fields == 0 { 1 } else { 2 }) {
+                    let values = vec![Value::int(x); n_fields];
+                    if !concrete::is_enabled(&model.pool, &model.sts, state, switch, &values).unwrap() {
+                        continue;
+                    }
+                    found.entry(id).or_insert(depth);
+                    let to = concrete::successor(&model.pool, &model.sts, state, switch, &values).unwrap();
+                    for (var, value) in to.values.iter() {
+                        let sort = model.pool.var_info(var).sort;
+                        assert!(model.pool.has_sort(value, sort), "{value:?} leaves its sort");
+                    }
+                    if seen.insert(to.clone()) {
+                        next.push(to);
+                    }
+                }
+            }
+        }
+        if next.is_empty() {
+            return found;
+        }
+        level = next;
+    }
+    found
+}
+
+#[test]
+fn purposes_agree_with_an_explicit_search() {
+    let (mut n_reached, mut n_unreached) = (0, 0);
+    for seed in 0..n_models() {
+        let text = random_model(seed, None);
+        let mut model = model(&text);
+        let expected = explicit(&model);
+        let mut solver = stack(&Config::default());
+        let cx = &mut Ctx::new(&mut model, &mut solver);
+        let set = coverage(cx, Criterion::Switches, LIMITS, &mut |_| ControlFlow::Continue(()));
+        let covered: BTreeSet<Item> = set.covered();
+        let all: BTreeSet<Item> = expected.keys().map(|&id| Item::Switch(id)).collect();
+        assert_eq!(covered, all, "{text}");
+        assert!(set.is_settled(), "{text}");
+        n_reached += covered.len();
+        n_unreached += set.unreached.len();
+    }
+    assert!(n_models() < 60 || (n_reached > 80 && n_unreached > 20), "{n_reached} {n_unreached}");
+}
+
+#[test]
+fn conform_agrees_with_enumeration() {
+    let (mut conforming, mut failing) = (0, 0);
+    for seed in 0..n_models() {
+        let (spec_text, imp_text) = (random_model(seed, None), random_model(seed, Some(seed + 1_000)));
+        let (mut spec, imp) = (model(&spec_text), model(&imp_text));
+        let joined = conform::join::join(&mut spec, &imp).expect("the same types");
+        let expected = ioco(&spec.pool, &joined, &spec.sts, Completion::Angelic, Budget::default());
+        let mut solver = stack(&Config::default());
+        let mut cx = Ctx::new(&mut spec, &mut solver);
+        let options = conform::Options { completion: Completion::Angelic, ..conform::Options::default() };
+        let verdict =
+            conform(&mut cx, &joined, &options, &mut |_| ControlFlow::Continue(())).expect("same messages");
+        match (&expected, &verdict.answer) {
+            (Found::Conforms, Answer::Conforms(_)) => conforming += 1,
+            (Found::Fails(trace), Answer::Fails(witness)) => {
+                failing += 1;
+                assert_eq!(trace.len(), witness.trace.len(), "{spec_text}\n{imp_text}");
+                let (last, before) = witness.trace.labels.split_last().expect("a witness has a label");
+                let mut after = After::new(&mut cx);
+                for label in before {
+                    assert_eq!(after.observe(&mut cx, label).expect("allowed"), Observed::Allowed);
+                }
+                assert!(matches!(last, Label::Output(..) | Label::Quiescence));
+                assert!(after.observe(&mut cx, last).is_err());
+            }
+            _ => panic!("seed {seed}: {expected:?} but {:?}\n{spec_text}\n{imp_text}", verdict.answer),
+        }
+    }
+    assert!(n_models() < 60 || (conforming > 5 && failing > 5), "{conforming} {failing}");
+}
