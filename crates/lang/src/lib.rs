@@ -25,14 +25,18 @@
 //! }
 //! ```
 //!
-//! - Types: `bool`, `int` (no bounds), `real` (exact), `string`, ranges, enums, records, and
-//!   `T?` for options with `none` and `some(e)`.
+//! - Types: `bool`, `int` (no bounds), `real` (exact), `string`, ranges, enums (whose cases may have
+//!   fields: `error(code: int)`), records, `T?` for options with `none` and `some(e)`, `list<T>`,
+//!   `set<T>` and `map<K, V>`.
+//! - Collections: `[a, b]`, `{a, b}`, `{k: v}`, `xs[i]`, `m[k]`, `[e for x in xs if p]`,
+//!   `exists x in xs: p`, `forall`, `count`; `m[k] = v` among the updates; `when let some(x) = e`.
 //! - Updates are separated by commas because they happen at once. Steps of a test stand on
 //!   lines of their own or are separated by semicolons.
 //! - Only `if then else match exists forall in true false none some when` are reserved.
 //! - Strings: `+`, `s.length()`, `s.contains(t)`, `s.starts_with(t)`, `s.ends_with(t)`,
 //!   `s.matches("regex")` (the whole string).
-//! - Functions read their parameters, constants and other functions, not variables.
+//! - Functions read their parameters, constants and other functions, not variables; one may call
+//!   itself on a part that a pattern of `match` took out of a parameter.
 //! - Declarations may stand in any order; only the first `state` is special.
 
 pub mod ast;

@@ -186,7 +186,7 @@ fn purposes_agree_with_an_explicit_search() {
 
 #[test]
 fn conform_agrees_with_enumeration() {
-    let (mut conforming, mut failing) = (0, 0);
+    let (mut conforming, mut failing, mut open) = (0, 0, 0);
     for seed in 0..n_models() {
         let (spec_text, imp_text) = (random_model(seed, None), random_model(seed, Some(seed + 1_000)));
         let (mut spec, imp) = (model(&spec_text), model(&imp_text));
@@ -210,8 +210,12 @@ fn conform_agrees_with_enumeration() {
                 assert!(matches!(last, Label::Output(..) | Label::Quiescence));
                 assert!(after.observe(&mut cx, last).is_err());
             }
+            // Too many cases, and it says so.
+            (_, Answer::Unknown(_)) => open += 1,
             _ => panic!("seed {seed}: {expected:?} but {:?}\n{spec_text}\n{imp_text}", verdict.answer),
         }
     }
+    println!("{conforming} conform, {failing} fail, {open} left open");
     assert!(n_models() < 60 || (conforming > 5 && failing > 5), "{conforming} {failing}");
+    assert!(open * 100 <= n_models(), "{open} left open");
 }

@@ -184,7 +184,7 @@ impl TermPool {
         (entries.len() <= MAX_ENTRIES).then_some(entries)
     }
 
-    fn from_entries(&mut self, sort: Sort, entries: Vec<Entry>) -> Term {
+    fn made_of_entries(&mut self, sort: Sort, entries: Vec<Entry>) -> Term {
         let Sort::Collection(id) = sort else { unreachable!("entries make a collection") };
         let is_map = self.collection(id).kind == CollectionKind::Map;
         let parts = |entry: Entry| match is_map {
@@ -209,7 +209,7 @@ impl TermPool {
                 let known =
                     |entry: &Entry| a.iter().any(|old| old.member == entry.member && self.is_true(old.there));
                 let new: Vec<Entry> = b.into_iter().filter(|entry| !known(entry)).collect();
-                Some(self.from_entries(sort, [a, new].concat()))
+                Some(self.made_of_entries(sort, [a, new].concat()))
             }
             Op::Common | Op::Minus => {
                 let (mut a, b) = (self.entries(first)?, self.entries(arg(1))?);
@@ -218,7 +218,7 @@ impl TermPool {
                     let there = if op == Op::Common { there } else { self.not(there) };
                     entry.there = self.and([entry.there, there]);
                 }
-                Some(self.from_entries(sort, a))
+                Some(self.made_of_entries(sort, a))
             }
             Op::Within => {
                 let (a, b) = (self.entries(first)?, self.entries(arg(1))?);
@@ -251,12 +251,12 @@ impl TermPool {
                     let other = self.ne(entry.member, args[1]);
                     entry.there = self.and([entry.there, other]);
                 }
-                self.from_entries(sort, entries)
+                self.made_of_entries(sort, entries)
             }
             Op::Slice => self.slice_of(sort, entries, args[1], args[2]),
             Op::Reverse => {
                 let reversed = entries.iter().rev().copied().collect();
-                self.from_entries(sort, reversed)
+                self.made_of_entries(sort, reversed)
             }
             Op::IndexOf => {
                 let positions = self.positions(entries);
@@ -279,7 +279,7 @@ impl TermPool {
             Op::Min | Op::Max => self.extreme(op, item, entries),
             Op::ToSet => {
                 let Sort::Collection(id) = self.op_sort(op, &[sort]) else { return None };
-                self.from_entries(Sort::Collection(id), entries.to_vec())
+                self.made_of_entries(Sort::Collection(id), entries.to_vec())
             }
             Op::Sorted => return self.sorted_list(sort, entries.to_vec()),
             Op::Keys | Op::Values => return self.members_in_order(op, sort, entries),
@@ -294,7 +294,7 @@ impl TermPool {
         for &arg in args {
             entries.extend(self.entries(arg)?);
         }
-        (entries.len() <= MAX_ENTRIES).then(|| self.from_entries(sort, entries))
+        (entries.len() <= MAX_ENTRIES).then(|| self.made_of_entries(sort, entries))
     }
 
     /// 1 where the condition holds, else 0.
@@ -389,7 +389,7 @@ impl TermPool {
             let item = self.ite(here, value, entry.item);
             (entry.member, entry.item) = (item, item);
         }
-        self.from_entries(sort, changed)
+        self.made_of_entries(sort, changed)
     }
 
     /// An entry with the same key is replaced; one that may have it stays and is hidden if it has.
@@ -397,7 +397,7 @@ impl TermPool {
         let there = self.tt();
         let mut entries: Vec<Entry> = entries.iter().filter(|entry| entry.member != key).copied().collect();
         entries.push(Entry { there, member: key, item: value });
-        self.from_entries(sort, entries)
+        self.made_of_entries(sort, entries)
     }
 
     fn slice_of(&mut self, sort: Sort, entries: &[Entry], from: Term, to: Term) -> Term {
@@ -407,7 +407,7 @@ impl TermPool {
             let (behind, before) = (self.le(from, position), self.lt(position, to));
             entry.there = self.and([entry.there, behind, before]);
         }
-        self.from_entries(sort, kept)
+        self.made_of_entries(sort, kept)
     }
 
     fn extreme(&mut self, op: Op, item: Sort, entries: &[Entry]) -> Term {
@@ -426,7 +426,7 @@ impl TermPool {
 
     fn sorted_list(&mut self, sort: Sort, entries: Vec<Entry>) -> Option<Term> {
         let entries = self.sorted_entries(entries)?;
-        Some(self.from_entries(sort, entries))
+        Some(self.made_of_entries(sort, entries))
     }
 
     /// Entries whose members are numbers, sorted by comparing neighbours (odd-even transposition); what is
@@ -471,7 +471,7 @@ impl TermPool {
             entries = self.sorted_entries(entries)?;
         }
         let list = if op == Op::Keys { members_only(&entries) } else { items_only(&entries) };
-        Some(self.from_entries(result, list))
+        Some(self.made_of_entries(result, list))
     }
 
     fn any_entry(&mut self, entries: &[Entry], lambda: Term) -> Term {
@@ -489,7 +489,7 @@ impl TermPool {
             let (keep, item) = (self.applied(keep, entry.member), self.applied(item, entry.member));
             found.push(Entry { there: self.and([entry.there, keep]), member: item, item });
         }
-        self.from_entries(Sort::Collection(into), found)
+        self.made_of_entries(Sort::Collection(into), found)
     }
 
     /// The body of `lambda` with `arg` for its variable.
@@ -571,7 +571,7 @@ impl TermPool {
                 (None, None) => unreachable!("one of the rows is as long"),
             });
         }
-        Some(self.from_entries(sort, row))
+        Some(self.made_of_entries(sort, row))
     }
 }
 
