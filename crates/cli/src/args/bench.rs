@@ -29,6 +29,9 @@ pub struct Bench {
     /// Only the planted faults whose name holds this (`faults`).
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
+    /// Only these testers, of `default`, `cover`, `random` and `uniform`; no correct twins then (`faults`).
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub testers: Vec<String>,
     #[command(flatten)]
     pub solver: SolverArgs,
 }
@@ -40,7 +43,7 @@ pub enum BenchName {
     Atm,
     /// Inputs and outputs until each mutant of the BRP is found.
     Brp,
-    /// Steps until planted faults are found, by tester (`examples/faults`).
+    /// Steps until planted faults are found, by tester (`examples/faults` and `examples/held-out`).
     Faults,
     /// Complete suites and state counting of machines, those of the folder `IOXIDE_DATA` included: sizes, time,
     /// memory.

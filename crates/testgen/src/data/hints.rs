@@ -121,6 +121,8 @@ pub struct Hints<'h> {
 pub struct Taste {
     /// In a relation to something known: equal, one off, a sum, a difference.
     pub near: u32,
+    /// Unlike everything known: a mix-up of two values shows only if they differ.
+    pub fresh: u32,
     /// Small: -4 to 12, short texts.
     pub small: u32,
     /// Where things break: zero, powers of two and their neighbours, empty and odd texts.
@@ -133,13 +135,13 @@ pub struct Taste {
 
 impl Default for Taste {
     fn default() -> Self {
-        Self { near: 8, small: 3, edge: 2, wide: 2, onto_edges: 25 }
+        Self { near: 6, fresh: 4, small: 2, edge: 2, wide: 1, onto_edges: 25 }
     }
 }
 
 impl Taste {
     /// The same without relations to what was seen, as plain as values were before there were hints.
-    pub const PLAIN: Self = Self { near: 6, small: 5, edge: 0, wide: 1, onto_edges: 0 };
+    pub const PLAIN: Self = Self { near: 4, fresh: 4, small: 3, edge: 0, wide: 1, onto_edges: 0 };
 }
 
 /// The constants that occur in `terms`, truth values left out.

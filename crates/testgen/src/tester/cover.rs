@@ -136,6 +136,12 @@ impl Cover {
         self.begun - usize::from(self.begun > 0 && (!self.queue.is_empty() || self.current.is_some()))
     }
 
+    /// Leaves out of this round what would cover nothing but `met`.
+    pub(super) fn leave_out(&mut self, met: &BTreeSet<Item>) {
+        let items = &self.items;
+        self.queue.retain(|&at| !items[at].is_subset(met));
+    }
+
     /// Adds what another worker did with its share.
     pub fn absorb(&mut self, other: &Self) {
         for (mine, theirs) in self.tally.iter_mut().zip(&other.tally) {

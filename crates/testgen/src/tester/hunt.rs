@@ -6,8 +6,9 @@
 //! them, and then walks. A walk changes its [mood](mood::Mood) every few inputs: which inputs
 //! are likely (swarm testing: not all of them together), whether one is repeated or two are pumped against each
 //! other, whether sequences not yet tried are preferred, what values are like, how often it looks. Walks
-//! are long and short in turn, and the long ones grow, so that there are few resets but some. Between
-//! two walks a purpose is executed again with other data.
+//! are long and short in turn: the long ones grow, so that there are few resets but some, the short ones begin in
+//! a [rare state](starts::Starts). Between two walks a purpose is executed again with other data. A run that has executed
+//! its purpose walks on from there for a while, and a walk that seems [trapped](trap::Trap) ends.
 //!
 //! *Promises.* The same seed makes the same moves on the same system. The purposes are looked for within a
 //! bounded number of symbolic states, a few before the first step and more of them later if that was not
@@ -15,6 +16,8 @@
 
 mod insight;
 mod mood;
+mod starts;
+mod trap;
 mod walk;
 
 use std::collections::BTreeSet;
@@ -29,7 +32,7 @@ pub use self::insight::Insight;
 use self::walk::Walk;
 use super::cover::{Cover, Order, Rounds, Tally};
 use super::{Move, Stop, Tester};
-use crate::purpose::{Criterion, PurposeSet, coverage, with_detours};
+use crate::purpose::{Criterion, Item, PurposeSet, coverage, with_detours};
 
 /// Symbolic states looked at before the first step; where texts make questions dear, after the first walks.
 const FIRST_STATES: (usize, usize) = (2_000, 32);
@@ -43,6 +46,8 @@ const STEPS_BETWEEN: usize = 400;
 const SHORTEST: usize = 24;
 /// One run in so many executes a purpose again.
 const PURPOSE_EVERY: usize = 2;
+/// Labels the first run goes on after its purpose, and the others.
+const GO_ON: (usize, usize) = (64, 24);
 
 /// What a hunt may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +96,10 @@ pub struct Hunt {
     spent: usize,
     here: usize,
     share: (usize, usize),
+    /// What purposes are for, as far as it was certainly covered.
+    met: BTreeSet<Item>,
+    /// How the purpose of this run ended.
+    ended: Option<Stop>,
     /// What was waited for has come.
     has_met: bool,
 }
@@ -130,6 +139,8 @@ impl Hunt {
             spent: 0,
             here: 0,
             share: (0, 1),
+            met: BTreeSet::new(),
+            ended: None,
             has_met: false,
         }
     }
@@ -228,6 +239,33 @@ impl Hunt {
         matches!(self.search, Search::Pending { from, .. } if self.spent >= from)
     }
 
+    /// The next move of the purpose of this run. A run that has come to its end goes on from there as a walk: a
+    /// purpose leads to where little was seen, and that is where to look around.
+    fn purpose(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Option<Move> {
+        let (Phase::Purpose, Some(cover)) = (self.phase, &mut self.cover) else { return None };
+        match cover.next(cx, after, history) {
+            Move::Stop(stop) if self.spent + self.here < self.config.steps => {
+                self.phase = Phase::Walk;
+                self.ended = Some(stop);
+                let more = if self.runs == 1 { GO_ON.0 } else { GO_ON.1 };
+                self.walk.take_over((history.len() + more).min(self.config.walk.max(1)));
+                None
+            }
+            other => Some(other),
+        }
+    }
+
+    /// `next`, but the run ends with what became of its purpose, if it had one.
+    fn told(&mut self, next: Move) -> Move {
+        match (next, self.ended.take()) {
+            (Move::Stop(_), Some(stop)) => Move::Stop(stop),
+            (next, ended) => {
+                self.ended = ended;
+                next
+            }
+        }
+    }
+
     /// Decides what this run is for.
     fn choose_phase(&mut self) {
         self.runs += 1;
@@ -235,6 +273,9 @@ impl Hunt {
             self.phase = Phase::Walk;
             return;
         };
+        if self.runs > 1 && cover.rounds_done() == 0 {
+            cover.leave_out(&self.met);
+        }
         let is_first_round = cover.rounds_done() == 0;
         let is_turn = self.runs.is_multiple_of(PURPOSE_EVERY);
         self.phase = match !cover.is_done() && (is_first_round || is_turn) {
@@ -265,6 +306,7 @@ impl Tester for Hunt {
         self.here = 0;
         self.seed = seed;
         self.phase = Phase::Open;
+        self.ended = None;
         self.walk.start(seed);
         self.insight.start();
         if !self.is_search_due() {
@@ -290,15 +332,18 @@ impl Tester for Hunt {
         }
         self.here = history.len();
         self.insight.catch_up(cx, after, history);
+        self.walk.notice(after, history, self.insight.fresh());
+        self.met.extend(self.insight.fresh().map(|id| self.config.criterion.covered_by(cx.sts, id)));
         self.has_met |= self.config.until.is_some_and(|until| self.insight.has_met(cx.sts, until));
         if self.has_met {
             return Move::Stop(Stop::GoalMet("what was waited for was seen".into()));
         }
-        let next = match (self.phase, &mut self.cover) {
-            (Phase::Purpose, Some(cover)) => cover.next(cx, after, history),
-            _ => {
+        let next = match self.purpose(cx, after, history) {
+            Some(next) => next,
+            None => {
                 let left = self.config.steps.saturating_sub(self.spent);
-                self.walk.next(cx, after, history, left.max(SHORTEST).min(self.config.walk))
+                let next = self.walk.next(cx, after, history, left.max(SHORTEST).min(self.config.walk));
+                self.told(next)
             }
         };
         if let Move::Stimulate(label) | Move::StimulateAfter(_, label) = &next {

@@ -1,6 +1,6 @@
 //! One walk after another, in changing moods.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,9 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::Why;
 use ioxide_symex::{After, Belief, Ctx};
 
-use super::mood::{Mood, Way};
+use super::mood::{Deck, Mood, Way};
+use super::starts::Starts;
+use super::trap::Trap;
 use crate::data::{Hints, Lexicon, Seen};
 use crate::tester::instant::{self, Timing, nanoseconds};
 use crate::tester::stimulus::{States, Stimulus};
@@ -49,7 +51,11 @@ pub(super) struct Walk {
     tried: FxHashMap<(u64, SwitchId), u32>,
     /// Inputs that some belief accepted, and how often each was sent.
     met: BTreeMap<SwitchId, u64>,
+    /// How rare states were reached.
+    starts: Starts,
+    trap: Trap,
     walks: u32,
+    deck: Deck,
     run: Run,
 }
 
@@ -61,6 +67,10 @@ struct Run {
     /// The messages sent last, the latest last.
     sent: Vec<Label>,
     mood: Option<Mood>,
+    /// Labels to repeat before it walks freely.
+    way: VecDeque<Label>,
+    /// The last of them.
+    repeated: Option<Label>,
     length: usize,
     looked: bool,
     owed: Option<Why>,
@@ -75,7 +85,10 @@ impl Default for Walk {
             grams: FxHashMap::default(),
             tried: FxHashMap::default(),
             met: BTreeMap::new(),
+            starts: Starts::default(),
+            trap: Trap::default(),
             walks: 0,
+            deck: Deck::default(),
             run: Run::default(),
         }
     }
@@ -85,6 +98,20 @@ impl Walk {
     pub(super) fn start(&mut self, seed: u64) {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
         self.run = Run::default();
+        self.trap.start();
+    }
+
+    /// Takes in a label that took `switch`, if that is certain; whoever led the run.
+    pub(super) fn notice(&mut self, after: &After, history: &Trace, switch: Option<SwitchId>) {
+        self.starts.visit(outline(after), history);
+        if self.run.length > 0 && self.run.mood.as_ref().is_some_and(Mood::is_open) {
+            self.trap.tick(switch);
+        }
+    }
+
+    /// Goes on after somebody else led the run for a while, up to `length` labels in all.
+    pub(super) fn take_over(&mut self, length: usize) {
+        self.run.length = length;
     }
 
     pub(super) fn time_is_free(&mut self) {
@@ -94,12 +121,14 @@ impl Walk {
     /// The next move of a walk that may have `left` labels.
     pub(super) fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace, left: usize) -> Move {
         if self.run.length == 0 {
-            self.run.length = self.length().min(left).max(1);
-            self.walks += 1;
+            self.begin(cx, left);
         }
         self.run.seen.catch_up(history);
-        if history.len() >= self.run.length {
+        if history.len() >= self.run.length || self.trap.is_shut() {
             return self.last_move(history);
+        }
+        if let Some(repeated) = self.repeat(cx, after, history) {
+            return repeated;
         }
         let is_quiet = history.ends_in_silence();
         let belief = States::of(after);
@@ -115,11 +144,40 @@ impl Walk {
         }
     }
 
-    /// Long and short walks in turn; the long ones grow.
-    fn length(&mut self) -> usize {
-        match self.walks.is_multiple_of(2) {
+    /// Long and short walks in turn; the long ones grow, the short ones begin in a rare state.
+    fn begin(&mut self, cx: &Ctx<'_>, left: usize) {
+        let length = match self.walks.is_multiple_of(2) {
             true => (FIRST << (self.walks / 2).min(16)).min(MAX),
-            false => self.rng.random_range(SHORT / 2..=2 * SHORT),
+            false => {
+                if !cx.sts.is_timed() {
+                    self.run.way = self.starts.rare(&mut self.rng).into();
+                }
+                self.run.way.len() + self.rng.random_range(SHORT / 2..=2 * SHORT)
+            }
+        };
+        self.run.length = length.min(left).max(1);
+        self.walks += 1;
+    }
+
+    /// The next move on the way to a rare state, as long as the system takes the same way.
+    fn repeat(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Option<Move> {
+        if let (Some(last), Some(repeated)) = (history.labels.last(), self.run.repeated.take())
+            && *last != repeated
+        {
+            self.run.way.clear();
+        }
+        let label = self.run.way.pop_front()?;
+        self.run.repeated = Some(label.clone());
+        match &label {
+            Label::Input(..) if after.accepts(cx, &label) => {
+                self.run.sent.push(label.clone());
+                Some(Move::Stimulate(label))
+            }
+            Label::Input(..) => {
+                self.run.way.clear();
+                None
+            }
+            Label::Output(..) | Label::Quiescence | Label::Delay(_) => Some(Move::Observe),
         }
     }
 
@@ -207,12 +265,13 @@ impl Walk {
     fn choose(&mut self, sts: &Sts, candidates: &[SwitchId], about: u64) -> SwitchId {
         if self.run.mood.as_ref().is_none_or(|mood| mood.left == 0) {
             let met: Vec<SwitchId> = self.met.keys().copied().collect();
-            self.run.mood = Some(Mood::new(&mut self.rng, &met, self.walks));
+            self.run.mood = Some(self.deck.deal(&mut self.rng, &met));
         }
         let (way, left) =
             self.run.mood.as_ref().map_or((Way::Novel, 0), |mood| (mood.way.clone(), mood.left));
         match way {
             Way::Novel => self.newest(candidates, about),
+            Way::Even => self.weighted(sts, candidates, &even(candidates), about),
             Way::Swarm(weights) => self.weighted(sts, candidates, &weights, about),
             Way::Pump { fill, drain, times } => {
                 let wanted = if left > times { fill } else { drain };
@@ -225,8 +284,9 @@ impl Walk {
         }
     }
 
-    /// A candidate never tried in a state like this; among those, or if there is none, one that makes the shortest sequence of inputs that was never sent; if all up to [`MAX_GRAM`] were,
-    /// the one whose longest sequence was sent the least often.
+    /// A candidate never tried in a state like this; among those, or if there is none, one that makes the shortest
+    /// sequence of inputs that was never sent; if all up to [`MAX_GRAM`] were, the one whose longest sequence was
+    /// sent the least often.
     fn newest(&mut self, candidates: &[SwitchId], about: u64) -> SwitchId {
         let inputs = &self.run.inputs;
         let most = (MAX_GRAM - 1).min(inputs.len());
@@ -285,6 +345,11 @@ impl Walk {
             None => Stop::GoalMet("the walk came to an end of the specification".into()),
         })
     }
+}
+
+/// The same weight for all.
+fn even(candidates: &[SwitchId]) -> BTreeMap<SwitchId, u32> {
+    candidates.iter().map(|&id| (id, 1)).collect()
 }
 
 /// A candidate with the message of `wanted`, which cannot be taken here itself.
