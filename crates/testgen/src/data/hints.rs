@@ -135,7 +135,7 @@ pub struct Taste {
 
 impl Default for Taste {
     fn default() -> Self {
-        Self { near: 6, fresh: 4, small: 2, edge: 2, wide: 1, onto_edges: 25 }
+        Self { near: 5, fresh: 3, small: 3, edge: 2, wide: 2, onto_edges: 25 }
     }
 }
 
@@ -156,7 +156,8 @@ pub(super) fn constants(pool: &TermPool, terms: &[Term]) -> Vec<Value> {
     found
 }
 
-/// The comparisons about fields of `id`: in guards of its message, in its updates, and in what can follow it.
+/// The comparisons about fields of `id`: in guards of its message, in its updates, and in what can follow it. A
+/// remainder is one too: whether it has gone round.
 fn atoms_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
     let sts = cx.sts;
     let switch = &sts.switches[id];
@@ -174,6 +175,7 @@ fn atoms_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
     let own = |var: &VarId| fields.contains(var) || sts.vars.iter().any(|other| other.var == *var);
     let mut found = Vec::new();
     for term in cx.pool.subterms(&roots, |term| !cx.pool.is_ground(term)) {
+        let term = wraps(cx.pool, term).unwrap_or(term);
         let is_new = is_comparison(cx.pool, term) && !found.contains(&term);
         let vars = if is_new { cx.pool.free_vars(term) } else { continue };
         if vars.iter().any(|var| fields.contains(var)) && vars.iter().all(own) {
@@ -181,6 +183,14 @@ fn atoms_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
         }
     }
     found
+}
+
+/// Where a division or remainder has gone round once: its sides are equal.
+fn wraps(pool: &mut TermPool, term: Term) -> Option<Term> {
+    match *pool.node(term) {
+        Node::Div(a, b) | Node::Rem(a, b) => Some(pool.eq(a, b)),
+        _ => None,
+    }
 }
 
 /// Whether `term` is a formula that is no connective.

@@ -47,7 +47,7 @@ const SHORTEST: usize = 24;
 /// One run in so many executes a purpose again.
 const PURPOSE_EVERY: usize = 2;
 /// Labels the first run goes on after its purpose, and the others.
-const GO_ON: (usize, usize) = (64, 24);
+const GO_ON: (usize, usize) = (320, 24);
 
 /// What a hunt may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

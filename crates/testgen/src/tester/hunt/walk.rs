@@ -104,7 +104,7 @@ impl Walk {
     /// Takes in a label that took `switch`, if that is certain; whoever led the run.
     pub(super) fn notice(&mut self, after: &After, history: &Trace, switch: Option<SwitchId>) {
         self.starts.visit(outline(after), history);
-        if self.run.length > 0 && self.run.mood.as_ref().is_some_and(Mood::is_open) {
+        if self.run.mood.as_ref().is_none_or(Mood::is_open) {
             self.trap.tick(switch);
         }
     }
