@@ -48,6 +48,8 @@ pub enum BenchName {
     /// Complete suites and state counting of machines, those of the folder `IOXIDE_DATA` included: sizes, time,
     /// memory.
     Fsm,
+    /// Mutants of models that may choose, killed by linear traces and by experiments that adapt to what was seen.
+    Kill,
     /// Mutants decided symbolically and by enumeration: time per mutant, growth with the data, optimisations.
     Mutants,
     /// Steps a second over loopback TCP beside a bare echo client, and memory.

@@ -4,6 +4,7 @@ mod atm;
 mod brp;
 mod faults;
 mod fsm;
+mod kill;
 mod memory;
 mod mutants;
 mod online;
@@ -20,6 +21,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         BenchName::Brp => brp::run(args),
         BenchName::Faults => faults::run(args),
         BenchName::Fsm => fsm::run(args),
+        BenchName::Kill => kill::run(args),
         BenchName::Mutants => mutants::run(args),
         BenchName::Online => online::run(args),
         BenchName::Scale => scale::run(args),

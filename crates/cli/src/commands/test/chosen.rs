@@ -7,6 +7,7 @@ use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sts::{Model, Sts};
 use ioxide_report::summary::ENDLESS;
 use ioxide_symex::Limits;
+use ioxide_testgen::kill::suspects::Suspects;
 use ioxide_testgen::kill::tester::Killer;
 use ioxide_testgen::purpose::PurposeSet;
 use ioxide_testgen::tester::Tester;
@@ -231,12 +232,10 @@ impl Chosen {
             return fsm::suite::show(out, tester);
         }
         if let Self::Kill(tester) = self {
-            return writeln!(
-                out,
-                "killing suite: {} of {} tests carried out",
-                tester.n_done(),
-                tester.n_tests()
-            );
+            let (done, tests) = (tester.n_done(), tester.n_tests());
+            writeln!(out, "killing suite: {done} of {tests} tests carried out to their end")?;
+            let (out_of, all) = tester.suspects().map_or((0, 0), Suspects::ruled_out);
+            return writeln!(out, "mutants: the system is none of {out_of} of {all} that can be told from the model");
         }
         if let Self::Tour(tester, set) = self {
             let (covered, criterion) = (tester.covered().len(), set.criterion);
