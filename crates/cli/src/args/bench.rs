@@ -29,6 +29,10 @@ pub struct Bench {
     /// Only the planted faults whose name holds this (`faults`).
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
+    /// The same with fields, switches, variables and places in another order and under other names for every
+    /// seed (`brp`).
+    #[arg(long)]
+    pub permuted: bool,
     /// Only these testers, of `default`, `cover`, `random` and `uniform`; no correct twins then (`faults`).
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub testers: Vec<String>,
@@ -45,6 +49,8 @@ pub enum BenchName {
     Brp,
     /// Steps until planted faults are found, by tester (`examples/faults` and `examples/held-out`).
     Faults,
+    /// The time to the first step of the default tester, on every model below `examples`.
+    FirstStep,
     /// Complete suites and state counting of machines, those of the folder `IOXIDE_DATA` included: sizes, time,
     /// memory.
     Fsm,

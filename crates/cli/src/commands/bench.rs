@@ -3,6 +3,7 @@
 mod atm;
 mod brp;
 mod faults;
+mod first_step;
 mod fsm;
 mod kill;
 mod memory;
@@ -20,6 +21,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         BenchName::Atm => atm::run(args),
         BenchName::Brp => brp::run(args),
         BenchName::Faults => faults::run(args),
+        BenchName::FirstStep => first_step::run(args),
         BenchName::Fsm => fsm::run(args),
         BenchName::Kill => kill::run(args),
         BenchName::Mutants => mutants::run(args),

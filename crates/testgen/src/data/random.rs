@@ -67,6 +67,11 @@ impl<'w> Draft<'w> {
         draft
     }
 
+    /// Whether the guard says what a field is by other fields.
+    pub(super) fn is_tied(&self) -> bool {
+        !self.equations.is_empty()
+    }
+
     fn read(&mut self, pool: &TermPool, open: &[VarId], term: Term) {
         if let Node::Matches(side, pattern) = *pool.node(term)
             && let Node::Var(var) = *pool.node(side)

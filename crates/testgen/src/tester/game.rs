@@ -146,7 +146,7 @@ impl Game {
                 match known.find(|known| known.gate == gate) {
                     Some(known) => known.worth += worth,
                     None => {
-                        let way = solution.way(&self.arena, choice);
+                        let way = solution.way(choice);
                         moves.push(Weighed { gate, worth, way, start: start.clone() });
                     }
                 }
@@ -202,40 +202,36 @@ impl Game {
     }
 }
 
-/// The first input of `purpose` under the condition that, for all values of the outputs after it that their steps
-/// allow, the inputs after it can be chosen so that everything holds; `None` if there are no outputs with values.
+/// The first input of `purpose` under the condition that the rest can be done whatever the system answers: every output
+/// after it is possible, and for all values it may have the rest is; every input after it has some values for which
+/// the rest is. `None` if no output has values.
 fn universal(cx: &mut Ctx<'_>, purpose: &Purpose, end: Term) -> Option<Vec<Term>> {
-    let (mut given, mut wanted) = (Vec::new(), vec![end]);
-    let (mut answers, mut inputs) = (Vec::new(), Vec::new());
-    for (at, step) in purpose.steps.iter().enumerate().skip(1) {
+    let mut rest = end;
+    let mut has_answers = false;
+    for (at, step) in purpose.steps.iter().enumerate().skip(1).rev() {
         let gate = cx.sts.switches[step.switch].gate;
         let depth = u32::try_from(at + 1).unwrap_or(u32::MAX);
-        let fields: Vec<VarId> =
-            cx.sts.gates[gate].fields.clone().iter().map(|&field| cx.pool.indexed(field, depth)).collect();
-        match cx.sts.gates[gate].kind {
+        let fields = cx.sts.gates[gate].fields.clone();
+        let fields: Vec<VarId> = fields.iter().map(|&field| cx.pool.indexed(field, depth)).collect();
+        let guard = cx.pool.and(step.facts.iter().copied());
+        rest = match cx.sts.gates[gate].kind {
             GateKind::Input => {
-                inputs.extend(fields);
-                wanted.extend_from_slice(&step.facts);
+                let both = cx.pool.and([guard, rest]);
+                cx.pool.exists(&fields, both)
             }
             GateKind::Output | GateKind::Observed | GateKind::Internal => {
-                answers.extend(fields);
-                given.extend_from_slice(&step.facts);
+                has_answers |= !fields.is_empty();
+                let refused = cx.pool.not(rest);
+                let bad = cx.pool.and([guard, refused]);
+                let bad = cx.pool.exists(&fields, bad);
+                let never = cx.pool.not(bad);
+                let possible = cx.pool.exists(&fields, guard);
+                cx.pool.and([possible, never])
             }
-        }
+        };
     }
-    if answers.is_empty() {
-        return None;
-    }
-    let given = cx.pool.and(given);
-    let wanted = cx.pool.and(wanted);
-    let wanted = cx.pool.exists(&inputs, wanted);
-    let refused = cx.pool.not(wanted);
-    let bad = cx.pool.and([given, refused]);
-    let bad = cx.pool.exists(&answers, bad);
-    let some = cx.pool.exists(&answers, given);
-    let mut facts = purpose.steps[0].facts.clone();
-    facts.extend([some, cx.pool.not(bad)]);
-    Some(facts)
+    let first = purpose.steps.first()?.facts.iter().copied();
+    has_answers.then(|| first.chain([rest]).collect())
 }
 
 impl Tester for Game {

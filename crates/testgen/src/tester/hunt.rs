@@ -31,6 +31,7 @@ use ioxide_symex::{After, Ctx, Limits};
 pub use self::insight::Insight;
 use self::walk::Walk;
 use super::cover::{Cover, Order, Rounds, Tally};
+use super::random::Interaction;
 use super::{Move, Stop, Tester};
 use crate::purpose::{Criterion, Item, PurposeSet, coverage, with_detours};
 
@@ -46,8 +47,10 @@ const STEPS_BETWEEN: usize = 400;
 const SHORTEST: usize = 24;
 /// One run in so many executes a purpose again.
 const PURPOSE_EVERY: usize = 2;
-/// Labels the first run goes on after its purpose, and the others.
+/// Labels a run of the first purpose goes on after it, and runs of the others.
 const GO_ON: (usize, usize) = (320, 24);
+/// How often the first purpose is executed before anything else, at most.
+const MAX_FIRST: usize = 3;
 
 /// What a hunt may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +61,8 @@ pub struct HuntConfig {
     pub walk: usize,
     /// What the purposes cover.
     pub criterion: Criterion,
+    /// How eager walks are to give inputs: as their mood is, or eager in any mood.
+    pub interaction: Interaction,
     /// What ends the hunt earlier once it was seen.
     pub until: Option<Until>,
 }
@@ -74,7 +79,7 @@ pub enum Until {
 impl Default for HuntConfig {
     /// Ten thousand labels, purposes for every switch.
     fn default() -> Self {
-        Self { steps: 10_000, walk: usize::MAX, criterion: Criterion::Switches, until: None }
+        Self { steps: 10_000, walk: usize::MAX, criterion: Criterion::Switches, interaction: Interaction::Fair, until: None }
     }
 }
 
@@ -96,6 +101,8 @@ pub struct Hunt {
     spent: usize,
     here: usize,
     share: (usize, usize),
+    /// Runs of the first purpose before anything else: one for every pattern of equal fields of a message on it.
+    first: usize,
     /// What purposes are for, as far as it was certainly covered.
     met: BTreeSet<Item>,
     /// How the purpose of this run ended.
@@ -131,7 +138,7 @@ impl Hunt {
             set: None,
             cover: None,
             search: Search::Pending { states: 0, from: 0 },
-            walk: Walk::default(),
+            walk: Walk::new(config.interaction),
             insight: Insight::default(),
             phase: Phase::Open,
             seed: 0,
@@ -139,6 +146,7 @@ impl Hunt {
             spent: 0,
             here: 0,
             share: (0, 1),
+            first: 1,
             met: BTreeSet::new(),
             ended: None,
             has_met: false,
@@ -244,10 +252,11 @@ impl Hunt {
     fn purpose(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Option<Move> {
         let (Phase::Purpose, Some(cover)) = (self.phase, &mut self.cover) else { return None };
         match cover.next(cx, after, history) {
+            Move::Stop(stop) if self.runs < self.first => Some(Move::Stop(stop)),
             Move::Stop(stop) if self.spent + self.here < self.config.steps => {
                 self.phase = Phase::Walk;
                 self.ended = Some(stop);
-                let more = if self.runs == 1 { GO_ON.0 } else { GO_ON.1 };
+                let more = if self.runs == self.first { GO_ON.0 } else { GO_ON.1 };
                 self.walk.take_over((history.len() + more).min(self.config.walk.max(1)));
                 None
             }
@@ -276,6 +285,9 @@ impl Hunt {
         if self.runs > 1 && cover.rounds_done() == 0 {
             cover.leave_out(&self.met);
         }
+        if self.runs > 1 && self.runs <= self.first {
+            cover.repeat_first();
+        }
         let is_first_round = cover.rounds_done() == 0;
         let is_turn = self.runs.is_multiple_of(PURPOSE_EVERY);
         self.phase = match !cover.is_done() && (is_first_round || is_turn) {
@@ -286,6 +298,19 @@ impl Hunt {
             false => Phase::Walk,
         };
     }
+}
+
+/// How often the first purpose of `set` is worth executing at once: faults in data hide behind which fields of a message
+/// are equal, and each time another pattern of that is tried. From three fields of a sort on there are mixed ones.
+fn patterns(cx: &Ctx<'_>, set: &PurposeSet) -> usize {
+    let alike = |id: SwitchId| {
+        let gate = &cx.sts.gates[cx.sts.switches[id].gate];
+        let sorts = gate.fields.iter().map(|&field| cx.pool.var_info(field).sort.base());
+        let is_input = gate.kind == GateKind::Input;
+        if is_input { sorts.clone().map(|sort| sorts.clone().filter(|&it| it == sort).count()).max() } else { None }
+    };
+    let most = set.purposes.first().and_then(|purpose| purpose.path().filter_map(alike).max());
+    if most.unwrap_or(0) >= MAX_FIRST { MAX_FIRST } else { 1 }
 }
 
 /// Whether guards ask about texts in a way that makes every question dear.
@@ -329,6 +354,9 @@ impl Tester for Hunt {
         if self.phase == Phase::Open {
             self.search(cx);
             self.choose_phase();
+        }
+        if self.runs == 1 && history.is_empty() {
+            self.first = self.set.as_ref().map_or(1, |set| patterns(cx, set));
         }
         self.here = history.len();
         self.insight.catch_up(cx, after, history);

@@ -6,7 +6,7 @@
 //! chance to reach the goal if the system's moves are equally likely, by iteration; long ways are worth
 //! a little less.
 
-use ioxide_model::index::{Idx as _, IndexVec};
+use ioxide_model::index::IndexVec;
 use ioxide_model::sts::{GateKind, SwitchId};
 use ioxide_smt::solver::Decision;
 use ioxide_symex::{
@@ -38,7 +38,6 @@ pub(super) enum Choice {
 
 /// A solved game; the tester is at the first node.
 pub(super) struct Solution {
-    graph: ExecGraph,
     moves: IndexVec<NodeId, Moves>,
     rank: IndexVec<NodeId, Option<usize>>,
     worth: IndexVec<NodeId, f64>,
@@ -64,7 +63,7 @@ impl Solution {
         let moves = moves(&mut over, arena, &graph);
         let rank = ranks(&moves);
         let worth = worths(&moves, share(interaction));
-        Self { graph, moves, rank, worth }
+        Self { moves, rank, worth }
     }
 
     /// Whether the goal can be forced.
@@ -95,7 +94,7 @@ impl Solution {
     }
 
     /// The way that is hoped for after `choice`, up to the goal or as far as it is worth something.
-    pub(super) fn way(&self, arena: &Arena, choice: Choice) -> Vec<SwitchId> {
+    pub(super) fn way(&self, choice: Choice) -> Vec<SwitchId> {
         let Some(here) = self.moves.iter().next() else { return Vec::new() };
         let next = match choice {
             Choice::Send(id) => here.inputs.iter().find(|(other, _)| *other == id).copied(),
@@ -110,8 +109,6 @@ impl Solution {
             way.push(id);
             at = to;
         }
-        debug_assert!(way.iter().all(|&id| id.index() < arena.all().switches.len()));
-        debug_assert!(at.index() < self.graph.nodes.len());
         way
     }
 

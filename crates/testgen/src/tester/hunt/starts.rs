@@ -60,3 +60,24 @@ impl Starts {
         drawn.min_by_key(|way| (way.visits, way.labels.len())).map_or_else(Vec::new, |way| way.labels.clone())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng as _;
+
+    use super::*;
+
+    #[test]
+    fn the_way_to_the_rarest_state_is_taken() {
+        let history = |n: usize| vec![Label::Quiescence; n].into_iter().collect::<Trace>();
+        let mut starts = Starts::default();
+        for _ in 0..5 {
+            starts.visit(1, &history(1));
+            starts.visit(2, &history(2));
+        }
+        starts.visit(3, &history(3));
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let rare = (0..100).filter(|_| starts.rare(&mut rng).len() == 3).count();
+        assert!(rare > 80, "{rare} of 100");
+    }
+}

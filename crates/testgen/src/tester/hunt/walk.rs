@@ -22,6 +22,7 @@ use super::starts::Starts;
 use super::trap::Trap;
 use crate::data::{Hints, Lexicon, Seen};
 use crate::tester::instant::{self, Timing, nanoseconds};
+use crate::tester::random::Interaction;
 use crate::tester::stimulus::{States, Stimulus};
 use crate::tester::{Move, Stop};
 
@@ -34,6 +35,8 @@ const MAX_GRAM: usize = 5;
 /// Messages that may be sent again, and one message in so many that is.
 const MAX_SENT: usize = 6;
 const AGAIN: u32 = 12;
+/// How often, in percent, an eager walk sends where it could also look.
+const EAGER: u32 = 90;
 /// One look in so many lasts long, where time costs nothing.
 const LONG_LOOK: u32 = 6;
 /// How often, in percent, a look is taken where nothing can be seen.
@@ -42,6 +45,7 @@ const IDLE_LOOK: u32 = 8;
 /// Walks, and what they have learnt.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
+    interaction: Interaction,
     rng: ChaCha8Rng,
     timing: Timing,
     lexicon: Option<Arc<Lexicon>>,
@@ -76,9 +80,11 @@ struct Run {
     owed: Option<Why>,
 }
 
-impl Default for Walk {
-    fn default() -> Self {
+impl Walk {
+    /// Walks that give inputs as `interaction` says.
+    pub(super) fn new(interaction: Interaction) -> Self {
         Self {
+            interaction,
             rng: ChaCha8Rng::seed_from_u64(0),
             timing: Timing::Wall,
             lexicon: None,
@@ -92,9 +98,7 @@ impl Default for Walk {
             run: Run::default(),
         }
     }
-}
 
-impl Walk {
     pub(super) fn start(&mut self, seed: u64) {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
         self.run = Run::default();
@@ -183,7 +187,11 @@ impl Walk {
 
     /// Whether to send rather than to look.
     fn sends(&mut self, cx: &Ctx<'_>, belief: &States<'_>, is_quiet: bool) -> bool {
-        let eager = self.run.mood.as_ref().map_or(50, |mood| mood.eager);
+        let mood = self.run.mood.as_ref().map_or(50, |mood| mood.eager);
+        let eager = match self.interaction {
+            Interaction::Fair => mood,
+            Interaction::InputEager => mood.max(EAGER),
+        };
         let percent = match belief.may_speak(cx.pool, cx.sts) {
             _ if is_quiet => 100,
             true => eager,
