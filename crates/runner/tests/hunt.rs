@@ -146,7 +146,8 @@ fn pairs_of_timed_models_are_pairs_of_the_graph() {
 /// A door that locks for good: the fault needs many short tries, which a walk behind the lock never has.
 #[test]
 fn a_walk_leaves_a_trap() {
-    let (_, is_found, traces) = hunted("faults/lock-not-reset/model.iox", "faults/lock-not-reset/correct.iox", steps(2_000), 1);
+    let (_, is_found, traces) =
+        hunted("faults/lock-not-reset/model.iox", "faults/lock-not-reset/correct.iox", steps(2_000), 1);
     assert!(!is_found);
     assert!(traces.len() > 20, "{} runs in 2000 steps", traces.len());
 }

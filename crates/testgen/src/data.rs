@@ -194,7 +194,7 @@ fn varied(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId], facts: &[Ter
     if fields.is_empty() {
         return None;
     }
-    let policy = match rng.random_range(0..10u32) {
+    let policy = match rng.random_range(0..20u32) {
         0 => Policy::Boundary,
         1 => Policy::Patterns,
         _ => Policy::Random,

@@ -140,7 +140,8 @@ fn any_two_of_eight_fields_are_equal_now_and_then() {
 
 /// The entropy in bits of the magnitude of the second field: how evenly the powers of two come up.
 fn entropy(pairs: &[Vec<Value>]) -> f64 {
-    let magnitude = |pair: &Vec<Value>| pair[1].to_rational().map_or(0, |n| n.floor().to_i64().map_or(64, i64::ilog2));
+    let magnitude =
+        |pair: &Vec<Value>| pair[1].to_rational().map_or(0, |n| n.floor().to_i64().map_or(64, i64::ilog2));
     let mut counts = BTreeMap::new();
     pairs.iter().for_each(|pair| *counts.entry(magnitude(pair)).or_insert(0usize) += 1);
     let share = |count: &usize| *count as f64 / pairs.len() as f64;

@@ -80,8 +80,9 @@ pub fn game(
     let mut solver = wanted.make()?;
     let game = Game::new(&mut Ctx::new(model, &mut *solver), &goal, interaction);
     game.ok_or_else(|| {
-        Stop::usage(format!("`{name}` cannot be played for"))
-            .help("a game needs a place to reach or an observer, in a model without clocks and unknown values")
+        Stop::usage(format!("`{name}` cannot be played for")).help(
+            "a game needs a place to reach or an observer, in a model without clocks and unknown values",
+        )
     })
 }
 

@@ -149,7 +149,8 @@ impl Suspects {
     pub(super) fn route(&mut self, cx: &mut Ctx<'_>, after: &After) -> Option<(usize, Vec<Label>)> {
         let is_start = self.seen == Some(0);
         let Belief::Concrete(belief) = after.belief() else { return None };
-        let mut near: Vec<usize> = self.all.iter().filter(|(_, it)| it.is_open()).map(|(&at, _)| at).collect();
+        let mut near: Vec<usize> =
+            self.all.iter().filter(|(_, it)| it.is_open()).map(|(&at, _)| at).collect();
         near.sort_by_key(|at| self.all[at].distance(belief));
         let mut best: Option<(usize, Vec<Label>)> = None;
         for at in near.into_iter().take(MAX_LOOKED) {
@@ -194,8 +195,7 @@ fn experiment(cx: &mut Ctx<'_>, belief: &BTreeSet<State>, suspect: &Suspect) -> 
     let spec = rooted(cx, cx.sts, belief)?;
     let system = rooted(cx, &suspect.system, &suspect.states)?;
     let options = Options { bounds: NEAR, ..Options::default() };
-    let verdict =
-        conform(&mut cx.over(&spec), &system, &options, &mut |_| ControlFlow::Continue(())).ok()?;
+    let verdict = conform(&mut cx.over(&spec), &system, &options, &mut |_| ControlFlow::Continue(())).ok()?;
     let Answer::Fails(witness) = verdict.answer else { return None };
     let mut labels = witness.trace.labels;
     labels.pop();

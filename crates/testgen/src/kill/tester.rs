@@ -136,9 +136,7 @@ impl Killer {
     fn fitting(&self, history: &Trace) -> Option<Route> {
         let fits = |&at: &usize| {
             let labels = &self.tests[at].trace.labels;
-            self.open(at)
-                && history.len() <= labels.len()
-                && labels[..history.len()] == history.labels[..]
+            self.open(at) && history.len() <= labels.len() && labels[..history.len()] == history.labels[..]
         };
         let at = (0..self.tests.len()).find(fits)?;
         Some(Route { from: 0, labels: self.tests[at].trace.labels.clone(), aim: Target::Test(at) })

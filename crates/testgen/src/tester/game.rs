@@ -255,9 +255,9 @@ impl Tester for Game {
         };
         match self.input(cx, after, &best) {
             Some(input) => input,
-            None if history.ends_in_silence() && !self.arena.waits_for_silence() => {
-                Move::Stop(Stop::GoalMissed(format!("the system is silent, and `{}` needs it to speak", self.name)))
-            }
+            None if history.ends_in_silence() && !self.arena.waits_for_silence() => Move::Stop(
+                Stop::GoalMissed(format!("the system is silent, and `{}` needs it to speak", self.name)),
+            ),
             None => Move::Observe,
         }
     }

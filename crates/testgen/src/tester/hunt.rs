@@ -79,7 +79,13 @@ pub enum Until {
 impl Default for HuntConfig {
     /// Ten thousand labels, purposes for every switch.
     fn default() -> Self {
-        Self { steps: 10_000, walk: usize::MAX, criterion: Criterion::Switches, interaction: Interaction::Fair, until: None }
+        Self {
+            steps: 10_000,
+            walk: usize::MAX,
+            criterion: Criterion::Switches,
+            interaction: Interaction::Fair,
+            until: None,
+        }
     }
 }
 
@@ -307,7 +313,11 @@ fn patterns(cx: &Ctx<'_>, set: &PurposeSet) -> usize {
         let gate = &cx.sts.gates[cx.sts.switches[id].gate];
         let sorts = gate.fields.iter().map(|&field| cx.pool.var_info(field).sort.base());
         let is_input = gate.kind == GateKind::Input;
-        if is_input { sorts.clone().map(|sort| sorts.clone().filter(|&it| it == sort).count()).max() } else { None }
+        if is_input {
+            sorts.clone().map(|sort| sorts.clone().filter(|&it| it == sort).count()).max()
+        } else {
+            None
+        }
     };
     let most = set.purposes.first().and_then(|purpose| purpose.path().filter_map(alike).max());
     if most.unwrap_or(0) >= MAX_FIRST { MAX_FIRST } else { 1 }

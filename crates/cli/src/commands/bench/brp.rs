@@ -126,7 +126,10 @@ fn permuted(args: &Bench) -> Result<ExitStatus, Stop> {
         writeln!(out, "{result}")?;
         return Ok(ExitStatus::Success);
     }
-    writeln!(out, "inputs and outputs until a mutant is found, everything in another order for each of {SEEDS} seeds")?;
+    writeln!(
+        out,
+        "inputs and outputs until a mutant is found, everything in another order for each of {SEEDS} seeds"
+    )?;
     writeln!(out, "{:<9} {:>7} {:>7}", "", "mean", "worst")?;
     for (at, mean) in figures.means.iter().enumerate() {
         writeln!(out, "{:<9} {mean:>7.1} {:>7}", format!("M{}", at + 1), figures.worst[at])?;

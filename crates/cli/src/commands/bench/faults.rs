@@ -111,7 +111,9 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         all.push(rows);
     }
     show::foot(args, &modes, &all)?;
-    let is_complete = |rows: &Rows| rows.correct_fails == 0 && rows.rows.iter().take(1).all(|row| row.steps.iter().all(Option::is_some));
+    let is_complete = |rows: &Rows| {
+        rows.correct_fails == 0 && rows.rows.iter().take(1).all(|row| row.steps.iter().all(Option::is_some))
+    };
     Ok(if all.iter().all(is_complete) { ExitStatus::Success } else { ExitStatus::Inconclusive })
 }
 

@@ -36,7 +36,8 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     let mut out = io::stdout().lock();
     match args.json {
         true => {
-            let all: Map<String, Json> = times.iter().map(|(name, time)| (name.clone(), json!(time))).collect();
+            let all: Map<String, Json> =
+                times.iter().map(|(name, time)| (name.clone(), json!(time))).collect();
             writeln!(out, "{}", json!({ "version": 1, "bench": "first-step", "seconds": all }))?;
         }
         false => show(&mut out, &times)?,

@@ -106,9 +106,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     }
     let mut out = io::stdout().lock();
     if args.json {
-        let row = |(name, linear, adaptive): &(&str, Tally, Tally)| {
-            json!({ "model": name, "linear": linear.json(), "adaptive": adaptive.json() })
-        };
+        let row = |(name, linear, adaptive): &(&str, Tally, Tally)| json!({ "model": name, "linear": linear.json(), "adaptive": adaptive.json() });
         let rows: Vec<Json> = rows.iter().map(row).collect();
         writeln!(out, "{}", json!({ "version": 1, "bench": "kill", "seeds": SEEDS, "models": rows }))?;
     } else {
@@ -147,7 +145,13 @@ fn compared(args: &Bench, text: &str) -> Result<[Tally; 2], Stop> {
 }
 
 /// Whether a fault was found, and the labels it took.
-fn campaign(args: &Bench, spec: &Model, sut: &Model, tester: &Killer, seed: u64) -> Result<(bool, usize), Stop> {
+fn campaign(
+    args: &Bench,
+    spec: &Model,
+    sut: &Model,
+    tester: &Killer,
+    seed: u64,
+) -> Result<(bool, usize), Stop> {
     let (mut spec_own, mut sut_own) = (spec.clone(), sut.clone());
     let (mut spec_solver, mut sut_solver) = (solver::make(&args.solver)?, solver::make(&args.solver)?);
     let mut cx = Ctx::new(&mut spec_own, &mut *spec_solver);
@@ -163,8 +167,7 @@ fn campaign(args: &Bench, spec: &Model, sut: &Model, tester: &Killer, seed: u64)
     let (mut labels, mut n) = (0, 0);
     while !tester.is_done() && labels < BUDGET && n < tester.max_runs() as u64 {
         let id = RunId { run: n, seed: run_seed(seed, n) };
-        let finished =
-            run::run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &teller)?;
+        let finished = run::run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &teller)?;
         labels += finished.trace.len();
         n += 1;
         if finished.end.outcome() == Outcome::Fail {

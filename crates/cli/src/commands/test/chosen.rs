@@ -242,7 +242,10 @@ impl Chosen {
             let (done, tests) = (tester.n_done(), tester.n_tests());
             writeln!(out, "killing suite: {done} of {tests} tests carried out to their end")?;
             let (out_of, all) = tester.suspects().map_or((0, 0), Suspects::ruled_out);
-            return writeln!(out, "mutants: the system is none of {out_of} of {all} that can be told from the model");
+            return writeln!(
+                out,
+                "mutants: the system is none of {out_of} of {all} that can be told from the model"
+            );
         }
         if let Self::Game(tester) = self {
             return show_game(out, tester);

@@ -178,7 +178,8 @@ impl Insight {
 /// `before` once the time has passed that `fresh` has before its message.
 fn waited(cx: &Ctx<'_>, before: &Belief, fresh: &[Label]) -> Belief {
     let time = |label: &Label| if let Label::Delay(time) = label { Some(time.clone()) } else { None };
-    let before_message = fresh.iter().take_while(|label| !matches!(label, Label::Input(..) | Label::Output(..)));
+    let before_message =
+        fresh.iter().take_while(|label| !matches!(label, Label::Input(..) | Label::Output(..)));
     let waited = before_message.filter_map(time).fold(Rational::ZERO, |sum, time| sum.add(&time));
     match before {
         Belief::Concrete(states) if cx.sts.is_timed() => {

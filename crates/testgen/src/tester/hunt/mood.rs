@@ -67,16 +67,8 @@ enum Kind {
 }
 
 /// The kinds of one deal; new sequences are half of them.
-const KINDS: [Kind; 8] = [
-    Kind::Novel,
-    Kind::Pump,
-    Kind::Novel,
-    Kind::Swarm,
-    Kind::Novel,
-    Kind::Pump,
-    Kind::Novel,
-    Kind::Even,
-];
+const KINDS: [Kind; 8] =
+    [Kind::Novel, Kind::Pump, Kind::Novel, Kind::Swarm, Kind::Novel, Kind::Pump, Kind::Novel, Kind::Even];
 
 impl Deck {
     /// The next mood, these inputs having been met. The first ones are short and mild: much is near, and an extreme
@@ -106,7 +98,8 @@ impl Deck {
 
     fn pump(&mut self, rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> (Way, usize) {
         if self.pairs.is_empty() {
-            let with = |&fill| inputs.iter().filter(move |&&drain| drain != fill).map(move |&drain| (fill, drain));
+            let with =
+                |&fill| inputs.iter().filter(move |&&drain| drain != fill).map(move |&drain| (fill, drain));
             self.pairs = inputs.iter().flat_map(with).collect();
             self.pairs.shuffle(rng);
         }

@@ -74,7 +74,8 @@ impl Shuffle {
     fn hash(&self, about: &str) -> u64 {
         let bytes = self.seed.to_le_bytes();
         let bytes = bytes.iter().chain(about.as_bytes());
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+        bytes
+            .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
     }
 }
 

@@ -10,7 +10,8 @@ use crate::load;
 use crate::system::System;
 
 /// Where the faults are, and those no tester was tuned with.
-const FOLDERS: [(&str, Group); 2] = [("examples/faults", Group::Corpus), ("examples/held-out", Group::HeldOut)];
+const FOLDERS: [(&str, Group); 2] =
+    [("examples/faults", Group::Corpus), ("examples/held-out", Group::HeldOut)];
 /// Where systems in Python find the library they use.
 const LIBRARY: &str = "sdk/python";
 
