@@ -87,7 +87,8 @@ const SEEDS: u64 = 3;
 /// Labels after which a campaign ends.
 const BUDGET: usize = 5_000;
 
-/// What a tester did with all mutants of a model.
+/// What a tester did with mutants of a model.
+#[derive(Default)]
 struct Tally {
     found: usize,
     campaigns: usize,
@@ -175,12 +176,6 @@ fn campaign(
         }
     }
     Ok((false, labels))
-}
-
-impl Default for Tally {
-    fn default() -> Self {
-        Self { found: 0, campaigns: 0, labels: 0, correct: 0 }
-    }
 }
 
 impl Tally {
