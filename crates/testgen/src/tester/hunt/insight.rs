@@ -14,6 +14,9 @@ use ioxide_symex::{After, Belief, Ctx, explaining};
 use super::{Until, visible};
 use crate::data::Lexicon;
 
+/// Pairs from which on a guess is made at what is left.
+const MIN_SAMPLE: u64 = 100;
+
 /// A pair of visible switches taken one after the other.
 pub type Pair = (SwitchId, SwitchId);
 
@@ -77,12 +80,12 @@ impl Insight {
     }
 
     /// How likely it is that the next pair is one not seen yet: pairs seen once over all pairs seen (Good and
-    /// Turing). It holds for a walk that goes on as it did.
+    /// Turing). It holds for a walk that goes on as it did; nothing is guessed from few pairs.
     #[must_use]
     pub fn unseen(&self) -> Option<f64> {
         let total: u64 = self.pairs.values().sum();
         let once = self.pairs.values().filter(|&&times| times == 1).count();
-        (total > 0).then(|| once as f64 / total as f64)
+        (total >= MIN_SAMPLE).then(|| once as f64 / total as f64)
     }
 
     /// Whether every visible switch was taken.
