@@ -44,7 +44,7 @@ pub(crate) use self::product::{Next, Pair, Product, Step};
 pub(crate) use self::region::Names;
 pub(crate) use self::search::Shortcut;
 pub(crate) use self::side::{Index, Liveness, Member, Side, joined, liveness, within};
-pub(crate) use self::witness::{concrete_after, concrete_start};
+pub(crate) use self::witness::{concrete_after, concrete_start, concretely};
 
 use self::region::Widening;
 use self::search::{End, Revisit, Search};

@@ -12,8 +12,8 @@
 //! the guard and of the model), small, at the edge of a machine word, or of any magnitude; texts likewise, and
 //! where the guard has a pattern, by a walk through it. One time in four a number is moved to the edge of a
 //! comparison. What the guard rejects is drawn again. If no draw
-//! fits, the solver is asked for diverse valuations: spread most of the time, at the bounds, or by patterns of
-//! equality.
+//! fits, and mostly where the guard ties fields to each other, the solver is asked for diverse valuations: spread most
+//! of the time, at the bounds, or by patterns of equality.
 //!
 //! *Promises.* [`Pick::Impossible`] is a proof; [`Pick::Unknown`] is neither yes nor no.
 
@@ -53,7 +53,7 @@ const DRAWS: usize = 48;
 const FEW_DRAWS: usize = 8;
 
 /// Valuations asked for, at most, to take the last of them.
-const VARIED: usize = 4;
+const VARIED: usize = 5;
 
 /// What is asked for: field values of `gate` that satisfy `guard` in a state.
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +106,13 @@ fn pick_any(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Wish<'_>, hints: &Hin
         return Pick::Values(in_order(fields, &fixed));
     }
     let draft = Draft::new(cx.pool, &open, wish, hints);
+    // Draws crowd where few values fit; the solver spreads them.
+    if draft.is_tied()
+        && rng.random_ratio(5, 6)
+        && let Pick::Values(values) = ask_solver(cx, rng, fields, &open, &fixed, wish)
+    {
+        return Pick::Values(values);
+    }
     let draws = if rng.random_ratio(1, 2) { FEW_DRAWS } else { 0 };
     if let Some(values) = drawn(cx, rng, &open, &fixed, &draft, draws) {
         return Pick::Values(values);
@@ -187,14 +194,15 @@ fn varied(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId], facts: &[Ter
     if fields.is_empty() {
         return None;
     }
-    let policy = match rng.random_range(0..10u32) {
+    let policy = match rng.random_range(0..20u32) {
         0 => Policy::Boundary,
         1 => Policy::Patterns,
         _ => Policy::Random,
     };
     let mut source = Diverse::new(cx.pool, facts, fields, policy, rng.random());
     let mut found = None;
-    for _ in 0..rng.random_range(1..=VARIED) {
+    // The first valuation is the solver's own, always the same.
+    for _ in 0..rng.random_range(2..=VARIED) {
         match source.next(cx.pool, cx.solver) {
             Some(valuation) => found = Some(valuation),
             None => break,

@@ -11,6 +11,7 @@ mod cheap;
 pub mod lab;
 pub mod matrix;
 pub mod suite;
+pub mod suspects;
 pub mod tester;
 
 use std::collections::BTreeSet;

@@ -9,7 +9,7 @@
 mod coverage;
 mod detour;
 mod goal;
-mod observer;
+pub(crate) mod observer;
 
 use ioxide_model::sts::{GateKind, Sts, SwitchId};
 use ioxide_model::term::Term;

@@ -6,6 +6,7 @@
 
 pub mod case;
 pub mod cover;
+pub mod game;
 pub mod hunt;
 mod instant;
 pub mod purpose;

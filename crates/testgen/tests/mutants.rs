@@ -164,7 +164,8 @@ fn the_killing_tester_adapts_to_what_the_system_does() {
     let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
     let after = After::new(&mut cx);
-    let mut tester = Killer::new([trace(&[&a, &x, &a]), trace(&[&a, &y])]);
+    let test = |trace| Test { trace, look: None, kills: Vec::new() };
+    let mut tester = Killer::new([trace(&[&a, &x, &a]), trace(&[&a, &y])].map(test));
     tester.start(0);
     assert_eq!(tester.next(&mut cx, &after, &trace(&[])), Move::Stimulate(a.clone()));
     assert_eq!(tester.next(&mut cx, &after, &trace(&[&a])), Move::Observe);

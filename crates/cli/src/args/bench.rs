@@ -29,6 +29,13 @@ pub struct Bench {
     /// Only the planted faults whose name holds this (`faults`).
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
+    /// The same with fields, switches, variables and places in another order and under other names for every
+    /// seed (`brp`).
+    #[arg(long)]
+    pub permuted: bool,
+    /// Only these testers, of `default`, `cover`, `random` and `uniform`; no correct twins then (`faults`).
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub testers: Vec<String>,
     #[command(flatten)]
     pub solver: SolverArgs,
 }
@@ -40,11 +47,15 @@ pub enum BenchName {
     Atm,
     /// Inputs and outputs until each mutant of the BRP is found.
     Brp,
-    /// Steps until planted faults are found, by tester (`examples/faults`).
+    /// Steps until planted faults are found, by tester (`examples/faults` and `examples/held-out`).
     Faults,
+    /// The time to the first step of the default tester, on every model below `examples`.
+    FirstStep,
     /// Complete suites and state counting of machines, those of the folder `IOXIDE_DATA` included: sizes, time,
     /// memory.
     Fsm,
+    /// Mutants of models that may choose, killed by linear traces and by experiments that adapt to what was seen.
+    Kill,
     /// Mutants decided symbolically and by enumeration: time per mutant, growth with the data, optimisations.
     Mutants,
     /// Steps a second over loopback TCP beside a bare echo client, and memory.

@@ -59,7 +59,8 @@ pub struct Test {
     pub sut: String,
     /// How inputs are chosen: `hunt` (test purposes that take every switch, then walks that look for trouble
     /// until the budget is spent), `cover` (the purposes alone, five times), `tour` (the same in few long
-    /// runs), `purpose:NAME,...` (goals of the model), `tests` or `test:NAME` (tests written beside the
+    /// runs), `purpose:NAME,...` (paths to goals of the model), `force:NAME` (plays for a
+    /// goal: forces it where it can, adapting to what the system does), `tests` or `test:NAME` (tests written beside the
     /// model), `case:FILE` (a test case of `case --format json`), `suite:FILE` (the tests of a file that
     /// `fsm --out` or another command wrote), `kill` (tests that kill mutants of the model) or `random`.
     #[arg(long, default_value = "hunt", value_name = "TESTER")]
@@ -89,7 +90,7 @@ pub struct Test {
     /// the answers of the system].
     #[arg(long, value_name = "MS")]
     pub quiescence_ms: Option<u64>,
-    /// How eager the random tester is to send where it could also look.
+    /// How eager testers are to send where they could also look: `random`, `hunt` and `force:NAME`.
     #[arg(long, value_enum, default_value_t)]
     pub interaction: Interaction,
     /// Judges only what is seen within this goal of the model (an observer that has not said miss, a path, a

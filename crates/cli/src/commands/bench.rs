@@ -3,7 +3,9 @@
 mod atm;
 mod brp;
 mod faults;
+mod first_step;
 mod fsm;
+mod kill;
 mod memory;
 mod mutants;
 mod online;
@@ -19,7 +21,9 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         BenchName::Atm => atm::run(args),
         BenchName::Brp => brp::run(args),
         BenchName::Faults => faults::run(args),
+        BenchName::FirstStep => first_step::run(args),
         BenchName::Fsm => fsm::run(args),
+        BenchName::Kill => kill::run(args),
         BenchName::Mutants => mutants::run(args),
         BenchName::Online => online::run(args),
         BenchName::Scale => scale::run(args),

@@ -15,6 +15,7 @@ use ioxide_smt::halt::Halted;
 use ioxide_symex::Ctx;
 use ioxide_testgen::kill::lab::{Lab, Specimen};
 use ioxide_testgen::kill::suite::Test;
+use ioxide_testgen::kill::suspects::Suspects;
 use ioxide_testgen::kill::tester::Killer;
 use ioxide_testgen::mutate::Mutant;
 use serde_json::{Map, Value as Json, json};
@@ -148,7 +149,7 @@ pub fn suite(model: &mut Model, decided: &Decided, wanted: &Wanted<'_>) -> Resul
     Ok(Suite { tests, halted: cx.halted() })
 }
 
-/// The tester that runs a suite killing the mutants of `model` by the default operators.
+/// The tester that runs a suite killing the mutants of `model` by the default operators, and suspects them.
 pub fn tester(model: &mut Model, wanted: &Wanted<'_>) -> Result<Killer, Stop> {
     let decided = decided(model, &MutantArgs::default(), &DecideArgs::default(), wanted, None)?;
     if decided.is_interrupted() {
@@ -167,7 +168,12 @@ pub fn tester(model: &mut Model, wanted: &Wanted<'_>) -> Result<Killer, Stop> {
         (true, None) => {
             Err(Stop::new(ExitStatus::Nothing, "nothing to run: no mutant of the model can be killed"))
         }
-        (false, _) => Ok(Killer::new(suite.tests.into_iter().map(|test| test.trace))),
+        (false, _) => {
+            let is_killed = |at: &usize| matches!(decided.outcomes[*at], Some(Outcome::Killed(_)));
+            let killed = (0..decided.mutants.len()).filter(is_killed).map(|at| (at, &decided.mutants[at]));
+            let suspects = Suspects::new(&model.sts, killed);
+            Ok(Killer::new(suite.tests).suspecting(suspects))
+        }
     }
 }
 

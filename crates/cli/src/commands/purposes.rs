@@ -3,9 +3,12 @@
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
+use ioxide_model::goal::Goal;
 use ioxide_model::sts::{GateKind, Model, Sts, SwitchId};
 use ioxide_symex::{Ctx, Limits};
 use ioxide_testgen::purpose::{Criterion, NoPurpose, Purpose, PurposeSet, Unreached, coverage, of_goal};
+use ioxide_testgen::tester::game::Game;
+use ioxide_testgen::tester::random::Interaction;
 use serde_json::{Value as Json, json};
 
 use crate::args::Purposes;
@@ -50,18 +53,9 @@ pub fn found(
     }))
 }
 
-/// The purpose that meets the goal `name` of `model`.
+/// The purpose that meets the goal called `name`.
 pub fn named(model: &mut Model, wanted: &Wanted<'_>, name: &str, max_states: usize) -> Result<Purpose, Stop> {
-    let goal = model.sts.goals.iter().find(|goal| &*goal.name == name).cloned();
-    let goal = goal.ok_or_else(|| {
-        let names: Vec<String> = model.sts.goals.iter().map(|goal| format!("`{}`", goal.name)).collect();
-        let there = if names.is_empty() {
-            "it has none".to_owned()
-        } else {
-            format!("there is {}", names.join(", "))
-        };
-        Stop::usage(format!("the model has no purpose `{name}`")).help(there)
-    })?;
+    let goal = goal(model, name)?;
     let mut solver = wanted.make()?;
     let _stage = limit::stage("looking for a path that meets the goal");
     let limits = Limits { max_states, max_depth: u32::MAX };
@@ -72,6 +66,37 @@ pub fn named(model: &mut Model, wanted: &Wanted<'_>, name: &str, max_states: usi
         NoPurpose::Unreachable | NoPurpose::Cut(_) => {
             Stop::new(ExitStatus::Inconclusive, format!("no path meets `{name}`: {why}"))
         }
+    })
+}
+
+/// The tester that plays for the goal called `name`.
+pub fn game(
+    model: &mut Model,
+    wanted: &Wanted<'_>,
+    name: &str,
+    interaction: Interaction,
+) -> Result<Game, Stop> {
+    let goal = goal(model, name)?;
+    let mut solver = wanted.make()?;
+    let game = Game::new(&mut Ctx::new(model, &mut *solver), &goal, interaction);
+    game.ok_or_else(|| {
+        Stop::usage(format!("`{name}` cannot be played for")).help(
+            "a game needs a place to reach or an observer, in a model without clocks and unknown values",
+        )
+    })
+}
+
+/// The goal of `model` called `name`.
+fn goal(model: &Model, name: &str) -> Result<Goal, Stop> {
+    let goal = model.sts.goals.iter().find(|goal| &*goal.name == name).cloned();
+    goal.ok_or_else(|| {
+        let names: Vec<String> = model.sts.goals.iter().map(|goal| format!("`{}`", goal.name)).collect();
+        let there = if names.is_empty() {
+            "it has none".to_owned()
+        } else {
+            format!("there is {}", names.join(", "))
+        };
+        Stop::usage(format!("the model has no purpose `{name}`")).help(there)
     })
 }
 

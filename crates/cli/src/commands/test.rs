@@ -81,6 +81,7 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         let mut result = outcome_json(&shown, &config, &outcome);
         result["cover"] = chosen.json(&shown.sts);
         result["suite"] = chosen.suite_json();
+        result["game"] = chosen.game_json();
         result["hunt"] = chosen.hunt_json(&shown.sts, was_late);
         writeln!(out, "{result}")?;
     } else {

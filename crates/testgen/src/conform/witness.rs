@@ -479,7 +479,8 @@ pub(crate) fn concrete_after(
     concretely(cx, sts, states, label, Completion::Angelic)
 }
 
-fn concretely(
+/// The states of a system after `label`; what it does with an input no switch of it accepts is up to `completion`.
+pub(crate) fn concretely(
     cx: &mut Ctx<'_>,
     sts: &Sts,
     states: &BTreeSet<State>,

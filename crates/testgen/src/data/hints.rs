@@ -121,6 +121,8 @@ pub struct Hints<'h> {
 pub struct Taste {
     /// In a relation to something known: equal, one off, a sum, a difference.
     pub near: u32,
+    /// Unlike everything known: a mix-up of two values shows only if they differ.
+    pub fresh: u32,
     /// Small: -4 to 12, short texts.
     pub small: u32,
     /// Where things break: zero, powers of two and their neighbours, empty and odd texts.
@@ -133,13 +135,13 @@ pub struct Taste {
 
 impl Default for Taste {
     fn default() -> Self {
-        Self { near: 8, small: 3, edge: 2, wide: 2, onto_edges: 25 }
+        Self { near: 5, fresh: 3, small: 3, edge: 2, wide: 2, onto_edges: 25 }
     }
 }
 
 impl Taste {
     /// The same without relations to what was seen, as plain as values were before there were hints.
-    pub const PLAIN: Self = Self { near: 6, small: 5, edge: 0, wide: 1, onto_edges: 0 };
+    pub const PLAIN: Self = Self { near: 4, fresh: 4, small: 3, edge: 0, wide: 1, onto_edges: 0 };
 }
 
 /// The constants that occur in `terms`, truth values left out.
@@ -154,7 +156,8 @@ pub(super) fn constants(pool: &TermPool, terms: &[Term]) -> Vec<Value> {
     found
 }
 
-/// The comparisons about fields of `id`: in guards of its message, in its updates, and in what can follow it.
+/// The comparisons about fields of `id`: in guards of its message, in its updates, and in what can follow it. A
+/// remainder is one too: whether it has gone round.
 fn atoms_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
     let sts = cx.sts;
     let switch = &sts.switches[id];
@@ -172,6 +175,7 @@ fn atoms_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
     let own = |var: &VarId| fields.contains(var) || sts.vars.iter().any(|other| other.var == *var);
     let mut found = Vec::new();
     for term in cx.pool.subterms(&roots, |term| !cx.pool.is_ground(term)) {
+        let term = wraps(cx.pool, term).unwrap_or(term);
         let is_new = is_comparison(cx.pool, term) && !found.contains(&term);
         let vars = if is_new { cx.pool.free_vars(term) } else { continue };
         if vars.iter().any(|var| fields.contains(var)) && vars.iter().all(own) {
@@ -179,6 +183,14 @@ fn atoms_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
         }
     }
     found
+}
+
+/// Where a division or remainder has gone round once: its sides are equal.
+fn wraps(pool: &mut TermPool, term: Term) -> Option<Term> {
+    match *pool.node(term) {
+        Node::Div(a, b) | Node::Rem(a, b) => Some(pool.eq(a, b)),
+        _ => None,
+    }
 }
 
 /// Whether `term` is a formula that is no connective.

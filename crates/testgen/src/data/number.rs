@@ -34,6 +34,13 @@ pub(super) fn small(rng: &mut ChaCha8Rng) -> i64 {
     }
 }
 
+/// As people use them: mostly up to a hundred or a thousand, now and then negative.
+pub(super) fn common(rng: &mut ChaCha8Rng) -> i64 {
+    let most = [20, 100, 1000][rng.random_range(0..3usize)];
+    let number = rng.random_range(2..=most);
+    if rng.random_ratio(1, 4) { -number } else { number }
+}
+
 /// At the edge of a machine word or a power of ten, of either sign.
 pub(super) fn edge(rng: &mut ChaCha8Rng) -> Int {
     let power = match rng.random_range(0..4u32) {

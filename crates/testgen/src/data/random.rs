@@ -16,6 +16,9 @@ use super::{Wish, collection, edge, number, text};
 /// Values of types that hold themselves are nested this deep.
 const MAX_DEPTH: u32 = 4;
 
+/// Draws of a value that is unlike everything known.
+const TRIES: usize = 4;
+
 /// Values to draw near to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Palette<'p> {
@@ -62,6 +65,11 @@ impl<'w> Draft<'w> {
             draft.equations.extend(equation(pool, open, conjunct));
         }
         draft
+    }
+
+    /// Whether the guard says what a field is by other fields.
+    pub(super) fn is_tied(&self) -> bool {
+        !self.equations.is_empty()
     }
 
     fn read(&mut self, pool: &TermPool, open: &[VarId], term: Term) {
@@ -165,6 +173,7 @@ pub fn any_value(pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort, interesting:
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Near,
+    Fresh,
     Small,
     Edge,
     Wide,
@@ -184,18 +193,32 @@ impl Palette<'_> {
         {
             return near;
         }
-        self.fresh(pool, rng, sort, (kind, depth))
+        let tries = if kind == Kind::Fresh { TRIES } else { 1 };
+        let mut drawn = self.unrelated(pool, rng, sort, (kind, depth));
+        for _ in 1..tries {
+            if !self.is_known(&drawn) {
+                break;
+            }
+            drawn = self.unrelated(pool, rng, sort, (kind, depth));
+        }
+        drawn
+    }
+
+    fn is_known(&self, value: &Value) -> bool {
+        [self.recent, self.here, self.constants].iter().any(|list| list.contains(value))
     }
 
     fn kind(&self, rng: &mut ChaCha8Rng) -> Kind {
-        let Taste { near, small, edge, wide, .. } = self.taste;
-        let drawn = rng.random_range(0..(near + small + edge + wide).max(1));
-        match drawn {
-            _ if drawn < near => Kind::Near,
-            _ if drawn < near + small => Kind::Small,
-            _ if drawn < near + small + edge => Kind::Edge,
-            _ => Kind::Wide,
+        let Taste { near, fresh, small, edge, wide, .. } = self.taste;
+        let mut drawn = rng.random_range(0..(near + fresh + small + edge + wide).max(1));
+        let shares = [(Kind::Near, near), (Kind::Fresh, fresh), (Kind::Small, small), (Kind::Edge, edge)];
+        for (kind, share) in shares {
+            if drawn < share {
+                return kind;
+            }
+            drawn -= share;
         }
+        Kind::Wide
     }
 
     /// In a relation to something known.
@@ -239,17 +262,25 @@ impl Palette<'_> {
     }
 
     /// Not related to anything.
-    fn fresh(&self, pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort, (kind, depth): (Kind, u32)) -> Value {
+    fn unrelated(
+        &self,
+        pool: &TermPool,
+        rng: &mut ChaCha8Rng,
+        sort: Sort,
+        (kind, depth): (Kind, u32),
+    ) -> Value {
         match sort {
             Sort::Bool => Value::Bool(rng.random()),
             Sort::Range { lo, hi } => Value::int(number::in_range(rng, lo, hi)),
             Sort::Int => match kind {
+                Kind::Fresh => Value::int(number::common(rng)),
                 Kind::Near | Kind::Small => Value::int(number::small(rng)),
                 Kind::Edge => Value::Int(number::edge(rng)),
                 Kind::Wide => Value::int(number::wide(rng)),
             },
             Sort::Real => {
                 let whole = match kind {
+                    Kind::Fresh => number::common(rng).into(),
                     Kind::Near | Kind::Small => number::small(rng).into(),
                     Kind::Edge => number::edge(rng),
                     Kind::Wide => number::wide(rng).into(),
@@ -257,7 +288,7 @@ impl Palette<'_> {
                 number::fraction(rng, whole)
             }
             Sort::Str => Value::str(&match kind {
-                Kind::Near | Kind::Small => text::short(rng),
+                Kind::Near | Kind::Fresh | Kind::Small => text::short(rng),
                 Kind::Edge => text::odd(rng),
                 Kind::Wide => text::long(rng),
             }),

@@ -2,38 +2,91 @@
 //!
 //! 003 sec. 3: where the system may choose, a trace is a purpose rather than a test. A run
 //! follows a test as long as the system does what the trace has; if it does something else that
-//! is allowed, another test that begins with what was seen takes over, else the run is
-//! inconclusive and the test is tried again later, a few times.
+//! is allowed, another test that begins with what was seen takes over. Where none does, and where a test has ended, the
+//! run goes on with the nearest experiment that tells a mutant from the model which the system may still
+//! be (see [`Suspects`]); without suspects it ends, and the test is tried again later, a few times.
 
 use ioxide_model::label::Label;
 use ioxide_model::trace::Trace;
 use ioxide_symex::{After, Ctx};
 
+use super::suite::Test;
+use super::suspects::Suspects;
 use crate::tester::{Move, Stop, Tester};
 
 /// How often a test is begun before it is given up.
 const MAX_TRIES: u32 = 5;
+/// Labels of a run after which no new experiment begins.
+const MAX_RUN: usize = 200;
 
 /// Runs the tests of a suite, one after the other.
 #[derive(Clone, Debug)]
 pub struct Killer {
     tests: Vec<Aim>,
-    current: Option<usize>,
+    suspects: Option<Suspects>,
+    /// What is followed.
+    route: Option<Route>,
+    /// Tests and experiments carried out in this run.
+    carried_out: usize,
 }
 
 #[derive(Clone, Debug)]
 struct Aim {
     trace: Trace,
+    /// The mutants it kills.
+    kills: Vec<usize>,
     done: bool,
     tries: u32,
 }
 
+/// Labels to be followed from somewhere in a run, and then looked once more.
+#[derive(Clone, Debug)]
+struct Route {
+    from: usize,
+    labels: Vec<Label>,
+    aim: Target,
+}
+
+/// What a route is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    Test(usize),
+    Suspect(usize),
+}
+
+/// How far a run has come along a route.
+enum Standing {
+    /// This comes next; a look where it is no input.
+    On(Option<Label>),
+    Off,
+    Done,
+}
+
+impl Route {
+    fn standing(&self, history: &Trace) -> Standing {
+        let seen = &history.labels[self.from.min(history.len())..];
+        let common = seen.len().min(self.labels.len());
+        match seen[..common] == self.labels[..common] {
+            false => Standing::Off,
+            true if seen.len() > self.labels.len() => Standing::Done,
+            true => Standing::On(self.labels.get(seen.len()).cloned()),
+        }
+    }
+}
+
 impl Killer {
-    /// A tester for tests given by their traces; after each the system is looked at once more.
+    /// A tester for these tests; after each the system is looked at once more.
     #[must_use]
-    pub fn new(traces: impl IntoIterator<Item = Trace>) -> Self {
-        let aim = |trace| Aim { trace, done: false, tries: 0 };
-        Self { tests: traces.into_iter().map(aim).collect(), current: None }
+    pub fn new(tests: impl IntoIterator<Item = Test>) -> Self {
+        let aim = |test: Test| Aim { trace: test.trace, kills: test.kills, done: false, tries: 0 };
+        Self { tests: tests.into_iter().map(aim).collect(), suspects: None, route: None, carried_out: 0 }
+    }
+
+    /// The same tester, which goes on with experiments that `suspects` call for.
+    #[must_use]
+    pub fn suspecting(mut self, suspects: Suspects) -> Self {
+        self.suspects = Some(suspects);
+        self
     }
 
     /// Tests carried out to their end.
@@ -48,10 +101,17 @@ impl Killer {
         self.tests.len()
     }
 
-    /// How many runs it may take: every test as often as it is tried.
+    /// The mutants the system may still be, if they are followed.
+    #[must_use]
+    pub fn suspects(&self) -> Option<&Suspects> {
+        self.suspects.as_ref()
+    }
+
+    /// How many runs it may take: every test, and an experiment with every suspect, as often as it is tried.
     #[must_use]
     pub fn max_runs(&self) -> usize {
-        self.tests.len() * MAX_TRIES as usize
+        let suspects = self.suspects.as_ref().map_or(0, |suspects| suspects.ruled_out().1);
+        (self.tests.len() + suspects) * MAX_TRIES as usize
     }
 
     /// Takes in what another worker with the same suite did.
@@ -59,53 +119,93 @@ impl Killer {
         for (mine, theirs) in self.tests.iter_mut().zip(&other.tests) {
             mine.done |= theirs.done;
         }
+        if let (Some(mine), Some(theirs)) = (&mut self.suspects, &other.suspects) {
+            mine.absorb(theirs);
+        }
     }
 
+    /// Whether the test is still to be carried out; not if the system is none of the mutants it kills.
     fn open(&self, at: usize) -> bool {
-        !self.tests[at].done && self.tests[at].tries < MAX_TRIES
+        let test = &self.tests[at];
+        let is_wanted =
+            self.suspects.as_ref().is_none_or(|suspects| test.kills.iter().any(|&it| suspects.is_open(it)));
+        !test.done && test.tries < MAX_TRIES && is_wanted
     }
 
-    /// An open test that `history` is a beginning of; the current one first.
-    fn fitting(&self, history: &Trace) -> Option<usize> {
+    /// An open test that `history` is a beginning of.
+    fn fitting(&self, history: &Trace) -> Option<Route> {
         let fits = |&at: &usize| {
             let labels = &self.tests[at].trace.labels;
-            history.len() <= labels.len() && labels[..history.len()] == history.labels[..]
+            self.open(at) && history.len() <= labels.len() && labels[..history.len()] == history.labels[..]
         };
-        let others = (0..self.tests.len()).filter(|&at| self.open(at));
-        self.current.into_iter().chain(others).find(fits)
+        let at = (0..self.tests.len()).find(fits)?;
+        Some(Route { from: 0, labels: self.tests[at].trace.labels.clone(), aim: Target::Test(at) })
+    }
+
+    /// The nearest experiment from here.
+    fn experiment(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Option<Route> {
+        let suspects = self.suspects.as_mut().filter(|_| history.len() <= MAX_RUN)?;
+        let (at, labels) = suspects.route(cx, after)?;
+        Some(Route { from: history.len(), labels, aim: Target::Suspect(at) })
+    }
+
+    fn finish(&mut self, aim: Target) {
+        self.carried_out += 1;
+        match aim {
+            Target::Test(at) => self.tests[at].done = true,
+            Target::Suspect(at) => {
+                self.suspects.iter_mut().for_each(|suspects| suspects.tried(at));
+            }
+        }
+    }
+
+    fn end(&self) -> Move {
+        Move::Stop(match self.carried_out {
+            0 => Stop::GoalMissed(
+                "the system took another way that is allowed; no test goes on from here".into(),
+            ),
+            1 => Stop::GoalMet("a test was carried out".into()),
+            n => Stop::GoalMet(format!("{n} tests were carried out")),
+        })
     }
 }
 
 impl Tester for Killer {
     fn start(&mut self, _seed: u64) {
-        self.current = (0..self.tests.len()).find(|&at| self.open(at));
-        if let Some(at) = self.current {
+        self.carried_out = 0;
+        self.suspects.iter_mut().for_each(Suspects::start);
+        self.route = self.fitting(&Trace::default());
+        if let Some(Route { aim: Target::Test(at), .. }) = self.route {
             self.tests[at].tries += 1;
         }
     }
 
-    fn next(&mut self, _cx: &mut Ctx<'_>, _after: &After, history: &Trace) -> Move {
-        let Some(current) = self.current else {
-            return Move::Stop(Stop::GoalMissed("there is no test left to run".into()));
-        };
-        if history.len() > self.tests[current].trace.len()
-            && history.labels[..self.tests[current].trace.len()] == self.tests[current].trace.labels[..]
-        {
-            self.tests[current].done = true;
-            return Move::Stop(Stop::GoalMet(format!("test {} was carried out", current + 1)));
-        }
-        let Some(at) = self.fitting(history) else {
-            let text = "the system took another way that is allowed; no test goes on from here";
-            return Move::Stop(Stop::GoalMissed(text.into()));
-        };
-        self.current = Some(at);
-        match self.tests[at].trace.labels.get(history.len()) {
-            Some(label @ Label::Input(..)) => Move::Stimulate(label.clone()),
-            Some(_) | None => Move::Observe,
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+        self.suspects.iter_mut().for_each(|suspects| suspects.follow(cx, history));
+        loop {
+            if let Some(route) = &self.route {
+                let aim = route.aim;
+                match route.standing(history) {
+                    Standing::On(Some(label @ Label::Input(..))) => return Move::Stimulate(label),
+                    Standing::On(_) => return Move::Observe,
+                    Standing::Off => (),
+                    Standing::Done => self.finish(aim),
+                }
+            }
+            let is_over = self.carried_out > 0 && self.suspects.is_none();
+            let fitting = if is_over { None } else { self.fitting(history) };
+            self.route = fitting.or_else(|| self.experiment(cx, after, history));
+            if self.route.is_none() {
+                return self.end();
+            }
         }
     }
 
     fn share(&mut self, worker: usize, jobs: usize) {
+        if let Some(suspects) = &mut self.suspects {
+            suspects.share(worker, jobs);
+            return;
+        }
         for (at, test) in self.tests.iter_mut().enumerate() {
             if at % jobs.max(1) != worker {
                 test.tries = MAX_TRIES;
@@ -114,6 +214,7 @@ impl Tester for Killer {
     }
 
     fn is_done(&self) -> bool {
-        (0..self.tests.len()).all(|at| !self.open(at))
+        let is_any_open = self.suspects.as_ref().is_some_and(Suspects::is_any_open);
+        !is_any_open && (0..self.tests.len()).all(|at| !self.open(at))
     }
 }

@@ -6,13 +6,14 @@
 //! observer are variables and clocks of the product. The product's path condition is the
 //! purpose's, for fields are numbered alike.
 //!
-//! A path has no silence in it, so an observer that waits for silence gives no purpose.
+//! A path has no silence in it, so an observer that waits for silence gives no purpose; a
+//! [game](crate::tester::game) has.
 
 use ioxide_model::goal::{Observer, ObserverRule, ObserverTarget, Seen};
 use ioxide_model::index::{Idx, IndexVec};
-use ioxide_model::sts::{Clock, LocId, StateVar, Sts, Switch, SwitchId};
+use ioxide_model::sts::{Clock, GateId, LocId, StateVar, Sts, Switch, SwitchId};
 use ioxide_model::term::Term;
-use ioxide_symex::{Ctx, Limits};
+use ioxide_symex::{Ctx, Limits, quiescence};
 
 use super::goal::{NoPurpose, Wanted, found};
 use super::{Purpose, PurposeStep};
@@ -36,16 +37,18 @@ pub(super) fn purpose(
     Ok(Purpose { steps: purpose.steps.into_iter().map(original).collect(), ..purpose })
 }
 
-struct Product {
-    sts: Sts,
+/// A model and an observer of it, as one system.
+pub(crate) struct Product {
+    pub(crate) sts: Sts,
     /// The switch of the model each switch of the product comes from.
     origin: IndexVec<SwitchId, SwitchId>,
     /// Where the observer has said hit.
-    hit: LocId,
+    pub(crate) hit: LocId,
+    miss: LocId,
 }
 
 impl Product {
-    fn new(cx: &mut Ctx<'_>, observer: &Observer) -> Self {
+    pub(crate) fn new(cx: &mut Ctx<'_>, observer: &Observer) -> Self {
         let model = cx.sts;
         let mut sts = Sts { switches: IndexVec::new(), goals: Vec::new(), ..model.clone() };
         let n_locations = model.locations.len();
@@ -55,7 +58,7 @@ impl Product {
         sts.locations = (0..observer.stages.len()).flat_map(|_| model.locations.iter().cloned()).collect();
         let hit = sts.locations.push(model.locations[model.initial].clone());
         let miss = sts.locations.push(model.locations[model.initial].clone());
-        let mut product = Self { sts, origin: IndexVec::new(), hit };
+        let mut product = Self { sts, origin: IndexVec::new(), hit, miss };
         let place = |stage: usize, loc: LocId| LocId::new(stage * n_locations + loc.index());
         for stage in 0..observer.stages.len() {
             for (id, switch) in model.switches.iter_enumerated() {
@@ -77,6 +80,48 @@ impl Product {
             }
         }
         product
+    }
+}
+
+/// What silence does to an observer of `model`: switches of the product with the internal gate, each under the
+/// condition that its location is silent.
+pub(crate) fn silences(cx: &mut Ctx<'_>, product: &Product, observer: &Observer) -> Vec<Switch> {
+    let n_locations = cx.sts.locations.len();
+    let mut found = Vec::new();
+    for stage in 0..observer.stages.len() {
+        for loc in cx.sts.locations.ids() {
+            let source = LocId::new(stage * n_locations + loc.index());
+            let mut rest = quiescence(cx, loc);
+            for rule in observer.rules.iter().filter(|rule| rule.from == stage && rule.on == Seen::Quiet) {
+                let target = match rule.to {
+                    ObserverTarget::Stage(next) => LocId::new(next * n_locations + loc.index()),
+                    ObserverTarget::Hit => product.hit,
+                    ObserverTarget::Miss => product.miss,
+                };
+                let guard = cx.pool.and([rest, rule.when]);
+                found.push(silence(rule, source, guard, target));
+                let otherwise = cx.pool.not(rule.when);
+                rest = cx.pool.and([rest, otherwise]);
+            }
+        }
+    }
+    found
+}
+
+fn silence(rule: &ObserverRule, source: LocId, guard: Term, target: LocId) -> Switch {
+    Switch {
+        label: "silence".into(),
+        source,
+        gate: GateId::new(0),
+        guard,
+        update: rule.update.clone(),
+        resets: rule.resets.clone(),
+        target,
+        span: rule.span,
+        doc: String::new(),
+        reqs: Vec::new(),
+        weight: 1,
+        range_check: None,
     }
 }
 

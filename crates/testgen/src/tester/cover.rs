@@ -136,6 +136,17 @@ impl Cover {
         self.begun - usize::from(self.begun > 0 && (!self.queue.is_empty() || self.current.is_some()))
     }
 
+    /// Executes the first purpose once more before the others.
+    pub(super) fn repeat_first(&mut self) {
+        self.order.first().into_iter().for_each(|&first| self.queue.push_front(first));
+    }
+
+    /// Leaves out of this round what would cover nothing but `met`.
+    pub(super) fn leave_out(&mut self, met: &BTreeSet<Item>) {
+        let items = &self.items;
+        self.queue.retain(|&at| !items[at].is_subset(met));
+    }
+
     /// Adds what another worker did with its share.
     pub fn absorb(&mut self, other: &Self) {
         for (mine, theirs) in self.tally.iter_mut().zip(&other.tally) {

@@ -6,8 +6,9 @@
 //! them, and then walks. A walk changes its [mood](mood::Mood) every few inputs: which inputs
 //! are likely (swarm testing: not all of them together), whether one is repeated or two are pumped against each
 //! other, whether sequences not yet tried are preferred, what values are like, how often it looks. Walks
-//! are long and short in turn, and the long ones grow, so that there are few resets but some. Between
-//! two walks a purpose is executed again with other data.
+//! are long and short in turn: the long ones grow, so that there are few resets but some, the short ones begin in
+//! a [rare state](starts::Starts). Between two walks a purpose is executed again with other data. A run that has executed
+//! its purpose walks on from there for a while, and a walk that seems [trapped](trap::Trap) ends.
 //!
 //! *Promises.* The same seed makes the same moves on the same system. The purposes are looked for within a
 //! bounded number of symbolic states, a few before the first step and more of them later if that was not
@@ -15,6 +16,8 @@
 
 mod insight;
 mod mood;
+mod starts;
+mod trap;
 mod walk;
 
 use std::collections::BTreeSet;
@@ -28,8 +31,9 @@ use ioxide_symex::{After, Ctx, Limits};
 pub use self::insight::Insight;
 use self::walk::Walk;
 use super::cover::{Cover, Order, Rounds, Tally};
+use super::random::Interaction;
 use super::{Move, Stop, Tester};
-use crate::purpose::{Criterion, PurposeSet, coverage, with_detours};
+use crate::purpose::{Criterion, Item, PurposeSet, coverage, with_detours};
 
 /// Symbolic states looked at before the first step; where texts make questions dear, after the first walks.
 const FIRST_STATES: (usize, usize) = (2_000, 32);
@@ -43,6 +47,10 @@ const STEPS_BETWEEN: usize = 400;
 const SHORTEST: usize = 24;
 /// One run in so many executes a purpose again.
 const PURPOSE_EVERY: usize = 2;
+/// Labels a run of the first purpose goes on after it, and runs of the others.
+const GO_ON: (usize, usize) = (320, 24);
+/// How often the first purpose is executed before anything else, at most.
+const MAX_FIRST: usize = 3;
 
 /// What a hunt may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +61,8 @@ pub struct HuntConfig {
     pub walk: usize,
     /// What the purposes cover.
     pub criterion: Criterion,
+    /// How eager walks are to give inputs: as their mood is, or eager in any mood.
+    pub interaction: Interaction,
     /// What ends the hunt earlier once it was seen.
     pub until: Option<Until>,
 }
@@ -69,7 +79,13 @@ pub enum Until {
 impl Default for HuntConfig {
     /// Ten thousand labels, purposes for every switch.
     fn default() -> Self {
-        Self { steps: 10_000, walk: usize::MAX, criterion: Criterion::Switches, until: None }
+        Self {
+            steps: 10_000,
+            walk: usize::MAX,
+            criterion: Criterion::Switches,
+            interaction: Interaction::Fair,
+            until: None,
+        }
     }
 }
 
@@ -91,6 +107,12 @@ pub struct Hunt {
     spent: usize,
     here: usize,
     share: (usize, usize),
+    /// Runs of the first purpose before anything else: one for every pattern of equal fields of a message on it.
+    first: usize,
+    /// What purposes are for, as far as it was certainly covered.
+    met: BTreeSet<Item>,
+    /// How the purpose of this run ended.
+    ended: Option<Stop>,
     /// What was waited for has come.
     has_met: bool,
 }
@@ -122,7 +144,7 @@ impl Hunt {
             set: None,
             cover: None,
             search: Search::Pending { states: 0, from: 0 },
-            walk: Walk::default(),
+            walk: Walk::new(config.interaction),
             insight: Insight::default(),
             phase: Phase::Open,
             seed: 0,
@@ -130,6 +152,9 @@ impl Hunt {
             spent: 0,
             here: 0,
             share: (0, 1),
+            first: 1,
+            met: BTreeSet::new(),
+            ended: None,
             has_met: false,
         }
     }
@@ -228,6 +253,34 @@ impl Hunt {
         matches!(self.search, Search::Pending { from, .. } if self.spent >= from)
     }
 
+    /// The next move of the purpose of this run. A run that has come to its end goes on from there as a walk: a
+    /// purpose leads to where little was seen, and that is where to look around.
+    fn purpose(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Option<Move> {
+        let (Phase::Purpose, Some(cover)) = (self.phase, &mut self.cover) else { return None };
+        match cover.next(cx, after, history) {
+            Move::Stop(stop) if self.runs < self.first => Some(Move::Stop(stop)),
+            Move::Stop(stop) if self.spent + self.here < self.config.steps => {
+                self.phase = Phase::Walk;
+                self.ended = Some(stop);
+                let more = if self.runs == self.first { GO_ON.0 } else { GO_ON.1 };
+                self.walk.take_over((history.len() + more).min(self.config.walk.max(1)));
+                None
+            }
+            other => Some(other),
+        }
+    }
+
+    /// `next`, but the run ends with what became of its purpose, if it had one.
+    fn told(&mut self, next: Move) -> Move {
+        match (next, self.ended.take()) {
+            (Move::Stop(_), Some(stop)) => Move::Stop(stop),
+            (next, ended) => {
+                self.ended = ended;
+                next
+            }
+        }
+    }
+
     /// Decides what this run is for.
     fn choose_phase(&mut self) {
         self.runs += 1;
@@ -235,6 +288,12 @@ impl Hunt {
             self.phase = Phase::Walk;
             return;
         };
+        if self.runs > 1 && cover.rounds_done() == 0 {
+            cover.leave_out(&self.met);
+        }
+        if self.runs > 1 && self.runs <= self.first {
+            cover.repeat_first();
+        }
         let is_first_round = cover.rounds_done() == 0;
         let is_turn = self.runs.is_multiple_of(PURPOSE_EVERY);
         self.phase = match !cover.is_done() && (is_first_round || is_turn) {
@@ -245,6 +304,23 @@ impl Hunt {
             false => Phase::Walk,
         };
     }
+}
+
+/// How often the first purpose of `set` is worth executing at once: faults in data hide behind which fields of a message
+/// are equal, and each time another pattern of that is tried. From three fields of a sort on there are mixed ones.
+fn patterns(cx: &Ctx<'_>, set: &PurposeSet) -> usize {
+    let alike = |id: SwitchId| {
+        let gate = &cx.sts.gates[cx.sts.switches[id].gate];
+        let sorts = gate.fields.iter().map(|&field| cx.pool.var_info(field).sort.base());
+        let is_input = gate.kind == GateKind::Input;
+        if is_input {
+            sorts.clone().map(|sort| sorts.clone().filter(|&it| it == sort).count()).max()
+        } else {
+            None
+        }
+    };
+    let most = set.purposes.first().and_then(|purpose| purpose.path().filter_map(alike).max());
+    if most.unwrap_or(0) >= MAX_FIRST { MAX_FIRST } else { 1 }
 }
 
 /// Whether guards ask about texts in a way that makes every question dear.
@@ -265,6 +341,7 @@ impl Tester for Hunt {
         self.here = 0;
         self.seed = seed;
         self.phase = Phase::Open;
+        self.ended = None;
         self.walk.start(seed);
         self.insight.start();
         if !self.is_search_due() {
@@ -288,17 +365,23 @@ impl Tester for Hunt {
             self.search(cx);
             self.choose_phase();
         }
+        if self.runs == 1 && history.is_empty() {
+            self.first = self.set.as_ref().map_or(1, |set| patterns(cx, set));
+        }
         self.here = history.len();
         self.insight.catch_up(cx, after, history);
+        self.walk.notice(after, history, self.insight.fresh());
+        self.met.extend(self.insight.fresh().map(|id| self.config.criterion.covered_by(cx.sts, id)));
         self.has_met |= self.config.until.is_some_and(|until| self.insight.has_met(cx.sts, until));
         if self.has_met {
             return Move::Stop(Stop::GoalMet("what was waited for was seen".into()));
         }
-        let next = match (self.phase, &mut self.cover) {
-            (Phase::Purpose, Some(cover)) => cover.next(cx, after, history),
-            _ => {
+        let next = match self.purpose(cx, after, history) {
+            Some(next) => next,
+            None => {
                 let left = self.config.steps.saturating_sub(self.spent);
-                self.walk.next(cx, after, history, left.max(SHORTEST).min(self.config.walk))
+                let next = self.walk.next(cx, after, history, left.max(SHORTEST).min(self.config.walk));
+                self.told(next)
             }
         };
         if let Move::Stimulate(label) | Move::StimulateAfter(_, label) = &next {

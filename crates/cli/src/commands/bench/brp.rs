@@ -5,6 +5,8 @@
 //! `ioxide test` does. Silence is no input or output and is not counted. Both know nothing of the
 //! mutants; every seed is a campaign of its own, and means are over all of them.
 
+mod shuffle;
+
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
@@ -28,6 +30,7 @@ use ioxide_testgen::tester::hunt::{Hunt, HuntConfig};
 use ioxide_testgen::tester::purpose::Choice;
 use serde_json::{Map, Value as Json, json};
 
+use self::shuffle::Shuffle;
 use crate::args::Bench;
 use crate::exit::{ExitStatus, Stop};
 use crate::progress::Progress;
@@ -65,6 +68,9 @@ struct Figures {
 
 /// Tests every mutant with every seed in both ways and shows the means.
 pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+    if args.permuted {
+        return permuted(args);
+    }
     let mut spec = model(SPEC)?;
     let mut finder = solver::make(&args.solver)?;
     let limits = Limits { max_states: 20_000, max_depth: u32::MAX };
@@ -84,6 +90,52 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     } else {
         show(&mut out, &paper, &default)?;
     }
+    Ok(ExitStatus::Success)
+}
+
+/// The default tester on models in another order for every seed.
+fn permuted(args: &Bench) -> Result<ExitStatus, Stop> {
+    let mut counts = vec![Vec::new(); MUTANTS.len()];
+    let mut progress = Progress::new();
+    for seed in 0..SEEDS {
+        progress.tick(|| format!("{seed} of {SEEDS} orders"));
+        let shuffle = Shuffle::new(seed);
+        let mut spec = shuffle.of(model(SPEC)?);
+        let mut finder = solver::make(&args.solver)?;
+        let limits = Limits { max_states: 20_000, max_depth: u32::MAX };
+        let mut cx = Ctx::new(&mut spec, &mut *finder);
+        let set = coverage(&mut cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
+        let set = with_detours(&mut cx, set);
+        for (count, text) in counts.iter_mut().zip(MUTANTS) {
+            let mutant = shuffle.of(model(text)?);
+            count.push(messages(args, &spec, &mutant, &set, Mode::Default, seed)?);
+        }
+    }
+    let sums: Vec<u64> = (0..SEEDS as usize).map(|at| counts.iter().map(|count| count[at]).sum()).collect();
+    let figures = Figures {
+        means: counts.iter().map(|count| count.iter().sum::<u64>() as f64 / SEEDS as f64).collect(),
+        worst: counts.iter().map(|count| count.iter().copied().max().unwrap_or(0)).collect(),
+    };
+    let mut out = io::stdout().lock();
+    let worst = sums.into_iter().max().unwrap_or(0);
+    if args.json {
+        let result = json!({
+            "version": 1, "bench": "brp", "seeds": SEEDS, "permuted": figures_json(&figures),
+            "worst_sum": worst,
+        });
+        writeln!(out, "{result}")?;
+        return Ok(ExitStatus::Success);
+    }
+    writeln!(
+        out,
+        "inputs and outputs until a mutant is found, everything in another order for each of {SEEDS} seeds"
+    )?;
+    writeln!(out, "{:<9} {:>7} {:>7}", "", "mean", "worst")?;
+    for (at, mean) in figures.means.iter().enumerate() {
+        writeln!(out, "{:<9} {mean:>7.1} {:>7}", format!("M{}", at + 1), figures.worst[at])?;
+    }
+    writeln!(out, "{:<9} {:>7.1} {worst:>7}", "sum", figures.sum())?;
+    writeln!(out, "{:<9} {:>7.1}", "geo. mean", figures.geomean())?;
     Ok(ExitStatus::Success)
 }
 

@@ -7,11 +7,13 @@ use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sts::{Model, Sts};
 use ioxide_report::summary::ENDLESS;
 use ioxide_symex::Limits;
+use ioxide_testgen::kill::suspects::Suspects;
 use ioxide_testgen::kill::tester::Killer;
 use ioxide_testgen::purpose::PurposeSet;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::case::CaseGuided;
 use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
+use ioxide_testgen::tester::game::Game;
 use ioxide_testgen::tester::hunt::{Hunt, HuntConfig};
 use ioxide_testgen::tester::random::{Random, RandomConfig};
 use ioxide_testgen::tester::script::Scripted;
@@ -57,6 +59,7 @@ pub enum Chosen {
     Suite(Box<SuiteTester>),
     Kill(Box<Killer>),
     Case(Box<CaseGuided>),
+    Game(Box<Game>),
 }
 
 impl Chosen {
@@ -71,6 +74,9 @@ impl Chosen {
                 Box::new(Cover::new(&set, Rounds::Endless, Order::default())),
                 Box::new(set),
             ));
+        }
+        if let Some(name) = args.tester.strip_prefix("force:") {
+            return Ok(Self::Game(Box::new(purposes::game(spec, &wanted, name, args.interaction.into())?)));
         }
         if let Some(name) = args.tester.strip_prefix("test:") {
             return Self::tests(args, spec, Some(name));
@@ -101,7 +107,7 @@ impl Chosen {
             "tests" => Self::tests(args, spec, None),
             "kill" => Ok(Self::Kill(Box::new(kill::tester(spec, &wanted)?))),
             other => Err(Stop::usage(format!("there is no tester `{other}`"))
-                .help("there is `hunt`, `cover`, `tour`, `purpose:NAME,...`, `tests`, `test:NAME`, `case:FILE`, `suite:FILE`, `kill` and `random`")),
+                .help("there is `hunt`, `cover`, `tour`, `purpose:NAME,...`, `force:NAME`, `tests`, `test:NAME`, `case:FILE`, `suite:FILE`, `kill` and `random`")),
         }
     }
 
@@ -142,6 +148,7 @@ impl Chosen {
                 (Self::Tour(mine, _), Self::Tour(theirs, _)) => mine.absorb(&theirs),
                 (Self::Suite(mine), Self::Suite(theirs)) => mine.absorb(&theirs),
                 (Self::Kill(mine), Self::Kill(theirs)) => mine.absorb(&theirs),
+                (Self::Game(mine), Self::Game(theirs)) => mine.absorb(&theirs),
                 _ => (),
             }
             one
@@ -159,6 +166,7 @@ impl Chosen {
             Self::Suite(tester) => &mut **tester,
             Self::Kill(tester) => &mut **tester,
             Self::Case(tester) => &mut **tester,
+            Self::Game(tester) => &mut **tester,
         }
     }
 
@@ -167,7 +175,7 @@ impl Chosen {
         args.runs.unwrap_or(match self {
             Self::Hunt(_) => ENDLESS,
             _ if args.time_limit.is_some() => ENDLESS,
-            Self::Random(_) | Self::Case(_) => RUNS,
+            Self::Random(_) | Self::Case(_) | Self::Game(_) => RUNS,
             Self::Cover(..) if args.tester != "cover" => RUNS,
             Self::Cover(tester, _) => tester.max_runs(ROUNDS) as u64,
             Self::Tour(_, set) => (ROUNDS * set.total) as u64,
@@ -231,12 +239,16 @@ impl Chosen {
             return fsm::suite::show(out, tester);
         }
         if let Self::Kill(tester) = self {
+            let (done, tests) = (tester.n_done(), tester.n_tests());
+            writeln!(out, "killing suite: {done} of {tests} tests carried out to their end")?;
+            let (out_of, all) = tester.suspects().map_or((0, 0), Suspects::ruled_out);
             return writeln!(
                 out,
-                "killing suite: {} of {} tests carried out",
-                tester.n_done(),
-                tester.n_tests()
+                "mutants: the system is none of {out_of} of {all} that can be told from the model"
             );
+        }
+        if let Self::Game(tester) = self {
+            return show_game(out, tester);
         }
         if let Self::Tour(tester, set) = self {
             let (covered, criterion) = (tester.covered().len(), set.criterion);
@@ -279,6 +291,13 @@ impl Chosen {
         }
     }
 
+    /// What became of a goal that was played for, for programs; nothing with other testers.
+    pub fn game_json(&self) -> Json {
+        let Self::Game(tester) = self else { return Json::Null };
+        let tally = tester.tally();
+        json!({ "goal": tester.name(), "runs": tally.runs, "reached": tally.reached, "forced": tally.is_forced })
+    }
+
     /// What became of the purposes, for programs; nothing with other testers.
     pub fn json(&self, sts: &Sts) -> Json {
         if let Self::Tour(tester, set) = self {
@@ -304,6 +323,17 @@ impl Chosen {
     }
 }
 
+/// Writes what became of a goal that was played for.
+fn show_game(out: &mut impl Write, tester: &Game) -> io::Result<()> {
+    let tally = tester.tally();
+    let strategy = match tally.is_forced {
+        Some(true) => "a strategy forces it",
+        Some(false) => "no strategy was found that forces it; it had its best chance",
+        None => "it was not played for",
+    };
+    writeln!(out, "goal `{}`: reached in {} of {} runs; {strategy}", tester.name(), tally.reached, tally.runs)
+}
+
 /// Testers that know nothing of time cannot test a model that has clocks.
 fn refuse_timed(tester: &str, spec: &Model) -> Result<(), Stop> {
     let is_untimed = matches!(tester, "tour" | "kill") || tester.starts_with("suite:");
@@ -327,7 +357,13 @@ fn hunt(args: &Test, sts: &Sts) -> HuntConfig {
         (None, None, None, None) => plain,
     };
     let walk = args.runs.and(args.steps).unwrap_or(usize::MAX);
-    HuntConfig { steps, walk, criterion: args.cover.into(), until: args.until.map(Into::into) }
+    HuntConfig {
+        steps,
+        walk,
+        criterion: args.cover.into(),
+        interaction: args.interaction.into(),
+        until: args.until.map(Into::into),
+    }
 }
 
 /// The purposes of the wanted criterion.

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ioxide_model::concrete::delayed;
 use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, LocId, Sts, SwitchId};
 use ioxide_model::term::{Node, Term};
 use ioxide_model::trace::Trace;
@@ -11,6 +13,9 @@ use ioxide_symex::{After, Belief, Ctx, explaining};
 
 use super::{Until, visible};
 use crate::data::Lexicon;
+
+/// Pairs from which on a guess is made at what is left.
+const MIN_SAMPLE: u64 = 100;
 
 /// A pair of visible switches taken one after the other.
 pub type Pair = (SwitchId, SwitchId);
@@ -32,7 +37,10 @@ pub struct Insight {
 struct Run {
     before: Option<Belief>,
     seen: usize,
+    /// The last switch, if it is certain.
     last: Option<SwitchId>,
+    /// The same, if it was taken since the last move.
+    fresh: Option<SwitchId>,
 }
 
 impl Insight {
@@ -72,12 +80,12 @@ impl Insight {
     }
 
     /// How likely it is that the next pair is one not seen yet: pairs seen once over all pairs seen (Good and
-    /// Turing). It holds for a walk that goes on as it did.
+    /// Turing). It holds for a walk that goes on as it did; nothing is guessed from few pairs.
     #[must_use]
     pub fn unseen(&self) -> Option<f64> {
         let total: u64 = self.pairs.values().sum();
         let once = self.pairs.values().filter(|&&times| times == 1).count();
-        (total > 0).then(|| once as f64 / total as f64)
+        (total >= MIN_SAMPLE).then(|| once as f64 / total as f64)
     }
 
     /// Whether every visible switch was taken.
@@ -117,28 +125,37 @@ impl Insight {
     /// Counts the switches the new labels have taken, where there is no doubt which.
     pub(super) fn catch_up(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) {
         let fresh = &history.labels[self.run.seen.min(history.len())..];
-        let messages: Vec<&Label> =
-            fresh.iter().filter(|label| matches!(label, Label::Input(..) | Label::Output(..))).collect();
+        let is_message = |label: &&Label| matches!(label, Label::Input(..) | Label::Output(..));
+        let messages: Vec<&Label> = fresh.iter().filter(is_message).collect();
         let taken = match (&messages[..], &self.run.before) {
-            ([], _) => self.run.last,
-            ([label], Some(before)) => match explaining(cx, before, label)[..] {
-                [only] => Some(self.take(only)),
+            ([label], Some(before)) => match explaining(cx, &waited(cx, before, fresh), label)[..] {
+                [only] => Some(only),
                 _ => None,
             },
             _ => None,
         };
-        self.run.last = taken;
+        if let Some(id) = taken {
+            self.take(id);
+        }
+        self.run.fresh = taken;
+        if !messages.is_empty() {
+            self.run.last = taken;
+        }
         self.run.seen = history.len();
         self.longest = self.longest.max(history.len());
         self.run.before = Some(after.belief().clone());
     }
 
-    fn take(&mut self, id: SwitchId) -> SwitchId {
+    /// The switch that the labels since the last move certainly took.
+    pub(super) fn fresh(&self) -> Option<SwitchId> {
+        self.run.fresh
+    }
+
+    fn take(&mut self, id: SwitchId) {
         *self.taken.entry(id).or_default() += 1;
         if let Some(last) = self.run.last {
             *self.pairs.entry((last, id)).or_default() += 1;
         }
-        id
     }
 
     /// Notes the comparisons at whose edge the values of an input are.
@@ -158,6 +175,20 @@ impl Insight {
                 }
             }
         }
+    }
+}
+
+/// `before` once the time has passed that `fresh` has before its message.
+fn waited(cx: &Ctx<'_>, before: &Belief, fresh: &[Label]) -> Belief {
+    let time = |label: &Label| if let Label::Delay(time) = label { Some(time.clone()) } else { None };
+    let before_message =
+        fresh.iter().take_while(|label| !matches!(label, Label::Input(..) | Label::Output(..)));
+    let waited = before_message.filter_map(time).fold(Rational::ZERO, |sum, time| sum.add(&time));
+    match before {
+        Belief::Concrete(states) if cx.sts.is_timed() => {
+            Belief::Concrete(states.iter().map(|state| delayed(cx.sts, state, &waited)).collect())
+        }
+        other => other.clone(),
     }
 }
 

@@ -10,8 +10,10 @@ use ioxide_model::sts::SwitchId;
 
 use crate::data::Taste;
 
-/// How often the inputs of a pump are repeated.
-const PUMPS: [usize; 6] = [3, 8, 24, 24, 70, 150];
+/// How often the inputs of a pump are repeated: what takes twice as long comes about half as often.
+const PUMPS: [usize; 12] = [8, 24, 3, 24, 70, 8, 24, 3, 150, 8, 24, 3];
+/// After so many moods they last longer.
+const GROWS_EVERY: usize = 4;
 
 /// What a walk prefers for so many inputs.
 #[derive(Clone, Debug)]
@@ -31,6 +33,8 @@ pub(super) enum Way {
     Swarm(BTreeMap<SwitchId, u32>),
     /// What makes a sequence of inputs that was not sent yet, the shortest first.
     Novel,
+    /// All alike, whatever came before.
+    Even,
     /// One input so many times, then another one as often.
     Pump {
         /// The first.
@@ -42,38 +46,85 @@ pub(super) enum Way {
     },
 }
 
-impl Mood {
-    /// A mood for walk number `walk`, these inputs having been met.
-    pub(super) fn new(rng: &mut ChaCha8Rng, inputs: &[SwitchId], walk: u32) -> Self {
+/// What moods are dealt from: every kind, and every pair of inputs to pump, comes once before any comes again, so
+/// that no seed has to wait for what another one has at once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Deck {
+    kinds: Vec<Kind>,
+    pairs: Vec<(SwitchId, SwitchId)>,
+    /// Moods and pumps dealt so far.
+    moods: usize,
+    pumps: usize,
+}
+
+/// A kind of mood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Novel,
+    Even,
+    Pump,
+    Swarm,
+}
+
+/// The kinds of one deal; new sequences are half of them.
+const KINDS: [Kind; 8] =
+    [Kind::Novel, Kind::Pump, Kind::Novel, Kind::Swarm, Kind::Novel, Kind::Pump, Kind::Novel, Kind::Even];
+
+impl Deck {
+    /// The next mood, these inputs having been met. The first ones are short and mild: much is near, and an extreme
+    /// one that is wrong for a system costs a lot.
+    pub(super) fn deal(&mut self, rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> Mood {
         let eager = [50, 50, 95, 95, 15][rng.random_range(0..5usize)];
-        let (way, left) = way(rng, inputs, walk);
-        Self { way, left, eager, taste: taste(rng) }
+        let length = 1usize << rng.random_range(2..=3 + (self.moods / GROWS_EVERY).min(2));
+        let (way, left) = match self.kind(rng) {
+            Kind::Pump if inputs.len() > 1 => self.pump(rng, inputs),
+            Kind::Swarm if inputs.len() > 1 => (Way::Swarm(swarm(rng, inputs)), length),
+            Kind::Even => (Way::Even, length),
+            Kind::Novel | Kind::Pump | Kind::Swarm => (Way::Novel, 2 * length),
+        };
+        self.moods += 1;
+        Mood { way, left, eager, taste: taste(rng) }
     }
-}
 
-/// New sequences half of the time; the longest pumps are for later walks.
-fn way(rng: &mut ChaCha8Rng, inputs: &[SwitchId], walk: u32) -> (Way, usize) {
-    let length = 1usize << rng.random_range(3..=5u32);
-    match rng.random_range(0..10u32) {
-        0..=4 => (Way::Novel, length),
-        5 | 6 if inputs.len() > 1 => {
-            let mut pair = inputs.to_vec();
-            pair.shuffle(rng);
-            let most = if walk < 3 { 4 } else { PUMPS.len() };
-            let times = PUMPS[rng.random_range(0..most)];
-            (Way::Pump { fill: pair[0], drain: pair[1], times }, 2 * times)
+    fn kind(&mut self, rng: &mut ChaCha8Rng) -> Kind {
+        if self.kinds.is_empty() {
+            self.kinds = KINDS.to_vec();
+            // The last ones are dealt first.
+            let mild = if self.moods == 0 { 2 } else { 0 };
+            self.kinds[..KINDS.len() - mild].shuffle(rng);
         }
-        _ => (Way::Swarm(swarm(rng, inputs)), length),
+        self.kinds.pop().unwrap_or(Kind::Novel)
+    }
+
+    fn pump(&mut self, rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> (Way, usize) {
+        if self.pairs.is_empty() {
+            let with =
+                |&fill| inputs.iter().filter(move |&&drain| drain != fill).map(move |&drain| (fill, drain));
+            self.pairs = inputs.iter().flat_map(with).collect();
+            self.pairs.shuffle(rng);
+        }
+        let (fill, drain) = self.pairs.pop().unwrap_or((inputs[0], inputs[0]));
+        let times = PUMPS[self.pumps % PUMPS.len()];
+        self.pumps += 1;
+        (Way::Pump { fill, drain, times }, 2 * times)
     }
 }
 
-/// Half of the inputs, or all of them, with weights that differ widely.
+impl Mood {
+    /// Whether every input may come.
+    pub(super) fn is_open(&self) -> bool {
+        match &self.way {
+            Way::Novel | Way::Even => true,
+            Way::Swarm(_) | Way::Pump { .. } => false,
+        }
+    }
+}
+
+/// Half of the inputs, with weights that differ widely.
 fn swarm(rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> BTreeMap<SwitchId, u32> {
     let mut kept = inputs.to_vec();
     kept.shuffle(rng);
-    if rng.random_ratio(1, 2) {
-        kept.truncate(kept.len().div_ceil(2));
-    }
+    kept.truncate(kept.len().div_ceil(2));
     let skew = rng.random_range(0..=4u32);
     kept.into_iter().map(|id| (id, 1 << rng.random_range(0..=skew))).collect()
 }
@@ -83,8 +134,8 @@ fn taste(rng: &mut ChaCha8Rng) -> Taste {
     let plain = Taste::default();
     match rng.random_range(0..8u32) {
         0..=3 => plain,
-        4 | 5 => Taste { near: 12, small: 1, edge: 1, wide: 0, onto_edges: 10 },
-        6 => Taste { near: 4, small: 8, edge: 0, wide: 0, onto_edges: 10 },
-        _ => Taste { near: 3, small: 1, edge: 5, wide: 5, onto_edges: 25 },
+        4 | 5 => Taste { near: 12, fresh: 1, small: 1, edge: 1, wide: 0, onto_edges: 10 },
+        6 => Taste { near: 4, fresh: 0, small: 8, edge: 0, wide: 0, onto_edges: 10 },
+        _ => Taste { near: 3, fresh: 0, small: 1, edge: 5, wide: 5, onto_edges: 25 },
     }
 }

@@ -1,6 +1,6 @@
 //! One walk after another, in changing moods.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,9 +17,12 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::Why;
 use ioxide_symex::{After, Belief, Ctx};
 
-use super::mood::{Mood, Way};
+use super::mood::{Deck, Mood, Way};
+use super::starts::Starts;
+use super::trap::Trap;
 use crate::data::{Hints, Lexicon, Seen};
 use crate::tester::instant::{self, Timing, nanoseconds};
+use crate::tester::random::Interaction;
 use crate::tester::stimulus::{States, Stimulus};
 use crate::tester::{Move, Stop};
 
@@ -32,6 +35,8 @@ const MAX_GRAM: usize = 5;
 /// Messages that may be sent again, and one message in so many that is.
 const MAX_SENT: usize = 6;
 const AGAIN: u32 = 12;
+/// How often, in percent, an eager walk sends where it could also look.
+const EAGER: u32 = 90;
 /// One look in so many lasts long, where time costs nothing.
 const LONG_LOOK: u32 = 6;
 /// How often, in percent, a look is taken where nothing can be seen.
@@ -40,6 +45,7 @@ const IDLE_LOOK: u32 = 8;
 /// Walks, and what they have learnt.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
+    interaction: Interaction,
     rng: ChaCha8Rng,
     timing: Timing,
     lexicon: Option<Arc<Lexicon>>,
@@ -49,7 +55,11 @@ pub(super) struct Walk {
     tried: FxHashMap<(u64, SwitchId), u32>,
     /// Inputs that some belief accepted, and how often each was sent.
     met: BTreeMap<SwitchId, u64>,
+    /// How rare states were reached.
+    starts: Starts,
+    trap: Trap,
     walks: u32,
+    deck: Deck,
     run: Run,
 }
 
@@ -61,30 +71,51 @@ struct Run {
     /// The messages sent last, the latest last.
     sent: Vec<Label>,
     mood: Option<Mood>,
+    /// Labels to repeat before it walks freely.
+    way: VecDeque<Label>,
+    /// The last of them.
+    repeated: Option<Label>,
     length: usize,
     looked: bool,
     owed: Option<Why>,
 }
 
-impl Default for Walk {
-    fn default() -> Self {
+impl Walk {
+    /// Walks that give inputs as `interaction` says.
+    pub(super) fn new(interaction: Interaction) -> Self {
         Self {
+            interaction,
             rng: ChaCha8Rng::seed_from_u64(0),
             timing: Timing::Wall,
             lexicon: None,
             grams: FxHashMap::default(),
             tried: FxHashMap::default(),
             met: BTreeMap::new(),
+            starts: Starts::default(),
+            trap: Trap::default(),
             walks: 0,
+            deck: Deck::default(),
             run: Run::default(),
         }
     }
-}
 
-impl Walk {
     pub(super) fn start(&mut self, seed: u64) {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
         self.run = Run::default();
+        self.trap.start();
+    }
+
+    /// Takes in a label that took `switch`, if that is certain; whoever led the run.
+    pub(super) fn notice(&mut self, after: &After, history: &Trace, switch: Option<SwitchId>) {
+        self.starts.visit(outline(after), history);
+        if self.run.mood.as_ref().is_none_or(Mood::is_open) {
+            self.trap.tick(switch);
+        }
+    }
+
+    /// Goes on after somebody else led the run for a while, up to `length` labels in all.
+    pub(super) fn take_over(&mut self, length: usize) {
+        self.run.length = length;
     }
 
     pub(super) fn time_is_free(&mut self) {
@@ -94,12 +125,14 @@ impl Walk {
     /// The next move of a walk that may have `left` labels.
     pub(super) fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace, left: usize) -> Move {
         if self.run.length == 0 {
-            self.run.length = self.length().min(left).max(1);
-            self.walks += 1;
+            self.begin(cx, left);
         }
         self.run.seen.catch_up(history);
-        if history.len() >= self.run.length {
+        if history.len() >= self.run.length || self.trap.is_shut() {
             return self.last_move(history);
+        }
+        if let Some(repeated) = self.repeat(cx, after, history) {
+            return repeated;
         }
         let is_quiet = history.ends_in_silence();
         let belief = States::of(after);
@@ -115,17 +148,50 @@ impl Walk {
         }
     }
 
-    /// Long and short walks in turn; the long ones grow.
-    fn length(&mut self) -> usize {
-        match self.walks.is_multiple_of(2) {
+    /// Long and short walks in turn; the long ones grow, the short ones begin in a rare state.
+    fn begin(&mut self, cx: &Ctx<'_>, left: usize) {
+        let length = match self.walks.is_multiple_of(2) {
             true => (FIRST << (self.walks / 2).min(16)).min(MAX),
-            false => self.rng.random_range(SHORT / 2..=2 * SHORT),
+            false => {
+                if !cx.sts.is_timed() {
+                    self.run.way = self.starts.rare(&mut self.rng).into();
+                }
+                self.run.way.len() + self.rng.random_range(SHORT / 2..=2 * SHORT)
+            }
+        };
+        self.run.length = length.min(left).max(1);
+        self.walks += 1;
+    }
+
+    /// The next move on the way to a rare state, as long as the system takes the same way.
+    fn repeat(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Option<Move> {
+        if let (Some(last), Some(repeated)) = (history.labels.last(), self.run.repeated.take())
+            && *last != repeated
+        {
+            self.run.way.clear();
+        }
+        let label = self.run.way.pop_front()?;
+        self.run.repeated = Some(label.clone());
+        match &label {
+            Label::Input(..) if after.accepts(cx, &label) => {
+                self.run.sent.push(label.clone());
+                Some(Move::Stimulate(label))
+            }
+            Label::Input(..) => {
+                self.run.way.clear();
+                None
+            }
+            Label::Output(..) | Label::Quiescence | Label::Delay(_) => Some(Move::Observe),
         }
     }
 
     /// Whether to send rather than to look.
     fn sends(&mut self, cx: &Ctx<'_>, belief: &States<'_>, is_quiet: bool) -> bool {
-        let eager = self.run.mood.as_ref().map_or(50, |mood| mood.eager);
+        let mood = self.run.mood.as_ref().map_or(50, |mood| mood.eager);
+        let eager = match self.interaction {
+            Interaction::Fair => mood,
+            Interaction::InputEager => mood.max(EAGER),
+        };
         let percent = match belief.may_speak(cx.pool, cx.sts) {
             _ if is_quiet => 100,
             true => eager,
@@ -207,12 +273,13 @@ impl Walk {
     fn choose(&mut self, sts: &Sts, candidates: &[SwitchId], about: u64) -> SwitchId {
         if self.run.mood.as_ref().is_none_or(|mood| mood.left == 0) {
             let met: Vec<SwitchId> = self.met.keys().copied().collect();
-            self.run.mood = Some(Mood::new(&mut self.rng, &met, self.walks));
+            self.run.mood = Some(self.deck.deal(&mut self.rng, &met));
         }
         let (way, left) =
             self.run.mood.as_ref().map_or((Way::Novel, 0), |mood| (mood.way.clone(), mood.left));
         match way {
             Way::Novel => self.newest(candidates, about),
+            Way::Even => self.weighted(sts, candidates, &even(candidates), about),
             Way::Swarm(weights) => self.weighted(sts, candidates, &weights, about),
             Way::Pump { fill, drain, times } => {
                 let wanted = if left > times { fill } else { drain };
@@ -225,8 +292,9 @@ impl Walk {
         }
     }
 
-    /// A candidate never tried in a state like this; among those, or if there is none, one that makes the shortest sequence of inputs that was never sent; if all up to [`MAX_GRAM`] were,
-    /// the one whose longest sequence was sent the least often.
+    /// A candidate never tried in a state like this; among those, or if there is none, one that makes the shortest
+    /// sequence of inputs that was never sent; if all up to [`MAX_GRAM`] were, the one whose longest sequence was
+    /// sent the least often.
     fn newest(&mut self, candidates: &[SwitchId], about: u64) -> SwitchId {
         let inputs = &self.run.inputs;
         let most = (MAX_GRAM - 1).min(inputs.len());
@@ -285,6 +353,11 @@ impl Walk {
             None => Stop::GoalMet("the walk came to an end of the specification".into()),
         })
     }
+}
+
+/// The same weight for all.
+fn even(candidates: &[SwitchId]) -> BTreeMap<SwitchId, u32> {
+    candidates.iter().map(|&id| (id, 1)).collect()
 }
 
 /// A candidate with the message of `wanted`, which cannot be taken here itself.

@@ -9,14 +9,36 @@ use crate::exit::{ExitStatus, Stop};
 use crate::load;
 use crate::system::System;
 
-/// Where the corpus is.
-const FOLDER: &str = "examples/faults";
+/// Where the faults are, and those no tester was tuned with.
+const FOLDERS: [(&str, Group); 2] =
+    [("examples/faults", Group::Corpus), ("examples/held-out", Group::HeldOut)];
 /// Where systems in Python find the library they use.
 const LIBRARY: &str = "sdk/python";
+
+/// What a fault is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// To learn from: testers may have been improved with it in view.
+    Corpus,
+    /// To check that: nobody looked at it while a tester was changed.
+    HeldOut,
+}
+
+impl Group {
+    pub const ALL: [Self; 2] = [Self::Corpus, Self::HeldOut];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Corpus => "corpus",
+            Self::HeldOut => "held-out",
+        }
+    }
+}
 
 /// A fault, and the same system without it.
 pub struct Fault {
     pub name: String,
+    pub group: Group,
     /// What kind of fault it is, as its system says.
     pub kind: String,
     pub spec: Model,
@@ -24,29 +46,40 @@ pub struct Fault {
     pub correct: System,
 }
 
-/// All faults, by name; with `only` those whose name holds it.
+/// All faults, by group and name; with `only` those whose name holds it.
 pub fn read(only: Option<&str>) -> Result<Vec<Fault>, Stop> {
-    let missing = |error| {
-        Stop::new(ExitStatus::Nothing, format!("cannot read `{FOLDER}`: {error}"))
-            .help("run this measurement at the root of the repository")
-    };
-    let entries = fs::read_dir(FOLDER).map_err(missing)?;
-    let mut folders: Vec<PathBuf> =
-        entries.flatten().map(|entry| entry.path()).filter(|path| path.join("model.iox").is_file()).collect();
-    folders.sort();
-    let is_wanted = |path: &&PathBuf| only.is_none_or(|only| path.to_string_lossy().contains(only));
-    let faults: Vec<Fault> =
-        folders.iter().filter(is_wanted).map(|folder| fault(folder)).collect::<Result<_, _>>()?;
+    let mut faults = Vec::new();
+    for (folder, group) in FOLDERS {
+        for path in folders(folder)? {
+            if only.is_none_or(|only| path.to_string_lossy().contains(only)) {
+                faults.push(fault(&path, group)?);
+            }
+        }
+    }
     match faults.is_empty() {
-        true => Err(Stop::new(ExitStatus::Nothing, format!("there is no such fault in `{FOLDER}`"))),
+        true => Err(Stop::new(ExitStatus::Nothing, "there is no such fault")),
         false => Ok(faults),
     }
 }
 
-fn fault(folder: &Path) -> Result<Fault, Stop> {
+/// The folders below `folder` that hold a model.
+fn folders(folder: &str) -> Result<Vec<PathBuf>, Stop> {
+    let missing = |error| {
+        Stop::new(ExitStatus::Nothing, format!("cannot read `{folder}`: {error}"))
+            .help("run this measurement at the root of the repository")
+    };
+    let entries = fs::read_dir(folder).map_err(missing)?;
+    let mut found: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.join("model.iox").is_file()).collect();
+    found.sort();
+    Ok(found)
+}
+
+fn fault(folder: &Path, group: Group) -> Result<Fault, Stop> {
     let (_, spec) = load::model(&folder.join("model.iox").to_string_lossy(), &[])?;
     Ok(Fault {
         name: folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+        group,
         kind: kind(folder),
         spec,
         faulty: system(folder, "fault")?,

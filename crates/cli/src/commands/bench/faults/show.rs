@@ -4,18 +4,19 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value as Json, json};
 
+use super::corpus::Group;
 use super::{BUDGET, Mode, Row, Rows};
 use crate::args::Bench;
 
 /// Writes the head of the table.
-pub fn head(args: &Bench) -> io::Result<()> {
+pub fn head(args: &Bench, modes: &[Mode]) -> io::Result<()> {
     if args.json {
         return Ok(());
     }
     let (mut out, seeds) = (io::stdout().lock(), args.seeds);
     writeln!(out, "steps until a fault is found: median of {seeds} seeds (found of {seeds}, if not all)")?;
     write!(out, "{:<26}", "")?;
-    Mode::ALL.iter().try_for_each(|mode| write!(out, " {:>12}", mode.name()))?;
+    modes.iter().try_for_each(|mode| write!(out, " {:>12}", mode.name()))?;
     writeln!(out, " {:>8} {:>8}", "worst", "twin")
 }
 
@@ -35,14 +36,17 @@ pub fn row(args: &Bench, rows: &Rows) -> io::Result<()> {
 }
 
 /// Writes the end of the table, or all of it for programs.
-pub fn foot(args: &Bench, all: &[Rows]) -> io::Result<()> {
+pub fn foot(args: &Bench, modes: &[Mode], all: &[Rows]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if args.json {
-        return writeln!(out, "{}", figures(args, all));
+        return writeln!(out, "{}", figures(args, modes, all));
     }
-    write!(out, "{:<26}", "geometric mean")?;
-    Mode::ALL.iter().try_for_each(|&mode| write!(out, " {:>12.0}", geomean(all, mode)))?;
-    writeln!(out)
+    for group in Group::ALL.into_iter().filter(|&group| all.iter().any(|rows| rows.fault.group == group)) {
+        write!(out, "{:<26}", format!("geometric mean, {}", group.name()))?;
+        modes.iter().try_for_each(|&mode| write!(out, " {:>12.0}", geomean(all, group, mode)))?;
+        writeln!(out)?;
+    }
+    Ok(())
 }
 
 impl Row {
@@ -62,35 +66,42 @@ impl Row {
     }
 }
 
-fn figures(args: &Bench, all: &[Rows]) -> Json {
+fn figures(args: &Bench, modes: &[Mode], all: &[Rows]) -> Json {
     let tester = |row: &Row| {
         json!({
             "found": row.found(), "seeds": row.steps.len(), "median_steps": row.median(),
             "worst_steps": row.worst().filter(|_| row.found() == row.steps.len()), "seconds": row.seconds,
+            "steps": row.steps,
         })
     };
     let fault = |rows: &Rows| {
         let testers: Map<String, Json> =
             rows.rows.iter().map(|row| (row.mode.name().to_owned(), tester(row))).collect();
         json!({
-            "name": rows.fault.name, "kind": rows.fault.kind, "testers": testers,
-            "correct_fails": rows.correct_fails,
+            "name": rows.fault.name, "group": rows.fault.group.name(), "kind": rows.fault.kind,
+            "testers": testers, "correct_fails": rows.correct_fails,
         })
     };
+    let means = |group: Group| -> Map<String, Json> {
+        modes.iter().map(|&mode| (mode.name().to_owned(), json!(geomean(all, group, mode)))).collect()
+    };
+    let groups: Map<String, Json> =
+        Group::ALL.into_iter().map(|group| (group.name().to_owned(), Json::Object(means(group)))).collect();
     json!({
         "version": 1, "bench": "faults", "seeds": args.seeds, "budget": BUDGET,
-        "faults": all.iter().map(fault).collect::<Vec<_>>(),
-        "geomean_steps": Mode::ALL.iter().map(|&mode| (mode.name().to_owned(), json!(geomean(all, mode)))).collect::<Map<_, _>>(),
+        "faults": all.iter().map(fault).collect::<Vec<_>>(), "geomean_steps": groups,
     })
 }
 
-/// The geometric mean of the medians; what was not found counts as the whole budget.
-fn geomean(all: &[Rows], mode: Mode) -> f64 {
+/// The geometric mean of the medians of a group; what was not found counts as the whole budget.
+fn geomean(all: &[Rows], group: Group, mode: Mode) -> f64 {
     let median = |rows: &Rows| {
         let row = rows.rows.iter().find(|row| row.mode == mode);
         row.and_then(Row::median).unwrap_or(BUDGET) as f64
     };
-    (all.iter().map(|rows| median(rows).max(1.0).ln()).sum::<f64>() / all.len().max(1) as f64).exp()
+    let logs: Vec<f64> =
+        all.iter().filter(|rows| rows.fault.group == group).map(|rows| median(rows).max(1.0).ln()).collect();
+    (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp()
 }
 
 fn cell(row: &Row) -> String {

@@ -1,0 +1,101 @@
+//! Mutants of a model whose systems may choose: experiments go on from where the system led the run.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use ioxide_lang::{Options, load};
+use ioxide_model::source::Sources;
+use ioxide_model::sts::{Model, Sts};
+use ioxide_model::trace::Trace;
+use ioxide_runner::adapter::model::ModelAdapter;
+use ioxide_runner::campaign::run_seed;
+use ioxide_runner::clock::Stopped;
+use ioxide_runner::coverage::Coverage;
+use ioxide_runner::event::Outcome;
+use ioxide_runner::reporter::{Silent, Teller};
+use ioxide_runner::run::{Bench, RunConfig, RunId, run};
+use ioxide_smt::stack::{Config as SolverConfig, stack};
+use ioxide_symex::Ctx;
+use ioxide_testgen::conform::Answer;
+use ioxide_testgen::kill::lab::{Lab, Specimen};
+use ioxide_testgen::kill::suspects::Suspects;
+use ioxide_testgen::kill::tester::Killer;
+use ioxide_testgen::kill::{Analysis, Config};
+use ioxide_testgen::mutate::{Mutant, Operator, mutants};
+use ioxide_testgen::tester::Tester;
+
+/// The maze, and those of its mutants that leave out a switch or lead it elsewhere and can be killed, with a suite.
+fn decided() -> (Model, Vec<Mutant>, Killer) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/maze.iox");
+    let mut sources = Sources::default();
+    let file = sources.add("m.iox", fs::read_to_string(path).expect("the example is there"));
+    let mut model = load(&sources, file, &Options::default()).model.expect("a model");
+    let all = mutants(&mut model, &[Operator::GuardConstant, Operator::Target]);
+    let spec = model.sts.clone();
+    let mut solver = stack(&SolverConfig::default());
+    let mut cx = Ctx::new(&mut model, &mut solver);
+    let analysis = Analysis::new(&mut cx, &Config::default());
+    let mut go_on = |_: &_| ControlFlow::Continue(());
+    let mut decide = |mutant: Mutant| match analysis.decide(&mut cx, &mutant, &mut go_on).answer {
+        Answer::Fails(witness) => Some((mutant, witness.trace)),
+        Answer::Conforms(_) | Answer::Unknown(_) => None,
+    };
+    let (killed, traces): (Vec<Mutant>, Vec<Trace>) = all.into_iter().filter_map(&mut decide).unzip();
+    let systems: Vec<Sts> = killed.iter().map(|mutant| mutant.apply(&spec)).collect();
+    let specimens: Vec<Specimen<'_>> =
+        killed.iter().zip(&systems).map(|(mutant, system)| Specimen { mutant, system }).collect();
+    let witnesses: Vec<Option<&Trace>> = traces.iter().map(Some).collect();
+    let suite = Lab::new(&mut cx, &spec, &specimens).suite(&mut cx, &witnesses);
+    (model, killed, Killer::new(suite))
+}
+
+/// Whether `tester` finds `sut` faulty, and what it knows in the end.
+fn tested(spec: &Model, sut: &Sts, mut tester: Killer, seed: u64) -> (bool, Killer) {
+    let (mut own, mut sut) = (spec.clone(), Model { sts: sut.clone(), pool: spec.pool.clone() });
+    let (mut solver, mut sut_solver) = (stack(&SolverConfig::default()), stack(&SolverConfig::default()));
+    let mut cx = Ctx::new(&mut own, &mut solver);
+    let mut adapter = ModelAdapter::new(spec, Ctx::new(&mut sut, &mut sut_solver), seed).expect("it plays");
+    let stop = AtomicBool::new(false);
+    let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut coverage = Coverage::new(&spec.sts);
+    let (mut silent, mut clock) = (Silent, Stopped);
+    let teller = Teller::new(&mut silent, &mut clock);
+    for number in 0..tester.max_runs() as u64 {
+        if tester.is_done() {
+            break;
+        }
+        let id = RunId { run: number, seed: run_seed(seed, number) };
+        let finished = run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &teller)
+            .expect("nothing is written");
+        if finished.end.outcome() == Outcome::Fail {
+            return (true, tester);
+        }
+    }
+    (false, tester)
+}
+
+#[test]
+fn experiments_find_what_traces_miss() {
+    let (spec, killed, linear) = decided();
+    let adaptive = linear.clone().suspecting(Suspects::new(&spec.sts, killed.iter().enumerate()));
+    let found = |tester: &Killer| {
+        let systems = killed.iter().map(|mutant| mutant.apply(&spec.sts));
+        systems.filter(|system| tested(&spec, system, tester.clone(), 1).0).count()
+    };
+    let (by_traces, by_experiments) = (found(&linear), found(&adaptive));
+    assert_eq!(by_experiments, killed.len());
+    assert!(by_traces < by_experiments, "{by_traces} of {by_experiments}");
+}
+
+#[test]
+fn a_correct_system_is_no_mutant_that_was_ruled_out() {
+    let (spec, killed, linear) = decided();
+    let adaptive = linear.suspecting(Suspects::new(&spec.sts, killed.iter().enumerate()));
+    let (is_found, tester) = tested(&spec, &spec.sts, adaptive, 1);
+    assert!(!is_found);
+    let (out, all) = tester.suspects().expect("they are followed").ruled_out();
+    assert_eq!(all, killed.len());
+    assert!(2 * out > all, "{out} of {all} were ruled out");
+}

@@ -1,0 +1,240 @@
+//! The mutants a system may still be, and the nearest experiment that tells one of them from the model.
+//!
+//! Every mutant that some trace kills is a suspect. What is seen in a run leads each of them to a set of states; one
+//! that cannot do what was seen is *ruled out*: the system is not that mutant. Where a test ends, or the system took
+//! another way, the product of the model and a suspect is searched from the states both are in now (003 sec. 3
+//! from another start), so what the system chose is no loss. A suspect that may choose, and chose well, is tried
+//! a few times.
+//!
+//! *Promises.* A suspect is ruled out only by what was observed. None of this says Fail: that is the monitor's.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use ioxide_model::concrete::State;
+use ioxide_model::index::Idx as _;
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateId, LocId, Sts, Switch};
+use ioxide_model::term::Term;
+use ioxide_model::trace::Trace;
+use ioxide_symex::{After, Belief, Ctx};
+
+use crate::conform::{Answer, Bounds, Options, concrete_after, concrete_start, conform};
+use crate::mutate::Mutant;
+
+/// Experiments with one suspect.
+const MAX_TRIES: u32 = 5;
+/// Suspects that an experiment is looked for, at one point of a run.
+const MAX_LOOKED: usize = 4;
+/// Product states looked at for one experiment, and labels of one.
+const NEAR: Bounds = Bounds { max_states: 150, max_depth: 16 };
+/// States beyond which a belief is too wide to search from.
+const MAX_STATES: usize = 8;
+
+/// The suspects, by number of the mutant.
+#[derive(Clone, Debug, Default)]
+pub struct Suspects {
+    all: BTreeMap<usize, Suspect>,
+    /// Labels of the run taken into account; nothing before its first move.
+    seen: Option<usize>,
+}
+
+#[derive(Clone, Debug)]
+struct Suspect {
+    system: Arc<Sts>,
+    /// Where the mutant differs from the model.
+    places: BTreeSet<LocId>,
+    states: BTreeSet<State>,
+    fate: Fate,
+    /// Experiments carried out.
+    tries: u32,
+    /// Searches from within a run that found none.
+    fruitless: u32,
+}
+
+/// What is known of a suspect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// The system may be it.
+    Open,
+    /// The system did what it cannot do.
+    RuledOut,
+}
+
+impl Suspects {
+    /// The mutants of `spec` with these numbers.
+    #[must_use]
+    pub fn new<'m>(spec: &Sts, mutants: impl IntoIterator<Item = (usize, &'m Mutant)>) -> Self {
+        let suspect = |mutant: &Mutant| {
+            let before = mutant.edits.iter().map(|edit| spec.switches[edit.switch].source);
+            let after = mutant.edits.iter().map(|edit| edit.after.source);
+            Suspect {
+                system: Arc::new(mutant.apply(spec)),
+                places: before.chain(after).collect(),
+                states: BTreeSet::new(),
+                fate: Fate::Open,
+                tries: 0,
+                fruitless: 0,
+            }
+        };
+        let all = mutants.into_iter().map(|(at, mutant)| (at, suspect(mutant))).collect();
+        Self { all, seen: None }
+    }
+
+    /// How many the system is not, and how many there are.
+    #[must_use]
+    pub fn ruled_out(&self) -> (usize, usize) {
+        let out = self.all.values().filter(|suspect| suspect.fate == Fate::RuledOut).count();
+        (out, self.all.len())
+    }
+
+    /// Whether a further experiment with suspect `at` makes sense.
+    #[must_use]
+    pub fn is_open(&self, at: usize) -> bool {
+        self.all.get(&at).is_some_and(Suspect::is_open)
+    }
+
+    /// Whether there is one with which it does.
+    #[must_use]
+    pub fn is_any_open(&self) -> bool {
+        self.all.values().any(Suspect::is_open)
+    }
+
+    /// Leaves to others what is not the share of `worker`.
+    pub(super) fn share(&mut self, worker: usize, jobs: usize) {
+        let mut number = 0;
+        self.all.retain(|_, _| {
+            number += 1;
+            (number - 1) % jobs.max(1) == worker
+        });
+    }
+
+    /// Adds what another worker found out about its share.
+    pub(super) fn absorb(&mut self, other: &Self) {
+        for (&at, theirs) in &other.all {
+            let mine = self.all.entry(at).or_insert_with(|| theirs.clone());
+            if theirs.fate == Fate::RuledOut {
+                mine.fate = Fate::RuledOut;
+            }
+        }
+    }
+
+    pub(super) fn start(&mut self) {
+        self.seen = None;
+    }
+
+    /// An experiment with suspect `at` was carried out.
+    pub(super) fn tried(&mut self, at: usize) {
+        if let Some(suspect) = self.all.get_mut(&at) {
+            suspect.tries += 1;
+        }
+    }
+
+    /// Takes into account what was seen since the last move.
+    pub(super) fn follow(&mut self, cx: &mut Ctx<'_>, history: &Trace) {
+        let from = self.seen.replace(history.len());
+        for suspect in self.all.values_mut().filter(|suspect| suspect.fate == Fate::Open) {
+            if from.is_none() {
+                suspect.states = concrete_start(cx, &suspect.system);
+            }
+            for label in &history.labels[from.unwrap_or(0).min(history.len())..] {
+                suspect.see(cx, label);
+            }
+        }
+    }
+
+    /// The nearest experiment from here with a suspect: who, and the labels before the look that tells. One for
+    /// which none is found at the start of a run has had its try.
+    pub(super) fn route(&mut self, cx: &mut Ctx<'_>, after: &After) -> Option<(usize, Vec<Label>)> {
+        let is_start = self.seen == Some(0);
+        let Belief::Concrete(belief) = after.belief() else { return None };
+        let mut near: Vec<usize> =
+            self.all.iter().filter(|(_, it)| it.is_open()).map(|(&at, _)| at).collect();
+        near.sort_by_key(|at| self.all[at].distance(belief));
+        let mut best: Option<(usize, Vec<Label>)> = None;
+        for at in near.into_iter().take(MAX_LOOKED) {
+            let suspect = &self.all[&at];
+            match experiment(cx, belief, suspect) {
+                Some(labels) if best.as_ref().is_none_or(|(_, best)| labels.len() < best.len()) => {
+                    best = Some((at, labels));
+                }
+                Some(_) => (),
+                None if is_start => self.tried(at),
+                None => self.all.get_mut(&at).into_iter().for_each(|suspect| suspect.fruitless += 1),
+            }
+        }
+        best
+    }
+}
+
+impl Suspect {
+    fn is_open(&self) -> bool {
+        self.fate == Fate::Open && self.tries < MAX_TRIES
+    }
+
+    fn see(&mut self, cx: &mut Ctx<'_>, label: &Label) {
+        if self.states.is_empty() {
+            return;
+        }
+        self.states = concrete_after(cx, &self.system, &self.states, label);
+        if self.states.is_empty() && !matches!(label, Label::Input(..)) {
+            self.fate = Fate::RuledOut;
+        }
+    }
+
+    /// How far an experiment may be, roughly: in other states than the model, where it differs, elsewhere.
+    fn distance(&self, belief: &BTreeSet<State>) -> (u32, bool, bool) {
+        let is_there = belief.iter().any(|state| self.places.contains(&state.loc));
+        (self.tries + self.fruitless, self.states == *belief, !is_there)
+    }
+}
+
+/// The labels before the look that tells `suspect` from the model, both being where they are.
+fn experiment(cx: &mut Ctx<'_>, belief: &BTreeSet<State>, suspect: &Suspect) -> Option<Vec<Label>> {
+    let spec = rooted(cx, cx.sts, belief)?;
+    let system = rooted(cx, &suspect.system, &suspect.states)?;
+    let options = Options { bounds: NEAR, ..Options::default() };
+    let verdict = conform(&mut cx.over(&spec), &system, &options, &mut |_| ControlFlow::Continue(())).ok()?;
+    let Answer::Fails(witness) = verdict.answer else { return None };
+    let mut labels = witness.trace.labels;
+    labels.pop();
+    Some(labels)
+}
+
+/// `sts` as it goes on from `states`: from the only one, or by an unseen choice among them.
+fn rooted(cx: &mut Ctx<'_>, sts: &Sts, states: &BTreeSet<State>) -> Option<Sts> {
+    if states.is_empty() || states.len() > MAX_STATES {
+        return None;
+    }
+    let mut here = Sts { goals: Vec::new(), ..sts.clone() };
+    if let (Some(only), 1) = (states.first(), states.len()) {
+        here.initial = only.loc;
+        for var in &mut here.vars {
+            var.init = only.values.get(var.var).map(|value| cx.pool.value(value.clone()));
+        }
+        return Some(here);
+    }
+    let start = here.locations[here.initial].clone();
+    let span = start.span;
+    here.initial = here.locations.push(start);
+    for state in states {
+        let value = |var| Some((var, cx.pool.value(state.values.get(var)?.clone())));
+        let update: Vec<(_, Term)> = sts.vars.iter().map(|var| var.var).filter_map(value).collect();
+        here.switches.push(Switch {
+            label: "here".into(),
+            source: here.initial,
+            gate: GateId::new(0),
+            guard: cx.pool.tt(),
+            update,
+            resets: Vec::new(),
+            target: state.loc,
+            span,
+            doc: String::new(),
+            reqs: Vec::new(),
+            weight: 1,
+            range_check: None,
+        });
+    }
+    Some(here)
+}

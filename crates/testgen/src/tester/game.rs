@@ -1,0 +1,264 @@
+//! Goals as games: the tester plays for a goal against a system that may choose.
+//!
+//! A path to a goal (000 Def. 16) hopes that the system goes along. Here the goal is played for: at every move the
+//! states ahead are explored from where the run is now, and the game between tester and system is solved on them
+//! ([`Solution`]). Where the goal can be forced whatever the system does, the tester does so; where it cannot, it takes
+//! the move with the best chance, the choices of the system being equally likely. What the system does is
+//! taken into account by solving again. Silence is a move of the system like any other, so an observer may wait for it.
+//!
+//! Values of inputs are chosen such that the rest of the way is possible for *all* values the system may answer with,
+//! if there are such (000 sec. 9: universal quantification of outputs), else for some.
+//!
+//! *Promises.* Like every tester it cannot say Fail. A strategy is computed over symbolic states, each of which
+//! stands for many: that the goal is forced holds for these, and "out of reach" is no proof.
+
+mod arena;
+mod solve;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use ioxide_model::concrete::State;
+use ioxide_model::goal::Goal;
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateId, GateKind, SwitchId};
+use ioxide_model::term::{Term, VarId};
+use ioxide_model::trace::Trace;
+use ioxide_model::value::Value;
+use ioxide_symex::{After, Ctx, SymState};
+
+use self::arena::Arena;
+use self::solve::{Choice, Solution};
+use super::random::Interaction;
+use super::{Move, Stop, Tester};
+use crate::data::Pick;
+use crate::data::patterned::{Patterned, pick_patterned};
+use crate::purpose::Purpose;
+
+/// States of a belief that are played from.
+const MAX_BELIEF: usize = 4;
+
+/// Plays for one goal.
+#[derive(Clone, Debug)]
+pub struct Game {
+    name: String,
+    arena: Arena,
+    interaction: Interaction,
+    rng: ChaCha8Rng,
+    run: Run,
+    tally: GameTally,
+}
+
+/// What became of the runs of a game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GameTally {
+    /// Runs begun.
+    pub runs: usize,
+    /// Runs in which the goal was reached.
+    pub reached: usize,
+    /// Whether the goal can be forced from the start; nobody has looked yet if `None`.
+    pub is_forced: Option<bool>,
+}
+
+/// The run under way.
+#[derive(Clone, Debug, Default)]
+struct Run {
+    seen: usize,
+    values: Vec<Value>,
+    is_met: bool,
+    looked: bool,
+}
+
+/// A move that was weighed.
+struct Weighed {
+    gate: Option<GateId>,
+    /// The worth of it, over all states of the belief.
+    worth: f64,
+    /// The way on that is hoped for, and where it starts.
+    way: Vec<SwitchId>,
+    start: SymState,
+}
+
+impl Game {
+    /// A tester that plays for `goal`; `None` if it is no place to reach and no observer, or the model has clocks or
+    /// unknown values.
+    pub fn new(cx: &mut Ctx<'_>, goal: &Goal, interaction: Interaction) -> Option<Self> {
+        Some(Self {
+            name: goal.name.to_string(),
+            arena: Arena::of(cx, goal)?,
+            interaction,
+            rng: ChaCha8Rng::seed_from_u64(0),
+            run: Run::default(),
+            tally: GameTally::default(),
+        })
+    }
+
+    /// What became of the runs.
+    #[must_use]
+    pub fn tally(&self) -> GameTally {
+        self.tally
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Adds what another worker did.
+    pub fn absorb(&mut self, other: &Self) {
+        self.tally.runs += other.tally.runs;
+        self.tally.reached += other.tally.reached;
+        self.tally.is_forced = self.tally.is_forced.or(other.tally.is_forced);
+    }
+
+    /// Takes the labels into account that came since the last move.
+    fn catch_up(&mut self, cx: &mut Ctx<'_>, history: &Trace) {
+        if self.run.seen == 0 {
+            self.arena.start(cx);
+        }
+        for label in &history.labels[self.run.seen.min(history.len())..] {
+            self.run.is_met |= self.arena.is_hit(cx);
+            self.arena.see(cx, label);
+            if let Label::Input(_, values) | Label::Output(_, values) = label {
+                self.run.values.extend_from_slice(values);
+            }
+        }
+        self.run.seen = history.len();
+        self.run.is_met |= self.arena.is_hit(cx);
+    }
+
+    /// The best move from here; `None` if the goal seems out of reach.
+    fn best(&mut self, cx: &mut Ctx<'_>) -> Option<Weighed> {
+        let states: Vec<State> = self.arena.states().iter().take(MAX_BELIEF).cloned().collect();
+        let mut moves: Vec<Weighed> = Vec::new();
+        let mut all_forced = !states.is_empty();
+        for state in &states {
+            let Some(start) = self.arena.symbolic(cx, state) else { continue };
+            let solution = Solution::new(cx, &self.arena, start.clone(), self.interaction);
+            all_forced &= solution.is_forced();
+            for (choice, worth) in solution.choices() {
+                let gate = match choice {
+                    Choice::Look => None,
+                    Choice::Send(id) => Some(self.arena.all().switches[id].gate),
+                };
+                let mut known = moves.iter_mut();
+                match known.find(|known| known.gate == gate) {
+                    Some(known) => known.worth += worth,
+                    None => {
+                        let way = solution.way(choice);
+                        moves.push(Weighed { gate, worth, way, start: start.clone() });
+                    }
+                }
+            }
+        }
+        self.tally.is_forced.get_or_insert(all_forced);
+        moves.into_iter().filter(|it| it.worth > 0.0).max_by(|a, b| a.worth.total_cmp(&b.worth))
+    }
+
+    /// The input that begins `way`.
+    fn input(&mut self, cx: &mut Ctx<'_>, after: &After, weighed: &Weighed) -> Option<Move> {
+        let gate = weighed.gate?;
+        let fields = cx.sts.gates[gate].fields.clone();
+        let fields: Vec<VarId> = fields.iter().map(|&field| cx.pool.indexed(field, 1)).collect();
+        for facts in self.conditions(cx, weighed) {
+            let (beside, first) = (&self.run.values[..], self.tally.runs);
+            let wish = Patterned { fields: &fields, facts: &facts, beside, first };
+            let Pick::Values(values) = pick_patterned(cx, &mut self.rng, &wish) else { continue };
+            if let Some(label) = Label::message(cx.sts, gate, values)
+                && after.accepts(cx, &label)
+            {
+                return Some(Move::Stimulate(label));
+            }
+        }
+        None
+    }
+
+    /// What the values of the input must satisfy, the best first: the way is possible whatever the system answers,
+    /// for some answers, or as far as its first step.
+    fn conditions(&self, cx: &mut Ctx<'_>, weighed: &Weighed) -> Vec<Vec<Term>> {
+        let name = self.name.clone();
+        let mut over = cx.over(self.arena.all());
+        let whole = Purpose::with_state(&mut over, name.clone(), weighed.start.clone(), &weighed.way);
+        let first = Purpose::with_state(&mut over, name, weighed.start.clone(), &weighed.way[..1]);
+        let mut found = Vec::new();
+        if let Ok((purpose, end)) = whole {
+            let end = self.arena.condition(&mut over, &end);
+            found.extend(universal(&mut over, &purpose, end));
+            let facts = purpose.steps.iter().flat_map(|step| step.facts.iter().copied());
+            found.push(facts.chain([end]).collect());
+        }
+        found.extend(first.ok().map(|(purpose, _)| purpose.steps[0].facts.clone()));
+        found
+    }
+
+    fn last_move(&mut self, history: &Trace) -> Move {
+        if self.run.looked || history.ends_in_silence() {
+            self.tally.reached += 1;
+            return Move::Stop(Stop::GoalMet(format!("the goal `{}` was reached", self.name)));
+        }
+        self.run.looked = true;
+        Move::Observe
+    }
+}
+
+/// The first input of `purpose` under the condition that the rest can be done whatever the system answers: every output
+/// after it is possible, and for all values it may have the rest is; every input after it has some values for which
+/// the rest is. `None` if no output has values.
+fn universal(cx: &mut Ctx<'_>, purpose: &Purpose, end: Term) -> Option<Vec<Term>> {
+    let mut rest = end;
+    let mut has_answers = false;
+    for (at, step) in purpose.steps.iter().enumerate().skip(1).rev() {
+        let gate = cx.sts.switches[step.switch].gate;
+        let depth = u32::try_from(at + 1).unwrap_or(u32::MAX);
+        let fields = cx.sts.gates[gate].fields.clone();
+        let fields: Vec<VarId> = fields.iter().map(|&field| cx.pool.indexed(field, depth)).collect();
+        let guard = cx.pool.and(step.facts.iter().copied());
+        rest = match cx.sts.gates[gate].kind {
+            GateKind::Input => {
+                let both = cx.pool.and([guard, rest]);
+                cx.pool.exists(&fields, both)
+            }
+            GateKind::Output | GateKind::Observed | GateKind::Internal => {
+                has_answers |= !fields.is_empty();
+                let refused = cx.pool.not(rest);
+                let bad = cx.pool.and([guard, refused]);
+                let bad = cx.pool.exists(&fields, bad);
+                let never = cx.pool.not(bad);
+                let possible = cx.pool.exists(&fields, guard);
+                cx.pool.and([possible, never])
+            }
+        };
+    }
+    let first = purpose.steps.first()?.facts.iter().copied();
+    has_answers.then(|| first.chain([rest]).collect())
+}
+
+impl Tester for Game {
+    fn start(&mut self, seed: u64) {
+        self.rng = ChaCha8Rng::seed_from_u64(seed);
+        self.run = Run::default();
+        self.tally.runs += 1;
+    }
+
+    fn goal(&self) -> Option<String> {
+        Some(format!("goal {}", self.name))
+    }
+
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+        self.catch_up(cx, history);
+        if self.run.is_met {
+            return self.last_move(history);
+        }
+        let Some(best) = self.best(cx) else {
+            return Move::Stop(Stop::GoalMissed(format!("no way to `{}` was found from here", self.name)));
+        };
+        match self.input(cx, after, &best) {
+            Some(input) => input,
+            None if history.ends_in_silence() && !self.arena.waits_for_silence() => Move::Stop(
+                Stop::GoalMissed(format!("the system is silent, and `{}` needs it to speak", self.name)),
+            ),
+            None => Move::Observe,
+        }
+    }
+}

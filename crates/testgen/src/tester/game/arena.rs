@@ -1,0 +1,133 @@
+//! Where a game is played: the model, or its product with an observer, and the states it may be in now.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ioxide_model::concrete::State;
+use ioxide_model::goal::{Goal, GoalKind};
+use ioxide_model::index::Idx as _;
+use ioxide_model::label::Label;
+use ioxide_model::sts::{LocId, Sts, Switch, SwitchId};
+use ioxide_model::term::{Term, VarId};
+use ioxide_symex::{Ctx, SymState};
+
+use crate::conform::{Completion, concrete_start, concretely};
+use crate::purpose::observer::{Product, silences};
+
+/// A system, a goal in it, and where a run is.
+#[derive(Clone, Debug)]
+pub(super) struct Arena {
+    /// The system with its visible and internal switches.
+    base: Arc<Sts>,
+    /// The same with a switch for every thing silence does, behind the others.
+    all: Arc<Sts>,
+    location: Option<LocId>,
+    when: Term,
+    states: BTreeSet<State>,
+}
+
+impl Arena {
+    /// The arena of `goal`; `None` if there is none.
+    pub(super) fn of(cx: &mut Ctx<'_>, goal: &Goal) -> Option<Self> {
+        if cx.sts.is_timed() || cx.sts.has_unknowns() {
+            return None;
+        }
+        let arena = |base: Sts, all: Sts, location, when| Self {
+            base: Arc::new(base),
+            all: Arc::new(all),
+            location,
+            when,
+            states: BTreeSet::new(),
+        };
+        match &goal.kind {
+            GoalKind::Reach { location, when } => {
+                Some(arena(cx.sts.clone(), cx.sts.clone(), *location, *when))
+            }
+            GoalKind::Observer(observer) => {
+                let product = Product::new(cx, observer);
+                let mut all = product.sts.clone();
+                silences(cx, &product, observer).into_iter().for_each(|switch| {
+                    all.switches.push(switch);
+                });
+                let tt = cx.pool.tt();
+                Some(arena(product.sts, all, Some(product.hit), tt))
+            }
+            GoalKind::Path(_) | GoalKind::Always(_) | GoalKind::Sometimes(_) | GoalKind::Test(_) => None,
+        }
+    }
+
+    /// The system, silences included.
+    pub(super) fn all(&self) -> &Sts {
+        &self.all
+    }
+
+    /// The states the run may be in.
+    pub(super) fn states(&self) -> &BTreeSet<State> {
+        &self.states
+    }
+
+    /// Whether silence may lead on.
+    pub(super) fn waits_for_silence(&self) -> bool {
+        self.silent().next().is_some()
+    }
+
+    /// The variables of the goal.
+    pub(super) fn watched(&self, cx: &Ctx<'_>) -> Vec<VarId> {
+        cx.pool.free_vars(self.when)
+    }
+
+    /// Whether a state of this location may be the goal.
+    pub(super) fn is_place(&self, loc: LocId) -> bool {
+        self.location.is_none_or(|location| location == loc)
+    }
+
+    /// What must hold in `state` besides.
+    pub(super) fn condition(&self, cx: &mut Ctx<'_>, state: &SymState) -> Term {
+        let store = state.store.substitution(cx.sts);
+        cx.pool.substitute(self.when, &store)
+    }
+
+    pub(super) fn symbolic(&self, cx: &mut Ctx<'_>, state: &State) -> Option<SymState> {
+        SymState::at(&mut cx.over(&self.all), state)
+    }
+
+    /// A run begins.
+    pub(super) fn start(&mut self, cx: &mut Ctx<'_>) {
+        self.states = concrete_start(cx, &self.base);
+    }
+
+    /// Whether the run is at its goal for certain.
+    pub(super) fn is_hit(&self, cx: &Ctx<'_>) -> bool {
+        let is_hit =
+            |state: &State| self.is_place(state.loc) && cx.pool.holds(self.when, &state.values) == Ok(true);
+        !self.states.is_empty() && self.states.iter().all(is_hit)
+    }
+
+    /// Something was sent or seen.
+    pub(super) fn see(&mut self, cx: &mut Ctx<'_>, label: &Label) {
+        self.states = concretely(cx, &self.base, &self.states, label, Completion::None);
+        if *label == Label::Quiescence {
+            self.states = self.states.iter().map(|state| self.silenced(cx, state)).collect();
+        }
+    }
+
+    /// `state` after silence.
+    fn silenced(&self, cx: &Ctx<'_>, state: &State) -> State {
+        let is_enabled = |switch: &&Switch| {
+            switch.source == state.loc && cx.pool.holds(switch.guard, &state.values) == Ok(true)
+        };
+        let Some(switch) = self.silent().find(is_enabled) else { return state.clone() };
+        let mut after = State { loc: switch.target, values: state.values.clone() };
+        for &(var, term) in &switch.update {
+            if let Ok(value) = cx.pool.eval(term, &state.values) {
+                after.values.set(var, value);
+            }
+        }
+        after
+    }
+
+    fn silent(&self) -> impl Iterator<Item = &Switch> {
+        let n = self.base.switches.len();
+        (n..self.all.switches.len()).map(|at| &self.all.switches[SwitchId::new(at)])
+    }
+}

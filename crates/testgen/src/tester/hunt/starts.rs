@@ -1,0 +1,83 @@
+//! Rare states as starting points: how they were reached, and which of them was visited least.
+//!
+//! What is rare by chance is reached again by repeating how it was reached, and explored from there. A state counts
+//! by its outline; the way kept is the first one, which tends to be short. A system that goes another way this
+//! time is no loss: the walk goes on from wherever it is.
+
+use rand::RngExt as _;
+use rand_chacha::ChaCha8Rng;
+use rustc_hash::FxHashMap;
+
+use ioxide_model::label::Label;
+use ioxide_model::trace::Trace;
+
+/// Labels of a way that is kept, at most.
+const MAX_LABELS: usize = 32;
+/// Ways kept, at most.
+const MAX_WAYS: usize = 1_024;
+/// Ways drawn, of which the one to the rarest state is taken.
+const DRAWS: usize = 6;
+
+/// The states met, by outline.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Starts {
+    /// Where each is in the list; looked up, never listed.
+    known: FxHashMap<u64, usize>,
+    ways: Vec<Way>,
+    /// Where the walk was last.
+    last: Option<u64>,
+}
+
+/// How to reach a state, and how often it was reached.
+#[derive(Clone, Debug)]
+struct Way {
+    labels: Vec<Label>,
+    visits: u32,
+}
+
+impl Starts {
+    /// The walk is in a state of this outline after `history`.
+    pub(super) fn visit(&mut self, about: u64, history: &Trace) {
+        if self.last.replace(about) == Some(about) {
+            return;
+        }
+        match self.known.get(&about) {
+            Some(&at) => self.ways[at].visits += 1,
+            None if history.len() <= MAX_LABELS && self.ways.len() < MAX_WAYS => {
+                self.known.insert(about, self.ways.len());
+                self.ways.push(Way { labels: history.labels.clone(), visits: 1 });
+            }
+            None => (),
+        }
+    }
+
+    /// A way to a state that was visited rarely.
+    pub(super) fn rare(&self, rng: &mut ChaCha8Rng) -> Vec<Label> {
+        if self.ways.is_empty() {
+            return Vec::new();
+        }
+        let drawn = (0..DRAWS).map(|_| &self.ways[rng.random_range(0..self.ways.len())]);
+        drawn.min_by_key(|way| (way.visits, way.labels.len())).map_or_else(Vec::new, |way| way.labels.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng as _;
+
+    use super::*;
+
+    #[test]
+    fn the_way_to_the_rarest_state_is_taken() {
+        let history = |n: usize| vec![Label::Quiescence; n].into_iter().collect::<Trace>();
+        let mut starts = Starts::default();
+        for _ in 0..5 {
+            starts.visit(1, &history(1));
+            starts.visit(2, &history(2));
+        }
+        starts.visit(3, &history(3));
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let rare = (0..100).filter(|_| starts.rare(&mut rng).len() == 3).count();
+        assert!(rare > 80, "{rare} of 100");
+    }
+}
