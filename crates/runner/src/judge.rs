@@ -6,6 +6,8 @@
 //! when it was, in seconds: `"time": 1.5` since the start, or `"after": 0.5` since the line before. A line with
 //! nothing but a time says that nothing came up to then.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
@@ -18,7 +20,8 @@ use ioxide_model::trace::Trace;
 use ioxide_symex::{After, Ctx, Forbidden, Observed, Tolerance};
 
 use crate::codec::{Message, label_from_json};
-use crate::event::{Explanation, FindingTold};
+use crate::adapter::several::wiring;
+use crate::event::{ConnectionTold, Explanation, FindingTold, WayTold};
 use crate::explain::{explanation, timed_finding};
 use crate::line::cut;
 use crate::objective::{Objective, Watch};
@@ -55,6 +58,10 @@ pub struct JudgeConfig<'o> {
     pub relation: Relation,
     /// When the system took an input is not known: it was only sent where the trace has it.
     pub inputs: Inputs,
+    /// How each label travelled, where the trace says so.
+    pub ways: Vec<Option<WayTold>>,
+    /// The connections of a system that has several.
+    pub connections: Vec<ConnectionTold>,
 }
 
 /// What a trace says of its inputs.
@@ -70,6 +77,9 @@ pub enum Inputs {
 /// Judges `trace` up to its first forbidden label.
 pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judged {
     let mut after = After::with_tolerance(cx, config.tolerance.clone()).judging(config.relation);
+    if !config.connections.is_empty() {
+        after = after.wired(Some(Arc::new(wiring(cx.sts, &config.connections))));
+    }
     let mut watch = Watch::with_tolerance(config.tolerance.clone());
     let mut judged = Judged { steps: trace.len(), ..Judged::default() };
     for (at, label) in trace.labels.iter().enumerate() {
@@ -85,7 +95,8 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
             after.pass(cx, time);
             continue;
         }
-        match observed(cx, &mut after, label, config.inputs) {
+        let way = config.ways.get(at).copied().flatten();
+        match observed(cx, &mut after, label, config.inputs, way) {
             Ok(Observed::Allowed) => (),
             Ok(Observed::Unspecified) => judged.unspecified = judged.unspecified.or(Some(at + 1)),
             Ok(Observed::Unknown) => {
@@ -116,11 +127,19 @@ fn observed(
     after: &mut After,
     label: &Label,
     inputs: Inputs,
+    way: Option<WayTold>,
 ) -> Result<Observed, Box<Forbidden>> {
-    match (label, inputs) {
-        (Label::Input(..), Inputs::Sent) if !is_seen(cx.sts, label) => {
-            after.send(cx, label, 0);
+    match (label, inputs, way) {
+        (Label::Input(..), Inputs::Sent, way) if !is_seen(cx.sts, label) => {
+            after.send(cx, label, way.map_or(0, |way| way.lane));
             Ok(if after.is_open() { Observed::Unspecified } else { Observed::Allowed })
+        }
+        (_, _, Some(way)) if is_seen(cx.sts, label) => after.see(cx, label, way.arrival()),
+        (Label::Output(gate, _), ..) if cx.sts.gates[*gate].tells_the_end() => {
+            let observed = after.observe(cx, label)?;
+            // Whatever was under way when it went may never have been taken.
+            after.lose(cx, |_| true);
+            Ok(observed)
         }
         _ => after.observe(cx, label),
     }

@@ -18,11 +18,13 @@
 //! which nothing is known does not pass.
 
 mod breakdown;
+mod crossing;
 mod pace;
 mod send;
 mod silence;
 mod timed;
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,7 +49,7 @@ use crate::clock::{duration, seconds};
 use crate::coverage::Coverage;
 use crate::event::{
     EventKind, FindingTold, LabelTold, Outcome, RunFinished, RunStarted, StepTold, ToleranceTold, Trouble,
-    VerdictTold,
+    VerdictTold, WayTold,
 };
 use crate::explain::{explanation, signature, timed_finding};
 use crate::line::cut;
@@ -176,9 +178,11 @@ pub fn run(
     let told = (!tolerance.is_exact()).then(|| ToleranceTold::from(&tolerance));
     let (run, seed) = (id.run, id.seed);
     let unconfirmed = bench.adapter.receipt() == Receipt::Written;
-    let started = RunStarted { run, seed, goal, tolerance: told, unconfirmed };
+    let connections = bench.adapter.connections();
+    let started = RunStarted { run, seed, goal, tolerance: told, unconfirmed, connections };
     let has_times = teller.tell(EventKind::RunStarted(started))? > 0;
     let after = After::with_tolerance(bench.cx, tolerance).judging(config.relation);
+    let after = after.wired(bench.adapter.wiring());
     let mut walk = Walk {
         bench,
         config,
@@ -186,6 +190,8 @@ pub fn run(
         at: Duration::ZERO,
         after,
         raw: None,
+        way: None,
+        crossed: VecDeque::new(),
         trace: Trace::default(),
         history: Trace::default(),
         told: 0,
@@ -229,6 +235,10 @@ struct Walk<'w, 'b, 'm, 'r> {
     after: After,
     /// The next message to tell, as it was on the wire.
     raw: Option<String>,
+    /// How it travelled, where there are several lanes.
+    way: Option<WayTold>,
+    /// When messages came that may have overtaken others, and their marks in the monitor.
+    crossed: VecDeque<(Instant, u64)>,
     trace: Trace,
     /// The same for the tester, who plans by what was said to it: silence that was taken back stays.
     history: Trace,
@@ -313,7 +323,10 @@ impl Walk<'_, '_, '_, '_> {
                 return Ok(ended);
             }
         }
-        Ok(Ended::Stopped(stop))
+        Ok(match is_untimed {
+            true => self.explain_held()?.err().unwrap_or(Ended::Stopped(stop)),
+            false => Ended::Stopped(stop),
+        })
     }
 
     /// A message was seen.
@@ -321,7 +334,11 @@ impl Walk<'_, '_, '_, '_> {
         self.raw = self.bench.adapter.raw().map(str::to_owned);
         self.count_latency(label);
         let arrival = self.bench.adapter.arrival();
-        self.judge_arrived(label, arrival)
+        self.way = WayTold::seen(arrival);
+        match self.expire()? {
+            Ok(()) => self.judge_arrived(label, arrival),
+            ended => Ok(ended),
+        }
     }
 
     /// How long silence must last now.
@@ -365,6 +382,7 @@ impl Walk<'_, '_, '_, '_> {
             }
             step => {
                 self.silences.seen(label, arrival);
+                self.note_crossing(arrival);
                 Ok(step)
             }
         }
@@ -409,13 +427,15 @@ impl Walk<'_, '_, '_, '_> {
         self.told += 1;
         self.unwritten = 0;
         let sts = self.bench.cx.sts;
-        let raw = match label {
-            Label::Input(..) | Label::Output(..) => self.raw.take().map(|raw| cut(&raw, MAX_RAW)),
-            Label::Quiescence | Label::Delay(_) => None,
+        let (raw, way) = match label {
+            Label::Input(..) | Label::Output(..) => {
+                (self.raw.take().map(|raw| cut(&raw, MAX_RAW)), self.way.take())
+            }
+            Label::Quiescence | Label::Delay(_) => (None, None),
         };
         let step = StepTold {
             step: self.told,
-            label: LabelTold { raw, ..LabelTold::new(self.bench.cx.pool, sts, label) },
+            label: LabelTold { raw, way, ..LabelTold::new(self.bench.cx.pool, sts, label) },
             belief: self.after.size(),
             switches: switches.iter().map(|&id| sts.switches[id].label.to_string()).collect(),
         };

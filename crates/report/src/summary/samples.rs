@@ -93,7 +93,7 @@ pub fn run_started(run: u64) -> EventKind {
         seed: 70 + run,
         goal: String::new(),
         tolerance: None,
-        unconfirmed: false,
+        unconfirmed: false, connections: Vec::new(),
     })
 }
 
@@ -124,6 +124,7 @@ fn input(step: usize, name: &str) -> LabelTold {
         text: format!("?{name}(n: {step})"),
         delay_ns: None,
         raw: None,
+        way: None,
     }
 }
 
@@ -141,6 +142,7 @@ pub fn label(text: &str) -> LabelTold {
         text: text.into(),
         delay_ns: None,
         raw: None,
+        way: None,
     }
 }
 

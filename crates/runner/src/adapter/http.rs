@@ -297,8 +297,12 @@ impl Adapter for HttpAdapter {
     }
 
     /// A request must be answered: it is given all the time it may take, however short silence is elsewhere.
+    fn awaits(&self, patience: Duration) -> Duration {
+        if self.asked.is_empty() { patience } else { patience.max(self.limit) }
+    }
+
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
-        let patience = if self.asked.is_empty() { patience } else { patience.max(self.limit) };
+        let patience = self.awaits(patience);
         match self.answer(Instant::now() + patience).map_err(AdapterError::of_system)? {
             Some(response) => self.decoded(&response).map(Observation::Output),
             None => {

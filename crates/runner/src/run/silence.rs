@@ -132,6 +132,12 @@ impl Walk<'_, '_, '_, '_> {
         Ok(Err(Ended::Forbidden(forbidden)))
     }
 
+    /// Whether what comes now is allowed if some silence that a message may still take back was none.
+    pub(super) fn is_late(&mut self, label: &Label, arrival: Arrival) -> bool {
+        let (open, now) = (self.silences.0.clone(), Instant::now());
+        open.iter().any(|silence| silence.until >= now && self.without(silence, label, arrival).is_some())
+    }
+
     /// The monitor if there had been no silence, then or since, if that allows `label`.
     fn without(&mut self, silence: &Silence, label: &Label, arrival: Arrival) -> Option<After> {
         let mut after = silence.before.clone();
