@@ -127,6 +127,11 @@ impl Walk<'_, '_, '_, '_> {
         while let Some(silence) = open.pop() {
             let Some(after) = self.without(&silence, label, arrival) else { continue };
             self.after = after;
+            // Those before it may still be taken back, by what comes later.
+            self.silences = Silences(open);
+            if *label != Label::Quiescence {
+                self.silences.seen(label, arrival);
+            }
             return self.take_back(&silence, label, arrived);
         }
         Ok(Err(Ended::Forbidden(forbidden)))
