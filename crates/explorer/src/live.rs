@@ -367,6 +367,7 @@ impl Watcher<'_> {
             EventKind::Patience(_)
             | EventKind::Verdict(_)
             | EventKind::Replayed(_)
+            | EventKind::Shrinking(_)
             | EventKind::Shrunk(_)
             | EventKind::CampaignFinished(_) => (),
         }

@@ -256,6 +256,7 @@ impl<W: Write + Seek + Send> Reporter for Junit<W> {
             | EventKind::Verdict(_)
             | EventKind::Trouble(_)
             | EventKind::Replayed(_)
+            | EventKind::Shrinking(_)
             | EventKind::Shrunk(_) => Ok(()),
         }
     }

@@ -129,7 +129,14 @@ impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
             }
             EventKind::RunFinished(_) => ended.map_or(Ok(()), |ended| self.ended(&ended)),
             EventKind::Replayed(told) => self.replayed(event, told),
-            EventKind::Shrunk(told) => self.shrunk(event, told.run),
+            EventKind::Shrinking(told) => {
+                (self.progress)(&story::shrinking(told));
+                Ok(())
+            }
+            EventKind::Shrunk(told) => {
+                (self.progress)("");
+                self.shrunk(event, told.run)
+            }
             EventKind::CampaignFinished(_) => self.finish(),
             EventKind::RunStarted(_)
             | EventKind::Patience(_)

@@ -59,6 +59,8 @@ pub enum EventKind {
     RunFinished(RunFinished),
     /// A failing run was done again.
     Replayed(Replayed),
+    /// A failing run is being made smaller.
+    Shrinking(ShrinkingTold),
     /// A failing run was made smaller.
     Shrunk(ShrunkTold),
     /// All runs are over.
@@ -429,6 +431,17 @@ pub struct InsteadTold {
     pub trace: Vec<LabelTold>,
 }
 
+/// A failing run is being made smaller; no record keeps this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShrinkingTold {
+    /// Its number.
+    pub run: u64,
+    /// Runs tried.
+    pub attempts: u32,
+    /// The moves of the smallest failing run so far.
+    pub steps: usize,
+}
+
 /// A failing run was made smaller.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShrunkTold {
@@ -442,6 +455,9 @@ pub struct ShrunkTold {
     pub attempts: u32,
     /// Whether no single move can be left out and no single value be simpler, as far as the tries show.
     pub minimal: bool,
+    /// Why the search ended early, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early: Option<String>,
     /// How often the smaller run failed again.
     pub reproduced: u32,
     /// How often it was tried.

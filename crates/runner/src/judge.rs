@@ -24,6 +24,7 @@ use crate::adapter::several::wiring;
 use crate::event::{ConnectionTold, Explanation, FindingTold, WayTold};
 use crate::explain::{explanation, timed_finding};
 use crate::line::cut;
+use crate::objective::orders::{self, Happened};
 use crate::objective::{Objective, Watch};
 
 /// What the monitor says about a trace.
@@ -83,11 +84,10 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
     let mut watch = Watch::with_tolerance(config.tolerance.clone());
     let mut judged = Judged { steps: trace.len(), ..Judged::default() };
     for (at, label) in trace.labels.iter().enumerate() {
-        judged.is_outside = config.objective.is_some_and(|objective| {
-            let is_inside = watch.is_inside(cx, objective, after.belief());
-            watch.advance(cx, objective, after.belief(), label);
-            !is_inside
-        });
+        if let Some(objective) = config.objective.filter(|_| cx.sts.is_timed()) {
+            judged.is_outside = !watch.is_inside(cx, objective, after.belief());
+            watch.advance(cx, objective, label);
+        }
         // Up to a message it is only the time of that message.
         if let (Label::Delay(time), Some(next)) = (label, trace.labels.get(at + 1))
             && is_seen(cx.sts, next)
@@ -104,6 +104,11 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
                 judged.unknown.get_or_insert((at + 1, why));
             }
             Err(forbidden) => {
+                if let Some(objective) = config.objective.filter(|_| !cx.sts.is_timed()) {
+                    let inside = is_inside(cx, objective, trace, at, config);
+                    watch.doubt(usize::from(inside.is_none()));
+                    judged.is_outside = !inside.unwrap_or(false);
+                }
                 let seen: Trace = trace.labels[..=at].iter().cloned().collect();
                 judged.finding = timed_finding(cx, &forbidden, &seen);
                 judged.forbidden = Some(explanation(cx, &forbidden));
@@ -119,6 +124,29 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
     judged.is_outside &= judged.forbidden.is_some();
     (judged.belief, judged.doubts) = (after.size(), after.doubts() + watch.doubts());
     judged
+}
+
+/// Whether the first `n` labels are in the objective, whichever way they crossed.
+fn is_inside(
+    cx: &mut Ctx<'_>,
+    objective: &Objective,
+    trace: &Trace,
+    n: usize,
+    config: &JudgeConfig<'_>,
+) -> Option<bool> {
+    let how = |(at, label): (usize, &Label)| {
+        let way = config.ways.get(at).copied().flatten();
+        let happened = match (is_seen(cx.sts, label), config.inputs, way, label) {
+            (false, Inputs::Sent, way, Label::Input(..)) => {
+                Happened::Sent { lane: way.map_or(0, |way| way.lane), confirmed: None }
+            }
+            (true, _, Some(way), _) => Happened::Came(way.arrival()),
+            _ => Happened::Now,
+        };
+        (label.clone(), happened)
+    };
+    let labels: Vec<(Label, Happened)> = trace.labels[..n].iter().enumerate().map(how).collect();
+    orders::is_inside(cx, objective, &labels, config.relation)
 }
 
 /// Moves the monitor on.

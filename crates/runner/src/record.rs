@@ -62,7 +62,11 @@ impl<W: Write> Recorder<W> {
 
 impl<W: Write + Send> Reporter for Recorder<W> {
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        self.line(event)
+        match event.event {
+            // How far a search is tells nothing about the system.
+            EventKind::Shrinking(_) => Ok(()),
+            _ => self.line(event),
+        }
     }
 }
 
@@ -150,7 +154,8 @@ impl Record {
                 | EventKind::Verdict(_)
                 | EventKind::Trouble(_)
                 | EventKind::Replayed(_)
-                | EventKind::Shrunk(_)
+                | EventKind::Shrinking(_)
+            | EventKind::Shrunk(_)
                 | EventKind::CampaignFinished(_) => (),
             }
         }

@@ -53,6 +53,7 @@ use crate::event::{
 };
 use crate::explain::{explanation, signature, timed_finding};
 use crate::line::cut;
+use crate::objective::orders::{self, Happened};
 use crate::objective::{Objective, Watch};
 use crate::reporter::Teller;
 
@@ -191,10 +192,12 @@ pub fn run(
         after,
         raw: None,
         way: None,
+        is_under_way: false,
         crossed: VecDeque::new(),
         trace: Trace::default(),
         history: Trace::default(),
         told: 0,
+        happened: Vec::new(),
         watch: Watch::with_tolerance(config.tolerance.clone()),
         signature: None,
         unknown: None,
@@ -237,6 +240,8 @@ struct Walk<'w, 'b, 'm, 'r> {
     raw: Option<String>,
     /// How it travelled, where there are several lanes.
     way: Option<WayTold>,
+    /// An input is being told that was not confirmed at once.
+    is_under_way: bool,
     /// When messages came that may have overtaken others, and their marks in the monitor.
     crossed: VecDeque<(Instant, u64)>,
     trace: Trace,
@@ -244,6 +249,8 @@ struct Walk<'w, 'b, 'm, 'r> {
     history: Trace,
     /// How many steps were told, those included that were taken back.
     told: usize,
+    /// How each label of the trace came about, for the objective.
+    happened: Vec<Happened>,
     watch: Watch,
     signature: Option<String>,
     /// The step from which on nothing is known, and why.
@@ -394,7 +401,7 @@ impl Walk<'_, '_, '_, '_> {
         observe: impl FnOnce(&mut After, &mut Ctx<'_>) -> Result<Observed, Box<Forbidden>>,
     ) -> io::Result<Step> {
         let switches = explaining(self.bench.cx, self.after.belief(), label);
-        let is_inside = self.is_inside();
+        let is_inside = self.is_inside_in_time();
         self.advance_watch(label);
         let judged = observe(&mut self.after, self.bench.cx);
         self.coverage.count(&switches);
@@ -402,7 +409,9 @@ impl Walk<'_, '_, '_, '_> {
         self.note_unknown(judged.as_ref().ok());
         Ok(match judged {
             Ok(Observed::Allowed | Observed::Unspecified | Observed::Unknown) => Ok(()),
-            Err(forbidden) if is_inside => Err(Ended::Forbidden(forbidden)),
+            Err(forbidden) if is_inside && self.is_inside(self.trace.len() - 1) => {
+                Err(Ended::Forbidden(forbidden))
+            }
             Err(_) => Err(Ended::Outside(label.show(self.bench.cx.pool, self.bench.cx.sts))),
         })
     }
@@ -423,6 +432,7 @@ impl Walk<'_, '_, '_, '_> {
     /// Tells a step, which becomes part of the trace.
     fn tell_step(&mut self, label: &Label, switches: &[SwitchId]) -> io::Result<()> {
         self.trace.labels.push(label.clone());
+        self.happened.push(self.how(label));
         self.history.labels.push(label.clone());
         self.told += 1;
         self.unwritten = 0;
@@ -449,15 +459,44 @@ impl Walk<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Whether what comes now is judged.
-    fn is_inside(&mut self) -> bool {
-        let objective = self.config.objective.as_ref();
-        objective.is_none_or(|objective| self.watch.is_inside(self.bench.cx, objective, self.after.belief()))
+    /// How `label`, which is told now, came about.
+    fn how(&self, label: &Label) -> Happened {
+        let is_given = matches!(label, Label::Input(gate, _) if self.bench.cx.sts.gates[*gate].kind == GateKind::Input);
+        match (is_given, self.way) {
+            (true, way) if self.is_under_way => {
+                Happened::Sent { lane: way.map_or(0, |way| way.lane), confirmed: None }
+            }
+            (false, Some(way)) => Happened::Came(way.arrival()),
+            (_, _) => Happened::Now,
+        }
+    }
+
+    /// Whether what comes after the first `n` labels is judged, whichever way they crossed.
+    fn is_inside(&mut self, n: usize) -> bool {
+        let Some(objective) = self.config.objective.clone() else { return true };
+        if !matches!(self.pace, Pace::Untimed) {
+            return true;
+        }
+        let labels = self.trace.labels.iter().cloned().zip(self.happened.iter().copied());
+        let labels: Vec<(Label, Happened)> = labels.take(n).collect();
+        let inside = orders::is_inside(self.bench.cx, &objective, &labels, self.config.relation);
+        self.watch.doubt(usize::from(inside.is_none()));
+        inside.unwrap_or(false)
+    }
+
+    /// The same in a timed model.
+    fn is_inside_in_time(&mut self) -> bool {
+        match &self.config.objective {
+            Some(objective) if !matches!(self.pace, Pace::Untimed) => {
+                self.watch.is_inside(self.bench.cx, objective, self.after.belief())
+            }
+            _ => true,
+        }
     }
 
     fn advance_watch(&mut self, label: &Label) {
-        if let Some(objective) = &self.config.objective {
-            self.watch.advance(self.bench.cx, objective, self.after.belief(), label);
+        if let (Some(objective), false) = (&self.config.objective, matches!(self.pace, Pace::Untimed)) {
+            self.watch.advance(self.bench.cx, objective, label);
         }
     }
 

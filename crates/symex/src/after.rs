@@ -119,7 +119,7 @@ pub struct Crossing {
 pub struct SentId(u64);
 
 /// The monitor over one model.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct After {
     /// What may have happened, those with the fewest inputs under way first; never empty.
     courses: Vec<Course>,

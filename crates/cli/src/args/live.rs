@@ -1,12 +1,14 @@
 //! Commands around a system under test: `demo`, `sut`, `purposes`, `test`, `replay`, `shrink`, `judge`, `adapter`.
 
+use std::time::Duration;
+
 use ioxide_model::relation::Relation;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use ioxide_testgen::purpose::Criterion;
 use ioxide_testgen::tester::{hunt, random};
 
-use super::{LimitArgs, ModelArgs, SolverArgs, TimeArgs};
+use super::{LimitArgs, ModelArgs, SolverArgs, TimeArgs, duration};
 
 /// Arguments of `demo`.
 #[derive(Debug, ClapArgs)]
@@ -171,6 +173,9 @@ pub struct Shrink {
     /// Runs it may take.
     #[arg(long, default_value_t = 500, value_name = "N")]
     pub attempts: u32,
+    /// How long it may take.
+    #[arg(long = "for", default_value = "10min", value_name = "TIME", value_parser = duration)]
+    pub time: Duration,
     /// Writes the record into this directory.
     #[arg(long, value_name = "DIR")]
     pub report: Option<String>,

@@ -5,6 +5,8 @@
 
 mod breakdown;
 mod crossing;
+mod endless;
+mod kinds;
 mod server;
 mod silence;
 mod slow_ways;

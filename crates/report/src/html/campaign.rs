@@ -73,11 +73,12 @@ impl Reporter for Campaign {
             EventKind::Shrunk(told) => {
                 let steps = json!({
                     "tape": Tape::of(&told.trace).to_json(), "from": told.from, "attempts": told.attempts,
-                    "minimal": told.minimal, "reproduced": told.reproduced, "of": told.of,
+                    "minimal": told.minimal, "early": told.early, "reproduced": told.reproduced, "of": told.of,
                 });
                 self.smaller.push((told.run + 1, steps));
             }
             EventKind::CampaignStarted(_)
+            | EventKind::Shrinking(_)
             | EventKind::Patience(_)
             | EventKind::Verdict(_)
             | EventKind::Trouble(_)

@@ -182,7 +182,7 @@ pub fn failing() -> Vec<Event> {
         trace: vec![input(1, "A"), out("X")],
         from: 20,
         attempts: 9,
-        minimal: true,
+        minimal: true, early: None,
         reproduced: 3,
         of: 3,
     }));

@@ -45,7 +45,7 @@ impl Walk<'_, '_, '_, '_> {
             return step;
         }
         let text = error.to_string();
-        let is_inside = self.is_inside();
+        let is_inside = self.is_inside_in_time() && self.is_inside(self.trace.len());
         self.tell_breakdown(how, &text, &error)?;
         if self.after.is_open() {
             let reason = format!("{text}; the specification leaves open what happens here");

@@ -28,13 +28,12 @@ impl Walk<'_, '_, '_, '_> {
             mark = self.crossed.pop_front().map(|(_, old)| old);
         }
         let Some(mark) = mark else { return Ok(Ok(())) };
-        let is_inside = self.is_inside();
         Ok(match self.after.expire(self.bench.cx, mark) {
             Ok(observed) => {
                 self.note_unknown(Some(&observed));
                 Ok(())
             }
-            Err(forbidden) if is_inside => Err(Ended::Forbidden(forbidden)),
+            Err(forbidden) if self.is_inside(self.trace.len()) => Err(Ended::Forbidden(forbidden)),
             Err(forbidden) => {
                 Err(Ended::Outside(forbidden.label.show(self.bench.cx.pool, self.bench.cx.sts)))
             }

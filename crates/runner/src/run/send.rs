@@ -10,6 +10,7 @@ use ioxide_testgen::tester::Stop;
 use super::{Ended, Step, Walk};
 use crate::adapter::{AdapterError, Receipt, Sent};
 use crate::event::WayTold;
+use crate::objective::orders::Happened;
 
 /// Inputs in a row that the protocol cannot write after which a run ends without verdict.
 const MAX_UNWRITTEN: u32 = 50;
@@ -44,6 +45,7 @@ impl Walk<'_, '_, '_, '_> {
             self.asked = Some(Instant::now());
             return Ok(step);
         }
+        let at = self.trace.len();
         let id = self.give(label, &sent)?;
         for output in &sent.earlier {
             // It may have been said before the input was taken or after: an adapter may confirm late.
@@ -55,6 +57,10 @@ impl Walk<'_, '_, '_, '_> {
         }
         if is_confirmed {
             self.after.confirm(id);
+            let n = self.happened.len();
+            if let Some(Happened::Sent { confirmed, .. }) = self.happened.get_mut(at) {
+                *confirmed = Some(n);
+            }
         }
         Ok(Ok(()))
     }
@@ -63,11 +69,13 @@ impl Walk<'_, '_, '_, '_> {
     pub(super) fn give(&mut self, label: &Label, sent: &Sent) -> io::Result<SentId> {
         let mut id = None;
         self.way = WayTold::given(sent.lane);
+        self.is_under_way = true;
         // Whatever the monitor thinks of an input, it is never forbidden.
         let _ = self.judge_by(label, |after, cx| {
             id = Some(after.send(cx, label, sent.lane));
             Ok(if after.is_open() { Observed::Unspecified } else { Observed::Allowed })
         })?;
+        self.is_under_way = false;
         self.silences.given(label, sent.lane);
         self.asked = Some(Instant::now());
         Ok(id.expect("the monitor was told"))

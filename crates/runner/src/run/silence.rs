@@ -167,11 +167,13 @@ impl Walk<'_, '_, '_, '_> {
         let first_step = silence.step;
         let mut not_silent = Vec::new();
         let last = labels.len().saturating_sub(1);
-        for (place, label) in labels.into_iter().enumerate() {
+        let happened = std::mem::take(&mut self.happened);
+        for (place, (label, how)) in labels.into_iter().zip(happened).enumerate() {
             if (silence.at..last).contains(&place) && label == Label::Quiescence {
                 not_silent.push(first_step + (place - silence.at));
             } else {
                 self.trace.labels.push(label);
+                self.happened.push(how);
             }
         }
         self.raise(label, arrived.saturating_duration_since(silence.from), silence.patience, not_silent)?;
