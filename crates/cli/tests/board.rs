@@ -60,7 +60,7 @@ fn a_note_from_a_muted_board_is_found_and_made_small() {
         let report = tempfile::tempdir().expect("a folder");
         let folder = report.path().to_str().expect("a name");
         let more = ["--runs", "40", "--steps", "40", "--report", folder];
-        let (text, code) = test("--fault --slow-bob 30", &more);
+        let (text, code) = test("--fault --slow-bob 10", &more);
         assert_eq!(code, 1, "{text}");
         for says in ["minimal failing run: 5 steps", "!NOTE(n: 6)", "in state  muted"] {
             assert!(text.contains(says), "`{says}` is missing in:\n{text}");

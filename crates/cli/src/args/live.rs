@@ -80,7 +80,7 @@ pub struct Test {
     /// How long to go on, such as `90s`, `10min` or `8h`; steps are not counted then [default: `hunt` ends after
     /// half a minute if the system is not a model played here].
     #[arg(long = "for", value_name = "TIME", value_parser = super::duration)]
-    pub time_limit: Option<std::time::Duration>,
+    pub time_limit: Option<Duration>,
     /// Ends `hunt` as soon as everything of a kind was seen; exit code 5 if it was not.
     #[arg(long, value_enum, value_name = "GOAL")]
     pub until: Option<Until>,

@@ -10,6 +10,7 @@ mod kinds;
 mod server;
 mod silence;
 mod slow_ways;
+mod starved;
 mod unknown;
 
 use std::fs;
