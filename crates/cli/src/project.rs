@@ -227,7 +227,8 @@ fn warnings(system: &Table<'_>, variables: &Variables) -> Result<Vec<String>, St
     }
     let mut told = Vec::new();
     for connection in &connections {
-        let Some(table) = system.table("connections")?.map_or(Ok(None), |all| all.table(&connection.name))? else {
+        let Some(table) = system.table("connections")?.map_or(Ok(None), |all| all.table(&connection.name))?
+        else {
             continue;
         };
         told.extend(warnings_of(&table, &connection.speech, connection.tls.as_ref())?);
@@ -329,17 +330,19 @@ fn described(system: &Table<'_>, variables: &Variables) -> Result<Described, Sto
     let kind = system.text("kind")?;
     let connections = connections::read(system, kind.as_deref(), variables)?;
     let is_address = |one: &&Connected| matches!(one.spec, SutSpec::Tcp(_));
-    let (Way { spec, speech, tls }, places) = match connections.iter().find(is_address).or(connections.first()) {
-        Some(first) => {
-            let way = Way { spec: first.spec.clone(), speech: first.speech.clone(), tls: first.tls.clone() };
-            (way, connections.iter().flat_map(|connection| connection.places.clone()).collect())
-        }
-        None => {
-            let kind = system.needed("kind", kind)?;
-            let common = if kind == "model" { &COMMON[..3] } else { &COMMON[..] };
-            (way(system, &kind, common, variables)?, places(system)?)
-        }
-    };
+    let (Way { spec, speech, tls }, places) =
+        match connections.iter().find(is_address).or(connections.first()) {
+            Some(first) => {
+                let way =
+                    Way { spec: first.spec.clone(), speech: first.speech.clone(), tls: first.tls.clone() };
+                (way, connections.iter().flat_map(|connection| connection.places.clone()).collect())
+            }
+            None => {
+                let kind = system.needed("kind", kind)?;
+                let common = if kind == "model" { &COMMON[..3] } else { &COMMON[..] };
+                (way(system, &kind, common, variables)?, places(system)?)
+            }
+        };
     let environment = system.texts("environment")?;
     let environment: Vec<(String, String)> =
         environment.into_iter().map(|(key, value)| (key, variables.fill(&value))).collect();

@@ -219,18 +219,22 @@ fn ways(described: &Described, interface: &Arc<Model>, connection: &Connection) 
 /// Every message must have its connection, and every connection messages of the model.
 fn check_connections(described: &Described, interface: &Model) -> Result<(), Stop> {
     if interface.sts.is_timed() {
-        return Err(Stop::usage("a system with several connections cannot be tested against a model with time"));
+        return Err(Stop::usage(
+            "a system with several connections cannot be tested against a model with time",
+        ));
     }
     let all = &described.connections;
     let has = |name: &str| all.iter().any(|one| one.messages.iter().any(|message| message == name));
     let is_end = |gate: &Gate| {
-        gate.tells_the_end() || all.iter().any(|one| closing(&one.name) == *gate.name) && gate.fields.is_empty()
+        gate.tells_the_end()
+            || all.iter().any(|one| closing(&one.name) == *gate.name) && gate.fields.is_empty()
     };
     let mut gates = interface.sts.gates.iter().filter(|gate| gate.kind != GateKind::Internal);
     if let Some(gate) = gates.find(|gate| !has(&gate.name) && !is_end(gate)) {
         return Err(Stop::usage(format!("`{FILE}`: no connection has the message `{}`", gate.name)));
     }
-    let unknown = all.iter().flat_map(|one| &one.messages).find(|name| interface.sts.gate_named(name).is_none());
+    let unknown =
+        all.iter().flat_map(|one| &one.messages).find(|name| interface.sts.gate_named(name).is_none());
     match unknown {
         Some(name) => Err(Stop::usage(format!("`{FILE}`: the model has no message `{name}`"))),
         None => Ok(()),

@@ -30,7 +30,8 @@ fn ioxide(flags: &str, args: &[&str]) -> (String, i32) {
 }
 
 fn test(flags: &str, more: &[&str]) -> (String, i32) {
-    let args = ["test", "board.iox", "--sut", "board", "--tester", "random", "--solver", "none", "--seed", "1"];
+    let args =
+        ["test", "board.iox", "--sut", "board", "--tester", "random", "--solver", "none", "--seed", "1"];
     ioxide(flags, &[&args[..], more].concat())
 }
 
@@ -43,7 +44,8 @@ fn what_bob_hears_later_than_alice_was_sent_before() {
             let (text, code) = test(flags, &["--runs", "3", "--steps", "25", "--report", folder]);
             assert_eq!(code, 0, "{text}");
             assert!(!text.contains("warning"), "{text}");
-            let (text, code) = ioxide("", &["judge", "board.iox", folder, "--number", "2", "--solver", "none"]);
+            let (text, code) =
+                ioxide("", &["judge", "board.iox", folder, "--number", "2", "--solver", "none"]);
             assert_eq!(code, 0, "{text}");
             let record = std::fs::read_to_string(report.path().join("campaign.jsonl")).expect("a record");
             // Nobody would need to believe two orders if nothing had crossed.

@@ -25,7 +25,7 @@ use ioxide_testgen::tester::replay::{Planned, Replay, Unmentioned, plan_of};
 
 use crate::clock::latency::Latencies;
 use crate::coverage::Coverage;
-use crate::event::{ShrinkingTold, EventKind, Outcome};
+use crate::event::{EventKind, Outcome, ShrinkingTold};
 use crate::reporter::Teller;
 use crate::run::{Bench, End, Finished, RunConfig, RunId, run};
 use crate::shrink::{Again, Progress as ShrinkProgress, ShrinkConfig, Shrunk, Sign, repeat, shrink};

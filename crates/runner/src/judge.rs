@@ -19,8 +19,8 @@ use ioxide_model::sts::{GateKind, Model, Sts};
 use ioxide_model::trace::Trace;
 use ioxide_symex::{After, Ctx, Forbidden, Observed, Tolerance};
 
-use crate::codec::{Message, label_from_json};
 use crate::adapter::several::wiring;
+use crate::codec::{Message, label_from_json};
 use crate::event::{ConnectionTold, Explanation, FindingTold, WayTold};
 use crate::explain::{explanation, timed_finding};
 use crate::line::cut;

@@ -155,7 +155,7 @@ impl Record {
                 | EventKind::Trouble(_)
                 | EventKind::Replayed(_)
                 | EventKind::Shrinking(_)
-            | EventKind::Shrunk(_)
+                | EventKind::Shrunk(_)
                 | EventKind::CampaignFinished(_) => (),
             }
         }

@@ -461,7 +461,8 @@ impl Walk<'_, '_, '_, '_> {
 
     /// How `label`, which is told now, came about.
     fn how(&self, label: &Label) -> Happened {
-        let is_given = matches!(label, Label::Input(gate, _) if self.bench.cx.sts.gates[*gate].kind == GateKind::Input);
+        let is_given =
+            matches!(label, Label::Input(gate, _) if self.bench.cx.sts.gates[*gate].kind == GateKind::Input);
         match (is_given, self.way) {
             (true, way) if self.is_under_way => {
                 Happened::Sent { lane: way.map_or(0, |way| way.lane), confirmed: None }

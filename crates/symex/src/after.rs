@@ -344,7 +344,7 @@ impl After {
             }
         }
         let observed =
-            self.step(cx, label, |course| !(is_answer && course.waits_on(lane)) && !course.holds_on(lane));
+            self.step(cx, label, |course| !(course.holds_on(lane) || is_answer && course.waits_on(lane)));
         if observed.is_err() && holding.is_empty() {
             return observed;
         }

@@ -41,7 +41,7 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, Stop> {
     let (checks, last_words) = match (&described.speech, model) {
         (Speech::Protocol, model) if described.connections.is_empty() => {
             by_the_book(described, model.as_ref(), &connection)?
-        },
+        }
         (_, Some(model)) => by_the_codec(described, model, connection)?,
         (_, None) => {
             return Err(

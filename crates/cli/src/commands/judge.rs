@@ -79,8 +79,7 @@ fn read(args: &Judge, model: &Model) -> Result<Read, Stop> {
     if let Some(recorded) = recorded {
         let run =
             args.number.map_or_else(|| Ok(first_failing(&recorded)), |number| numbered(&recorded, number))?;
-        let (trace, ways) =
-            recorded.trace_and_ways(model, run).map_err(|error| misfit(error.to_string()))?;
+        let (trace, ways) = recorded.trace_and_ways(model, run).map_err(|error| misfit(error.to_string()))?;
         let config = JudgeConfig {
             tolerance: record::tolerance(&recorded, run),
             inputs: record::inputs(&recorded, run),

@@ -68,7 +68,8 @@ fn connected(
     let own = if is_adapter { &["kind", "messages"][..] } else { &["kind", "reset"][..] };
     let Way { spec, speech, tls } = way(table, &kind, own, variables)?;
     if renewal::is_of_system(table)? {
-        let problem = "this concerns the whole system: write it there; here stands what is said after connecting";
+        let problem =
+            "this concerns the whole system: write it there; here stands what is said after connecting";
         return Err(table.wrong("reset", problem));
     }
     let places = places(table)?;

@@ -71,9 +71,8 @@ pub(super) fn of_several(
     match system.text("reset")?.as_deref() {
         Some("restart") => restart(system),
         Some("reconnect" | "none") => Ok(Renewal::Own),
-        Some(_) => {
-            Err(system.wrong("reset", "write \"restart\", \"reconnect\" or \"none\"; words stand at a connection"))
-        }
+        Some(_) => Err(system
+            .wrong("reset", "write \"restart\", \"reconnect\" or \"none\"; words stand at a connection")),
         None if connections.iter().all(is_safe) => Ok(Renewal::Own),
         None if system.has("start") => Ok(Renewal::Restart),
         None => Err(system

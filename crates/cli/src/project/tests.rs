@@ -384,7 +384,8 @@ fn a_system_may_have_several_connections() {
 #[test]
 fn mistakes_in_connections_are_told_with_their_place() {
     let wrong = |change: [&str; 2], says: &str| {
-        let told = format!("{:?}", named(&SEVERAL.replace(change[0], change[1]), "board", &FIRST).unwrap_err());
+        let told =
+            format!("{:?}", named(&SEVERAL.replace(change[0], change[1]), "board", &FIRST).unwrap_err());
         assert!(told.contains(says), "should say `{says}`: {told}");
     };
     wrong(["[\"NOTE\"]", "[\"POST\"]"], "`POST` travels by another connection already");

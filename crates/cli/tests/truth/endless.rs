@@ -23,8 +23,20 @@ const ENDLESS: &str = "model Endless {
 fn a_report_says_that_its_search_was_cut() {
     let folder = Folder::new(ENDLESS, "");
     let args = [
-        "test", "m.iox", "--sut", "model:m.iox", "--tester", "random", "--runs", "1", "--steps", "4", "--seed", "1",
-        "--report", "r",
+        "test",
+        "m.iox",
+        "--sut",
+        "model:m.iox",
+        "--tester",
+        "random",
+        "--runs",
+        "1",
+        "--steps",
+        "4",
+        "--seed",
+        "1",
+        "--report",
+        "r",
     ];
     let ended = folder.ioxide(&args);
     assert!(ended.code == 0 || ended.code == 5, "{}", ended.text);

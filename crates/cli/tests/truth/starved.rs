@@ -47,8 +47,8 @@ fn folder(answers_after: &str) -> Folder {
 }
 
 const ARGS: [&str; 16] = [
-    "test", "m.iox", "--sut", "s", "--tester", "random", "--clock", "wall", "--runs", "1", "--steps", "3", "--seed",
-    "2", "--solver", "none",
+    "test", "m.iox", "--sut", "s", "--tester", "random", "--clock", "wall", "--runs", "1", "--steps", "3",
+    "--seed", "2", "--solver", "none",
 ];
 
 fn start(folder: &Folder) -> Child {
@@ -83,7 +83,8 @@ fn a_tester_that_stood_still_blames_nobody() {
     thread::sleep(Duration::from_secs(3));
     signal(&child, "-CONT");
     let output = child.wait_with_output().expect("it ends");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(5), "{text}");
     assert!(text.contains("stood still"), "{text}");
 }
@@ -94,7 +95,8 @@ fn a_system_that_is_late_itself_is_blamed() {
         return;
     }
     let output = start(&folder("2.6")).wait_with_output().expect("it ends");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     // On a machine that is too busy to say so, nothing is said.
     assert!(output.status.code() == Some(1) || text.contains("stood still"), "{text}");
 }

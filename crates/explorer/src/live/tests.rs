@@ -35,7 +35,8 @@ impl Launcher for Arc<Steps> {
                 seed: 1,
                 goal: String::new(),
                 tolerance: None,
-                unconfirmed: false, connections: Vec::new(),
+                unconfirmed: false,
+                connections: Vec::new(),
             }),
         )?;
         for step in 1..=self.most {

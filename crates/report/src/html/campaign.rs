@@ -73,7 +73,7 @@ impl Reporter for Campaign {
             EventKind::Shrunk(told) => {
                 let steps = json!({
                     "tape": Tape::of(&told.trace).to_json(), "from": told.from, "attempts": told.attempts,
-                    "minimal": told.minimal, "early": told.early, "reproduced": told.reproduced, "of": told.of,
+                    "minimal": told.minimal, "reproduced": told.reproduced, "of": told.of,
                 });
                 self.smaller.push((told.run + 1, steps));
             }

@@ -93,7 +93,8 @@ pub fn run_started(run: u64) -> EventKind {
         seed: 70 + run,
         goal: String::new(),
         tolerance: None,
-        unconfirmed: false, connections: Vec::new(),
+        unconfirmed: false,
+        connections: Vec::new(),
     })
 }
 
@@ -182,7 +183,8 @@ pub fn failing() -> Vec<Event> {
         trace: vec![input(1, "A"), out("X")],
         from: 20,
         attempts: 9,
-        minimal: true, early: None,
+        minimal: true,
+        early: None,
         reproduced: 3,
         of: 3,
     }));

@@ -1,6 +1,8 @@
 //! The story of a failure, in lines: what happened last, what was expected, why not, how it can be had again.
 
-use ioxide_runner::event::{Allowed, Explanation, FindingTold, Outcome, Replayed, ShrinkingTold, Trouble, VerdictTold};
+use ioxide_runner::event::{
+    Allowed, Explanation, FindingTold, Outcome, Replayed, ShrinkingTold, Trouble, VerdictTold,
+};
 
 use super::{Kind, Run, Smaller, Summary};
 use crate::chart::{Chart, Last, Step, WIDTH, draw};

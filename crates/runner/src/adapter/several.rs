@@ -144,10 +144,8 @@ impl SeveralAdapter {
     fn end(&mut self, at: usize, error: AdapterError) {
         self.lines[at].is_gone = true;
         let arrived = Instant::now();
-        let is_end = matches!(
-            error,
-            AdapterError::Closed | AdapterError::Ended { .. } | AdapterError::Broken(_)
-        );
+        let is_end =
+            matches!(error, AdapterError::Closed | AdapterError::Ended { .. } | AdapterError::Broken(_));
         if let (true, Some(gate)) = (is_end, self.lines[at].closing) {
             let (label, raw) = (Label::Output(gate, Vec::new()), None);
             let crossing = Crossing { is_end: true, ..on(number(at)) };

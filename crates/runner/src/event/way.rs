@@ -52,9 +52,7 @@ impl WayTold {
     pub fn arrival(self) -> Arrival {
         let Self { lane, connection, is_answer, others, is_end } = self;
         match connection {
-            Some(connection) => {
-                Arrival::Crossing(Crossing { connection, lane, is_answer, others, is_end })
-            }
+            Some(connection) => Arrival::Crossing(Crossing { connection, lane, is_answer, others, is_end }),
             None => Arrival::Answer { lane, others },
         }
     }

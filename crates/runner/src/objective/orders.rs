@@ -57,7 +57,8 @@ pub fn is_inside(
     relation: Relation,
 ) -> Option<bool> {
     let after = After::new(cx).judging(relation);
-    let mut worlds = Worlds { objective, all: vec![World { watch: Watch::default(), after, waiting: Vec::new() }] };
+    let mut worlds =
+        Worlds { objective, all: vec![World { watch: Watch::default(), after, waiting: Vec::new() }] };
     for (at, (label, happened)) in labels.iter().enumerate() {
         worlds.all.retain(|world| !world.waits_for_one_of(labels, at));
         worlds.add(cx, at, label, *happened);

@@ -93,7 +93,11 @@ pub(super) fn fewer_for_less(search: &mut Search<'_, '_, '_, '_>) -> Result<(), 
     Ok(())
 }
 
-fn fewer_for_one_less(search: &mut Search<'_, '_, '_, '_>, at: usize, field: usize) -> Result<Offered, Spent> {
+fn fewer_for_one_less(
+    search: &mut Search<'_, '_, '_, '_>,
+    at: usize,
+    field: usize,
+) -> Result<Offered, Spent> {
     let Some(less) = search.plan.get(at).and_then(|planned| one_less(planned, field)) else {
         return Ok(Offered::Refused);
     };

@@ -64,7 +64,13 @@ fn shrunk_within(sut: &Model, inputs: &str, budget: ShrinkConfig) -> (Vec<String
         let first = done(bench, &config, &plan, Unmentioned::Stop).expect("it runs");
         let sign = Sign::of(&first).expect("it fails");
         let again = repeat(bench, &config, &first.trace, sign, 2);
-        shrink(bench, &config, &again.confirmed(&first.trace).expect("it failed again"), &budget, &mut |_, _| ())
+        shrink(
+            bench,
+            &config,
+            &again.confirmed(&first.trace).expect("it failed again"),
+            &budget,
+            &mut |_, _| (),
+        )
     });
     let shown = smaller.trace.labels.iter().map(|label| label.show(&spec.pool, &spec.sts)).collect();
     (shown, smaller)
@@ -174,10 +180,7 @@ impl crate::adapter::Adapter for Changing<'_> {
         self.now().poll()
     }
 
-    fn observe(
-        &mut self,
-        patience: Duration,
-    ) -> Result<crate::adapter::Observation, AdapterError> {
+    fn observe(&mut self, patience: Duration) -> Result<crate::adapter::Observation, AdapterError> {
         self.now().observe(patience)
     }
 }

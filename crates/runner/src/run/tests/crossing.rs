@@ -273,7 +273,9 @@ fn no_tester_fails_a_system_that_conforms_and_sits_behind_two_connections() {
             break;
         }
     }
-    println!("{runs} runs, {right} conforming systems, {found} of {wrong} wrong ones found on two connections");
+    println!(
+        "{runs} runs, {right} conforming systems, {found} of {wrong} wrong ones found on two connections"
+    );
     assert!(right > 10 && wrong > 10, "{right} {wrong}");
     assert!(8 * found > wrong, "{found} of {wrong} wrong systems were found");
 }
@@ -309,8 +311,13 @@ fn monitored(events: &[&str], mark: Option<u64>) -> Vec<bool> {
                 }
                 _ => {
                     let (label, at) = message();
-                    let crossing =
-                        Crossing { connection: at, lane: at, is_answer: false, others: 0, is_end: sign == "~" };
+                    let crossing = Crossing {
+                        connection: at,
+                        lane: at,
+                        is_answer: false,
+                        others: 0,
+                        is_end: sign == "~",
+                    };
                     after.see(&mut cx, &label, Arrival::Crossing(crossing)).is_ok()
                 }
             });
