@@ -385,7 +385,7 @@ fn a_system_may_have_several_connections() {
 fn mistakes_in_connections_are_told_with_their_place() {
     let wrong = |change: [&str; 2], says: &str| {
         let told =
-            format!("{:?}", named(&SEVERAL.replace(change[0], change[1]), "board", &FIRST).unwrap_err());
+            format!("{:?}", named(&SEVERAL.replace(change[0], change[1]), "board", &FIRST).expect_err(says));
         assert!(told.contains(says), "should say `{says}`: {told}");
     };
     wrong(["[\"NOTE\"]", "[\"POST\"]"], "`POST` travels by another connection already");
