@@ -367,7 +367,6 @@ impl Watcher<'_> {
             EventKind::Patience(_)
             | EventKind::Verdict(_)
             | EventKind::Replayed(_)
-            | EventKind::Shrinking(_)
             | EventKind::Shrunk(_)
             | EventKind::CampaignFinished(_) => (),
         }

@@ -92,7 +92,6 @@ impl Collector {
             EventKind::CampaignStarted(_)
             | EventKind::Trouble(_)
             | EventKind::Replayed(_)
-            | EventKind::Shrinking(_)
             | EventKind::Shrunk(_)
             | EventKind::CampaignFinished(_) => (),
         }

@@ -256,7 +256,6 @@ impl<W: Write + Seek + Send> Reporter for Junit<W> {
             | EventKind::Verdict(_)
             | EventKind::Trouble(_)
             | EventKind::Replayed(_)
-            | EventKind::Shrinking(_)
             | EventKind::Shrunk(_) => Ok(()),
         }
     }

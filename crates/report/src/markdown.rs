@@ -73,7 +73,6 @@ impl<W: Write + Send> Reporter for Markdown<W> {
             | EventKind::Trouble(_)
             | EventKind::RunFinished(_)
             | EventKind::Replayed(_)
-            | EventKind::Shrinking(_)
             | EventKind::Shrunk(_) => Ok(()),
         }
     }

@@ -156,7 +156,6 @@ impl Summary {
                     kind.replayed = Some(told.clone());
                 }
             }
-            EventKind::Shrinking(_) => (),
             EventKind::Shrunk(told) => {
                 if let Some(kind) = self.kind_of(told.run) {
                     kind.smaller = Some(Smaller::new(told));

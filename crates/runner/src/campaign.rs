@@ -375,8 +375,7 @@ fn examine(
         teller.tell(EventKind::Replayed(tell::replayed(bench, id, &again)))?;
     }
     let shrunk = smaller(bench, config, finished, &again, &mut |attempts, steps| {
-        // Whoever does not hear how far it is will hear the end.
-        let _ = teller.tell(EventKind::Shrinking(ShrinkingTold { run: id.run, attempts, steps }));
+        teller.shrinking(&ShrinkingTold { run: id.run, attempts, steps });
     });
     if let Some(shrunk) = &shrunk {
         teller.tell(EventKind::Shrunk(tell::shrunk(bench, id, finished, shrunk)))?;

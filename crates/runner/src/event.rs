@@ -59,8 +59,6 @@ pub enum EventKind {
     RunFinished(RunFinished),
     /// A failing run was done again.
     Replayed(Replayed),
-    /// A failing run is being made smaller.
-    Shrinking(ShrinkingTold),
     /// A failing run was made smaller.
     Shrunk(ShrunkTold),
     /// All runs are over.
@@ -431,8 +429,8 @@ pub struct InsteadTold {
     pub trace: Vec<LabelTold>,
 }
 
-/// A failing run is being made smaller; no record keeps this.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A failing run is being made smaller; this is no event, and no record keeps it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShrinkingTold {
     /// Its number.
     pub run: u64,

@@ -62,11 +62,7 @@ impl<W: Write> Recorder<W> {
 
 impl<W: Write + Send> Reporter for Recorder<W> {
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        match event.event {
-            // How far a search is tells nothing about the system.
-            EventKind::Shrinking(_) => Ok(()),
-            _ => self.line(event),
-        }
+        self.line(event)
     }
 }
 
@@ -154,7 +150,6 @@ impl Record {
                 | EventKind::Verdict(_)
                 | EventKind::Trouble(_)
                 | EventKind::Replayed(_)
-                | EventKind::Shrinking(_)
                 | EventKind::Shrunk(_)
                 | EventKind::CampaignFinished(_) => (),
             }

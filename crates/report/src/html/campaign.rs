@@ -78,7 +78,6 @@ impl Reporter for Campaign {
                 self.smaller.push((told.run + 1, steps));
             }
             EventKind::CampaignStarted(_)
-            | EventKind::Shrinking(_)
             | EventKind::Patience(_)
             | EventKind::Verdict(_)
             | EventKind::Trouble(_)
