@@ -12,6 +12,7 @@ use ioxide_report::html::campaign::Campaign;
 use ioxide_report::html::model::{ModelPart, Reach};
 use ioxide_runner::event::CampaignStarted;
 use ioxide_runner::reporter::Reporter;
+use ioxide_smt::halt::Halted;
 use ioxide_testgen::purpose::{Criterion, Item};
 
 use crate::args::SolverArgs;
@@ -25,7 +26,7 @@ const NAME: &str = "report.html";
 /// Symbolic states looked at to know which switches can be taken at all.
 const MAX_STATES: usize = 2_000;
 /// How long that may take after a campaign.
-const A_PRIORI: Duration = Duration::from_secs(5);
+const A_PRIORI: Duration = Duration::from_secs(1);
 
 /// The page of `campaign`, which was read from `path`; without the model if that cannot be had.
 pub fn page(campaign: Campaign, path: &str, model: Option<&str>, wanted: &SolverArgs) -> Page {
@@ -95,8 +96,14 @@ fn add_model(
         return;
     }
     // The page must not keep people waiting for what they did not ask.
-    let brief = Wanted::new(wanted, limit::brief(A_PRIORI));
-    let reach = a_priori(spec, &brief);
+    let halt = limit::brief(A_PRIORI);
+    let reach = a_priori(spec, &Wanted::new(wanted, halt.clone()));
+    if halt.halted() == Some(Halted::Time) {
+        page.notes.push(format!(
+            "which switches can be taken at all was looked for only for {} s, and is not known of all; `ioxide purposes {file}` looks longer",
+            A_PRIORI.as_secs()
+        ));
+    }
     if let Err(stop) = &reach {
         let why = stop.message();
         page.notes.push(format!("which switches can be taken at all is not known: {why}"));

@@ -6,6 +6,7 @@
 //!
 //! *Promises.* Every mistake is told with file, line and key; a key that is not known is one.
 
+mod connections;
 mod framing;
 mod port;
 mod quiescence;
@@ -26,6 +27,7 @@ use ioxide_runner::codec::BadSpeech;
 use ioxide_runner::codec::http::{BadUrl, Url};
 use ioxide_runner::codec::overlap;
 
+pub use self::connections::Connected;
 pub use self::quiescence::Quiescence;
 pub use self::speech::Speech;
 use self::table::{File, Table};
@@ -53,6 +55,8 @@ pub struct Described {
     pub speech: Speech,
     /// How connections to it are encrypted, if they are.
     pub tls: Option<TlsConfig>,
+    /// Its connections where it has several; `spec` is the first with an address.
+    pub connections: Vec<Connected>,
     /// How it comes back to its initial state.
     pub renewal: Renewal,
     /// How long nobody may be listening at its address.
@@ -77,6 +81,7 @@ impl Described {
             environment: Vec::new(),
             speech: Speech::Protocol,
             tls: None,
+            connections: Vec::new(),
             renewal: Renewal::Own,
             limit: None,
             quiescence: Quiescence::default(),
@@ -214,10 +219,26 @@ fn with_system<T>(
     read(&system)
 }
 
-/// Patterns that share messages, and certificates that nobody checks.
+/// What may be a mistake in the description of a system.
 fn warnings(system: &Table<'_>, variables: &Variables) -> Result<Vec<String>, Stop> {
-    let Described { speech, tls, .. } = described(system, variables)?;
-    let overlaps = match &speech {
+    let Described { speech, tls, connections, .. } = described(system, variables)?;
+    if connections.is_empty() {
+        return warnings_of(system, &speech, tls.as_ref());
+    }
+    let mut told = Vec::new();
+    for connection in &connections {
+        let Some(table) = system.table("connections")?.map_or(Ok(None), |all| all.table(&connection.name))?
+        else {
+            continue;
+        };
+        told.extend(warnings_of(&table, &connection.speech, connection.tls.as_ref())?);
+    }
+    Ok(told)
+}
+
+/// Patterns that share messages, and certificates that nobody checks.
+fn warnings_of(system: &Table<'_>, speech: &Speech, tls: Option<&TlsConfig>) -> Result<Vec<String>, Stop> {
+    let overlaps = match speech {
         Speech::Own(own) => match &own.words {
             Words::Text(text) => overlap::of_texts(text),
             Words::Binary(binary) => overlap::of_layouts(binary),
@@ -253,65 +274,95 @@ const COMMON: [&str; 12] = [
     "reset_command",
 ];
 
-fn described(system: &Table<'_>, variables: &Variables) -> Result<Described, Stop> {
-    let text = |key| Ok::<_, Stop>(system.text(key)?.map(|text| variables.fill(&text)));
-    let kind = system.needed("kind", text("kind")?)?;
-    let (place, way, of_kind) = match kind.as_str() {
+/// How a system, or one of its connections, is reached and spoken to.
+struct Way {
+    spec: SutSpec,
+    speech: Speech,
+    tls: Option<TlsConfig>,
+}
+
+/// What `table` says of a system, or of one of its connections, of this kind; it has no keys but these and `more`.
+fn way(table: &Table<'_>, kind: &str, more: &[&str], variables: &Variables) -> Result<Way, Stop> {
+    let (place, way, of_kind) = match kind {
         "stdio" => ("command", "stdio", &[][..]),
         "tcp" => ("address", "tcp", &["tls"][..]),
         "model" => ("file", "model", &[][..]),
-        "text" if system.has("command") => ("command", "stdio", &speech::TEXT[..]),
+        "text" if table.has("command") => ("command", "stdio", &speech::TEXT[..]),
         "text" => ("address", "tcp", &speech::TEXT[..]),
-        "binary" if system.has("command") => ("command", "stdio", &speech::BINARY[..]),
+        "binary" if table.has("command") => ("command", "stdio", &speech::BINARY[..]),
         "binary" => ("address", "tcp", &speech::BINARY[..]),
         "http" => ("url", "tcp", &speech::HTTP[..]),
         _ => {
             let problem = format!(
                 "there is no kind of system `{kind}`; there are `model`, `stdio`, `tcp`, `text`, `binary`, `http`"
             );
-            return Err(system.wrong("kind", &problem));
+            return Err(table.wrong("kind", &problem));
         }
     };
-    let common = if kind == "model" { &COMMON[..3] } else { &COMMON[..] };
-    system.only(&[common, of_kind, &[place]].concat())?;
-    let at = system.needed(place, text(place)?)?;
-    let mut tls = tls::read(system)?;
-    let (at, speech) = match kind.as_str() {
-        "text" => (at, Speech::Own(Box::new(speech::text(system)?))),
-        "binary" => (at, Speech::Own(Box::new(speech::binary(system)?))),
+    table.only(&[more, of_kind, &[place]].concat())?;
+    let at = table.needed(place, table.text(place)?.map(|text| variables.fill(&text)))?;
+    let mut tls = tls::read(table)?;
+    let (at, speech) = match kind {
+        "text" => (at, Speech::Own(Box::new(speech::text(table)?))),
+        "binary" => (at, Speech::Own(Box::new(speech::binary(table)?))),
         "http" => {
-            let url: Url = at.parse().map_err(|error: BadUrl| system.wrong(place, &error.to_string()))?;
+            let url: Url = at.parse().map_err(|error: BadUrl| table.wrong(place, &error.to_string()))?;
             match url.is_encrypted {
                 true => tls = Some(tls.unwrap_or_default()),
                 false if tls.is_some() => {
-                    return Err(system.wrong("tls", "the url does not begin with `https`"));
+                    return Err(table.wrong("tls", "the url does not begin with `https`"));
                 }
                 false => (),
             }
-            (url.address.clone(), Speech::Http(Box::new(speech::http(system, url)?)))
+            (url.address.clone(), Speech::Http(Box::new(speech::http(table, url)?)))
         }
         _ => (at, Speech::Protocol),
     };
     if tls.is_some() && place == "command" {
-        return Err(system.wrong("tls", "only a connection to an `address` is encrypted"));
+        return Err(table.wrong("tls", "only a connection to an `address` is encrypted"));
     }
     let spec = format!("{way}:{at}").parse();
-    let spec = spec.map_err(|error: BadSpec| system.wrong(place, &error.to_string()))?;
+    let spec = spec.map_err(|error: BadSpec| table.wrong(place, &error.to_string()))?;
+    Ok(Way { spec, speech, tls })
+}
+
+fn described(system: &Table<'_>, variables: &Variables) -> Result<Described, Stop> {
+    let kind = system.text("kind")?;
+    let connections = connections::read(system, kind.as_deref(), variables)?;
+    let is_address = |one: &&Connected| matches!(one.spec, SutSpec::Tcp(_));
+    let (Way { spec, speech, tls }, places) =
+        match connections.iter().find(is_address).or(connections.first()) {
+            Some(first) => {
+                let way =
+                    Way { spec: first.spec.clone(), speech: first.speech.clone(), tls: first.tls.clone() };
+                (way, connections.iter().flat_map(|connection| connection.places.clone()).collect())
+            }
+            None => {
+                let kind = system.needed("kind", kind)?;
+                let common = if kind == "model" { &COMMON[..3] } else { &COMMON[..] };
+                (way(system, &kind, common, variables)?, places(system)?)
+            }
+        };
     let environment = system.texts("environment")?;
     let environment: Vec<(String, String)> =
         environment.into_iter().map(|(key, value)| (key, variables.fill(&value))).collect();
+    let renewal = match connections.is_empty() {
+        true => renewal::read(system, variables, &spec, &speech)?,
+        false => renewal::of_several(system, variables, &connections)?,
+    };
     Ok(Described {
         server: server(system, variables, &environment, &spec)?,
-        renewal: renewal::read(system, variables, &spec, &speech)?,
+        renewal,
         reach: reach(&spec, system.number("ready_ms")?.or(system.has("start").then_some(READY_MS))),
         limit: system.number("limit_ms")?.map(|ms| Duration::from_millis(ms.max(1))),
         quiescence: Quiescence::read(system)?,
         latency: system.number("latency_ms")?.map(Duration::from_millis),
-        places: places(system)?,
+        places,
         spec,
         environment,
         speech,
         tls,
+        connections,
     })
 }
 

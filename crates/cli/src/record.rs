@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use ioxide_runner::event::{Event, EventKind};
+use ioxide_runner::event::{ConnectionTold, Event, EventKind};
 use ioxide_runner::judge::Inputs;
 use ioxide_runner::record::{Record, RecordError};
 use ioxide_symex::Tolerance;
@@ -104,13 +104,22 @@ pub fn seed(record: &Record, run: u64) -> Option<u64> {
     })
 }
 
-/// How far the instants of run `run` may be from the true ones.
+/// Whether the inputs of run `run` were confirmed, or only sent.
 pub fn inputs(record: &Record, run: u64) -> Inputs {
     let is_sent = record.events.iter().any(|event| match &event.event {
         EventKind::RunStarted(told) => told.run == run && told.unconfirmed,
         _ => false,
     });
     if is_sent { Inputs::Sent } else { Inputs::Taken }
+}
+
+/// The connections of the system in run `run`, if it had several.
+pub fn connections(record: &Record, run: u64) -> Vec<ConnectionTold> {
+    let told = record.events.iter().find_map(|event| match &event.event {
+        EventKind::RunStarted(told) if told.run == run => Some(told.connections.clone()),
+        _ => None,
+    });
+    told.unwrap_or_default()
 }
 
 /// The tolerance of run `run`; exact if it was not told.

@@ -5,15 +5,16 @@
 
 use std::sync::Arc;
 
-use ioxide_model::sts::Model;
+use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_runner::adapter::http::HttpAdapter;
 use ioxide_runner::adapter::managed::{Make, Managed};
 use ioxide_runner::adapter::model::ModelAdapter;
 use ioxide_runner::adapter::process::ProcessAdapter;
 use ioxide_runner::adapter::server::Server;
+use ioxide_runner::adapter::several::{Part, SeveralAdapter, closing, share};
 use ioxide_runner::adapter::tcp::TcpAdapter;
 use ioxide_runner::adapter::text::TextAdapter;
-use ioxide_runner::adapter::tls::Tls;
+use ioxide_runner::adapter::tls::{Tls, TlsConfig};
 use ioxide_runner::adapter::{Adapter, AdapterError, ClockKind, Connection, Interrupt, SutSpec};
 use ioxide_runner::clock::patience::Patience;
 use ioxide_symex::Ctx;
@@ -21,7 +22,7 @@ use ioxide_symex::Ctx;
 use crate::args::SolverArgs;
 use crate::commands::mutate;
 use crate::exit::{ExitStatus, Stop};
-use crate::project::{Described, FILE, Source, Speech};
+use crate::project::{Connected, Described, FILE, Source, Speech};
 use crate::session::STOP;
 use crate::solver;
 
@@ -129,12 +130,17 @@ impl<'s> Opener<'s> {
     }
 }
 
+/// How a connection is encrypted.
+fn encrypted(tls: Option<&TlsConfig>) -> Result<Option<Tls>, Stop> {
+    let tls = tls.map(Tls::new).transpose();
+    tls.map_err(|problem| Stop::usage(format!("`{FILE}`: tls: {problem}")))
+}
+
 /// How to talk to the system.
 pub fn connection(described: &Described) -> Result<Connection, Stop> {
     let environment = described.environment.clone();
     let interrupt = Interrupt::by(&STOP);
-    let tls = described.tls.as_ref().map(Tls::new).transpose();
-    let tls = tls.map_err(|problem| Stop::usage(format!("`{FILE}`: tls: {problem}")))?;
+    let tls = encrypted(described.tls.as_ref())?;
     let reach = described.reach;
     let connection = Connection { environment, interrupt, reach, tls, ..Connection::default() };
     Ok(match described.limit {
@@ -146,45 +152,115 @@ pub fn connection(described: &Described) -> Result<Connection, Stop> {
 /// The system with what it needs, started and reached.
 pub fn managed(described: Described, interface: Arc<Model>, connection: Connection) -> Result<Managed, Stop> {
     // Mistakes in the description are told before anything is started.
-    match &described.speech {
-        Speech::Own(own) => own.words.check(&interface),
-        Speech::Http(http) => http.check(&interface),
-        Speech::Protocol => Ok(()),
-    }
-    .map_err(|bad| described.located(&bad))?;
-    let Described { spec, server, speech, renewal, .. } = described;
-    make_once(&spec, &speech, &interface, &connection)?;
+    let ways = ways(&described, &interface, &connection)?;
+    let Described { server, renewal, .. } = described;
     let server = server.map(|server| Server::start(server, connection.interrupt)).transpose();
-    let make = maker(spec, speech, interface, connection.clone());
+    let interrupt = connection.interrupt;
+    let make: Make = match (<[Way; 1]>::try_from(ways), described.connections.is_empty()) {
+        (Ok([way]), true) => Box::new(move || way.make()),
+        (Ok([way]), false) => several(vec![way], interface, interrupt),
+        (Err(ways), _) => several(ways, interface, interrupt),
+    };
     Managed::new(server.map_err(trouble)?, renewal, &connection, make).map_err(trouble)
 }
 
-/// Whether an adapter that reaches the system later can be made at all.
-fn make_once(
-    spec: &SutSpec,
-    speech: &Speech,
-    interface: &Arc<Model>,
-    connection: &Connection,
-) -> Result<(), Stop> {
-    let made = match speech {
-        Speech::Own(own) => {
-            TextAdapter::new(spec, (**own).clone(), Arc::clone(interface), connection).map(drop)
-        }
-        Speech::Http(http) => HttpAdapter::new(http, Arc::clone(interface), connection).map(drop),
-        Speech::Protocol => Ok(()),
-    };
-    made.map_err(|error| Stop::usage(error.to_string()))
+/// One way to the system.
+struct Way {
+    name: String,
+    spec: SutSpec,
+    speech: Speech,
+    /// The messages that travel by it, where there are several ways.
+    messages: Vec<String>,
+    interface: Arc<Model>,
+    connection: Connection,
 }
 
-/// Makes the adapter, as often as it is wanted.
-fn maker(spec: SutSpec, speech: Speech, interface: Arc<Model>, connection: Connection) -> Make {
+/// Makes all connections of a system, as often as they are wanted.
+fn several(ways: Vec<Way>, interface: Arc<Model>, interrupt: Interrupt) -> Make {
     Box::new(move || {
-        let interface = Arc::clone(&interface);
-        Ok(match (&spec, &speech) {
-            (_, Speech::Own(text)) => {
-                Box::new(TextAdapter::new(&spec, (**text).clone(), interface, &connection)?)
+        let part = |way: &Way| {
+            let (name, messages) = (way.name.clone(), way.messages.clone());
+            Ok(Part { name, messages, adapter: way.make()? })
+        };
+        let parts = ways.iter().map(part).collect::<Result<Vec<Part>, AdapterError>>()?;
+        Ok(Box::new(SeveralAdapter::new(parts, &interface, interrupt)) as Box<dyn Adapter>)
+    })
+}
+
+/// The ways to the system: one, or one for every connection.
+fn ways(described: &Described, interface: &Arc<Model>, connection: &Connection) -> Result<Vec<Way>, Stop> {
+    let way = |name: &str, spec: &SutSpec, speech: &Speech, messages: &[String]| Way {
+        name: name.to_owned(),
+        spec: spec.clone(),
+        speech: speech.clone(),
+        messages: messages.to_vec(),
+        interface: Arc::clone(interface),
+        connection: connection.clone(),
+    };
+    if described.connections.is_empty() {
+        let way = way("", &described.spec, &described.speech, &[]);
+        way.check(described)?;
+        return Ok(vec![way]);
+    }
+    check_connections(described, interface)?;
+    let mut ways = Vec::new();
+    for connected in &described.connections {
+        let Connected { name, spec, speech, messages, .. } = connected;
+        let tls = encrypted(connected.tls.as_ref())?;
+        let mut way = way(name, spec, speech, messages);
+        way.interface = Arc::new(share(interface, messages));
+        way.connection = Connection { tls, ..connection.clone() };
+        way.check(described)?;
+        ways.push(way);
+    }
+    Ok(ways)
+}
+
+/// Every message must have its connection, and every connection messages of the model.
+fn check_connections(described: &Described, interface: &Model) -> Result<(), Stop> {
+    if interface.sts.is_timed() {
+        return Err(Stop::usage(
+            "a system with several connections cannot be tested against a model with time",
+        ));
+    }
+    let all = &described.connections;
+    let has = |name: &str| all.iter().any(|one| one.messages.iter().any(|message| message == name));
+    let is_end = |gate: &Gate| {
+        gate.tells_the_end()
+            || all.iter().any(|one| closing(&one.name) == *gate.name) && gate.fields.is_empty()
+    };
+    let mut gates = interface.sts.gates.iter().filter(|gate| gate.kind != GateKind::Internal);
+    if let Some(gate) = gates.find(|gate| !has(&gate.name) && !is_end(gate)) {
+        return Err(Stop::usage(format!("`{FILE}`: no connection has the message `{}`", gate.name)));
+    }
+    let unknown =
+        all.iter().flat_map(|one| &one.messages).find(|name| interface.sts.gate_named(name).is_none());
+    match unknown {
+        Some(name) => Err(Stop::usage(format!("`{FILE}`: the model has no message `{name}`"))),
+        None => Ok(()),
+    }
+}
+
+impl Way {
+    /// Whether its words are those of the model, and an adapter that reaches the system later can be made at all.
+    fn check(&self, described: &Described) -> Result<(), Stop> {
+        let checked = match &self.speech {
+            Speech::Own(own) => own.words.check(&self.interface),
+            Speech::Http(http) => http.check(&self.interface),
+            Speech::Protocol => return Ok(()),
+        };
+        checked.map_err(|bad| described.located(&bad))?;
+        self.make().map(drop).map_err(|error| Stop::usage(error.to_string()))
+    }
+
+    /// Makes the adapter; one of an adapter that speaks for itself is reached at once.
+    fn make(&self) -> Result<Box<dyn Adapter>, AdapterError> {
+        let (interface, connection) = (Arc::clone(&self.interface), &self.connection);
+        Ok(match (&self.spec, &self.speech) {
+            (spec, Speech::Own(text)) => {
+                Box::new(TextAdapter::new(spec, (**text).clone(), interface, connection)?)
             }
-            (_, Speech::Http(http)) => Box::new(HttpAdapter::new(http, interface, &connection)?),
+            (_, Speech::Http(http)) => Box::new(HttpAdapter::new(http, interface, connection)?),
             (SutSpec::Stdio(command), Speech::Protocol) => {
                 Box::new(ProcessAdapter::start(command, interface, connection.clone())?)
             }
@@ -196,7 +272,7 @@ fn maker(spec: SutSpec, speech: Speech, interface: Arc<Model>, connection: Conne
                 return Err(AdapterError::Start { what: file.clone(), reason });
             }
         })
-    })
+    }
 }
 
 /// Trouble on the way to the system, or the wish of the user to stop waiting for it.

@@ -17,6 +17,9 @@ use crate::system::System;
 /// Runs to make a failing one smaller, if they take as long as they take.
 const MAX_TIMED_ATTEMPTS: u32 = 20;
 
+/// How long `test` looks for a smaller failing run, on a real system.
+const SHRINK_TIME: Duration = Duration::from_secs(120);
+
 /// What was typed, or what the project file says about the system `name`.
 pub fn tolerance(args: &TimeArgs, name: &str) -> Result<Tolerance, Stop> {
     let stated = match name.contains(':') {
@@ -46,9 +49,10 @@ pub fn stated_tolerance(args: &TimeArgs, recorded: Tolerance) -> Tolerance {
 pub fn budget(spec: &Model, sut: &System) -> ShrinkConfig {
     match (spec.sts.is_timed(), sut) {
         (true, System::Outside(_)) => {
-            ShrinkConfig { attempts: MAX_TIMED_ATTEMPTS, ..ShrinkConfig::default() }
+            ShrinkConfig { attempts: MAX_TIMED_ATTEMPTS, time: Some(SHRINK_TIME), ..ShrinkConfig::default() }
         }
-        _ => ShrinkConfig::default(),
+        (false, System::Outside(_)) => ShrinkConfig { time: Some(SHRINK_TIME), ..ShrinkConfig::default() },
+        (_, System::Model(_)) => ShrinkConfig::default(),
     }
 }
 

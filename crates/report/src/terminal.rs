@@ -12,7 +12,9 @@ mod meter;
 
 use std::io::{self, Write};
 
-use ioxide_runner::event::{CampaignStarted, Event, EventKind, Explanation, Outcome, Replayed};
+use ioxide_runner::event::{
+    CampaignStarted, Event, EventKind, Explanation, Outcome, Replayed, ShrinkingTold,
+};
 use ioxide_runner::reporter::Reporter;
 
 use self::meter::Meter;
@@ -112,6 +114,10 @@ impl<W: Write + Send, P: FnMut(&str) + Send> Reporter for Terminal<W, P> {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         self.tell(event)
     }
+
+    fn shrinking(&mut self, told: &ShrinkingTold) {
+        (self.progress)(&story::shrinking(told));
+    }
 }
 
 impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
@@ -129,7 +135,10 @@ impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
             }
             EventKind::RunFinished(_) => ended.map_or(Ok(()), |ended| self.ended(&ended)),
             EventKind::Replayed(told) => self.replayed(event, told),
-            EventKind::Shrunk(told) => self.shrunk(event, told.run),
+            EventKind::Shrunk(told) => {
+                (self.progress)("");
+                self.shrunk(event, told.run)
+            }
             EventKind::CampaignFinished(_) => self.finish(),
             EventKind::RunStarted(_)
             | EventKind::Patience(_)

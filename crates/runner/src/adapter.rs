@@ -17,6 +17,7 @@ pub mod process;
 mod remote;
 pub mod selftest;
 pub mod server;
+pub mod several;
 mod source;
 mod spec;
 pub mod tcp;
@@ -26,14 +27,16 @@ pub mod text;
 pub mod tls;
 mod wire;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
 use ioxide_model::label::Label;
 use ioxide_model::trace::Breakdown;
-use ioxide_symex::Arrival;
+use ioxide_symex::{Arrival, Wiring};
 
+use crate::event::ConnectionTold;
 use crate::player::PlayError;
 
 pub use self::frames::{Counts, Framing, LengthField};
@@ -76,6 +79,21 @@ pub trait Adapter {
     /// How the message given last by [`poll`](Self::poll) or [`observe`](Self::observe) came.
     fn arrival(&self) -> Arrival {
         Arrival::Direct
+    }
+
+    /// Which connection every message comes by, where the system has several.
+    fn wiring(&self) -> Option<Arc<Wiring>> {
+        None
+    }
+
+    /// The connections of a system that has several.
+    fn connections(&self) -> Vec<ConnectionTold> {
+        Vec::new()
+    }
+
+    /// How long nothing must come to be silence, where `patience` would do elsewhere: longer while an answer is owed.
+    fn awaits(&self, patience: Duration) -> Duration {
+        patience
     }
 
     /// Whether silence is known for sure, not only for as long as somebody listened.

@@ -25,10 +25,10 @@ use ioxide_testgen::tester::replay::{Planned, Replay, Unmentioned, plan_of};
 
 use crate::clock::latency::Latencies;
 use crate::coverage::Coverage;
-use crate::event::{EventKind, Outcome};
+use crate::event::{EventKind, Outcome, ShrinkingTold};
 use crate::reporter::Teller;
 use crate::run::{Bench, End, Finished, RunConfig, RunId, run};
-use crate::shrink::{Again, ShrinkConfig, Shrunk, Sign, repeat, shrink};
+use crate::shrink::{Again, Progress as ShrinkProgress, ShrinkConfig, Shrunk, Sign, repeat, shrink};
 
 /// Errors in a row after which a campaign gives up.
 const MAX_ERRORS: u32 = 3;
@@ -374,7 +374,9 @@ fn examine(
     if config.replays > 0 {
         teller.tell(EventKind::Replayed(tell::replayed(bench, id, &again)))?;
     }
-    let shrunk = smaller(bench, config, finished, &again);
+    let shrunk = smaller(bench, config, finished, &again, &mut |attempts, steps| {
+        teller.shrinking(&ShrinkingTold { run: id.run, attempts, steps });
+    });
     if let Some(shrunk) = &shrunk {
         teller.tell(EventKind::Shrunk(tell::shrunk(bench, id, finished, shrunk)))?;
     }
@@ -387,11 +389,12 @@ fn smaller(
     config: &CampaignConfig,
     finished: &Finished,
     again: &Again,
+    progress: ShrinkProgress<'_>,
 ) -> Option<Shrunk> {
     let confirmed = again.confirmed(&finished.trace)?;
     let budget = config.shrink.as_ref()?;
     let is_wanted = budget.only.is_none_or(|only| only == confirmed.sign());
-    is_wanted.then(|| shrink(bench, &config.run, &confirmed, budget))
+    is_wanted.then(|| shrink(bench, &config.run, &confirmed, budget, progress))
 }
 
 #[cfg(test)]

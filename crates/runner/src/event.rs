@@ -5,6 +5,7 @@
 //! Times are in [`Event::time_ns`] and nowhere else.
 
 mod tolerance;
+mod way;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -20,6 +21,7 @@ use crate::clock::duration;
 use crate::codec::label_to_json;
 
 pub use self::tolerance::ToleranceTold;
+pub use self::way::{ConnectionTold, WayTold};
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,6 +124,9 @@ pub struct RunStarted {
     /// Inputs are only written: nobody says when the system takes them.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unconfirmed: bool,
+    /// The connections of a system that has several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<ConnectionTold>,
 }
 
 /// Silence must last longer.
@@ -172,6 +177,9 @@ pub struct LabelTold {
     /// The message as it was on the wire, if the adapter tells; long ones are cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
+    /// How it travelled, where there are several lanes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub way: Option<WayTold>,
 }
 
 /// Who moved.
@@ -421,6 +429,17 @@ pub struct InsteadTold {
     pub trace: Vec<LabelTold>,
 }
 
+/// A failing run is being made smaller; this is no event, and no record keeps it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShrinkingTold {
+    /// Its number.
+    pub run: u64,
+    /// Runs tried.
+    pub attempts: u32,
+    /// The moves of the smallest failing run so far.
+    pub steps: usize,
+}
+
 /// A failing run was made smaller.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShrunkTold {
@@ -434,6 +453,9 @@ pub struct ShrunkTold {
     pub attempts: u32,
     /// Whether no single move can be left out and no single value be simpler, as far as the tries show.
     pub minimal: bool,
+    /// Why the search ended early, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early: Option<String>,
     /// How often the smaller run failed again.
     pub reproduced: u32,
     /// How often it was tried.
@@ -529,7 +551,8 @@ impl LabelTold {
     /// How a system broke down, in words.
     #[must_use]
     pub fn of_breakdown(breakdown: Breakdown, text: String, raw: Option<String>) -> Self {
-        Self { kind: breakdown.into(), label: String::new(), args: Map::new(), text, delay_ns: None, raw }
+        let (kind, label, args) = (breakdown.into(), String::new(), Map::new());
+        Self { kind, label, args, text, delay_ns: None, raw, way: None }
     }
 
     /// `label` as it is told.
@@ -554,6 +577,7 @@ impl LabelTold {
             text: label.show(pool, sts),
             delay_ns,
             raw: None,
+            way: None,
         }
     }
 }

@@ -6,6 +6,8 @@
 //! when it was, in seconds: `"time": 1.5` since the start, or `"after": 0.5` since the line before. A line with
 //! nothing but a time says that nothing came up to then.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
@@ -17,10 +19,12 @@ use ioxide_model::sts::{GateKind, Model, Sts};
 use ioxide_model::trace::Trace;
 use ioxide_symex::{After, Ctx, Forbidden, Observed, Tolerance};
 
+use crate::adapter::several::wiring;
 use crate::codec::{Message, label_from_json};
-use crate::event::{Explanation, FindingTold};
+use crate::event::{ConnectionTold, Explanation, FindingTold, WayTold};
 use crate::explain::{explanation, timed_finding};
 use crate::line::cut;
+use crate::objective::orders::{self, Happened};
 use crate::objective::{Objective, Watch};
 
 /// What the monitor says about a trace.
@@ -55,6 +59,10 @@ pub struct JudgeConfig<'o> {
     pub relation: Relation,
     /// When the system took an input is not known: it was only sent where the trace has it.
     pub inputs: Inputs,
+    /// How each label travelled, where the trace says so.
+    pub ways: Vec<Option<WayTold>>,
+    /// The connections of a system that has several.
+    pub connections: Vec<ConnectionTold>,
 }
 
 /// What a trace says of its inputs.
@@ -70,14 +78,16 @@ pub enum Inputs {
 /// Judges `trace` up to its first forbidden label.
 pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judged {
     let mut after = After::with_tolerance(cx, config.tolerance.clone()).judging(config.relation);
+    if !config.connections.is_empty() {
+        after = after.wired(Some(Arc::new(wiring(cx.sts, &config.connections))));
+    }
     let mut watch = Watch::with_tolerance(config.tolerance.clone());
     let mut judged = Judged { steps: trace.len(), ..Judged::default() };
     for (at, label) in trace.labels.iter().enumerate() {
-        judged.is_outside = config.objective.is_some_and(|objective| {
-            let is_inside = watch.is_inside(cx, objective, after.belief());
-            watch.advance(cx, objective, after.belief(), label);
-            !is_inside
-        });
+        if let Some(objective) = config.objective.filter(|_| cx.sts.is_timed()) {
+            judged.is_outside = !watch.is_inside(cx, objective, after.belief());
+            watch.advance(cx, objective, label);
+        }
         // Up to a message it is only the time of that message.
         if let (Label::Delay(time), Some(next)) = (label, trace.labels.get(at + 1))
             && is_seen(cx.sts, next)
@@ -85,7 +95,8 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
             after.pass(cx, time);
             continue;
         }
-        match observed(cx, &mut after, label, config.inputs) {
+        let way = config.ways.get(at).copied().flatten();
+        match observed(cx, &mut after, label, config.inputs, way) {
             Ok(Observed::Allowed) => (),
             Ok(Observed::Unspecified) => judged.unspecified = judged.unspecified.or(Some(at + 1)),
             Ok(Observed::Unknown) => {
@@ -93,6 +104,11 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
                 judged.unknown.get_or_insert((at + 1, why));
             }
             Err(forbidden) => {
+                if let Some(objective) = config.objective.filter(|_| !cx.sts.is_timed()) {
+                    let inside = is_inside(cx, objective, trace, at, config);
+                    watch.doubt(usize::from(inside.is_none()));
+                    judged.is_outside = !inside.unwrap_or(false);
+                }
                 let seen: Trace = trace.labels[..=at].iter().cloned().collect();
                 judged.finding = timed_finding(cx, &forbidden, &seen);
                 judged.forbidden = Some(explanation(cx, &forbidden));
@@ -110,17 +126,48 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
     judged
 }
 
+/// Whether the first `n` labels are in the objective, whichever way they crossed.
+fn is_inside(
+    cx: &mut Ctx<'_>,
+    objective: &Objective,
+    trace: &Trace,
+    n: usize,
+    config: &JudgeConfig<'_>,
+) -> Option<bool> {
+    let how = |(at, label): (usize, &Label)| {
+        let way = config.ways.get(at).copied().flatten();
+        let happened = match (is_seen(cx.sts, label), config.inputs, way, label) {
+            (false, Inputs::Sent, way, Label::Input(..)) => {
+                Happened::Sent { lane: way.map_or(0, |way| way.lane), confirmed: None }
+            }
+            (true, _, Some(way), _) => Happened::Came(way.arrival()),
+            _ => Happened::Now,
+        };
+        (label.clone(), happened)
+    };
+    let labels: Vec<(Label, Happened)> = trace.labels[..n].iter().enumerate().map(how).collect();
+    orders::is_inside(cx, objective, &labels, config.relation)
+}
+
 /// Moves the monitor on.
 fn observed(
     cx: &mut Ctx<'_>,
     after: &mut After,
     label: &Label,
     inputs: Inputs,
+    way: Option<WayTold>,
 ) -> Result<Observed, Box<Forbidden>> {
-    match (label, inputs) {
-        (Label::Input(..), Inputs::Sent) if !is_seen(cx.sts, label) => {
-            after.send(cx, label, 0);
+    match (label, inputs, way) {
+        (Label::Input(..), Inputs::Sent, way) if !is_seen(cx.sts, label) => {
+            after.send(cx, label, way.map_or(0, |way| way.lane));
             Ok(if after.is_open() { Observed::Unspecified } else { Observed::Allowed })
+        }
+        (_, _, Some(way)) if is_seen(cx.sts, label) => after.see(cx, label, way.arrival()),
+        (Label::Output(gate, _), ..) if cx.sts.gates[*gate].tells_the_end() => {
+            let observed = after.observe(cx, label)?;
+            // Whatever was under way when it went may never have been taken.
+            after.lose(cx, |_| true);
+            Ok(observed)
         }
         _ => after.observe(cx, label),
     }

@@ -14,12 +14,13 @@
 //! seen: a second monitor walks the specification [unrolled](path) along the path, so internal steps, silence,
 //! unknown values and time mean there what they mean everywhere.
 //!
-//! An input that was only sent counts as taken where it was sent. A message that crosses it may lead out of F,
-//! so less is judged; what is a failure is still said by the monitor, which knows of inputs under way.
+//! Where messages may have crossed, a trace is in F only if it is in [every order](orders) that is believed. (In a timed
+//! model an input counts as taken where it was sent.)
 //!
 //! *Promises.* Outside F nothing is a failure. Where it cannot be decided whether a trace is in F,
 //! it is not, and that is [counted](Watch::doubts).
 
+pub mod orders;
 mod path;
 #[cfg(test)]
 mod second_opinion;
@@ -103,6 +104,11 @@ impl Watch {
         self.doubts
     }
 
+    /// So many times it was not decided elsewhere.
+    pub fn doubt(&mut self, times: usize) {
+        self.doubts += times;
+    }
+
     /// Whether the trace so far is in `objective`; `belief` is what the specification may be in.
     #[must_use]
     pub fn is_inside(&mut self, cx: &mut Ctx<'_>, objective: &Objective, belief: &Belief) -> bool {
@@ -118,8 +124,8 @@ impl Watch {
         inside.unwrap_or(false)
     }
 
-    /// The trace grows by `label`; `before` is what the specification may have been in.
-    pub fn advance(&mut self, cx: &mut Ctx<'_>, objective: &Objective, _before: &Belief, label: &Label) {
+    /// The trace grows by `label`.
+    pub fn advance(&mut self, cx: &mut Ctx<'_>, objective: &Objective, label: &Label) {
         if self.end.is_some() {
             return;
         }
@@ -128,6 +134,15 @@ impl Watch {
             Kind::Path(path) => self.follow(cx, path, label),
             Kind::Reach { .. } => (),
         }
+    }
+
+    /// Whether both will say the same of whatever comes.
+    fn is_same(&self, other: &Self) -> bool {
+        let is_same_path = match (&self.path, &other.path) {
+            (Some(one), Some(other)) => one.place() == other.place(),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        (self.stage, self.end, &self.values) == (other.stage, other.end, &other.values) && is_same_path
     }
 
     fn observe(&mut self, cx: &Ctx<'_>, observer: &Observer, label: &Label) {
@@ -254,7 +269,7 @@ fn any(answers: impl Iterator<Item = Decision>) -> Option<bool> {
 mod tests {
     use super::*;
     use crate::campaign::{CampaignConfig, Counts, OnFailure};
-    use crate::judge::{JudgeConfig, judge};
+    use crate::judge::{Inputs, JudgeConfig, judge};
     use crate::run::RunConfig;
     use crate::samples::{VENDING, model, test};
 
@@ -325,13 +340,18 @@ mod tests {
     /// What the monitor says of the lines of `trace` within the objective `name` of `text`: fail or outside.
     #[track_caller]
     fn verdict(text: &str, name: &str, trace: &str) -> Option<&'static str> {
+        verdict_on(text, name, trace, Inputs::Taken)
+    }
+
+    #[track_caller]
+    fn verdict_on(text: &str, name: &str, trace: &str, inputs: Inputs) -> Option<&'static str> {
         let mut spec = model(text);
         let trace = crate::judge::plain_trace(&spec, trace).unwrap();
         let goal = spec.sts.goals.iter().find(|goal| *goal.name == *name).unwrap();
         let objective = Objective::of(goal).unwrap();
         let mut solver = ioxide_smt::brute::Brute::new();
         let mut cx = Ctx::new(&mut spec, &mut solver);
-        let config = JudgeConfig { objective: Some(&objective), ..JudgeConfig::default() };
+        let config = JudgeConfig { objective: Some(&objective), inputs, ..JudgeConfig::default() };
         let judged = judge(&mut cx, &trace, &config);
         judged.forbidden.map(|_| if judged.is_outside { "outside" } else { "fail" })
     }
@@ -405,6 +425,38 @@ mod tests {
         check("silent", "quiet go bad", Some("outside"));
         check("silent", "go bad", Some("fail"));
         check("silent", "go quiet", Some("fail"));
+    }
+
+    const CROSSING: &str = "model M {
+        input stop  output tick  output stopped  output bad
+        state running { tick: emit tick  stop: on stop -> stopping }
+        state stopping { told: emit stopped -> over }
+        state over {}
+        purpose stop_first { state s { on stop -> hit  emit tick -> miss } }
+        purpose tick_first { state s { on stop -> miss  emit tick -> hit } }
+        purpose both: stop, told
+    }";
+
+    #[test]
+    fn an_input_under_way_counts_where_it_can_have_been_taken() {
+        let lines = |trace: &str| -> String {
+            trace.split(' ').map(|label| format!("{{\"label\":\"{label}\"}}\n")).collect()
+        };
+        let check = |name: &str, trace: &str, expected| {
+            let found = verdict_on(CROSSING, name, &lines(trace), Inputs::Sent);
+            assert_eq!(found, expected, "{name}: {trace}");
+        };
+        // It ticked before it was stopped, whatever was sent first.
+        check("stop_first", "stop tick stopped bad", Some("outside"));
+        check("tick_first", "stop tick stopped bad", Some("fail"));
+        check("stop_first", "stop stopped bad", Some("fail"));
+        check("tick_first", "stop stopped bad", Some("outside"));
+        // Nobody knows yet whether it was stopped: every order must be inside.
+        check("stop_first", "stop bad", Some("fail"));
+        check("tick_first", "stop bad", Some("outside"));
+        check("tick_first", "tick stop bad", Some("fail"));
+        check("both", "stop tick stopped bad", Some("outside"));
+        check("both", "stop stopped bad", Some("fail"));
     }
 
     const TIMED: &str = "model M {

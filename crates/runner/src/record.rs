@@ -16,7 +16,7 @@ use ioxide_model::trace::Trace;
 
 use crate::clock::seconds;
 use crate::codec::{CodecError, Message, label_from_json};
-use crate::event::{Event, EventKind, LabelKind, LabelTold};
+use crate::event::{Event, EventKind, LabelKind, LabelTold, WayTold};
 use crate::line::{Line, cut, next_line, next_line_within};
 use crate::reporter::Reporter;
 
@@ -116,7 +116,19 @@ impl Record {
     /// # Errors
     /// If the model does not know a message, or its fields have changed.
     pub fn trace(&self, model: &Model, run: u64) -> Result<Trace, CodecError> {
-        let mut steps: Vec<(usize, Label)> = Vec::new();
+        self.trace_and_ways(model, run).map(|(trace, _)| trace)
+    }
+
+    /// The same, and how each label travelled.
+    ///
+    /// # Errors
+    /// As [`trace`](Self::trace).
+    pub fn trace_and_ways(
+        &self,
+        model: &Model,
+        run: u64,
+    ) -> Result<(Trace, Vec<Option<WayTold>>), CodecError> {
+        let mut steps: Vec<(usize, Label, Option<WayTold>)> = Vec::new();
         let mut breakdown = None;
         let mut begun_last = None;
         for event in &self.events {
@@ -125,10 +137,10 @@ impl Record {
                 EventKind::RunStarted(started) => begun_last = Some(started.run),
                 EventKind::Stimulus(step) | EventKind::Observation(step) if is_here => {
                     breakdown = step.label.kind.breakdown();
-                    steps.extend(label(model, &step.label)?.map(|label| (step.step, label)));
+                    steps.extend(label(model, &step.label)?.map(|label| (step.step, label, step.label.way)));
                 }
                 EventKind::Patience(told) if is_here => {
-                    steps.retain(|(step, _)| !told.not_silent.contains(step));
+                    steps.retain(|(step, ..)| !told.not_silent.contains(step));
                 }
                 EventKind::RunFinished(_)
                 | EventKind::CampaignStarted(_)
@@ -142,7 +154,8 @@ impl Record {
                 | EventKind::CampaignFinished(_) => (),
             }
         }
-        Ok(Trace { labels: steps.into_iter().map(|(_, label)| label).collect(), breakdown })
+        let (labels, ways) = steps.into_iter().map(|(_, label, way)| (label, way)).unzip();
+        Ok((Trace { labels, breakdown }, ways))
     }
 }
 

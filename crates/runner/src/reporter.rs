@@ -4,7 +4,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::clock::Clock;
-use crate::event::{Event, EventKind};
+use crate::event::{Event, EventKind, ShrinkingTold};
 
 /// Is told every event, in order; runs that go on at once tell from their own threads.
 pub trait Reporter: Send {
@@ -13,6 +13,9 @@ pub trait Reporter: Send {
     /// # Errors
     /// If it cannot be written; the run ends.
     fn event(&mut self, event: &Event) -> io::Result<()>;
+
+    /// A failing run is being made smaller, for those who wait.
+    fn shrinking(&mut self, _told: &ShrinkingTold) {}
 }
 
 /// Tells nobody.
@@ -37,6 +40,10 @@ impl Reporter for Vec<Event> {
 impl Reporter for Vec<Box<dyn Reporter + '_>> {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         self.iter_mut().try_for_each(|reporter| reporter.event(event))
+    }
+
+    fn shrinking(&mut self, told: &ShrinkingTold) {
+        self.iter_mut().for_each(|reporter| reporter.shrinking(told));
     }
 }
 
@@ -79,5 +86,10 @@ impl<'r> Teller<'r> {
         hub.next += 1;
         hub.reporter.event(&event)?;
         Ok(event.time_ns)
+    }
+
+    /// Tells those who wait how far a failing run was made smaller.
+    pub fn shrinking(&self, told: &ShrinkingTold) {
+        self.hub.lock().unwrap_or_else(PoisonError::into_inner).reporter.shrinking(told);
     }
 }

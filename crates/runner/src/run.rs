@@ -18,11 +18,13 @@
 //! which nothing is known does not pass.
 
 mod breakdown;
+mod crossing;
 mod pace;
 mod send;
 mod silence;
 mod timed;
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,10 +49,11 @@ use crate::clock::{duration, seconds};
 use crate::coverage::Coverage;
 use crate::event::{
     EventKind, FindingTold, LabelTold, Outcome, RunFinished, RunStarted, StepTold, ToleranceTold, Trouble,
-    VerdictTold,
+    VerdictTold, WayTold,
 };
 use crate::explain::{explanation, signature, timed_finding};
 use crate::line::cut;
+use crate::objective::orders::{self, Happened};
 use crate::objective::{Objective, Watch};
 use crate::reporter::Teller;
 
@@ -176,9 +179,11 @@ pub fn run(
     let told = (!tolerance.is_exact()).then(|| ToleranceTold::from(&tolerance));
     let (run, seed) = (id.run, id.seed);
     let unconfirmed = bench.adapter.receipt() == Receipt::Written;
-    let started = RunStarted { run, seed, goal, tolerance: told, unconfirmed };
+    let connections = bench.adapter.connections();
+    let started = RunStarted { run, seed, goal, tolerance: told, unconfirmed, connections };
     let has_times = teller.tell(EventKind::RunStarted(started))? > 0;
     let after = After::with_tolerance(bench.cx, tolerance).judging(config.relation);
+    let after = after.wired(bench.adapter.wiring());
     let mut walk = Walk {
         bench,
         config,
@@ -186,9 +191,13 @@ pub fn run(
         at: Duration::ZERO,
         after,
         raw: None,
+        way: None,
+        is_under_way: false,
+        crossed: VecDeque::new(),
         trace: Trace::default(),
         history: Trace::default(),
         told: 0,
+        happened: Vec::new(),
         watch: Watch::with_tolerance(config.tolerance.clone()),
         signature: None,
         unknown: None,
@@ -229,11 +238,19 @@ struct Walk<'w, 'b, 'm, 'r> {
     after: After,
     /// The next message to tell, as it was on the wire.
     raw: Option<String>,
+    /// How it travelled, where there are several lanes.
+    way: Option<WayTold>,
+    /// An input is being told that was not confirmed at once.
+    is_under_way: bool,
+    /// When messages came that may have overtaken others, and their marks in the monitor.
+    crossed: VecDeque<(Instant, u64)>,
     trace: Trace,
     /// The same for the tester, who plans by what was said to it: silence that was taken back stays.
     history: Trace,
     /// How many steps were told, those included that were taken back.
     told: usize,
+    /// How each label of the trace came about, for the objective.
+    happened: Vec<Happened>,
     watch: Watch,
     signature: Option<String>,
     /// The step from which on nothing is known, and why.
@@ -313,7 +330,10 @@ impl Walk<'_, '_, '_, '_> {
                 return Ok(ended);
             }
         }
-        Ok(Ended::Stopped(stop))
+        Ok(match is_untimed {
+            true => self.explain_held()?.err().unwrap_or(Ended::Stopped(stop)),
+            false => Ended::Stopped(stop),
+        })
     }
 
     /// A message was seen.
@@ -321,7 +341,11 @@ impl Walk<'_, '_, '_, '_> {
         self.raw = self.bench.adapter.raw().map(str::to_owned);
         self.count_latency(label);
         let arrival = self.bench.adapter.arrival();
-        self.judge_arrived(label, arrival)
+        self.way = WayTold::seen(arrival);
+        match self.expire()? {
+            Ok(()) => self.judge_arrived(label, arrival),
+            ended => Ok(ended),
+        }
     }
 
     /// How long silence must last now.
@@ -365,6 +389,7 @@ impl Walk<'_, '_, '_, '_> {
             }
             step => {
                 self.silences.seen(label, arrival);
+                self.note_crossing(arrival);
                 Ok(step)
             }
         }
@@ -376,7 +401,7 @@ impl Walk<'_, '_, '_, '_> {
         observe: impl FnOnce(&mut After, &mut Ctx<'_>) -> Result<Observed, Box<Forbidden>>,
     ) -> io::Result<Step> {
         let switches = explaining(self.bench.cx, self.after.belief(), label);
-        let is_inside = self.is_inside();
+        let is_inside = self.is_inside_in_time();
         self.advance_watch(label);
         let judged = observe(&mut self.after, self.bench.cx);
         self.coverage.count(&switches);
@@ -384,7 +409,9 @@ impl Walk<'_, '_, '_, '_> {
         self.note_unknown(judged.as_ref().ok());
         Ok(match judged {
             Ok(Observed::Allowed | Observed::Unspecified | Observed::Unknown) => Ok(()),
-            Err(forbidden) if is_inside => Err(Ended::Forbidden(forbidden)),
+            Err(forbidden) if is_inside && self.is_inside(self.trace.len() - 1) => {
+                Err(Ended::Forbidden(forbidden))
+            }
             Err(_) => Err(Ended::Outside(label.show(self.bench.cx.pool, self.bench.cx.sts))),
         })
     }
@@ -405,17 +432,20 @@ impl Walk<'_, '_, '_, '_> {
     /// Tells a step, which becomes part of the trace.
     fn tell_step(&mut self, label: &Label, switches: &[SwitchId]) -> io::Result<()> {
         self.trace.labels.push(label.clone());
+        self.happened.push(self.how(label));
         self.history.labels.push(label.clone());
         self.told += 1;
         self.unwritten = 0;
         let sts = self.bench.cx.sts;
-        let raw = match label {
-            Label::Input(..) | Label::Output(..) => self.raw.take().map(|raw| cut(&raw, MAX_RAW)),
-            Label::Quiescence | Label::Delay(_) => None,
+        let (raw, way) = match label {
+            Label::Input(..) | Label::Output(..) => {
+                (self.raw.take().map(|raw| cut(&raw, MAX_RAW)), self.way.take())
+            }
+            Label::Quiescence | Label::Delay(_) => (None, None),
         };
         let step = StepTold {
             step: self.told,
-            label: LabelTold { raw, ..LabelTold::new(self.bench.cx.pool, sts, label) },
+            label: LabelTold { raw, way, ..LabelTold::new(self.bench.cx.pool, sts, label) },
             belief: self.after.size(),
             switches: switches.iter().map(|&id| sts.switches[id].label.to_string()).collect(),
         };
@@ -429,15 +459,45 @@ impl Walk<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Whether what comes now is judged.
-    fn is_inside(&mut self) -> bool {
-        let objective = self.config.objective.as_ref();
-        objective.is_none_or(|objective| self.watch.is_inside(self.bench.cx, objective, self.after.belief()))
+    /// How `label`, which is told now, came about.
+    fn how(&self, label: &Label) -> Happened {
+        let is_given =
+            matches!(label, Label::Input(gate, _) if self.bench.cx.sts.gates[*gate].kind == GateKind::Input);
+        match (is_given, self.way) {
+            (true, way) if self.is_under_way => {
+                Happened::Sent { lane: way.map_or(0, |way| way.lane), confirmed: None }
+            }
+            (false, Some(way)) => Happened::Came(way.arrival()),
+            (_, _) => Happened::Now,
+        }
+    }
+
+    /// Whether what comes after the first `n` labels is judged, whichever way they crossed.
+    fn is_inside(&mut self, n: usize) -> bool {
+        let Some(objective) = self.config.objective.clone() else { return true };
+        if !matches!(self.pace, Pace::Untimed) {
+            return true;
+        }
+        let labels = self.trace.labels.iter().cloned().zip(self.happened.iter().copied());
+        let labels: Vec<(Label, Happened)> = labels.take(n).collect();
+        let inside = orders::is_inside(self.bench.cx, &objective, &labels, self.config.relation);
+        self.watch.doubt(usize::from(inside.is_none()));
+        inside.unwrap_or(false)
+    }
+
+    /// The same in a timed model.
+    fn is_inside_in_time(&mut self) -> bool {
+        match &self.config.objective {
+            Some(objective) if !matches!(self.pace, Pace::Untimed) => {
+                self.watch.is_inside(self.bench.cx, objective, self.after.belief())
+            }
+            _ => true,
+        }
     }
 
     fn advance_watch(&mut self, label: &Label) {
-        if let Some(objective) = &self.config.objective {
-            self.watch.advance(self.bench.cx, objective, self.after.belief(), label);
+        if let (Some(objective), false) = (&self.config.objective, matches!(self.pace, Pace::Untimed)) {
+            self.watch.advance(self.bench.cx, objective, label);
         }
     }
 

@@ -27,7 +27,9 @@ mod values;
 
 use std::cmp::Ordering as Order;
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use ioxide_model::trace::Trace;
 use ioxide_testgen::tester::replay::{Planned, Unmentioned, plan_of};
@@ -50,6 +52,8 @@ const MAX_UNREACHED: u32 = 3;
 pub struct ShrinkConfig {
     /// Runs, at most.
     pub attempts: u32,
+    /// How long it may take, beyond the run that is under way then.
+    pub time: Option<Duration>,
     /// How often the smallest run is done again in the end.
     pub replays: u32,
     /// The failure that is to be made smaller; any if `None`.
@@ -57,9 +61,9 @@ pub struct ShrinkConfig {
 }
 
 impl Default for ShrinkConfig {
-    /// A thousand runs, and five in the end.
+    /// A thousand runs, however long they take, and five in the end.
     fn default() -> Self {
-        Self { attempts: 1_000, replays: 5, only: None }
+        Self { attempts: 1_000, time: None, replays: 5, only: None }
     }
 }
 
@@ -74,11 +78,40 @@ pub struct Shrunk {
     pub attempts: u32,
     /// No single move can be left out and no single value be simpler, as far as the tries show.
     pub minimal: bool,
+    /// Why the search ended before it was at its end.
+    pub early: Option<Early>,
     /// How often it failed again, in the same way.
     pub reproduced: u32,
     /// How often it was done again.
     pub of: u32,
 }
+
+/// Why a search for a smaller run ended early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Early {
+    /// It has had its runs.
+    Attempts,
+    /// It has had its time.
+    Time,
+    /// Somebody stopped it.
+    Stopped,
+    /// The system cannot be started or reached any more.
+    Unreached,
+}
+
+impl fmt::Display for Early {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Attempts => "it has had its runs",
+            Self::Time => "it has had its time",
+            Self::Stopped => "it was stopped",
+            Self::Unreached => "the system cannot be reached any more",
+        })
+    }
+}
+
+/// Told how far a search is: runs tried, and the moves of the smallest failing run so far.
+pub type Progress<'p> = &'p mut dyn FnMut(u32, usize);
 
 /// Makes a failing run smaller that failed again.
 pub fn shrink(
@@ -86,8 +119,9 @@ pub fn shrink(
     config: &RunConfig,
     failure: &Confirmed<'_>,
     budget: &ShrinkConfig,
+    progress: Progress<'_>,
 ) -> Shrunk {
-    let mut search = Search::new(bench, config, failure, budget.attempts);
+    let mut search = Search::new(bench, config, failure, budget, progress);
     let mut minimal = search.rounds();
     let mut again = search.again(budget.replays);
     if search.tries < TRIES && !again.is_steady() {
@@ -95,9 +129,11 @@ pub fn shrink(
         minimal = search.rounds();
         again = search.again(budget.replays);
     }
+    let early = search.early();
     let Search { left, best, signature, .. } = search;
     let attempts = budget.attempts - left;
-    Shrunk { trace: best, signature, attempts, minimal, reproduced: again.failed, of: again.of }
+    let (reproduced, of) = (again.failed, again.of);
+    Shrunk { trace: best, signature, attempts, minimal, early, reproduced, of }
 }
 
 /// The search may not go on: its budget is used up, somebody stopped it, or the system is gone.
@@ -114,7 +150,7 @@ enum Offered {
 }
 
 /// A pass; the module says what it must keep to.
-type Pass = fn(&mut Search<'_, '_, '_>) -> Result<(), Spent>;
+type Pass = fn(&mut Search<'_, '_, '_, '_>) -> Result<(), Spent>;
 
 /// Those after which, if they change nothing, the run is 1-minimal.
 const ESSENTIAL: [Pass; 3] = [steps::singles, values::alone, values::sooner];
@@ -122,10 +158,13 @@ const ESSENTIAL: [Pass; 3] = [steps::singles, values::alone, values::sooner];
 const FURTHER: [Pass; 4] = [values::together, steps::blocks, steps::pairs, steps::fewer_for_less];
 
 /// The search for a smaller run.
-struct Search<'s, 'b, 'm> {
+struct Search<'s, 'b, 'm, 'p> {
     bench: &'s mut Bench<'b, 'm>,
     config: RunConfig,
+    progress: Progress<'p>,
+    attempts: u32,
     left: u32,
+    deadline: Option<Instant>,
     sign: Sign,
     tries: u32,
     /// The smallest failing run so far, its plan, and what it has in common with others.
@@ -139,11 +178,20 @@ struct Search<'s, 'b, 'm> {
     unreached: u32,
 }
 
-impl<'s, 'b, 'm> Search<'s, 'b, 'm> {
-    fn new(bench: &'s mut Bench<'b, 'm>, config: &RunConfig, failure: &Confirmed<'_>, attempts: u32) -> Self {
+impl<'s, 'b, 'm, 'p> Search<'s, 'b, 'm, 'p> {
+    fn new(
+        bench: &'s mut Bench<'b, 'm>,
+        config: &RunConfig,
+        failure: &Confirmed<'_>,
+        budget: &ShrinkConfig,
+        progress: Progress<'p>,
+    ) -> Self {
         Self {
             config: config.clone(),
-            left: attempts,
+            progress,
+            attempts: budget.attempts,
+            left: budget.attempts,
+            deadline: budget.time.and_then(|time| Instant::now().checked_add(time)),
             sign: failure.sign(),
             tries: if failure.is_steady() { 1 } else { TRIES },
             best: failure.trace().clone(),
@@ -188,9 +236,16 @@ impl<'s, 'b, 'm> Search<'s, 'b, 'm> {
         passes.iter().try_for_each(|pass| pass(self))
     }
 
-    /// Whether another run may be done.
-    fn may_try(&self) -> bool {
-        self.left > 0 && self.unreached < MAX_UNREACHED && !self.bench.stop.load(Ordering::Relaxed)
+    /// Why no other run may be done, if none may.
+    fn early(&self) -> Option<Early> {
+        let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        match () {
+            () if self.bench.stop.load(Ordering::Relaxed) => Some(Early::Stopped),
+            () if self.unreached >= MAX_UNREACHED => Some(Early::Unreached),
+            () if self.left == 0 => Some(Early::Attempts),
+            () if is_late => Some(Early::Time),
+            () => None,
+        }
     }
 
     /// Tries `plan`, unless it was tried; keeps it if it gives a smaller run that fails in the same way.
@@ -199,10 +254,11 @@ impl<'s, 'b, 'm> Search<'s, 'b, 'm> {
             return Ok(Offered::Refused);
         }
         for _ in self.tried.get(&plan).copied().unwrap_or(0)..self.tries {
-            if !self.may_try() {
+            if self.early().is_some() {
                 return Err(Spent);
             }
             self.left -= 1;
+            (self.progress)(self.attempts - self.left, self.plan.len());
             *self.tried.entry(plan.clone()).or_default() += 1;
             if self.attempt(&plan) == Offered::Taken {
                 return Ok(Offered::Taken);

@@ -12,7 +12,9 @@
 //! | --- | --- |
 //! | an output | it may come after the inputs taken so far, or after some more of them |
 //! | an answer of one of several lanes | the same, or if an answer still out came first: it is held |
-//! | silence | every input was taken and every held answer came, and then there is nothing to come |
+//! | a message of one of several connections | the same, or if another connection still owes one that came first |
+//! | the end of a connection | the same; inputs under way on it were taken, or are lost |
+//! | silence | every input was taken and every held message came, and then there is nothing to come |
 //!
 //! *Promises.* An observation is [`Forbidden`] only if every course forbids it. What may be missing from a belief
 //! (internal steps cut at the limit, too many courses) is said by [`After::lost`], and nothing is forbidden from
@@ -24,8 +26,10 @@ mod explain;
 mod single;
 mod symbolic;
 mod timed;
+mod wiring;
 
 use std::fmt;
+use std::sync::Arc;
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
@@ -38,6 +42,7 @@ use crate::cx::Ctx;
 pub use self::explain::{Blocked, Forbidden, Refusal};
 pub use self::single::Belief;
 pub use self::timed::Tolerance;
+pub use self::wiring::Wiring;
 
 /// At most this many courses are followed; more is reported, never silently cut.
 const MAX_COURSES: usize = 256;
@@ -71,7 +76,7 @@ impl fmt::Display for Lost {
         match self {
             Self::States(n) => write!(f, "the specification may be in more than {n} states"),
             Self::Update => f.write_str("an update could not be computed"),
-            Self::Courses(n) => write!(f, "there are more than {n} orders of the inputs under way"),
+            Self::Courses(n) => write!(f, "there are more than {n} orders of what is under way"),
             Self::Overdue => f.write_str("an input was under way for longer than the stated latency"),
         }
     }
@@ -90,6 +95,23 @@ pub enum Arrival {
         /// Answers that are still out, and may have been sent before this one.
         others: usize,
     },
+    /// On one of several connections, whose messages may have been sent in another order than they came.
+    Crossing(Crossing),
+}
+
+/// How a message came on one of several connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crossing {
+    /// The connection.
+    pub connection: u32,
+    /// The lane on it: messages of one lane come in the order they were sent.
+    pub lane: u32,
+    /// The input of this lane was taken: this is its answer.
+    pub is_answer: bool,
+    /// Answers that are still out on the same connection, and may have been sent before this one.
+    pub others: usize,
+    /// It is the end of the connection: what is under way on it may be lost.
+    pub is_end: bool,
 }
 
 /// An input that was sent.
@@ -97,7 +119,7 @@ pub enum Arrival {
 pub struct SentId(u64);
 
 /// The monitor over one model.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct After {
     /// What may have happened, those with the fewest inputs under way first; never empty.
     courses: Vec<Course>,
@@ -105,6 +127,8 @@ pub struct After {
     sent: u64,
     /// Why courses, or states of courses that were given up, are missing.
     lost: Option<Lost>,
+    /// Which connection messages come by, where there are several.
+    wiring: Option<Arc<Wiring>>,
 }
 
 impl After {
@@ -116,13 +140,19 @@ impl After {
     /// The same, but instants are observed within `tolerance`.
     pub fn with_tolerance(cx: &mut Ctx<'_>, tolerance: Tolerance) -> Self {
         let courses = vec![Course::new(Single::new(cx, tolerance))];
-        Self { courses, relation: Relation::default(), sent: 0, lost: None }
+        Self { courses, relation: Relation::default(), sent: 0, lost: None, wiring: None }
     }
 
     /// The same, judging by `relation`.
     #[must_use]
     pub fn judging(self, relation: Relation) -> Self {
         Self { relation, ..self }
+    }
+
+    /// The same, with messages that come by these connections.
+    #[must_use]
+    pub fn wired(self, wiring: Option<Arc<Wiring>>) -> Self {
+        Self { wiring, ..self }
     }
 
     /// The states the specification may be in if all that can have been taken was; those to plan by.
@@ -141,6 +171,24 @@ impl After {
     #[must_use]
     pub fn under_way(&self) -> usize {
         self.courses.iter().map(Course::inputs).max().unwrap_or(0)
+    }
+
+    /// How many orders of what is under way are believed.
+    #[must_use]
+    pub fn orders(&self) -> usize {
+        self.courses.len()
+    }
+
+    /// Whether in every order some message is held: only what is still to come can explain what was seen.
+    #[must_use]
+    pub fn is_unexplained(&self) -> bool {
+        self.courses.iter().all(Course::holds)
+    }
+
+    /// The number of the label given or held last.
+    #[must_use]
+    pub fn mark(&self) -> u64 {
+        self.sent
     }
 
     /// How many answers the solver did not give.
@@ -216,6 +264,27 @@ impl After {
         self.courses.retain(|course| !course.waits_for(id.0));
     }
 
+    /// What was held up to `mark` has waited for as long as anything travels: what was sent before it has come.
+    ///
+    /// # Errors
+    /// If no order explains it.
+    pub fn expire(&mut self, cx: &mut Ctx<'_>, mark: u64) -> Result<Observed, Box<Forbidden>> {
+        if !self.courses.iter().all(|course| course.holds_since(mark)) {
+            self.courses.retain(|course| !course.holds_since(mark));
+            return Ok(Observed::Allowed);
+        }
+        let courses = self.courses.len();
+        let refused = self.courses.iter().find_map(|course| course.refusal(cx, self.relation));
+        self.refuse(refused.map(|forbidden| Box::new(Forbidden { courses, ..*forbidden })))
+    }
+
+    /// The lanes that are `gone` take nothing any more: what is under way on them was taken, or is lost.
+    pub fn lose(&mut self, cx: &mut Ctx<'_>, gone: impl Fn(u32) -> bool) {
+        let lossy: Vec<Course> = self.courses.iter().map(|course| course.losing(&gone)).collect();
+        self.courses.extend(lossy);
+        self.close(cx);
+    }
+
     /// Whether some course leaves everything open: nothing can be forbidden any more.
     #[must_use]
     pub fn is_open(&self) -> bool {
@@ -250,7 +319,45 @@ impl After {
                     }
                 }
             }
+            Arrival::Crossing(crossing) => self.cross(cx, label, crossing),
         }
+    }
+
+    /// A message came on one of several connections: it was the next thing sent, or another connection owes one
+    /// that was.
+    fn cross(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        label: &Label,
+        crossing: Crossing,
+    ) -> Result<Observed, Box<Forbidden>> {
+        let Crossing { connection, lane, is_answer, others, is_end } = crossing;
+        let wiring = self.wiring.clone();
+        let mut held = self.waiting(label, lane);
+        held.is_held = true;
+        let mut holding = Vec::new();
+        for course in self.courses.iter().filter(|course| !(is_answer && course.waits_on(lane))) {
+            if others > 0 || wiring.as_ref().is_none_or(|wiring| wiring.owes(cx, course, connection)) {
+                let mut course = course.clone();
+                course.push(held.clone());
+                holding.push(course);
+            }
+        }
+        let observed =
+            self.step(cx, label, |course| !(course.holds_on(lane) || is_answer && course.waits_on(lane)));
+        if observed.is_err() && holding.is_empty() {
+            return observed;
+        }
+        if observed.is_err() {
+            self.courses.clear();
+        }
+        self.courses.extend(holding);
+        match (is_end, wiring) {
+            (true, Some(wiring)) => self.lose(cx, |lane| wiring.is_of(lane, connection)),
+            (true, None) => self.lose(cx, |other| other == lane),
+            (false, _) => self.close(cx),
+        }
+        Ok(observed.unwrap_or(Observed::Allowed))
     }
 
     /// Nothing else is under way: what was held came before the last message, or has come now. If neither can be
@@ -267,7 +374,11 @@ impl After {
         }
         let refused = self.courses.iter().find_map(|course| course.refusal(cx, self.relation));
         let courses = std::mem::replace(&mut self.courses, before).len();
-        let refused = refused.map(|forbidden| Box::new(Forbidden { courses, ..*forbidden }));
+        self.refuse(refused.map(|forbidden| Box::new(Forbidden { courses, ..*forbidden })))
+    }
+
+    /// No course goes on; that is unknown if nothing says why.
+    fn refuse(&mut self, refused: Option<Box<Forbidden>>) -> Result<Observed, Box<Forbidden>> {
         if refused.is_none() {
             self.lost = self.lost.or(Some(Lost::Overdue));
         }
@@ -294,7 +405,8 @@ impl After {
     /// A label that has still to happen.
     fn waiting(&mut self, label: &Label, lane: u32) -> Waiting {
         self.sent += 1;
-        Waiting { id: self.sent, lane, label: label.clone(), given: self.front().now().cloned() }
+        let given = self.front().now().cloned();
+        Waiting { id: self.sent, lane, label: label.clone(), is_held: false, given }
     }
 
     /// What is told of a label that some course allows.
@@ -337,12 +449,8 @@ impl After {
             return Ok(self.told());
         }
         let refused = refused.or_else(|| self.courses[0].refusal(cx, self.relation));
-        let refused =
-            refused.map(|forbidden| Box::new(Forbidden { courses: self.courses.len(), ..*forbidden }));
-        if refused.is_none() {
-            self.lost = self.lost.or(Some(Lost::Overdue));
-        }
-        self.or_unknown(refused.map_or(Ok(Observed::Unknown), Err))
+        let courses = self.courses.len();
+        self.refuse(refused.map(|forbidden| Box::new(Forbidden { courses, ..*forbidden })))
     }
 
     /// Nothing is forbidden where states or courses are missing.
@@ -365,7 +473,8 @@ impl After {
 
     /// The courses in which an answer came although another one, still out, was sent before it.
     fn holding(&mut self, label: &Label, lane: u32) -> Vec<Course> {
-        let held = self.waiting(label, lane);
+        let mut held = self.waiting(label, lane);
+        held.is_held = true;
         let mut courses: Vec<Course> =
             self.courses.iter().filter(|course| !course.waits_on(lane)).cloned().collect();
         courses.iter_mut().for_each(|course| course.push(held.clone()));

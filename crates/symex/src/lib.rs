@@ -24,7 +24,7 @@ mod step;
 mod tests;
 
 pub use crate::after::{
-    After, Arrival, Belief, Blocked, Forbidden, Lost, Observed, Refusal, SentId, Tolerance,
+    After, Arrival, Belief, Blocked, Crossing, Forbidden, Lost, Observed, Refusal, SentId, Tolerance, Wiring,
 };
 pub use crate::cx::Ctx;
 pub use crate::explaining::explaining;

@@ -82,7 +82,7 @@ pub fn is_quiescent(cx: &mut Ctx<'_>, state: &State) -> Quiescence {
 }
 
 /// Whether `switch` can be taken from `state` with some field values, now or after waiting.
-fn can_react_in(cx: &mut Ctx<'_>, switch: &Switch, state: &State) -> Decision {
+pub(crate) fn can_react_in(cx: &mut Ctx<'_>, switch: &Switch, state: &State) -> Decision {
     let possible = can_react(cx, switch);
     let values = constants(cx, state);
     let possible = cx.pool.substitute(possible, &values);

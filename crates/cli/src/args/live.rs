@@ -1,12 +1,14 @@
 //! Commands around a system under test: `demo`, `sut`, `purposes`, `test`, `replay`, `shrink`, `judge`, `adapter`.
 
+use std::time::Duration;
+
 use ioxide_model::relation::Relation;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use ioxide_testgen::purpose::Criterion;
 use ioxide_testgen::tester::{hunt, random};
 
-use super::{LimitArgs, ModelArgs, SolverArgs, TimeArgs};
+use super::{LimitArgs, ModelArgs, SolverArgs, TimeArgs, duration};
 
 /// Arguments of `demo`.
 #[derive(Debug, ClapArgs)]
@@ -79,7 +81,7 @@ pub struct Test {
     /// How long to go on, such as `90s`, `10min` or `8h`; steps are not counted then [default: `hunt` ends after
     /// half a minute if the system is not a model played here].
     #[arg(long = "for", value_name = "TIME", value_parser = super::duration)]
-    pub time_limit: Option<std::time::Duration>,
+    pub time_limit: Option<Duration>,
     /// Ends `hunt` as soon as everything of a kind was seen; exit code 5 if it was not.
     #[arg(long, value_enum, value_name = "GOAL")]
     pub until: Option<Until>,
@@ -172,6 +174,9 @@ pub struct Shrink {
     /// Runs it may take.
     #[arg(long, default_value_t = 500, value_name = "N")]
     pub attempts: u32,
+    /// How long it may take.
+    #[arg(long = "for", default_value = "10min", value_name = "TIME", value_parser = duration)]
+    pub time: Duration,
     /// Writes the record into this directory.
     #[arg(long, value_name = "DIR")]
     pub report: Option<String>,

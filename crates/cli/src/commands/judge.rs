@@ -9,7 +9,7 @@ use ioxide_report::summary::story;
 use ioxide_report::terminal::explanation;
 use ioxide_runner::judge::{Inputs, JudgeConfig, Judged, judge, plain_trace};
 use ioxide_runner::record::Record;
-use ioxide_symex::{Ctx, Tolerance};
+use ioxide_symex::Ctx;
 use serde_json::json;
 
 use super::replay::{first_failing, numbered};
@@ -24,7 +24,7 @@ const LAST_STEPS: usize = 20;
 /// Judges the trace and says why.
 pub fn run(args: &Judge) -> Result<ExitStatus, Stop> {
     let (_, mut model) = load::model(&args.file, &args.set)?;
-    let (trace, recorded, inputs) = read(args, &model)?;
+    let Read { trace, config } = read(args, &model)?;
     if trace.is_empty() {
         return Err(Stop::new(ExitStatus::Nothing, format!("`{}` has no steps", args.trace)));
     }
@@ -35,9 +35,10 @@ pub fn run(args: &Judge) -> Result<ExitStatus, Stop> {
         &trace,
         &JudgeConfig {
             objective: objective.as_ref(),
-            tolerance: timing::stated_tolerance(&args.time, recorded),
+            tolerance: timing::stated_tolerance(&args.time, config.tolerance.clone()),
             relation: args.relation,
-            inputs: if args.in_flight { Inputs::Sent } else { inputs },
+            inputs: if args.in_flight { Inputs::Sent } else { config.inputs },
+            ..config
         },
     );
     let mut out = io::stdout().lock();
@@ -54,8 +55,14 @@ pub fn run(args: &Judge) -> Result<ExitStatus, Stop> {
     })
 }
 
-/// The trace, from a record or from plain lines, the tolerance a record was made with, and what it says of inputs.
-fn read(args: &Judge, model: &Model) -> Result<(Trace, Tolerance, Inputs), Stop> {
+/// A trace, and how it came about.
+struct Read {
+    trace: Trace,
+    config: JudgeConfig<'static>,
+}
+
+/// The trace, from a record or from plain lines, and what a record says of its inputs, instants and ways.
+fn read(args: &Judge, model: &Model) -> Result<Read, Stop> {
     let misfit = |error: String| {
         Stop::usage(format!("`{}` does not fit the model: {error}", args.trace))
             .help("a line is {\"label\": \"...\", \"args\": {...}} or {\"quiescence\": true}, in timed models with \"time\" or \"after\"")
@@ -72,11 +79,18 @@ fn read(args: &Judge, model: &Model) -> Result<(Trace, Tolerance, Inputs), Stop>
     if let Some(recorded) = recorded {
         let run =
             args.number.map_or_else(|| Ok(first_failing(&recorded)), |number| numbered(&recorded, number))?;
-        let trace = recorded.trace(model, run).map_err(|error| misfit(error.to_string()))?;
-        return Ok((trace, record::tolerance(&recorded, run), record::inputs(&recorded, run)));
+        let (trace, ways) = recorded.trace_and_ways(model, run).map_err(|error| misfit(error.to_string()))?;
+        let config = JudgeConfig {
+            tolerance: record::tolerance(&recorded, run),
+            inputs: record::inputs(&recorded, run),
+            ways,
+            connections: record::connections(&recorded, run),
+            ..JudgeConfig::default()
+        };
+        return Ok(Read { trace, config });
     }
     let trace = plain_trace(model, &text).map_err(|error| misfit(error.to_string()))?;
-    Ok((trace, Tolerance::default(), Inputs::Taken))
+    Ok(Read { trace, config: JudgeConfig::default() })
 }
 
 fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &Judged) -> io::Result<()> {

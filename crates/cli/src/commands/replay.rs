@@ -27,7 +27,7 @@ pub fn run(args: &Replay) -> Result<ExitStatus, Stop> {
 
 /// Replays the run and makes it smaller if it fails in the same way.
 pub fn shrink(args: &Shrink) -> Result<ExitStatus, Stop> {
-    let budget = ShrinkConfig { attempts: args.attempts, ..ShrinkConfig::default() };
+    let budget = ShrinkConfig { attempts: args.attempts, time: Some(args.time), ..ShrinkConfig::default() };
     let done = again(&args.replay, Some(budget), args.report.as_deref())?;
     let is_shrunk = done.outcome.failures.iter().any(|failure| failure.shrunk.is_some());
     if is_shrunk || done.outcome.counts.errors > 0 || done.outcome.interrupted {

@@ -13,6 +13,7 @@ use ioxide_runner::adapter::SutSpec;
 use ioxide_runner::adapter::managed::Renewal;
 
 use super::Variables;
+use super::connections::Connected;
 use super::speech::Speech;
 use super::table::Table;
 use crate::exit::Stop;
@@ -43,6 +44,44 @@ pub(super) fn read(
         (Speech::Protocol, _) => by_adapter(system, spec, said.as_deref()),
         (Speech::Own(_) | Speech::Http(_), SutSpec::Tcp(_)) => by_server(system, speech, said.as_deref()),
         (Speech::Own(_) | Speech::Http(_), _) => by_process(system, said.as_deref()),
+    }
+}
+
+/// Whether `reset` is a word for what is done with the whole system, not one that is said on a connection.
+pub(super) fn is_of_system(connection: &Table<'_>) -> Result<bool, Stop> {
+    let said = if connection.is_text("reset") { connection.text("reset")? } else { None };
+    Ok(said.is_some_and(|reset| WORDS.contains(&reset.as_str())))
+}
+
+/// How a system with several connections comes back: its connections are made anew whatever else is done.
+pub(super) fn of_several(
+    system: &Table<'_>,
+    variables: &Variables,
+    connections: &[Connected],
+) -> Result<Renewal, Stop> {
+    if let Some(command) = system.text("reset_command")? {
+        return match system.has("reset") {
+            true => Err(system.wrong("reset_command", "there is `reset` already")),
+            false => Ok(Renewal::Command(variables.fill(&command))),
+        };
+    }
+    let is_safe = |connection: &Connected| {
+        connection.speech == Speech::Protocol || matches!(connection.spec, SutSpec::Stdio(_))
+    };
+    match system.text("reset")?.as_deref() {
+        Some("restart") => restart(system),
+        Some("reconnect" | "none") => Ok(Renewal::Own),
+        Some(_) => Err(system
+            .wrong("reset", "write \"restart\", \"reconnect\" or \"none\"; words stand at a connection")),
+        None if connections.iter().all(is_safe) => Ok(Renewal::Own),
+        None if system.has("start") => Ok(Renewal::Restart),
+        None => Err(system
+            .wrong("connections", "nothing says how it comes back to its initial state before every run")
+            .help(
+                "write one of: `reset_command = \"...\"`; a `start` command, then it is restarted; `reset = \
+                 \"reconnect\"` if its state belongs to its connections, or words at a connection reset it; \
+                 `reset = \"none\"` if it keeps no state, or the model allows it to start anywhere",
+            )),
     }
 }
 

@@ -348,3 +348,52 @@ fn quiescence_has_times_by_message_and_state() {
     );
     check(&format!("{stdio}quiescence_ms = 1\nquiescence = {{}}"), &["ioxide.toml:4", "already"]);
 }
+
+const SEVERAL: &str = r#"
+[sut.board]
+kind = "text"
+reset = "reconnect"
+[sut.board.connections.alice]
+address = "127.0.0.1:{port}"
+inputs = { POST = "POST" }
+[sut.board.connections.bob]
+kind = "tcp"
+address = "127.0.0.1:9"
+messages = ["NOTE"]
+"#;
+
+#[test]
+fn a_system_may_have_several_connections() {
+    let board = named(SEVERAL, "board", &FIRST).expect("it is there");
+    let told: Vec<(&str, &SutSpec, &[String])> = board
+        .connections
+        .iter()
+        .map(|connected| (connected.name.as_str(), &connected.spec, &connected.messages[..]))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("alice", &SutSpec::Tcp("127.0.0.1:7".into()), &["POST".to_owned()][..]),
+            ("bob", &SutSpec::Tcp("127.0.0.1:9".into()), &["NOTE".to_owned()][..]),
+        ]
+    );
+    assert_eq!(board.connections[1].speech, Speech::Protocol);
+    assert_eq!(board.renewal, Renewal::Own);
+}
+
+#[test]
+fn mistakes_in_connections_are_told_with_their_place() {
+    let wrong = |change: [&str; 2], says: &str| {
+        let told =
+            format!("{:?}", named(&SEVERAL.replace(change[0], change[1]), "board", &FIRST).expect_err(says));
+        assert!(told.contains(says), "should say `{says}`: {told}");
+    };
+    wrong(["[\"NOTE\"]", "[\"POST\"]"], "`POST` travels by another connection already");
+    wrong(["messages = [\"NOTE\"]", ""], "no message travels by it");
+    wrong(["reset = \"reconnect\"", ""], "nothing says how it comes back");
+    wrong(["reset = \"reconnect\"", "reset = \"CLEAR\""], "words stand at a connection");
+    wrong(["messages =", "reset = \"restart\"\nmessages ="], "there is no key");
+    wrong(["inputs =", "reset = \"restart\"\ninputs ="], "this concerns the whole system");
+    wrong(["kind = \"text\"", "kind = \"text\"\naddress = \"127.0.0.1:1\""], "there is no key");
+    wrong(["kind = \"tcp\"", "kind = \"model\""], "it has no connections");
+}

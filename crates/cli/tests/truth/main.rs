@@ -5,9 +5,12 @@
 
 mod breakdown;
 mod crossing;
+mod endless;
+mod kinds;
 mod server;
 mod silence;
 mod slow_ways;
+mod starved;
 mod unknown;
 
 use std::fs;

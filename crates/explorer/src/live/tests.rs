@@ -36,6 +36,7 @@ impl Launcher for Arc<Steps> {
                 goal: String::new(),
                 tolerance: None,
                 unconfirmed: false,
+                connections: Vec::new(),
             }),
         )?;
         for step in 1..=self.most {
@@ -49,6 +50,7 @@ impl Launcher for Arc<Steps> {
                 text: "?go".into(),
                 delay_ns: None,
                 raw: None,
+                way: None,
             };
             let switches = vec![if step % 2 == 1 { "a".into() } else { "b".into() }];
             tell(step, EventKind::Stimulus(StepTold { step, label, belief: Some(1), switches }))?;

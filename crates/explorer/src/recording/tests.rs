@@ -13,6 +13,7 @@ fn started(run: u64) -> EventKind {
         goal: String::new(),
         tolerance: None,
         unconfirmed: false,
+        connections: Vec::new(),
     })
 }
 
@@ -24,6 +25,7 @@ fn step(text: &str) -> EventKind {
         text: text.into(),
         delay_ns: None,
         raw: None,
+        way: None,
     };
     EventKind::Observation(StepTold { step: 1, label, belief: Some(1), switches: Vec::new() })
 }
@@ -70,8 +72,14 @@ fn a_record_that_talks_too_much_is_cut_and_says_so() {
 fn live_runs_join_at_the_end() {
     let records = Records::new(vec![Recording::default()]);
     let record = records.begin("live".into());
-    let run =
-        Run::new(RunStarted { run: 5, seed: 1, goal: String::new(), tolerance: None, unconfirmed: false });
+    let run = Run::new(RunStarted {
+        run: 5,
+        seed: 1,
+        goal: String::new(),
+        tolerance: None,
+        unconfirmed: false,
+        connections: Vec::new(),
+    });
     assert_eq!(records.add(record, run), Some(Place { record: 1, run: 0 }));
     assert_eq!(records.run(Place { record: 1, run: 0 }).map(|run| run.started.run), Some(5));
     assert!(

@@ -201,7 +201,15 @@ mod tests {
     use serde_json::Map;
 
     fn told(kind: LabelKind, text: &str) -> LabelTold {
-        LabelTold { kind, label: "m".into(), args: Map::new(), text: text.into(), delay_ns: None, raw: None }
+        LabelTold {
+            kind,
+            label: "m".into(),
+            args: Map::new(),
+            text: text.into(),
+            delay_ns: None,
+            raw: None,
+            way: None,
+        }
     }
 
     fn step(step: usize, text: &str) -> StepTold {

@@ -156,7 +156,7 @@ proptest! {
         let EventKind::CampaignStarted(mut begin) = started(2) else { unreachable!("the beginning") };
         (begin.model, begin.sut, begin.file) = (evil.clone(), evil.clone(), evil.clone());
         told.say(EventKind::CampaignStarted(begin));
-        let goal = ioxide_runner::event::RunStarted { run: 0, seed: 1, goal, tolerance: None, unconfirmed: false };
+        let goal = ioxide_runner::event::RunStarted { run: 0, seed: 1, goal, tolerance: None, unconfirmed: false, connections: Vec::new() };
         told.say(EventKind::RunStarted(goal)).say(seen(1, label(&evil))).say(Told::fail(&evil));
         told.say(run_finished(0, Outcome::Fail, 1)).say(run_started(1));
         told.say(EventKind::Trouble(ioxide_runner::event::Trouble { error: evil.clone(), last_words: evil }));

@@ -78,7 +78,7 @@ fn kind_json(kind: &Kind) -> Json {
         "explanation": kind.run.explanation(),
         "replayed": kind.replayed.as_ref().map(replayed),
         "shrunk": kind.smaller.as_ref().map(|smaller| json!({
-            "steps": smaller.size(), "last": texts(&smaller.steps), "minimal": smaller.minimal,
+            "steps": smaller.size(), "last": texts(&smaller.steps), "minimal": smaller.minimal, "ended_early": smaller.early,
             "attempts": smaller.attempts,
         })),
     })

@@ -94,6 +94,7 @@ pub fn run_started(run: u64) -> EventKind {
         goal: String::new(),
         tolerance: None,
         unconfirmed: false,
+        connections: Vec::new(),
     })
 }
 
@@ -124,6 +125,7 @@ fn input(step: usize, name: &str) -> LabelTold {
         text: format!("?{name}(n: {step})"),
         delay_ns: None,
         raw: None,
+        way: None,
     }
 }
 
@@ -141,6 +143,7 @@ pub fn label(text: &str) -> LabelTold {
         text: text.into(),
         delay_ns: None,
         raw: None,
+        way: None,
     }
 }
 
@@ -181,6 +184,7 @@ pub fn failing() -> Vec<Event> {
         from: 20,
         attempts: 9,
         minimal: true,
+        early: None,
         reproduced: 3,
         of: 3,
     }));

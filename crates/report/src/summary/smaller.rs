@@ -22,6 +22,8 @@ pub struct Smaller {
     pub attempts: u32,
     /// Whether no single move can be left out, as far as one try each shows.
     pub minimal: bool,
+    /// Why the search ended early, if it did.
+    pub early: Option<String>,
 }
 
 impl Smaller {
@@ -36,6 +38,7 @@ impl Smaller {
             from: told.from,
             attempts: told.attempts,
             minimal: told.minimal,
+            early: told.early.clone(),
         }
     }
 

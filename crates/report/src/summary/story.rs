@@ -1,6 +1,8 @@
 //! The story of a failure, in lines: what happened last, what was expected, why not, how it can be had again.
 
-use ioxide_runner::event::{Allowed, Explanation, FindingTold, Outcome, Replayed, Trouble, VerdictTold};
+use ioxide_runner::event::{
+    Allowed, Explanation, FindingTold, Outcome, Replayed, ShrinkingTold, Trouble, VerdictTold,
+};
 
 use super::{Kind, Run, Smaller, Summary};
 use crate::chart::{Chart, Last, Step, WIDTH, draw};
@@ -166,6 +168,13 @@ pub fn instead(told: &Replayed) -> Vec<String> {
     lines
 }
 
+/// How far the search for a smaller run is.
+#[must_use]
+pub fn shrinking(told: &ShrinkingTold) -> String {
+    let (moves, tried) = (plural(told.steps as u64, "move"), plural(u64::from(told.attempts), "run"));
+    format!("run {} is made smaller: {moves} left, {tried} tried", told.run + 1)
+}
+
 /// The smaller run; it is drawn only if it is not `run`, of which [`ending`] shows all.
 ///
 /// What the specification allows at its end is not known here: the way there is another one.
@@ -174,6 +183,9 @@ pub fn smaller(told: &Smaller, run: &Run) -> Vec<String> {
     let kind = if told.minimal { "minimal" } else { "smaller" };
     let (size, tried) = (plural(told.size() as u64, "step"), plural(u64::from(told.attempts), "run"));
     let mut lines = vec![format!("    {kind} failing run: {size} (of {}), {tried} tried", told.from)];
+    if let (Some(why), false) = (&told.early, told.minimal) {
+        lines.push(format!("    the search for a smaller one ended early: {why}"));
+    }
     let is_shown = told.size() == run.steps && run.last.iter().eq(&told.steps);
     if !is_shown {
         let hidden = told.steps.len().saturating_sub(MAX_STEPS);

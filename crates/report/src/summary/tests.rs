@@ -88,6 +88,7 @@ fn the_figures_for_programs() {
           "seed": 71,
           "shrunk": {
             "attempts": 9,
+            "ended_early": null,
             "last": [
               "?A(n: 1)",
               "!X"

@@ -14,6 +14,7 @@ fn input(label: &str, args: Json) -> LabelTold {
         text: String::new(),
         delay_ns: None,
         raw: None,
+        way: None,
     }
 }
 
@@ -40,6 +41,7 @@ fn numbers_have_a_range_and_others_their_most_frequent() {
             text: String::new(),
             delay_ns: None,
             raw: None,
+            way: None,
         },
     ]);
     insta::assert_snapshot!(text, @r#"

@@ -120,6 +120,14 @@ impl HttpAdapter {
         self.idle.pop().map_or_else(|| self.connect(), Ok)
     }
 
+    /// A new connection, in place of one that waits: a request that may be made only once must not cross the end
+    /// of a connection.
+    fn fresh(&mut self) -> Result<Link, AdapterError> {
+        self.heed();
+        drop(self.idle.pop());
+        self.connect()
+    }
+
     /// Looks at the connections on which nothing is asked: some are closed, on some the system speaks.
     fn heed(&mut self) {
         for link in std::mem::take(&mut self.idle) {
@@ -142,7 +150,8 @@ impl HttpAdapter {
         }
         self.note_request(request);
         let bytes = request.to_bytes(&self.host);
-        let mut link = self.link()?;
+        let is_safe = matches!(&*request.method, "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS");
+        let mut link = if is_safe { self.link()? } else { self.fresh()? };
         if let Err(error) = link.write(&bytes) {
             if !link.was_used() {
                 return Err(ended(&format!("it takes no more input ({error})")));
@@ -151,7 +160,6 @@ impl HttpAdapter {
             link.write(&bytes).map_err(|error| ended(&format!("it takes no more input ({error})")))?;
         }
         self.lane = self.lane.wrapping_add(1);
-        let is_safe = matches!(&*request.method, "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS");
         let again = is_safe.then_some(bytes);
         self.asked.push(Asked::new(link, request.method == "HEAD", self.lane).repeatable(again));
         Ok(())
@@ -297,8 +305,12 @@ impl Adapter for HttpAdapter {
     }
 
     /// A request must be answered: it is given all the time it may take, however short silence is elsewhere.
+    fn awaits(&self, patience: Duration) -> Duration {
+        if self.asked.is_empty() { patience } else { patience.max(self.limit) }
+    }
+
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
-        let patience = if self.asked.is_empty() { patience } else { patience.max(self.limit) };
+        let patience = self.awaits(patience);
         match self.answer(Instant::now() + patience).map_err(AdapterError::of_system)? {
             Some(response) => self.decoded(&response).map(Observation::Output),
             None => {

@@ -4,15 +4,17 @@
 //! server that ended by itself is started again, and that is told: see [`Adapter::ended_by_itself`]. One
 //! that does so at reset after reset has no reset, which is an error.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
-use ioxide_symex::Arrival;
+use ioxide_symex::{Arrival, Wiring};
 
 use super::ended::Ends;
 use super::server::{Server, run_command};
 use super::tcp::NO_TLS;
 use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Passed, Receipt, Sent};
+use crate::event::ConnectionTold;
 use crate::line::cut;
 
 /// How long a server that closed a connection may take to end.
@@ -259,6 +261,18 @@ impl Adapter for Managed {
 
     fn arrival(&self) -> Arrival {
         self.inner.as_ref().map_or(Arrival::Direct, |inner| inner.arrival())
+    }
+
+    fn wiring(&self) -> Option<Arc<Wiring>> {
+        self.inner.as_ref().and_then(|inner| inner.wiring())
+    }
+
+    fn connections(&self) -> Vec<ConnectionTold> {
+        self.inner.as_ref().map(|inner| inner.connections()).unwrap_or_default()
+    }
+
+    fn awaits(&self, patience: Duration) -> Duration {
+        self.inner.as_ref().map_or(patience, |inner| inner.awaits(patience))
     }
 
     fn knows_silence(&self) -> bool {

@@ -55,6 +55,7 @@ pub(super) fn shrunk(bench: &Bench<'_, '_>, id: RunId, finished: &Finished, shru
         from: finished.trace.n_steps(),
         attempts: shrunk.attempts,
         minimal: shrunk.minimal,
+        early: shrunk.early.map(|early| early.to_string()),
         reproduced: shrunk.reproduced,
         of: shrunk.of,
     }

@@ -17,9 +17,12 @@ pub struct Heartbeat {
     thread: Option<JoinHandle<()>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
+    start: Instant,
     stop: AtomicBool,
+    /// When it beat last, in microseconds since the start.
+    last: AtomicU64,
     /// The longest time between two beats beyond the one wanted, in microseconds.
     longest: AtomicU64,
 }
@@ -28,28 +31,33 @@ impl Heartbeat {
     /// Beats from now on.
     #[must_use]
     pub fn start() -> Self {
-        let shared = Arc::new(Shared::default());
+        let (stop, last, longest) = Default::default();
+        let shared = Arc::new(Shared { start: Instant::now(), stop, last, longest });
         let its = Arc::clone(&shared);
         let thread = thread::Builder::new().name("heartbeat".into()).spawn(move || its.beat()).ok();
         Self { shared, thread }
     }
 
-    /// The longest time for which nobody could run.
+    /// The longest time for which nobody could run, the one that may have just ended included: whoever asks may
+    /// have woken up first.
     #[must_use]
     pub fn longest(&self) -> Duration {
-        Duration::from_micros(self.shared.longest.load(Ordering::Relaxed))
+        let last = Duration::from_micros(self.shared.last.load(Ordering::Relaxed));
+        let since = self.shared.start.elapsed().saturating_sub(last).saturating_sub(BEAT);
+        Duration::from_micros(self.shared.longest.load(Ordering::Relaxed)).max(since)
     }
 }
 
 impl Shared {
     fn beat(&self) {
-        let mut last = Instant::now();
+        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         while !self.stop.load(Ordering::Relaxed) {
             thread::sleep(BEAT);
-            let now = Instant::now();
-            let late = now.duration_since(last).saturating_sub(BEAT);
-            self.longest.fetch_max(u64::try_from(late.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
-            last = now;
+            let now = self.start.elapsed();
+            let last = Duration::from_micros(self.last.load(Ordering::Relaxed));
+            let late = now.saturating_sub(last).saturating_sub(BEAT);
+            self.longest.fetch_max(micros(late), Ordering::Relaxed);
+            self.last.store(micros(now), Ordering::Relaxed);
         }
     }
 }
@@ -61,5 +69,23 @@ impl Drop for Heartbeat {
             // It sleeps no longer than a beat.
             thread.join().ok();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_known_before_the_next_beat() {
+        let shared = Arc::new(Shared {
+            start: Instant::now() - Duration::from_secs(3),
+            stop: AtomicBool::new(false),
+            last: AtomicU64::new(1_000_000),
+            longest: AtomicU64::new(7),
+        });
+        // Nobody beats: the last time was two seconds ago.
+        let beat = Heartbeat { shared, thread: None };
+        assert!(beat.longest() >= Duration::from_millis(1_900), "{:?}", beat.longest());
     }
 }

@@ -50,6 +50,11 @@ impl PathWatch {
         self.has_left |= !matches!(self.after.observe(&mut cx, label), Ok(Observed::Allowed));
     }
 
+    /// Where the specification may be.
+    pub(super) fn place(&self) -> (&After, &Rational, bool) {
+        (&self.after, &self.pending, self.has_left)
+    }
+
     /// No run of the specification with this trace is on the path.
     pub(super) fn has_left(&self) -> bool {
         self.has_left

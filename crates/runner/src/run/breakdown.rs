@@ -14,7 +14,7 @@ use ioxide_model::number::Int;
 use ioxide_model::trace::Breakdown;
 use ioxide_model::value::Value;
 use ioxide_model::verdict::Verdict;
-use ioxide_symex::Forbidden;
+use ioxide_symex::{Arrival, Forbidden};
 use ioxide_testgen::tester::Stop;
 
 use super::{End, Ended, MAX_RAW, Step, Walk};
@@ -36,13 +36,16 @@ impl Walk<'_, '_, '_, '_> {
     pub(super) fn broke(&mut self, error: AdapterError) -> io::Result<Step> {
         let Some(how) = error.breakdown() else { return Ok(Err(Ended::Trouble(error))) };
         if let Some(label) = self.sign_of_life_ending(how)
-            && self.after.clone().observe(self.bench.cx, &label).is_ok()
+            && self.allows_end(&label)
         {
             self.is_gone = true;
-            return self.judge(&label);
+            let step = self.judge_arrived(&label, Arrival::Direct);
+            // Whatever was under way when it went may never have been taken.
+            self.after.lose(self.bench.cx, |_| true);
+            return step;
         }
         let text = error.to_string();
-        let is_inside = self.is_inside();
+        let is_inside = self.is_inside_in_time() && self.is_inside(self.trace.len());
         self.tell_breakdown(how, &text, &error)?;
         if self.after.is_open() {
             let reason = format!("{text}; the specification leaves open what happens here");
@@ -53,6 +56,11 @@ impl Walk<'_, '_, '_, '_> {
         }
         let expected = self.after.expected(self.bench.cx);
         Ok(Err(Ended::Broken(Box::new(Broken { how, text, expected }))))
+    }
+
+    /// Whether the specification allows this end, or would if a silence before it was none.
+    fn allows_end(&mut self, label: &Label) -> bool {
+        self.after.clone().observe(self.bench.cx, label).is_ok() || self.is_late(label, Arrival::Direct)
     }
 
     /// The output that says how the system went, if the model has it.

@@ -9,9 +9,14 @@ use ioxide_testgen::tester::Stop;
 
 use super::{Ended, Step, Walk};
 use crate::adapter::{AdapterError, Receipt, Sent};
+use crate::event::WayTold;
+use crate::objective::orders::Happened;
 
 /// Inputs in a row that the protocol cannot write after which a run ends without verdict.
 const MAX_UNWRITTEN: u32 = 50;
+
+/// Orders of what is under way after which the run looks before it sends more.
+const MAX_ORDERS: usize = 64;
 
 impl Walk<'_, '_, '_, '_> {
     /// Gives an input, unless the system was quicker: then the tester may think again.
@@ -40,10 +45,8 @@ impl Walk<'_, '_, '_, '_> {
             self.asked = Some(Instant::now());
             return Ok(step);
         }
+        let at = self.trace.len();
         let id = self.give(label, &sent)?;
-        if !is_confirmed {
-            return Ok(Ok(()));
-        }
         for output in &sent.earlier {
             // It may have been said before the input was taken or after: an adapter may confirm late.
             self.count_latency(output);
@@ -52,18 +55,27 @@ impl Walk<'_, '_, '_, '_> {
                 return Ok(step);
             }
         }
-        self.after.confirm(id);
+        if is_confirmed {
+            self.after.confirm(id);
+            let n = self.happened.len();
+            if let Some(Happened::Sent { confirmed, .. }) = self.happened.get_mut(at) {
+                *confirmed = Some(n);
+            }
+        }
         Ok(Ok(()))
     }
 
     /// Tells the monitor of an input that was given and may still be under way.
     pub(super) fn give(&mut self, label: &Label, sent: &Sent) -> io::Result<SentId> {
         let mut id = None;
+        self.way = WayTold::given(sent.lane);
+        self.is_under_way = true;
         // Whatever the monitor thinks of an input, it is never forbidden.
         let _ = self.judge_by(label, |after, cx| {
             id = Some(after.send(cx, label, sent.lane));
             Ok(if after.is_open() { Observed::Unspecified } else { Observed::Allowed })
         })?;
+        self.is_under_way = false;
         self.silences.given(label, sent.lane);
         self.asked = Some(Instant::now());
         Ok(id.expect("the monitor was told"))
@@ -74,6 +86,7 @@ impl Walk<'_, '_, '_, '_> {
     fn must_settle(&mut self, label: &Label) -> bool {
         let under_way = self.after.under_way();
         under_way >= self.config.max_under_way
+            || under_way > 0 && self.after.orders() > MAX_ORDERS
             || under_way > 0 && !self.after.is_open() && !self.after.accepts(self.bench.cx, label)
     }
 

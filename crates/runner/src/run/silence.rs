@@ -127,9 +127,20 @@ impl Walk<'_, '_, '_, '_> {
         while let Some(silence) = open.pop() {
             let Some(after) = self.without(&silence, label, arrival) else { continue };
             self.after = after;
+            // Those before it may still be taken back, by what comes later.
+            self.silences = Silences(open);
+            if *label != Label::Quiescence {
+                self.silences.seen(label, arrival);
+            }
             return self.take_back(&silence, label, arrived);
         }
         Ok(Err(Ended::Forbidden(forbidden)))
+    }
+
+    /// Whether what comes now is allowed if some silence that a message may still take back was none.
+    pub(super) fn is_late(&mut self, label: &Label, arrival: Arrival) -> bool {
+        let (open, now) = (self.silences.0.clone(), Instant::now());
+        open.iter().any(|silence| silence.until >= now && self.without(silence, label, arrival).is_some())
     }
 
     /// The monitor if there had been no silence, then or since, if that allows `label`.
@@ -156,11 +167,13 @@ impl Walk<'_, '_, '_, '_> {
         let first_step = silence.step;
         let mut not_silent = Vec::new();
         let last = labels.len().saturating_sub(1);
-        for (place, label) in labels.into_iter().enumerate() {
+        let happened = std::mem::take(&mut self.happened);
+        for (place, (label, how)) in labels.into_iter().zip(happened).enumerate() {
             if (silence.at..last).contains(&place) && label == Label::Quiescence {
                 not_silent.push(first_step + (place - silence.at));
             } else {
                 self.trace.labels.push(label);
+                self.happened.push(how);
             }
         }
         self.raise(label, arrived.saturating_duration_since(silence.from), silence.patience, not_silent)?;

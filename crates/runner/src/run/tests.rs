@@ -1,5 +1,6 @@
 //! Soundness, held against a second opinion: explicit sets of states, every value enumerated.
 
+mod crossing;
 mod slow;
 
 use std::collections::BTreeSet;

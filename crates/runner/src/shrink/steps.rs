@@ -15,7 +15,7 @@ const MAX_BLOCK: usize = 6;
 const MAX_PAIRED: usize = 20;
 
 /// Leaves out ever smaller chunks, down to two moves.
-pub(super) fn halves(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
+pub(super) fn halves(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
     let mut chunk = search.plan.len().div_ceil(2);
     while chunk > 1 {
         let mut from = 0;
@@ -32,17 +32,17 @@ pub(super) fn halves(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
 }
 
 /// Leaves out every single move; those at the end first, for they stand on the others.
-pub(super) fn singles(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
+pub(super) fn singles(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
     windows(search, 1)
 }
 
 /// Leaves out neighbouring moves that must go together, such as an input and its answer.
-pub(super) fn blocks(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
+pub(super) fn blocks(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
     (2..=MAX_BLOCK).try_for_each(|size| windows(search, size))
 }
 
 /// Leaves out so many neighbouring moves, everywhere.
-fn windows(search: &mut Search<'_, '_, '_>, size: usize) -> Result<(), Spent> {
+fn windows(search: &mut Search<'_, '_, '_, '_>, size: usize) -> Result<(), Spent> {
     let mut left = search.plan.len();
     while left >= size {
         let from = left - size;
@@ -57,7 +57,7 @@ fn windows(search: &mut Search<'_, '_, '_>, size: usize) -> Result<(), Spent> {
 }
 
 /// Leaves out any two moves that are no neighbours: a lock and its unlock, an input and its late answer.
-pub(super) fn pairs(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
+pub(super) fn pairs(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
     let mut changes = search.changes + 1;
     while changes != search.changes {
         changes = search.changes;
@@ -66,7 +66,7 @@ pub(super) fn pairs(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
     Ok(())
 }
 
-fn every_pair(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
+fn every_pair(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
     let mut second = 2;
     while second < search.plan.len() && search.plan.len() <= MAX_PAIRED {
         let mut first = 0;
@@ -82,7 +82,7 @@ fn every_pair(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
 }
 
 /// Makes a number smaller by one and leaves out one or two moves: so many repetitions as a number says.
-pub(super) fn fewer_for_less(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
+pub(super) fn fewer_for_less(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
     let mut at = 0;
     while at < search.plan.len() && search.plan.len() <= MAX_PAIRED {
         for field in 0..n_values(&search.plan[at]) {
@@ -93,7 +93,11 @@ pub(super) fn fewer_for_less(search: &mut Search<'_, '_, '_>) -> Result<(), Spen
     Ok(())
 }
 
-fn fewer_for_one_less(search: &mut Search<'_, '_, '_>, at: usize, field: usize) -> Result<Offered, Spent> {
+fn fewer_for_one_less(
+    search: &mut Search<'_, '_, '_, '_>,
+    at: usize,
+    field: usize,
+) -> Result<Offered, Spent> {
     let Some(less) = search.plan.get(at).and_then(|planned| one_less(planned, field)) else {
         return Ok(Offered::Refused);
     };

@@ -64,7 +64,13 @@ fn shrunk_within(sut: &Model, inputs: &str, budget: ShrinkConfig) -> (Vec<String
         let first = done(bench, &config, &plan, Unmentioned::Stop).expect("it runs");
         let sign = Sign::of(&first).expect("it fails");
         let again = repeat(bench, &config, &first.trace, sign, 2);
-        shrink(bench, &config, &again.confirmed(&first.trace).expect("it failed again"), &budget)
+        shrink(
+            bench,
+            &config,
+            &again.confirmed(&first.trace).expect("it failed again"),
+            &budget,
+            &mut |_, _| (),
+        )
     });
     let shown = smaller.trace.labels.iter().map(|label| label.show(&spec.pool, &spec.sts)).collect();
     (shown, smaller)
@@ -93,6 +99,17 @@ fn as_many_moves_as_a_number_says_become_fewer() {
     let (shown, smaller) = shrunk(&sut, "limit 5,step,step,step,step,step,check");
     assert_eq!(shown, ["?limit(n: 1)", "?step", "?check", "!bad"]);
     assert!(smaller.minimal);
+}
+
+#[test]
+fn a_search_without_time_ends_early_and_says_so() {
+    let sut = faulty("limit < 50 && count >= limit");
+    let budget = ShrinkConfig { time: Some(Duration::ZERO), ..ShrinkConfig::default() };
+    let (shown, smaller) = shrunk_within(&sut, "limit 3,step,step,step,check", budget);
+    assert_eq!((smaller.minimal, smaller.early, smaller.attempts), (false, Some(Early::Time), 0));
+    assert_eq!(shown.len(), 6);
+    let (_, smaller) = shrunk(&sut, "limit 3,step,step,step,check");
+    assert_eq!((smaller.minimal, smaller.early), (true, None));
 }
 
 #[test]
@@ -163,10 +180,7 @@ impl crate::adapter::Adapter for Changing<'_> {
         self.now().poll()
     }
 
-    fn observe(
-        &mut self,
-        patience: std::time::Duration,
-    ) -> Result<crate::adapter::Observation, AdapterError> {
+    fn observe(&mut self, patience: Duration) -> Result<crate::adapter::Observation, AdapterError> {
         self.now().observe(patience)
     }
 }

@@ -12,7 +12,7 @@ use super::simpler::simpler;
 use super::{Offered, Search, Spent};
 
 /// Every value of every input on its own.
-pub(super) fn alone(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
+pub(super) fn alone(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
     let mut at = 0;
     while at < search.plan.len() {
         let mut field = 0;
@@ -36,7 +36,7 @@ pub(super) fn alone(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
 }
 
 /// Values that occur more than once, simpler in all places at a time: a fault may need them equal.
-pub(super) fn together(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
+pub(super) fn together(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
     let mut changes = search.changes + 1;
     while changes != search.changes {
         changes = search.changes;
@@ -53,7 +53,7 @@ pub(super) fn together(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
 }
 
 /// Every input at once rather than after a while.
-pub(super) fn sooner(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
+pub(super) fn sooner(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
     let mut at = 0;
     while at < search.plan.len() {
         if let Planned::SendAfter(_, label) = &search.plan[at] {
@@ -67,7 +67,7 @@ pub(super) fn sooner(search: &mut Search<'_, '_, '_>) -> Result<(), Spent> {
 }
 
 /// A value of a move of the best plan, and the sort its field has.
-fn value_at(search: &Search<'_, '_, '_>, at: usize, field: usize) -> Option<(Sort, Value)> {
+fn value_at(search: &Search<'_, '_, '_, '_>, at: usize, field: usize) -> Option<(Sort, Value)> {
     let Label::Input(gate, values) = message(search.plan.get(at)?)? else { return None };
     let sts = search.bench.cx.sts;
     let var = *sts.gates[*gate].fields.get(field)?;

@@ -13,7 +13,7 @@ use crate::cx::Ctx;
 pub(super) struct Course {
     /// The belief after it.
     pub single: Single,
-    /// Inputs not taken yet and answers not explained yet, in the order they were sent and seen.
+    /// Inputs not taken yet and messages not explained yet, in the order they were sent and seen.
     waiting: Vec<Waiting>,
 }
 
@@ -23,6 +23,8 @@ pub(super) struct Waiting {
     pub id: u64,
     pub lane: u32,
     pub label: Label,
+    /// It was seen, and may have been sent after something that was not; else it was given, and is under way.
+    pub is_held: bool,
     /// When it was given or seen, in a timed system.
     pub given: Option<Rational>,
 }
@@ -44,7 +46,7 @@ impl Course {
 
     /// How many of them are inputs.
     pub(super) fn inputs(&self) -> usize {
-        self.waiting.iter().filter(|waiting| matches!(waiting.label, Label::Input(..))).count()
+        self.waiting.iter().filter(|waiting| !waiting.is_held).count()
     }
 
     /// Nothing is under way.
@@ -58,11 +60,26 @@ impl Course {
 
     /// Whether an input of `lane` was not taken yet.
     pub(super) fn waits_on(&self, lane: u32) -> bool {
-        let waits = |waiting: &Waiting| waiting.lane == lane && matches!(waiting.label, Label::Input(..));
-        self.waiting.iter().any(waits)
+        self.waiting.iter().any(|waiting| waiting.lane == lane && !waiting.is_held)
     }
 
-    /// Whether an answer is held.
+    /// Whether a message of `lane` is held.
+    pub(super) fn holds_on(&self, lane: u32) -> bool {
+        self.waiting.iter().any(|waiting| waiting.lane == lane && waiting.is_held)
+    }
+
+    /// Whether a message is held that was seen no later than the label number `id`.
+    pub(super) fn holds_since(&self, id: u64) -> bool {
+        self.waiting.iter().any(|waiting| waiting.is_held && waiting.id <= id)
+    }
+
+    /// The same without the inputs under way on the lanes that are `gone`.
+    pub(super) fn losing(&self, gone: &impl Fn(u32) -> bool) -> Self {
+        let is_left = |waiting: &&Waiting| waiting.is_held || !gone(waiting.lane);
+        Self { single: self.single.clone(), waiting: self.waiting.iter().filter(is_left).cloned().collect() }
+    }
+
+    /// Whether a message is held.
     pub(super) fn holds(&self) -> bool {
         self.inputs() < self.waiting.len()
     }
@@ -80,11 +97,17 @@ impl Course {
         self.single.forget();
     }
 
-    /// The positions of the labels that may be next: the first of every lane.
+    /// The positions of the labels that may be next: the first of every lane. What was seen before an input was
+    /// given came before it; what was given before a message was seen may come after it.
     pub(super) fn heads(&self) -> Vec<usize> {
         let is_first = |at: &usize| {
-            let lane = self.waiting[*at].lane;
-            self.waiting[..*at].iter().all(|before| before.lane != lane)
+            let this = &self.waiting[*at];
+            let is_free = |before: &Waiting| match (before.is_held, this.is_held) {
+                (true, false) => false,
+                (false, true) => true,
+                (true, true) | (false, false) => before.lane != this.lane,
+            };
+            self.waiting[..*at].iter().all(is_free)
         };
         (0..self.waiting.len()).filter(is_first).collect()
     }
@@ -96,9 +119,9 @@ impl Course {
         next.single.take_back(cx, &label, given.as_ref(), relation).then_some(next)
     }
 
-    /// Why the first answer held cannot have come, if one is held and cannot.
+    /// Why the first message held cannot have come, if one is held and cannot.
     pub(super) fn refusal(&self, cx: &mut Ctx<'_>, relation: Relation) -> Option<Box<Forbidden>> {
-        let held = self.waiting.iter().find(|waiting| !matches!(waiting.label, Label::Input(..)))?;
+        let held = self.waiting.iter().find(|waiting| waiting.is_held)?;
         self.single.clone().observe(cx, &held.label, relation).err()
     }
 

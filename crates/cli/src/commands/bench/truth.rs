@@ -9,6 +9,7 @@
 //! also depends on the machine; that is what is measured.
 
 mod child;
+mod pair;
 mod proxy;
 mod server;
 mod systems;

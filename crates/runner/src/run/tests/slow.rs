@@ -121,7 +121,8 @@ fn failures(
     let mut runs = 0;
     while runs < 10 && !tester.is_done() {
         // Times learnt in one run do not make the next one slower: silence is short again.
-        let config = RunConfig::default();
+        // However slow this machine is, a silence can be taken back.
+        let config = RunConfig { confirm: 100_000, ..RunConfig::default() };
         let (mut silent, mut clock) = (Silent, Stopped);
         let teller = Teller::new(&mut silent, &mut clock);
         let mut coverage = Coverage::new(&spec.sts);
@@ -216,4 +217,77 @@ fn no_tester_fails_a_system_that_conforms_and_sits_behind_a_slow_connection() {
     );
     assert!(right > 50 && wrong > 50, "{right} {wrong}");
     assert!(4 * found > wrong, "{found} of {wrong} wrong systems were found");
+}
+
+/// Asks after every input whether it was taken, by a message that is answered like no other, and waits for that.
+struct Syncing<T>(T);
+
+impl<T: Tester> Tester for Syncing<T> {
+    fn start(&mut self, seed: u64) {
+        self.0.start(seed);
+    }
+
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+        let sync = cx.sts.gate_named("sync").expect("the model has it");
+        let synced = cx.sts.gate_named("synced").expect("the model has it");
+        let last = history.labels.iter().rev().find_map(|label| match label {
+            Label::Input(gate, _) => Some(*gate),
+            Label::Output(gate, _) if *gate == synced => Some(*gate),
+            _ => None,
+        });
+        match last {
+            Some(gate) if gate == sync => Move::Observe,
+            Some(gate) if gate != synced => Move::Stimulate(Label::Input(sync, Vec::new())),
+            _ => match self.0.next(cx, after, history) {
+                Move::Stimulate(Label::Input(gate, _)) if gate == sync => Move::Observe,
+                next => next,
+            },
+        }
+    }
+}
+
+/// A model that answers `sync` by `synced` wherever it is, and does nothing else meanwhile.
+fn with_sync(text: &str) -> String {
+    let states = text.matches("state s").count();
+    let mut text = text.replacen("input b", "input b input sync output synced", 1);
+    for i in 0..states {
+        text = text.replacen(&format!("state s{i} {{"), &format!("state s{i} {{ on sync -> w{i}"), 1);
+    }
+    let waits: String = (0..states).map(|i| format!("state w{i} {{ emit synced -> s{i} }}\n")).collect();
+    text.trim_end().trim_end_matches('}').to_owned() + &waits + "}"
+}
+
+#[test]
+fn a_message_that_is_answered_like_no_other_blames_nobody_and_wins_detection_back() {
+    use ioxide_testgen::tester::random::{Interaction, Random, RandomConfig};
+    /// Systems, unless `IOXIDE_SYSTEMS` says otherwise.
+    const SYSTEMS: u64 = 24;
+    let systems = std::env::var("IOXIDE_SYSTEMS").ok().and_then(|text| text.parse().ok()).unwrap_or(SYSTEMS);
+    let config = || RandomConfig { steps: 60, interaction: Interaction::InputEager };
+    let (mut wrong, mut at_once, mut queued, mut synced) = (0u64, 0u64, 0u64, 0u64);
+    for seed in 20_000..20_000 + systems {
+        let (recipe, mutant) = (Recipe::random(seed), Recipe::random(seed).mutated(seed));
+        let (spec, sut) = (model(&recipe.text()), model(&mutant.text()));
+        let is_right = conforms(&sut, &spec);
+        let (_, failed) = failures(&spec, &sut, &mut Random::new(config(), seed), seed, Silence::Known);
+        let (asks, answers) = (model(&with_sync(&recipe.text())), model(&with_sync(&mutant.text())));
+        let mut asking = Syncing(Random::new(config(), seed));
+        let (_, failed_asked) = failures(&asks, &answers, &mut asking, seed, Silence::Known);
+        if is_right {
+            assert!(failed.is_empty() && failed_asked.is_empty(), "seed {seed}: a conforming system failed");
+            continue;
+        }
+        let campaign =
+            CampaignConfig { runs: 10, seed, replays: 0, shrink: None, ..CampaignConfig::default() };
+        let outcome = test_by(&spec, &sut, &mut Random::new(config(), seed), &campaign, &mut Silent).unwrap();
+        wrong += 1;
+        at_once += u64::from(!outcome.failures.is_empty());
+        queued += u64::from(!failed.is_empty());
+        synced += u64::from(!failed_asked.is_empty());
+    }
+    println!(
+        "of {wrong} wrong systems: {at_once} found with confirmed inputs, {queued} behind queues, {synced} there with a \
+         message that settles them"
+    );
+    assert!(wrong > 0 && queued + synced > 0, "{wrong} {queued} {synced}");
 }

@@ -44,7 +44,7 @@ fn every_shrunk_run_is_minimal_in_moves_and_in_values() {
             break;
         }
         let (spec, sut) = pair(seed);
-        let budget = ShrinkConfig { attempts: 20_000, replays: 5, only: None };
+        let budget = ShrinkConfig { attempts: 20_000, ..ShrinkConfig::default() };
         let config = CampaignConfig { runs: 5, seed, shrink: Some(budget), ..CampaignConfig::default() };
         let (_, outcome) = test(&spec, &sut, 40, &config);
         for failure in &outcome.failures {

@@ -72,7 +72,9 @@ pub fn start(system: System, wire: Wire) -> io::Result<Listener> {
         Wire::Stdio | Wire::Tcp => {
             Listener::start(move |stream, number| talk(system, number, stream, Dialect::Protocol))
         }
-        Wire::Text => Listener::start(move |stream, number| talk(system, number, stream, Dialect::Text)),
+        Wire::Text | Wire::Pair => {
+            Listener::start(move |stream, number| talk(system, number, stream, Dialect::Text))
+        }
         Wire::Http => {
             let behaviour = Mutex::new(system.kind.start(system.health, system.seed));
             let ready_at = Instant::now() + system.kind.warm_up();
@@ -216,7 +218,7 @@ fn output(message: Message) -> protocol::Message {
 }
 
 /// A message as a line.
-fn shown(message: &Message) -> String {
+pub fn shown(message: &Message) -> String {
     match message.n {
         Some(n) => format!("{} {n}", message.name),
         None => message.name.clone(),

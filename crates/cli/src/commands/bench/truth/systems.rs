@@ -1,4 +1,4 @@
-//! The systems of `bench truth`: five kinds that are right, and the same with one fault each.
+//! The systems of `bench truth`: six kinds that are right, and the same with one fault each.
 //!
 //! A system is what it does with messages, in [`Behaviour`]; how these get to it is the matter of the
 //! [servers](super::server). Random choices come from a seed.
@@ -7,6 +7,7 @@
 
 mod batch;
 mod delays;
+mod desks;
 mod disorder;
 mod slow_start;
 mod ticker;
@@ -66,6 +67,8 @@ pub enum Kind {
     Batch,
     /// Answers two questions in any order.
     Disorder,
+    /// Answers on two connections, in an order that shows.
+    Desks,
     /// Needs time before its first answer.
     SlowStart,
 }
@@ -81,7 +84,8 @@ pub enum Health {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Ticker, Self::Delays, Self::Batch, Self::Disorder, Self::SlowStart];
+    pub const ALL: [Self; 6] =
+        [Self::Ticker, Self::Delays, Self::Batch, Self::Disorder, Self::Desks, Self::SlowStart];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -90,6 +94,7 @@ impl Kind {
             Self::Delays => "delays",
             Self::Batch => "batch",
             Self::Disorder => "disorder",
+            Self::Desks => "desks",
             Self::SlowStart => "slow-start",
         }
     }
@@ -106,6 +111,7 @@ impl Kind {
             Self::Delays => delays::MODEL,
             Self::Batch => batch::MODEL,
             Self::Disorder => disorder::MODEL,
+            Self::Desks => desks::MODEL,
             Self::SlowStart => slow_start::MODEL,
         }
     }
@@ -117,6 +123,7 @@ impl Kind {
             Self::Delays => delays::FAULT,
             Self::Batch => batch::FAULT,
             Self::Disorder => disorder::FAULT,
+            Self::Desks => desks::FAULT,
             Self::SlowStart => slow_start::FAULT,
         }
     }
@@ -126,6 +133,7 @@ impl Kind {
         match self {
             Self::Ticker | Self::Batch => &[Wire::Stdio, Wire::Tcp, Wire::Text],
             Self::Delays | Self::Disorder | Self::SlowStart => &Wire::ALL,
+            Self::Desks => &[Wire::Pair],
         }
     }
 
@@ -135,6 +143,7 @@ impl Kind {
             Self::Ticker => Box::new(ticker::Ticker::new(health)),
             Self::Delays => Box::new(delays::Delays::new(health, seed)),
             Self::Batch => Box::new(batch::Batch::new(health)),
+            Self::Desks => Box::new(desks::Desks::new(health, seed)),
             Self::Disorder => Box::new(disorder::Disorder::new(health, seed)),
             Self::SlowStart => Box::new(slow_start::SlowStart::new(health)),
         }
@@ -144,6 +153,7 @@ impl Kind {
     pub fn steps(self) -> usize {
         match self {
             Self::Ticker => 40,
+            Self::Desks => 20,
             Self::Delays | Self::Batch | Self::Disorder | Self::SlowStart => 10,
         }
     }
@@ -152,7 +162,7 @@ impl Kind {
     pub fn warm_up(self) -> Duration {
         match self {
             Self::SlowStart => slow_start::WARM_UP,
-            Self::Ticker | Self::Delays | Self::Batch | Self::Disorder => Duration::ZERO,
+            Self::Ticker | Self::Delays | Self::Batch | Self::Disorder | Self::Desks => Duration::ZERO,
         }
     }
 }

@@ -16,6 +16,7 @@ use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::random::{Random, RandomConfig};
 
+use super::pair;
 use super::proxy::{self, Lag};
 use super::server::{self, Listener, System};
 use super::systems::{Health, Kind};
@@ -81,6 +82,14 @@ impl Trial {
         if wire == Wire::Stdio {
             let place = Place::Command(super::child::command(self)?);
             return Ok(Reached { place, _listeners: Vec::new() });
+        }
+        if wire == Wire::Pair {
+            let [left, right] = pair::start(System { kind, health, seed })?;
+            // The first client is near, so that the second one hears later what was said earlier.
+            let near = proxy::start(left.address, Lag(Duration::ZERO), seed)?;
+            let far = proxy::start(right.address, lag, !seed)?;
+            let place = Place::Addresses([near.address, far.address]);
+            return Ok(Reached { place, _listeners: vec![left, right, near, far] });
         }
         let system = server::start(System { kind, health, seed }, wire)?;
         let proxy = proxy::start(system.address, lag, seed)?;

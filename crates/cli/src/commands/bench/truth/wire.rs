@@ -6,12 +6,15 @@ use std::sync::Arc;
 use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_runner::adapter::http::{HttpAdapter, HttpSpeech};
 use ioxide_runner::adapter::process::ProcessAdapter;
+use ioxide_runner::adapter::several::{Part, SeveralAdapter, share};
 use ioxide_runner::adapter::tcp::TcpAdapter;
 use ioxide_runner::adapter::text::{Speech, TextAdapter, Words};
 use ioxide_runner::adapter::{Adapter, AdapterError, Connection, Framing, SutSpec};
 use ioxide_runner::codec::http::answer::AnswerConfig;
 use ioxide_runner::codec::http::{HttpConfig, RequestConfig, Url};
 use ioxide_runner::codec::text::TextConfig;
+
+use super::pair::HELLO;
 
 /// A way to speak to a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,10 +27,12 @@ pub enum Wire {
     Text,
     /// Requests and answers.
     Http,
+    /// Lines of text over two connections, for a system that has two clients.
+    Pair,
 }
 
 impl Wire {
-    /// All of them.
+    /// All by which a system with one client is spoken to.
     pub const ALL: [Self; 4] = [Self::Stdio, Self::Tcp, Self::Text, Self::Http];
 
     /// Its name.
@@ -37,6 +42,7 @@ impl Wire {
             Self::Tcp => "tcp",
             Self::Text => "text",
             Self::Http => "http",
+            Self::Pair => "two texts",
         }
     }
 }
@@ -47,6 +53,8 @@ pub enum Place {
     Command(String),
     /// Its address.
     Address(SocketAddr),
+    /// The addresses of its connections.
+    Addresses([SocketAddr; 2]),
 }
 
 /// An adapter for the system at `place`.
@@ -58,6 +66,7 @@ pub fn adapter(
 ) -> Result<Box<dyn Adapter>, AdapterError> {
     let interface = Arc::clone(model);
     match (wire, place) {
+        (_, Place::Addresses(addresses)) => pair(*addresses, model, &connection),
         (_, Place::Command(command)) => Ok(Box::new(ProcessAdapter::start(command, interface, connection)?)),
         (Wire::Text, Place::Address(address)) => {
             let spec = SutSpec::Tcp(address.to_string());
@@ -66,10 +75,30 @@ pub fn adapter(
         (Wire::Http, Place::Address(address)) => {
             Ok(Box::new(HttpAdapter::new(&http(model, *address), interface, &connection)?))
         }
-        (Wire::Stdio | Wire::Tcp, Place::Address(address)) => {
+        (Wire::Stdio | Wire::Tcp | Wire::Pair, Place::Address(address)) => {
             Ok(Box::new(TcpAdapter::connect(&address.to_string(), interface, connection)?))
         }
     }
+}
+
+/// Both connections of a system that has two clients; messages say by their names whose they are.
+fn pair(
+    addresses: [SocketAddr; 2],
+    model: &Arc<Model>,
+    connection: &Connection,
+) -> Result<Box<dyn Adapter>, AdapterError> {
+    let part = |(name, address): (&str, SocketAddr)| {
+        let of_it = |gate: &Gate| gate.name.starts_with(name).then(|| gate.name.to_string());
+        let messages: Vec<String> = model.sts.gates.iter().filter_map(of_it).collect();
+        let interface = Arc::new(share(model, &messages));
+        let speech = Speech { reset: Some(HELLO.into()), ..text(&interface) };
+        let spec = SutSpec::Tcp(address.to_string());
+        let adapter = Box::new(TextAdapter::new(&spec, speech, interface, connection)?);
+        Ok(Part { name: name.to_lowercase(), messages, adapter })
+    };
+    let parts = ["LEFT", "RIGHT"].into_iter().zip(addresses).map(part);
+    let parts = parts.collect::<Result<Vec<Part>, AdapterError>>()?;
+    Ok(Box::new(SeveralAdapter::new(parts, model, connection.interrupt)))
 }
 
 /// The gates of one kind, and whether they have the field `n`.

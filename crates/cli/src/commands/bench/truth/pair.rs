@@ -1,0 +1,101 @@
+//! A system of `bench truth` that speaks to two clients, each on a connection of its own.
+//!
+//! *Promises.* What it says is written in the order in which it happened, whichever connection it goes to. When the
+//! first client says who it is, the system is in its initial state; what clients of an earlier life say is not heard.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::server::{Listener, System, shown};
+use super::systems::{Behaviour, Message};
+
+/// What a client says first, and what it is told.
+pub const HELLO: &str = "HELLO";
+const WELCOME: &str = "WELCOME";
+
+/// Between two looks whether it is time to speak.
+const TURN: Duration = Duration::from_micros(500);
+
+/// The system and its clients.
+struct Desk {
+    system: System,
+    behaviour: Box<dyn Behaviour>,
+    /// How often it has begun.
+    life: u64,
+    clients: [Option<TcpStream>; 2],
+}
+
+impl Desk {
+    /// A client says who it is; returns its life.
+    fn greet(&mut self, at: usize, client: TcpStream) -> io::Result<u64> {
+        if at == 0 {
+            self.life += 1;
+            self.clients = [None, None];
+            let seed = self.system.seed.wrapping_add(self.life);
+            self.behaviour = self.system.kind.start(self.system.health, seed);
+        }
+        (&client).write_all(format!("{WELCOME}\n").as_bytes())?;
+        self.clients[at] = Some(client);
+        Ok(self.life)
+    }
+
+    /// Says what is due.
+    fn speak(&mut self) {
+        let now = Instant::now();
+        while self.behaviour.next_word().is_some_and(|due| due <= now) {
+            let Some(message) = self.behaviour.word(now) else { return };
+            let at = usize::from(message.name.starts_with("RIGHT"));
+            if let Some(client) = &mut self.clients[at] {
+                // A client that hangs up hears no more, nothing else.
+                let _ = client.write_all(format!("{}\n", shown(&message)).as_bytes());
+            }
+        }
+    }
+}
+
+fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
+    desk.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Serves `system` at two addresses.
+pub fn start(system: System) -> io::Result<[Listener; 2]> {
+    let behaviour = system.kind.start(system.health, system.seed);
+    let desk = Arc::new(Mutex::new(Desk { system, behaviour, life: 0, clients: [None, None] }));
+    let its = Arc::downgrade(&desk);
+    thread::spawn(move || {
+        while let Some(desk) = its.upgrade() {
+            lock(&desk).speak();
+            drop(desk);
+            thread::sleep(TURN);
+        }
+    });
+    let side = |at: usize| {
+        let desk = Arc::clone(&desk);
+        Listener::start(move |stream, _| {
+            // A client that hangs up ends its service, nothing else.
+            let _ = serve(&desk, at, stream);
+        })
+    };
+    Ok([side(0)?, side(1)?])
+}
+
+/// Hears one client until it hangs up.
+fn serve(desk: &Mutex<Desk>, at: usize, stream: TcpStream) -> io::Result<()> {
+    let mut lines = BufReader::new(stream.try_clone()?).lines();
+    if lines.next().transpose()?.as_deref() != Some(HELLO) {
+        return Ok(());
+    }
+    let life = lock(desk).greet(at, stream)?;
+    for line in lines {
+        let message = Message::plain(line?.trim());
+        let mut desk = lock(desk);
+        if desk.life != life {
+            return Ok(());
+        }
+        desk.behaviour.take(&message, Instant::now());
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! Two desks, each on a connection of its own, that draw tickets from one roll: which answer came first is written on it.
+
+use std::time::{Duration, Instant};
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use super::{Agenda, Behaviour, Health, Message};
+
+pub(super) const MODEL: &str = "
+model Desks {
+    input LEFT
+    input RIGHT
+    output LEFT_TICKET(n: int)
+    output RIGHT_TICKET(n: int)
+    var last: int = 0
+    state idle { on LEFT -> left  on RIGHT -> right }
+    state left { on RIGHT -> both  emit LEFT_TICKET(n: last + 1) { last = last + 1 } -> idle }
+    state right { on LEFT -> both  emit RIGHT_TICKET(n: last + 1) { last = last + 1 } -> idle }
+    state both {
+        emit LEFT_TICKET(n: last + 1) { last = last + 1 } -> right
+        emit RIGHT_TICKET(n: last + 1) { last = last + 1 } -> left
+    }
+}";
+pub(super) const FAULT: &str = "a ticket drawn at once after one of the other desk has its number";
+
+/// The longest work, in milliseconds.
+const LONGEST: u64 = 30;
+/// Tickets drawn within this time are drawn at once.
+const AT_ONCE: Duration = Duration::from_millis(20);
+
+pub(super) struct Desks {
+    health: Health,
+    choices: StdRng,
+    open: Vec<(Instant, &'static str)>,
+    /// The last ticket: its number, its desk, and when it was drawn.
+    last: (i64, &'static str, Option<Instant>),
+}
+
+impl Desks {
+    pub(super) fn new(health: Health, seed: u64) -> Self {
+        let choices = StdRng::seed_from_u64(seed);
+        Self { health, choices, open: Vec::new(), last: (0, "", None) }
+    }
+}
+
+impl Behaviour for Desks {
+    fn take(&mut self, input: &Message, now: Instant) -> Agenda {
+        let desk = if input.name == "LEFT" { "LEFT_TICKET" } else { "RIGHT_TICKET" };
+        let due = now + Duration::from_millis(self.choices.random_range(0..=LONGEST));
+        self.open.push((due, desk));
+        self.open.sort();
+        Vec::new()
+    }
+
+    fn next_word(&self) -> Option<Instant> {
+        self.open.first().map(|(due, _)| *due)
+    }
+
+    fn word(&mut self, now: Instant) -> Option<Message> {
+        let (_, desk) = (!self.open.is_empty()).then(|| self.open.remove(0))?;
+        let (number, before, drawn) = self.last;
+        let is_at_once = before != desk && drawn.is_some_and(|drawn| now.duration_since(drawn) < AT_ONCE);
+        let is_twice = self.health == Health::Faulty && is_at_once;
+        let number = if is_twice { number } else { number + 1 };
+        self.last = (number, desk, Some(now));
+        Some(Message::with(desk, number))
+    }
+}

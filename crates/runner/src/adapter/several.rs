@@ -1,0 +1,355 @@
+//! A system that is spoken to on several connections at once, each with its own words.
+//!
+//! An input goes to the connection that knows it; what comes is merged by arrival. Nobody knows in which order
+//! messages of different connections were sent, nor whether an input on one was taken before a message on another was
+//! sent: every connection is a lane of its own, inputs are never more than written, and the monitor believes
+//! every order ([`Crossing`]). The end of connection `NAME` is the output `closed_NAME` if the model has it, and
+//! the others go on; else the system has broken down.
+//!
+//! *Promises.* What comes on one connection is given in the order it came. A breakdown is told only when the
+//! other connections have nothing more to say for a while: their last words count too.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateId, GateKind, Model, Sts};
+use ioxide_symex::{Arrival, Crossing, Wiring};
+
+use super::{Adapter, AdapterError, Interrupt, Observation, Receipt, Sent};
+use crate::event::ConnectionTold;
+
+/// Between two looks at the connections.
+const TURN: Duration = Duration::from_millis(1);
+/// How long the other connections may still speak when one has broken down.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+/// Messages taken from one connection at a look.
+const MAX_LOOK: usize = 64;
+
+/// One connection and what travels by it.
+pub struct Part {
+    /// Its name.
+    pub name: String,
+    /// The messages that travel by it.
+    pub messages: Vec<String>,
+    /// The way to it.
+    pub adapter: Box<dyn Adapter>,
+}
+
+/// A system with several connections.
+pub struct SeveralAdapter {
+    lines: Vec<Line>,
+    wiring: Arc<Wiring>,
+    told: Vec<ConnectionTold>,
+    interrupt: Interrupt,
+    /// What came and was not given yet, by arrival.
+    heard: VecDeque<Heard>,
+    /// How the system broke down, when it was seen.
+    broken: Option<(Instant, AdapterError)>,
+    /// The message given last.
+    last: Option<Heard>,
+}
+
+/// A connection.
+struct Line {
+    name: String,
+    adapter: Box<dyn Adapter>,
+    /// The output that says that it was closed.
+    closing: Option<GateId>,
+    is_gone: bool,
+}
+
+/// A message as it came.
+struct Heard {
+    label: Label,
+    arrived: Instant,
+    raw: Option<String>,
+    crossing: Crossing,
+}
+
+/// The part of a model that travels by some messages: the other ones are nobody's business.
+#[must_use]
+pub fn share(model: &Model, messages: &[String]) -> Model {
+    let mut share = model.clone();
+    for gate in share.sts.gates.iter_mut().filter(|gate| !messages.iter().any(|name| **name == *gate.name)) {
+        gate.kind = GateKind::Internal;
+    }
+    share
+}
+
+/// The name of the output that says that connection `name` was closed.
+#[must_use]
+pub fn closing(name: &str) -> String {
+    format!("closed_{name}")
+}
+
+impl SeveralAdapter {
+    /// The system with these connections, which speak `model` together.
+    #[must_use]
+    pub fn new(parts: Vec<Part>, model: &Model, interrupt: Interrupt) -> Self {
+        let told: Vec<ConnectionTold> = parts
+            .iter()
+            .map(|part| ConnectionTold { name: part.name.clone(), messages: part.messages.clone() })
+            .collect();
+        let wiring = Arc::new(wiring(&model.sts, &told));
+        let line = |part: Part| Line {
+            closing: model.sts.gate_named(&closing(&part.name)).filter(|gate| is_sign(model, *gate)),
+            name: part.name,
+            adapter: part.adapter,
+            is_gone: false,
+        };
+        let lines = parts.into_iter().map(line).collect();
+        Self { lines, wiring, told, interrupt, heard: VecDeque::new(), broken: None, last: None }
+    }
+
+    /// Looks at every connection once.
+    fn look(&mut self) -> Result<(), AdapterError> {
+        for at in 0..self.lines.len() {
+            for _ in 0..MAX_LOOK {
+                if self.lines[at].is_gone {
+                    break;
+                }
+                match self.lines[at].adapter.poll() {
+                    Ok(Some(label)) => self.hear(at, label),
+                    Ok(None) => break,
+                    Err(AdapterError::Interrupted) => return Err(AdapterError::Interrupted),
+                    Err(error) => self.end(at, error),
+                }
+            }
+        }
+        self.heard.make_contiguous().sort_by_key(|heard| heard.arrived);
+        Ok(())
+    }
+
+    fn hear(&mut self, at: usize, label: Label) {
+        let adapter = &self.lines[at].adapter;
+        let connection = number(at);
+        let crossing = match adapter.arrival() {
+            Arrival::Direct => on(connection),
+            Arrival::Answer { lane, others } => {
+                let lane = self.wiring.lane(connection, lane);
+                Crossing { lane, is_answer: true, others, ..on(connection) }
+            }
+            Arrival::Crossing(inner) => {
+                Crossing { connection, lane: self.wiring.lane(connection, inner.lane), ..inner }
+            }
+        };
+        let arrived = adapter.arrived().unwrap_or_else(Instant::now);
+        let raw = adapter.raw().map(str::to_owned);
+        self.heard.push_back(Heard { label, arrived, raw, crossing });
+    }
+
+    /// A connection is of no more use.
+    fn end(&mut self, at: usize, error: AdapterError) {
+        self.lines[at].is_gone = true;
+        let arrived = Instant::now();
+        let is_end =
+            matches!(error, AdapterError::Closed | AdapterError::Ended { .. } | AdapterError::Broken(_));
+        if let (true, Some(gate)) = (is_end, self.lines[at].closing) {
+            let (label, raw) = (Label::Output(gate, Vec::new()), None);
+            let crossing = Crossing { is_end: true, ..on(number(at)) };
+            self.heard.push_back(Heard { label, arrived, raw, crossing });
+            return;
+        }
+        if self.broken.is_none() {
+            self.broken = Some((arrived, self.lines[at].named(error)));
+        }
+    }
+
+    /// The next message that has come.
+    fn next(&mut self) -> Option<Label> {
+        let heard = self.heard.pop_front()?;
+        let label = heard.label.clone();
+        self.last = Some(heard);
+        Some(label)
+    }
+
+    /// Waits for a message, for as long as the longest of the connections asks for.
+    fn wait(&mut self, patience: Duration) -> Result<Option<Label>, AdapterError> {
+        let start = Instant::now();
+        loop {
+            self.interrupt.check()?;
+            self.look()?;
+            if let Some(label) = self.next() {
+                return Ok(Some(label));
+            }
+            if let Some((at, error)) = &self.broken
+                && (at.elapsed() >= patience.max(LAST_WORDS) || self.lines.iter().all(|line| line.is_gone))
+            {
+                return Err(error.clone());
+            }
+            let live = self.lines.iter().filter(|line| !line.is_gone);
+            let longest = live.map(|line| line.adapter.awaits(patience)).max().unwrap_or(patience);
+            if self.broken.is_none() && start.elapsed() >= longest {
+                return Ok(None);
+            }
+            std::thread::sleep(TURN);
+        }
+    }
+
+    /// Asks every connection that owes nothing whether the system is still there.
+    fn are_there(&mut self) -> Result<(), AdapterError> {
+        for at in 0..self.lines.len() {
+            let line = &mut self.lines[at];
+            if line.is_gone || !line.adapter.awaits(Duration::ZERO).is_zero() {
+                continue;
+            }
+            match line.adapter.observe(Duration::ZERO) {
+                Ok(Observation::Quiet) => (),
+                Ok(Observation::Output(label)) => self.hear(at, label),
+                Err(AdapterError::Interrupted) => return Err(AdapterError::Interrupted),
+                Err(error) => self.end(at, error),
+            }
+        }
+        Ok(())
+    }
+
+    /// The connection an input goes to.
+    fn line_of(&self, input: &Label) -> Option<usize> {
+        let (Label::Input(gate, _) | Label::Output(gate, _)) = input else { return None };
+        self.wiring.connection(*gate).and_then(|connection| usize::try_from(connection).ok())
+    }
+}
+
+/// Which connection every message comes by.
+#[must_use]
+pub fn wiring(sts: &Sts, connections: &[ConnectionTold]) -> Wiring {
+    let of = |name: &str| {
+        let is_of = |told: &ConnectionTold| {
+            told.messages.iter().any(|message| message == name) || closing(&told.name) == name
+        };
+        connections.iter().position(is_of).map(number)
+    };
+    Wiring::new(sts, number(connections.len()), of)
+}
+
+/// Whether an output can say that a connection was closed.
+fn is_sign(model: &Model, gate: GateId) -> bool {
+    let gate = &model.sts.gates[gate];
+    gate.kind == GateKind::Output && gate.fields.is_empty()
+}
+
+/// A message of a stream.
+fn on(connection: u32) -> Crossing {
+    Crossing { connection, lane: connection, is_answer: false, others: 0, is_end: false }
+}
+
+fn number(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+impl Line {
+    /// `error` with the name of the connection.
+    fn named(&self, error: AdapterError) -> AdapterError {
+        let name = &self.name;
+        match error {
+            AdapterError::Closed => AdapterError::Broken(format!("it closed the connection `{name}`")),
+            AdapterError::Ended { status } => AdapterError::Ended { status: format!("`{name}`: {status}") },
+            AdapterError::Unreadable { line, reason } => {
+                AdapterError::Unreadable { line, reason: format!("on `{name}`: {reason}") }
+            }
+            other => other,
+        }
+    }
+}
+
+impl Adapter for SeveralAdapter {
+    fn reset(&mut self) -> Result<(), AdapterError> {
+        self.heard.clear();
+        (self.broken, self.last) = (None, None);
+        for line in &mut self.lines {
+            line.is_gone = false;
+            line.adapter.reset()?;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
+        let Some(at) = self.line_of(input) else {
+            return Err(AdapterError::Unwritable("no connection has this message".into()));
+        };
+        let closed = |line: &Line| AdapterError::Unwritable(format!("connection `{}` is closed", line.name));
+        if self.lines[at].is_gone {
+            return Err(closed(&self.lines[at]));
+        }
+        let sent = match self.lines[at].adapter.send(input) {
+            Ok(sent) => sent,
+            Err(AdapterError::Closed | AdapterError::Ended { .. }) if self.lines[at].closing.is_some() => {
+                // What it said before it closed is still to be read; that it did is seen there.
+                return Err(closed(&self.lines[at]));
+            }
+            Err(error) => return Err(self.lines[at].named(error)),
+        };
+        let connection = number(at);
+        for (n, label) in sent.earlier.into_iter().enumerate() {
+            let arrived = sent.arrived.get(n).copied().unwrap_or_else(Instant::now);
+            self.heard.push_back(Heard { label, arrived, raw: None, crossing: on(connection) });
+        }
+        let lane = self.wiring.lane(connection, sent.lane);
+        Ok(Sent { raw: sent.raw, lane, ..Sent::default() })
+    }
+
+    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+        self.look()?;
+        match self.next() {
+            Some(label) => Ok(Some(label)),
+            None if self.broken.is_some() => self.wait(Duration::ZERO),
+            None => Ok(None),
+        }
+    }
+
+    fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
+        if let Some(label) = self.wait(patience)? {
+            return Ok(Observation::Output(label));
+        }
+        self.are_there()?;
+        let seen = if self.broken.is_some() { self.wait(Duration::ZERO)? } else { self.next() };
+        Ok(seen.map_or(Observation::Quiet, Observation::Output))
+    }
+
+    fn receipt(&self) -> Receipt {
+        Receipt::Written
+    }
+
+    fn arrival(&self) -> Arrival {
+        self.last.as_ref().map_or(Arrival::Direct, |heard| Arrival::Crossing(heard.crossing))
+    }
+
+    fn wiring(&self) -> Option<Arc<Wiring>> {
+        Some(Arc::clone(&self.wiring))
+    }
+
+    fn connections(&self) -> Vec<ConnectionTold> {
+        self.told.clone()
+    }
+
+    fn exit_status(&mut self) -> Option<i32> {
+        self.lines.iter_mut().find_map(|line| line.adapter.exit_status())
+    }
+
+    fn arrived(&self) -> Option<Instant> {
+        self.last.as_ref().map(|heard| heard.arrived)
+    }
+
+    fn raw(&self) -> Option<&str> {
+        self.last.as_ref().and_then(|heard| heard.raw.as_deref())
+    }
+
+    fn ended_by_itself(&mut self) -> Option<String> {
+        let ended = self.lines.iter_mut().filter_map(|line| line.adapter.ended_by_itself());
+        let ended: Vec<String> = ended.collect();
+        (!ended.is_empty()).then(|| ended.join("; "))
+    }
+
+    fn last_words(&self) -> String {
+        let words = |line: &Line| match line.adapter.last_words() {
+            words if words.trim().is_empty() => String::new(),
+            words => format!("{}:\n{words}", line.name),
+        };
+        self.lines.iter().map(words).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

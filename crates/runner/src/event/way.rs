@@ -1,0 +1,68 @@
+//! How a message travelled, where a system is spoken to on several lanes: whoever judges the record needs it.
+
+use ioxide_symex::{Arrival, Crossing};
+use serde::{Deserialize, Serialize};
+
+/// The way of a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WayTold {
+    /// Its lane.
+    pub lane: u32,
+    /// The connection it came by, from 0, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection: Option<u32>,
+    /// It answers the input of its lane.
+    #[serde(default, skip_serializing_if = "super::is_false")]
+    pub is_answer: bool,
+    /// How many answers were still out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub others: usize,
+    /// It is the end of the connection.
+    #[serde(default, skip_serializing_if = "super::is_false")]
+    pub is_end: bool,
+}
+
+fn is_zero(n: &usize) -> bool {
+    *n == 0
+}
+
+impl WayTold {
+    /// The way of an input.
+    #[must_use]
+    pub fn given(lane: u32) -> Option<Self> {
+        (lane > 0).then(|| Self { lane, ..Self::default() })
+    }
+
+    /// The way of a message that was seen.
+    #[must_use]
+    pub fn seen(arrival: Arrival) -> Option<Self> {
+        match arrival {
+            Arrival::Direct => None,
+            Arrival::Answer { lane, others } => {
+                Some(Self { lane, is_answer: true, others, ..Self::default() })
+            }
+            Arrival::Crossing(Crossing { connection, lane, is_answer, others, is_end }) => {
+                Some(Self { lane, connection: Some(connection), is_answer, others, is_end })
+            }
+        }
+    }
+
+    /// How the message came.
+    #[must_use]
+    pub fn arrival(self) -> Arrival {
+        let Self { lane, connection, is_answer, others, is_end } = self;
+        match connection {
+            Some(connection) => Arrival::Crossing(Crossing { connection, lane, is_answer, others, is_end }),
+            None => Arrival::Answer { lane, others },
+        }
+    }
+}
+
+/// One of several connections of a system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConnectionTold {
+    /// Its name.
+    pub name: String,
+    /// The messages that travel by it.
+    pub messages: Vec<String>,
+}

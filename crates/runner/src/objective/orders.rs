@@ -1,0 +1,187 @@
+//! Whether a trace is in an objective, whichever way its messages crossed.
+//!
+//! An input that was only sent may have been taken later than other messages came, and messages of several
+//! connections may have been sent in another order than they came. Every order that the specification allows
+//! is tried, one world each: where the objective is after it, where the specification is, and what has still to
+//! happen. A trace is inside if it is in every order; so whatever happened, what is judged was to be judged.
+//!
+//! The worlds are made from the whole trace, and only when somebody is about to be blamed.
+
+use ioxide_model::label::Label;
+use ioxide_model::relation::Relation;
+use ioxide_symex::{After, Arrival, Ctx};
+
+use super::{Objective, Watch};
+
+/// Worlds that are kept; where there are more, whether the trace is inside is not known.
+const MAX_WORLDS: usize = 256;
+
+/// How a label of a trace came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happened {
+    /// Here.
+    Now,
+    /// It was sent here on this lane, and taken later; if it was confirmed, before the trace had this many labels.
+    Sent {
+        /// The lane.
+        lane: u32,
+        /// How many labels had been seen when it was confirmed.
+        confirmed: Option<usize>,
+    },
+    /// It was seen here, and came in this way.
+    Came(Arrival),
+}
+
+/// One order of events.
+#[derive(Clone)]
+struct World {
+    watch: Watch,
+    after: After,
+    waiting: Vec<Turn>,
+}
+
+/// A label whose turn has not come.
+#[derive(Clone, PartialEq)]
+struct Turn {
+    at: usize,
+    lane: u32,
+    label: Label,
+    is_held: bool,
+}
+
+/// Whether every order of `labels` is in `objective`; `None` if that is not known.
+pub fn is_inside(
+    cx: &mut Ctx<'_>,
+    objective: &Objective,
+    labels: &[(Label, Happened)],
+    relation: Relation,
+) -> Option<bool> {
+    let after = After::new(cx).judging(relation);
+    let mut worlds =
+        Worlds { objective, all: vec![World { watch: Watch::default(), after, waiting: Vec::new() }] };
+    for (at, (label, happened)) in labels.iter().enumerate() {
+        worlds.all.retain(|world| !world.waits_for_one_of(labels, at));
+        worlds.add(cx, at, label, *happened);
+        worlds.close(cx)?;
+    }
+    worlds.all.retain(|world| !world.waits_for_one_of(labels, labels.len()));
+    let mut inside = Some(!worlds.all.is_empty());
+    for world in &mut worlds.all {
+        let doubts = world.watch.doubts();
+        let is_inside = world.watch.is_inside(cx, objective, world.after.belief());
+        match (is_inside, world.watch.doubts() > doubts) {
+            (true, _) => (),
+            (false, true) => inside = None,
+            (false, false) => return Some(false),
+        }
+    }
+    inside
+}
+
+/// All orders that are believed.
+struct Worlds<'o> {
+    objective: &'o Objective,
+    all: Vec<World>,
+}
+
+impl Worlds<'_> {
+    fn add(&mut self, cx: &mut Ctx<'_>, at: usize, label: &Label, happened: Happened) {
+        let before = std::mem::take(&mut self.all);
+        for world in before {
+            match happened {
+                Happened::Sent { lane, .. } => self.all.push(world.with(at, lane, label, false)),
+                Happened::Came(Arrival::Answer { lane, others }) if !world.waits_on(lane) => {
+                    if others > 0 {
+                        self.all.push(world.with(at, lane, label, true));
+                    }
+                    self.all.extend(world.after(cx, self.objective, label));
+                }
+                Happened::Came(Arrival::Crossing(way)) if !(way.is_answer && world.waits_on(way.lane)) => {
+                    self.all.push(world.with(at, way.lane, label, true));
+                    if !world.holds_on(way.lane) {
+                        self.all.extend(world.after(cx, self.objective, label));
+                    }
+                }
+                Happened::Came(Arrival::Answer { .. } | Arrival::Crossing(_)) => (),
+                Happened::Now if *label == Label::Quiescence && !world.waiting.is_empty() => (),
+                Happened::Now | Happened::Came(Arrival::Direct) => {
+                    self.all.extend(world.after(cx, self.objective, label));
+                }
+            }
+        }
+    }
+
+    /// Adds the worlds in which more of what waits has happened.
+    fn close(&mut self, cx: &mut Ctx<'_>) -> Option<()> {
+        let mut done: Vec<World> = Vec::new();
+        let mut todo = std::mem::take(&mut self.all);
+        while let Some(world) = todo.pop() {
+            if done.iter().any(|other| other.is_same(&world)) {
+                continue;
+            }
+            if done.len() >= MAX_WORLDS {
+                return None;
+            }
+            todo.extend(world.heads().into_iter().filter_map(|at| world.taking(cx, self.objective, at)));
+            done.push(world);
+        }
+        self.all = done;
+        Some(())
+    }
+}
+
+impl World {
+    fn is_same(&self, other: &Self) -> bool {
+        self.waiting == other.waiting && self.after == other.after && self.watch.is_same(&other.watch)
+    }
+
+    /// This world with one more label that waits.
+    fn with(&self, at: usize, lane: u32, label: &Label, is_held: bool) -> Self {
+        let mut next = self.clone();
+        next.waiting.push(Turn { at, lane, label: label.clone(), is_held });
+        next
+    }
+
+    /// The world after `label`, if the specification allows it.
+    fn after(&self, cx: &mut Ctx<'_>, objective: &Objective, label: &Label) -> Option<Self> {
+        let mut next = self.clone();
+        next.watch.advance(cx, objective, label);
+        next.after.observe(cx, label).ok()?;
+        Some(next)
+    }
+
+    /// The positions of what may happen next, as in the monitor.
+    fn heads(&self) -> Vec<usize> {
+        let is_first = |at: &usize| {
+            let this = &self.waiting[*at];
+            self.waiting[..*at].iter().all(|before| match (before.is_held, this.is_held) {
+                (true, false) => false,
+                (false, true) => true,
+                (true, true) | (false, false) => before.lane != this.lane,
+            })
+        };
+        (0..self.waiting.len()).filter(is_first).collect()
+    }
+
+    fn taking(&self, cx: &mut Ctx<'_>, objective: &Objective, at: usize) -> Option<Self> {
+        let mut next = self.clone();
+        let turn = next.waiting.remove(at);
+        next.after(cx, objective, &turn.label)
+    }
+
+    fn waits_on(&self, lane: u32) -> bool {
+        self.waiting.iter().any(|turn| turn.lane == lane && !turn.is_held)
+    }
+
+    fn holds_on(&self, lane: u32) -> bool {
+        self.waiting.iter().any(|turn| turn.lane == lane && turn.is_held)
+    }
+
+    /// Whether an input waits that was confirmed when the trace had `n` labels, or earlier.
+    fn waits_for_one_of(&self, labels: &[(Label, Happened)], n: usize) -> bool {
+        self.waiting.iter().any(|turn| match labels[turn.at].1 {
+            Happened::Sent { confirmed: Some(when), .. } => when <= n,
+            _ => false,
+        })
+    }
+}

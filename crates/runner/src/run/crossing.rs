@@ -1,0 +1,56 @@
+//! Messages of several connections, or of several open requests, that may have overtaken each other.
+//!
+//! A message that no order explains yet may be explained by one that is still under way. It is awaited like
+//! anything else: until silence, or for as long as a message may show that a silence was none. Whatever came
+//! longer ago has been overtaken by nothing.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use ioxide_symex::Arrival;
+
+use super::{Ended, MAX_LEFT, Step, Walk};
+
+impl Walk<'_, '_, '_, '_> {
+    /// Remembers when a message came that may have overtaken another.
+    pub(super) fn note_crossing(&mut self, arrival: Arrival) {
+        if matches!(arrival, Arrival::Crossing(_)) {
+            let arrived = self.bench.adapter.arrived().unwrap_or_else(Instant::now);
+            self.crossed.push_back((arrived, self.after.mark()));
+        }
+    }
+
+    /// Settles what came so long ago that nothing can still be under way which was sent before it.
+    pub(super) fn expire(&mut self) -> io::Result<Step> {
+        let window = self.patience().saturating_mul(self.config.confirm);
+        let mut mark = None;
+        while self.crossed.front().is_some_and(|(arrived, _)| arrived.elapsed() > window) {
+            mark = self.crossed.pop_front().map(|(_, old)| old);
+        }
+        let Some(mark) = mark else { return Ok(Ok(())) };
+        Ok(match self.after.expire(self.bench.cx, mark) {
+            Ok(observed) => {
+                self.note_unknown(Some(&observed));
+                Ok(())
+            }
+            Err(forbidden) if self.is_inside(self.trace.len()) => Err(Ended::Forbidden(forbidden)),
+            Err(forbidden) => {
+                Err(Ended::Outside(forbidden.label.show(self.bench.cx.pool, self.bench.cx.sts)))
+            }
+        })
+    }
+
+    /// Waits for what explains the messages seen so far, if no order does: until then nothing has passed.
+    pub(super) fn explain_held(&mut self) -> io::Result<Step> {
+        for _ in 0..MAX_LEFT {
+            if self.is_gone || !self.after.is_unexplained() {
+                break;
+            }
+            let step = self.observe(Duration::ZERO)?;
+            if step.is_err() {
+                return Ok(step);
+            }
+        }
+        Ok(Ok(()))
+    }
+}
