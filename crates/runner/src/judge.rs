@@ -20,6 +20,7 @@ use ioxide_symex::{After, Ctx, Forbidden, Observed, Tolerance};
 use crate::codec::{Message, label_from_json};
 use crate::event::{Explanation, FindingTold};
 use crate::explain::{explanation, timed_finding};
+use crate::json;
 use crate::line::cut;
 use crate::objective::{Objective, Watch};
 
@@ -227,7 +228,7 @@ pub fn plain_trace(model: &Model, text: &str) -> Result<Trace, BadLine> {
     let mut reader = Reader { model, now: Rational::ZERO, labels: Vec::new() };
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let bad = |reason: String| BadLine { line: at + 1, reason };
-        let line: PlainLine = serde_json::from_str(line).map_err(|error| bad(error.to_string()))?;
+        let line: PlainLine = json::read(line).map_err(|error| bad(error.to_string()))?;
         reader.line(line).map_err(bad)?;
     }
     Ok(reader.labels.into_iter().collect())
