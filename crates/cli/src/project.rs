@@ -10,6 +10,7 @@ mod framing;
 mod port;
 mod quiescence;
 mod renewal;
+mod secrets;
 mod speech;
 mod table;
 mod tls;
@@ -25,6 +26,7 @@ use ioxide_runner::adapter::{BadSpec, SutSpec};
 use ioxide_runner::codec::BadSpeech;
 use ioxide_runner::codec::http::{BadUrl, Url};
 use ioxide_runner::codec::overlap;
+use ioxide_runner::secrets::Secrets;
 
 pub use self::quiescence::Quiescence;
 pub use self::speech::Speech;
@@ -63,6 +65,8 @@ pub struct Described {
     pub quiescence: Quiescence,
     /// The longest way of a message, for timed models.
     pub latency: Option<Duration>,
+    /// What must not be shown.
+    pub secrets: Secrets,
     /// Where its messages stand in the project file: table, name, file and line.
     pub places: Vec<([String; 2], String)>,
 }
@@ -81,6 +85,7 @@ impl Described {
             limit: None,
             quiescence: Quiescence::default(),
             latency: None,
+            secrets: Secrets::none(),
             places: Vec::new(),
         }
     }
@@ -238,7 +243,7 @@ fn warnings(system: &Table<'_>, variables: &Variables) -> Result<Vec<String>, St
 }
 
 /// The keys of every system; nothing but the first three concerns a model that is played here.
-const COMMON: [&str; 12] = [
+const COMMON: [&str; 13] = [
     "kind",
     "quiescence_ms",
     "quiescence",
@@ -251,6 +256,7 @@ const COMMON: [&str; 12] = [
     "latency_ms",
     "reset",
     "reset_command",
+    "secrets",
 ];
 
 fn described(system: &Table<'_>, variables: &Variables) -> Result<Described, Stop> {
@@ -308,6 +314,7 @@ fn described(system: &Table<'_>, variables: &Variables) -> Result<Described, Sto
         quiescence: Quiescence::read(system)?,
         latency: system.number("latency_ms")?.map(Duration::from_millis),
         places: places(system)?,
+        secrets: secrets::read(system, &speech, &environment)?,
         spec,
         environment,
         speech,

@@ -16,6 +16,7 @@ use ioxide_runner::adapter::text::TextAdapter;
 use ioxide_runner::adapter::tls::Tls;
 use ioxide_runner::adapter::{Adapter, AdapterError, ClockKind, Connection, Interrupt, SutSpec};
 use ioxide_runner::clock::patience::Patience;
+use ioxide_runner::secrets::Secrets;
 use ioxide_symex::Ctx;
 
 use crate::args::SolverArgs;
@@ -44,6 +45,14 @@ impl System {
         }
     }
 
+    /// What must not be shown.
+    pub fn secrets(&self) -> Result<Secrets, Stop> {
+        match self {
+            Self::Model(_) => Ok(Secrets::none()),
+            Self::Outside(source) => Ok(source.described(0)?.secrets),
+        }
+    }
+
     /// How long silence must last at the messages and states of `spec`; `default` where the project file
     /// says nothing else.
     pub fn times(&self, spec: &Model, default: Patience) -> Result<Patience, Stop> {
@@ -51,6 +60,20 @@ impl System {
             Self::Model(_) => Ok(default),
             Self::Outside(source) => source.described(0)?.quiescence.resolved(spec, default),
         }
+    }
+}
+
+/// A field that is marked as secret must be one, or it would be shown for a slip of the pen.
+fn has_fields(spec: &Model, secrets: &Secrets) -> Result<(), Stop> {
+    let is_there = |(message, field): &(&str, &str)| {
+        let mut gates = spec.sts.gates.iter().filter(|gate| *gate.name == **message);
+        gates.any(|gate| gate.fields.iter().any(|&it| *spec.pool.var_info(it).name == **field))
+    };
+    match secrets.fields().find(|field| !is_there(field)) {
+        Some((message, field)) => {
+            Err(Stop::usage(format!("`{FILE}`: secrets: the model has no field `{message}.{field}`")))
+        }
+        None => Ok(()),
     }
 }
 
@@ -120,9 +143,11 @@ impl<'s> Opener<'s> {
         let instance = u32::try_from(instance).unwrap_or(u32::MAX);
         let clock = self.clock;
         let connection = Connection { seed: Some(seed), instance, clock, ..connection(&described)? };
+        let secrets = described.secrets.clone();
         let mut adapter = managed(described, Arc::clone(&self.interface), connection)?;
         let result = act(&mut adapter);
         if let Some(how) = adapter.ended_by_itself() {
+            let how = secrets.hide(&how);
             eprintln!("note: {how}; it was started again, and no run has seen it");
         }
         result
@@ -152,11 +177,13 @@ pub fn managed(described: Described, interface: Arc<Model>, connection: Connecti
         Speech::Protocol => Ok(()),
     }
     .map_err(|bad| described.located(&bad))?;
-    let Described { spec, server, speech, renewal, .. } = described;
+    has_fields(&interface, &described.secrets)?;
+    let Described { spec, server, speech, renewal, secrets, .. } = described;
     make_once(&spec, &speech, &interface, &connection)?;
     let server = server.map(|server| Server::start(server, connection.interrupt)).transpose();
     let make = maker(spec, speech, interface, connection.clone());
-    Managed::new(server.map_err(trouble)?, renewal, &connection, make).map_err(trouble)
+    let managed = server.and_then(|server| Managed::new(server, renewal, &connection, make));
+    managed.map_err(|error| trouble(&error, &secrets))
 }
 
 /// Whether an adapter that reaches the system later can be made at all.
@@ -200,11 +227,11 @@ fn maker(spec: SutSpec, speech: Speech, interface: Arc<Model>, connection: Conne
 }
 
 /// Trouble on the way to the system, or the wish of the user to stop waiting for it.
-pub fn trouble(error: AdapterError) -> Stop {
-    if error == AdapterError::Interrupted {
+pub fn trouble(error: &AdapterError, secrets: &Secrets) -> Stop {
+    if *error == AdapterError::Interrupted {
         return Stop::new(ExitStatus::Interrupted, "interrupted before the system was reached");
     }
-    Stop::new(ExitStatus::Infrastructure, error.to_string())
+    Stop::new(ExitStatus::Infrastructure, secrets.hide(&error.to_string()))
         .help("no verdict: check that the system starts and speaks the adapter protocol")
 }
 

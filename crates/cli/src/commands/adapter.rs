@@ -38,7 +38,8 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, Stop> {
     let model = args.model.as_ref().map(|file| load::model(file, &[])).transpose()?.map(|(_, model)| model);
     let limit = Duration::from_millis(args.limit_ms.max(1));
     let connection = Connection { seed: Some(1), limit, ..connection(&described)? };
-    let (checks, last_words) = match (&described.speech, model) {
+    let secrets = described.secrets.clone();
+    let (mut checks, last_words) = match (&described.speech, model) {
         (Speech::Protocol, model) => by_the_book(described, model.as_ref(), &connection)?,
         (_, Some(model)) => by_the_codec(described, model, connection)?,
         (_, None) => {
@@ -47,6 +48,8 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, Stop> {
             );
         }
     };
+    checks.iter_mut().for_each(|check| check.note = secrets.hide(&check.note));
+    let last_words = secrets.hide(&last_words);
     let passed = checks.iter().all(|check| check.state != State::Failed);
     if args.json {
         writeln!(io::stdout().lock(), "{}", as_json(&args.sut, passed, &checks, &last_words))?;
@@ -62,9 +65,9 @@ fn by_the_book(
     model: Option<&Model>,
     connection: &Connection,
 ) -> Result<(Vec<Check>, String), Stop> {
-    let Described { spec, server, .. } = described;
+    let Described { spec, server, secrets, .. } = described;
     let server = server.map(|server| Server::start(server, connection.interrupt)).transpose();
-    let _server = server.map_err(trouble)?;
+    let _server = server.map_err(|error| trouble(&error, &secrets))?;
     Ok(selftest(&spec, model, connection))
 }
 
