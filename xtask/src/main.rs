@@ -1,23 +1,37 @@
-//! House-keeping for developers: `cargo run -p xtask -- tidy`.
+//! House-keeping for developers: `cargo xtask tidy`, and the long forms of suites of which CI runs a share.
 
+mod campaigns;
 mod tidy;
 
 use std::path::Path;
 use std::process::ExitCode;
 
+const USAGE: &str = "usage: cargo xtask tidy
+       cargo xtask torture [--minutes N | --hours N]
+       cargo xtask differential [--models N] [--seed S]
+       cargo xtask corpora";
+
 fn main() -> ExitCode {
-    let command = std::env::args().nth(1);
-    match command.as_deref() {
-        Some("tidy") => report(&tidy::check(&root())),
-        _ => {
-            eprintln!("usage: cargo run -p xtask -- tidy");
-            ExitCode::from(2)
-        }
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args[..] {
+        ["tidy"] => report(&tidy::check(&root())),
+        ["torture", ref options @ ..] => told(campaigns::torture(&root(), options)),
+        ["differential", ref options @ ..] => told(campaigns::differential(&root(), options)),
+        ["corpora"] => told(campaigns::corpora(&root())),
+        _ => told(Err(USAGE.into())),
     }
 }
 
 fn root() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_path_buf()
+}
+
+fn told(result: Result<ExitCode, campaigns::Problem>) -> ExitCode {
+    result.unwrap_or_else(|problem| {
+        eprintln!("{problem}");
+        ExitCode::from(2)
+    })
 }
 
 fn report(complaints: &[String]) -> ExitCode {

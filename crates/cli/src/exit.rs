@@ -102,6 +102,27 @@ pub fn finish(outcome: Result<Result<ExitStatus, Stop>, Box<dyn Any + Send>>) ->
     ExitCode::from(status as u8)
 }
 
+/// What was to be shown could not be: a reader that went away is no trouble, anything else is told.
+pub fn unheard(error: &io::Error) {
+    if error.kind() != io::ErrorKind::BrokenPipe {
+        eprintln!("warning: not everything could be shown: {error}");
+    }
+}
+
+/// The status of a verdict that was to be shown: it stays what it is, unless it was a success that cannot be told.
+pub fn shown(status: ExitStatus, told: io::Result<()>) -> Result<ExitStatus, Stop> {
+    match told {
+        Err(error) if status == ExitStatus::Success && error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(error.into())
+        }
+        Err(error) => {
+            unheard(&error);
+            Ok(status)
+        }
+        Ok(()) => Ok(status),
+    }
+}
+
 /// Writes why a command stopped to stderr.
 pub fn say(stop: &Stop) {
     if !stop.message.is_empty() {

@@ -1,7 +1,5 @@
 //! The HTML page of a campaign: the record, the model it names, and what is known of that a priori.
 
-use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use ioxide_model::index::IndexVec;
@@ -18,7 +16,9 @@ use ioxide_testgen::purpose::{Criterion, Item};
 use crate::args::SolverArgs;
 use crate::commands::purposes;
 use crate::exit::Stop;
+use crate::record_folder::RecordFolder;
 use crate::solver::Wanted;
+use crate::write::{self, Readers};
 use crate::{limit, load, record};
 
 /// The page beside a record.
@@ -39,20 +39,25 @@ pub fn page(campaign: Campaign, path: &str, model: Option<&str>, wanted: &Solver
     page
 }
 
-/// Writes the page of the newest record in `folder` beside it; a page that cannot be written is no failure.
-pub fn beside(folder: &str, sources: &Sources, spec: &Model, wanted: &SolverArgs) {
+/// Writes the page of the record in `folder` beside it; a page that cannot be written is no failure.
+pub fn beside(folder: &RecordFolder, sources: &Sources, spec: &Model, wanted: &SolverArgs) {
     match written(folder, sources, spec, wanted) {
         Ok(file) => eprintln!("report: {file}"),
         Err(stop) => eprintln!("note: no HTML report: {}", stop.message()),
     }
 }
 
-fn written(folder: &str, sources: &Sources, spec: &Model, wanted: &SolverArgs) -> Result<String, Stop> {
-    let path = record::newest(folder).display().to_string();
-    let page = of_record(&path, sources, spec, wanted)?;
-    let file = Path::new(folder).join(NAME).display().to_string();
-    fs::write(&file, page.text()).map_err(|error| Stop::usage(format!("cannot write `{file}`: {error}")))?;
-    Ok(file)
+fn written(
+    folder: &RecordFolder,
+    sources: &Sources,
+    spec: &Model,
+    wanted: &SolverArgs,
+) -> Result<String, Stop> {
+    let page = of_record(&folder.record().display().to_string(), sources, spec, wanted)?;
+    let file = folder.path().join(NAME);
+    let written = write::whole(&file, Readers::Owner, |out| page.write(out));
+    written.map_err(|error| write::cannot(&file, &error))?;
+    Ok(file.display().to_string())
 }
 
 /// The page of the record at `path`, made with `spec`.

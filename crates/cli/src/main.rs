@@ -1,5 +1,22 @@
 //! The `ioxide` program: flags and files in, exit status out.
 
+/// As the macro of the standard library, which panics where stderr is closed or its disk is full: then nobody can be
+/// told, and nothing else changes.
+macro_rules! eprint {
+    ($($words:tt)*) => {{
+        use std::io::Write as _;
+        let _ = write!(std::io::stderr(), $($words)*);
+    }};
+}
+
+/// As [`eprint`], with the end of a line.
+macro_rules! eprintln {
+    ($($words:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($words)*);
+    }};
+}
+
 mod args;
 mod commands;
 mod deadline;
@@ -11,6 +28,7 @@ mod machine;
 mod progress;
 mod project;
 mod record;
+mod record_folder;
 mod regressions;
 mod render;
 mod seed;
@@ -18,6 +36,7 @@ mod session;
 mod solver;
 mod system;
 mod timing;
+mod write;
 
 use clap::Parser;
 

@@ -11,6 +11,7 @@ mod framing;
 mod port;
 mod quiescence;
 mod renewal;
+mod secrets;
 mod speech;
 mod table;
 mod tls;
@@ -26,6 +27,7 @@ use ioxide_runner::adapter::{BadSpec, SutSpec};
 use ioxide_runner::codec::BadSpeech;
 use ioxide_runner::codec::http::{BadUrl, Url};
 use ioxide_runner::codec::overlap;
+use ioxide_runner::secrets::Secrets;
 
 pub use self::connections::Connected;
 pub use self::quiescence::Quiescence;
@@ -67,6 +69,8 @@ pub struct Described {
     pub quiescence: Quiescence,
     /// The longest way of a message, for timed models.
     pub latency: Option<Duration>,
+    /// What must not be shown.
+    pub secrets: Secrets,
     /// Where its messages stand in the project file: table, name, file and line.
     pub places: Vec<([String; 2], String)>,
 }
@@ -86,6 +90,7 @@ impl Described {
             limit: None,
             quiescence: Quiescence::default(),
             latency: None,
+            secrets: Secrets::none(),
             places: Vec::new(),
         }
     }
@@ -259,7 +264,7 @@ fn warnings_of(system: &Table<'_>, speech: &Speech, tls: Option<&TlsConfig>) -> 
 }
 
 /// The keys of every system; nothing but the first three concerns a model that is played here.
-const COMMON: [&str; 12] = [
+const COMMON: [&str; 13] = [
     "kind",
     "quiescence_ms",
     "quiescence",
@@ -272,6 +277,7 @@ const COMMON: [&str; 12] = [
     "latency_ms",
     "reset",
     "reset_command",
+    "secrets",
 ];
 
 /// How a system, or one of its connections, is reached and spoken to.
@@ -358,6 +364,7 @@ fn described(system: &Table<'_>, variables: &Variables) -> Result<Described, Sto
         quiescence: Quiescence::read(system)?,
         latency: system.number("latency_ms")?.map(Duration::from_millis),
         places,
+        secrets: secrets::read(system, &speech, &environment)?,
         spec,
         environment,
         speech,

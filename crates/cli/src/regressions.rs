@@ -4,36 +4,44 @@
 //! failure found so far, the smallest failing run known, named by what such failures have in
 //! common. It can be kept under version control; lines can be deleted by hand.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufReader};
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use ioxide_model::sts::Model;
 use ioxide_runner::campaign::{Failure, Regression};
-use ioxide_runner::suite::{SuiteReader, SuiteTest, SuiteWriter, TraceTest};
+use ioxide_runner::secrets::Secrets;
+use ioxide_runner::suite::{FORMAT, SuiteLabel, SuiteReader, SuiteTest, SuiteWriter, TraceTest};
 use serde_json::{Map, Value as Json};
 
 use crate::exit::Stop;
+use crate::write::{Aside, Readers};
+
+/// The name of the file.
+const NAME: &str = "regressions.jsonl";
 
 /// The file in `folder`.
-fn file(folder: &str) -> PathBuf {
-    Path::new(folder).join("regressions.jsonl")
+fn file(folder: &Path) -> PathBuf {
+    folder.join(NAME)
 }
 
-/// What failed before; tests the model no longer knows are told and left out.
-pub fn read(folder: &str, spec: &Model) -> Result<Vec<Regression>, Stop> {
+/// What failed before; tests the model no longer knows are told and left out, and so is a last line that was
+/// cut off.
+pub fn read(folder: &Path, spec: &Model) -> Result<Vec<Regression>, Stop> {
     let path = file(folder);
     let cannot = |why: String| {
         Stop::usage(format!("cannot read `{}`: {why}", path.display()))
             .help("delete the file, or run with `--no-regressions`")
     };
-    let open = match File::open(&path) {
-        Ok(open) => open,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(cannot(error.to_string())),
-    };
+    let WholeLines { lines, is_cut } = WholeLines::read(&path).map_err(|error| cannot(error.to_string()))?;
+    if is_cut {
+        eprintln!("warning: the last line of `{}` was cut off and is left out", path.display());
+    }
+    if lines.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut found = Vec::new();
-    for test in SuiteReader::new(BufReader::new(open)).map_err(|error| cannot(error.to_string()))? {
+    for test in SuiteReader::new(&lines[..]).map_err(|error| cannot(error.to_string()))? {
         let SuiteTest::Trace(test) = test.map_err(|error| cannot(error.to_string()))? else { continue };
         match test.trace(spec) {
             Ok(trace) => found.push(Regression { name: test.name, trace }),
@@ -45,8 +53,46 @@ pub fn read(folder: &str, spec: &Model) -> Result<Vec<Regression>, Stop> {
     Ok(found)
 }
 
+/// The lines of the file that are whole.
+struct WholeLines {
+    lines: Vec<u8>,
+    is_cut: bool,
+}
+
+impl WholeLines {
+    fn read(path: &Path) -> io::Result<Self> {
+        match fs::read(path) {
+            Ok(bytes) => Ok(Self::of(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::of(Vec::new())),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A last line without its end is whole if it is JSON, as after an edit by hand; of a first line only the
+    /// beginning need be there.
+    fn of(mut lines: Vec<u8>) -> Self {
+        let start = lines.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        let last = &lines[start..];
+        let begun = format!("{{\"format\":\"{FORMAT}\"").into_bytes();
+        let is_ours = start > 0 || last.starts_with(&begun) || begun.starts_with(last);
+        let is_cut = is_ours && !last.is_empty() && serde_json::from_slice::<Json>(last).is_err();
+        if is_cut {
+            lines.truncate(start);
+        } else if !last.is_empty() {
+            lines.push(b'\n');
+        }
+        Self { lines, is_cut }
+    }
+}
+
 /// Adds the kinds of failures that are not in the file yet.
-pub fn add(folder: &str, spec: &Model, known: &[Regression], failures: &[Failure]) -> Result<(), Stop> {
+pub fn add(
+    folder: &Path,
+    spec: &Model,
+    known: &[Regression],
+    failures: &[Failure],
+    secrets: &Secrets,
+) -> io::Result<()> {
     let mut new: Vec<Regression> = Vec::new();
     for failure in failures {
         let smallest = smallest(failure);
@@ -54,22 +100,43 @@ pub fn add(folder: &str, spec: &Model, known: &[Regression], failures: &[Failure
             new.push(smallest);
         }
     }
+    new.retain(|it| !has_secret(spec, it, secrets));
     if new.is_empty() {
         return Ok(());
     }
     let path = file(folder);
-    let cannot = |error: io::Error| Stop::usage(format!("cannot write `{}`: {error}", path.display()));
-    let exists = path.exists();
-    let out = OpenOptions::new().append(true).create(true).open(&path).map_err(cannot)?;
-    let mut writer = match exists {
-        true => SuiteWriter::append(out),
-        false => SuiteWriter::new(out, about(spec)).map_err(cannot)?,
+    let WholeLines { lines, .. } = WholeLines::read(&path)?;
+    let mut out = Aside::new(&path, Readers::Owner)?;
+    out.write_all(&lines)?;
+    let mut writer = match lines.is_empty() {
+        true => SuiteWriter::open_ended(out, about(spec))?,
+        false => SuiteWriter::append(out),
     };
     for Regression { name, trace } in new {
-        let test = TraceTest::new(&spec.pool, &spec.sts, name, &trace);
-        writer.add(&SuiteTest::Trace(test)).map_err(cannot)?;
+        writer.add(&SuiteTest::Trace(TraceTest::new(&spec.pool, &spec.sts, name, &trace)))?;
     }
-    writer.finish().map_err(cannot)
+    writer.finish()?.keep()
+}
+
+/// Whether a run cannot be kept because a secret is in it; then it is told.
+fn has_secret(spec: &Model, it: &Regression, secrets: &Secrets) -> bool {
+    let test = TraceTest::new(&spec.pool, &spec.sts, it.name.clone(), &it.trace);
+    let is_marked = |label: &SuiteLabel| {
+        let of = label.label.as_deref().unwrap_or_default();
+        secrets.fields().any(|(message, field)| message == of && label.args.contains_key(field))
+    };
+    let is_secret =
+        test.trace.iter().any(is_marked) || secrets.is_in(&Json::from(label_texts(&test)).to_string());
+    if is_secret {
+        eprintln!("note: a failing run is not kept in `{NAME}`: there is a secret in it");
+    }
+    is_secret
+}
+
+/// The name and the values of a test.
+fn label_texts(test: &TraceTest) -> Vec<Json> {
+    let args = test.trace.iter().map(|label| Json::Object(label.args.clone()));
+    args.chain([Json::from(test.name.as_str())]).collect()
 }
 
 /// The smallest run known that fails in this way.
@@ -87,4 +154,26 @@ fn about(spec: &Model) -> Map<String, Json> {
     [pair("model", &spec.sts.name), pair("about", "runs that failed; `ioxide test --report` does them first")]
         .into_iter()
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_last_line_that_was_cut_off_is_left_out() {
+        let header = "{\"format\":\"ioxide-suite\",\"version\":1}\n";
+        let kept = |text: String| {
+            let WholeLines { lines, is_cut } = WholeLines::of(text.into_bytes());
+            (String::from_utf8(lines).expect("text"), is_cut)
+        };
+        let whole = format!("{header}[\"a\"]\n");
+        assert_eq!(kept(whole.clone()), (whole.clone(), false));
+        assert_eq!(kept(format!("{header}[\"a\"]")), (whole.clone(), false), "edited by hand");
+        assert_eq!(kept(format!("{whole}[\"b")), (whole, true));
+        for cut in 1..header.len() - 2 {
+            assert_eq!(kept(header[..cut].to_owned()), (String::new(), true), "{cut}");
+        }
+        assert_eq!(kept("nonsense".into()), ("nonsense\n".into(), false), "this is no file of ours");
+    }
 }

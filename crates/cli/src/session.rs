@@ -1,31 +1,29 @@
 //! A test campaign from the command line: opens the system, runs, tells, records.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter};
-use std::path::Path;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ioxide_model::sts::Model;
-use ioxide_report::junit::Junit;
-use ioxide_report::markdown::Markdown;
 use ioxide_report::terminal::Terminal;
 use ioxide_runner::adapter::ClockKind;
 use ioxide_runner::campaign::{Campaign, CampaignConfig, CampaignOutcome, campaign};
 use ioxide_runner::clock::patience::Patience;
 use ioxide_runner::clock::{Clock, Monotonic, Stopped};
-use ioxide_runner::record::Recorder;
+use ioxide_runner::event::Event;
 use ioxide_runner::reporter::{Reporter, Teller};
 use ioxide_runner::run::Bench;
+use ioxide_runner::secrets::discreet::Discreet;
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::Tester;
 
 use crate::args::SolverArgs;
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{self, ExitStatus, Stop};
 use crate::progress::Progress;
+use crate::record_folder::RecordFolder;
 use crate::system::{Opener, System};
-use crate::{project, record, solver};
+use crate::{project, solver};
 
 /// Set by the first Ctrl-C; the run ends after its step and everything is written.
 pub static STOP: AtomicBool = AtomicBool::new(false);
@@ -44,8 +42,8 @@ pub struct Session<'a> {
     pub solver: &'a SolverArgs,
     /// Where results for people go.
     pub show: Show,
-    /// The directory for the record.
-    pub record: Option<&'a str>,
+    /// Where it is recorded.
+    pub record: Option<&'a RecordFolder>,
     /// Whether it has times.
     pub times: Times,
 }
@@ -87,7 +85,8 @@ impl Session<'_> {
         opener.open(0, config.seed, |adapter| {
             let mut reporters = reporters(show, record)?;
             let mut clock = clock(times, &sut);
-            let teller = Teller::new(&mut reporters, &mut *clock);
+            let mut discreet = Discreet::new(&mut reporters, sut.secrets()?);
+            let teller = Teller::new(&mut discreet, &mut *clock);
             let mut bench = Bench { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
             prepare(&mut bench, testers[0]);
             Ok(campaign(&mut bench, testers[0], config, &teller)?)
@@ -100,7 +99,8 @@ impl Session<'_> {
         let opener = Opener::new(&sut, Arc::new(spec.clone()), wanted).on(time);
         let mut reporters = reporters(show, record)?;
         let mut clock = clock(times, &sut);
-        let teller = Teller::new(&mut reporters, &mut *clock);
+        let mut discreet = Discreet::new(&mut reporters, sut.secrets()?);
+        let teller = Teller::new(&mut discreet, &mut *clock);
         let shared = Campaign::start(&spec.sts, config, testers.len() as u64, &teller)?;
         let work = |worker: usize, tester: &mut (dyn Tester + Send)| -> Result<(), Stop> {
             let (mut spec, mut solver) = (spec.clone(), solver::make(wanted)?);
@@ -142,32 +142,34 @@ fn clock(times: Times, sut: &System) -> Box<dyn Clock> {
     }
 }
 
-/// Who is told: the record first, then what is made from it, then people.
-fn reporters(show: Show, folder: Option<&str>) -> Result<Vec<Box<dyn Reporter>>, Stop> {
-    let mut reporters = folder.map_or_else(|| Ok(Vec::new()), kept)?;
+/// Who is told: the record first, with what is made from it, then people.
+fn reporters(show: Show, folder: Option<&RecordFolder>) -> Result<Vec<Box<dyn Reporter>>, Stop> {
+    let mut reporters = folder.map(RecordFolder::begin).into_iter().collect::<Result<Vec<_>, Stop>>()?;
     if show == Show::People {
         let mut progress = Progress::new();
         let tick = move |line: &str| progress.show(line);
-        reporters.push(Box::new(Terminal::new(io::stdout(), tick)));
+        reporters.push(Box::new(Audience { terminal: Terminal::new(io::stdout(), tick), is_gone: false }));
     }
     Ok(reporters)
 }
 
-/// The record in `folder`, and its reports for continuous integration, which are those of the last campaign.
-fn kept(folder: &str) -> Result<Vec<Box<dyn Reporter>>, Stop> {
-    let path = record::next(folder);
-    let cannot =
-        |path: &Path, error: &io::Error| Stop::usage(format!("cannot write `{}`: {error}", path.display()));
-    fs::create_dir_all(folder).map_err(|error| cannot(Path::new(folder), &error))?;
-    let file = File::create_new(&path).map_err(|error| cannot(&path, &error))?;
-    let created = |name: &str| {
-        let path = Path::new(folder).join(name);
-        File::create(&path).map(BufWriter::new).map_err(|error| cannot(&path, &error))
-    };
-    let recorder = Recorder::new(BufWriter::new(file)).map_err(|error| cannot(&path, &error))?;
-    let junit = Junit::new(created("junit.xml")?);
-    let markdown = Markdown::new(created("summary.md")?, path.display().to_string());
-    Ok(vec![Box::new(recorder), Box::new(junit), Box::new(markdown)])
+/// People at a terminal: if they go away, or what they read from cannot take more, the verdict is still found.
+struct Audience<R> {
+    terminal: R,
+    is_gone: bool,
+}
+
+impl<R: Reporter> Reporter for Audience<R> {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        if self.is_gone {
+            return Ok(());
+        }
+        if let Err(error) = self.terminal.event(event) {
+            self.is_gone = true;
+            exit::unheard(&error);
+        }
+        Ok(())
+    }
 }
 
 /// The first Ctrl-C asks the run to end, the second ends the program.

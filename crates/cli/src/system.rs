@@ -17,6 +17,7 @@ use ioxide_runner::adapter::text::TextAdapter;
 use ioxide_runner::adapter::tls::{Tls, TlsConfig};
 use ioxide_runner::adapter::{Adapter, AdapterError, ClockKind, Connection, Interrupt, SutSpec};
 use ioxide_runner::clock::patience::Patience;
+use ioxide_runner::secrets::Secrets;
 use ioxide_symex::Ctx;
 
 use crate::args::SolverArgs;
@@ -45,6 +46,14 @@ impl System {
         }
     }
 
+    /// What must not be shown.
+    pub fn secrets(&self) -> Result<Secrets, Stop> {
+        match self {
+            Self::Model(_) => Ok(Secrets::none()),
+            Self::Outside(source) => Ok(source.described(0)?.secrets),
+        }
+    }
+
     /// How long silence must last at the messages and states of `spec`; `default` where the project file
     /// says nothing else.
     pub fn times(&self, spec: &Model, default: Patience) -> Result<Patience, Stop> {
@@ -52,6 +61,20 @@ impl System {
             Self::Model(_) => Ok(default),
             Self::Outside(source) => source.described(0)?.quiescence.resolved(spec, default),
         }
+    }
+}
+
+/// A field that is marked as secret must be one, or it would be shown for a slip of the pen.
+fn has_fields(spec: &Model, secrets: &Secrets) -> Result<(), Stop> {
+    let is_there = |(message, field): &(&str, &str)| {
+        let mut gates = spec.sts.gates.iter().filter(|gate| *gate.name == **message);
+        gates.any(|gate| gate.fields.iter().any(|&it| *spec.pool.var_info(it).name == **field))
+    };
+    match secrets.fields().find(|field| !is_there(field)) {
+        Some((message, field)) => {
+            Err(Stop::usage(format!("`{FILE}`: secrets: the model has no field `{message}.{field}`")))
+        }
+        None => Ok(()),
     }
 }
 
@@ -121,9 +144,11 @@ impl<'s> Opener<'s> {
         let instance = u32::try_from(instance).unwrap_or(u32::MAX);
         let clock = self.clock;
         let connection = Connection { seed: Some(seed), instance, clock, ..connection(&described)? };
+        let secrets = described.secrets.clone();
         let mut adapter = managed(described, Arc::clone(&self.interface), connection)?;
         let result = act(&mut adapter);
         if let Some(how) = adapter.ended_by_itself() {
+            let how = secrets.hide(&how);
             eprintln!("note: {how}; it was started again, and no run has seen it");
         }
         result
@@ -153,7 +178,8 @@ pub fn connection(described: &Described) -> Result<Connection, Stop> {
 pub fn managed(described: Described, interface: Arc<Model>, connection: Connection) -> Result<Managed, Stop> {
     // Mistakes in the description are told before anything is started.
     let ways = ways(&described, &interface, &connection)?;
-    let Described { server, renewal, .. } = described;
+    has_fields(&interface, &described.secrets)?;
+    let Described { server, renewal, secrets, .. } = described;
     let server = server.map(|server| Server::start(server, connection.interrupt)).transpose();
     let interrupt = connection.interrupt;
     let make: Make = match (<[Way; 1]>::try_from(ways), described.connections.is_empty()) {
@@ -161,7 +187,8 @@ pub fn managed(described: Described, interface: Arc<Model>, connection: Connecti
         (Ok([way]), false) => several(vec![way], interface, interrupt),
         (Err(ways), _) => several(ways, interface, interrupt),
     };
-    Managed::new(server.map_err(trouble)?, renewal, &connection, make).map_err(trouble)
+    let managed = server.and_then(|server| Managed::new(server, renewal, &connection, make));
+    managed.map_err(|error| trouble(&error, &secrets))
 }
 
 /// One way to the system.
@@ -276,11 +303,11 @@ impl Way {
 }
 
 /// Trouble on the way to the system, or the wish of the user to stop waiting for it.
-pub fn trouble(error: AdapterError) -> Stop {
-    if error == AdapterError::Interrupted {
+pub fn trouble(error: &AdapterError, secrets: &Secrets) -> Stop {
+    if *error == AdapterError::Interrupted {
         return Stop::new(ExitStatus::Interrupted, "interrupted before the system was reached");
     }
-    Stop::new(ExitStatus::Infrastructure, error.to_string())
+    Stop::new(ExitStatus::Infrastructure, secrets.hide(&error.to_string()))
         .help("no verdict: check that the system starts and speaks the adapter protocol")
 }
 

@@ -345,8 +345,10 @@ fn a_suite_is_written_as_it_is_counted() {
         ioxide(&["fsm", "examples/fsm/door.txt", "--suite", "s", "--extra", "1", "--out", &path, "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON on stdout");
     let text = fs::read_to_string(&path).expect("the suite is there");
+    let lines: Vec<&str> = text.lines().collect();
     let tests: Vec<Vec<String>> =
-        text.lines().skip(1).map(|line| serde_json::from_str(line).expect("a test")).collect();
+        lines[1..lines.len() - 1].iter().map(|line| serde_json::from_str(line).expect("a test")).collect();
+    assert_eq!(lines[lines.len() - 1], format!("{{\"tests\":{}}}", tests.len()));
     assert_eq!(json["tests"], tests.len());
     assert_eq!(json["symbols"], tests.iter().map(Vec::len).sum::<usize>());
 }

@@ -227,24 +227,36 @@ fn what_is_too_large_is_refused() {
 }
 
 #[test]
-fn half_requests_and_many_connections_hold_up_nobody() {
+fn idle_connections_lock_nobody_out() {
     let explorer = Explorer::start(&[SPEC]);
     let open = || TcpStream::connect(explorer.address).expect("it listens");
-    let mut idle: Vec<TcpStream> = (0..100).map(|_| open()).collect();
+    let half = format!("GET {}/api/model HTTP/1.1\r\nHost: {}\r\n", explorer.prefix, explorer.address);
+    let mut idle: Vec<TcpStream> = (0..200).map(|_| open()).collect();
     for (at, stream) in idle.iter_mut().enumerate() {
-        let half = format!("GET {}/api/model HTTP/1.1\r\nHost: {}\r\n", explorer.prefix, explorer.address);
-        stream.write_all(&half.as_bytes()[..at % half.len()]).expect("it takes a half");
+        // Some have lost their connection by now.
+        let _ = stream.write_all(&half.as_bytes()[..at % half.len()]);
     }
-    assert_eq!(explorer.get("/api/model").0, 200, "others are answered");
-    // More than there is room for: some are turned away, and none of it lasts.
-    let more: Vec<TcpStream> = (0..300).map(|_| open()).collect();
-    drop(more);
-    drop(idle);
-    let answered = (0..100).find(|_| {
-        std::thread::sleep(Duration::from_millis(100));
-        explorer.get("/api/model").0 == 200
-    });
-    assert!(answered.is_some(), "it answers again");
+    assert_eq!(explorer.get("/api/model").0, 200, "who has the token is answered");
+    let more: Vec<TcpStream> = (0..200).map(|_| open()).collect();
+    assert_eq!(explorer.get("/api/model").0, 200, "and answered again");
+    drop((idle, more));
+}
+
+/// Defect: bodies of strangers were read, up to 8 MB each, before token and host were looked at.
+#[test]
+fn a_stranger_is_refused_before_the_body_is_read() {
+    let explorer = Explorer::start(&[SPEC]);
+    let asked = |path: &str, host: &str| {
+        // The body never comes: who waits for it does not answer.
+        let text = format!(
+            "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: 8000000\r\n\r\n"
+        );
+        parts(&explorer.raw(text.as_bytes())).0
+    };
+    let here = explorer.address.to_string();
+    assert_eq!(asked("/0123456789abcdef0123456789abcdef/api/walk", &here), 403);
+    assert_eq!(asked(&format!("{}/api/walk", explorer.prefix), "evil.example"), 403);
+    assert_eq!(asked(&format!("{}/api/walk", explorer.prefix), &here), 0, "a guest is waited for");
 }
 
 #[test]

@@ -58,8 +58,13 @@ impl Request {
 pub enum Bad {
     /// The other side went away or took too long.
     Gone,
-    /// It is refused with this status, for this reason.
-    Refused(u16, &'static str),
+    /// It is refused with this response.
+    Refused(Response),
+}
+
+/// Refuses with a status, for a reason.
+fn refused(status: u16, why: &str) -> Bad {
+    Bad::Refused(Response::refused(status, why))
 }
 
 impl From<io::Error> for Bad {
@@ -68,20 +73,42 @@ impl From<io::Error> for Bad {
     }
 }
 
-/// Reads one request.
+/// The head of a request, and what came of its body.
+pub struct RequestHead {
+    request: Request,
+    begun: Vec<u8>,
+}
+
+impl RequestHead {
+    /// The request without its body.
+    #[must_use]
+    pub fn request(&self) -> &Request {
+        &self.request
+    }
+
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// If it is not complete, or too large.
+    pub fn with_body(self, reader: &mut impl Read) -> Result<Request, Bad> {
+        let Self { mut request, begun } = self;
+        request.body = read_body(reader, &request, begun)?;
+        Ok(request)
+    }
+}
+
+/// Reads the head of a request: what has to be known before more is read from a stranger.
 ///
 /// # Errors
 /// If it is not complete, too large, or not understood.
-pub fn read(reader: &mut impl Read) -> Result<Request, Bad> {
-    let (head, rest) = read_head(reader)?;
-    let head = std::str::from_utf8(&head).map_err(|_| Bad::Refused(400, "the request is not text"))?;
-    let mut request = parsed(head)?;
-    request.body = read_body(reader, &request, rest)?;
-    Ok(request)
+pub fn read_head(reader: &mut impl Read) -> Result<RequestHead, Bad> {
+    let (head, begun) = split(reader)?;
+    let head = std::str::from_utf8(&head).map_err(|_| refused(400, "the request is not text"))?;
+    Ok(RequestHead { request: parsed(head)?, begun })
 }
 
 /// Everything before the empty line, and what was read of the body.
-fn read_head(reader: &mut impl Read) -> Result<(Vec<u8>, Vec<u8>), Bad> {
+fn split(reader: &mut impl Read) -> Result<(Vec<u8>, Vec<u8>), Bad> {
     let mut bytes = Vec::with_capacity(1024);
     let mut chunk = [0; 4096];
     loop {
@@ -104,11 +131,11 @@ fn read_head(reader: &mut impl Read) -> Result<(Vec<u8>, Vec<u8>), Bad> {
             break;
         }
     }
-    Err(Bad::Refused(431, "the request has too long a head"))
+    Err(refused(431, "the request has too long a head"))
 }
 
 fn parsed(head: &str) -> Result<Request, Bad> {
-    let malformed = || Bad::Refused(400, "the request is malformed");
+    let malformed = || refused(400, "the request is malformed");
     let mut lines = head.split("\r\n");
     let mut first = lines.next().unwrap_or_default().split(' ');
     let (Some(method), Some(target), Some(version), None) =
@@ -117,12 +144,12 @@ fn parsed(head: &str) -> Result<Request, Bad> {
         return Err(malformed());
     };
     if !matches!(version, "HTTP/1.1" | "HTTP/1.0") {
-        return Err(Bad::Refused(505, "only HTTP/1.1 is spoken here"));
+        return Err(refused(505, "only HTTP/1.1 is spoken here"));
     }
     let method = match method {
         "GET" => Method::Get,
         "POST" => Method::Post,
-        _ => return Err(Bad::Refused(405, "only GET and POST are spoken here")),
+        _ => return Err(refused(405, "only GET and POST are spoken here")),
     };
     if !target.starts_with('/') || target.bytes().any(|byte| !byte.is_ascii_graphic()) {
         return Err(malformed());
@@ -148,25 +175,25 @@ fn header(line: &str) -> Option<(String, String)> {
 
 fn read_body(reader: &mut impl Read, request: &Request, mut body: Vec<u8>) -> Result<Vec<u8>, Bad> {
     if request.header("transfer-encoding").is_some() {
-        return Err(Bad::Refused(411, "a body needs a Content-Length"));
+        return Err(refused(411, "a body needs a Content-Length"));
     }
     let length = match (request.header("content-length"), request.method) {
         (None, Method::Get) => 0,
-        (None, Method::Post) => return Err(Bad::Refused(411, "a body needs a Content-Length")),
+        (None, Method::Post) => return Err(refused(411, "a body needs a Content-Length")),
         (Some(length), _) => {
             let is_number = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
             let length = if is_number { length.parse().unwrap_or(usize::MAX) } else { usize::MAX };
             if !is_number {
-                return Err(Bad::Refused(400, "the Content-Length is no number"));
+                return Err(refused(400, "the Content-Length is no number"));
             }
             length
         }
     };
     if length > MAX_BODY {
-        return Err(Bad::Refused(413, "the body is too large"));
+        return Err(refused(413, "the body is too large"));
     }
     if body.len() > length {
-        return Err(Bad::Refused(400, "there is more than one request"));
+        return Err(refused(400, "there is more than one request"));
     }
     let missing = (length - body.len()) as u64;
     reader.take(missing).read_to_end(&mut body)?;
@@ -255,10 +282,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn read(mut bytes: &[u8]) -> Result<Request, Bad> {
+        read_head(&mut bytes)?.with_body(&mut bytes)
+    }
+
     #[test]
     fn a_request_is_read_with_its_body() {
         let text = b"POST /t/api?n=3&x=a HTTP/1.1\r\nHost: a:1\r\nContent-Length: 2\r\n\r\n{}";
-        let request = read(&mut &text[..]).expect("a request");
+        let request = read(&text[..]).expect("a request");
         assert_eq!((request.method, request.path.as_str()), (Method::Post, "/t/api"));
         assert_eq!((request.number("n"), request.number("x")), (Some(3), None));
         assert_eq!((request.header("host"), request.body.as_slice()), (Some("a:1"), &b"{}"[..]));
@@ -286,8 +317,8 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, status: u16) {
-        match read(&mut text.as_bytes()) {
-            Err(Bad::Refused(found, _)) => assert_eq!(found, status, "{text:.60}"),
+        match read(text.as_bytes()) {
+            Err(Bad::Refused(found)) => assert_eq!(found.status, status, "{text:.60}"),
             other => panic!("{text:.60}: {other:?}"),
         }
     }
@@ -295,7 +326,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_a_request_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-            let _ = read(&mut &bytes[..]);
+            let _ = read(&bytes);
         }
     }
 }

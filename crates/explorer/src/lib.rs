@@ -13,6 +13,7 @@ pub mod desk;
 pub mod guard;
 pub mod http;
 pub mod live;
+mod lobby;
 pub mod recording;
 mod routes;
 pub mod server;

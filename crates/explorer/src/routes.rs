@@ -4,6 +4,7 @@ mod walk;
 
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::Explorer;
@@ -83,12 +84,12 @@ fn problem(status: u16, why: &str) -> Response {
 }
 
 /// Answers with what `act` makes of the body, which only a page from here can send as JSON.
-fn with_body<T: for<'d> Deserialize<'d>>(request: &Request, act: impl FnOnce(T) -> Response) -> Response {
+fn with_body<T: DeserializeOwned>(request: &Request, act: impl FnOnce(T) -> Response) -> Response {
     let kind = request.header("content-type").unwrap_or_default();
     if kind.split(';').next().map(str::trim) != Some(JSON) {
         return Response::refused(415, "the body has to be JSON");
     }
-    match serde_json::from_slice(&request.body) {
+    match ioxide_runner::json::read(&request.body) {
         Ok(wanted) => act(wanted),
         Err(error) => problem(400, &format!("the body is not as expected: {error}")),
     }

@@ -1,22 +1,22 @@
 //! Connections: accepted, timed, answered, closed.
 //!
 //! A thread per connection, a bounded number of them, one request each. A client that sends or
-//! reads slowly loses its connection and holds up nobody else.
+//! reads slowly loses its connection and holds up nobody else. The body of a request is read once its
+//! head has shown that it may come in; see [`lobby`](crate::lobby) for how many may wait and be served.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Explorer;
 use crate::guard::{Guard, Token};
-use crate::http::{self, Bad, Response};
+use crate::http::{self, Bad, RequestHead, Response};
+use crate::lobby::{Lobby, LobbySeat};
 use crate::routes::{self, Reply};
 
-/// Connections at once; more are turned away.
-const MAX_CONNECTIONS: usize = 200;
 /// Time for a campaign to end after its step, and for what it started to be ended.
 const SETTLING: Duration = Duration::from_secs(20);
 /// Time for a request to arrive.
@@ -94,7 +94,7 @@ impl Server {
     /// Answers until it is ended.
     pub fn serve(self, explorer: &Arc<Explorer>) {
         let guard = Arc::new(Guard::new(self.address, self.token));
-        let n_open = Arc::new(AtomicUsize::new(0));
+        let lobby = Arc::new(Lobby::default());
         for stream in self.listener.incoming() {
             if self.ended.load(Ordering::SeqCst) {
                 break;
@@ -104,53 +104,71 @@ impl Server {
                 thread::sleep(Duration::from_millis(20));
                 continue;
             };
-            if n_open.fetch_add(1, Ordering::SeqCst) >= MAX_CONNECTIONS {
-                n_open.fetch_sub(1, Ordering::SeqCst);
-                turn_away(&stream);
-                continue;
-            }
-            let (guard, explorer, n_open, ended) =
-                (Arc::clone(&guard), Arc::clone(explorer), Arc::clone(&n_open), Arc::clone(&self.ended));
-            let slot = Slot(n_open);
+            let Ok(seat) = lobby.enter(&stream) else { continue };
+            let desk = Reception {
+                guard: Arc::clone(&guard),
+                lobby: Arc::clone(&lobby),
+                explorer: Arc::clone(explorer),
+                ended: Arc::clone(&self.ended),
+            };
             // Without a thread to answer, the client is let go.
-            let _ = thread::Builder::new().name("explorer".into()).spawn(move || {
-                let _slot = slot;
-                let _ = answer(&stream, &guard, &explorer, &ended);
-            });
+            let _ = thread::Builder::new().name("explorer".into()).spawn(move || desk.answer(&stream, seat));
         }
         explorer.live.stop();
         explorer.live.settle(SETTLING);
     }
 }
 
-/// Counts a connection until it is dropped, whatever ends it.
-struct Slot(Arc<AtomicUsize>);
+/// Whoever answers a connection.
+struct Reception {
+    guard: Arc<Guard>,
+    lobby: Arc<Lobby>,
+    explorer: Arc<Explorer>,
+    ended: Arc<AtomicBool>,
+}
 
-impl Drop for Slot {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+impl Reception {
+    fn answer(&self, stream: &TcpStream, seat: LobbySeat) -> io::Result<()> {
+        stream.set_nodelay(true)?;
+        stream.set_write_timeout(Some(DEPARTURE))?;
+        let mut reader = Timed { stream, until: Instant::now() + ARRIVAL };
+        let response = match http::read_head(&mut reader) {
+            Err(bad) => bad,
+            Ok(head) => match self.guard.admit(head.request()) {
+                Err(refusal) => Bad::Refused(refusal),
+                Ok(_) => return self.serve(stream, seat, head),
+            },
+        };
+        match response {
+            Bad::Gone => Ok(()),
+            Bad::Refused(response) => finish(stream, &response),
+        }
+    }
+
+    /// Serves a request that may come in.
+    fn serve(&self, stream: &TcpStream, seat: LobbySeat, head: RequestHead) -> io::Result<()> {
+        let Some(_guest) = self.lobby.guest() else {
+            return finish(stream, &Response::refused(503, "too many connections"));
+        };
+        drop(seat);
+        let request = match head.with_body(&mut Timed { stream, until: Instant::now() + ARRIVAL }) {
+            Ok(request) => request,
+            Err(Bad::Gone) => return Ok(()),
+            Err(Bad::Refused(response)) => return finish(stream, &response),
+        };
+        let reply = match self.guard.admit(&request) {
+            Ok(path) => routes::answer(&self.explorer, path, &request),
+            Err(refusal) => Reply::Whole(refusal),
+        };
+        match reply {
+            Reply::Whole(response) => finish(stream, &response),
+            Reply::Events => stream_events(stream, &self.explorer, &self.ended),
+        }
     }
 }
 
-fn turn_away(mut stream: &TcpStream) {
-    let _ = stream.set_write_timeout(Some(Duration::from_millis(50)));
-    let _ = Response::refused(503, "too many connections").write(&mut stream);
-}
-
-fn answer(stream: &TcpStream, guard: &Guard, explorer: &Explorer, ended: &AtomicBool) -> io::Result<()> {
-    stream.set_nodelay(true)?;
-    stream.set_write_timeout(Some(DEPARTURE))?;
-    let response = match http::read(&mut Timed { stream, until: Instant::now() + ARRIVAL }) {
-        Err(Bad::Gone) => return Ok(()),
-        Err(Bad::Refused(status, why)) => Response::refused(status, why),
-        Ok(request) => match guard.admit(&request) {
-            Err(refusal) => refusal,
-            Ok(path) => match routes::answer(explorer, path, &request) {
-                Reply::Whole(response) => response,
-                Reply::Events => return stream_events(stream, explorer, ended),
-            },
-        },
-    };
+/// Answers and closes.
+fn finish(stream: &TcpStream, response: &Response) -> io::Result<()> {
     response.write(&mut &*stream)?;
     say_goodbye(stream)
 }

@@ -1,6 +1,6 @@
 //! What is known, as one HTML page that opens from disk: no network, no server, nothing beside it.
 //!
-//! The page holds one JSON [document](Page::text) and one picture; the script and the style sheet that show them come
+//! The page holds one JSON document, the [`Page`] itself, and one picture; the script and the style sheet that show them come
 //! from `web/` and are embedded as built. Every part is optional: a campaign, the model it tested, an analysis
 //! of mutants, a suite.
 //!
@@ -18,7 +18,9 @@ pub mod suite;
 mod taken;
 pub mod tape;
 
-use serde_json::{Value as Json, json};
+use std::io::{self, Write};
+
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
 use self::campaign::Campaign;
 use self::model::ModelPart;
@@ -46,25 +48,12 @@ pub struct Page {
 }
 
 impl Page {
-    /// The page.
-    #[must_use]
-    pub fn text(&self) -> String {
-        page::page(self)
-    }
-
-    /// The document the page shows.
-    #[must_use]
-    pub fn document(&self) -> Json {
-        json!({
-            "format": "ioxide-report",
-            "version": VERSION,
-            "record": self.record,
-            "notes": self.notes,
-            "campaign": self.campaign.as_ref().map(Campaign::to_json),
-            "model": self.model.as_ref().map(|model| &model.json),
-            "mutation": self.mutation,
-            "suite": self.suite.as_ref().map(|suite| &suite.told),
-        })
+    /// Writes the page, piece by piece.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        page::write(self, out)
     }
 
     /// What was looked at, and what came of it, each in a few words.
@@ -83,6 +72,22 @@ impl Page {
     fn picture(&self) -> &str {
         let machine = self.suite.as_ref().map(|suite| suite.picture.as_str());
         self.model.as_ref().map(|model| model.picture.as_str()).or(machine).unwrap_or_default()
+    }
+}
+
+/// The document the page shows.
+impl Serialize for Page {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        let mut document = out.serialize_struct("Page", 8)?;
+        document.serialize_field("format", "ioxide-report")?;
+        document.serialize_field("version", &VERSION)?;
+        document.serialize_field("record", &self.record)?;
+        document.serialize_field("notes", &self.notes)?;
+        document.serialize_field("campaign", &self.campaign)?;
+        document.serialize_field("model", &self.model.as_ref().map(|model| &model.json))?;
+        document.serialize_field("mutation", &self.mutation)?;
+        document.serialize_field("suite", &self.suite.as_ref().map(|suite| &suite.told))?;
+        document.end()
     }
 }
 

@@ -29,6 +29,11 @@ impl<W: Write> Markdown<W> {
         Self { out, summary: Summary::default(), record: record.into(), is_closed: false }
     }
 
+    /// The writer, as it is.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+
     /// Writes what is known, if nothing was written yet.
     ///
     /// # Errors

@@ -23,6 +23,7 @@ use crate::adapter::several::wiring;
 use crate::codec::{Message, label_from_json};
 use crate::event::{ConnectionTold, Explanation, FindingTold, WayTold};
 use crate::explain::{explanation, timed_finding};
+use crate::json;
 use crate::line::cut;
 use crate::objective::orders::{self, Happened};
 use crate::objective::{Objective, Watch};
@@ -274,7 +275,7 @@ pub fn plain_trace(model: &Model, text: &str) -> Result<Trace, BadLine> {
     let mut reader = Reader { model, now: Rational::ZERO, labels: Vec::new() };
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let bad = |reason: String| BadLine { line: at + 1, reason };
-        let line: PlainLine = serde_json::from_str(line).map_err(|error| bad(error.to_string()))?;
+        let line: PlainLine = json::read(line).map_err(|error| bad(error.to_string()))?;
         reader.line(line).map_err(bad)?;
     }
     Ok(reader.labels.into_iter().collect())

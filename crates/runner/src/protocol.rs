@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use crate::codec;
+use crate::json::{self, JsonError};
 
 /// The version spoken here.
 pub const VERSION: u32 = 1;
@@ -276,7 +277,10 @@ impl Message {
     /// If it is not a JSON object, or of no known type, or a field is missing or wrong.
     pub fn from_line(line: &str) -> Result<Self, BadLine> {
         let bad = |reason: String| BadLine { reason };
-        let json: Json = serde_json::from_str(line).map_err(|error| bad(format!("not JSON: {error}")))?;
+        let json: Json = json::read(line).map_err(|error| match error {
+            JsonError::Wrong(error) => bad(format!("not JSON: {error}")),
+            JsonError::Twice(_) => bad(error.to_string()),
+        })?;
         let Some(kind) = json.get("type").and_then(Json::as_str).map(str::to_owned) else {
             return Err(bad("not a message: expected a JSON object with a `type`".into()));
         };

@@ -17,6 +17,7 @@ use ioxide_model::trace::Trace;
 use crate::clock::seconds;
 use crate::codec::{CodecError, Message, label_from_json};
 use crate::event::{Event, EventKind, LabelKind, LabelTold, WayTold};
+use crate::json;
 use crate::line::{Line, cut, next_line, next_line_within};
 use crate::reporter::Reporter;
 
@@ -190,8 +191,7 @@ fn header(reader: &mut impl BufRead) -> Result<(), RecordError> {
         Some(Line::TooLong(shown) | Line::NotText(shown)) => return Err(RecordError::NotARecord(shown)),
         None => String::new(),
     };
-    let header: Header =
-        serde_json::from_str(&first).map_err(|_| RecordError::NotARecord(cut(&first, 60)))?;
+    let header: Header = json::read(&first).map_err(|_| RecordError::NotARecord(cut(&first, 60)))?;
     match header {
         Header { format, .. } if format != FORMAT => Err(RecordError::NotARecord(cut(&first, 60))),
         Header { version, .. } if version != VERSION => Err(RecordError::Version(version)),
@@ -220,7 +220,7 @@ pub fn label(model: &Model, told: &LabelTold) -> Result<Option<Label>, CodecErro
 fn parsed(line: Line, number: usize) -> Result<Event, RecordError> {
     let bad = |reason: String| RecordError::BadLine { line: number, reason };
     match line {
-        Line::Text(text) => serde_json::from_str(&text).map_err(|error| bad(error.to_string())),
+        Line::Text(text) => json::read(&text).map_err(|error| bad(error.to_string())),
         Line::TooLong(_) => Err(bad(format!("it is longer than {} MB", MAX_LINE >> 20))),
         Line::NotText(shown) => Err(bad(format!("it is no text: {shown}"))),
     }

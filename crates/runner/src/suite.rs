@@ -4,6 +4,10 @@
 //! inputs to give one after the other, or a *trace*, an object with labels as `ioxide judge`
 //! reads them: what to send, and what was seen or is expected in between. Suites can be
 //! long, so they are read and written line by line.
+//!
+//! A suite that was made at once is *closed*: the first line says so, and the last one says how many tests there
+//! are. One that was cut off is refused, since the rest of it would prove less than the whole. A suite that grows,
+//! or was written by hand, is not closed and ends where it ends.
 
 use std::io::{self, BufRead, Write};
 
@@ -17,6 +21,7 @@ use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
 
 use crate::codec::{CodecError, Message, label_from_json, label_to_json};
+use crate::json::{self, JsonError};
 use crate::line::{Line, cut, next_line};
 
 /// The version written here.
@@ -31,6 +36,9 @@ pub struct Header {
     pub format: String,
     /// Always [`VERSION`].
     pub version: u32,
+    /// Whether the last line is a [`SuiteEnd`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub closed: bool,
     /// Who made it and how, for people.
     #[serde(flatten)]
     pub about: Map<String, Json>,
@@ -44,6 +52,22 @@ pub enum SuiteTest {
     Word(Vec<String>),
     /// Labels with values.
     Trace(TraceTest),
+}
+
+/// The last line of a closed suite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SuiteEnd {
+    /// How many tests there are.
+    tests: usize,
+}
+
+/// A line after the first.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SuiteLine {
+    Test(SuiteTest),
+    End(SuiteEnd),
 }
 
 /// A test that says what is expected.
@@ -82,6 +106,9 @@ pub enum SuiteError {
     /// The file was written by another version.
     #[error("the suite has version {0}, this program reads version {VERSION}")]
     Version(u32),
+    /// The end is missing.
+    #[error("the suite was cut off after {0} tests; make it again")]
+    Torn(usize),
     /// A line is no test.
     #[error("line {line} of the suite: {reason}")]
     BadLine {
@@ -144,22 +171,36 @@ impl TraceTest {
 /// Writes a suite.
 pub struct SuiteWriter<W: Write> {
     out: W,
+    /// Tests so far, if the last line is to say how many.
+    tests: Option<usize>,
 }
 
 impl<W: Write> SuiteWriter<W> {
-    /// Begins a suite.
+    /// Begins a suite that is closed once it is finished.
     ///
     /// # Errors
     /// If the first line cannot be written.
-    pub fn new(mut out: W, about: Map<String, Json>) -> io::Result<Self> {
-        let header = Header { format: FORMAT.into(), version: VERSION, about };
-        writeln!(out, "{}", serde_json::to_string(&header)?)?;
-        Ok(Self { out })
+    pub fn new(out: W, about: Map<String, Json>) -> io::Result<Self> {
+        Self::begin(out, about, true)
     }
 
-    /// Goes on with a suite that has been begun: `out` is at its end.
+    /// Begins a suite that may grow.
+    ///
+    /// # Errors
+    /// If the first line cannot be written.
+    pub fn open_ended(out: W, about: Map<String, Json>) -> io::Result<Self> {
+        Self::begin(out, about, false)
+    }
+
+    fn begin(mut out: W, about: Map<String, Json>, closed: bool) -> io::Result<Self> {
+        let header = Header { format: FORMAT.into(), version: VERSION, closed, about };
+        writeln!(out, "{}", serde_json::to_string(&header)?)?;
+        Ok(Self { out, tests: closed.then_some(0) })
+    }
+
+    /// Goes on with a suite that may grow: `out` is at its end.
     pub fn append(out: W) -> Self {
-        Self { out }
+        Self { out, tests: None }
     }
 
     /// Adds a test.
@@ -169,15 +210,20 @@ impl<W: Write> SuiteWriter<W> {
     pub fn add(&mut self, test: &SuiteTest) -> io::Result<()> {
         let mut line = serde_json::to_string(test)?;
         line.push('\n');
+        self.tests = self.tests.map(|tests| tests + 1);
         self.out.write_all(line.as_bytes())
     }
 
-    /// Writes what is still held back.
+    /// Closes it, if it is to be closed, and writes what is still held back.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn finish(mut self) -> io::Result<()> {
-        self.out.flush()
+    pub fn finish(mut self) -> io::Result<W> {
+        if let Some(tests) = self.tests {
+            writeln!(self.out, "{}", serde_json::to_string(&SuiteEnd { tests })?)?;
+        }
+        self.out.flush()?;
+        Ok(self.out)
     }
 }
 
@@ -186,6 +232,10 @@ pub struct SuiteReader<R: BufRead> {
     header: Header,
     reader: R,
     line: usize,
+    /// Tests so far.
+    tests: usize,
+    /// The last line was read, or the end is known to be missing.
+    is_over: bool,
 }
 
 impl<R: BufRead> SuiteReader<R> {
@@ -200,9 +250,9 @@ impl<R: BufRead> SuiteReader<R> {
             None => return Err(SuiteError::NotASuite("nothing".into())),
         };
         let not_a_suite = || SuiteError::NotASuite(cut(&first, 60));
-        let header: Header = serde_json::from_str(&first).map_err(|_| not_a_suite())?;
+        let header: Header = json::read(&first).map_err(|_| not_a_suite())?;
         match (header.format.as_str(), header.version) {
-            (FORMAT, VERSION) => Ok(Self { header, reader, line: 1 }),
+            (FORMAT, VERSION) => Ok(Self { header, reader, line: 1, tests: 0, is_over: false }),
             (FORMAT, other) => Err(SuiteError::Version(other)),
             _ => Err(not_a_suite()),
         }
@@ -212,24 +262,65 @@ impl<R: BufRead> SuiteReader<R> {
     pub fn header(&self) -> &Header {
         &self.header
     }
+
+    /// The next line that is not empty, with what is wrong with it.
+    fn next_text(&mut self) -> Result<Option<String>, SuiteError> {
+        loop {
+            self.line += 1;
+            match next_line(&mut self.reader)? {
+                Some(Line::Text(text)) if text.trim().is_empty() => (),
+                Some(Line::Text(text)) => return Ok(Some(text)),
+                Some(Line::TooLong(shown) | Line::NotText(shown)) => return Err(self.bad(shown)),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    fn bad(&self, reason: String) -> SuiteError {
+        SuiteError::BadLine { line: self.line, reason }
+    }
+
+    /// The next test; `None` at the end, which must be where it should be.
+    fn next_test(&mut self) -> Result<Option<SuiteTest>, SuiteError> {
+        let Some(text) = self.next_text()? else {
+            return if self.header.closed && !self.is_over {
+                Err(SuiteError::Torn(self.tests))
+            } else {
+                Ok(None)
+            };
+        };
+        if self.is_over {
+            return Err(self.bad("the suite has ended before".into()));
+        }
+        match json::read(&text) {
+            Ok(SuiteLine::Test(test)) => {
+                self.tests += 1;
+                Ok(Some(test))
+            }
+            Ok(SuiteLine::End(end)) if self.header.closed && end.tests == self.tests => {
+                self.is_over = true;
+                self.next_test()
+            }
+            Ok(SuiteLine::End(end)) => {
+                Err(self.bad(format!("there should be {} tests, here are {}", end.tests, self.tests)))
+            }
+            Err(JsonError::Twice(key)) => Err(self.bad(JsonError::Twice(key).to_string())),
+            Err(JsonError::Wrong(_)) => Err(self
+                .bad(format!("neither a list of inputs nor an object with a `trace`: {}", cut(&text, 60)))),
+        }
+    }
 }
 
 impl<R: BufRead> Iterator for SuiteReader<R> {
     type Item = Result<SuiteTest, SuiteError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            self.line += 1;
-            let bad = |reason: String| SuiteError::BadLine { line: self.line, reason };
-            return Some(match next_line(&mut self.reader).transpose()? {
-                Ok(Line::Text(text)) if text.trim().is_empty() => continue,
-                Ok(Line::Text(text)) => serde_json::from_str(&text).map_err(|_| {
-                    bad(format!("neither a list of inputs nor an object with a `trace`: {}", cut(&text, 60)))
-                }),
-                Ok(Line::TooLong(shown) | Line::NotText(shown)) => Err(bad(shown)),
-                Err(error) => Err(error.into()),
-            });
+        let next = self.next_test().transpose();
+        if let Some(Err(SuiteError::Torn(_))) = next {
+            // It is said once.
+            self.is_over = true;
         }
+        next
     }
 }
 
@@ -268,5 +359,26 @@ mod tests {
         insta::assert_snapshot!(problem(&head(7)), @"the suite has version 7, this program reads version 1");
         insta::assert_snapshot!(problem(&(head(1) + "\n3\n")), @"line 3 of the suite: neither a list of inputs nor an object with a `trace`: 3");
         assert_eq!(read(&head(1)).unwrap(), []);
+    }
+
+    #[test]
+    fn a_closed_suite_that_was_cut_off_anywhere_is_refused() {
+        let mut file = Vec::new();
+        let mut writer = SuiteWriter::new(&mut file, Map::new()).unwrap();
+        for word in [["a", "b"], ["c", "d"]] {
+            writer.add(&SuiteTest::Word(word.map(str::to_owned).to_vec())).unwrap();
+        }
+        writer.finish().unwrap();
+        let text = String::from_utf8(file).unwrap();
+        assert_eq!(read(&text).unwrap().len(), 2);
+        // The last line may lack its end mark, nothing else may be missing.
+        for end in 0..text.len() - 1 {
+            assert!(read(&text[..end]).is_err(), "{}", &text[..end]);
+        }
+        let lines: Vec<&str> = text.lines().collect();
+        let fewer = format!("{}\n{}\n{}\n", lines[0], lines[1], lines[3]);
+        insta::assert_snapshot!(read(&fewer).unwrap_err(), @"line 3 of the suite: there should be 2 tests, here are 1");
+        insta::assert_snapshot!(read(&lines[..3].join("\n")).unwrap_err(), @"the suite was cut off after 2 tests; make it again");
+        insta::assert_snapshot!(read(&(text + "[]\n")).unwrap_err(), @"line 5 of the suite: the suite has ended before");
     }
 }

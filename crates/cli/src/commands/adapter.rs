@@ -38,7 +38,8 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, Stop> {
     let model = args.model.as_ref().map(|file| load::model(file, &[])).transpose()?.map(|(_, model)| model);
     let limit = Duration::from_millis(args.limit_ms.max(1));
     let connection = Connection { seed: Some(1), limit, ..connection(&described)? };
-    let (checks, last_words) = match (&described.speech, model) {
+    let secrets = described.secrets.clone();
+    let (mut checks, last_words) = match (&described.speech, model) {
         (Speech::Protocol, model) if described.connections.is_empty() => {
             by_the_book(described, model.as_ref(), &connection)?
         }
@@ -49,6 +50,8 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, Stop> {
             );
         }
     };
+    checks.iter_mut().for_each(|check| check.note = secrets.hide(&check.note));
+    let last_words = secrets.hide(&last_words);
     let passed = checks.iter().all(|check| check.state != State::Failed);
     if args.json {
         writeln!(io::stdout().lock(), "{}", as_json(&args.sut, passed, &checks, &last_words))?;
@@ -64,9 +67,9 @@ fn by_the_book(
     model: Option<&Model>,
     connection: &Connection,
 ) -> Result<(Vec<Check>, String), Stop> {
-    let Described { spec, server, .. } = described;
+    let Described { spec, server, secrets, .. } = described;
     let server = server.map(|server| Server::start(server, connection.interrupt)).transpose();
-    let _server = server.map_err(trouble)?;
+    let _server = server.map_err(|error| trouble(&error, &secrets))?;
     Ok(selftest(&spec, model, connection))
 }
 

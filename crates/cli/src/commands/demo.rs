@@ -4,7 +4,7 @@
 //! alternating bit on retransmission is caught, and the failing run is made small.
 
 use std::io::{self, Write};
-use std::{env, fs};
+use std::path::Path;
 
 use ioxide_lang::{Options, load};
 use ioxide_model::source::Sources;
@@ -17,9 +17,11 @@ use serde_json::json;
 use super::test::outcome_json;
 use crate::args::{Demo, SolverArgs};
 use crate::exit::{ExitStatus, Stop};
+use crate::html;
+use crate::record_folder::RecordFolder;
 use crate::session::{Session, Show, Times};
 use crate::system::System;
-use crate::{html, record};
+use crate::write::{self, Readers};
 
 const SPEC: &str = include_str!("../../../../examples/brp/spec.iox");
 const FAULTY: &str = include_str!("../../../../examples/brp/m3.iox");
@@ -42,12 +44,10 @@ pub fn run(args: &Demo) -> Result<ExitStatus, Stop> {
             "\n2. A system with a planted bug: it flips the alternating bit when it repeats a frame."
         )?;
     }
-    let scratch = env::temp_dir().join(format!("ioxide-demo-{}", std::process::id()));
-    let folder = scratch.to_string_lossy();
+    let scratch = tempfile::tempdir()?;
+    let folder = RecordFolder::open(&scratch.path().to_string_lossy())?;
     let faulty = test(args, FAULTY, "a faulty sender (examples/brp/m3.iox)", Some(&folder))?;
     let page = report(&folder, &args.html);
-    // What is left of it is no harm.
-    let _ = fs::remove_dir_all(&scratch);
     let good = correct.1.counts.failed == 0 && correct.1.counts.passed > 0 && faulty.1.counts.failed > 0;
     if args.json {
         let spec = model(SPEC)?;
@@ -78,19 +78,20 @@ pub fn run(args: &Demo) -> Result<ExitStatus, Stop> {
 }
 
 /// Writes the page of the campaign recorded in `folder`; the record itself is not kept.
-fn report(folder: &str, file: &str) -> Result<(), Stop> {
+fn report(folder: &RecordFolder, file: &str) -> Result<(), Stop> {
     let (sources, model) = load_model(SPEC)?;
-    let path = record::newest(folder).display().to_string();
+    let path = folder.record().display().to_string();
     let mut page = html::of_record(&path, &sources, &model, &SolverArgs::default())?;
     page.record.clear();
-    fs::write(file, page.text()).map_err(|error| Stop::usage(format!("cannot write `{file}`: {error}")))
+    write::whole(Path::new(file), Readers::Usual, |out| page.write(out))
+        .map_err(|error| write::cannot(file, &error))
 }
 
 fn test(
     args: &Demo,
     sut: &str,
     name: &str,
-    record: Option<&str>,
+    record: Option<&RecordFolder>,
 ) -> Result<(CampaignConfig, CampaignOutcome), Stop> {
     let mut tester = Random::new(RandomConfig::default(), args.seed);
     let config = CampaignConfig {

@@ -1,14 +1,13 @@
 //! `ioxide fmt`: one canonical layout.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
 use ioxide_model::source::Sources;
-use tempfile::NamedTempFile;
 
 use crate::args::Fmt;
 use crate::exit::{ExitStatus, Stop};
+use crate::write::{self, Readers};
 use crate::{load, render};
 
 /// Lays out every file; with `--check` only says which are not.
@@ -27,7 +26,8 @@ pub fn run(args: &Fmt) -> Result<ExitStatus, Stop> {
                 eprintln!("{path}: not laid out canonically; run `ioxide fmt {path}`");
                 status = ExitStatus::Failure;
             }
-            _ => write(path, &after)?,
+            _ => write::whole(Path::new(path), Readers::Usual, |out| out.write_all(after.as_bytes()))
+                .map_err(|error| write::cannot(path, &error))?,
         }
     }
     Ok(status)
@@ -50,23 +50,4 @@ fn formatted(path: &str, text: &str) -> Result<Option<String>, Stop> {
             Ok(None)
         }
     }
-}
-
-/// Replaces the file in one step, so that no interruption leaves half of it.
-///
-/// The new text is written aside under a name nobody can guess or has linked elsewhere; a link to the
-/// model stays a link, and the file keeps its mode.
-fn write(path: &str, text: &str) -> Result<(), Stop> {
-    replace(Path::new(path), text).map_err(|error| Stop::usage(format!("cannot write `{path}`: {error}")))
-}
-
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let target = fs::canonicalize(path)?;
-    let folder = target.parent().unwrap_or(Path::new("."));
-    let mut aside = NamedTempFile::new_in(folder)?;
-    aside.write_all(text.as_bytes())?;
-    aside.as_file().set_permissions(fs::metadata(&target)?.permissions())?;
-    aside.as_file().sync_all()?;
-    aside.persist(&target).map_err(|error| error.error)?;
-    Ok(())
 }

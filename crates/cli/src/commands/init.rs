@@ -6,12 +6,13 @@
 //!
 //! *Promises.* No file is overwritten: either all files are new, or none is written.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::args::{Init, Stub};
 use crate::exit::{ExitStatus, Stop};
+use crate::write;
 
 /// A file of a new project.
 struct Template {
@@ -131,9 +132,8 @@ fn write(folder: &Path, file: &Template) -> Result<(), Stop> {
     let parent: PathBuf = path.parent().map(Path::to_path_buf).unwrap_or_default();
     fs::create_dir_all(&parent).map_err(|error| cannot(&parent, &error))?;
     let text = file.text.replace("@REPOSITORY@", env!("CARGO_PKG_REPOSITORY"));
-    // `create_new` refuses a file that came to be since the look above.
-    let written = File::create_new(&path).and_then(|mut out| out.write_all(text.as_bytes()));
-    written.map_err(|error| cannot(&path, &error))
+    // A file that came to be since the look above is refused.
+    write::fresh(&path, text.as_bytes()).map_err(|error| cannot(&path, &error))
 }
 
 fn tell(args: &Init, files: &[&Template], out: &mut impl Write) -> io::Result<()> {

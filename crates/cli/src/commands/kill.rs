@@ -5,8 +5,8 @@ pub mod page;
 pub mod workers;
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
+use std::path::Path;
 
 use ioxide_model::sts::{Model, Sts};
 use ioxide_model::trace::Trace;
@@ -29,6 +29,7 @@ use crate::args::{Completing, DecideArgs, Kill, MutantArgs};
 use crate::exit::{ExitStatus, Stop};
 use crate::progress::Progress;
 use crate::solver::Wanted;
+use crate::write::{self, Aside, Readers};
 use crate::{limit, load};
 
 /// The mutants of a model and what became of them.
@@ -183,18 +184,18 @@ pub fn specimens<'m>(mutants: &'m [Mutant], systems: &'m [Sts]) -> Vec<Specimen<
 }
 
 fn write(path: &str, model: &Model, args: &Kill, suite: &Suite) -> Result<(), Stop> {
-    let cannot = |error: io::Error| Stop::usage(format!("cannot write `{path}`: {error}"));
+    let cannot = |error: io::Error| write::cannot(path, &error);
     let about = json!({ "method": "kill", "model": args.model.file, "operators": args.mutants.ops });
     let about = if let Json::Object(about) = about { about } else { Map::new() };
-    let file = BufWriter::new(File::create(path).map_err(cannot)?);
-    let mut out = SuiteWriter::new(file, about).map_err(cannot)?;
+    let aside = Aside::new(Path::new(path), Readers::Usual).map_err(cannot)?;
+    let mut out = SuiteWriter::new(aside, about).map_err(cannot)?;
     for test in &suite.tests {
         let name = format!("kills {} mutants", test.kills.len());
         // The last label is where the test looks once more: a correct system shows it.
         let test = TraceTest::new(&model.pool, &model.sts, name, &test.shown());
         out.add(&SuiteTest::Trace(test)).map_err(cannot)?;
     }
-    out.finish().map_err(cannot)
+    out.finish().and_then(Aside::keep).map_err(cannot)
 }
 
 /// How often each mutant is killed.

@@ -12,6 +12,7 @@ use serde_json::{Value as Json, json};
 use crate::args::{MutantArgs, Mutate};
 use crate::exit::{ExitStatus, Stop};
 use crate::load;
+use crate::write::{self, Readers};
 
 /// Makes the mutants and shows them.
 pub fn run(args: &Mutate) -> Result<ExitStatus, Stop> {
@@ -130,7 +131,7 @@ pub fn line(sources: &Sources, model: &Model, edit: &Edit) -> usize {
 fn write(folder: &str, catalogue: &Json, model: &Model, mutants: &[Mutant]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let folder = Path::new(folder);
-    fs::write(folder.join("mutants.json"), format!("{catalogue}\n"))?;
+    write::whole(&folder.join("mutants.json"), Readers::Usual, |out| writeln!(out, "{catalogue}"))?;
     let diffs: String = mutants.iter().map(|mutant| diff(model, mutant)).collect();
-    fs::write(folder.join("mutants.diff"), diffs)
+    write::whole(&folder.join("mutants.diff"), Readers::Usual, |out| out.write_all(diffs.as_bytes()))
 }

@@ -13,6 +13,7 @@ use ioxide_testgen::tester::{Finding, Move, Tester};
 
 use crate::args::{Replay, Shrink};
 use crate::exit::{ExitStatus, Stop};
+use crate::record_folder::RecordFolder;
 use crate::session::{Session, Show, Times, patience, status};
 use crate::system::System;
 use crate::{load, machine, record, timing};
@@ -28,7 +29,12 @@ pub fn run(args: &Replay) -> Result<ExitStatus, Stop> {
 /// Replays the run and makes it smaller if it fails in the same way.
 pub fn shrink(args: &Shrink) -> Result<ExitStatus, Stop> {
     let budget = ShrinkConfig { attempts: args.attempts, time: Some(args.time), ..ShrinkConfig::default() };
-    let done = again(&args.replay, Some(budget), args.report.as_deref())?;
+    let folder = args.report.as_deref().map(RecordFolder::open).transpose()?;
+    let done = again(&args.replay, Some(budget), folder.as_ref())?;
+    if let Some(folder) = folder {
+        // What is missing was told; a failure that was made smaller is no success anyway.
+        folder.trouble();
+    }
     let is_shrunk = done.outcome.failures.iter().any(|failure| failure.shrunk.is_some());
     if is_shrunk || done.outcome.counts.errors > 0 || done.outcome.interrupted {
         return Ok(status(&done.outcome));
@@ -84,7 +90,7 @@ impl Tester for Witness {
 }
 
 /// Does the recorded run again; up to three times if it is to be made smaller and does not fail.
-fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&str>) -> Result<Done, Stop> {
+fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&RecordFolder>) -> Result<Done, Stop> {
     let recorded = record::read(&args.run)?;
     let file = args.model.clone().or_else(|| record::model_file(&recorded)).ok_or_else(|| {
         Stop::usage(format!("`{}` does not name its model", args.run)).help("name it with `--model FILE`")

@@ -3,7 +3,6 @@
 //! The record is read event by event: its size does not matter. Files are written once all of it
 //! has been read, so a damaged record leaves none behind.
 
-use std::fs;
 use std::io::{self, Cursor, Write};
 
 use ioxide_report::html::campaign::Campaign;
@@ -17,7 +16,7 @@ use ioxide_runner::reporter::Reporter;
 use crate::args::Report;
 use crate::exit::{ExitStatus, Stop};
 use crate::progress::Progress;
-use crate::{html, record};
+use crate::{html, record, write};
 
 /// Writes the reports asked for, or the one of the terminal if none is.
 pub fn run(args: &Report) -> Result<ExitStatus, Stop> {
@@ -40,14 +39,14 @@ pub fn run(args: &Report) -> Result<ExitStatus, Stop> {
     })?;
     if let (Some(file), Some(mut junit)) = (&args.junit, junit) {
         junit.finish()?;
-        write(file, junit.into_inner().get_ref())?;
+        write::named(file, |out| out.write_all(junit.into_inner().get_ref()))?;
     }
     if let Some(file) = &args.markdown {
-        write(file, markdown::text(&summary, &args.run).as_bytes())?;
+        write::named(file, |out| out.write_all(markdown::text(&summary, &args.run).as_bytes()))?;
     }
     if let (Some(file), Some(campaign)) = (&args.html, campaign) {
         let page = html::page(campaign, &args.run, args.model.as_deref(), &args.solver);
-        write(file, page.text().as_bytes())?;
+        write::named(file, |out| page.write(out))?;
     }
     if args.json {
         writeln!(io::stdout(), "{}", summary.to_json())?;
@@ -62,17 +61,4 @@ fn shown(args: &Report) -> Result<ExitStatus, Stop> {
     record::each(&args.run, |event: &Event| terminal.tell(event))?;
     terminal.finish()?;
     Ok(ExitStatus::Success)
-}
-
-/// Writes a whole file, or stdout.
-pub fn write(file: &str, bytes: &[u8]) -> Result<(), Stop> {
-    if file == "-" {
-        return Ok(io::stdout().write_all(bytes)?);
-    }
-    fs::write(file, bytes).map_err(|error| {
-        Stop::usage(format!("cannot write `{file}`: {error}"))
-            .help("is the folder there, and may it be written?")
-    })?;
-    eprintln!("wrote {file}");
-    Ok(())
 }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use ioxide_model::sts::Model;
-use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure, Regression};
+use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
 use ioxide_runner::objective::Objective;
 use ioxide_runner::run::RunConfig;
 use ioxide_testgen::tester::Tester;
@@ -17,10 +17,11 @@ use serde_json::{Value as Json, json};
 use self::chosen::Chosen;
 use crate::args::Test;
 use crate::deadline::Deadline;
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{self, ExitStatus, Stop};
+use crate::record_folder::RecordFolder;
 use crate::session::{Session, Show, Times, patience, status};
 use crate::system::System;
-use crate::{load, machine, regressions, seed, timing};
+use crate::{html, load, machine, regressions, seed, timing};
 
 /// Tests the system and says what was found.
 pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
@@ -35,13 +36,19 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         return Err(Stop::new(ExitStatus::Nothing, "nothing to run: the model has no transitions"));
     }
     let sut = System::named(&args.sut)?;
+    let secrets = sut.secrets()?;
     let clock = timing::clock(&args.time, &sut)?;
     machine::know_outputs(&mut spec, &sut);
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let chosen = Chosen::named(args, &mut spec, seed)?;
     let limit = chosen.time_limit(args, &sut);
+    let folder = args.report.as_deref().map(RecordFolder::open).transpose()?;
+    let known = match &folder {
+        Some(folder) if !args.no_regressions => regressions::read(folder.path(), &spec)?,
+        _ => Vec::new(),
+    };
     let config = CampaignConfig {
-        regressions: regressions(args, &spec)?,
+        regressions: known,
         runs: chosen.runs(args),
         seed,
         on_failure: if args.keep_going { OnFailure::GoOn } else { OnFailure::Stop },
@@ -64,52 +71,51 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         testers: limited.iter_mut().map(|worker| worker as &mut (dyn Tester + Send)).collect(),
         solver: &args.solver,
         show: if args.json { Show::Nothing } else { Show::People },
-        record: args.report.as_deref(),
+        record: folder.as_ref(),
         times: if args.no_times { Times::LeftOut } else { Times::Told },
     };
     let outcome = session.run(&config)?;
     let was_late = limited.iter().any(Deadline::has_passed);
     if let (true, Some(error)) = (outcome.counts.errors > 0, &outcome.error) {
-        eprintln!("error: no verdict: {error}");
+        eprintln!("error: no verdict: {}", secrets.hide(&error.to_string()));
     }
-    if let Some(folder) = &args.report {
-        regressions::add(folder, &shown, &config.regressions, &outcome.failures)?;
+    if let Some(folder) = &folder {
+        let added = regressions::add(folder.path(), &shown, &config.regressions, &outcome.failures, &secrets);
+        added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be kept: {error}")));
     }
     let chosen = Chosen::joined(workers).unwrap_or(chosen);
-    let mut out = io::stdout().lock();
-    if args.json {
+    let told = if args.json {
         let mut result = outcome_json(&shown, &config, &outcome);
         result["cover"] = chosen.json(&shown.sts);
         result["suite"] = chosen.suite_json();
         result["game"] = chosen.game_json();
         result["hunt"] = chosen.hunt_json(&shown.sts, was_late);
-        writeln!(out, "{result}")?;
+        secrets.hide_json(&mut result);
+        writeln!(io::stdout(), "{result}")
     } else {
-        chosen.show(&mut out, &shown.sts)?;
-        chosen.show_end(&mut out, &shown.sts, was_late)?;
-        if let Some(folder) = &args.report {
-            eprintln!("record: {}", crate::record::newest(folder).display());
+        let mut out = io::stdout().lock();
+        chosen.show(&mut out, &shown.sts).and_then(|()| chosen.show_end(&mut out, &shown.sts, was_late))
+    };
+    if let Some(folder) = folder.as_ref().filter(|folder| folder.trouble().is_none()) {
+        if !args.json {
+            eprintln!("record: {}", folder.record().display());
         }
+        html::beside(folder, &sources, &shown, &args.solver);
     }
-    if let Some(folder) = &args.report {
-        crate::html::beside(folder, &sources, &shown, &args.solver);
-    }
-    Ok(match status(&outcome) {
-        ExitStatus::Success if !chosen.has_met(args, &shown.sts) => ExitStatus::Inconclusive,
+    let status = exit::shown(verdict(args, &shown, &chosen, &outcome), told)?;
+    folder.map_or(Ok(status), |folder| folder.end(status))
+}
+
+/// The exit status of what was found and what was wanted.
+fn verdict(args: &Test, spec: &Model, chosen: &Chosen, outcome: &CampaignOutcome) -> ExitStatus {
+    match status(outcome) {
+        ExitStatus::Success if !chosen.has_met(args, &spec.sts) => ExitStatus::Inconclusive,
         // What nobody knows how to reach is a goal not met.
         ExitStatus::Success if !chosen.is_settled() => {
             eprintln!("goals not met: what is unknown above is neither covered nor proved unreachable");
             ExitStatus::Inconclusive
         }
         status => status,
-    })
-}
-
-/// The runs that failed before, if records are kept.
-fn regressions(args: &Test, spec: &Model) -> Result<Vec<Regression>, Stop> {
-    match &args.report {
-        Some(folder) if !args.no_regressions => regressions::read(folder, spec),
-        _ => Ok(Vec::new()),
     }
 }
 

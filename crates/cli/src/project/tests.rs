@@ -397,3 +397,37 @@ fn mistakes_in_connections_are_told_with_their_place() {
     wrong(["kind = \"text\"", "kind = \"text\"\naddress = \"127.0.0.1:1\""], "there is no key");
     wrong(["kind = \"tcp\"", "kind = \"model\""], "it has no connections");
 }
+
+#[test]
+fn secrets_are_found_by_name_and_named_ones_must_be_there() {
+    let http = "kind = \"http\"\nurl = \"http://h:1\"\nreset = \"reconnect\"\n";
+    let shown = |lines: &str, text: &str| {
+        let content = format!("[sut.x]\n{http}{lines}");
+        named(&content, "x", &FIRST).expect(lines).secrets.hide(text)
+    };
+    let headers = "headers = { Authorization = \"Bearer 0123456789\", X-Trace = \"abcdefghij\" }";
+    assert_eq!(shown(headers, "0123456789 abcdefghij"), "*** abcdefghij");
+    let marked = format!("{headers}\nsecrets = [\"x-trace\", \"login.pin\"]");
+    assert_eq!(shown(&marked, "0123456789 abcdefghij"), "*** ***");
+    assert_eq!(shown("environment = { DB_PASSWORD = \"hunter22\" }", "it is hunter22"), "it is ***");
+    check(&format!("{http}secrets = [\"x-trace\"]"), &["ioxide.toml:5", "no header or variable `x-trace`"]);
+}
+
+/// Project files that are broken anywhere give a message, never a panic.
+#[test]
+fn any_broken_project_file_gives_an_answer() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    for system in ["http", "redis", "lamp", "atm"] {
+        let text = fs::read_to_string(folder.join(system).join(FILE)).expect("a project file");
+        let names: Vec<&str> =
+            text.lines().filter_map(|line| line.strip_prefix("[sut.")?.split([']', '.']).next()).collect();
+        assert!(!names.is_empty(), "{system}");
+        let ends: Vec<usize> = (0..text.len()).filter(|&at| text.is_char_boundary(at)).step_by(7).collect();
+        for (n, &at) in ends.iter().enumerate() {
+            let later = ends.get(n + 1 + n % 5).copied().unwrap_or(text.len());
+            for broken in [text[..at].to_owned(), format!("{}{}", &text[..at], &text[later..])] {
+                let _ = named(&broken, names[n % names.len()], &FIRST);
+            }
+        }
+    }
+}

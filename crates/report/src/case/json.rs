@@ -55,7 +55,7 @@ impl Outline {
     /// # Errors
     /// If it is no such text, or of another version.
     pub fn read(text: &str) -> Result<Self, String> {
-        let outline: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let outline: Self = ioxide_runner::json::read(text).map_err(|error| error.to_string())?;
         match outline.version {
             VERSION => Ok(outline),
             other => Err(format!("it is of version {other}; this program reads {VERSION}")),

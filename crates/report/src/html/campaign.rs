@@ -7,6 +7,7 @@ use std::io;
 
 use ioxide_runner::event::{Event, EventKind};
 use ioxide_runner::reporter::Reporter;
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 use serde_json::{Value as Json, json};
 
 use super::runs::Runs;
@@ -25,19 +26,6 @@ pub struct Campaign {
 }
 
 impl Campaign {
-    /// The document's part on it.
-    #[must_use]
-    pub fn to_json(&self) -> Json {
-        json!({
-            "figures": self.summary.to_json(),
-            "runs": self.runs.to_json(),
-            "taken": self.runs.taken.to_json(),
-            "latency": self.runs.latency.to_json(),
-            "smaller": self.smaller.iter().map(|(run, told)| json!([run, told])).collect::<Vec<_>>(),
-            "values": self.values(),
-        })
-    }
-
     /// The model, and how it went.
     #[must_use]
     pub fn headline(&self) -> (String, String) {
@@ -65,6 +53,20 @@ impl Campaign {
     }
 }
 
+/// The document's part on it.
+impl Serialize for Campaign {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        let mut campaign = out.serialize_struct("Campaign", 6)?;
+        campaign.serialize_field("figures", &self.summary.to_json())?;
+        campaign.serialize_field("runs", &self.runs)?;
+        campaign.serialize_field("taken", &self.runs.taken.to_json())?;
+        campaign.serialize_field("latency", &self.runs.latency.to_json())?;
+        campaign.serialize_field("smaller", &self.smaller)?;
+        campaign.serialize_field("values", &self.values())?;
+        campaign.end()
+    }
+}
+
 impl Reporter for Campaign {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         match &event.event {
@@ -72,7 +74,7 @@ impl Reporter for Campaign {
             EventKind::Stimulus(told) | EventKind::Observation(told) => self.runs.step(event, told),
             EventKind::Shrunk(told) => {
                 let steps = json!({
-                    "tape": Tape::of(&told.trace).to_json(), "from": told.from, "attempts": told.attempts,
+                    "tape": Tape::of(&told.trace), "from": told.from, "attempts": told.attempts,
                     "minimal": told.minimal, "reproduced": told.reproduced, "of": told.of,
                 });
                 self.smaller.push((told.run + 1, steps));

@@ -1,5 +1,7 @@
 //! The page around the document: head, policy, first words, data, script.
 
+use std::io::{self, Write};
+
 use super::Page;
 use crate::visible::excerpt;
 
@@ -13,18 +15,18 @@ const POLICY: &str = include_str!("../../assets/report.csp");
 /// Characters of a title.
 const MAX_TITLE: usize = 120;
 
-/// The whole page.
+/// Writes the whole page.
 ///
 /// The first words are there before the data, so a reader sees them while the rest is read, and
 /// without any script.
-pub(super) fn page(page: &Page) -> String {
+pub(super) fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let (about, verdict) = page.headline();
     let title = escaped(&excerpt(&about, MAX_TITLE));
     let verdict = escaped(&excerpt(&verdict, MAX_TITLE));
     let policy = POLICY.trim();
-    let data = data(&page.document().to_string());
     let picture = page.picture();
-    format!(
+    write!(
+        out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -34,14 +36,28 @@ pub(super) fn page(page: &Page) -> String {
          <noscript><p class=\"first\">The rest of this report needs JavaScript; `ioxide report` shows it in a \
          terminal.</p></noscript></div>\n\
          <template id=\"picture\">{picture}</template>\n\
-         <script type=\"application/json\" id=\"data\">{data}</script>\n\
-         <script>{SCRIPT}</script>\n</body>\n</html>\n"
-    )
+         <script type=\"application/json\" id=\"data\">"
+    )?;
+    serde_json::to_writer(ScriptData(out), page)?;
+    write!(out, "</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")
 }
 
-/// JSON that no reader of HTML takes for anything else: every `<` stands in a string, and is escaped there.
-fn data(json: &str) -> String {
-    json.replace('<', "\\u003c")
+/// Takes JSON and writes what no reader of HTML takes for anything else: every `<` stands in a string, and is
+/// escaped there.
+struct ScriptData<'o>(&'o mut dyn Write);
+
+impl Write for ScriptData<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match bytes.iter().position(|&byte| byte == b'<') {
+            Some(0) => self.0.write_all(b"\\u003c").map(|()| 1),
+            Some(end) => self.0.write_all(&bytes[..end]).map(|()| end),
+            None => self.0.write_all(bytes).map(|()| bytes.len()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// `text` for the inside of an element.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use ioxide_runner::event::{Event, Outcome, RunStarted, StepTold};
 use ioxide_runner::line::cut;
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 use serde_json::{Value as Json, json};
 
 use super::latency::Latency;
@@ -110,20 +111,33 @@ impl Runs {
         }
         false
     }
+}
 
-    /// The runs for the page; runs count from 1 there.
-    pub(super) fn to_json(&self) -> Json {
-        let tapes = self.tapes.iter().map(|(number, tape)| ((number + 1).to_string(), tape.to_json()));
-        let open = self.open.iter().map(|(number, open)| ((number + 1).to_string(), open.tape.to_json()));
-        let details = self.details.iter().map(|(number, told)| ((number + 1).to_string(), told.clone()));
-        json!({
-            "columns": ["number", "outcome", "steps", "time_ns", "goal", "reason", "kind", "has_tape", "seed"],
-            "listed": self.listed,
-            "unlisted": self.unlisted,
-            "open": self.open.keys().map(|number| number + 1).collect::<Vec<_>>(),
-            "details": Json::Object(details.collect()),
-            "tapes": Json::Object(tapes.chain(open).collect()),
-        })
+/// The columns of the list.
+const COLUMNS: [&str; 9] =
+    ["number", "outcome", "steps", "time_ns", "goal", "reason", "kind", "has_tape", "seed"];
+
+/// The runs for the page; runs count from 1 there.
+impl Serialize for Runs {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        let tapes = self.tapes.iter().chain(self.open.iter().map(|(number, open)| (number, &open.tape)));
+        let mut runs = out.serialize_struct("Runs", 6)?;
+        runs.serialize_field("columns", &COLUMNS)?;
+        runs.serialize_field("listed", &self.listed)?;
+        runs.serialize_field("unlisted", &self.unlisted)?;
+        runs.serialize_field("open", &self.open.keys().map(|number| number + 1).collect::<Vec<_>>())?;
+        runs.serialize_field("details", &RunsByNumber(self.details.iter().collect()))?;
+        runs.serialize_field("tapes", &RunsByNumber(tapes.collect()))?;
+        runs.end()
+    }
+}
+
+/// Runs by number, from 1.
+struct RunsByNumber<'r, T>(Vec<(&'r u64, &'r T)>);
+
+impl<T: Serialize> Serialize for RunsByNumber<'_, T> {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_map(self.0.iter().map(|(number, told)| ((*number + 1).to_string(), told)))
     }
 }
 

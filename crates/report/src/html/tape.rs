@@ -5,28 +5,31 @@
 //! belief, its set of switches.
 //!
 //! *Promises.* A tape has at most [`MAX_STEPS`] steps, the last ones, and texts of about
-//! [`MAX_BYTES`]; what was cut off is counted.
+//! [`MAX_BYTES`]; what was cut off is counted. It is written step by step, never built as a whole.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use ioxide_runner::event::{LabelKind, LabelTold, StepTold};
 use ioxide_runner::line::cut;
-use serde_json::{Value as Json, json};
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
+use serde_json::Value as Json;
 
 /// Steps kept of one run.
 pub const MAX_STEPS: usize = 300_000;
-/// Bytes of texts kept of one run before they are cut short.
+/// Bytes of texts kept of one run; if there are more, its first steps go.
 pub const MAX_BYTES: usize = 8 << 20;
 /// Characters kept of one label.
 const MAX_TEXT: usize = 100_000;
-/// Characters kept of one label once a run has said a lot.
-const SHORT_TEXT: usize = 200;
+/// Characters kept of the name of a message.
+const MAX_NAME: usize = 200;
 
 /// The steps of one run.
 #[derive(Clone, Debug, Default)]
 pub struct Tape {
     labels: Vec<Entry>,
-    by_text: BTreeMap<(u8, String, Option<String>), u32>,
+    /// The places of labels by a number made of them.
+    by_text: BTreeMap<u64, u32>,
     sets: Vec<Vec<String>>,
     by_set: BTreeMap<Vec<String>, u32>,
     steps: Vec<Step>,
@@ -42,7 +45,8 @@ struct Entry {
     kind: u8,
     gate: String,
     text: String,
-    args: Json,
+    /// Its values as JSON; empty if there are none, or too many.
+    args: String,
     /// Characters there were, if some are missing.
     of: Option<usize>,
     /// What was on the wire, if it is known.
@@ -99,11 +103,8 @@ impl Tape {
     }
 
     fn push(&mut self, label: &LabelTold, switches: &[String], belief: Option<usize>, time_ns: u64) {
-        if self.steps.len() == MAX_STEPS {
-            // Rarely, and a quarter at once.
-            let gone = MAX_STEPS / 4;
-            self.steps.drain(..gone);
-            self.before += gone;
+        if self.steps.len() == MAX_STEPS || self.bytes > MAX_BYTES {
+            self.forget();
         }
         self.passed_ns = self.passed_ns.saturating_add(label.delay_ns.unwrap_or(0));
         let belief = belief.map_or(-1, |n| i64::try_from(n).unwrap_or(i64::MAX));
@@ -111,33 +112,51 @@ impl Tape {
         self.steps.push(Step { label, set, belief, time_ns, passed_ns: self.passed_ns });
     }
 
+    /// Gives up the first quarter of the steps, and what nobody else says.
+    fn forget(&mut self) {
+        let gone = self.steps.len().div_ceil(4);
+        self.steps.drain(..gone);
+        self.before += gone;
+        let (labels, sets) = (std::mem::take(&mut self.labels), std::mem::take(&mut self.sets));
+        (self.by_text, self.by_set, self.bytes) = (BTreeMap::new(), BTreeMap::new(), 0);
+        let mut labels: Vec<(Option<Entry>, u32)> = labels.into_iter().map(|it| (Some(it), 0)).collect();
+        for at in 0..self.steps.len() {
+            let Step { label, set, .. } = self.steps[at];
+            let (entry, place) = &mut labels[label as usize];
+            if let Some(entry) = entry.take() {
+                *place = self.keep(entry);
+            }
+            self.steps[at].label = *place;
+            self.steps[at].set = self.set(&sets[set as usize]);
+        }
+    }
+
+    /// Adds an entry to the table.
+    fn keep(&mut self, entry: Entry) -> u32 {
+        let at = u32::try_from(self.labels.len()).unwrap_or(u32::MAX);
+        self.bytes += entry.weight();
+        // Where two have the same number, the first is found.
+        self.by_text.entry(entry.number()).or_insert(at);
+        self.labels.push(entry);
+        at
+    }
+
     /// The place of a label in the table.
     fn label(&mut self, label: &LabelTold) -> u32 {
-        let most = if self.bytes < MAX_BYTES { MAX_TEXT } else { SHORT_TEXT };
         let chars = label.text.chars().count();
-        let text = cut(&label.text, most);
-        let raw = label.raw.as_ref().map(|raw| cut(raw, most));
-        let key = (kind_code(label.kind), text, raw);
-        if let Some(&at) = self.by_text.get(&key) {
+        let text = cut(&label.text, MAX_TEXT);
+        let raw = label.raw.as_ref().map(|raw| cut(raw, MAX_TEXT));
+        let of = (chars > MAX_TEXT).then_some(chars);
+        let gate = cut(&label.label, MAX_NAME);
+        let entry = Entry { kind: kind_code(label.kind), gate, text, args: String::new(), of, raw };
+        if let Some(&at) = self.by_text.get(&entry.number())
+            && self.labels.get(at as usize).is_some_and(|old| old.is_as(&entry))
+        {
             return at;
         }
         let args =
             if label.args.is_empty() { String::new() } else { Json::Object(label.args.clone()).to_string() };
-        let is_short = args.len() <= most && !args.is_empty();
-        let entry = Entry {
-            kind: key.0,
-            gate: cut(&label.label, SHORT_TEXT),
-            text: key.1.clone(),
-            args: if is_short { Json::Object(label.args.clone()) } else { Json::Null },
-            of: (chars > most).then_some(chars),
-            raw: key.2.clone(),
-        };
-        self.bytes += entry.raw.as_ref().map_or(0, String::len);
-        self.bytes += entry.text.len() + if is_short { args.len() } else { 0 } + 24;
-        let at = u32::try_from(self.labels.len()).unwrap_or(u32::MAX);
-        self.labels.push(entry);
-        self.by_text.insert(key, at);
-        at
+        self.keep(Entry { args: if args.len() <= MAX_TEXT { args } else { String::new() }, ..entry })
     }
 
     /// The place of a set of switches in the table.
@@ -146,27 +165,10 @@ impl Tape {
             return at;
         }
         let at = u32::try_from(self.sets.len()).unwrap_or(u32::MAX);
-        self.bytes += switches.iter().map(|switch| switch.len() + 3).sum::<usize>();
+        self.bytes += weight_of(switches);
         self.sets.push(switches.to_vec());
         self.by_set.insert(switches.to_vec(), at);
         at
-    }
-
-    /// The tape for the page.
-    #[must_use]
-    pub fn to_json(&self) -> Json {
-        let column = |of: &dyn Fn(&Step) -> Json| self.steps.iter().map(of).collect::<Vec<Json>>();
-        let times = self.times();
-        let label = |it: &Entry| json!([it.kind, it.gate, it.text, it.args, it.of, it.raw]);
-        json!({
-            "before": self.before,
-            "labels": self.labels.iter().map(label).collect::<Vec<_>>(),
-            "sets": self.sets,
-            "label": column(&|step| step.label.into()),
-            "set": column(&|step| step.set.into()),
-            "belief": column(&|step| step.belief.into()),
-            "time": times,
-        })
     }
 
     /// The time from step to step: that of the model where it has delays, else that of the clock; `None` where
@@ -180,6 +182,60 @@ impl Tape {
             last = now;
         }
         deltas.iter().any(|&delta| delta > 0).then_some(deltas)
+    }
+}
+
+/// About how much of a page a set of switches takes.
+fn weight_of(switches: &[String]) -> usize {
+    switches.iter().map(|switch| switch.len() + 3).sum()
+}
+
+impl Entry {
+    /// A number that entries which show the same share, and others hardly ever.
+    fn number(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.kind, &self.text, &self.raw).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Whether both show the same.
+    fn is_as(&self, other: &Self) -> bool {
+        (self.kind, &self.text, &self.raw) == (other.kind, &other.text, &other.raw)
+    }
+
+    /// About how much of a page it takes.
+    fn weight(&self) -> usize {
+        self.raw.as_ref().map_or(0, String::len) + self.text.len() + self.args.len() + 24
+    }
+}
+
+impl Serialize for Entry {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        let args: Json = serde_json::from_str(&self.args).unwrap_or(Json::Null);
+        (self.kind, &self.gate, &self.text, args, self.of, &self.raw).serialize(out)
+    }
+}
+
+impl Serialize for Tape {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        let mut tape = out.serialize_struct("Tape", 7)?;
+        tape.serialize_field("before", &self.before)?;
+        tape.serialize_field("labels", &self.labels)?;
+        tape.serialize_field("sets", &self.sets)?;
+        tape.serialize_field("label", &TapeColumn(&self.steps, |step| step.label.into()))?;
+        tape.serialize_field("set", &TapeColumn(&self.steps, |step| step.set.into()))?;
+        tape.serialize_field("belief", &TapeColumn(&self.steps, |step| step.belief))?;
+        tape.serialize_field("time", &self.times())?;
+        tape.end()
+    }
+}
+
+/// One number of every step.
+struct TapeColumn<'s>(&'s [Step], fn(&Step) -> i64);
+
+impl Serialize for TapeColumn<'_> {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_seq(self.0.iter().map(self.1))
     }
 }
 
@@ -198,7 +254,11 @@ fn kind_code(kind: LabelKind) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Map;
+    use serde_json::{Map, json};
+
+    fn shown(tape: &Tape) -> Json {
+        serde_json::to_value(tape).unwrap()
+    }
 
     fn told(kind: LabelKind, text: &str) -> LabelTold {
         LabelTold {
@@ -223,7 +283,7 @@ mod tests {
         for (n, text) in ["a", "b", "a"].into_iter().enumerate() {
             tape.add(&step(n + 1, text), 100 + 10 * n as u64);
         }
-        let json = tape.to_json();
+        let json = shown(&tape);
         assert_eq!(json["label"], json!([0, 1, 0]));
         assert_eq!(json["labels"], json!([[0, "m", "a", null, null, null], [0, "m", "b", null, null, null]]));
         assert_eq!(json["time"], json!([0, 10, 10]));
@@ -237,7 +297,7 @@ mod tests {
             let label = LabelTold { raw: Some(raw.into()), ..told(LabelKind::Input, "?a(n: 1)") };
             tape.add(&StepTold { label, ..step(1, "a") }, 0);
         }
-        let json = tape.to_json();
+        let json = shown(&tape);
         assert_eq!(json["label"], json!([0, 1, 0]));
         assert_eq!((&json["labels"][0][5], &json["labels"][1][5]), (&json!("A 1"), &json!("A 01")));
     }
@@ -246,14 +306,14 @@ mod tests {
     fn delays_of_the_model_are_its_time() {
         let delay = |ns| LabelTold { delay_ns: Some(ns), ..told(LabelKind::Delay, "1 s") };
         let tape = Tape::of(&[delay(5), told(LabelKind::Input, "a"), delay(7)]);
-        assert_eq!(tape.to_json()["time"], json!([5, 0, 7]));
+        assert_eq!(shown(&tape)["time"], json!([5, 0, 7]));
     }
 
     #[test]
     fn long_texts_are_cut_and_say_so() {
         let mut tape = Tape::default();
         tape.add(&step(1, &"x".repeat(1 << 20)), 0);
-        let json = tape.to_json();
+        let json = shown(&tape);
         assert_eq!(json["labels"][0][4], 1 << 20);
         assert!(json["labels"][0][2].as_str().unwrap().chars().count() <= MAX_TEXT + 1);
         assert_eq!(json["time"], Json::Null, "no time passed");
@@ -266,9 +326,25 @@ mod tests {
             tape.add(&step(n + 1, "a"), 0);
         }
         assert_eq!(tape.len(), MAX_STEPS + 1);
-        let json = tape.to_json();
+        let json = shown(&tape);
         let before = json["before"].as_u64().unwrap() as usize;
         assert_eq!(before + json["label"].as_array().unwrap().len(), MAX_STEPS + 1);
         assert!(before > 0);
+    }
+
+    /// Defect: a run of a million different messages took gigabytes, and a page of hundreds of megabytes.
+    #[test]
+    fn messages_that_never_repeat_take_no_more_room_than_others() {
+        let mut tape = Tape::default();
+        let long = "x".repeat(1000);
+        for n in 0..60_000 {
+            tape.add(&step(n + 1, &format!("{n} {long}")), 0);
+            assert!(tape.bytes <= MAX_BYTES + 2000, "{n}");
+        }
+        assert_eq!(tape.len(), 60_000);
+        assert!(tape.labels.len() == tape.steps.len() && tape.by_text.len() == tape.steps.len());
+        let json = shown(&tape);
+        let last = json["label"].as_array().unwrap().last().unwrap().as_u64().unwrap() as usize;
+        assert!(json["labels"][last][2].as_str().unwrap().starts_with("59999 "), "the last steps are kept");
     }
 }

@@ -29,6 +29,7 @@ use crate::codec::BadSpeech;
 use crate::codec::http::message::{Request, Response};
 use crate::codec::http::{BadUrl, HttpCodec, HttpConfig, RequestConfig, Url, is_secret};
 use crate::line::cut;
+use crate::secrets::Secrets;
 
 /// Requests that may be unanswered at the same time.
 const MAX_UNANSWERED: usize = 32;
@@ -63,7 +64,7 @@ pub struct HttpAdapter {
     idle: Vec<Link>,
     /// Requests that wait for an answer, oldest first.
     asked: Vec<Asked>,
-    secrets: Vec<String>,
+    secrets: Secrets,
     log: VecDeque<String>,
     /// The lane of the last request: every one has its own, since they may overtake each other.
     lane: u32,
@@ -96,11 +97,12 @@ impl HttpAdapter {
         let reset = reset.as_ref().map(|reset| reset.plain(&http.headers, &url.base, &model)).transpose();
         let reset = reset.map_err(|problem| wrong(format!("reset: {problem}")))?;
         let all = http.inputs.iter().flat_map(|(_, request)| &request.headers).chain(&http.headers);
-        let secrets = all.filter(|(name, text)| is_secret(name) && !text.is_empty());
+        let mut secrets = Secrets::none();
+        all.filter(|(name, _)| is_secret(name)).for_each(|(_, text)| secrets.add_header(text));
         Ok(Self {
             socket: Socket::new(&url.address, connection),
             host: url.address.clone(),
-            secrets: secrets.map(|(_, text)| text.clone()).collect(),
+            secrets,
             model,
             codec,
             reset,
@@ -199,6 +201,16 @@ impl HttpAdapter {
         }
     }
 
+    /// As [`answer`](Self::answer); what went wrong is told without secrets, and is the system's doing.
+    fn heard(&mut self, deadline: Instant) -> Result<Option<Response>, AdapterError> {
+        self.answer(deadline).map_err(|error| match error.of_system() {
+            AdapterError::Unreadable { line, reason } => {
+                AdapterError::Unreadable { line: self.redacted(&line), reason: self.redacted(&reason) }
+            }
+            other => other,
+        })
+    }
+
     /// Asks once more, over a connection of its own, where a connection that was used before was closed without an
     /// answer and the request does the same however often it is made. Says whether it could.
     fn ask_again(&mut self, at: usize) -> Result<bool, AdapterError> {
@@ -261,7 +273,7 @@ impl HttpAdapter {
     }
 
     fn redacted(&self, text: &str) -> String {
-        self.secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+        self.secrets.hide(text)
     }
 }
 
@@ -300,7 +312,7 @@ impl Adapter for HttpAdapter {
     }
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
-        let answer = self.answer(Instant::now()).map_err(AdapterError::of_system)?;
+        let answer = self.heard(Instant::now())?;
         answer.map(|response| self.decoded(&response)).transpose()
     }
 
@@ -311,7 +323,7 @@ impl Adapter for HttpAdapter {
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         let patience = self.awaits(patience);
-        match self.answer(Instant::now() + patience).map_err(AdapterError::of_system)? {
+        match self.heard(Instant::now() + patience)? {
             Some(response) => self.decoded(&response).map(Observation::Output),
             None => {
                 if self.asked.is_empty() {

@@ -40,3 +40,16 @@ fn unknown_fields_are_ignored_and_missing_ones_named() {
 fn check(line: &str, reason: &str) {
     assert_eq!(Message::from_line(line), Err(BadLine { reason: reason.into() }));
 }
+
+/// Defect: of a key that stood twice the last value counted.
+#[test]
+fn a_line_that_says_two_things_at_once_is_no_message() {
+    for line in [
+        r#"{"type":"output","label":"tea","args":{"n":1,"n":2}}"#,
+        r#"{"type":"output","type":"bye","label":"tea"}"#,
+        r#"{"type":"output","label":"tea","x":{"y":0,"y":0}}"#,
+    ] {
+        let reason = Message::from_line(line).unwrap_err().reason;
+        assert!(reason.contains("stands twice in one object"), "{line}: {reason}");
+    }
+}

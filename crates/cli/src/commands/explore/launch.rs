@@ -9,6 +9,7 @@ use ioxide_runner::campaign::{CampaignConfig, OnFailure, campaign};
 use ioxide_runner::clock::{Clock, Monotonic, Stopped};
 use ioxide_runner::reporter::{Reporter, Teller};
 use ioxide_runner::run::Bench;
+use ioxide_runner::secrets::discreet::Discreet;
 use ioxide_symex::Ctx;
 
 use crate::args::{Explore, ModelArgs, Test};
@@ -66,7 +67,8 @@ impl Launch {
         let mut solver = solver::make(&args.solver)?;
         opener.open(0, seed, |adapter| {
             let mut clock = self.clock();
-            let teller = Teller::new(reporter, &mut *clock);
+            let mut discreet = Discreet::new(reporter, self.sut.secrets()?);
+            let teller = Teller::new(&mut discreet, &mut *clock);
             let mut bench = Bench { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
             campaign(&mut bench, chosen.tester(), &config, &teller)?;
             Ok(())

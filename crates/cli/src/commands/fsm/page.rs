@@ -8,14 +8,14 @@ use ioxide_report::graph::{Edge, Graph, Node, NodeId};
 use ioxide_report::html::Page;
 use ioxide_report::html::suite::{MAX_TESTS, Suite, SuiteTold};
 
-use super::super::report::write;
 use crate::exit::Stop;
+use crate::write;
 
 /// Writes the page.
 pub fn save(path: &str, file: &str, listing: &Listing, told: SuiteTold) -> Result<(), Stop> {
     let told = SuiteTold { machine: file.to_owned(), ..told };
     let page = Page { suite: Some(Suite::new(graph(file, listing), told)), ..Page::default() };
-    write(path, page.text().as_bytes())
+    write::named(path, |out| page.write(out))
 }
 
 /// Adds a test while there is room.

@@ -1,7 +1,8 @@
 //! Complete suites: made and written, read and run.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 use ioxide_fsm::mealy::{Mealy, Spec};
@@ -23,6 +24,7 @@ use crate::exit::{ExitStatus, Stop};
 use crate::limit;
 use crate::machine::{Machine, Messages};
 use crate::solver::Wanted;
+use crate::write::{self, Aside, Readers};
 
 /// The name in the header of what a test waits for.
 const ANSWERS: &str = "answers";
@@ -41,7 +43,7 @@ pub fn make(args: &Fsm, method: &str) -> Result<ExitStatus, Stop> {
     let machine = Machine::load(&args.file, &args.set, &wanted)?;
     let spec = spec(args, &machine)?;
     let size = match &args.out {
-        Some(path) => write(args, path, method, &machine, &spec, &wanted.halt)?,
+        Some(path) => written(args, path, method, &machine, &spec, &wanted.halt)?,
         None => measured(args, method, &spec, &wanted.halt)?,
     };
     if let Some(path) = &args.html {
@@ -123,7 +125,7 @@ fn spec(args: &Fsm, machine: &Machine) -> Result<Spec, Stop> {
 }
 
 /// Writes the suite as it is made.
-fn write(
+fn written(
     args: &Fsm,
     path: &str,
     method: Method,
@@ -132,9 +134,9 @@ fn write(
     halt: &Halt,
 ) -> Result<Size, Stop> {
     let _stage = limit::stage("making the suite");
-    let cannot = |error: io::Error| Stop::usage(format!("cannot write `{path}`: {error}"));
-    let file = BufWriter::new(File::create(path).map_err(cannot)?);
-    let mut out = SuiteWriter::new(file, about(args, method, machine, spec)).map_err(cannot)?;
+    let cannot = |error: io::Error| write::cannot(path, &error);
+    let aside = Aside::new(Path::new(path), Readers::Usual).map_err(cannot)?;
+    let mut out = SuiteWriter::new(aside, about(args, method, machine, spec)).map_err(cannot)?;
     let mut size = Size { tests: 0, symbols: 0 };
     let mut suite = method.suite(spec, args.extra);
     while let Some(word) = suite.advance() {
@@ -142,12 +144,9 @@ fn write(
         size.symbols += word.len();
         let names = word.iter().map(|&input| spec.names().inputs[input].as_str());
         out.add(&test(machine.flat(), names)).map_err(cannot)?;
-        whole(halt, &size).inspect_err(|_| {
-            // A torn suite must not look like a whole one.
-            let _ = std::fs::remove_file(path);
-        })?;
+        whole(halt, &size)?;
     }
-    out.finish().map_err(cannot)?;
+    out.finish().and_then(Aside::keep).map_err(cannot)?;
     Ok(size)
 }
 

@@ -6,11 +6,12 @@
 //! off is left out. Undecided mutants are decided again.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 
 use ioxide_model::sts::Model;
 use ioxide_model::term::VarId;
 use ioxide_model::trace::Trace;
+use ioxide_runner::json;
 use ioxide_runner::suite::{SuiteLabel, TraceTest};
 use ioxide_testgen::kill::ANALYSIS;
 use ioxide_testgen::mutate::{Mutant, show_switch};
@@ -18,6 +19,7 @@ use serde_json::{Value as Json, json};
 
 use super::workers::Outcome;
 use crate::exit::Stop;
+use crate::write;
 
 /// The name of the format.
 const FORMAT: &str = "ioxide-kill";
@@ -39,21 +41,23 @@ impl Journal {
             "format": FORMAT, "version": 1, "mutants": mutants.len(),
             "fingerprint": fingerprint(model, mutants, settings),
         });
-        let cannot = |error: io::Error| Stop::usage(format!("cannot write `{path}`: {error}"));
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(Stop::usage(format!("cannot read `{path}`: {error}"))),
-        };
+        let cannot = |error: io::Error| write::cannot(path, &error);
+        let options = OpenOptions::new().read(true).append(true).create(true).clone();
+        let mut file = options.open(path).map_err(cannot)?;
+        write::alone(&file, path)?;
+        let mut text = String::new();
+        let read = file.read_to_string(&mut text);
+        read.map_err(|error| Stop::usage(format!("cannot read `{path}`: {error}")))?;
         // A first line that was cut off has no decision after it.
         let is_begun = text.contains('\n') || !header.to_string().starts_with(&text);
         if !is_begun {
-            let mut out = BufWriter::new(File::create(path).map_err(cannot)?);
+            file.set_len(0).map_err(cannot)?;
+            let mut out = BufWriter::new(file);
             writeln!(out, "{header}").and_then(|()| out.flush()).map_err(cannot)?;
             return Ok((Self { out }, vec![None; mutants.len()]));
         }
-        let known = read(path, &text, &header, model, mutants)?;
-        let mut out = BufWriter::new(OpenOptions::new().append(true).open(path).map_err(cannot)?);
+        let known = decisions(path, &text, &header, model, mutants)?;
+        let mut out = BufWriter::new(file);
         if !text.ends_with('\n') {
             // What was cut off does not spoil the next line.
             writeln!(out).map_err(cannot)?;
@@ -81,7 +85,7 @@ impl Journal {
     }
 }
 
-fn read(
+fn decisions(
     path: &str,
     text: &str,
     header: &Json,
@@ -89,7 +93,7 @@ fn read(
     mutants: &[Mutant],
 ) -> Result<Vec<Option<Outcome>>, Stop> {
     let mut lines = text.lines();
-    let first: Option<Json> = lines.next().and_then(|line| serde_json::from_str(line).ok());
+    let first: Option<Json> = lines.next().and_then(|line| json::read(line).ok());
     if first.as_ref() != Some(header) {
         let what = match first.as_ref().and_then(|first| first.get("format")) {
             Some(format) if format == FORMAT => {
@@ -101,7 +105,7 @@ fn read(
             .help("give the same model and flags, or another file name"));
     }
     let mut known = vec![None; mutants.len()];
-    for entry in lines.filter_map(|line| serde_json::from_str::<Json>(line).ok()) {
+    for entry in lines.filter_map(|line| json::read::<Json>(line).ok()) {
         let Some(id) = entry.get("mutant").and_then(Json::as_str) else { continue };
         let Some(at) = mutants.iter().position(|mutant| mutant.id == id) else { continue };
         known[at] = outcome(&entry, model);

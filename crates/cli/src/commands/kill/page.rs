@@ -10,12 +10,12 @@ use ioxide_testgen::mutate::Mutant;
 
 use super::super::conform::shown;
 use super::super::mutate::{diff, line};
-use super::super::report::write;
 use super::Decided;
 use super::workers::Outcome;
 use crate::exit::Stop;
 use crate::html::a_priori;
 use crate::solver::Wanted;
+use crate::write;
 
 /// A model that was mutated, and where it is written.
 pub struct Subject<'a> {
@@ -57,7 +57,7 @@ pub fn save(
         }),
         ..Page::default()
     };
-    write(path, page.text().as_bytes())
+    write::named(path, |out| page.write(out))
 }
 
 fn rows(subject: &Subject<'_>, decided: &Decided, tests: &[TestRow]) -> Vec<MutantRow> {

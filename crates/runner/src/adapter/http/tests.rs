@@ -216,3 +216,46 @@ fn a_url_says_that_a_server_is_up() {
     assert!(!is_up(&serving("503"), Interrupt::never()));
     assert!(!is_up("http://127.0.0.1:1", Interrupt::never()));
 }
+
+/// Defect: of an object with a key twice the last value counted, whatever the system's other readers see.
+#[test]
+fn a_body_that_says_two_things_at_once_is_none() {
+    let sum = AnswerConfig { fields: vec![("n".into(), "/n".into())], ..AnswerConfig::default() };
+    let speech = HttpSpeech {
+        http: HttpConfig { outputs: vec![("SUM".into(), sum)], ..speech("localhost:1").http },
+        ..speech("localhost:1")
+    };
+    let model = model(COUNTER);
+    let codec = HttpCodec::new(&speech.http, "", &model).unwrap();
+    let answer = |body: &str| {
+        let text = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+        let (response, _) = Response::parse(text.as_bytes(), false, false).unwrap().unwrap();
+        codec.decode(&model, &response)
+    };
+    assert_eq!(answer("{\"n\": 7}"), Ok(message(&model, "SUM", &[7])));
+    let error = answer("{\"n\": 7, \"n\": 8}").unwrap_err();
+    assert!(error.contains("the key `n` stands twice"), "{error}");
+}
+
+/// Defect: parts of a secret, and the bytes of an answer that is none, were shown.
+#[test]
+fn parts_of_a_secret_that_come_back_are_hidden() {
+    let token = "0123456789abcdefghij";
+    for answer in [
+        "HTTP/1.1 200 OK\r\ncontent-length: 18\r\n\r\nbad token 89abcdef",
+        "oops 0123456789abcdefghij\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-length: 24\r\n\r\nMDEyMzQ1Njc4OWFiY2RlZg==",
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut speech = speech(&listener.local_addr().unwrap().to_string());
+        speech.http.inputs[0].1.headers = vec![("Authorization".into(), format!("Bearer {token}"))];
+        std::thread::spawn(move || listener.incoming().flatten().for_each(always(answer)));
+        let connection = Connection { limit: Duration::from_millis(300), ..Connection::default() };
+        let mut adapter = HttpAdapter::new(&speech, Arc::new(model(COUNTER)), &connection).unwrap();
+        adapter.reset().unwrap();
+        let error = ask(&mut adapter, Duration::from_millis(50)).unwrap_err().to_string();
+        for shown in [error, adapter.last_words()] {
+            assert!(!shown.contains("89abcdef") && !shown.contains("MDEyMzQ1"), "{shown}");
+        }
+    }
+}

@@ -10,6 +10,7 @@ use ioxide_model::sts::{Gate, GateKind, Model};
 use super::message::Response;
 use crate::codec::text::{value_json, whole};
 use crate::codec::{Message, label_from_json};
+use crate::json::{self, JsonError};
 use crate::line::cut;
 
 /// How an output is recognised, as people wrote it down: all that is given must hold.
@@ -99,9 +100,9 @@ impl Answer {
             let Some(found) = found else { return Ok(None) };
             groups.extend(found);
         }
-        let json: Option<Json> = match self.json.is_empty() && self.fields.is_empty() {
+        let json = match self.json.is_empty() && self.fields.is_empty() {
             true => None,
-            false => text.and_then(|text| serde_json::from_str(text).ok()),
+            false => text.map_or(Ok(None), json_of)?,
         };
         if !self.json.iter().all(|(pointer, wanted)| has(json.as_ref(), pointer, wanted)) {
             return Ok(None);
@@ -133,6 +134,15 @@ impl Answer {
             args.insert(field.clone(), value.ok_or_else(expected)?);
         }
         Ok(args)
+    }
+}
+
+/// A body that is JSON; one that says two things at once is none.
+fn json_of(text: &str) -> Result<Option<Json>, String> {
+    match json::read(text) {
+        Ok(value) => Ok(Some(value)),
+        Err(JsonError::Wrong(_)) => Ok(None),
+        Err(twice @ JsonError::Twice(_)) => Err(twice.to_string()),
     }
 }
 

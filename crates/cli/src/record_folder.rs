@@ -1,0 +1,161 @@
+//! The folder of `--report` while a campaign is recorded in it: the record, its reports for continuous
+//! integration, and the runs that failed.
+//!
+//! *Promises.* One process at a time writes to it. What cannot be written takes no verdict away: it is told at
+//! once, the campaign goes on, and a campaign without failure does not end as a success. Reports are there
+//! once the campaign has ended, and not before; those of the campaign before are gone by then. Its owner alone
+//! may read what is written.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use ioxide_report::junit::Junit;
+use ioxide_report::markdown::Markdown;
+use ioxide_runner::event::{Event, EventKind};
+use ioxide_runner::record::Recorder;
+use ioxide_runner::reporter::Reporter;
+
+use crate::exit::{ExitStatus, Stop};
+use crate::record;
+use crate::write::{self, Aside, Readers};
+
+/// The reports of the last campaign.
+const JUNIT: &str = "junit.xml";
+const SUMMARY: &str = "summary.md";
+
+/// A folder that this process alone writes to.
+pub struct RecordFolder {
+    folder: PathBuf,
+    record: PathBuf,
+    /// Why the record is not whole, once it is not.
+    trouble: Arc<OnceLock<String>>,
+    /// Held until the end.
+    _lock: File,
+}
+
+impl RecordFolder {
+    /// Makes the folder if there is none, and keeps other processes out.
+    pub fn open(folder: &str) -> Result<Self, Stop> {
+        let path = Path::new(folder);
+        fs::create_dir_all(path).map_err(|error| write::cannot(path, &error))?;
+        let lock = File::open(path).map_err(|error| write::cannot(path, &error))?;
+        write::alone(&lock, folder)?;
+        Ok(Self {
+            folder: path.to_path_buf(),
+            record: record::next(folder),
+            trouble: Arc::default(),
+            _lock: lock,
+        })
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where the record of this campaign stands.
+    pub fn record(&self) -> &Path {
+        &self.record
+    }
+
+    /// Begins the record, and what is made from it.
+    pub fn begin(&self) -> Result<Box<dyn Reporter>, Stop> {
+        let cannot = |error: io::Error| write::cannot(&self.record, &error);
+        let file = private(&self.record).map_err(cannot)?;
+        let recorder = Recorder::new(BufWriter::new(file)).map_err(cannot)?;
+        let aside = |name: &str| {
+            let path = self.folder.join(name);
+            // A report that is there must not be taken for one of this campaign.
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(write::cannot(&path, &error)),
+                _ => Aside::new(&path, Readers::Owner).map_err(|error| write::cannot(&path, &error)),
+            }
+        };
+        Ok(Box::new(RecordReporter {
+            recorder,
+            junit: Some(Junit::new(aside(JUNIT)?)),
+            markdown: Some(Markdown::new(aside(SUMMARY)?, self.record.display().to_string())),
+            record: self.record.clone(),
+            trouble: Arc::clone(&self.trouble),
+        }))
+    }
+
+    /// Remembers, and says, that something is missing.
+    pub fn lacks(&self, why: &str) {
+        lacks(&self.trouble, &self.record, why);
+    }
+
+    /// Why the record is not whole, if it is not.
+    pub fn trouble(&self) -> Option<&str> {
+        if !self.record.exists() {
+            self.lacks("it is gone: somebody deleted or moved it");
+        }
+        self.trouble.get().map(String::as_str)
+    }
+
+    /// How a campaign ends whose verdict is `status`: without its record it is no success.
+    pub fn end(&self, status: ExitStatus) -> Result<ExitStatus, Stop> {
+        match (self.trouble(), status) {
+            (Some(why), ExitStatus::Success) => Err(Stop::usage(format!(
+                "nothing failed, but the record `{}` is incomplete: {why}",
+                self.record.display()
+            ))
+            .help("make room, or name another folder, and test again")),
+            _ => Ok(status),
+        }
+    }
+}
+
+/// A new file that its owner alone may read.
+fn private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    options.open(path)
+}
+
+/// Tells the first trouble only: the rest follows from it.
+fn lacks(trouble: &OnceLock<String>, record: &Path, why: &str) {
+    if trouble.set(why.to_owned()).is_ok() {
+        eprintln!("warning: the record `{}` is incomplete: {why}", record.display());
+    }
+}
+
+/// Writes the record first, then what is made from it.
+struct RecordReporter<W: Write> {
+    recorder: Recorder<W>,
+    junit: Option<Junit<Aside>>,
+    markdown: Option<Markdown<Aside>>,
+    record: PathBuf,
+    trouble: Arc<OnceLock<String>>,
+}
+
+impl<W: Write + Send> RecordReporter<W> {
+    fn tell(&mut self, event: &Event) -> io::Result<()> {
+        self.recorder.event(event)?;
+        self.junit.iter_mut().try_for_each(|junit| junit.event(event))?;
+        self.markdown.iter_mut().try_for_each(|markdown| markdown.event(event))?;
+        if matches!(event.event, EventKind::CampaignFinished(_)) {
+            self.junit.take().map_or(Ok(()), |junit| junit.into_inner().keep())?;
+            self.markdown.take().map_or(Ok(()), |markdown| markdown.into_inner().keep())?;
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write + Send> Reporter for RecordReporter<W> {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        if self.trouble.get().is_none()
+            && let Err(error) = self.tell(event)
+        {
+            lacks(&self.trouble, &self.record, &error.to_string());
+        }
+        Ok(())
+    }
+}

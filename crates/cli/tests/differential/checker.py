@@ -1,0 +1,416 @@
+#!/usr/bin/env python3
+"""A second opinion on ioxide from outside: random models through the command line, checked by enumeration.
+
+This file shares nothing with the engine. It knows what a model means (docs/book/src/language.md, verdicts.md and
+mutation.md): a state is a location and the values of the variables, a message has every value of its fields, and all of
+them are enumerated. It needs Python 3 and its standard library.
+
+    checker.py IOXIDE [--models N] [--seed S]
+
+For every model it compares
+  judge     traces at random: the verdict and the step it falls at, under ioco and uioco;
+  conform   another model as the implementation: whether it conforms, and that the witness is one;
+  kill      every mutant: killed or equivalent;
+  purposes  every switch: reached or proved unreachable.
+What ioxide leaves open ("unknown") is counted and is no disagreement. Exit code 1 if there is one; the model is printed.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+HI = 2  # every range is 0..HI
+VALUES = range(HI + 1)
+INPUTS = {"a": ["n"], "b": []}
+OUTPUTS = {"x": ["m"], "y": []}
+VARS = ["u", "v"]
+DELTA = "delta"
+
+
+class Switch:
+    """One transition: where from, its message, when, what it changes, where to."""
+
+    LINE = re.compile(
+        r"state (\w+): (\w+): (on|emit|internal)(?: (\w+))?(?: when (.*?))?(?: \{ (.*?) \})? -> (\w+)$"
+    )
+
+    def __init__(self, source, name, kind, gate, guard, updates, target):
+        self.source, self.name, self.kind, self.gate = source, name, kind, gate
+        self.guard, self.updates, self.target = guard, updates, target
+        python = guard.replace("&&", " and ").replace("||", " or ")
+        python = re.sub(r"!(?!=)", " not ", python).replace("true", "True").replace("false", "False")
+        self.holds = compile(python.strip(), guard, "eval")
+        self.changes = [(var, compile(term, term, "eval")) for var, term in updates]
+
+    @classmethod
+    def read(cls, text):
+        """The switch that ioxide shows as `text`."""
+        match = cls.LINE.match(text)
+        if not match:
+            raise ValueError(f"cannot read {text!r}")
+        source, name, kind, gate, guard, updates, target = match.groups()
+        pairs = [part.split(" = ") for part in re.split(r"[;,] ", updates)] if updates else []
+        return cls(source, name, kind, gate, guard or "true", [tuple(pair) for pair in pairs], target)
+
+    def text(self):
+        gate = f" {self.gate}" if self.gate else ""
+        guard = f" when {self.guard}" if self.guard != "true" else ""
+        updates = " { " + ", ".join(f"{var} = {term}" for var, term in self.updates) + " }" if self.updates else ""
+        return f"{self.name}: {self.kind}{gate}{guard}{updates} -> {self.target}"
+
+    def step(self, values, fields):
+        """The values after it, or None where it cannot be taken: an update that leaves its range disables it."""
+        known = dict(zip(VARS, values)) | fields
+        if not eval(self.holds, {}, known):
+            return None
+        after = dict(zip(VARS, values))
+        for var, term in self.changes:
+            after[var] = eval(term, {}, known)
+        if any(after[var] not in VALUES for var in VARS):
+            return None
+        return tuple(after[var] for var in VARS)
+
+
+def messages(gates):
+    """Every message: its name and the values of its fields."""
+    for gate, fields in gates.items():
+        for values in itertools.product(VALUES, repeat=len(fields)):
+            yield gate, values
+
+
+class Model:
+    """Switches by location; the first location is the initial one."""
+
+    def __init__(self, locations, initial, switches):
+        self.locations, self.initial, self.switches = locations, initial, switches
+
+    def text(self):
+        lines = ["model M {"]
+        for word, gates in (("input", INPUTS), ("output", OUTPUTS)):
+            for gate, fields in gates.items():
+                shown = ", ".join(f"{field}: 0..{HI}" for field in fields)
+                lines.append(f"    {word} {gate}" + (f"({shown})" if fields else ""))
+        for var, value in zip(VARS, self.initial):
+            lines.append(f"    var {var}: 0..{HI}" + ("" if value is None else f" = {value}"))
+        for location in self.locations:
+            lines.append(f"\n    state {location} {{")
+            lines += [f"        {it.text()}" for it in self.switches if it.source == location]
+            lines.append("    }")
+        return "\n".join(lines + ["}"]) + "\n"
+
+    def start(self):
+        values = [VALUES if value is None else [value] for value in self.initial]
+        return {(self.locations[0], choice) for choice in itertools.product(*values)}
+
+    def takes(self, state, gate, fields):
+        """The states after a message of `gate`, or after an internal step if it is None."""
+        location, values = state
+        names = (INPUTS | OUTPUTS).get(gate, [])
+        for it in self.switches:
+            if it.source == location and it.gate == gate:
+                after = it.step(values, dict(zip(names, fields)))
+                if after is not None:
+                    yield (it.target, after)
+
+    def closure(self, states):
+        found, new = set(states), list(states)
+        while new:
+            for after in self.takes(new.pop(), None, ()):
+                if after not in found:
+                    found.add(after)
+                    new.append(after)
+        return found
+
+    def is_stable(self, state):
+        return not any(True for _ in self.takes(state, None, ()))
+
+    def is_quiescent(self, state):
+        outputs = (True for gate, fields in messages(OUTPUTS) for _ in self.takes(state, gate, fields))
+        return self.is_stable(state) and not any(outputs)
+
+    def after(self, belief, label, ignoring=False):
+        """The closed belief after a label; with `ignoring`, inputs that a stable state does not mention are ignored."""
+        if label == DELTA:
+            return {state for state in belief if self.is_quiescent(state)}
+        gate, fields = label
+        found = set()
+        for state in belief:
+            taken = set(self.takes(state, gate, fields))
+            if ignoring and not taken and gate in INPUTS and self.is_stable(state):
+                taken = {state}
+            found |= taken
+        return self.closure(found)
+
+    def specifies(self, belief, label, relation):
+        """Whether something is said about an input after which `belief` goes on."""
+        accepting = [state for state in belief if any(True for _ in self.takes(state, *label))]
+        if relation == "ioco":
+            return bool(accepting)
+        return bool(accepting) and all(state in accepting or not self.is_stable(state) for state in belief)
+
+
+def judge(model, trace, relation):
+    """The verdict on a trace, and the step it falls at."""
+    belief = model.closure(model.start())
+    for at, label in enumerate(trace, 1):
+        is_input = label != DELTA and label[0] in INPUTS
+        if is_input and not model.specifies(belief, label, relation):
+            return "pass", None
+        belief = model.after(belief, label)
+        if not belief:
+            return "fail", at
+    return "pass", None
+
+
+def conforms(imp, spec, relation="ioco"):
+    """Whether the implementation, which ignores what it does not mention, does only what is allowed."""
+    first = (frozenset(imp.closure(imp.start())), frozenset(spec.closure(spec.start())))
+    seen, new = {first}, [first]
+    while new:
+        mine, allowed = new.pop()
+        for label in [*messages(INPUTS), *messages(OUTPUTS), DELTA]:
+            if label != DELTA and label[0] in INPUTS and not spec.specifies(allowed, label, relation):
+                continue
+            doing = imp.after(mine, label, ignoring=True)
+            if not doing:
+                continue
+            left = spec.after(allowed, label)
+            if not left:
+                return False
+            pair = (frozenset(doing), frozenset(left))
+            if pair not in seen:
+                seen.add(pair)
+                new.append(pair)
+    return True
+
+
+def reached(model):
+    """The names of the switches that some path takes."""
+    seen, new, names = set(model.start()), list(model.start()), set()
+    while new:
+        location, values = new.pop()
+        for it in model.switches:
+            if it.source != location:
+                continue
+            fields = (INPUTS | OUTPUTS).get(it.gate, [])
+            for choice in itertools.product(VALUES, repeat=len(fields)):
+                after = it.step(values, dict(zip(fields, choice)))
+                if after is not None:
+                    names.add(it.name)
+                    if (it.target, after) not in seen:
+                        seen.add((it.target, after))
+                        new.append((it.target, after))
+    return names
+
+
+# Random models and traces.
+
+
+def term(rng, fields):
+    return rng.choice(VARS + fields * 2 + [str(rng.choice(VALUES))])
+
+
+def guard(rng, fields):
+    def atom():
+        return f"{rng.choice(VARS + fields)} {rng.choice(['==', '!=', '<', '<=', '>', '>='])} {term(rng, fields)}"
+
+    shape = rng.random()
+    if shape < 0.3:
+        return "true"
+    if shape < 0.7:
+        return atom()
+    if shape < 0.8:
+        return f"!({atom()})"
+    return f"{atom()} {rng.choice(['&&', '||'])} {atom()}"
+
+
+def switch(rng, number, locations, internal):
+    kind = rng.choice(["on", "on", "emit", "emit"] + (["internal"] if internal else []))
+    gates = {"on": INPUTS, "emit": OUTPUTS, "internal": {None: []}}[kind]
+    gate = rng.choice(list(gates))
+    fields = gates[gate]
+    updates = []
+    for var in VARS:
+        if rng.random() < 0.3:
+            change = rng.choice([term(rng, fields), f"{rng.choice(VARS)} + 1"])
+            updates.append((var, change))
+    return Switch(rng.choice(locations), f"t{number}", kind, gate, guard(rng, fields), updates, rng.choice(locations))
+
+
+def model(rng, internal=True, unknown=False):
+    locations = [f"s{n}" for n in range(rng.randint(1, 3))]
+    switches = [switch(rng, n + 1, locations, internal) for n in range(rng.randint(3, 8))]
+    initial = [None if unknown and rng.random() < 0.4 else rng.choice(VALUES) for _ in VARS]
+    return Model(locations, initial, switches)
+
+
+def trace(rng, spec):
+    """A trace that mostly follows the model."""
+    belief, labels = spec.closure(spec.start()), []
+    every = [*messages(INPUTS), *messages(OUTPUTS), DELTA]
+    for _ in range(rng.randint(1, 8)):
+        possible = [label for label in every if spec.after(belief, label)]
+        label = rng.choice(possible if possible and rng.random() < 0.85 else every)
+        labels.append(label)
+        belief = spec.after(belief, label)
+        if not belief:
+            break
+    return labels
+
+
+def wire(label):
+    if label == DELTA:
+        return {"quiescence": True}
+    gate, values = label
+    return {"label": gate, "args": dict(zip((INPUTS | OUTPUTS)[gate], values))}
+
+
+def unwire(line):
+    if line.get("quiescence"):
+        return DELTA
+    return line["label"], tuple(line["args"][field] for field in (INPUTS | OUTPUTS)[line["label"]])
+
+
+class Session:
+    """Runs ioxide, compares, counts."""
+
+    def __init__(self, program, folder):
+        self.program, self.folder = program, folder
+        self.compared, self.open, self.wrong = 0, 0, 0
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(text)
+        return path
+
+    def ask(self, *args):
+        done = subprocess.run([self.program, *args, "--json"], capture_output=True, text=True, check=False)
+        if done.returncode == 4:
+            return None  # there is nothing to do
+        if done.returncode not in (0, 1, 5):
+            raise RuntimeError(f"ioxide {' '.join(args)}: exit {done.returncode}\n{done.stderr}")
+        return json.loads(done.stdout)
+
+    def compare(self, what, mine, theirs, *models):
+        self.compared += 1
+        if mine != theirs:
+            self.wrong += 1
+            print(f"DISAGREEMENT: {what}: expected {mine}, ioxide says {theirs}")
+            for it in models:
+                print(it.text() if isinstance(it, Model) else it)
+
+    def judged(self, rng):
+        spec = model(rng, unknown=True)
+        path = self.write("judged.iox", spec.text())
+        for _ in range(3):
+            labels, relation = trace(rng, spec), rng.choice(["ioco", "uioco"])
+            lines = "".join(json.dumps(wire(label)) + "\n" for label in labels)
+            told = self.ask("judge", path, self.write("trace.jsonl", lines), "--relation", relation)
+            if told["verdict"] == "inconclusive":
+                self.open += 1
+                continue
+            theirs = (told["verdict"], told["steps"] if told["verdict"] == "fail" else None)
+            self.compare(f"judge under {relation}", judge(spec, labels, relation), theirs, spec, lines)
+
+    def conformed(self, rng):
+        spec = model(rng)
+        imp = changed(rng, spec) if rng.random() < 0.7 else model(rng)
+        relation = rng.choice(["ioco", "uioco"])
+        paths = self.write("imp.iox", imp.text()), self.write("spec.iox", spec.text())
+        told = self.ask("conform", *paths, "--relation", relation)
+        if told["conforms"] == "unknown":
+            self.open += 1
+            return
+        mine = conforms(imp, spec, relation)
+        self.compare(f"conform under {relation}", mine, told["conforms"], imp, spec)
+        if told["conforms"] is False:
+            self.witnessed([unwire(line) for line in told["trace"]], imp, spec, relation)
+
+    def witnessed(self, labels, imp, spec, relation):
+        """A witness is done by the implementation, and its last step is the first that is forbidden."""
+        belief = imp.closure(imp.start())
+        for label in labels:
+            belief = imp.after(belief, label, ignoring=True)
+        self.compare("the witness can happen", True, bool(belief), imp, spec, labels)
+        self.compare("the witness is forbidden", ("fail", len(labels)), judge(spec, labels, relation), imp, spec, labels)
+
+    def killed(self, rng):
+        spec = model(rng)
+        path = self.write("killed.iox", spec.text())
+        folder = os.path.join(self.folder, "mutants")
+        ops = ",".join(rng.sample(["guard-rel", "guard-neg", "target", "source", "delete", "assign-del"], 2))
+        if self.ask("mutate", path, "--ops", ops, "--out", folder) is None:
+            return
+        with open(os.path.join(folder, "mutants.json"), encoding="utf-8") as catalogue:
+            mutants = {it["id"]: it["edits"] for it in json.load(catalogue)["mutants"]}
+        told = self.ask("kill", path, "--ops", ops, "--jobs", "1")
+        for result in told["results"]:
+            edits = mutants[result["id"]]
+            switches = spec.switches
+            for edit in edits:
+                new = [Switch.read(edit["after"])] if edit["after"] else []
+                switches = [new_ for it in switches for new_ in (new if it.name == edit["switch"] else [it])]
+            mutant = Model(spec.locations, spec.initial, switches)
+            if result["outcome"] == "unknown":
+                self.open += 1
+                continue
+            mine = "equivalent" if conforms(mutant, spec) else "killed"
+            self.compare(f"kill {result['id']}", mine, result["outcome"], spec, mutant)
+
+    def purposed(self, rng):
+        spec = model(rng)
+        told = self.ask("purposes", self.write("purposed.iox", spec.text()))
+        covered = {name for purpose in told["purposes"] for name in purpose["switches"]}
+        proved = {it["name"] for it in told["unreachable"] if it["proof"]}
+        self.open += len(told["unreachable"]) - len(proved)
+        there = reached(spec)
+        for it in spec.switches:
+            if it.name in covered or it.name in proved:
+                theirs = "both" if it.name in covered & proved else "reached" if it.name in covered else "unreachable"
+                mine = "reached" if it.name in there else "unreachable"
+                self.compare(f"purposes {it.name}", mine, theirs, spec)
+
+
+def changed(rng, spec):
+    """The model with one switch replaced, left out or added."""
+    switches = list(spec.switches)
+    at = rng.randrange(len(switches))
+    new = switch(rng, 99, spec.locations, internal=True)
+    how = rng.random()
+    if how < 0.3:
+        del switches[at]
+    elif how < 0.6:
+        switches.append(new)
+    else:
+        switches[at] = new
+    return Model(spec.locations, spec.initial, switches)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ioxide")
+    parser.add_argument("--models", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        session = Session(os.path.abspath(args.ioxide), folder)
+        for number in range(args.models):
+            rng = random.Random(args.seed * 1_000_003 + number)
+            for part in (session.judged, session.conformed, session.killed, session.purposed):
+                before = session.wrong
+                part(rng)
+                if session.wrong > before:
+                    print(f"(model {number} of seed {args.seed})")
+    print(f"{args.models} rounds, {session.compared} answers compared, {session.open} left open, {session.wrong} wrong")
+    return 1 if session.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

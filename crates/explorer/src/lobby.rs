@@ -1,0 +1,110 @@
+//! Those who have connected and not shown the token yet, and those who have.
+//!
+//! *Promises.* Strangers take no room from guests, and idle ones none from those who come after them: in a full
+//! lobby the one who has waited longest has to go. So whoever sends the token at once is let in, however many
+//! connections others hold open.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Strangers at once.
+const MAX_STRANGERS: usize = 100;
+/// Guests at once; more are turned away.
+const MAX_GUESTS: usize = 100;
+
+/// Where strangers wait.
+#[derive(Default)]
+pub(crate) struct Lobby {
+    waiting: Mutex<VecDeque<(u64, TcpStream)>>,
+    next: Mutex<u64>,
+    guests: Arc<AtomicUsize>,
+}
+
+/// A place in the lobby, until it is dropped.
+pub(crate) struct LobbySeat {
+    lobby: Arc<Lobby>,
+    id: u64,
+}
+
+/// A place among the guests, until it is dropped, whatever ends it.
+pub(crate) struct GuestSlot(Arc<AtomicUsize>);
+
+impl Lobby {
+    /// Lets a stranger in; if there are too many, the one who has waited longest loses the connection.
+    pub(crate) fn enter(self: &Arc<Self>, stream: &TcpStream) -> io::Result<LobbySeat> {
+        let stream = stream.try_clone()?;
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        *next += 1;
+        let mut waiting = self.waiting();
+        waiting.push_back((*next, stream));
+        if waiting.len() > MAX_STRANGERS
+            && let Some((_, oldest)) = waiting.pop_front()
+        {
+            // Its thread sees the end of the stream and goes.
+            let _ = oldest.shutdown(Shutdown::Both);
+        }
+        Ok(LobbySeat { lobby: Arc::clone(self), id: *next })
+    }
+
+    /// A place among the guests, if there is one.
+    pub(crate) fn guest(&self) -> Option<GuestSlot> {
+        let slot = GuestSlot(Arc::clone(&self.guests));
+        // The slot counts itself out again if there is no room.
+        (self.guests.fetch_add(1, Ordering::SeqCst) < MAX_GUESTS).then_some(slot)
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<(u64, TcpStream)>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for LobbySeat {
+    fn drop(&mut self) {
+        self.lobby.waiting().retain(|(id, _)| *id != self.id);
+    }
+}
+
+impl Drop for GuestSlot {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    #[test]
+    fn the_one_who_has_waited_longest_makes_room() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let lobby = Arc::new(Lobby::default());
+        let mut seats = Vec::new();
+        let mut clients = Vec::new();
+        for _ in 0..=MAX_STRANGERS {
+            clients.push(TcpStream::connect(address).expect("it listens"));
+            seats.push(lobby.enter(&listener.accept().expect("a client").0).expect("a seat"));
+        }
+        assert_eq!(clients[0].read(&mut [0]).expect("the end"), 0);
+        clients[1].set_read_timeout(Some(Duration::from_millis(50))).expect("a time-out");
+        assert!(clients[1].read(&mut [0]).is_err(), "the others are still connected");
+        seats.clear();
+        assert!(lobby.waiting().is_empty());
+    }
+
+    #[test]
+    fn guests_are_counted_in_and_out() {
+        let lobby = Lobby::default();
+        for _ in 0..3 {
+            let guests: Vec<GuestSlot> = (0..MAX_GUESTS).filter_map(|_| lobby.guest()).collect();
+            assert_eq!(guests.len(), MAX_GUESTS);
+            assert!(lobby.guest().is_none());
+        }
+    }
+}

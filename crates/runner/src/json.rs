@@ -1,0 +1,166 @@
+//! JSON from outside: read with no key twice.
+//!
+//! RFC 8259 says of an object with the same name twice that what comes of it is unpredictable: most readers take
+//! the last value, some the first. A message of which two readers see different things is no message, so it is
+//! refused. Whoever reads JSON that another program wrote reads it here.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use thiserror::Error;
+
+/// Why a text is not what was wanted.
+#[derive(Debug, Error)]
+pub enum JsonError {
+    /// It is no JSON, or of another form.
+    #[error("{0}")]
+    Wrong(#[from] serde_json::Error),
+    /// An object has this key twice.
+    #[error("the key `{0}` stands twice in one object")]
+    Twice(String),
+}
+
+/// What `text` says.
+///
+/// # Errors
+/// If it is no JSON, of another form, or has a key twice.
+pub fn read<T: DeserializeOwned>(text: impl AsRef<[u8]>) -> Result<T, JsonError> {
+    let text = text.as_ref();
+    let twice = RefCell::new(None);
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    match (UniqueKeys(&twice)).deserialize(&mut reader) {
+        Err(error) => Err(twice.take().map_or(JsonError::Wrong(error), JsonError::Twice)),
+        Ok(()) => Ok(serde_json::from_slice(text)?),
+    }
+}
+
+/// Goes through a value and stops at an object with the same key twice, which it leaves behind.
+#[derive(Clone, Copy)]
+struct UniqueKeys<'t>(&'t RefCell<Option<String>>);
+
+/// A key, taken from the text where it has no escapes.
+struct ObjectKey;
+
+impl<'de> DeserializeSeed<'de> for ObjectKey {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Self::Value, D::Error> {
+        reader.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ObjectKey {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(key))
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(key.to_owned()))
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for UniqueKeys<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<(), D::Error> {
+        reader.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for UniqueKeys<'_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element_seed(self)?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
+        let mut keys: BTreeSet<Cow<'de, str>> = BTreeSet::new();
+        while let Some(key) = object.next_key_seed(ObjectKey)? {
+            if keys.contains(&key) {
+                *self.0.borrow_mut() = Some(key.into_owned());
+                return Err(A::Error::custom("a key stands twice"));
+            }
+            keys.insert(key);
+            object.next_value_seed(self)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::Value as Json;
+
+    #[test]
+    fn a_key_that_stands_twice_is_named() {
+        let twice = |text: &str| match read::<Json>(text) {
+            Err(JsonError::Twice(key)) => key,
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(twice(r#"{"a": 1, "a": 1}"#), "a");
+        assert_eq!(twice(r#"[{"a": 1}, {"b": {"c": [], "c": {}}}]"#), "c");
+        assert_eq!(twice(r#"{"a": 1, "\u0061": 2}"#), "a", "escapes do not hide it");
+        assert!(read::<Json>(r#"{"a": {"a": 1}, "b": [{"a": 1}, {"a": 2}]}"#).is_ok());
+    }
+
+    #[test]
+    fn what_is_no_json_stays_none() {
+        for text in ["", "{", "nul", "{\"a\": 1,}", "1 2", "{\"a\": \u{1}}"] {
+            assert!(matches!(read::<Json>(text), Err(JsonError::Wrong(_))), "{text}");
+        }
+        assert!(matches!(read::<Json>([b'"', 0xff, b'"']), Err(JsonError::Wrong(_))));
+    }
+
+    proptest! {
+        /// Second opinion: what has no key twice is read as `serde_json` reads it.
+        #[test]
+        fn nothing_else_is_changed(text in "[\\[\\]{}:,\"ab0-9. ]{0,24}") {
+            match read::<Json>(&text) {
+                Ok(value) => prop_assert_eq!(value, serde_json::from_str::<Json>(&text).expect("JSON")),
+                Err(JsonError::Wrong(_)) => prop_assert!(serde_json::from_str::<Json>(&text).is_err()),
+                Err(JsonError::Twice(_)) => (),
+            }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! What the fuzzers call.
+
+pub mod targets;

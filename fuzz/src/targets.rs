@@ -1,0 +1,156 @@
+//! Everything that reads what others wrote, as functions of bytes: none may panic, hang or use much memory.
+//!
+//! The first byte chooses among the forms a target reads, so that one corpus serves all of them.
+
+use std::sync::LazyLock;
+
+use ioxide_explorer::http::read_head;
+use ioxide_lang::{Options, format, load};
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_report::case::json::Outline;
+use ioxide_report::html::campaign::Campaign;
+use ioxide_runner::codec::binary::{BinaryCodec, BinaryConfig};
+use ioxide_runner::codec::http::answer::AnswerConfig;
+use ioxide_runner::codec::http::message::Response;
+use ioxide_runner::codec::http::{HttpCodec, HttpConfig};
+use ioxide_runner::codec::layout::{Endian, Layout};
+use ioxide_runner::codec::text::{TextCodec, TextConfig};
+use ioxide_runner::judge::plain_trace;
+use ioxide_runner::protocol::Message;
+use ioxide_runner::record;
+use ioxide_runner::reporter::Reporter;
+use ioxide_runner::suite::SuiteReader;
+
+/// The forms of models.
+const FORMS: [&str; 7] = ["iox", "as", "xml", "xlia", "dot", "kiss2", "txt"];
+
+/// What the codecs speak.
+const SPOKEN: &str = "model M {
+    input ask(n: int, s: string)
+    output told(n: 0..255, s: string)
+    output sum(n: int)
+    state a { on ask emit told  emit sum -> a }
+}";
+
+static MODEL: LazyLock<Model> = LazyLock::new(|| {
+    let mut sources = Sources::new();
+    let file = sources.add("m.iox", SPOKEN);
+    load(&sources, file, &Options::default()).model.expect("the model is in order")
+});
+
+fn chosen(bytes: &[u8]) -> (usize, &[u8]) {
+    bytes.split_first().map_or((0, bytes), |(first, rest)| (usize::from(*first), rest))
+}
+
+/// A model of some form; what is formatted stays as it is.
+pub fn model(bytes: &[u8]) {
+    let (which, rest) = chosen(bytes);
+    let Ok(text) = std::str::from_utf8(rest) else { return };
+    let mut sources = Sources::new();
+    let file = sources.add(format!("m.{}", FORMS[which % FORMS.len()]), text);
+    let loaded = load(&sources, file, &Options::default());
+    assert!(loaded.model.is_some() || !loaded.diagnostics.is_empty(), "no model, and nobody says why");
+    let plain = sources.add("m.iox", text);
+    if let Ok(once) = format(&sources, plain) {
+        let again = sources.add("m.iox", once.clone());
+        assert_eq!(format(&sources, again), Ok(once), "formatting again changes it");
+    }
+}
+
+/// A record, a suite, a test case or a trace.
+pub fn record(bytes: &[u8]) {
+    let (which, rest) = chosen(bytes);
+    let text = String::from_utf8_lossy(rest);
+    match which % 4 {
+        0 => {
+            let mut campaign = Campaign::default();
+            let _ = record::each::<record::RecordError>(rest, |event| Ok(campaign.event(&event)?));
+            let _ = serde_json::to_string(&campaign);
+        }
+        1 => {
+            let Ok(suite) = SuiteReader::new(rest) else { return };
+            suite.take_while(Result::is_ok).for_each(drop);
+        }
+        2 => drop(Outline::read(&text)),
+        _ => drop(plain_trace(&MODEL, &text)),
+    }
+}
+
+/// A line of the adapter protocol; what is read is written and read the same.
+pub fn protocol(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(message) = Message::from_line(text) {
+        assert_eq!(Message::from_line(&message.to_line()), Ok(message));
+    }
+}
+
+/// What a system says in its own words: text, bytes of a layout, or the layout itself.
+pub fn codec(bytes: &[u8]) {
+    let (which, rest) = chosen(bytes);
+    let text = String::from_utf8_lossy(rest);
+    match which % 3 {
+        0 => drop(TEXT.decode(&MODEL, &text)),
+        1 => drop(BINARY.decode(&MODEL, rest)),
+        _ => drop(Layout::parse(&text, Endian::Big)),
+    }
+}
+
+static TEXT: LazyLock<TextCodec> = LazyLock::new(|| {
+    let config = TextConfig {
+        inputs: vec![("ask".into(), "ASK {n} {s}".into())],
+        outputs: vec![
+            ("told".into(), "TOLD (?P<n>[0-9]+) (?P<s>.*)".into()),
+            ("sum".into(), "SUM (?P<n>-?[0-9]+)".into()),
+        ],
+        ..TextConfig::default()
+    };
+    TextCodec::new(&config, &MODEL).expect("the patterns fit the model")
+});
+
+static BINARY: LazyLock<BinaryCodec> = LazyLock::new(|| {
+    let layout = |text: &str| Layout::parse(text, Endian::Big).expect("a layout");
+    let config = BinaryConfig {
+        inputs: vec![("ask".into(), layout("0x01, i32 n, u8 len(s), text s"))],
+        outputs: vec![
+            ("told".into(), layout("0x02, u8 n, u8 len(s), text s")),
+            ("sum".into(), layout("0x03, i32 n")),
+        ],
+    };
+    BinaryCodec::new(&config, &MODEL).expect("the layouts fit the model")
+});
+
+/// An answer by HTTP, whole or cut off, and what it says.
+pub fn http_answer(bytes: &[u8]) {
+    let (which, rest) = chosen(bytes);
+    let Ok(Some((response, used))) = Response::parse(rest, which & 1 == 1, which & 2 == 2) else { return };
+    assert!(used <= rest.len(), "more was used than came");
+    let _ = HTTP.decode(&MODEL, &response);
+}
+
+static HTTP: LazyLock<HttpCodec> = LazyLock::new(|| {
+    let json = AnswerConfig {
+        fields: vec![("n".into(), "/n".into()), ("s".into(), "/s/0".into())],
+        ..AnswerConfig::default()
+    };
+    let sum = AnswerConfig { body: Some("(?P<n>-?[0-9]+)".into()), ..AnswerConfig::default() };
+    let request = ioxide_runner::codec::http::RequestConfig {
+        method: "POST".into(),
+        path: "/{n}/{s}".into(),
+        ..Default::default()
+    };
+    let config = HttpConfig {
+        inputs: vec![("ask".into(), request)],
+        outputs: vec![("sum".into(), sum), ("told".into(), json)],
+        ..HttpConfig::default()
+    };
+    HttpCodec::new(&config, "", &MODEL).expect("the answers fit the model")
+});
+
+/// A request to the explorer.
+pub fn http_request(bytes: &[u8]) {
+    let mut reader = bytes;
+    if let Ok(head) = read_head(&mut reader) {
+        let _ = head.with_body(&mut reader);
+    }
+}

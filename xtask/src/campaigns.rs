@@ -1,0 +1,89 @@
+//! Suites that run for minutes or hours: torture, the differential checker, and the corpora of the fuzzers.
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::{fs, io};
+
+/// Why a campaign cannot be run.
+pub type Problem = Box<dyn std::error::Error>;
+
+/// Minutes of torture unless said otherwise.
+const MINUTES: f64 = 5.0;
+
+/// Crashes and full disks at every write of every command, then kills at random moments.
+pub fn torture(root: &Path, options: &[&str]) -> Result<ExitCode, Problem> {
+    let minutes = match options {
+        [] => MINUTES,
+        ["--minutes", n] => n.parse()?,
+        ["--hours", n] => 60.0 * n.parse::<f64>()?,
+        _ => return Err("torture takes `--minutes N` or `--hours N`".into()),
+    };
+    let mut command = cargo(root);
+    command.args(["test", "--package", "ioxide", "--test", "torture", "--", "--nocapture"]);
+    command.env("IOXIDE_TORTURE_MINUTES", minutes.to_string());
+    status(&mut command)
+}
+
+/// Random models against the checker in Python.
+pub fn differential(root: &Path, options: &[&str]) -> Result<ExitCode, Problem> {
+    let built = cargo(root).args(["build", "--package", "ioxide"]).status()?;
+    if !built.success() {
+        return Ok(ExitCode::FAILURE);
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), Into::into);
+    let mut command = Command::new("python3");
+    command.arg(root.join("crates/cli/tests/differential/checker.py")).arg(target.join("debug/ioxide"));
+    status(command.args(options))
+}
+
+/// The forms of models, in the order of `fuzz/src/targets.rs`: the first byte of a seed names one.
+const FORMS: [&str; 7] = ["iox", "as", "xml", "xlia", "dot", "kiss2", "txt"];
+
+/// Seeds of the fuzzer of models, taken from the examples: `fuzz/corpus/model/NAME`.
+pub fn corpora(root: &Path) -> Result<ExitCode, Problem> {
+    let mut files = Vec::new();
+    for folder in ["examples", "corpus", "docs/book/src"] {
+        collect(&root.join(folder), &mut files)?;
+    }
+    let folder = root.join("fuzz/corpus/model");
+    fs::create_dir_all(&folder)?;
+    let mut n = 0;
+    for file in files {
+        let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        let Some(form) = FORMS.iter().position(|form| *form == ending) else { continue };
+        let name = file.strip_prefix(root)?.display().to_string().replace(['/', '\\'], "-");
+        let seed = [&[u8::try_from(form)?], &fs::read(&file)?[..]].concat();
+        fs::write(folder.join(name), seed)?;
+        n += 1;
+    }
+    println!("{n} seeds in fuzz/corpus/model; the other targets begin with what they are given");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn collect(folder: &Path, files: &mut Vec<std::path::PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => collect(&path, files)?,
+            false => files.push(path),
+        }
+    }
+    Ok(())
+}
+
+fn cargo(root: &Path) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root);
+    // What this cargo says of `xtask` would make the other one build what is built.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    command
+}
+
+fn status(command: &mut Command) -> Result<ExitCode, Problem> {
+    Ok(if command.status()?.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
