@@ -1,4 +1,4 @@
-//! Progress on stderr for anything that takes more than a second.
+//! Progress on stderr for anything that takes more than a second; none where `IOXIDE_PROGRESS=off` says so.
 
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
@@ -14,12 +14,16 @@ pub struct Progress {
     terminal: bool,
     /// How many times longer it waits than others before it speaks.
     patience: u32,
+    /// Nobody wants to be told.
+    off: bool,
 }
 
 impl Progress {
     /// Starts the clock; nothing is shown in the first second.
     pub fn new() -> Self {
-        Self { started: Instant::now(), shown: None, terminal: std::io::stderr().is_terminal(), patience: 1 }
+        let off = std::env::var_os("IOXIDE_PROGRESS").is_some_and(|said| said == "off");
+        let terminal = std::io::stderr().is_terminal();
+        Self { started: Instant::now(), shown: None, terminal, patience: 1, off }
     }
 
     /// The same, but speaks only where nobody else does.
@@ -46,7 +50,7 @@ impl Progress {
         let pause = if self.terminal { Duration::from_millis(200) } else { Duration::from_secs(5) };
         let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = self.started.elapsed() > Duration::from_secs(1) * self.patience;
-        if !begun || last.is_some_and(|last| last.elapsed() < pause * self.patience) {
+        if self.off || !begun || last.is_some_and(|last| last.elapsed() < pause * self.patience) {
             return;
         }
         *last = Some(Instant::now());

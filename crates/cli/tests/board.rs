@@ -64,7 +64,7 @@ fn a_note_from_a_muted_board_is_found_and_made_small() {
         let more = ["--runs", "40", "--steps", "40", "--report", folder];
         let (text, code) = test("--fault --slow-bob 10", &more);
         assert_eq!(code, 1, "{text}");
-        for says in ["minimal failing run: 5 steps", "!NOTE(n: 6)", "in state  muted"] {
+        for says in ["minimal failing run: 5 steps", "!NOTE(n: 6)"] {
             assert!(text.contains(says), "`{says}` is missing in:\n{text}");
         }
         let (text, code) = ioxide("", &["judge", "board.iox", folder, "--solver", "none"]);

@@ -41,6 +41,8 @@ fn run(command: &str) -> (String, i32) {
         .current_dir(root())
         .env("PATH", format!("{}:{path}", folder.display()))
         .env("NO_COLOR", "1")
+        // A slow machine tells progress where a fast one has nothing to tell.
+        .env("IOXIDE_PROGRESS", "off")
         .output()
         .expect("a shell");
     (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code().unwrap_or(-1))

@@ -141,11 +141,14 @@ fn explicit(model: &Model) -> BTreeMap<SwitchId, usize> {
                 let n_fields = model.sts.gates[switch.gate].fields.len();
                 for x in 0..(if n_fields == 0 { 1 } else { 2 }) {
                     let values = vec![Value::int(x); n_fields];
-                    if !concrete::is_enabled(&model.pool, &model.sts, state, switch, &values).unwrap() {
+                    if !concrete::is_enabled(&model.pool, &model.sts, state, switch, &values)
+                        .expect("all values are known")
+                    {
                         continue;
                     }
                     found.entry(id).or_insert(depth);
-                    let to = concrete::successor(&model.pool, &model.sts, state, switch, &values).unwrap();
+                    let to = concrete::successor(&model.pool, &model.sts, state, switch, &values)
+                        .expect("all values are known");
                     for (var, value) in to.values.iter() {
                         let sort = model.pool.var_info(var).sort;
                         assert!(model.pool.has_sort(value, sort), "{value:?} leaves its sort");

@@ -7,7 +7,7 @@ use ioxide_runner::codec::binary::BinaryConfig;
 use ioxide_runner::codec::http::answer::AnswerConfig;
 use ioxide_runner::codec::http::{HttpConfig, RequestConfig, Url};
 use ioxide_runner::codec::layout::{Endian, Layout, unhex};
-use ioxide_runner::codec::text::{CountedConfig, TextConfig, Then};
+use ioxide_runner::codec::text::{CountedConfig, ItemsConfig, TextConfig, Then};
 
 use super::framing;
 use super::renewal;
@@ -26,8 +26,8 @@ pub enum Speech {
 }
 
 /// The keys of a system that speaks text, besides those of every system.
-pub(super) const TEXT: [&str; 8] =
-    ["inputs", "outputs", "parts", "more", "counted", "framing", "input_end", "tls"];
+pub(super) const TEXT: [&str; 9] =
+    ["inputs", "outputs", "parts", "items", "more", "counted", "framing", "input_end", "tls"];
 
 /// The keys of a system with binary messages, besides those of every system.
 pub(super) const BINARY: [&str; 5] = ["inputs", "outputs", "endian", "framing", "tls"];
@@ -43,6 +43,7 @@ pub(super) fn text(system: &Table<'_>) -> Result<OwnSpeech, Stop> {
         outputs: system.texts("outputs")?,
         more: system.text("more")?,
         counted: system.tables("counted")?.iter().map(counted).collect::<Result<_, _>>()?,
+        items: items(system)?,
     };
     text.check().map_err(|(key, name, problem)| match (system.table(key), name) {
         (Ok(Some(table)), Some(name)) => table.wrong(name, &problem),
@@ -53,6 +54,23 @@ pub(super) fn text(system: &Table<'_>) -> Result<OwnSpeech, Stop> {
         return Err(system.wrong("input_end", "a message with a length before it needs no end"));
     }
     Ok(OwnSpeech { words: Words::Text(text), framing, input_end, reset: renewal::said(system)? })
+}
+
+/// How the items of fields are written, by field.
+fn items(system: &Table<'_>) -> Result<Vec<(String, ItemsConfig)>, Stop> {
+    let Some(table) = system.table("items")? else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for field in table.keys() {
+        let Some(described) = table.table(field)? else { continue };
+        described.only(&["between", "each", "pattern"])?;
+        let items = ItemsConfig {
+            between: described.text("between")?.unwrap_or_else(|| ",".into()),
+            each: described.text("each")?,
+            pattern: described.text("pattern")?,
+        };
+        found.push((field.to_owned(), items));
+    }
+    Ok(found)
 }
 
 /// A frame that announces how much follows it.

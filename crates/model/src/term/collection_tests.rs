@@ -313,10 +313,12 @@ fn nums() -> BoxedStrategy<Num> {
     leaf.boxed()
 }
 
+/// Recipes of every sort.
+type Recipes =
+    (BoxedStrategy<Num>, BoxedStrategy<List>, BoxedStrategy<Set>, BoxedStrategy<Map>, BoxedStrategy<Test>);
+
 /// Recipes of a given depth; each sort of recipe is made of those one level below.
-fn recipes(
-    depth: u32,
-) -> (BoxedStrategy<Num>, BoxedStrategy<List>, BoxedStrategy<Set>, BoxedStrategy<Map>, BoxedStrategy<Test>) {
+fn recipes(depth: u32) -> Recipes {
     if depth == 0 {
         let list =
             prop_oneof![Just(List::Var), prop::collection::vec(nums(), 0..3).prop_map(List::Of)].boxed();

@@ -19,6 +19,8 @@ enum Piece {
     Field(String),
     /// The length of these in bytes.
     Len(Vec<Self>),
+    /// The number of items of a field.
+    Count(String),
 }
 
 /// Templates by name, for use in others.
@@ -65,7 +67,7 @@ impl Piece {
     fn fields(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         match self {
             Self::Text(_) => Box::new(std::iter::empty()),
-            Self::Field(field) => Box::new(std::iter::once(field.as_str())),
+            Self::Field(field) | Self::Count(field) => Box::new(std::iter::once(field.as_str())),
             Self::Len(pieces) => Box::new(pieces.iter().flat_map(Self::fields)),
         }
     }
@@ -100,17 +102,31 @@ impl Template {
         label: &Label,
         shown: impl Fn(&str, &Value) -> Result<String, String>,
     ) -> Result<String, String> {
-        fill(&self.0, &|field| shown(field, value_of(model, label, field)?))
+        let count = |field: &str| match value_of(model, label, field)? {
+            Value::Collection(items) => Ok(items.len()),
+            _ => Err(format!("`{field}` has no items to be counted")),
+        };
+        fill(&self.0, &|field| shown(field, value_of(model, label, field)?), &count)
+    }
+
+    /// The text where `shown` says what stands for each name.
+    pub(super) fn filled_by(&self, shown: &dyn Fn(&str) -> Result<String, String>) -> Result<String, String> {
+        fill(&self.0, shown, &|field| Err(format!("`{field}` has no items to be counted")))
     }
 }
 
-fn fill(pieces: &[Piece], shown: &dyn Fn(&str) -> Result<String, String>) -> Result<String, String> {
+fn fill(
+    pieces: &[Piece],
+    shown: &dyn Fn(&str) -> Result<String, String>,
+    count: &dyn Fn(&str) -> Result<usize, String>,
+) -> Result<String, String> {
     let mut text = String::new();
     for piece in pieces {
         match piece {
             Piece::Text(fixed) => text.push_str(fixed),
             Piece::Field(field) => text.push_str(&shown(field)?),
-            Piece::Len(pieces) => text.push_str(&fill(pieces, shown)?.len().to_string()),
+            Piece::Len(pieces) => text.push_str(&fill(pieces, shown, count)?.len().to_string()),
+            Piece::Count(field) => text.push_str(&count(field)?.to_string()),
         }
     }
     Ok(text)
@@ -141,6 +157,11 @@ fn pieces_of(text: &str, parts: &Parts) -> Result<Vec<Piece>, String> {
         let inner = tail.strip_prefix('{').and_then(|tail| tail.split_once('}'));
         let (hole, after) = inner.ok_or("a brace alone; write `{{` or `}}` for one")?;
         pieces.push(Piece::Text(std::mem::take(&mut fixed)));
+        if let Some(name) = hole.strip_prefix("count(").and_then(|name| name.strip_suffix(')')) {
+            pieces.push(Piece::Count(name.to_owned()));
+            rest = after;
+            continue;
+        }
         match hole.strip_prefix("len(").and_then(|name| name.strip_suffix(')')) {
             Some("") => return Err("`len()` needs a name; write `{len(FIELD)}`".into()),
             Some(name) => pieces.push(Piece::Len(parts.pieces(name))),

@@ -1,7 +1,7 @@
 //! Labels as texts: templates for inputs, patterns for outputs.
 //!
-//! In a template `{field}` stands for a value, `{len(field)}` for its length in bytes and `{{`, `}}`
-//! for braces. A pattern is a regular expression for a whole message; its named groups are fields,
+//! In a template `{field}` stands for a value, `{len(field)}` for its length in bytes, `{count(field)}` for
+//! the number of its items, and `{{`, `}}` for braces. A pattern is a regular expression for a whole message; its named groups are fields,
 //! and a group that took no part is `none`. What a whole message is, [`Joining`] says: a text is asked
 //! first whether it goes on, and only then held against the patterns, in their order.
 //!
@@ -9,6 +9,7 @@
 //! label. A text that no pattern matches is an error that shows it, never silence. A value that
 //! would break the framing is refused, not sent.
 
+mod items;
 mod joining;
 
 use regex::Regex;
@@ -18,11 +19,14 @@ use ioxide_model::label::Label;
 use ioxide_model::sort::{DataKind, Sort};
 use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_model::term::TermPool;
+use ioxide_model::value::Value;
 
 use super::template::{Parts, Template, check_fields, plain_text};
 use super::{BadSpeech, Message, label_from_json};
 use crate::line::cut;
 
+use self::items::ItemsCodec;
+pub use self::items::ItemsConfig;
 pub use self::joining::{Begun, Joining, Need, Then};
 
 /// How messages are written, as people wrote it down.
@@ -38,6 +42,8 @@ pub struct TextConfig {
     pub more: Option<String>,
     /// Frames that announce how much follows them.
     pub counted: Vec<CountedConfig>,
+    /// How the items of fields are written that are lists, sets or maps.
+    pub items: Vec<(String, ItemsConfig)>,
 }
 
 /// A frame that announces how much follows it, as people wrote it down.
@@ -55,6 +61,7 @@ pub struct TextCodec {
     inputs: Vec<(String, Template)>,
     outputs: Vec<(String, Regex)>,
     joining: Joining,
+    items: Vec<(String, ItemsCodec)>,
 }
 
 impl TextConfig {
@@ -77,6 +84,9 @@ impl TextConfig {
         }
         Joining::new(self.more.as_deref(), &[]).map_err(|problem| ("more", None, problem))?;
         Joining::new(None, &self.counted).map_err(|problem| ("counted", None, problem))?;
+        for (field, items) in &self.items {
+            ItemsCodec::new(items).map_err(|problem| ("items", Some(field.as_str()), problem))?;
+        }
         Ok(())
     }
 }
@@ -90,7 +100,12 @@ impl TextCodec {
         let joining = Joining::new(config.more.as_deref(), &config.counted);
         let joining = joining.map_err(|problem| BadSpeech { key: Vec::new(), problem })?;
         let parts = Parts::new(&config.parts).map_err(|problem| BadSpeech::table("parts", problem))?;
-        let mut codec = Self { inputs: Vec::new(), outputs: Vec::new(), joining };
+        let mut items = Vec::with_capacity(config.items.len());
+        for (field, described) in &config.items {
+            let made = ItemsCodec::new(described);
+            items.push((field.clone(), made.map_err(|problem| BadSpeech::message("items", field, problem))?));
+        }
+        let mut codec = Self { inputs: Vec::new(), outputs: Vec::new(), joining, items };
         for (name, text) in &config.inputs {
             let template = input(model, name, text, &parts);
             let template = template.map_err(|problem| BadSpeech::message("inputs", name, problem))?;
@@ -147,7 +162,10 @@ impl TextCodec {
             return Err(format!("there is no template for `{name}`"));
         };
         template.filled(model, label, |field, value| {
-            let text = plain_text(&model.pool, value)?;
+            let text = match value {
+                Value::Collection(items) => self.items(field)?.written(&model.pool, items)?,
+                _ => plain_text(&model.pool, value)?,
+            };
             match breaks(&text) && !template.counts(field) {
                 true => Err(format!("the value {text:?} would break the framing")),
                 false => Ok(text),
@@ -162,11 +180,42 @@ impl TextCodec {
     pub fn decode(&self, model: &Model, text: &str) -> Result<Label, String> {
         for (name, pattern) in &self.outputs {
             let Some(groups) = pattern.captures(text) else { continue };
-            let message = Message { label: name.clone(), args: args(model, name, &groups)? };
+            let message = Message { label: name.clone(), args: self.args(model, name, &groups)? };
             let label = label_from_json(model, &message, |kind| kind == GateKind::Output);
             return label.map_err(|error| error.to_string());
         }
         Err("no pattern matches".into())
+    }
+
+    /// How the items of `field` are written: as described, else with commas between them.
+    fn items(&self, field: &str) -> Result<ItemsCodec, String> {
+        match self.items.iter().find(|(name, _)| name == field) {
+            Some((_, items)) => Ok(items.clone()),
+            None => ItemsCodec::new(&ItemsConfig::default()),
+        }
+    }
+
+    fn args(
+        &self,
+        model: &Model,
+        name: &str,
+        groups: &regex::Captures<'_>,
+    ) -> Result<Map<String, Json>, String> {
+        let gate = model.sts.gates.iter().find(|gate| *gate.name == *name && gate.kind == GateKind::Output);
+        let fields = gate.map_or(&[][..], |gate| &gate.fields);
+        let field = |&field: &_| {
+            let info = model.pool.var_info(field);
+            let text = groups.name(&info.name).map(|found| found.as_str());
+            let json = match (info.sort, text) {
+                (Sort::Collection(id), Some(text)) => self.items(&info.name)?.read(&model.pool, id, text),
+                (sort, text) => value_json(&model.pool, sort, text),
+            };
+            json.map(|json| (info.name.to_string(), json)).ok_or_else(|| {
+                let found = text.map_or("nothing".to_owned(), |text| format!("`{}`", cut(text, 60)));
+                format!("`{name}.{}`: expected {}, found {found}", info.name, model.pool.show_sort(info.sort))
+            })
+        };
+        fields.iter().map(field).collect()
     }
 }
 
@@ -182,21 +231,6 @@ fn output(model: &Model, name: &str, text: &str) -> Result<Regex, String> {
     let pattern = whole(text).map_err(|problem| format!("output `{name}`: {problem}"))?;
     check_fields(model, name, GateKind::Output, pattern.capture_names().flatten())?;
     Ok(pattern)
-}
-
-fn args(model: &Model, name: &str, groups: &regex::Captures<'_>) -> Result<Map<String, Json>, String> {
-    let gate = model.sts.gates.iter().find(|gate| *gate.name == *name && gate.kind == GateKind::Output);
-    let fields = gate.map_or(&[][..], |gate| &gate.fields);
-    let field = |&field: &_| {
-        let info = model.pool.var_info(field);
-        let text = groups.name(&info.name).map(|found| found.as_str());
-        let json = value_json(&model.pool, info.sort, text);
-        json.map(|json| (info.name.to_string(), json)).ok_or_else(|| {
-            let found = text.map_or("nothing".to_owned(), |text| format!("`{}`", cut(text, 60)));
-            format!("`{name}.{}`: expected {}, found {found}", info.name, model.pool.show_sort(info.sort))
-        })
-    };
-    fields.iter().map(field).collect()
 }
 
 /// The JSON of a value of `sort` written as `text`; `None` if it is none.

@@ -112,3 +112,73 @@ proptest! {
         }
     }
 }
+
+/// Messages with a list, a set, a map and a list of records.
+fn collections() -> Model {
+    let text = "model M { record Job { id: int, body: string }\n\
+        input PUSH(xs: list<string>) input MARK(s: set<int>) input PUT(m: map<string, int>) input JOBS(jobs: list<Job>)\n\
+        output ALL(xs: list<string>) output MARKED(s: set<int>) output STORE(m: map<string, int>) output TOLD(jobs: list<Job>)\n\
+        state s { on PUSH on MARK on PUT on JOBS emit ALL emit MARKED emit STORE emit TOLD } }";
+    let mut sources = ioxide_model::source::Sources::new();
+    let file = sources.add("m.iox", text);
+    let loaded = ioxide_lang::load(&sources, file, &ioxide_lang::Options::default());
+    loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+}
+
+#[test]
+fn items_are_written_and_read_one_by_one() {
+    let model = collections();
+    let items = vec![
+        (
+            "xs".to_owned(),
+            ItemsConfig {
+                between: String::new(),
+                each: Some("${len(item)}\r\n{item}\r\n".into()),
+                pattern: Some("\\$\\d+\r\n(?P<item>[^\r]*)\r\n".into()),
+            },
+        ),
+        (
+            "jobs".to_owned(),
+            ItemsConfig {
+                between: "; ".into(),
+                each: Some("{id}:{body}".into()),
+                pattern: Some("(?P<id>-?\\d+):(?P<body>[^;]*)".into()),
+            },
+        ),
+    ];
+    let config = TextConfig {
+        inputs: pairs(&[
+            ("PUSH", "*{count(xs)}\r\n{xs}"),
+            ("MARK", "MARK {s}"),
+            ("PUT", "PUT {m}"),
+            ("JOBS", "JOBS {jobs}"),
+        ]),
+        outputs: pairs(&[
+            ("ALL", "\\*\\d+\r\n(?P<xs>(?s:.*))"),
+            ("MARKED", "MARK (?P<s>.*)"),
+            ("STORE", "PUT (?P<m>.*)"),
+            ("TOLD", "JOBS (?P<jobs>.*)"),
+        ]),
+        items,
+        ..TextConfig::default()
+    };
+    let codec = TextCodec::new(&config, &model).expect("it fits the model");
+    for (input, output, text) in [
+        ("PUSH(xs: [\"ab\", \"\", \"c\"])", "ALL", "*3\r\n$2\r\nab\r\n$0\r\n\r\n$1\r\nc\r\n"),
+        ("PUSH(xs: [])", "ALL", "*0\r\n"),
+        ("MARK(s: {1, 2, 30})", "MARKED", "MARK 1,2,30"),
+        ("PUT(m: {\"a\": 1, \"b\": 2})", "STORE", "PUT a=1,b=2"),
+        ("JOBS(jobs: [Job(id: 1, body: \"x\"), Job(id: 2, body: \"\")])", "TOLD", "JOBS 1:x; 2:"),
+    ] {
+        let label = crate::codec::typed::read(&model.pool, &model.sts, input).expect(input);
+        let label = label.label(&model.sts).expect("all fields are given");
+        assert_eq!(codec.encode(&model, &label, |_| false).expect(input), text);
+        let back = codec.decode(&model, text).expect(text);
+        let shown = back.show(&model.pool, &model.sts);
+        let (_, fields) = input.split_once('(').expect("fields");
+        assert_eq!(shown, format!("!{output}({fields}"));
+    }
+    for wrong in ["MARK 1,,2", "MARK 1,x", "PUT a", "JOBS 1:x 2:y", "MARK 1,1"] {
+        assert!(codec.decode(&model, wrong).is_err(), "{wrong}");
+    }
+}

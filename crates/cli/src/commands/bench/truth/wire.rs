@@ -115,7 +115,7 @@ fn text(model: &Model) -> Speech {
     };
     let inputs = gates(model, GateKind::Input).map(input).collect();
     let outputs = gates(model, GateKind::Output).map(|gate| (gate.0.clone(), pattern(&gate))).collect();
-    let config = TextConfig { parts: Vec::new(), inputs, outputs, more: None, counted: Vec::new() };
+    let config = TextConfig { inputs, outputs, ..TextConfig::default() };
     Speech { words: Words::Text(config), framing: Framing::Line, input_end: None, reset: None }
 }
 
