@@ -6,7 +6,7 @@
 //! *Promises.* A text is read to its end or not at all: nothing between items is skipped.
 
 use ioxide_model::collection::{CollectionValue, Items};
-use ioxide_model::sort::{CollectionId, CollectionKind, DataField, DataKind, Sort};
+use ioxide_model::sort::{CollectionId, CollectionKind, CollectionSort, DataField, DataKind, Sort};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 use regex::{Captures, Regex};
@@ -85,32 +85,31 @@ impl ItemsCodec {
         let of = pool.collection(id);
         let mut found: Vec<Json> = Vec::new();
         let mut rest = text;
-        while !rest.is_empty() {
-            if !found.is_empty() {
-                rest = rest.strip_prefix(self.between.as_str())?;
-            }
-            let (item, len) = match &self.pattern {
-                Some(pattern) => {
-                    let groups = pattern.captures(rest)?;
-                    let len = groups.get(0)?.end();
-                    if len == 0 {
-                        return None;
-                    }
-                    (self.matched(pool, of.kind, (of.key, of.item), &groups)?, len)
-                }
-                None => {
-                    let len = if self.between.is_empty() {
-                        rest.chars().next()?.len_utf8()
-                    } else {
-                        rest.find(&*self.between).unwrap_or(rest.len())
-                    };
-                    (plain_item(pool, of.kind, (of.key, of.item), &rest[..len])?, len)
-                }
-            };
+        while !text.is_empty() {
+            let (item, len) = self.next_item(pool, of, rest)?;
             found.push(item);
             rest = &rest[len..];
+            if rest.is_empty() {
+                break;
+            }
+            rest = rest.strip_prefix(self.between.as_str())?;
         }
         Some(as_json(pool, of.kind, of.key, found))
+    }
+
+    /// The item that `text` begins with, and how long it is.
+    fn next_item(&self, pool: &TermPool, of: CollectionSort, text: &str) -> Option<(Json, usize)> {
+        if let Some(pattern) = &self.pattern {
+            let groups = pattern.captures(text)?;
+            let len = groups.get(0)?.end();
+            // Something without length would be found again and again.
+            return (len > 0).then_some((self.matched(pool, of.kind, (of.key, of.item), &groups)?, len));
+        }
+        let len = match self.between.as_str() {
+            "" => text.chars().next()?.len_utf8(),
+            between => text.find(between).unwrap_or(text.len()),
+        };
+        Some((plain_item(pool, of.kind, (of.key, of.item), &text[..len])?, len))
     }
 
     fn matched(

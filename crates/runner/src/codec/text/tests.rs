@@ -81,7 +81,7 @@ fn lengths_are_counted_in_bytes() {
         set,
         vec!["k".into(), "ü\n".into()]
             .into_iter()
-            .map(|t: String| ioxide_model::value::Value::str(&t))
+            .map(|t: String| Value::str(&t))
             .collect(),
     );
     let encoded = |template: &str| {
@@ -178,7 +178,7 @@ fn items_are_written_and_read_one_by_one() {
         let (_, fields) = input.split_once('(').expect("fields");
         assert_eq!(shown, format!("!{output}({fields}"));
     }
-    for wrong in ["MARK 1,,2", "MARK 1,x", "PUT a", "JOBS 1:x 2:y", "MARK 1,1"] {
+    for wrong in ["MARK 1,,2", "MARK 1,", "MARK 1,x", "PUT a", "JOBS 1:x;2:y", "MARK 1,1"] {
         assert!(codec.decode(&model, wrong).is_err(), "{wrong}");
     }
 }
