@@ -79,10 +79,7 @@ fn lengths_are_counted_in_bytes() {
     let set = model.sts.gate_named("SET").unwrap();
     let label = Label::Input(
         set,
-        vec!["k".into(), "ü\n".into()]
-            .into_iter()
-            .map(|t: String| Value::str(&t))
-            .collect(),
+        vec!["k".into(), "ü\n".into()].into_iter().map(|t: String| Value::str(&t)).collect(),
     );
     let encoded = |template: &str| {
         let parts = pairs(&[("pair", "{key}={value}"), ("body", "<{pair}>")]);
