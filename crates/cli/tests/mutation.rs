@@ -220,7 +220,7 @@ fn a_time_limit_ends_a_command_with_a_partial_result() {
         &["kill", brp, "--sample", "5"],
         &["score", brp, "random", "--sample", "5"],
         &["case", brp, "--path", "r1,..,r12"],
-        &["fsm", "examples/fsm/door.txt", "--suite", "h"],
+        &["fsm", "examples/fsm/door.txt", "--suite", "h", "--extra", "8"],
         &["test", brp, "--sut", "model:examples/brp/spec.iox", "--tester", "kill"],
     ] {
         let (code, told) = within(args);

@@ -47,6 +47,8 @@ pub enum BenchName {
     Atm,
     /// Inputs and outputs until each mutant of the BRP is found.
     Brp,
+    /// Models with collections: steps a second by size beside a number, bounded queues and maps beside enumeration.
+    Data,
     /// Steps until planted faults are found, by tester (`examples/faults` and `examples/held-out`).
     Faults,
     /// The time to the first step of the default tester, on every model below `examples`.

@@ -2,6 +2,7 @@
 
 mod atm;
 mod brp;
+mod data;
 mod faults;
 mod first_step;
 mod fsm;
@@ -20,6 +21,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     match args.name {
         BenchName::Atm => atm::run(args),
         BenchName::Brp => brp::run(args),
+        BenchName::Data => data::run(args),
         BenchName::Faults => faults::run(args),
         BenchName::FirstStep => first_step::run(args),
         BenchName::Fsm => fsm::run(args),

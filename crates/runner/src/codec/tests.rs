@@ -100,3 +100,28 @@ impl World {
 fn data_value(data: DataId, ctor: u32, args: Vec<Value>) -> Value {
     Value::Data(DataValue { data, ctor, args: args.into() })
 }
+
+/// What a system under test may send to fill the memory or to say two things at once.
+#[test]
+fn hostile_collections_are_refused_with_a_reason() {
+    let mut pool = TermPool::new();
+    let (list, set) = (pool.list_of(Sort::Int), pool.set_of(Sort::Int));
+    let (by_name, by_number) = (pool.map_of(Sort::Str, Sort::Int), pool.map_of(Sort::Int, Sort::Int));
+    let read = |sort, json: Json| {
+        value_from_json(&pool, Sort::Collection(sort), &json).map_err(|error| error.to_string())
+    };
+    let long = Json::Array(vec![Json::from(1); 1_000_000]);
+    let told = read(list, long).expect_err("it is too long");
+    assert!(told.contains("1000000 items") && told.contains("IOXIDE_MAX_ITEMS"), "{told}");
+    assert_eq!(read(set, serde_json::json!([1, 2, 1])), Err("an item of a set is there twice".into()));
+    assert_eq!(
+        read(by_number, serde_json::json!([[1, 2], [1, 3]])),
+        Err("a key of a map is there twice".into())
+    );
+    assert!(read(by_name, serde_json::json!([["a", 1], ["b"]])).is_err());
+    assert!(read(list, serde_json::json!({"0": 1})).is_err());
+    let told = read(list, serde_json::json!([1, "x"])).expect_err("an item is no number");
+    assert!(told.starts_with("`1`: "), "{told}");
+    let nested = format!("{}1{}", "[".repeat(1_000_000), "]".repeat(1_000_000));
+    assert!(crate::json::read::<Json>(&nested).is_err());
+}
