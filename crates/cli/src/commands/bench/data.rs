@@ -73,7 +73,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
             out,
             "{:<10} {:>8} {:>8.0} {:>8.2}",
             row["collection"].as_str().unwrap_or(""),
-            row["items"],
+            row["items"].to_string(),
             row["steps_per_second"].as_f64().unwrap_or(0.0),
             row["times_slower"].as_f64().unwrap_or(0.0),
         )?;
@@ -85,9 +85,9 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
             out,
             "{:<8} {:>5} {:>12} {:>15} {:>11} {:>15}",
             row["model"].as_str().unwrap_or(""),
-            row["size"],
+            row["size"].to_string(),
             ms("purposes_ms"),
-            row["product_states"],
+            row["product_states"].to_string(),
             ms("conform_ms"),
             ms("enumeration_ms"),
         )?;
