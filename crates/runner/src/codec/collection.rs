@@ -47,7 +47,7 @@ pub(super) fn to_json(pool: &TermPool, value: &CollectionValue) -> Json {
 }
 
 /// Whether values of `sort` are strings in JSON, so that they can be names of an object.
-fn is_name(pool: &TermPool, sort: Sort) -> bool {
+pub(super) fn is_name(pool: &TermPool, sort: Sort) -> bool {
     match sort {
         Sort::Str => true,
         Sort::Data(data) => pool.data(data).is_enumeration(),

@@ -72,10 +72,10 @@ fn list(names: &[String]) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
-/// Splits at commas that stand outside brackets and quotes.
-fn split(text: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let (mut depth, mut quoted, mut escaped, mut start) = (0i32, false, false, 0);
+/// The places of `sign` outside brackets and quotes.
+fn outside(text: &str, sign: char) -> Vec<usize> {
+    let (mut depth, mut quoted, mut escaped) = (0i32, false, false);
+    let mut places = Vec::new();
     for (at, c) in text.char_indices() {
         match c {
             _ if escaped => escaped = false,
@@ -84,12 +84,20 @@ fn split(text: &str) -> Vec<&str> {
             _ if quoted => (),
             '(' | '[' | '{' => depth += 1,
             ')' | ']' | '}' => depth -= 1,
-            ',' if depth == 0 => {
-                parts.push(&text[start..at]);
-                start = at + 1;
-            }
+            c if c == sign && depth == 0 => places.push(at),
             _ => (),
         }
+    }
+    places
+}
+
+/// Splits at commas that stand outside brackets and quotes.
+fn split(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for at in outside(text, ',') {
+        parts.push(&text[start..at]);
+        start = at + 1;
     }
     parts.push(&text[start..]);
     parts.retain(|part| !part.trim().is_empty());
@@ -148,20 +156,8 @@ fn collection_of(pool: &TermPool, id: CollectionId, text: &str) -> Option<Result
 
 /// The two sides of the first colon outside brackets and quotes.
 fn split_at_colon(text: &str) -> Option<(&str, &str)> {
-    let (mut depth, mut quoted, mut escaped) = (0i32, false, false);
-    for (at, c) in text.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' if quoted => escaped = true,
-            '"' => quoted = !quoted,
-            _ if quoted => (),
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth -= 1,
-            ':' if depth == 0 => return Some((&text[..at], &text[at + 1..])),
-            _ => (),
-        }
-    }
-    None
+    let at = *outside(text, ':').first()?;
+    Some((&text[..at], &text[at + 1..]))
 }
 
 /// Text of a number that is read in reasonable time.

@@ -12,6 +12,7 @@ use ioxide_model::value::Value;
 use regex::{Captures, Regex};
 use serde_json::{Map, Value as Json};
 
+use super::super::collection::is_name;
 use super::super::template::{Template, plain_text};
 use super::value_json;
 
@@ -171,12 +172,7 @@ fn plain_item(pool: &TermPool, kind: CollectionKind, (key, item): (Sort, Sort), 
 
 /// Items as the JSON of their collection: pairs of a map whose keys are texts become an object.
 fn as_json(pool: &TermPool, kind: CollectionKind, key: Sort, found: Vec<Json>) -> Json {
-    let is_named = match key {
-        Sort::Str => true,
-        Sort::Data(data) => pool.data(data).is_enumeration(),
-        _ => false,
-    };
-    if kind != CollectionKind::Map || !is_named {
+    if kind != CollectionKind::Map || !is_name(pool, key) {
         return Json::Array(found);
     }
     let names: Vec<&Json> = found.iter().filter_map(|pair| pair.get(0)).collect();
