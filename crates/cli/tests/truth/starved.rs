@@ -86,7 +86,8 @@ fn a_tester_that_stood_still_blames_nobody() {
     let text =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(5), "{text}");
-    assert!(text.contains("stood still"), "{text}");
+    // Where the stop struck before the acknowledgement was read, that message is the late one.
+    assert!(text.contains("stood still") || text.contains("until the system had ?go"), "{text}");
 }
 
 #[test]
