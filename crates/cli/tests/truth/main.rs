@@ -3,6 +3,7 @@
 //! Systems are threads of the test that listen on a port of their own and answer late, early, in pieces or not at
 //! all. The program is run as a user would, and every test is named after what was once wrong.
 
+mod advice;
 mod breakdown;
 mod crossing;
 mod endless;
