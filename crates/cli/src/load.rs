@@ -78,9 +78,21 @@ fn nearby(path: &str) -> Option<String> {
 /// Loads the model at `path`; findings that are not errors are written to stderr.
 pub fn model(path: &str, set: &[String]) -> Result<(Sources, Model), Stop> {
     let mut sources = Sources::new();
-    let file = sources.add(path, read(path)?);
+    let file = add(&mut sources, path)?;
     let loaded = load(&sources, file, set)?;
     finish(sources, loaded)
+}
+
+/// Adds the text at `path`, and those it is made of.
+pub fn add(sources: &mut Sources, path: &str) -> Result<FileId, Stop> {
+    let file = sources.add(path, read(path)?);
+    ioxide_lang::gather(sources, file, &mut |path| {
+        text(path).map_err(|wrong| match wrong {
+            Unread::File(error) => error.to_string(),
+            Unread::NotText(place) => format!("it is not UTF-8 text: {place}"),
+        })
+    });
+    Ok(file)
 }
 
 /// Runs the front end with the overrides of `--set`.

@@ -10,8 +10,10 @@ use ioxide_model::source::Span;
 /// A whole file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// The model, if its heading could be read.
+    /// The model, if its heading could be read and the file has no system.
     pub model: Option<Model>,
+    /// The system, with the models that stand beside it in the file.
+    pub system: Option<System>,
     /// All comments that do not document anything, in order.
     pub comments: Vec<Comment>,
 }
@@ -40,6 +42,112 @@ pub struct Model {
     pub broken: Vec<String>,
     /// From the first doc comment to the closing brace.
     pub span: Span,
+}
+
+/// `system Name { ... }`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct System {
+    /// Doc comment and attributes.
+    pub meta: Meta,
+    /// The name.
+    pub name: Name,
+    /// The models of the same file.
+    pub models: Vec<Model>,
+    /// The declarations, in order.
+    pub items: Vec<SystemItem>,
+    /// From the first doc comment to the closing brace.
+    pub span: Span,
+}
+
+/// A declaration of a system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SystemItem {
+    /// Doc comment and attributes.
+    pub meta: Meta,
+    /// What is declared.
+    pub kind: SystemItemKind,
+    /// From the first doc comment to the end.
+    pub span: Span,
+}
+
+/// What a declaration of a system declares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SystemItemKind {
+    /// `use Server from "server.iox"`.
+    Use(UseDecl),
+    /// `const N = 3`.
+    Const(ConstDecl),
+    /// `client[i in 1..3]: Client(ID: i)`.
+    Part(PartDecl),
+    /// `client[i].say -> server.post(from: i)`.
+    Connect(Connection),
+    /// `net: fifo(capacity: 8) between client and server`.
+    Channel(ChannelDecl),
+    /// `hide client.say`.
+    Hide(Port),
+    /// `expose client.say as say`.
+    Expose(Port, Name),
+}
+
+/// A model from another file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UseDecl {
+    /// What it is called here.
+    pub model: Name,
+    /// The file, seen from the file of the system.
+    pub path: String,
+    /// The place of the file's name.
+    pub path_span: Span,
+}
+
+/// An instance of a model, or an array of instances.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartDecl {
+    /// Its name.
+    pub name: Name,
+    /// The name of the index and its range, for an array.
+    pub index: Option<(Name, Expr, Expr)>,
+    /// The model.
+    pub model: Name,
+    /// Its constants.
+    pub constants: Vec<Pin>,
+}
+
+/// An output of one part that is an input of others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// Who sends.
+    pub from: Port,
+    /// Who receives.
+    pub to: Port,
+}
+
+/// A message of a part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// The part.
+    pub part: Name,
+    /// Which instance; all if left out.
+    pub index: Option<Expr>,
+    /// The message.
+    pub message: Name,
+    /// What fields are equal to.
+    pub pins: Vec<Pin>,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A channel that the connections between two parts go through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChannelDecl {
+    /// Its name.
+    pub name: Name,
+    /// `fifo` or `bag`.
+    pub kind: Name,
+    /// Its settings.
+    pub settings: Vec<Pin>,
+    /// The two parts.
+    pub between: (Name, Name),
 }
 
 /// A name and its place.

@@ -10,6 +10,7 @@
 
 mod expr;
 mod item;
+mod system;
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -48,6 +49,9 @@ pub(crate) fn print(tree: &File, text: &str) -> String {
     let mut printer = Printer { text, comments: &tree.comments, out: String::new(), level: 0, last: None };
     if let Some(model) = &tree.model {
         printer.model(model);
+    }
+    if let Some(system) = &tree.system {
+        printer.system(system);
     }
     printer.comments_before(u32::MAX);
     printer.out

@@ -50,6 +50,7 @@ mod parser;
 mod resolve;
 mod sink;
 pub mod suggest;
+mod system;
 mod typeck;
 
 use ioxide_fsm::mealy::Listing;
@@ -62,6 +63,8 @@ use ioxide_model::sts::Model;
 use crate::sink::Sink;
 
 pub use crate::format::format;
+pub use crate::system::files::gather;
+pub use crate::system::{NotAChannel, channel, through};
 
 /// Files up to this size are read.
 const MAX_BYTES: usize = 256 << 20;
@@ -108,7 +111,7 @@ pub fn load(sources: &Sources, file: FileId, options: &Options) -> Loaded {
         None
     } else {
         match extension(&source.name) {
-            Some("iox") => load_iox(&source.text, file, options, &mut sink),
+            Some("iox") => load_iox(sources, file, options, &mut sink),
             Some("as") => import::action::load(&source.text, file, options, &mut sink),
             Some("xml") => import::ralib::load(&source.text, file, options, &mut sink),
             Some("xlia") => import::xlia::load(&source.text, file, options, &mut sink),
@@ -156,8 +159,11 @@ pub fn parse(sources: &Sources, file: FileId) -> (ast::File, Vec<Diagnostic>) {
     (tree, sink.finish())
 }
 
-fn load_iox(text: &str, file: FileId, options: &Options, sink: &mut Sink) -> Option<Model> {
-    let tree = parser::parse(text, file, sink);
+fn load_iox(sources: &Sources, file: FileId, options: &Options, sink: &mut Sink) -> Option<Model> {
+    let tree = parser::parse(&sources.file(file).text, file, sink);
+    if let Some(system) = &tree.system {
+        return system::load(sources, file, system, options, sink);
+    }
     Some(lower::lower(tree.model.as_ref()?, options, Lints::On, sink))
 }
 

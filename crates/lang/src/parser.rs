@@ -11,6 +11,7 @@
 mod decl;
 mod expr;
 mod process;
+mod system;
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -28,8 +29,8 @@ pub(crate) const MAX_NESTING: usize = 128;
 pub(crate) fn parse(text: &str, file: FileId, sink: &mut Sink) -> File {
     let lexed = lex(text);
     let mut parser = Parser::new(text, file, &lexed, sink);
-    let model = parser.file();
-    File { model, comments: lexed.comments }
+    let (model, system) = parser.file();
+    File { model, system, comments: lexed.comments }
 }
 
 /// The parser cannot go on here and has said why.
@@ -509,6 +510,10 @@ const PART_WORDS: &[&str] = &[
     "expect",
     "quiet",
     "model",
+    "system",
+    "use",
+    "hide",
+    "expose",
 ];
 
 impl TokenKind {

@@ -4,6 +4,7 @@
 
 pub mod code;
 pub mod collection;
+pub mod compose;
 pub mod concrete;
 pub mod diag;
 pub mod goal;

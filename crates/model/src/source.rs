@@ -60,6 +60,8 @@ pub struct SourceFile {
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     files: IndexVec<FileId, SourceFile>,
+    /// Why texts that others speak of are not here.
+    missing: Vec<(String, String)>,
 }
 
 impl Sources {
@@ -76,6 +78,21 @@ impl Sources {
         let line_starts =
             std::iter::once(0).chain(breaks.map(|(i, _)| u32::try_from(i + 1).unwrap_or(u32::MAX))).collect();
         self.files.push(SourceFile { name: name.into(), text, line_starts })
+    }
+
+    /// Remembers why there is no text called `name`.
+    pub fn add_missing(&mut self, name: impl Into<String>, why: impl Into<String>) {
+        self.missing.push((name.into(), why.into()));
+    }
+
+    /// The text called `name`.
+    ///
+    /// # Errors
+    /// If there is none: why, if that is known.
+    pub fn find(&self, name: &str) -> Result<FileId, Option<&str>> {
+        let found = self.files.iter_enumerated().find(|(_, file)| file.name == name);
+        let why = || self.missing.iter().find(|(missing, _)| missing == name).map(|(_, why)| why.as_str());
+        found.map(|(id, _)| id).ok_or_else(why)
     }
 
     /// The text named `file`.

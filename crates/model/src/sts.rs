@@ -12,6 +12,7 @@
 
 use std::sync::Arc;
 
+use crate::compose::Composition;
 use crate::goal::Goal;
 use crate::index::{Idx, IndexVec};
 use crate::sort::Sort;
@@ -55,6 +56,8 @@ pub struct Sts {
     pub switches: IndexVec<SwitchId, Switch>,
     /// Purposes, invariants and tests written beside the model.
     pub goals: Vec<Goal>,
+    /// The parts, if the system is made of parts.
+    pub composition: Option<Arc<Composition>>,
 }
 
 /// A state variable.
@@ -193,6 +196,7 @@ impl Sts {
             initial: LocId::new(0),
             switches: IndexVec::new(),
             goals: Vec::new(),
+            composition: None,
         }
     }
 

@@ -66,7 +66,7 @@ pub fn run(args: &Check) -> Result<ExitStatus, Stop> {
 }
 
 fn check(args: &Check, halt: &Halt, sources: &mut Sources, path: &str) -> Result<Checked, Stop> {
-    let file = sources.add(path, load::read(path)?);
+    let file = load::add(sources, path)?;
     let loaded = load::load(sources, file, &args.set)?;
     let mut diagnostics = loaded.diagnostics;
     let mut deep = None;

@@ -3,7 +3,7 @@
 use super::Printer;
 use super::expr::{expr, pattern, ty};
 use crate::ast::{
-    Attr, AttrKind, Direction, Expr, Field, Item, ItemKind, Message, MessagePattern, Model, Name, Pin,
+    Attr, AttrKind, ConstDecl, Direction, Expr, Field, Item, ItemKind, Message, MessagePattern, Model, Name, Pin,
     Property, PropertyKind, Purpose, PurposeGoal, State, Step, StepKind, Test, Transition, Update,
     UpdateKind, Variant,
 };
@@ -52,10 +52,7 @@ impl Printer<'_> {
                 self.defined(&heading, decl.init.as_ref());
             }
             ItemKind::Clock(name) => self.line(&format!("clock {}", name.text)),
-            ItemKind::Const(decl) => {
-                let annotation = decl.ty.as_ref().map_or(String::new(), |t| format!(": {}", ty(t)));
-                self.defined(&format!("const {}{annotation}", decl.name.text), Some(&decl.value));
-            }
+            ItemKind::Const(decl) => self.constant(decl),
             ItemKind::Type(decl) => self.line(&format!("type {} = {}", decl.name.text, ty(&decl.ty))),
             ItemKind::Enum(decl) => {
                 let names: Vec<String> = decl.variants.iter().map(variant).collect();
@@ -75,6 +72,11 @@ impl Printer<'_> {
             ItemKind::Property(property) => self.property(property),
             ItemKind::State(_) | ItemKind::Any(_) | ItemKind::Test(_) => {}
         }
+    }
+
+    pub(super) fn constant(&mut self, decl: &ConstDecl) {
+        let annotation = decl.ty.as_ref().map_or(String::new(), |t| format!(": {}", ty(t)));
+        self.defined(&format!("const {}{annotation}", decl.name.text), Some(&decl.value));
     }
 
     fn message(&mut self, message: &Message) {
@@ -320,6 +322,12 @@ fn variant(variant: &Variant) -> String {
 
 fn field(field: &Field) -> String {
     format!("{}: {}", field.name.text, ty(&field.ty))
+}
+
+/// `(field: value, ...)`; nothing if there are none.
+pub(super) fn pins(pins: &[Pin]) -> String {
+    let all: Vec<String> = pins.iter().map(pin).collect();
+    if all.is_empty() { String::new() } else { format!("({})", all.join(", ")) }
 }
 
 fn pin(pin: &Pin) -> String {

@@ -6,29 +6,63 @@ use ioxide_model::source::Span;
 
 use super::{PART_WORDS, Parse, Parser};
 use crate::ast::{
-    ConstDecl, Direction, EnumDecl, FnDecl, Item, ItemKind, Message, Meta, Model, Name, RecordDecl, TypeDecl,
-    VarDecl, Variant,
+    ConstDecl, Direction, EnumDecl, FnDecl, Item, ItemKind, Message, Meta, Model, Name, RecordDecl, System,
+    TypeDecl, VarDecl, Variant,
 };
 use crate::lexer::TokenKind;
 use crate::parser::Abort;
 use crate::suggest;
 
 impl Parser<'_> {
-    /// A whole file: one model and nothing behind it.
-    pub(crate) fn file(&mut self) -> Option<Model> {
-        let model = self.model().ok()?;
-        if !self.at(TokenKind::End) {
-            let word =
-                if self.at_word("model") { "a file holds one model" } else { "expected the end of the text" };
-            let diagnostic = Diagnostic::new(Code::UnexpectedToken, self.span(), word)
-                .label(model.name.span, "the model of this file")
-                .help("a `}` too many above may have closed the model early");
-            self.report(diagnostic);
+    /// A whole file: one model, or a system and the models it is made of; nothing behind it.
+    pub(crate) fn file(&mut self) -> (Option<Model>, Option<System>) {
+        let mut models = Vec::new();
+        let mut system: Option<System> = None;
+        while system.is_none() {
+            if self.at_system() {
+                system = self.system().ok();
+                break;
+            }
+            // The first model may be all there is; another one is only read where a system follows.
+            if !models.is_empty() && !self.has_system_behind() {
+                break;
+            }
+            match self.model() {
+                Ok(model) => models.push(model),
+                Err(Abort) => break,
+            }
         }
-        Some(model)
+        match system {
+            Some(system) => {
+                self.end_of_file(&system.name, "the system of this file");
+                (None, Some(System { models, ..system }))
+            }
+            None => {
+                let first = models.into_iter().next();
+                if let Some(model) = &first {
+                    self.end_of_file(&model.name, "the model of this file");
+                }
+                (first, None)
+            }
+        }
     }
 
-    fn model(&mut self) -> Parse<Model> {
+    fn end_of_file(&mut self, name: &Name, what: &str) {
+        if self.at(TokenKind::End) || self.last_error == Some(self.position) {
+            return;
+        }
+        let word = if self.at_word("model") {
+            "a file holds one model, or a system behind its models"
+        } else {
+            "expected the end of the text"
+        };
+        let diagnostic = Diagnostic::new(Code::UnexpectedToken, self.span(), word)
+            .label(name.span, what)
+            .help("a `}` too many above may have closed it early");
+        self.report(diagnostic);
+    }
+
+    pub(super) fn model(&mut self) -> Parse<Model> {
         let start = self.span();
         let meta = self.meta()?;
         if !self.eat_word("model") {
@@ -180,7 +214,7 @@ impl Parser<'_> {
         Ok(VarDecl { name, ty, init })
     }
 
-    fn constant(&mut self) -> Parse<ConstDecl> {
+    pub(super) fn constant(&mut self) -> Parse<ConstDecl> {
         self.bump();
         let name = self.name("the name of a constant")?;
         let ty = if self.eat(TokenKind::Colon) { Some(self.ty()?) } else { None };

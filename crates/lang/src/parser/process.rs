@@ -165,7 +165,7 @@ impl Parser<'_> {
         })
     }
 
-    fn pins(&mut self) -> Parse<Vec<Pin>> {
+    pub(super) fn pins(&mut self) -> Parse<Vec<Pin>> {
         let open = self.span();
         if !self.eat(TokenKind::OpenParen) {
             return Ok(Vec::new());

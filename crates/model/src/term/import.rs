@@ -103,6 +103,16 @@ impl<'p> Import<'p> {
         image
     }
 
+    /// Makes `image` stand for `var`.
+    pub fn bind(&mut self, var: VarId, image: VarId) {
+        self.vars.insert(var, image);
+    }
+
+    /// The pool that terms are built in.
+    pub fn pool(&mut self) -> &mut TermPool {
+        self.pool
+    }
+
     /// The image of a value.
     pub fn value(&mut self, value: &Value) -> Value {
         match value {

@@ -1,0 +1,57 @@
+//! Systems as lines.
+
+use super::Printer;
+use super::expr::expr;
+use super::item::pins;
+use crate::ast::{ChannelDecl, PartDecl, Port, System, SystemItem, SystemItemKind};
+use crate::literal::quote;
+
+impl Printer<'_> {
+    pub(super) fn system(&mut self, system: &System) {
+        system.models.iter().for_each(|model| self.model(model));
+        let heading = format!("system {}", system.name.text);
+        let first = system.items.first().map(|item| item.span);
+        self.block(system.span, &system.meta, &heading, first, |printer| {
+            for item in &system.items {
+                printer.unit(item.span, &item.meta, |printer| printer.system_item(item));
+            }
+        });
+    }
+
+    fn system_item(&mut self, item: &SystemItem) {
+        match &item.kind {
+            SystemItemKind::Const(decl) => self.constant(decl),
+            SystemItemKind::Use(decl) => {
+                self.line(&format!("use {} from {}", decl.model.text, quote(&decl.path)));
+            }
+            SystemItemKind::Part(decl) => self.line(&part(decl)),
+            SystemItemKind::Channel(decl) => self.line(&channel(decl)),
+            SystemItemKind::Connect(decl) => {
+                self.line(&format!("{} -> {}", port(&decl.from), port(&decl.to)));
+            }
+            SystemItemKind::Hide(hidden) => self.line(&format!("hide {}", port(hidden))),
+            SystemItemKind::Expose(exposed, name) => {
+                self.line(&format!("expose {} as {}", port(exposed), name.text));
+            }
+        }
+    }
+}
+
+fn part(decl: &PartDecl) -> String {
+    let index = match &decl.index {
+        Some((name, lo, hi)) => format!("[{} in {}..{}]", name.text, expr(lo), expr(hi)),
+        None => String::new(),
+    };
+    format!("{}{index}: {}{}", decl.name.text, decl.model.text, pins(&decl.constants))
+}
+
+fn channel(decl: &ChannelDecl) -> String {
+    let (one, other) = &decl.between;
+    let settings = pins(&decl.settings);
+    format!("{}: {}{settings} between {} and {}", decl.name.text, decl.kind.text, one.text, other.text)
+}
+
+fn port(port: &Port) -> String {
+    let index = port.index.as_ref().map_or(String::new(), |index| format!("[{}]", expr(index)));
+    format!("{}{index}.{}{}", port.part.text, port.message.text, pins(&port.pins))
+}

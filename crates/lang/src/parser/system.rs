@@ -1,0 +1,179 @@
+//! Systems made of parts.
+
+use super::{Abort, Parse, Parser};
+use crate::ast::{
+    ChannelDecl, Connection, Name, PartDecl, Pin, Port, System, SystemItem, SystemItemKind, UseDecl,
+};
+use crate::lexer::TokenKind;
+
+impl Parser<'_> {
+    /// Whether a system starts here, behind doc comments.
+    pub(super) fn at_system(&self) -> bool {
+        let docs = (0..).take_while(|&ahead| self.kind_after(ahead) == TokenKind::Doc).count();
+        self.is_system(docs)
+    }
+
+    /// Whether a system stands somewhere behind this place.
+    pub(super) fn has_system_behind(&self) -> bool {
+        (0..self.tokens.len() - self.position).any(|ahead| self.is_system(ahead))
+    }
+
+    fn is_system(&self, ahead: usize) -> bool {
+        let token = self.token(ahead);
+        token.kind == TokenKind::Name
+            && token.first_on_line
+            && self.slice_at(ahead) == "system"
+            && self.kind_after(ahead + 1) == TokenKind::Name
+            && self.kind_after(ahead + 2) == TokenKind::OpenBrace
+    }
+
+    pub(super) fn system(&mut self) -> Parse<System> {
+        let start = self.span();
+        let meta = self.meta()?;
+        self.bump();
+        let name = self.name("the name of the system")?;
+        let open = self.span();
+        self.expect(TokenKind::OpenBrace)?;
+        let level = self.braces;
+        let mut items = Vec::new();
+        while !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
+            match self.system_item() {
+                Ok(item) => items.push(item),
+                Err(Abort) => self.recover_line(level),
+            }
+        }
+        // A missing brace is reported; the system is complete all the same.
+        let _ = self.close(TokenKind::CloseBrace, open);
+        Ok(System { meta, name, models: Vec::new(), items, span: self.since(start) })
+    }
+
+    /// Skips to the next line, at least past one token.
+    fn recover_line(&mut self, level: usize) {
+        let before = self.position();
+        self.skip_to(level, |parser, inside| !inside && parser.position() > before);
+        if self.position() == before && !self.at(TokenKind::CloseBrace) {
+            self.bump();
+        }
+    }
+
+    fn system_item(&mut self) -> Parse<SystemItem> {
+        let start = self.span();
+        let meta = self.meta()?;
+        let kind = self.system_item_kind()?;
+        Ok(SystemItem { meta, kind, span: self.since(start) })
+    }
+
+    fn system_item_kind(&mut self) -> Parse<SystemItemKind> {
+        let is_word = self.kind_after(1) == TokenKind::Name;
+        match self.slice() {
+            "use" if is_word => self.use_decl().map(SystemItemKind::Use),
+            "const" if is_word => self.constant().map(SystemItemKind::Const),
+            "hide" if is_word => {
+                self.bump();
+                self.port().map(SystemItemKind::Hide)
+            }
+            "expose" if is_word => {
+                self.bump();
+                let port = self.port()?;
+                if !self.eat_word("as") {
+                    return self.unexpected("`as` and the new name");
+                }
+                Ok(SystemItemKind::Expose(port, self.name("the new name of the message")?))
+            }
+            _ => self.part_or_connection(),
+        }
+    }
+
+    /// `use Server from "server.iox"`.
+    fn use_decl(&mut self) -> Parse<UseDecl> {
+        self.bump();
+        let model = self.name("the name of a model")?;
+        if !self.eat_word("from") {
+            return self.unexpected("`from` and the file of the model");
+        }
+        let path_span = self.span();
+        Ok(UseDecl { model, path: self.string()?, path_span })
+    }
+
+    /// `name: ...`, `name[i in 1..3]: ...` or `part.message -> part.message`.
+    fn part_or_connection(&mut self) -> Parse<SystemItemKind> {
+        if self.at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
+            return self.part_or_channel();
+        }
+        let is_array = self.at(TokenKind::Name)
+            && self.kind_after(1) == TokenKind::OpenBracket
+            && self.kind_after(3) == TokenKind::In;
+        if is_array {
+            return self.array().map(SystemItemKind::Part);
+        }
+        if !self.at(TokenKind::Name) {
+            return self.unexpected("a part, a connection, `use`, `hide` or `expose`");
+        }
+        let from = self.port()?;
+        self.expect(TokenKind::Arrow)?;
+        let to = self.port()?;
+        Ok(SystemItemKind::Connect(Connection { from, to }))
+    }
+
+    fn part_or_channel(&mut self) -> Parse<SystemItemKind> {
+        let name = self.name("the name of a part")?;
+        self.bump();
+        let kind = self.name("a model or a channel")?;
+        let settings = self.pins()?;
+        if !self.eat_word("between") {
+            let part = PartDecl { name, index: None, model: kind, constants: settings };
+            return Ok(SystemItemKind::Part(part));
+        }
+        let one = self.name("a part")?;
+        if !self.eat_word("and") {
+            return self.unexpected("`and` and the other part");
+        }
+        let other = self.name("a part")?;
+        Ok(SystemItemKind::Channel(ChannelDecl { name, kind, settings, between: (one, other) }))
+    }
+
+    /// A channel alone: `fifo(capacity: 4)`.
+    pub(crate) fn channel(&mut self) -> Option<(Name, Vec<Pin>)> {
+        let kind = self.name("a channel such as `fifo(capacity: 4)`").ok()?;
+        let settings = self.pins().ok()?;
+        if !self.at(TokenKind::End) {
+            let _ = self.unexpected::<()>("the end of the channel");
+        }
+        Some((kind, settings))
+    }
+
+    /// `client[i in 1..3]: Client(ID: i)`.
+    fn array(&mut self) -> Parse<PartDecl> {
+        let name = self.name("the name of a part")?;
+        let open = self.span();
+        self.bump();
+        let index = self.name("the name of the index")?;
+        self.bump();
+        let lo = self.expr()?;
+        self.expect(TokenKind::DotDot)?;
+        let hi = self.expr()?;
+        self.close(TokenKind::CloseBracket, open)?;
+        self.expect(TokenKind::Colon)?;
+        let model = self.name("a model")?;
+        let constants = self.pins()?;
+        Ok(PartDecl { name, index: Some((index, lo, hi)), model, constants })
+    }
+
+    /// `part.message(pins)` or `part[index].message(pins)`.
+    fn port(&mut self) -> Parse<Port> {
+        let start = self.span();
+        let part = self.name("a part")?;
+        let open = self.span();
+        let index = if self.eat(TokenKind::OpenBracket) {
+            let index = self.expr()?;
+            self.close(TokenKind::CloseBracket, open)?;
+            Some(index)
+        } else {
+            None
+        };
+        self.expect(TokenKind::Dot)?;
+        let message = self.name("a message of the part")?;
+        let pins = self.pins()?;
+        Ok(Port { part, index, message, pins, span: self.since(start) })
+    }
+}

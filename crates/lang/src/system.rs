@@ -1,0 +1,115 @@
+//! Systems made of parts: syntax tree to composition.
+//!
+//! Parts are instances of models, each with constants of its own. The messages of a part that no connection mentions are
+//! messages of the system, called `part.message`; those of an array have the index as their first field. A
+//! connection is a [meeting](ioxide_model::compose) of the sender and of everybody connected to that message, seen as an
+//! output of the system called after the sender, or internal if it is hidden. With a channel between them, sending and
+//! receiving are two steps.
+
+mod constant;
+pub(crate) mod files;
+mod parts;
+mod through;
+mod wires;
+
+use ioxide_model::code::Code;
+use ioxide_model::compose::{Composer, OpenField};
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::{FileId, Sources, Span};
+use ioxide_model::sts::Model;
+
+use self::constant::Constants;
+use self::parts::{Instance, Parts};
+use crate::Options;
+use crate::ast::{System, SystemItemKind};
+use crate::sink::Sink;
+
+pub use self::through::{NotAChannel, channel, through};
+
+/// The model that `system` is; none if there is an error.
+pub(crate) fn load(
+    sources: &Sources,
+    file: FileId,
+    system: &System,
+    options: &Options,
+    sink: &mut Sink,
+) -> Option<Model> {
+    let constants = constants(system, options, sink);
+    let mut parts = Parts::new(sources, file, system, options, &constants);
+    let instances = parts.instances(sink);
+    parts.check_overrides(sink);
+    if sink.has_errors() {
+        return None;
+    }
+    let mut composer = Composer::new(&system.name.text, system.name.span);
+    let placed = place(&mut composer, instances, sink)?;
+    wires::connect(&mut composer, system, &placed, &constants, sink);
+    if sink.has_errors() {
+        return None;
+    }
+    let mut model = composer.finish();
+    model.sts.doc = system.meta.docs.join("\n");
+    Some(model)
+}
+
+/// The constants of the system, as overridden.
+fn constants(system: &System, options: &Options, sink: &mut Sink) -> Constants {
+    let mut constants = Constants::default();
+    for item in &system.items {
+        let SystemItemKind::Const(decl) = &item.kind else { continue };
+        let set = options.overrides.iter().rev().find(|(name, _)| *name == decl.name.text);
+        let given = set.and_then(|(_, text)| text.parse::<i64>().ok()).map(ioxide_model::value::Value::int);
+        match (given, set) {
+            (Some(value), _) => constants.set(&decl.name.text, value),
+            (None, Some((name, text))) => sink.error(|| {
+                let message = format!("`--set {name}={text}` does not fit: a constant of a system is a whole number");
+                Diagnostic::new(Code::BadOverride, decl.name.span, message)
+            }),
+            (None, None) => match constants.value(&decl.value) {
+                Ok(value) => constants.set(&decl.name.text, value),
+                Err(wrong) => sink.push(wrong),
+            },
+        }
+    }
+    constants
+}
+
+/// Adds the instances to the composition.
+fn place(composer: &mut Composer, instances: Vec<Instance>, sink: &mut Sink) -> Option<Vec<Instance>> {
+    let mut placed = Vec::with_capacity(instances.len());
+    for mut instance in instances {
+        match composer.part(&instance.name, &instance.family, &instance.model) {
+            Ok(part) => {
+                instance.part = Some(part);
+                placed.push(instance);
+            }
+            Err(clash) => {
+                sink.error(|| {
+                    let message = format!("two parts have different types called `{}`", clash.0);
+                    Diagnostic::new(Code::BadConnection, instance.span, message)
+                        .help("rename one of them; parts that exchange values of a type declare it alike")
+                });
+                return None;
+            }
+        }
+    }
+    Some(placed)
+}
+
+/// What an open field of a hidden meeting is to the author.
+fn open_field(open: OpenField, hidden: Span) -> Diagnostic {
+    match open {
+        OpenField::Unpinned { field, span } => {
+            let message = format!("nobody says what `{field}` is in this hidden message");
+            Diagnostic::new(Code::OpenHiddenField, span, message)
+                .label(hidden, "hidden here, so nobody sees it either")
+                .note("a part stores the value, and it is neither equal to a term of the sender nor one of few values")
+                .help("pin it where it is sent, as in `emit post(text: last)`, or do not hide the message")
+        }
+        OpenField::TooMany(limit) => {
+            let message = format!("this connection would have more than {limit} transitions");
+            Diagnostic::new(Code::BadConnection, hidden, message)
+                .note("every choice of one transition of each part that meets is one")
+        }
+    }
+}

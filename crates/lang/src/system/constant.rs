@@ -1,0 +1,107 @@
+//! Constant expressions of a system: indices, settings, values of fields.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::number::Rational;
+use ioxide_model::sort::Sort;
+use ioxide_model::term::TermPool;
+use ioxide_model::value::{DataValue, Value};
+
+use crate::ast::{AddOp, Expr, ExprKind, MulOp};
+
+/// Names with values.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Constants {
+    names: Vec<(String, Value)>,
+}
+
+impl Constants {
+    pub(super) fn set(&mut self, name: &str, value: Value) {
+        self.names.push((name.to_owned(), value));
+    }
+
+    pub(super) fn with(&self, name: &str, value: i64) -> Self {
+        let mut more = self.clone();
+        more.set(name, Value::int(value));
+        more
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Value> {
+        self.names.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    /// The value of `expr`, if it is constant.
+    pub(super) fn value(&self, expr: &Expr) -> Result<Value, Diagnostic> {
+        let no = || {
+            Diagnostic::new(Code::NotConstant, expr.span, "a constant is needed here")
+                .help("write numbers, texts, `true`, `false`, constants of the system and the index of an array")
+        };
+        match &expr.kind {
+            ExprKind::Bool(b) => Ok(Value::Bool(*b)),
+            ExprKind::Str(text) => Ok(Value::str(text)),
+            ExprKind::Number(text) => text.parse::<i64>().map(Value::int).map_err(|_| no()),
+            ExprKind::Name(name) => self.get(name).cloned().ok_or_else(|| {
+                Diagnostic::new(Code::UnknownName, expr.span, format!("there is no constant `{name}` here"))
+            }),
+            ExprKind::Paren(inner) => self.value(inner),
+            _ => self.int(expr).and_then(|n| i64::try_from(n).map(Value::int).map_err(|_| no())),
+        }
+    }
+
+    /// The whole number that `expr` is.
+    pub(super) fn int(&self, expr: &Expr) -> Result<i128, Diagnostic> {
+        let no = || Diagnostic::new(Code::NotConstant, expr.span, "a constant whole number is needed here");
+        match &expr.kind {
+            ExprKind::Neg(inner) => Ok(-self.int(inner)?),
+            ExprKind::Paren(inner) => self.int(inner),
+            ExprKind::Sum(first, rest) => rest.iter().try_fold(self.int(first)?, |sum, (op, next)| {
+                let next = self.int(next)?;
+                let next = if *op == AddOp::Add { next } else { -next };
+                sum.checked_add(next).ok_or_else(no)
+            }),
+            ExprKind::Product(first, rest) => rest.iter().try_fold(self.int(first)?, |product, (op, next)| {
+                let next = self.int(next)?;
+                let result = match op {
+                    MulOp::Mul => product.checked_mul(next),
+                    MulOp::Div => product.checked_div_euclid(next),
+                    MulOp::Rem => product.checked_rem_euclid(next),
+                };
+                result.ok_or_else(no)
+            }),
+            ExprKind::Number(_) | ExprKind::Name(_) => match self.value(expr)? {
+                Value::Int(n) => n.to_i64().map(i128::from).ok_or_else(no),
+                _ => Err(no()),
+            },
+            _ => Err(no()),
+        }
+    }
+
+    /// The value of `expr` as one of `sort`.
+    pub(super) fn of_sort(&self, pool: &TermPool, expr: &Expr, sort: Sort) -> Result<Value, Diagnostic> {
+        if let (Sort::Data(data), ExprKind::Name(name)) = (sort, &expr.kind)
+            && let Some(ctor) = pool.data(data).ctors.iter().position(|ctor| *ctor.name == **name)
+        {
+            let ctor = u32::try_from(ctor).unwrap_or(u32::MAX);
+            return Ok(Value::Data(DataValue { data, ctor, args: std::sync::Arc::default() }));
+        }
+        let value = match (self.value(expr)?, sort) {
+            (Value::Int(n), Sort::Real) => Value::Real(Rational::from(n)),
+            (value, _) => value,
+        };
+        if pool.has_sort(&value, sort) {
+            return Ok(value);
+        }
+        let message = format!("{} is not {}", pool.show_value(&value), pool.show_sort(sort));
+        Err(Diagnostic::new(Code::TypeMismatch, expr.span, message))
+    }
+}
+
+/// A value as it is written for `--set`.
+pub(super) fn as_text(value: &Value) -> String {
+    match value {
+        Value::Str(text) => text.to_string(),
+        Value::Int(n) => n.to_string(),
+        Value::Bool(b) => b.to_string(),
+        other => format!("{other:?}"),
+    }
+}

@@ -1,0 +1,52 @@
+//! The files that a system names.
+
+use ioxide_model::source::{FileId, Sources};
+
+use crate::ast::SystemItemKind;
+use crate::sink::Sink;
+use crate::{extension, parser};
+
+/// More files than this are not read.
+const MAX_FILES: usize = 1000;
+
+/// Adds the files that the system in `file` is made of, and those they are made of; `read` gives the text of a path, or
+/// says why not. A text without a system names no files.
+pub fn gather(sources: &mut Sources, file: FileId, read: &mut dyn FnMut(&str) -> Result<String, String>) {
+    let mut todo = vec![file];
+    let mut n_files = 0;
+    while let Some(file) = todo.pop() {
+        for path in named(sources, file) {
+            if sources.find(&path).is_ok() || n_files == MAX_FILES {
+                continue;
+            }
+            n_files += 1;
+            match read(&path) {
+                Ok(text) => todo.push(sources.add(path, text)),
+                Err(why) => sources.add_missing(path, why),
+            }
+        }
+    }
+}
+
+/// The files that `file` names, seen from here.
+fn named(sources: &Sources, file: FileId) -> Vec<String> {
+    let source = sources.file(file);
+    if extension(&source.name) != Some("iox") {
+        return Vec::new();
+    }
+    let tree = parser::parse(&source.text, file, &mut Sink::default());
+    let items = tree.system.into_iter().flat_map(|system| system.items);
+    let paths = items.filter_map(|item| match item.kind {
+        SystemItemKind::Use(decl) => Some(beside(&source.name, &decl.path)),
+        _ => None,
+    });
+    paths.collect()
+}
+
+/// `path` seen from the folder of `file`.
+pub(super) fn beside(file: &str, path: &str) -> String {
+    match file.rfind(['/', '\\']) {
+        Some(end) if !path.starts_with('/') => format!("{}{path}", &file[..=end]),
+        _ => path.to_owned(),
+    }
+}

@@ -1,0 +1,278 @@
+//! The instances of a system: models with constants of their own.
+
+use std::collections::BTreeMap;
+
+use ioxide_model::code::Code;
+use ioxide_model::compose::PartId;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::{FileId, Sources, Span};
+use ioxide_model::sts::Model;
+
+use super::constant::{Constants, as_text};
+use super::files::beside;
+use crate::ast::{Name, PartDecl, System, SystemItemKind, UseDecl};
+use crate::resolve::Table;
+use crate::sink::Sink;
+use crate::{Lints, Options, lower, suggest};
+
+/// Instances of all parts together.
+const MAX_INSTANCES: usize = 10_000;
+/// How deep systems may be made of systems.
+const MAX_DEPTH: usize = 16;
+
+/// An instance of a model.
+pub(super) struct Instance {
+    pub(super) name: String,
+    pub(super) family: String,
+    pub(super) index: Option<i64>,
+    pub(super) model: Model,
+    pub(super) span: Span,
+    /// Its number in the composition.
+    pub(super) part: Option<PartId>,
+}
+
+/// The models and parts that a system declares.
+pub(super) struct Parts<'a> {
+    sources: &'a Sources,
+    file: FileId,
+    system: &'a System,
+    options: &'a Options,
+    constants: &'a Constants,
+    /// Models by name and constants.
+    loaded: BTreeMap<(String, Vec<(String, String)>), Option<Model>>,
+}
+
+impl<'a> Parts<'a> {
+    pub(super) fn new(
+        sources: &'a Sources,
+        file: FileId,
+        system: &'a System,
+        options: &'a Options,
+        constants: &'a Constants,
+    ) -> Self {
+        Self { sources, file, system, options, constants, loaded: BTreeMap::new() }
+    }
+
+    /// Every instance of every part.
+    pub(super) fn instances(&mut self, sink: &mut Sink) -> Vec<Instance> {
+        let mut names: Table<'_, ()> = Table::new("part");
+        let mut all = Vec::new();
+        let system = self.system;
+        for item in &system.items {
+            let SystemItemKind::Part(decl) = &item.kind else { continue };
+            names.declare(sink, &decl.name, ());
+            if all.len() < MAX_INSTANCES {
+                self.instances_of(decl, sink, &mut all);
+            }
+        }
+        if all.is_empty() && !sink.has_errors() {
+            let message = format!("the system `{}` has no parts", system.name.text);
+            sink.push(
+                Diagnostic::new(Code::UnknownPart, system.name.span, message)
+                    .help("a part is `server: Server`, where `Server` is a model of this file or `use`d from another"),
+            );
+        }
+        all
+    }
+
+    fn instances_of(&mut self, decl: &PartDecl, sink: &mut Sink, all: &mut Vec<Instance>) {
+        let indices: Vec<Option<i64>> = match &decl.index {
+            None => vec![None],
+            Some((_, lo, hi)) => match (self.constants.int(lo), self.constants.int(hi)) {
+                (Ok(lo), Ok(hi)) => {
+                    let n = hi.checked_sub(lo).map_or(i128::MAX, |n| n + 1);
+                    if !(1..=MAX_INSTANCES as i128).contains(&n) {
+                        let message = format!("an array of {n} instances");
+                        sink.push(
+                            Diagnostic::new(Code::BadRange, decl.name.span, message)
+                                .note(format!("there are at least 1 and at most {MAX_INSTANCES}")),
+                        );
+                        return;
+                    }
+                    (lo..=hi).map(|at| i64::try_from(at).ok()).collect()
+                }
+                (lo, hi) => {
+                    [lo.err(), hi.err()].into_iter().flatten().for_each(|wrong| sink.push(wrong));
+                    return;
+                }
+            },
+        };
+        for index in indices {
+            let constants = match (index, &decl.index) {
+                (Some(at), Some((name, ..))) => self.constants.with(&name.text, at),
+                _ => self.constants.clone(),
+            };
+            let name = match index {
+                Some(at) => format!("{}[{at}]", decl.name.text),
+                None => decl.name.text.clone(),
+            };
+            let Some(overrides) = self.overrides(decl, &name, &constants, sink) else { return };
+            let Some(model) = self.model(&decl.model, overrides, sink) else { return };
+            let family = decl.name.text.clone();
+            all.push(Instance { name, family, index, model, span: decl.name.span, part: None });
+        }
+    }
+
+    /// The constants of one instance, those of `--set part.NAME=value` last.
+    fn overrides(
+        &self,
+        decl: &PartDecl,
+        name: &str,
+        constants: &Constants,
+        sink: &mut Sink,
+    ) -> Option<Vec<(String, String)>> {
+        let mut overrides = Vec::new();
+        for pin in &decl.constants {
+            match constants.value(&pin.value) {
+                Ok(value) => overrides.push((pin.field.text.clone(), as_text(&value))),
+                // Other values are written as the model itself would write them.
+                Err(_) if !matches!(pin.value.kind, crate::ast::ExprKind::Name(_)) => {
+                    overrides.push((pin.field.text.clone(), self.sources.slice(pin.value.span).to_owned()));
+                }
+                Err(wrong) => {
+                    sink.push(wrong);
+                    return None;
+                }
+            }
+        }
+        for (set, value) in &self.options.overrides {
+            let own = set.rsplit_once('.').filter(|(part, _)| *part == name || *part == decl.name.text);
+            if let Some((_, constant)) = own {
+                overrides.push((constant.to_owned(), value.clone()));
+            }
+        }
+        Some(overrides)
+    }
+
+    /// Reports overrides that name no constant of the system and no part.
+    pub(super) fn check_overrides(&self, sink: &mut Sink) {
+        for (name, _) in &self.options.overrides {
+            let fits = match name.rsplit_once('.') {
+                Some((part, _)) => self.part_decls().any(|decl| {
+                    decl.name.text == part || part.strip_prefix(&decl.name.text).is_some_and(|rest| rest.starts_with('['))
+                }),
+                None => self.constants.get(name).is_some(),
+            };
+            if !fits {
+                let help = "constants of a system are its own, or those of a part: `--set server.ROOM=3`";
+                sink.error(|| {
+                    let message = format!("there is no constant `{name}` to set");
+                    Diagnostic::new(Code::UnknownConstant, self.system.name.span, message).help(help)
+                });
+            }
+        }
+    }
+
+    fn part_decls(&self) -> impl Iterator<Item = &'a PartDecl> {
+        self.system.items.iter().filter_map(|item| match &item.kind {
+            SystemItemKind::Part(decl) => Some(decl),
+            _ => None,
+        })
+    }
+
+    fn uses(&self) -> impl Iterator<Item = &'a UseDecl> {
+        self.system.items.iter().filter_map(|item| match &item.kind {
+            SystemItemKind::Use(decl) => Some(decl),
+            _ => None,
+        })
+    }
+
+    /// The model called `name` with these constants; its findings are reported the first time.
+    fn model(&mut self, name: &Name, overrides: Vec<(String, String)>, sink: &mut Sink) -> Option<Model> {
+        let key = (name.text.clone(), overrides);
+        if let Some(known) = self.loaded.get(&key) {
+            return known.clone();
+        }
+        let is_first = !self.loaded.keys().any(|(known, _)| *known == name.text);
+        let mut found = Sink::default();
+        let options = Options { overrides: key.1.clone() };
+        let model = self.load(name, &options, &mut found);
+        let has_errors = found.has_errors();
+        for finding in found.finish() {
+            let is_new = is_first || finding.is_error();
+            if is_new {
+                sink.push(at_instance(finding, name.span));
+            }
+        }
+        let model = model.filter(|_| !has_errors);
+        self.loaded.insert(key, model.clone());
+        model
+    }
+
+    fn load(&self, name: &Name, options: &Options, sink: &mut Sink) -> Option<Model> {
+        if let Some(local) = self.system.models.iter().find(|model| model.name.text == name.text) {
+            return Some(lower::lower(local, options, Lints::On, sink));
+        }
+        let Some(decl) = self.uses().find(|decl| decl.model.text == name.text) else {
+            let here = self.system.models.iter().map(|model| model.name.text.as_str());
+            let names: Vec<&str> = here.chain(self.uses().map(|decl| decl.model.text.as_str())).collect();
+            let message = format!("there is no model `{}` here", name.text);
+            let diagnostic = Diagnostic::new(Code::UnknownPart, name.span, message);
+            let help = format!("name its file: `use {} from \"{}.iox\"`", name.text, name.text.to_lowercase());
+            sink.push(suggest::nearest(diagnostic, name, names.into_iter()).help(help));
+            return None;
+        };
+        self.imported(decl, options, sink)
+    }
+
+    fn imported(&self, decl: &UseDecl, options: &Options, sink: &mut Sink) -> Option<Model> {
+        let own = &self.sources.file(self.file).name;
+        let path = beside(own, &decl.path);
+        let file = match self.sources.find(&path) {
+            Ok(file) => file,
+            Err(why) => {
+                let message = format!("`{path}` cannot be read");
+                let diagnostic = Diagnostic::new(Code::BadImport, decl.path_span, message);
+                sink.push(match why {
+                    Some(why) => diagnostic.note(why.to_owned()),
+                    None => diagnostic.help("the file is looked for beside this one"),
+                });
+                return None;
+            }
+        };
+        if depth_of(self.sources, file) > MAX_DEPTH {
+            let message = format!("`{path}` is made of itself, or of too many systems in each other");
+            sink.push(Diagnostic::new(Code::BadImport, decl.path_span, message));
+            return None;
+        }
+        let loaded = crate::load(self.sources, file, options);
+        let found = loaded.model.as_ref().map(|model| model.sts.name.to_string());
+        loaded.diagnostics.into_iter().for_each(|finding| sink.push(finding));
+        if let Some(found) = found.filter(|found| *found != decl.model.text) {
+            let message = format!("`{path}` holds `{found}`, not `{}`", decl.model.text);
+            sink.push(
+                Diagnostic::new(Code::BadImport, decl.model.span, message)
+                    .help(format!("write `use {found} from \"{}\"`", decl.path))
+                    .fix(decl.model.span, found),
+            );
+            return None;
+        }
+        loaded.model
+    }
+}
+
+/// How many systems are in each other below `file`; more than [`MAX_DEPTH`] if they are so in a circle.
+fn depth_of(sources: &Sources, file: FileId) -> usize {
+    fn below(sources: &Sources, file: FileId, depth: usize) -> usize {
+        if depth > MAX_DEPTH {
+            return depth;
+        }
+        let source = sources.file(file);
+        let tree = crate::parser::parse(&source.text, file, &mut Sink::default());
+        let items = tree.system.into_iter().flat_map(|system| system.items);
+        let deepest = items.filter_map(|item| match item.kind {
+            SystemItemKind::Use(decl) => sources.find(&beside(&source.name, &decl.path)).ok(),
+            _ => None,
+        });
+        deepest.map(|inner| below(sources, inner, depth + 1)).max().unwrap_or(depth)
+    }
+    below(sources, file, 0)
+}
+
+/// A finding about constants is about the instance that sets them.
+fn at_instance(finding: Diagnostic, place: Span) -> Diagnostic {
+    match finding.code {
+        Code::UnknownConstant | Code::BadOverride => finding.label(place, "set for this part"),
+        _ => finding,
+    }
+}

@@ -1,0 +1,245 @@
+//! Channels by name, and a model seen through them.
+//!
+//! A tester that reaches a system through channels sees another system: its inputs wait in one channel, its outputs in
+//! another. That system is a composition too, so every engine judges it as it judges any (ioco in an asynchronous
+//! context): an implementation that conforms conforms through the channel as well.
+//!
+//! *Inputs that the model does not speak of* are the tester's choice where it sees the system at once, and are not
+//! where they wait in a channel: when such an input is taken, everything may follow. The model is completed for that
+//! with a place where all outputs may come, which lie beyond the channel, and one where none comes.
+
+use ioxide_model::code::Code;
+use ioxide_model::compose::{Carried, Channel, Composer, Discipline, Meeting, Member, Source};
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::index::Idx;
+use ioxide_model::source::{FileId, Sources};
+use ioxide_model::sts::{GateId, GateKind, LocId, Location, Model, Sts, Switch};
+use ioxide_model::term::{Term, VarId};
+
+use super::constant::Constants;
+use crate::ast::{ExprKind, Name, Pin};
+use crate::lexer::lex;
+use crate::parser::Parser;
+use crate::sink::Sink;
+use crate::suggest;
+
+/// Why a text is no channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotAChannel(pub String);
+
+/// The channel that `text` says, such as `fifo(capacity: 4, may_lose: true)`.
+///
+/// # Errors
+/// If it says none.
+pub fn channel(text: &str) -> Result<Channel, NotAChannel> {
+    let mut sources = Sources::new();
+    let file = sources.add("<channel>", text);
+    let mut sink = Sink::default();
+    let found = read(text, file, &mut sink);
+    let wrong = sink.finish().into_iter().next();
+    match (found, wrong) {
+        (Some(found), None) => Ok(found),
+        (_, Some(wrong)) => {
+            Err(NotAChannel([vec![wrong.message], wrong.helps].concat().join("; ")))
+        }
+        (None, None) => Err(NotAChannel("a channel is `fifo(capacity: 4)` or `bag(capacity: 4)`".into())),
+    }
+}
+
+fn read(text: &str, file: FileId, sink: &mut Sink) -> Option<Channel> {
+    let lexed = lex(text);
+    let (kind, settings) = Parser::new(text, file, &lexed, sink).channel()?;
+    match channel_of(&kind, &settings, &Constants::default()) {
+        Ok(channel) => Some(channel),
+        Err(wrong) => {
+            sink.push(wrong);
+            None
+        }
+    }
+}
+
+/// The channel of the library called `kind` with these settings.
+pub(super) fn channel_of(kind: &Name, settings: &[Pin], constants: &Constants) -> Result<Channel, Diagnostic> {
+    let discipline = match kind.text.as_str() {
+        "fifo" => Discipline::Fifo,
+        "bag" => Discipline::Bag,
+        other => {
+            let message = format!("there is no channel `{other}`");
+            let diagnostic = Diagnostic::new(Code::BadChannel, kind.span, message);
+            let diagnostic = suggest::nearest(diagnostic, kind, ["fifo", "bag"].into_iter());
+            return Err(diagnostic.help("channels are `fifo`, which keeps the order, and `bag`, which does not"));
+        }
+    };
+    let mut channel = Channel { discipline, capacity: 1, may_lose: false, may_duplicate: false };
+    for pin in settings {
+        match pin.field.text.as_str() {
+            "capacity" => channel.capacity = capacity(pin, constants)?,
+            "may_lose" => channel.may_lose = yes_or_no(pin)?,
+            "may_duplicate" => channel.may_duplicate = yes_or_no(pin)?,
+            other => {
+                let message = format!("channels have no setting `{other}`");
+                let diagnostic = Diagnostic::new(Code::BadChannel, pin.field.span, message);
+                let known = ["capacity", "may_lose", "may_duplicate"];
+                return Err(suggest::nearest(diagnostic, &pin.field, known.into_iter())
+                    .help("settings are `capacity: 4`, `may_lose: true` and `may_duplicate: true`"));
+            }
+        }
+    }
+    Ok(channel)
+}
+
+fn capacity(pin: &Pin, constants: &Constants) -> Result<usize, Diagnostic> {
+    let n = constants.int(&pin.value)?;
+    let max = Channel::MAX_CAPACITY;
+    usize::try_from(n).ok().filter(|n| (1..=max).contains(n)).ok_or_else(|| {
+        Diagnostic::new(Code::BadChannel, pin.value.span, format!("a capacity is from 1 to {max}"))
+    })
+}
+
+fn yes_or_no(pin: &Pin) -> Result<bool, Diagnostic> {
+    match pin.value.kind {
+        ExprKind::Bool(yes) => Ok(yes),
+        _ => Err(Diagnostic::new(Code::BadChannel, pin.value.span, "`true` or `false` is needed here")),
+    }
+}
+
+/// `model` as it is seen through `channel`, which its inputs and its outputs pass, each kind in a queue of its own.
+///
+/// # Errors
+/// If that cannot be said: why.
+pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
+    let (completed, chaos) = completed(model);
+    let sts = &completed.sts;
+    let span = sts.locations[sts.initial].span;
+    let mut composer = Composer::new(&sts.name, span);
+    let no = |why: &str| NotAChannel(why.to_owned());
+    let part = composer.part("model", "model", &completed).map_err(|clash| no(&clash.0))?;
+    let ways = [GateKind::Input, GateKind::Output].map(|kind| {
+        let gates: Vec<GateId> = passing(sts, kind).collect();
+        let messages: Vec<Carried> = gates.iter().map(|&gate| carried(&composer, &completed, part, gate)).collect();
+        (gates, messages)
+    });
+    let [(inputs, sent), (outputs, received)] = ways;
+    let to = composer.channel("to", channel, &sent, span);
+    let from = composer.channel("from", channel, &received, span);
+    let open = |_| no("a message of the model has a value that nobody says; it cannot wait in a channel");
+    for (at, &gate) in inputs.iter().enumerate() {
+        let fields = face(&mut composer, &sent[at]);
+        let seen = &sts.gates[gate];
+        let visible = composer.gate(&seen.name, seen.kind, fields.clone(), seen.span, &seen.doc);
+        composer.meet(&meeting(visible, &fields, &[(to, Carried::accepted(at))])).map_err(open)?;
+        let hidden = face(&mut composer, &sent[at]);
+        let both = [(to, Carried::delivered(at)), (part, gate)];
+        composer.meet(&meeting(Sts::TAU, &hidden, &both)).map_err(open)?;
+    }
+    for (at, &gate) in outputs.iter().enumerate() {
+        let hidden = face(&mut composer, &received[at]);
+        let both = [(part, gate), (from, Carried::accepted(at))];
+        composer.meet(&meeting(Sts::TAU, &hidden, &both)).map_err(open)?;
+        let fields = face(&mut composer, &received[at]);
+        let seen = &sts.gates[gate];
+        let visible = composer.gate(&seen.name, seen.kind, fields.clone(), seen.span, &seen.doc);
+        composer.meet(&meeting(visible, &fields, &[(from, Carried::delivered(at))])).map_err(open)?;
+        // Where everything may follow, so may this, at once.
+        composer.meet(&meeting(visible, &fields, &[(part, chaos[at])])).map_err(open)?;
+    }
+    composer.internal(part).map_err(open)?;
+    let mut seen = composer.finish();
+    seen.sts.doc.clone_from(&sts.doc);
+    Ok(seen)
+}
+
+/// The messages of one way; what somebody else sends goes with the inputs.
+fn passing(sts: &Sts, kind: GateKind) -> impl Iterator<Item = GateId> + '_ {
+    let fits = move |&gate: &GateId| match sts.gates[gate].kind {
+        GateKind::Output => kind == GateKind::Output && !sts.gates[gate].name.starts_with("chaos."),
+        GateKind::Input | GateKind::Observed => kind == GateKind::Input,
+        GateKind::Internal => false,
+    };
+    sts.gates.iter_enumerated().map(|(gate, _)| gate).filter(fits)
+}
+
+fn carried(composer: &Composer, model: &Model, part: ioxide_model::compose::PartId, gate: GateId) -> Carried {
+    let names = model.sts.gates[gate].fields.iter().map(|&field| model.pool.var_info(field).name.to_string());
+    let fields = names.enumerate().map(|(at, name)| (name, composer.field_sort(part, gate, at))).collect();
+    Carried { name: model.sts.gates[gate].name.to_string(), fields }
+}
+
+fn face(composer: &mut Composer, message: &Carried) -> Vec<VarId> {
+    message.fields.iter().map(|(name, sort)| composer.field(name, *sort)).collect()
+}
+
+fn meeting(gate: GateId, fields: &[VarId], who: &[(ioxide_model::compose::PartId, GateId)]) -> Meeting {
+    let member = |&(part, gate): &(ioxide_model::compose::PartId, GateId)| Member {
+        part,
+        gate,
+        fields: fields.iter().map(|&field| Source::Shared(field)).collect(),
+    };
+    Meeting { gate, fields: fields.to_vec(), members: who.iter().map(member).collect(), ..Meeting::default() }
+}
+
+/// `model` with a place where everything may follow, reached by inputs it does not speak of; and for each of its
+/// outputs the message of that place.
+fn completed(model: &Model) -> (Model, Vec<GateId>) {
+    let mut completed = model.clone();
+    let Model { pool, sts } = &mut completed;
+    let span = sts.locations[sts.initial].span;
+    let inputs: Vec<GateId> = passing(sts, GateKind::Input).collect();
+    let outputs: Vec<GateId> = passing(sts, GateKind::Output).collect();
+    let places: Vec<LocId> = (0..sts.locations.len()).map(LocId::new).collect();
+    let mut place = |name: &str| {
+        sts.locations.push(Location { name: name.into(), span, doc: "everything may follow".into() })
+    };
+    let (anything, nothing) = (place("unspecified"), place("unspecified, silent"));
+    let switch = |label: String, source, gate, guard: Term, target| Switch {
+        label: label.into(),
+        source,
+        gate,
+        guard,
+        update: Vec::new(),
+        resets: Vec::new(),
+        target,
+        span,
+        doc: String::new(),
+        reqs: Vec::new(),
+        weight: 1,
+        range_check: None,
+    };
+    let always = pool.tt();
+    let mut more = Vec::new();
+    for &gate in &inputs {
+        let name = sts.gates[gate].name.clone();
+        for &loc in &places {
+            let guards: Vec<Term> =
+                sts.switches_from(loc).filter(|(_, s)| s.gate == gate).map(|(_, s)| s.guard).collect();
+            let some = pool.or(guards);
+            let none = pool.not(some);
+            if !pool.is_false(none) {
+                let place = sts.locations[loc].name.clone();
+                more.push(switch(format!("unspecified-{name}@{place}"), loc, gate, none, anything));
+            }
+        }
+        for loc in [anything, nothing] {
+            more.push(switch(format!("unspecified-{name}@{}", loc.index()), loc, gate, always, anything));
+        }
+    }
+    more.push(switch("unspecified-silence".into(), anything, Sts::TAU, always, nothing));
+    let mut chaos = Vec::with_capacity(outputs.len());
+    for &gate in &outputs {
+        let mut free = sts.gates[gate].clone();
+        free.name = format!("chaos.{}", free.name).into();
+        free.fields = free.fields.iter().map(|&field| {
+            let info = pool.var_info(field).clone();
+            pool.declare(&info.name, info.sort)
+        }).collect();
+        let name = sts.gates[gate].name.clone();
+        let gate = sts.gates.push(free);
+        chaos.push(gate);
+        more.push(switch(format!("unspecified-{name}"), anything, gate, always, anything));
+    }
+    for switch in more {
+        sts.switches.push(switch);
+    }
+    sts.goals.clear();
+    (completed, chaos)
+}

@@ -1,0 +1,612 @@
+//! Connections: who meets whom, at which messages.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ioxide_model::code::Code;
+use ioxide_model::compose::{Carried, Channel, Composer, Meeting, Member, PartId, Source};
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::sort::Sort;
+use ioxide_model::source::Span;
+use ioxide_model::sts::{GateId, GateKind, Sts};
+use ioxide_model::term::VarId;
+use ioxide_model::value::Value;
+
+use super::constant::Constants;
+use super::open_field;
+use super::parts::Instance;
+use super::through::channel_of;
+use crate::ast::{ChannelDecl, Connection, ExprKind, Pin, Port, System, SystemItemKind};
+use crate::sink::Sink;
+use crate::suggest;
+
+/// A message of an instance.
+type End = (usize, GateId);
+
+/// A connection of one instance with one other.
+#[derive(Clone)]
+struct Wire {
+    from: End,
+    to: End,
+    /// What the sender's fields must be.
+    given: Vec<(usize, Value)>,
+    /// What the receiver's fields are.
+    pinned: BTreeMap<usize, Value>,
+    /// The channel it goes through: the channel's part and its number there.
+    channel: Option<(PartId, usize)>,
+    span: Span,
+}
+
+/// A message of the system.
+struct Face {
+    gate: GateId,
+    kind: GateKind,
+    /// The field for the index, then those of the part's message.
+    index: Option<VarId>,
+    fields: Vec<VarId>,
+}
+
+/// Lets the parts meet as `system` says.
+pub(super) fn connect(
+    composer: &mut Composer,
+    system: &System,
+    instances: &[Instance],
+    constants: &Constants,
+    sink: &mut Sink,
+) {
+    let mut wiring = Wiring { composer, system, instances, constants, sink, wires: Vec::new(), faces: BTreeMap::new() };
+    wiring.resolve();
+    wiring.channels();
+    if !wiring.sink.has_errors() {
+        wiring.meetings();
+    }
+}
+
+struct Wiring<'a> {
+    composer: &'a mut Composer,
+    system: &'a System,
+    instances: &'a [Instance],
+    constants: &'a Constants,
+    sink: &'a mut Sink,
+    wires: Vec<Wire>,
+    faces: BTreeMap<String, Face>,
+}
+
+impl<'a> Wiring<'a> {
+    // Names.
+
+    fn connections(&self) -> impl Iterator<Item = &'a Connection> + use<'a> {
+        self.system.items.iter().filter_map(|item| match &item.kind {
+            SystemItemKind::Connect(connection) => Some(connection),
+            _ => None,
+        })
+    }
+
+    /// The instances of the part that `port` names, or an error.
+    fn family(&mut self, port: &Port) -> Vec<usize> {
+        let all: Vec<usize> =
+            (0..self.instances.len()).filter(|&at| self.instances[at].family == port.part.text).collect();
+        if all.is_empty() {
+            let names: BTreeSet<&str> = self.instances.iter().map(|instance| instance.family.as_str()).collect();
+            let message = format!("there is no part `{}`", port.part.text);
+            let diagnostic = Diagnostic::new(Code::UnknownPart, port.part.span, message);
+            self.sink.push(suggest::nearest(diagnostic, &port.part, names.into_iter()));
+        }
+        all
+    }
+
+    /// The message that `port` names in an instance, or an error.
+    fn gate(&mut self, port: &Port, instance: usize) -> Option<GateId> {
+        let sts = &self.instances[instance].model.sts;
+        if let Some(gate) = sts.gate_named(&port.message.text).filter(|&gate| gate != Sts::TAU) {
+            return Some(gate);
+        }
+        let message = format!("`{}` has no message `{}`", port.part.text, port.message.text);
+        let names: Vec<&str> = sts.gates.iter().skip(1).map(|gate| &*gate.name).collect();
+        let diagnostic = Diagnostic::new(Code::UnknownGate, port.message.span, message);
+        self.sink.push(suggest::nearest(diagnostic, &port.message, names.into_iter()));
+        None
+    }
+
+    fn field(&mut self, end: End, pin: &Pin) -> Option<usize> {
+        let model = &self.instances[end.0].model;
+        let fields = &model.sts.gates[end.1].fields;
+        let names: Vec<&str> = fields.iter().map(|&field| &*model.pool.var_info(field).name).collect();
+        if let Some(at) = names.iter().position(|name| *name == pin.field.text) {
+            return Some(at);
+        }
+        let message = format!("`{}` has no field `{}`", model.sts.gates[end.1].name, pin.field.text);
+        let diagnostic = Diagnostic::new(Code::UnknownField, pin.field.span, message);
+        let diagnostic = suggest::nearest(diagnostic, &pin.field, names.into_iter());
+        self.sink.push(diagnostic);
+        None
+    }
+
+    /// The fields of `end` that `port` pins, with their values.
+    fn pins(&mut self, end: End, port: &Port, constants: &Constants) -> Option<Vec<(usize, Value)>> {
+        let mut found = Vec::with_capacity(port.pins.len());
+        for pin in &port.pins {
+            let at = self.field(end, pin)?;
+            let sort = self.composer.field_sort(self.part(end.0), end.1, at);
+            match constants.of_sort(self.composer.pool(), &pin.value, sort) {
+                Ok(value) => found.push((at, value)),
+                Err(wrong) => {
+                    self.sink.push(wrong);
+                    return None;
+                }
+            }
+        }
+        Some(found)
+    }
+
+    fn part(&self, instance: usize) -> PartId {
+        self.instances[instance].part.expect("instances are placed before they are connected")
+    }
+
+    fn field_names(&self, end: End) -> Vec<String> {
+        let model = &self.instances[end.0].model;
+        let fields = &model.sts.gates[end.1].fields;
+        fields.iter().map(|&field| model.pool.var_info(field).name.to_string()).collect()
+    }
+
+    // Connections become wires.
+
+    fn resolve(&mut self) {
+        for connection in self.connections() {
+            self.resolve_connection(connection);
+            if self.sink.has_errors() {
+                return;
+            }
+        }
+    }
+
+    fn resolve_connection(&mut self, connection: &Connection) {
+        let (from, to) = (&connection.from, &connection.to);
+        for sender in self.family(from) {
+            // An index of the sender is a constant, or a name for the index of each.
+            let index = self.instances[sender].index;
+            let mut constants = self.constants.clone();
+            if let Some(expr) = &from.index {
+                match (&expr.kind, index) {
+                    (_, None) => return self.not_an_array(from),
+                    (ExprKind::Name(name), Some(at)) if constants.get(name).is_none() => {
+                        constants = constants.with(name, at);
+                    }
+                    (_, Some(at)) => match constants.int(expr) {
+                        Ok(n) if n == i128::from(at) => {}
+                        Ok(_) => continue,
+                        Err(wrong) => return self.sink.push(wrong),
+                    },
+                }
+            }
+            let Some(gate) = self.gate(from, sender) else { return };
+            if self.instances[sender].model.sts.gates[gate].kind != GateKind::Output {
+                return self.wrong_way(from, "sends");
+            }
+            let Some(given) = self.pins((sender, gate), from, &constants) else { return };
+            for (receiver, selected) in self.receivers((sender, gate), to, &constants) {
+                let given = given.iter().cloned().chain(selected).collect();
+                self.wire((sender, gate), receiver, connection, given, &constants);
+            }
+        }
+    }
+
+    /// The instances that receive, each with what the sender's fields must be for it.
+    fn receivers(&mut self, from: End, to: &Port, constants: &Constants) -> Vec<(usize, Option<(usize, Value)>)> {
+        let all = self.family(to);
+        let Some(expr) = &to.index else { return all.into_iter().map(|at| (at, None)).collect() };
+        if all.iter().any(|&at| self.instances[at].index.is_none()) {
+            self.not_an_array(to);
+            return Vec::new();
+        }
+        if let ExprKind::Name(name) = &expr.kind
+            && constants.get(name).is_none()
+        {
+            let Some(field) = self.field_names(from).iter().position(|field| field == name) else {
+                let message = format!("`{name}` is neither the sender's index nor a field of its message");
+                let fields = self.field_names(from).join("`, `");
+                let diagnostic = Diagnostic::new(Code::UnknownName, expr.span, message);
+                self.sink.push(if fields.is_empty() {
+                    diagnostic.help(format!("for every instance leave the index out: `{}.{}`", to.part.text, to.message.text))
+                } else {
+                    diagnostic.help(format!("its fields are `{fields}`"))
+                });
+                return Vec::new();
+            };
+            let chosen = |at: usize| (at, self.instances[at].index.map(|index| (field, Value::int(index))));
+            return all.into_iter().map(chosen).collect();
+        }
+        match constants.int(expr) {
+            Ok(n) => {
+                let one = all.iter().copied().find(|&at| self.instances[at].index.map(i128::from) == Some(n));
+                // A neighbour beyond the end of the array is nobody.
+                one.into_iter().map(|at| (at, None)).collect()
+            }
+            Err(wrong) => {
+                self.sink.push(wrong);
+                Vec::new()
+            }
+        }
+    }
+
+    fn wire(
+        &mut self,
+        from: End,
+        receiver: usize,
+        connection: &Connection,
+        given: Vec<(usize, Value)>,
+        constants: &Constants,
+    ) {
+        let port = &connection.to;
+        let Some(gate) = self.gate(port, receiver) else { return };
+        let to = (receiver, gate);
+        if !self.instances[receiver].model.sts.gates[gate].kind.is_input() {
+            return self.wrong_way(port, "receives");
+        }
+        let Some(pinned) = self.pins(to, port, constants) else { return };
+        let pinned: BTreeMap<usize, Value> = pinned.into_iter().collect();
+        if from.0 == receiver {
+            let message = format!("`{}` would send to itself", self.instances[receiver].name);
+            return self.sink.push(Diagnostic::new(Code::BadConnection, port.span, message));
+        }
+        let span = connection.from.span.to(connection.to.span);
+        self.check_fields(from, to, &pinned, span);
+        self.wires.push(Wire { from, to, given, pinned, channel: None, span });
+    }
+
+    /// Every field of the receiver has a field of the sender of its name and sort, or is pinned.
+    fn check_fields(&mut self, from: End, to: End, pinned: &BTreeMap<usize, Value>, span: Span) {
+        let senders = self.field_names(from);
+        for (at, name) in self.field_names(to).iter().enumerate() {
+            if pinned.contains_key(&at) {
+                continue;
+            }
+            let Some(other) = senders.iter().position(|sender| sender == name) else {
+                let message = format!("the sender has no field `{name}`, which the receiver has");
+                let help = format!("give it: `{}({name}: ...)`", self.instances[to.0].model.sts.gates[to.1].name);
+                return self.sink.push(Diagnostic::new(Code::BadConnection, span, message).help(help));
+            };
+            let mine = self.composer.field_sort(self.part(from.0), from.1, other);
+            let yours = self.composer.field_sort(self.part(to.0), to.1, at);
+            if mine.base() != yours.base() {
+                let (mine, yours) = (self.composer.show_sort(mine), self.composer.show_sort(yours));
+                let message = format!("`{name}` is {mine} where it is sent and {yours} where it is received");
+                return self.sink.push(Diagnostic::new(Code::BadConnection, span, message));
+            }
+        }
+    }
+
+    fn not_an_array(&mut self, port: &Port) {
+        let message = format!("`{}` is one part, not an array", port.part.text);
+        self.sink.push(Diagnostic::new(Code::BadConnection, port.span, message).help("leave out the index"));
+    }
+
+    fn wrong_way(&mut self, port: &Port, verb: &str) {
+        let message = format!("`{}` is not a message that `{}` {verb}", port.message.text, port.part.text);
+        let help = "a connection leads from an output of one part to an input of another";
+        self.sink.push(Diagnostic::new(Code::BadConnection, port.message.span, message).help(help));
+    }
+
+    // Channels.
+
+    fn channels(&mut self) {
+        let decls: Vec<&ChannelDecl> = self
+            .system
+            .items
+            .iter()
+            .filter_map(|item| match &item.kind {
+                SystemItemKind::Channel(decl) => Some(decl),
+                _ => None,
+            })
+            .collect();
+        for decl in decls {
+            match channel_of(&decl.kind, &decl.settings, self.constants) {
+                Ok(channel) => self.channel(decl, &channel),
+                Err(wrong) => self.sink.push(wrong),
+            }
+        }
+    }
+
+    /// Puts a channel between each two instances that are connected and that `decl` names, one for each way.
+    fn channel(&mut self, decl: &ChannelDecl, channel: &Channel) {
+        let (one, other) = (&decl.between.0.text, &decl.between.1.text);
+        let mut ways: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+        for (at, wire) in self.wires.iter().enumerate() {
+            let families = (&self.instances[wire.from.0].family, &self.instances[wire.to.0].family);
+            if wire.channel.is_none() && (families == (one, other) || families == (other, one)) {
+                ways.entry((wire.from.0, wire.to.0)).or_default().push(at);
+            }
+        }
+        if ways.is_empty() && !self.sink.has_errors() {
+            let message = format!("no connection of `{one}` and `{other}` goes through `{}`", decl.name.text);
+            self.sink.push(
+                Diagnostic::new(Code::BadChannel, decl.name.span, message)
+                    .help("a channel carries the connections between its two parts, which are written too"),
+            );
+        }
+        for ((from, to), wires) in ways {
+            let name = format!("{}({}>{})", decl.name.text, self.instances[from].name, self.instances[to].name);
+            let messages: Vec<Carried> = wires.iter().map(|&at| self.carried(at)).collect();
+            let part = self.composer.channel(&name, channel, &messages, decl.name.span);
+            for (number, at) in wires.into_iter().enumerate() {
+                self.wires[at].channel = Some((part, number));
+            }
+        }
+    }
+
+    /// What of a message the receiver needs.
+    fn carried(&self, wire: usize) -> Carried {
+        let Wire { from, to, pinned, .. } = &self.wires[wire];
+        let senders = self.field_names(*from);
+        let mut fields = Vec::new();
+        for (at, name) in self.field_names(*to).into_iter().enumerate() {
+            let sender = senders.iter().position(|sender| *sender == name);
+            if let (Some(sender), false) = (sender, pinned.contains_key(&at)) {
+                fields.push((name, self.composer.field_sort(self.part(from.0), from.1, sender)));
+            }
+        }
+        let name = self.instances[to.0].model.sts.gates[to.1].name.to_string();
+        Carried { name: format!("{name}{wire}"), fields }
+    }
+
+    // Meetings.
+
+    fn meetings(&mut self) {
+        let wires = std::mem::take(&mut self.wires);
+        let mut senders: BTreeMap<End, Vec<Wire>> = BTreeMap::new();
+        for wire in &wires {
+            senders.entry(wire.from).or_default().push(wire.clone());
+        }
+        for (&from, wires) in &senders {
+            self.sending(from, wires);
+        }
+        for wire in wires.iter().filter(|wire| wire.channel.is_some()) {
+            self.delivering(wire);
+        }
+        let receivers: BTreeSet<End> = wires.iter().map(|wire| wire.to).collect();
+        for instance in 0..self.instances.len() {
+            for (gate, _) in self.instances[instance].model.sts.gates.iter_enumerated().skip(1) {
+                let end = (instance, gate);
+                if !senders.contains_key(&end) && !receivers.contains(&end) {
+                    self.alone(end);
+                }
+            }
+            self.composer.internal(self.part(instance)).expect("internal steps have no fields");
+        }
+        self.unused_names();
+    }
+
+    /// The meetings at a message that `wires` lead away from: one for each set of receivers.
+    fn sending(&mut self, from: End, wires: &[Wire]) {
+        let mut values: BTreeMap<usize, BTreeSet<Value>> = BTreeMap::new();
+        for (field, value) in wires.iter().flat_map(|wire| &wire.given) {
+            values.entry(*field).or_default().insert(value.clone());
+        }
+        let mut cases: Vec<BTreeMap<usize, Option<Value>>> = vec![BTreeMap::new()];
+        for (&field, known) in &values {
+            let choices = known.iter().cloned().map(Some).chain([None]);
+            cases = choices
+                .flat_map(|choice| {
+                    cases.iter().map(move |case| {
+                        let mut case = case.clone();
+                        case.insert(field, choice.clone());
+                        case
+                    })
+                })
+                .collect();
+        }
+        for case in cases {
+            let fits = |wire: &&Wire| wire.given.iter().all(|(field, value)| case[field].as_ref() == Some(value));
+            let receivers: Vec<&Wire> = wires.iter().filter(fits).collect();
+            if !receivers.is_empty() {
+                self.sending_case(from, &receivers, &case, &values);
+            }
+        }
+    }
+
+    fn sending_case(
+        &mut self,
+        from: End,
+        receivers: &[&Wire],
+        case: &BTreeMap<usize, Option<Value>>,
+        values: &BTreeMap<usize, BTreeSet<Value>>,
+    ) {
+        let hidden = receivers
+            .iter()
+            .filter(|wire| wire.channel.is_none())
+            .find_map(|wire| self.hidden(wire.to))
+            .or_else(|| self.hidden(from));
+        let mut meeting = self.meeting(from, GateKind::Output, hidden.is_some());
+        let shared = meeting.fields.clone();
+        let offset = shared.len() - self.field_names(from).len();
+        for (&field, value) in case {
+            match value {
+                Some(value) => meeting.given.push((shared[offset + field], value.clone())),
+                None => {
+                    let others = values[&field].iter();
+                    meeting.excluded.extend(others.map(|value| (shared[offset + field], value.clone())));
+                }
+            }
+        }
+        let names = self.field_names(from);
+        let by_name = |name: &str| names.iter().position(|field| field == name).map(|at| shared[offset + at]);
+        for wire in receivers {
+            let sources = self.sources(wire, &by_name);
+            meeting.members.push(match wire.channel {
+                Some((part, number)) => {
+                    let carried = sources.into_iter().filter(|source| matches!(source, Source::Shared(_))).collect();
+                    Member { part, gate: Carried::accepted(number), fields: carried }
+                }
+                None => Member { part: self.part(wire.to.0), gate: wire.to.1, fields: sources },
+            });
+        }
+        self.meet(&meeting, hidden.unwrap_or(receivers[0].span));
+    }
+
+    /// Where the values of the receiver's fields come from.
+    fn sources(&self, wire: &Wire, by_name: &dyn Fn(&str) -> Option<VarId>) -> Vec<Source> {
+        let source = |(at, name): (usize, String)| match (wire.pinned.get(&at), by_name(&name)) {
+            (Some(value), _) => Source::Value(value.clone()),
+            (None, Some(shared)) => Source::Shared(shared),
+            (None, None) => unreachable!("fields were checked"),
+        };
+        self.field_names(wire.to).into_iter().enumerate().map(source).collect()
+    }
+
+    /// A channel hands a message over.
+    fn delivering(&mut self, wire: &Wire) {
+        let Some((part, number)) = wire.channel else { return };
+        let hidden = self.hidden(wire.to);
+        let mut meeting = self.meeting(wire.to, GateKind::Output, hidden.is_some());
+        let names = self.field_names(wire.to);
+        let offset = meeting.fields.len() - names.len();
+        let mut carried = Vec::new();
+        for at in 0..names.len() {
+            let field = meeting.fields[offset + at];
+            match wire.pinned.get(&at) {
+                Some(value) => meeting.given.push((field, value.clone())),
+                None => carried.push(Source::Shared(field)),
+            }
+        }
+        // The channel comes first: it is who sends.
+        meeting.members.insert(0, Member { part, gate: Carried::delivered(number), fields: carried });
+        self.meet(&meeting, hidden.unwrap_or(wire.span));
+    }
+
+    /// A message that nobody is connected to.
+    fn alone(&mut self, end: End) {
+        let kind = self.instances[end.0].model.sts.gates[end.1].kind;
+        match self.hidden(end) {
+            Some(span) if kind.is_input() => {
+                let message = "an input that nobody sends cannot be hidden";
+                self.sink.push(Diagnostic::new(Code::BadConnection, span, message).help("connect it, or leave out `hide`"));
+            }
+            hidden => {
+                let meeting = self.meeting(end, kind, hidden.is_some());
+                self.meet(&meeting, hidden.unwrap_or(self.instances[end.0].span));
+            }
+        }
+    }
+
+    /// The meeting of the part at `end` with nobody yet.
+    fn meeting(&mut self, end: End, kind: GateKind, hidden: bool) -> Meeting {
+        let (part, names) = (self.part(end.0), self.field_names(end));
+        let mut meeting = Meeting::default();
+        if hidden {
+            for (at, name) in names.iter().enumerate() {
+                let sort = self.composer.field_sort(part, end.1, at);
+                meeting.fields.push(self.composer.field(name, sort));
+            }
+        } else {
+            let index = self.instances[end.0].index;
+            let face = self.face(end, kind);
+            meeting.gate = face.gate;
+            meeting.fields = face.index.into_iter().chain(face.fields.iter().copied()).collect();
+            meeting.given = face.index.zip(index).map(|(field, at)| (field, Value::int(at))).into_iter().collect();
+        }
+        let own = meeting.fields[meeting.fields.len() - names.len()..].iter();
+        let fields = own.map(|&field| Source::Shared(field)).collect();
+        meeting.members.push(Member { part, gate: end.1, fields });
+        meeting
+    }
+
+    fn meet(&mut self, meeting: &Meeting, place: Span) {
+        if let Err(open) = self.composer.meet(meeting) {
+            self.sink.push(open_field(open, place));
+        }
+    }
+
+    /// The message of the system that stands for a message of a part, made at first use.
+    fn face(&mut self, end: End, kind: GateKind) -> &Face {
+        let instance = &self.instances[end.0];
+        let gate = &instance.model.sts.gates[end.1];
+        let name = self.exposed(end).unwrap_or_else(|| format!("{}.{}", instance.family, gate.name));
+        if let Some(face) = self.faces.get(&name)
+            && face.kind != kind
+        {
+            let message = format!("`{name}` would be both an input and an output of the system");
+            self.sink.push(
+                Diagnostic::new(Code::BadConnection, instance.span, message)
+                    .help("connect the message of all instances, or of none"),
+            );
+        }
+        if !self.faces.contains_key(&name) {
+            let face = self.new_face(end, kind, &name);
+            self.faces.insert(name.clone(), face);
+        }
+        &self.faces[&name]
+    }
+
+    fn new_face(&mut self, end: End, kind: GateKind, name: &str) -> Face {
+        let instance = &self.instances[end.0];
+        let gate = &instance.model.sts.gates[end.1];
+        let (span, doc) = (gate.span, gate.doc.clone());
+        let names = self.field_names(end);
+        let index = self.index_field(&instance.family, &names);
+        let index = index.map(|(name, sort)| self.composer.field(&name, sort));
+        let mut fields = Vec::with_capacity(names.len());
+        for (at, field) in names.iter().enumerate() {
+            let sort = self.composer.field_sort(self.part(end.0), end.1, at);
+            fields.push(self.composer.field(field, sort));
+        }
+        let all = index.into_iter().chain(fields.iter().copied()).collect();
+        let gate = self.composer.gate(name, kind, all, span, &doc);
+        Face { gate, kind, index, fields }
+    }
+
+    /// Name and sort of the field that says which instance of an array it is.
+    fn index_field(&self, family: &str, taken: &[String]) -> Option<(String, Sort)> {
+        let indices: Vec<i64> =
+            self.instances.iter().filter(|i| i.family == family).filter_map(|i| i.index).collect();
+        let (lo, hi) = (*indices.iter().min()?, *indices.iter().max()?);
+        let decl = self.system.items.iter().find_map(|item| match &item.kind {
+            SystemItemKind::Part(decl) if decl.name.text == family => decl.index.as_ref(),
+            _ => None,
+        });
+        let name = decl.map_or("index", |(name, ..)| name.text.as_str());
+        let name = if taken.iter().any(|field| field == name) { family.to_owned() } else { name.to_owned() };
+        Some((name, Sort::Range { lo, hi }))
+    }
+
+    /// Whether `port` speaks of `end`.
+    fn is_meant(&self, port: &Port, end: End) -> bool {
+        let instance = &self.instances[end.0];
+        let is_index = match (&port.index, instance.index) {
+            (Some(expr), Some(at)) => self.constants.int(expr).is_ok_and(|n| n == i128::from(at)),
+            _ => true,
+        };
+        instance.family == port.part.text && *instance.model.sts.gates[end.1].name == *port.message.text && is_index
+    }
+
+    /// Where the message is hidden, if it is.
+    fn hidden(&self, end: End) -> Option<Span> {
+        self.system.items.iter().find_map(|item| match &item.kind {
+            SystemItemKind::Hide(port) if self.is_meant(port, end) => Some(port.span),
+            _ => None,
+        })
+    }
+
+    fn exposed(&self, end: End) -> Option<String> {
+        self.system.items.iter().find_map(|item| match &item.kind {
+            SystemItemKind::Expose(port, name) if self.is_meant(port, end) => Some(name.text.clone()),
+            _ => None,
+        })
+    }
+
+    /// Reports `hide` and `expose` of what no part has.
+    fn unused_names(&mut self) {
+        let ports: Vec<&Port> = self
+            .system
+            .items
+            .iter()
+            .filter_map(|item| match &item.kind {
+                SystemItemKind::Hide(port) | SystemItemKind::Expose(port, _) => Some(port),
+                _ => None,
+            })
+            .collect();
+        for port in ports {
+            if let Some(&first) = self.family(port).first() {
+                self.gate(port, first);
+            }
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Systems made of parts: composition by rendezvous, without a product of locations.
+//!
+//! The composition of transition systems is a transition system whose states are vectors of the
+//! states of its parts; a *meeting* is a step that several parts take at once, with equal
+//! values in the fields they share. Control is data here: each part gets a variable that says
+//! where it is, the system has one location, and a switch of the system is one switch of each part
+//! that meets, guarded by where they start. So the size of the system is the sum of its parts (and the
+//! product of the switches of one meeting), and vectors exist only where an engine has come to them. As
+//! the variables hold constants on every path, guards about them are decided by evaluation.
+//!
+//! - A message of one part that nobody is connected to is a meeting of one.
+//! - Clocks run together, as the clocks of any system do. The system is quiescent where no meeting
+//!   with an output, or hidden, is enabled: a sender whose receiver does not listen waits.
+//! - A hidden meeting is internal. The values of its fields are those the senders pin; a field that is
+//!   only compared is quantified, one of few values is tried for each, anything else is
+//!   [refused](OpenField).
+//!
+//! *Invariants.* Variables of a part are changed by its own switches only. The label of a switch joins
+//! the labels of the switches that meet, each behind the name of its part.
+
+mod channel;
+mod meeting;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub use channel::{Carried, Channel, Discipline};
+pub use meeting::{Meeting, Member, OpenField, Source};
+
+use crate::index::{Idx, IndexVec};
+use crate::sort::{Ctor, Data, DataId, DataKind, Sort};
+use crate::source::Span;
+use crate::sts::{Clock, Gate, GateId, GateKind, LocId, Model, StateVar, Sts};
+use crate::term::{DataClash, Import};
+use crate::term::{Term, TermPool, VarId};
+use crate::valuation::Valuation;
+use crate::value::{DataValue, Value};
+
+crate::index! { /// A part of a composed system.
+pub struct PartId; }
+
+/// What a composed system is made of, for whoever speaks of it.
+#[derive(Clone, Debug, Default)]
+pub struct Composition {
+    /// The parts.
+    pub parts: IndexVec<PartId, Part>,
+    /// The steps of the parts behind every switch, by the label of the switch.
+    pub moves: BTreeMap<Arc<str>, Vec<Move>>,
+}
+
+/// A part.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Its name, such as `client[2]`.
+    pub name: Arc<str>,
+    /// The name it shares with the other instances of its array, such as `client`.
+    pub family: Arc<str>,
+    /// The variable that says where it is; none if it has one location.
+    pub control: Option<VarId>,
+    /// The names of its locations, by the number of the value of `control`.
+    pub places: Vec<Arc<str>>,
+    /// The labels of its own switches.
+    pub switches: Vec<Arc<str>>,
+}
+
+/// One part's share of a switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// The part.
+    pub part: PartId,
+    /// Its own switch, by label.
+    pub switch: Arc<str>,
+}
+
+impl Composition {
+    /// Where the parts are, as people read it: `server: idle, client[1]: waiting`.
+    #[must_use]
+    pub fn place(&self, values: &Valuation) -> String {
+        let here = |part: &Part| match values.get(part.control?) {
+            Some(Value::Data(value)) => {
+                Some(format!("{}: {}", part.name, part.places.get(value.ctor as usize)?))
+            }
+            _ => None,
+        };
+        let all: Vec<String> = self.parts.iter().filter_map(here).collect();
+        all.join(", ")
+    }
+}
+
+/// A system under composition.
+pub struct Composer {
+    pool: TermPool,
+    sts: Sts,
+    composition: Composition,
+    imported: IndexVec<PartId, Imported>,
+}
+
+/// A part in the terms of the system.
+struct Imported {
+    /// The fields of each of its messages.
+    gates: Vec<Vec<VarId>>,
+    switches: Vec<PartSwitch>,
+}
+
+/// A switch of a part in the terms of the system; where the part must be is in the guard, where it goes in the update.
+#[derive(Clone)]
+struct PartSwitch {
+    label: Arc<str>,
+    gate: GateId,
+    guard: Term,
+    update: Vec<(VarId, Term)>,
+    resets: Vec<VarId>,
+    span: Span,
+    doc: String,
+    reqs: Vec<Arc<str>>,
+    weight: u32,
+}
+
+impl Composer {
+    /// A system without parts.
+    #[must_use]
+    pub fn new(name: &str, span: Span) -> Self {
+        Self {
+            pool: TermPool::new(),
+            sts: Sts::new(name, name, span),
+            composition: Composition::default(),
+            imported: IndexVec::new(),
+        }
+    }
+
+    /// Adds `model` as the part `name` of `family`. Its messages are silent until they [meet](Self::meet).
+    ///
+    /// # Errors
+    /// If a type of `model` differs from a type of another part with the same name.
+    pub fn part(&mut self, name: &str, family: &str, model: &Model) -> Result<PartId, DataClash> {
+        let Model { pool, sts } = model;
+        let control = self.control(name, sts);
+        let mut import = Import::new(&mut self.pool, pool)?;
+        let mut vars = Vec::with_capacity(sts.vars.len());
+        for var in &sts.vars {
+            let image = rename(&mut import, pool, name, var.var);
+            let init = var.init.map(|term| import.term(term));
+            vars.push(StateVar { var: image, init, span: var.span });
+        }
+        let clocks: Vec<Clock> = sts
+            .clocks
+            .iter()
+            .map(|clock| Clock { var: rename(&mut import, pool, name, clock.var), span: clock.span })
+            .collect();
+        let gates: Vec<Vec<VarId>> = sts
+            .gates
+            .iter()
+            .map(|gate| gate.fields.iter().map(|&field| import.var(field)).collect())
+            .collect();
+        let mut switches = Vec::with_capacity(sts.switches.len());
+        for switch in &sts.switches {
+            let mut guard = import.term(switch.guard);
+            let mut update: Vec<(VarId, Term)> = Vec::with_capacity(switch.update.len() + 1);
+            for &(var, term) in &switch.update {
+                update.push((import.var(var), import.term(term)));
+            }
+            if let Some((var, data)) = control {
+                guard = at(import.pool(), var, data, switch.source, guard);
+                if switch.source != switch.target {
+                    update.push((var, import.pool().value(place(data, switch.target))));
+                }
+            }
+            switches.push(PartSwitch {
+                label: switch.label.clone(),
+                gate: switch.gate,
+                guard,
+                update,
+                resets: switch.resets.iter().map(|&clock| import.var(clock)).collect(),
+                span: switch.span,
+                doc: switch.doc.clone(),
+                reqs: switch.reqs.clone(),
+                weight: switch.weight,
+            });
+        }
+        if let Some((var, data)) = control {
+            let init = Some(self.pool.value(place(data, sts.initial)));
+            self.sts.vars.push(StateVar { var, init, span: sts.locations[sts.initial].span });
+        }
+        self.sts.vars.extend(vars);
+        self.sts.clocks.extend(clocks);
+        self.composition.parts.push(Part {
+            name: name.into(),
+            family: family.into(),
+            control: control.map(|(var, _)| var),
+            places: sts.locations.iter().map(|location| location.name.clone()).collect(),
+            switches: sts.switches.iter().map(|switch| switch.label.clone()).collect(),
+        });
+        Ok(self.imported.push(Imported { gates, switches }))
+    }
+
+    /// The variable that says where the part `name` is, and its type; none if there is one place only.
+    fn control(&mut self, name: &str, sts: &Sts) -> Option<(VarId, DataId)> {
+        if sts.locations.len() < 2 {
+            return None;
+        }
+        let ctor = |name: &Arc<str>| Ctor { name: name.clone(), fields: Vec::new() };
+        let ctors = sts.locations.iter().map(|location| ctor(&location.name)).collect();
+        let data = Data { name: format!("{name}.state").into(), kind: DataKind::Enum, ctors };
+        let data = self.pool.declare_data(data);
+        Some((self.pool.declare(&format!("{name}.state"), Sort::Data(data)), data))
+    }
+
+    /// The sort of a field of a message of a part.
+    #[must_use]
+    pub fn field_sort(&self, part: PartId, gate: GateId, field: usize) -> Sort {
+        self.pool.var_info(self.imported[part].gates[gate.index()][field]).sort
+    }
+
+    /// The sort as people read it.
+    #[must_use]
+    pub fn show_sort(&self, sort: Sort) -> String {
+        self.pool.show_sort(sort)
+    }
+
+    /// A variable for a field that parts share.
+    pub fn field(&mut self, name: &str, sort: Sort) -> VarId {
+        self.pool.declare(name, sort)
+    }
+
+    /// Adds a message of the system with these [fields](Self::field).
+    pub fn gate(&mut self, name: &str, kind: GateKind, fields: Vec<VarId>, span: Span, doc: &str) -> GateId {
+        self.sts.gates.push(Gate { name: name.into(), kind, fields, span, doc: doc.to_owned() })
+    }
+
+    /// The pool that the system's terms live in, for values of fields.
+    pub fn pool(&mut self) -> &mut TermPool {
+        &mut self.pool
+    }
+
+    /// The system.
+    #[must_use]
+    pub fn finish(self) -> Model {
+        let Self { pool, mut sts, mut composition, .. } = self;
+        for switch in &sts.switches {
+            composition.moves.entry(switch.label.clone()).or_default();
+        }
+        sts.composition = Some(Arc::new(composition));
+        Model { pool, sts }
+    }
+}
+
+/// Declares the image of `var` behind the name of its part.
+fn rename(import: &mut Import<'_>, from: &TermPool, part: &str, var: VarId) -> VarId {
+    let info = from.var_info(var);
+    let sort = import.sort(info.sort);
+    let image = import.pool().declare(&format!("{part}.{}", info.name), sort);
+    import.bind(var, image);
+    image
+}
+
+/// `guard` at `loc`.
+fn at(pool: &mut TermPool, control: VarId, data: DataId, loc: LocId, guard: Term) -> Term {
+    let control = pool.var(control);
+    let here = pool.value(place(data, loc));
+    let here = pool.eq(control, here);
+    pool.and([here, guard])
+}
+
+/// The value of a control variable at `loc`.
+fn place(data: DataId, loc: LocId) -> Value {
+    let ctor = u32::try_from(loc.index()).unwrap_or(u32::MAX);
+    Value::Data(DataValue { data, ctor, args: Arc::default() })
+}

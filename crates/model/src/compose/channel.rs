@@ -1,0 +1,225 @@
+//! Channels between parts: queues that keep messages under way, as parts like any other.
+//!
+//! A channel holds a list of packets. Each message it carries has two sides: it *accepts* the message, which the
+//! sender does, and *delivers* it, which the receiver waits for. A queue (`fifo`) delivers the oldest packet, a `bag`
+//! any. A channel that may lose may forget a message when it accepts it, also when it is full; one that may
+//! duplicate may keep what it delivers. What is not delivered yet keeps a hidden channel busy:
+//! the system is not quiescent while a packet can be delivered.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Composer, Imported, Part, PartId, PartSwitch};
+use crate::index::Idx;
+use crate::sort::{CollectionId, Ctor, Data, DataField, DataId, DataKind, Sort};
+use crate::source::Span;
+use crate::sts::{GateId, StateVar};
+use crate::term::{Op, Term, VarId};
+
+/// In which order a channel delivers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discipline {
+    /// As accepted.
+    Fifo,
+    /// In any order.
+    Bag,
+}
+
+/// A channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Channel {
+    /// In which order it delivers.
+    pub discipline: Discipline,
+    /// Messages that may be under way at once.
+    pub capacity: usize,
+    /// Whether messages may get lost.
+    pub may_lose: bool,
+    /// Whether messages may be delivered more than once.
+    pub may_duplicate: bool,
+}
+
+impl Channel {
+    /// The greatest capacity.
+    pub const MAX_CAPACITY: usize = 1000;
+}
+
+impl fmt::Display for Channel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self.discipline {
+            Discipline::Fifo => "fifo",
+            Discipline::Bag => "bag",
+        };
+        write!(f, "{name}(capacity: {}", self.capacity)?;
+        if self.may_lose {
+            f.write_str(", may_lose: true")?;
+        }
+        if self.may_duplicate {
+            f.write_str(", may_duplicate: true")?;
+        }
+        f.write_str(")")
+    }
+}
+
+/// A message that a channel carries: its name and fields.
+#[derive(Clone, Debug)]
+pub struct Carried {
+    /// The name, for labels.
+    pub name: String,
+    /// Its fields, with sorts of the composed system.
+    pub fields: Vec<(String, Sort)>,
+}
+
+impl Carried {
+    /// The gate at which a channel accepts the message at position `at` of those it carries.
+    #[must_use]
+    pub fn accepted(at: usize) -> GateId {
+        GateId::new(1 + 2 * at)
+    }
+
+    /// The gate at which it delivers it.
+    #[must_use]
+    pub fn delivered(at: usize) -> GateId {
+        GateId::new(2 + 2 * at)
+    }
+}
+
+impl Composer {
+    /// Adds a channel as the part `name`. It carries `messages`, each [accepted](Carried::accepted) and
+    /// [delivered](Carried::delivered) at gates of its own.
+    pub fn channel(&mut self, name: &str, channel: &Channel, messages: &[Carried], span: Span) -> PartId {
+        let packet = self.packets(name, messages);
+        let list = self.pool.list_of(Sort::Data(packet));
+        let queue = self.pool.declare(&format!("{name}.packets"), Sort::Collection(list));
+        let none = self.pool.list(list, []);
+        self.sts.vars.push(StateVar { var: queue, init: Some(none), span });
+        let mut gates = vec![Vec::new()];
+        let mut switches = Vec::new();
+        for (at, message) in messages.iter().enumerate() {
+            let build = Build { channel, message, queue, list, packet, at, span };
+            let (fields, accepting) = build.accepting(self);
+            gates.push(fields);
+            switches.extend(accepting);
+            let (fields, delivering) = build.delivering(self);
+            gates.push(fields);
+            switches.extend(delivering);
+        }
+        self.composition.parts.push(Part {
+            name: name.into(),
+            family: name.split('[').next().unwrap_or(name).into(),
+            control: None,
+            places: Vec::new(),
+            switches: switches.iter().map(|switch| switch.label.clone()).collect(),
+        });
+        self.imported.push(Imported { gates, switches })
+    }
+
+    /// The type of what the channel holds: one case for each message.
+    fn packets(&mut self, name: &str, messages: &[Carried]) -> DataId {
+        let field = |(name, sort): &(String, Sort)| DataField { name: name.as_str().into(), sort: *sort };
+        let ctor = |message: &Carried| Ctor {
+            name: message.name.as_str().into(),
+            fields: message.fields.iter().map(field).collect(),
+        };
+        let ctors = messages.iter().map(ctor).collect();
+        self.pool.declare_data(Data { name: format!("{name}.packet").into(), kind: DataKind::Enum, ctors })
+    }
+}
+
+/// What the switches of one message are built from.
+struct Build<'a> {
+    channel: &'a Channel,
+    message: &'a Carried,
+    queue: VarId,
+    list: CollectionId,
+    packet: DataId,
+    at: usize,
+    span: Span,
+}
+
+impl Build<'_> {
+    fn ctor(&self) -> u32 {
+        u32::try_from(self.at).unwrap_or(u32::MAX)
+    }
+
+    fn fields(&self, composer: &mut Composer) -> Vec<VarId> {
+        self.message.fields.iter().map(|(name, sort)| composer.pool.declare(name, *sort)).collect()
+    }
+
+    fn accepting(&self, composer: &mut Composer) -> (Vec<VarId>, Vec<PartSwitch>) {
+        let fields = self.fields(composer);
+        let pool = &mut composer.pool;
+        let args: Vec<Term> = fields.iter().map(|&field| pool.var(field)).collect();
+        let packet = pool.construct(self.packet, self.ctor(), args);
+        let queue = pool.var(self.queue);
+        let more = pool.list(self.list, [packet]);
+        let longer = pool.operate(Op::Append, vec![queue, more]);
+        let size = pool.operate(Op::Size, vec![queue]);
+        let capacity = pool.int(i64::try_from(self.channel.capacity).unwrap_or(i64::MAX));
+        let has_room = pool.lt(size, capacity);
+        let gate = Carried::accepted(self.at);
+        let mut switches = vec![self.switch("accept", gate, has_room, Some(longer))];
+        if self.channel.may_lose {
+            let always = pool.tt();
+            switches.push(self.switch("lose", gate, always, None));
+        }
+        (fields, switches)
+    }
+
+    fn delivering(&self, composer: &mut Composer) -> (Vec<VarId>, Vec<PartSwitch>) {
+        let fields = self.fields(composer);
+        let positions = match self.channel.discipline {
+            Discipline::Fifo => 1,
+            Discipline::Bag => self.channel.capacity,
+        };
+        let mut switches = Vec::new();
+        for position in 0..positions {
+            let (guard, rest) = self.taking(composer, &fields, position);
+            let gate = Carried::delivered(self.at);
+            let which = if positions > 1 { format!("{}", position + 1) } else { String::new() };
+            switches.push(self.switch(&format!("deliver{which}"), gate, guard, Some(rest)));
+            if self.channel.may_duplicate {
+                switches.push(self.switch(&format!("copy{which}"), gate, guard, None));
+            }
+        }
+        (fields, switches)
+    }
+
+    /// That the packet at `position` is this message with these fields, and the packets without it.
+    fn taking(&self, composer: &mut Composer, fields: &[VarId], position: usize) -> (Term, Term) {
+        let pool = &mut composer.pool;
+        let queue = pool.var(self.queue);
+        let at = pool.int(i64::try_from(position).unwrap_or(i64::MAX));
+        let next = pool.int(i64::try_from(position + 1).unwrap_or(i64::MAX));
+        let size = pool.operate(Op::Size, vec![queue]);
+        let packet = pool.operate(Op::At, vec![queue, at]);
+        let mut facts = vec![pool.lt(at, size), pool.is(self.ctor(), packet)];
+        for (index, &field) in (0..).zip(fields) {
+            let held = pool.select(self.ctor(), index, packet);
+            let field = pool.var(field);
+            facts.push(pool.eq(field, held));
+        }
+        let behind = pool.operate(Op::Slice, vec![queue, next, size]);
+        let rest = if position == 0 {
+            behind
+        } else {
+            let zero = pool.int(0);
+            let before = pool.operate(Op::Slice, vec![queue, zero, at]);
+            pool.operate(Op::Append, vec![before, behind])
+        };
+        (pool.and(facts), rest)
+    }
+
+    fn switch(&self, verb: &str, gate: GateId, guard: Term, queue: Option<Term>) -> PartSwitch {
+        PartSwitch {
+            label: Arc::from(format!("{verb}-{}", self.message.name)),
+            gate,
+            guard,
+            update: queue.map(|term| (self.queue, term)).into_iter().collect(),
+            resets: Vec::new(),
+            span: self.span,
+            doc: String::new(),
+            reqs: Vec::new(),
+            weight: 1,
+        }
+    }
+}
