@@ -35,7 +35,6 @@ use crate::source::Span;
 use crate::sts::{Clock, Gate, GateId, GateKind, LocId, Model, StateVar, Sts};
 use crate::term::{DataClash, Import};
 use crate::term::{Term, TermPool, VarId};
-use crate::valuation::Valuation;
 use crate::value::{DataValue, Value};
 
 crate::index! { /// A part of a composed system.
@@ -77,8 +76,8 @@ pub struct Move {
 impl Composition {
     /// Where the parts are, as people read it: `server: idle, client[1]: waiting`.
     #[must_use]
-    pub fn place(&self, values: &Valuation) -> String {
-        let here = |part: &Part| match values.get(part.control?) {
+    pub fn place(&self, value: impl Fn(VarId) -> Option<Value>) -> String {
+        let here = |part: &Part| match value(part.control?) {
             Some(Value::Data(value)) => {
                 Some(format!("{}: {}", part.name, part.places.get(value.ctor as usize)?))
             }

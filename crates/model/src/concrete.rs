@@ -24,6 +24,14 @@ pub struct State {
     pub values: Valuation,
 }
 
+impl State {
+    /// Where it is, as people read it.
+    #[must_use]
+    pub fn place(&self, sts: &Sts) -> String {
+        sts.place(self.loc, |var| self.values.get(var).cloned())
+    }
+}
+
 /// A state reached, and the switch that led there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Successor {

@@ -18,6 +18,7 @@ use crate::index::{Idx, IndexVec};
 use crate::sort::Sort;
 use crate::source::Span;
 use crate::term::{Term, TermPool, VarId};
+use crate::value::Value;
 
 crate::index! { /// A location of an [`Sts`].
 pub struct LocId; }
@@ -227,6 +228,20 @@ impl Sts {
     #[must_use]
     pub fn switch_named(&self, label: &str) -> Option<SwitchId> {
         self.switches.iter_enumerated().find(|(_, switch)| &*switch.label == label).map(|(id, _)| id)
+    }
+
+    /// Where a state is, as people read it: the name of its location, or where each part of the system is.
+    #[must_use]
+    pub fn place(&self, loc: LocId, value: impl Fn(VarId) -> Option<Value>) -> String {
+        let parts = self.composition.as_ref().map(|composition| composition.place(value));
+        parts.filter(|place| !place.is_empty()).unwrap_or_else(|| self.locations[loc].name.to_string())
+    }
+
+    /// Whether `var` holds data, and does not say where a part is.
+    #[must_use]
+    pub fn is_data(&self, var: VarId) -> bool {
+        let Some(composition) = &self.composition else { return true };
+        composition.parts.iter().all(|part| part.control != Some(var))
     }
 
     /// Whether the model speaks of time.

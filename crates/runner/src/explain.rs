@@ -116,13 +116,13 @@ fn deadline(cx: &Ctx<'_>, switch: SwitchId) -> Option<Term> {
 }
 
 /// The names of the locations of a belief, each once.
-fn locations<'c>(cx: &'c Ctx<'_>, belief: &Belief) -> Vec<&'c str> {
-    let locations: BTreeSet<LocId> = match belief {
-        Belief::Concrete(states) => states.iter().map(|state| state.loc).collect(),
-        Belief::Symbolic(states) => states.iter().map(|state| state.loc).collect(),
+fn locations(cx: &Ctx<'_>, belief: &Belief) -> Vec<String> {
+    let locations: BTreeSet<(LocId, String)> = match belief {
+        Belief::Concrete(states) => states.iter().map(|state| (state.loc, state.place(cx.sts))).collect(),
+        Belief::Symbolic(states) => states.iter().map(|state| (state.loc, state.place(cx))).collect(),
         Belief::Unspecified => BTreeSet::new(),
     };
-    locations.into_iter().map(|loc| &*cx.sts.locations[loc].name).collect()
+    locations.into_iter().map(|(_, place)| place).collect()
 }
 
 /// A refusal without its values.
@@ -188,8 +188,8 @@ fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateTold> {
     match belief {
         Belief::Concrete(states) => {
             let told = |state: &ioxide_model::concrete::State| StateTold {
-                location: cx.sts.locations[state.loc].name.to_string(),
-                values: shown_values(cx, &state.values, |_| true),
+                location: state.place(cx.sts),
+                values: shown_values(cx, &state.values, |var| cx.sts.is_data(var)),
                 path: Vec::new(),
             };
             states.iter().take(MAX_STATES).map(told).collect()
@@ -202,8 +202,8 @@ fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateTold> {
 fn symbolic(cx: &Ctx<'_>, state: &SymState) -> StateTold {
     let value = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
     StateTold {
-        location: cx.sts.locations[state.loc].name.to_string(),
-        values: state.store.iter(cx.sts).map(value).collect(),
+        location: state.place(cx),
+        values: state.store.iter(cx.sts).filter(|(var, _)| cx.sts.is_data(*var)).map(value).collect(),
         path: state.path.facts().iter().map(|&fact| cx.pool.show(fact).to_string()).collect(),
     }
 }

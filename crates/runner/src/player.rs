@@ -175,7 +175,7 @@ impl<'m> Player<'m> {
             }
         }
         if stable.is_empty() {
-            let location = self.cx.sts.locations[self.state.loc].name.to_string();
+            let location = self.state.place(self.cx.sts);
             return Err(PlayError::NeverTakes { location, input: label.show(self.cx.pool, self.cx.sts) });
         }
         if !stable.contains(&self.state) {
@@ -198,7 +198,7 @@ impl<'m> Player<'m> {
                 return Ok(Some(label));
             }
         }
-        let location = self.cx.sts.locations[self.state.loc].name.to_string();
+        let location = self.state.place(self.cx.sts);
         Err(PlayError::Diverges { location })
     }
 

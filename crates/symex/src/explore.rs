@@ -1,6 +1,6 @@
 //! The search through symbolic states: its order, its bounds, and why it stopped.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -9,6 +9,7 @@ use ioxide_model::term::VarId;
 use ioxide_smt::halt::Halted;
 
 use crate::cx::Ctx;
+use crate::frontier::Frontier;
 use crate::graph::{Edge, ExecGraph, NodeId};
 use crate::live::LiveVars;
 use crate::merge::{Match, Revisit, Seen};
@@ -21,6 +22,13 @@ use crate::step::{Step, step};
 pub enum Order {
     /// The one found first: paths are shortest.
     BreadthFirst,
+    /// The same until so many states in a row had no new switch; from then on, in turn, also the one found last and
+    /// the one behind the switch taken least. Where many parts move independently, short paths are too many to
+    /// try, and most of them go nowhere new.
+    Restless {
+        /// So many states.
+        patience: usize,
+    },
     /// The one found last.
     DepthFirst,
 }
@@ -172,9 +180,9 @@ pub fn explore_until(
 struct Search {
     graph: ExecGraph,
     seen: Seen,
-    frontier: VecDeque<NodeId>,
+    frontier: Frontier,
     stats: Stats,
-    taken: BTreeSet<SwitchId>,
+    taken: BTreeMap<SwitchId, usize>,
     /// Why states were left out, if some were.
     cut: Option<StopReason>,
 }
@@ -193,7 +201,8 @@ impl Search {
         };
         let root = graph.add(initial, None);
         let stats = Stats { states: 1, ..Stats::default() };
-        Self { graph, seen, frontier: [root].into(), stats, taken: BTreeSet::new(), cut: None }
+        let frontier = Frontier::new(config.order, root);
+        Self { graph, seen, frontier, stats, taken: BTreeMap::new(), cut: None }
     }
 
     fn run(
@@ -203,7 +212,7 @@ impl Search {
         watch: &mut dyn FnMut(&Stats) -> ControlFlow<()>,
         is_wanted: &mut dyn FnMut(SwitchId, bool) -> bool,
     ) -> StopReason {
-        while let Some(node) = self.next(config.order) {
+        while let Some(node) = self.frontier.next() {
             if self.graph.nodes[node].depth >= config.limits.max_depth {
                 self.cut = self.cut.or(Some(StopReason::MaxDepth));
                 continue;
@@ -216,13 +225,6 @@ impl Search {
             }
         }
         self.cut.unwrap_or(StopReason::Exhausted)
-    }
-
-    fn next(&mut self, order: Order) -> Option<NodeId> {
-        match order {
-            Order::BreadthFirst => self.frontier.pop_front(),
-            Order::DepthFirst => self.frontier.pop_back(),
-        }
     }
 
     /// Tries every switch of `node`.
@@ -271,8 +273,11 @@ impl Search {
     }
 
     fn reach(&mut self, cx: &mut Ctx<'_>, from: NodeId, switch: SwitchId, next: SymState) {
-        self.taken.insert(switch);
-        self.stats.switches = self.taken.len();
+        *self.taken.entry(switch).or_default() += 1;
+        if self.taken.len() > self.stats.switches {
+            self.stats.switches = self.taken.len();
+            self.frontier.is_fruitful();
+        }
         match self.seen.visit(cx, next, self.graph.nodes.next_id()) {
             Match::New(next) => self.push(cx, from, switch, next),
             Match::Equivalent(to) => {
@@ -293,7 +298,7 @@ impl Search {
         self.stats.states += 1;
         match too_large {
             true => self.cut = Some(StopReason::TooLarge),
-            false => self.frontier.push_back(node),
+            false => self.frontier.push(node, self.taken.get(&switch).copied().unwrap_or(0)),
         }
     }
 }

@@ -8,6 +8,7 @@ mod after;
 mod cx;
 mod explaining;
 mod explore;
+mod frontier;
 mod graph;
 mod instants;
 pub mod leaves;

@@ -57,6 +57,13 @@ impl SymState {
         Self { loc: cx.sts.initial, store: Store { terms }, path: Path::default(), depth: 0 }
     }
 
+    /// Where it is, as people read it.
+    #[must_use]
+    pub fn place(&self, cx: &Ctx<'_>) -> String {
+        let value = |var| cx.pool.as_value(self.store.get(cx.sts, var)?).cloned();
+        cx.sts.place(self.loc, value)
+    }
+
     /// The symbolic state that stands for `state` alone; nothing was assumed on the way.
     ///
     /// `None` if `state` lacks the value of a variable or clock.

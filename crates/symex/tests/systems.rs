@@ -65,12 +65,16 @@ struct Plan {
 
 fn random_part(dice: &mut Dice, name: &str) -> String {
     let states = 1 + dice.roll(3);
-    let mut text = format!("model {name} {{\n input a(v: 0..2)\n input b(v: 0..2)\n output x(v: 0..2)\n output y(v: 0..2)\n var n: 0..2 = {}\n", dice.roll(3));
+    let mut text = format!(
+        "model {name} {{\n input a(v: 0..2)\n input b(v: 0..2)\n output x(v: 0..2)\n output y(v: 0..2)\n var n: 0..2 = {}\n",
+        dice.roll(3)
+    );
     for state in 0..states {
         writeln!(text, " state s{state} {{").expect("text");
         for _ in 0..1 + dice.roll(4) {
             let target = dice.roll(states);
-            let guard = ["", " when n > 0", " when n == 1", " when v != n", " when v <= 1 && n < 2"][dice.roll(5)];
+            let guard =
+                ["", " when n > 0", " when n == 1", " when v != n", " when v <= 1 && n < 2"][dice.roll(5)];
             let update = ["", " { n = v }", " { n = (n + 1) % 3 }"][dice.roll(3)];
             match dice.roll(7) {
                 0..=2 => writeln!(text, "  on {}{guard}{update} -> s{target}", INPUTS[dice.roll(2)]),
@@ -140,9 +144,12 @@ impl Plan {
         for link in &self.links {
             for to in &link.to {
                 let pair = (link.from.0.min(to.0), link.from.0.max(to.0));
-                if !pairs.insert(pair) && self.links.iter().any(|other| {
-                    other.queue.is_some() && other.to.iter().any(|t| (other.from.0.min(t.0), other.from.0.max(t.0)) == pair)
-                }) {
+                if !pairs.insert(pair)
+                    && self.links.iter().any(|other| {
+                        other.queue.is_some()
+                            && other.to.iter().any(|t| (other.from.0.min(t.0), other.from.0.max(t.0)) == pair)
+                    })
+                {
                     return None;
                 }
             }
@@ -198,7 +205,8 @@ struct Product {
 
 impl Product {
     fn initial(&self) -> Vector {
-        let states = self.parts.iter().map(|m| concrete::initial_state(&m.pool, &m.sts).expect("known")).collect();
+        let states =
+            self.parts.iter().map(|m| concrete::initial_state(&m.pool, &m.sts).expect("known")).collect();
         (states, vec![Vec::new(); self.plan.queues.len()])
     }
 
@@ -243,19 +251,25 @@ impl Product {
                         let who: Vec<_> = [link.from].into_iter().chain(link.to.iter().copied()).collect();
                         let hidden = who.iter().any(|&end| self.plan.is_hidden(end));
                         let seen = (!hidden).then(|| (format!("p{}.{}", link.from.0, link.from.1), v));
-                        found.extend(self.together(state, &who, v).into_iter().map(|next| (seen.clone(), next, true)));
+                        found.extend(
+                            self.together(state, &who, v).into_iter().map(|next| (seen.clone(), next, true)),
+                        );
                     }
                     Some(queue) => self.queued(state, link, queue, v, &mut found),
                 }
             }
         }
         for (part, model) in self.parts.iter().enumerate() {
-            for next in concrete::internal_successors(&model.pool, &model.sts, &state.0[part]).expect("evaluates") {
+            for next in
+                concrete::internal_successors(&model.pool, &model.sts, &state.0[part]).expect("evaluates")
+            {
                 let mut vector = state.clone();
                 vector.0[part] = next.state;
                 found.push((None, vector, true));
             }
-            for (message, is_output) in INPUTS.map(|m| (m, false)).into_iter().chain(OUTPUTS.map(|m| (m, true))) {
+            for (message, is_output) in
+                INPUTS.map(|m| (m, false)).into_iter().chain(OUTPUTS.map(|m| (m, true)))
+            {
                 if is_taken.contains(&(part, message)) {
                     continue;
                 }
@@ -269,7 +283,14 @@ impl Product {
         found
     }
 
-    fn queued(&self, state: &Vector, link: &Link, queue: usize, v: i64, found: &mut Vec<(Seen, Vector, bool)>) {
+    fn queued(
+        &self,
+        state: &Vector,
+        link: &Link,
+        queue: usize,
+        v: i64,
+        found: &mut Vec<(Seen, Vector, bool)>,
+    ) {
         let rules = self.plan.queues[queue];
         let name = |(part, message): (usize, &str)| {
             (!self.plan.is_hidden((part, message))).then(|| (format!("p{part}.{message}"), v))
@@ -314,7 +335,9 @@ impl Product {
 
     fn after(&self, states: &BTreeSet<Vector>, seen: &(String, i64)) -> BTreeSet<Vector> {
         let steps = states.iter().flat_map(|state| self.steps(state));
-        self.closure(steps.filter(|(what, ..)| what.as_ref() == Some(seen)).map(|(_, next, _)| next).collect())
+        self.closure(
+            steps.filter(|(what, ..)| what.as_ref() == Some(seen)).map(|(_, next, _)| next).collect(),
+        )
     }
 
     /// The states that can do nothing of their own.
@@ -444,6 +467,8 @@ fn systems_are_what_the_product_of_their_parts_is() {
             labels += walk(&product, &model, &mut dice, &text);
         }
     }
-    println!("{systems} systems, {labels} labels, {queues} queues, {hidden} hidden messages: no disagreement");
+    println!(
+        "{systems} systems, {labels} labels, {queues} queues, {hidden} hidden messages: no disagreement"
+    );
     assert!(labels > systems && queues > 0 && hidden > 0, "the systems do something");
 }

@@ -78,7 +78,7 @@ impl Player<'_> {
                 }
             }
         }
-        let location = self.cx.sts.locations[self.state.loc].name.to_string();
+        let location = self.state.place(self.cx.sts);
         Err(PlayError::Diverges { location })
     }
 

@@ -106,7 +106,20 @@ pub(super) fn forbidden(cx: &mut Ctx<'_>, entry: &Belief, belief: &Belief, label
         }
         Belief::Unspecified => Vec::new(),
     };
+    let refusals = without_absent(cx, refusals);
     Forbidden { label: label.clone(), before: belief.clone(), refusals, allowed, silence_allowed, courses: 1 }
+}
+
+/// In a system of parts, a switch of a part that is elsewhere says little: it is left out where others say more.
+fn without_absent(cx: &Ctx<'_>, refusals: Vec<Refusal>) -> Vec<Refusal> {
+    let is_elsewhere = |refusal: &Refusal| match refusal.blocked {
+        Blocked::Guard { conjunct } => !cx.pool.free_vars(conjunct).iter().all(|var| cx.sts.is_data(*var)),
+        _ => false,
+    };
+    if refusals.iter().all(is_elsewhere) {
+        return refusals;
+    }
+    refusals.into_iter().filter(|refusal| !is_elsewhere(refusal)).collect()
 }
 
 /// Whether the system moves by itself at such a gate.

@@ -14,12 +14,15 @@ use std::ops::ControlFlow;
 
 use ioxide_model::sts::{GateId, GateKind, LocId, Sts, SwitchId};
 use ioxide_smt::solver::Why;
-use ioxide_symex::{Ctx, Edge, Exploration, ExploreConfig, Limits, Stats, StopReason, explore};
+use ioxide_symex::{Ctx, Edge, Exploration, ExploreConfig, Limits, Order, Stats, StopReason, explore};
 
 use super::Purpose;
 
 /// Paths tried to one item before one in doubt is taken.
 const MAX_PATHS: usize = 8;
+
+/// States without a new switch after which the search stops insisting on shortest paths.
+const PATIENCE: usize = 300;
 
 /// What is to be covered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -200,7 +203,7 @@ impl Item {
 
 /// The purposes of `criterion`; `watch` sees the progress of the search and may stop it.
 ///
-/// The search ends as soon as every switch has been taken: later paths are no shorter.
+/// The search ends as soon as every switch has been taken: later paths are no shorter, as long as it goes breadth first.
 pub fn coverage(
     cx: &mut Ctx<'_>,
     criterion: Criterion,
@@ -208,7 +211,8 @@ pub fn coverage(
     watch: &mut dyn FnMut(&Stats) -> ControlFlow<()>,
 ) -> PurposeSet {
     let n_switches = cx.sts.switches.len();
-    let config = ExploreConfig { limits, ..ExploreConfig::default() };
+    let order = Order::Restless { patience: PATIENCE };
+    let config = ExploreConfig { limits, order, ..ExploreConfig::default() };
     let exploration = explore(cx, &config, &mut |stats| {
         if stats.switches == n_switches { ControlFlow::Break(()) } else { watch(stats) }
     });

@@ -43,17 +43,18 @@ pub fn belief(cx: &Ctx<'_>, belief: &Belief, out: &mut impl Write) -> io::Result
 /// `idle  x = 3`.
 fn concrete(cx: &Ctx<'_>, state: &State) -> String {
     let value = |(var, value)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show_value(value));
-    let values: Vec<String> = state.values.iter().map(value).collect();
-    format!("{}  {}", cx.sts.locations[state.loc].name, values.join(", ")).trim_end().to_owned()
+    let values: Vec<String> = state.values.iter().filter(|(var, _)| cx.sts.is_data(*var)).map(value).collect();
+    format!("{}  {}", state.place(cx.sts), values.join(", ")).trim_end().to_owned()
 }
 
 /// `q1  fee = fee@0 where fee@0 > 0`.
 fn symbolic(cx: &Ctx<'_>, state: &SymState) -> String {
     let value = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
-    let values: Vec<String> = state.store.iter(cx.sts).map(value).collect();
+    let data = state.store.iter(cx.sts).filter(|(var, _)| cx.sts.is_data(*var));
+    let values: Vec<String> = data.map(value).collect();
     let facts: Vec<String> = state.path.facts().iter().map(|fact| cx.pool.show(*fact).to_string()).collect();
     let path = if facts.is_empty() { String::new() } else { format!(" where {}", facts.join(" && ")) };
-    format!("{}  {}{path}", cx.sts.locations[state.loc].name, values.join(", "))
+    format!("{}  {}{path}", state.place(cx), values.join(", "))
 }
 
 /// What can happen now.

@@ -23,8 +23,8 @@ impl Engine<'_> {
                     format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show_value(value))
                 };
                 let place = |state: &State| Place {
-                    location: cx.sts.locations[state.loc].name.to_string(),
-                    values: state.values.iter().map(value).map(clip).collect(),
+                    location: state.place(cx.sts),
+                    values: state.values.iter().filter(|(var, _)| cx.sts.is_data(*var)).map(value).map(clip).collect(),
                     facts: Vec::new(),
                     doc: doc(cx, state.loc),
                 };
@@ -74,8 +74,8 @@ fn doc(cx: &Ctx<'_>, loc: LocId) -> String {
 fn place(cx: &Ctx<'_>, state: &SymState) -> Place {
     let value = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
     Place {
-        location: cx.sts.locations[state.loc].name.to_string(),
-        values: state.store.iter(cx.sts).map(value).map(clip).collect(),
+        location: state.place(cx),
+        values: state.store.iter(cx.sts).filter(|(var, _)| cx.sts.is_data(*var)).map(value).map(clip).collect(),
         facts: state.path.facts().iter().map(|&fact| clip(cx.pool.show(fact).to_string())).collect(),
         doc: doc(cx, state.loc),
     }
