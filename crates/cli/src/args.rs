@@ -104,7 +104,27 @@ pub struct ModelArgs {
     /// Overrides a constant of the model.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
+    /// Sees the model through a channel between tester and system: `fifo(capacity: 4)`, or `bag(capacity: 4, may_lose:
+    /// true)`; inputs wait in one, outputs in another.
+    #[arg(long, value_name = "CHANNEL")]
+    pub through: Option<String>,
 }
+
+impl ModelArgs {
+    /// What was set, the channel included: what a record needs to load the model again.
+    pub fn settings(&self) -> Vec<String> {
+        settings(&self.set, self.through.as_deref())
+    }
+}
+
+/// Constants and channel as one list.
+pub fn settings(set: &[String], through: Option<&str>) -> Vec<String> {
+    let channel = through.map(|channel| format!("{THROUGH}{channel}"));
+    set.iter().cloned().chain(channel).collect()
+}
+
+/// What stands before the channel among the settings of a model.
+pub const THROUGH: &str = "--through=";
 
 /// How questions are decided.
 #[derive(Clone, Debug, ClapArgs)]

@@ -10,6 +10,7 @@ use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::Model;
 
+use crate::args::THROUGH;
 use crate::exit::{ExitStatus, Stop};
 use crate::render;
 
@@ -80,7 +81,8 @@ pub fn model(path: &str, set: &[String]) -> Result<(Sources, Model), Stop> {
     let mut sources = Sources::new();
     let file = add(&mut sources, path)?;
     let loaded = load(&sources, file, set)?;
-    finish(sources, loaded)
+    let (sources, model) = finish(sources, loaded)?;
+    Ok((sources, seen_through(model, set)?))
 }
 
 /// Adds the text at `path`, and those it is made of.
@@ -101,12 +103,26 @@ pub fn load(sources: &Sources, file: FileId, set: &[String]) -> Result<Loaded, S
     Ok(ioxide_lang::load(sources, file, &options))
 }
 
+/// The model behind the channels that the settings name.
+fn seen_through(model: Model, set: &[String]) -> Result<Model, Stop> {
+    let channels = set.iter().filter_map(|text| text.strip_prefix(THROUGH));
+    channels.into_iter().try_fold(model, |model, text| {
+        let channel = ioxide_lang::channel(text);
+        let seen = channel.and_then(|channel| ioxide_lang::through(&model, &channel));
+        seen.map_err(|wrong| {
+            Stop::usage(format!("`--through '{text}'` cannot be: {}", wrong.0))
+                .help("a channel is such as `fifo(capacity: 4)` or `bag(capacity: 2, may_lose: true)`")
+        })
+    })
+}
+
 fn overrides(set: &[String]) -> Result<Vec<(String, String)>, Stop> {
     let pair = |text: &String| {
         let (name, value) = text.split_once('=')?;
         Some((name.trim().to_owned(), value.trim().to_owned()))
     };
     set.iter()
+        .filter(|text| !text.starts_with(THROUGH))
         .map(|text| {
             pair(text).ok_or_else(|| {
                 Stop::usage(format!("`--set {text}` is not NAME=VALUE")).help("write `--set MAX_RN=3`")

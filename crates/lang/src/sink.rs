@@ -55,6 +55,11 @@ impl Sink {
         self.diagnostics.iter_mut().for_each(|diagnostic| diagnostic.fix = None);
     }
 
+    /// How many errors there were.
+    pub(crate) fn n_errors(&self) -> usize {
+        self.n_errors
+    }
+
     /// Whether there was an error.
     pub(crate) fn has_errors(&self) -> bool {
         self.n_errors > 0

@@ -117,11 +117,6 @@ codes! {
     ActionParameters E0510 Error "an internal action with parameters"
     ActionInit E0511 Error "a state variable without exactly one initial value"
     XliaSyntax E0512 Error "the text does not follow the part of XLIA that is read"
-    UnknownPart E0801 Error "a part or model that the system does not have"
-    BadConnection E0802 Error "a connection that does not fit"
-    BadImport E0803 Error "a file of models that cannot be used"
-    BadChannel E0804 Error "a channel that cannot be made"
-    OpenHiddenField E0805 Error "a hidden message whose value nobody says"
     UnusedVariable W0601 Warning "a variable that is never read"
     UnusedGate W0602 Warning "a message that no transition uses"
     UnusedConstant W0603 Warning "a constant that is never used"
@@ -145,6 +140,11 @@ codes! {
     OverlappingInputs W0709 Hint "two transitions that can take the same input"
     AlwaysViolated W0710 Warning "an `always` that does not hold in some reachable state"
     SometimesNever W0711 Warning "a `sometimes` that holds in no reachable state"
+    UnknownPart E0801 Error "a part or model that the system does not have"
+    BadConnection E0802 Error "a connection that does not fit"
+    BadImport E0803 Error "a file of models that cannot be used"
+    BadChannel E0804 Error "a channel that cannot be made"
+    OpenHiddenField E0805 Error "a hidden message whose value nobody says"
 }
 
 impl Code {

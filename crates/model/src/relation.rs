@@ -9,6 +9,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::sts::Sts;
+
 /// What conformance means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
@@ -23,6 +25,13 @@ pub enum Relation {
 impl Relation {
     /// All of them, the default first.
     pub const ALL: [Self; 2] = [Self::Ioco, Self::Uioco];
+
+    /// The relation that `sts` is judged by where nobody says: ioco, and uioco for a system made of parts. What its parts
+    /// do unseen leaves it in several states, and a part that is not there yet does not forbid the others to be.
+    #[must_use]
+    pub fn usual(sts: &Sts) -> Self {
+        if sts.composition.is_some() { Self::Uioco } else { Self::Ioco }
+    }
 
     /// The word people and files use.
     #[must_use]

@@ -100,9 +100,9 @@ pub struct Test {
     #[arg(long, value_name = "GOAL")]
     pub objective: Option<String>,
     /// What conformance means: `ioco`, or `uioco`, which leaves open what follows an input that only some of the
-    /// states the model may be in accept.
-    #[arg(long, default_value_t, value_name = "RELATION")]
-    pub relation: Relation,
+    /// states the model may be in accept [default: ioco; uioco for systems made of parts].
+    #[arg(long, value_name = "RELATION")]
+    pub relation: Option<Relation>,
     /// How many times the quiescence time the run listens on before silence is a failure.
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub confirm_silence: u32,
@@ -201,9 +201,12 @@ pub struct Judge {
     #[arg(long, value_name = "GOAL")]
     pub objective: Option<String>,
     /// What conformance means: `ioco`, or `uioco`, which leaves open what follows an input that only some of the
-    /// states the model may be in accept.
-    #[arg(long, default_value_t, value_name = "RELATION")]
-    pub relation: Relation,
+    /// states the model may be in accept [default: ioco; uioco for systems made of parts].
+    #[arg(long, value_name = "RELATION")]
+    pub relation: Option<Relation>,
+    /// Judges through this channel between tester and system, as `test --through` does.
+    #[arg(long, value_name = "CHANNEL")]
+    pub through: Option<String>,
     /// Inputs of the trace were sent where they stand, and taken then or later; a record says so itself.
     #[arg(long)]
     pub in_flight: bool,

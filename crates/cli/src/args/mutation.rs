@@ -30,9 +30,9 @@ pub struct Conform {
     #[arg(long, value_enum, default_value_t = Completing::Angelic)]
     pub completion: Completing,
     /// What conformance means: `ioco`, or `uioco`, which leaves open what follows an input that only some of the
-    /// states take in which the specification may be.
-    #[arg(long, default_value_t, value_name = "RELATION")]
-    pub relation: Relation,
+    /// states take in which the specification may be [default: ioco; uioco for systems made of parts].
+    #[arg(long, value_name = "RELATION")]
+    pub relation: Option<Relation>,
     /// Prints the result as JSON.
     #[arg(long)]
     pub json: bool,

@@ -20,7 +20,7 @@ use crate::{limit, load};
 
 /// Makes the case and writes it in the wanted format.
 pub fn run(args: &args::Case) -> Result<ExitStatus, Stop> {
-    let (_, mut model) = load::model(&args.model.file, &args.model.set)?;
+    let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let config = CaseConfig { timeout: timeout(args)?, pruning: pruning(args) };
     let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
     let _stage = limit::stage("making the test case");

@@ -30,7 +30,8 @@ pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
     let (_, mut spec) = load::model(&args.specification, &args.set)?;
     let imp = join(&mut spec, &imp).map_err(mismatch)?;
     let bounds = Bounds { max_states: args.max_states, max_depth: args.depth.unwrap_or(u32::MAX) };
-    let (relation, completion) = (args.relation, args.completion.into());
+    let relation = relation(&spec, args);
+    let completion = args.completion.into();
     let options = Options { relation, completion, bounds, ..Options::default() };
     let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
     let verdict = compared(&mut spec, &imp, &options, &wanted)?;
@@ -75,13 +76,18 @@ fn show(out: &mut impl Write, spec: &mut Model, verdict: &Verdict, args: &Confor
         }
     }
     let Effort { states, depth, .. } = verdict.effort;
-    writeln!(out, "{states} product states, depth {depth}{}", under(args))?;
+    writeln!(out, "{states} product states, depth {depth}{}", under(spec, args))?;
     Ok(())
 }
 
+fn relation(spec: &Model, args: &Conform) -> Relation {
+    args.relation.unwrap_or_else(|| Relation::usual(&spec.sts))
+}
+
 /// What was asked for that changes what the answer means.
-fn under(args: &Conform) -> String {
-    let relation = (args.relation != Relation::default()).then(|| format!(", under {}", args.relation));
+fn under(spec: &Model, args: &Conform) -> String {
+    let relation = relation(spec, args);
+    let relation = (relation != Relation::default()).then(|| format!(", under {relation}"));
     let completion = match args.completion {
         Completing::Angelic => None,
         other => Some(format!(", under completion {}", other.word())),
@@ -117,7 +123,7 @@ fn verdict_json(spec: &Model, verdict: &Verdict, args: &Conform) -> Json {
     json!({
         "version": 1,
         "conforms": conforms,
-        "relation": args.relation.word(),
+        "relation": relation(spec, args).word(),
         "completion": args.completion.word(),
         "reason": reason,
         "witness": witness.map(|witness| shown(witness)),

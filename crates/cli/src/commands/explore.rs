@@ -23,7 +23,7 @@ use crate::{load, machine, record, solver};
 
 /// Serves until Ctrl-C.
 pub fn run(args: &Explore) -> Result<ExitStatus, Stop> {
-    let (sources, mut model) = load::model(&args.model.file, &args.model.set)?;
+    let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let sut = args.sut.as_deref().map(System::named).transpose()?;
     if let Some(sut) = &sut {
         machine::know_outputs(&mut model, sut);

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use ioxide_model::relation::Relation;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_report::summary::story;
@@ -14,7 +15,7 @@ use serde_json::json;
 
 use super::replay::{first_failing, numbered};
 use super::test::objective;
-use crate::args::Judge;
+use crate::args::{Judge, settings};
 use crate::exit::{ExitStatus, Stop};
 use crate::{load, record, solver, timing};
 
@@ -23,20 +24,21 @@ const LAST_STEPS: usize = 20;
 
 /// Judges the trace and says why.
 pub fn run(args: &Judge) -> Result<ExitStatus, Stop> {
-    let (_, mut model) = load::model(&args.file, &args.set)?;
+    let (_, mut model) = load::model(&args.file, &settings(&args.set, args.through.as_deref()))?;
     let Read { trace, config } = read(args, &model)?;
     if trace.is_empty() {
         return Err(Stop::new(ExitStatus::Nothing, format!("`{}` has no steps", args.trace)));
     }
     let mut solver = solver::make(&args.solver)?;
     let objective = args.objective.as_deref().map(|name| objective(&model, name)).transpose()?;
+    let relation = args.relation.unwrap_or_else(|| Relation::usual(&model.sts));
     let judged = judge(
         &mut Ctx::new(&mut model, &mut *solver),
         &trace,
         &JudgeConfig {
             objective: objective.as_ref(),
             tolerance: timing::stated_tolerance(&args.time, config.tolerance.clone()),
-            relation: args.relation,
+            relation,
             inputs: if args.in_flight { Inputs::Sent } else { config.inputs },
             ..config
         },

@@ -59,7 +59,7 @@ pub struct Suite {
 
 /// Decides the mutants, makes the suite and shows both.
 pub fn run(args: &Kill) -> Result<ExitStatus, Stop> {
-    let (sources, mut model) = load::model(&args.model.file, &args.model.set)?;
+    let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
     let decided = decided(&mut model, &args.mutants, &args.decide, &wanted, args.record.as_deref())?;
     if decided.is_interrupted() {

@@ -16,7 +16,7 @@ use crate::write::{self, Readers};
 
 /// Makes the mutants and shows them.
 pub fn run(args: &Mutate) -> Result<ExitStatus, Stop> {
-    let (sources, mut model) = load::model(&args.model.file, &args.model.set)?;
+    let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let mutants = selected(&mut model, &args.mutants)?;
     let catalogue = || catalogue(&sources, &model, &mutants);
     if let Some(folder) = &args.out {

@@ -22,7 +22,7 @@ type GoalFound = (String, Result<Purpose, NoPurpose>);
 
 /// Finds the purposes and shows them.
 pub fn run(args: &Purposes) -> Result<ExitStatus, Stop> {
-    let (_, mut model) = load::model(&args.model.file, &args.model.set)?;
+    let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
     let set = found(&mut model, args.cover.into(), &wanted, args.max_states)?;
     let goals = goals(&mut model, args, &wanted)?;

@@ -11,7 +11,7 @@ use crate::load;
 
 /// Writes the model in the wanted format.
 pub fn run(args: &Show) -> Result<ExitStatus, Stop> {
-    let (_, model) = load::model(&args.model.file, &args.model.set)?;
+    let (_, model) = load::model(&args.model.file, &args.model.settings())?;
     let shown = match args.format {
         Format::Text => text::text(&model),
         Format::Json => json::json(&model),

@@ -32,7 +32,7 @@ pub struct Opened {
 
 /// Steps until the end of input, or until told to quit.
 pub fn run(args: &Step) -> Result<ExitStatus, Stop> {
-    let (_, mut model) = load::model(&args.model.file, &args.model.set)?;
+    let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let mut solver = solver::make(&args.solver)?;
     let opened = args.from.as_ref().map(|from| recorded(from, args.number, &model)).transpose()?;
     let mut walk = Walk::new(Ctx::new(&mut model, &mut *solver));

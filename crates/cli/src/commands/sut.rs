@@ -14,7 +14,7 @@ use crate::{load, solver};
 
 /// Speaks the adapter protocol until the other side goes away.
 pub fn run(args: &Sut) -> Result<ExitStatus, Stop> {
-    let (_, model) = load::model(&args.model.file, &args.model.set)?;
+    let (_, model) = load::model(&args.model.file, &args.model.settings())?;
     let new_solver = factory(args)?;
     let seed = args.seed.unwrap_or_else(crate::seed::fresh);
     match &args.listen {

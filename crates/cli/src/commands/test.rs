@@ -7,6 +7,7 @@ mod hunted;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use ioxide_model::relation::Relation;
 use ioxide_model::sts::Model;
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
 use ioxide_runner::objective::Objective;
@@ -25,7 +26,7 @@ use crate::{html, load, machine, regressions, seed, timing};
 
 /// Tests the system and says what was found.
 pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
-    let (sources, mut spec) = load::model(&args.model.file, &args.model.set)?;
+    let (sources, mut spec) = load::model(&args.model.file, &args.model.settings())?;
     if args.runs == Some(0) || args.steps == Some(0) || args.jobs == 0 {
         return Err(Stop::new(
             ExitStatus::Nothing,
@@ -58,7 +59,7 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         tester: chosen.budgeted(args, limit),
         sut: args.sut.clone(),
         file: args.model.file.clone(),
-        set: args.model.set.clone(),
+        set: args.model.settings(),
     };
     let shown = spec.clone();
     let mut workers = chosen.shared(args.jobs.max(1));
@@ -125,7 +126,7 @@ pub fn run_config(args: &Test, spec: &Model, sut: &System) -> Result<RunConfig, 
     let objective = args.objective.as_deref().map(|name| objective(spec, name)).transpose()?;
     Ok(RunConfig {
         patience: sut.times(spec, default)?,
-        relation: args.relation,
+        relation: args.relation.unwrap_or_else(|| Relation::usual(&spec.sts)),
         confirm: args.confirm_silence.max(1),
         objective: objective.map(Arc::new),
         tolerance: timing::tolerance(&args.time, &args.sut)?,

@@ -153,14 +153,12 @@ impl<'a> Wiring<'a> {
     fn resolve(&mut self) {
         for connection in self.connections() {
             self.resolve_connection(connection);
-            if self.sink.has_errors() {
-                return;
-            }
         }
     }
 
     fn resolve_connection(&mut self, connection: &Connection) {
         let (from, to) = (&connection.from, &connection.to);
+        let before = self.sink.n_errors();
         for sender in self.family(from) {
             // An index of the sender is a constant, or a name for the index of each.
             let index = self.instances[sender].index;
@@ -186,6 +184,10 @@ impl<'a> Wiring<'a> {
             for (receiver, selected) in self.receivers((sender, gate), to, &constants) {
                 let given = given.iter().cloned().chain(selected).collect();
                 self.wire((sender, gate), receiver, connection, given, &constants);
+                // What is wrong with one instance is wrong with all.
+                if self.sink.n_errors() > before {
+                    return;
+                }
             }
         }
     }

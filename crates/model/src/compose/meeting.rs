@@ -90,7 +90,8 @@ impl Composer {
         let mut choices: Vec<Vec<usize>> = vec![Vec::new()];
         for member in &meeting.members {
             let switches = &self.imported[member.part].switches;
-            let fits: Vec<usize> = (0..switches.len()).filter(|&at| switches[at].gate == member.gate).collect();
+            let fits: Vec<usize> =
+                (0..switches.len()).filter(|&at| switches[at].gate == member.gate).collect();
             if choices.len().saturating_mul(fits.len()) > MAX_SWITCHES {
                 return Err(OpenField::TooMany(MAX_SWITCHES));
             }
@@ -191,7 +192,8 @@ impl Joint {
             self.update.push((var, pool.substitute(term, names)));
         }
         self.resets.extend(&switch.resets);
-        self.reqs.extend(switch.reqs.iter().filter(|req| !self.reqs.contains(req)).cloned().collect::<Vec<_>>());
+        self.reqs
+            .extend(switch.reqs.iter().filter(|req| !self.reqs.contains(req)).cloned().collect::<Vec<_>>());
         self.weight = self.weight.max(switch.weight);
         if self.span.is_none() {
             self.span = Some(switch.span);

@@ -1,7 +1,12 @@
 //! Exact evaluation: total on ground terms without unbounded quantifiers.
 
+mod quick;
+
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 
+use self::quick::{BUDGET, Slow};
 use super::weight::MAX_WEIGHT;
 use super::{Node, Op, Term, TermPool, VarId};
 use crate::collection::CollectionValue;
@@ -51,6 +56,11 @@ impl TermPool {
         }
         if self.calls(term) {
             return self.eval_on_demand(term, assignment);
+        }
+        match self.quick(term, assignment, &mut BUDGET.clone()) {
+            Ok(value) => return Ok(value.into_owned()),
+            Err(Slow::Failed(error)) => return Err(error),
+            Err(Slow::General) => {}
         }
         let order = self.subterms(&[term], |sub| self.node(sub).binds().is_empty());
         let mut values: FxHashMap<Term, Value> = FxHashMap::default();
@@ -119,7 +129,11 @@ impl TermPool {
                 }
             }
             Node::Exists(vars, body) => Value::Bool(self.eval_exists(vars, *body, assignment)?),
-            Node::Elements(sort, parts) => self.eval_elements(*sort, parts, |part| &values[&part]),
+            Node::Elements(sort, parts) => {
+                let parts: Vec<Cow<'_, Value>> =
+                    parts.iter().map(|part| Cow::Borrowed(&values[part])).collect();
+                self.made_of(*sort, &parts)
+            }
             Node::Apply(Op::Any, args) => self.eval_any(args, &values[&args[0]], assignment)?,
             Node::Apply(Op::Collect(into), args) => {
                 self.eval_collect(*into, args, &values[&args[0]], assignment)?
@@ -183,22 +197,17 @@ impl TermPool {
         Ok(values.remove(&term).expect("the root was evaluated last"))
     }
 
-    /// The collection whose entries have these values.
-    fn eval_elements<'v>(
-        &self,
-        sort: CollectionId,
-        parts: &[Term],
-        value: impl Fn(Term) -> &'v Value,
-    ) -> Value {
+    /// The collection whose entries have these values, in order.
+    fn made_of(&self, sort: CollectionId, parts: &[Cow<'_, Value>]) -> Value {
         let kind = self.collection(sort).kind;
-        let entries = parts.chunks(kind.entry_size()).filter(|entry| value(entry[0]).as_bool() == Some(true));
+        let entries = parts.chunks(kind.entry_size()).filter(|entry| entry[0].as_bool() == Some(true));
+        let item = |value: &Cow<'_, Value>| (**value).clone();
         Value::Collection(match kind {
-            CollectionKind::List => CollectionValue::list(sort, entries.map(|entry| value(entry[1]).clone())),
-            CollectionKind::Set => CollectionValue::set(sort, entries.map(|entry| value(entry[1]).clone())),
-            CollectionKind::Map => CollectionValue::map(
-                sort,
-                entries.map(|entry| (value(entry[1]).clone(), value(entry[2]).clone())),
-            ),
+            CollectionKind::List => CollectionValue::list(sort, entries.map(|entry| item(&entry[1]))),
+            CollectionKind::Set => CollectionValue::set(sort, entries.map(|entry| item(&entry[1]))),
+            CollectionKind::Map => {
+                CollectionValue::map(sort, entries.map(|entry| (item(&entry[1]), item(&entry[2]))))
+            }
         })
     }
 

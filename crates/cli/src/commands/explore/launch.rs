@@ -12,7 +12,7 @@ use ioxide_runner::run::Bench;
 use ioxide_runner::secrets::discreet::Discreet;
 use ioxide_symex::Ctx;
 
-use crate::args::{Explore, ModelArgs, Test};
+use crate::args::{Explore, Test};
 use crate::commands::test::chosen::Chosen;
 use crate::commands::test::run_config;
 use crate::exit::Stop;
@@ -32,7 +32,7 @@ impl Launch {
     /// Tests `sut` against `spec` when asked to.
     pub fn new(args: &Explore, spec: Model, sut: System) -> Result<Self, Stop> {
         let settings = Test {
-            model: ModelArgs { file: args.model.file.clone(), set: args.model.set.clone() },
+            model: args.model.clone(),
             sut: args.sut.clone().unwrap_or_default(),
             steps: Some(args.steps.max(1)),
             quiescence_ms: args.quiescence_ms,
@@ -59,7 +59,7 @@ impl Launch {
             tester: format!("{} tester", args.tester),
             sut: args.sut.clone(),
             file: args.model.file.clone(),
-            set: args.model.set.clone(),
+            set: args.model.settings(),
             ..CampaignConfig::default()
         };
         let opener = Opener::new(&self.sut, Arc::new(spec.clone()), &args.solver)

@@ -1,41 +1,19 @@
-//! Random systems of random parts against the product, built by an explicit checker.
+//! Random systems against the product of their parts, built by an explicit checker.
 //!
 //! The checker knows the parts one by one and the rules of the connections; it never sees the composed model.
 //! Both walk along the same traces: same belief, same silence, same verdict.
-//!
-//! `IOXIDE_SYSTEMS=10000 cargo test -p ioxide-symex --test systems -- --nocapture` for a campaign.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use ioxide_lang::{Options, load};
 use ioxide_model::concrete::{self, State};
 use ioxide_model::label::Label;
-use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::value::Value;
 use ioxide_smt::stack::{Config, stack};
 use ioxide_symex::{After, Belief, Ctx};
 
-/// Small numbers from a seed (splitmix64).
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((z ^ (z >> 31)) % sides as u64).unwrap_or(0)
-    }
-
-    fn one_in(&mut self, n: usize) -> bool {
-        self.roll(n) == 0
-    }
-}
-
-const INPUTS: [&str; 2] = ["a", "b"];
-const OUTPUTS: [&str; 2] = ["x", "y"];
+use crate::generator::{Dice, INPUTS, OUTPUTS, loaded, random_part};
 
 /// A queue between two parts.
 #[derive(Clone, Copy, Debug)]
@@ -61,39 +39,6 @@ struct Plan {
     links: Vec<Link>,
     queues: Vec<Queue>,
     hidden: Vec<(usize, &'static str)>,
-}
-
-fn random_part(dice: &mut Dice, name: &str) -> String {
-    let states = 1 + dice.roll(3);
-    let mut text = format!(
-        "model {name} {{\n input a(v: 0..2)\n input b(v: 0..2)\n output x(v: 0..2)\n output y(v: 0..2)\n var n: 0..2 = {}\n",
-        dice.roll(3)
-    );
-    for state in 0..states {
-        writeln!(text, " state s{state} {{").expect("text");
-        for _ in 0..1 + dice.roll(4) {
-            let target = dice.roll(states);
-            let guard =
-                ["", " when n > 0", " when n == 1", " when v != n", " when v <= 1 && n < 2"][dice.roll(5)];
-            let update = ["", " { n = v }", " { n = (n + 1) % 3 }"][dice.roll(3)];
-            match dice.roll(7) {
-                0..=2 => writeln!(text, "  on {}{guard}{update} -> s{target}", INPUTS[dice.roll(2)]),
-                3..=5 => {
-                    let output = OUTPUTS[dice.roll(2)];
-                    let pin = ["(v: n)", "(v: 1)", "(v: 2 - n)", ""][dice.roll(4)];
-                    writeln!(text, "  emit {output}{pin}{guard}{update} -> s{target}")
-                }
-                _ => {
-                    let guard = guard.replace("v != n", "n != 2").replace("v <= 1 && ", "");
-                    let update = update.replace("n = v", "n = 0");
-                    writeln!(text, "  internal{guard}{update} -> s{target}")
-                }
-            }
-            .expect("text");
-        }
-        text.push_str(" }\n");
-    }
-    text + "}\n"
 }
 
 fn random_plan(dice: &mut Dice) -> Plan {
@@ -183,13 +128,6 @@ impl Plan {
     fn is_hidden(&self, end: (usize, &str)) -> bool {
         self.hidden.iter().any(|hidden| *hidden == end)
     }
-}
-
-fn loaded(text: &str) -> Model {
-    let mut sources = Sources::new();
-    let file = sources.add("m.iox", text);
-    let loaded = load(&sources, file, &Options::default());
-    loaded.model.unwrap_or_else(|| panic!("{text}\n{:?}", loaded.diagnostics))
 }
 
 /// A state of the product: of each part, and what is in the queues.

@@ -1,0 +1,159 @@
+//! Evaluation of small terms, by recursion on borrowed values.
+//!
+//! Guards of models are small trees, and a monitor evaluates many of them at every step. Here nothing is gathered,
+//! sorted or put into a table; a conjunction ends at the first part that is false, and parts that only compare a
+//! variable with a value come first. A term with more nodes than the budget (counted as a tree) or with a construct
+//! that binds names is left to the general way, which gives the same value.
+
+use std::borrow::Cow;
+
+use super::{EvalError, bearable, plus, times};
+use crate::term::{Node, Op, Term, TermPool};
+use crate::valuation::Assignment;
+use crate::value::{DataValue, Value};
+
+/// Nodes that are evaluated by recursion.
+pub(super) const BUDGET: u32 = 200;
+
+/// Why there is no value from here.
+pub(super) enum Slow {
+    /// The term is too large, or of another kind.
+    General,
+    /// It has none.
+    Failed(EvalError),
+}
+
+type Quick<'v> = Result<Cow<'v, Value>, Slow>;
+
+impl TermPool {
+    /// The value of `term`, or that it is not for here.
+    pub(super) fn quick<'v>(&'v self, term: Term, values: &'v dyn Assignment, budget: &mut u32) -> Quick<'v> {
+        *budget = budget.checked_sub(1).ok_or(Slow::General)?;
+        let node = self.node(term);
+        Ok(Cow::Owned(match node {
+            Node::Value(value) => return Ok(Cow::Borrowed(value)),
+            Node::Var(var) => {
+                let value = values.value_of(*var).ok_or(Slow::Failed(EvalError::Unassigned(*var)))?;
+                return Ok(Cow::Borrowed(value));
+            }
+            Node::Ite(cond, a, b) => {
+                let branch = if self.quick_bool(*cond, values, budget)? { *a } else { *b };
+                return self.quick(branch, values, budget);
+            }
+            Node::Not(a) => Value::Bool(!self.quick_bool(*a, values, budget)?),
+            Node::And(list) => Value::Bool(!self.quick_some(list, false, values, budget)?),
+            Node::Or(list) => Value::Bool(self.quick_some(list, true, values, budget)?),
+            Node::Eq(a, b) => Value::Bool(self.quick(*a, values, budget)? == self.quick(*b, values, budget)?),
+            Node::Lt(a, b) => Value::Bool(self.quick(*a, values, budget)? < self.quick(*b, values, budget)?),
+            Node::Le(a, b) => Value::Bool(self.quick(*a, values, budget)? <= self.quick(*b, values, budget)?),
+            Node::Add(list) => self.quick_fold(list, plus, values, budget)?,
+            Node::Mul(list) => self.quick_fold(list, times, values, budget)?,
+            Node::Div(a, b) => {
+                let (a, b) = (self.quick(*a, values, budget)?, self.quick(*b, values, budget)?);
+                Value::Int(a.as_int().expect("sort int").div(b.as_int().expect("sort int")))
+            }
+            Node::Rem(a, b) => {
+                let (a, b) = (self.quick(*a, values, budget)?, self.quick(*b, values, budget)?);
+                Value::Int(a.as_int().expect("sort int").rem(b.as_int().expect("sort int")))
+            }
+            Node::ToReal(a) => {
+                Value::Real(self.quick(*a, values, budget)?.as_int().expect("sort int").clone().into())
+            }
+            Node::Construct(data, ctor, args) => {
+                let mut all = Vec::with_capacity(args.len());
+                for arg in &**args {
+                    all.push(self.quick(*arg, values, budget)?.into_owned());
+                }
+                Value::Data(DataValue { data: *data, ctor: *ctor, args: all.into() })
+            }
+            Node::Is(ctor, a) => {
+                Value::Bool(self.quick(*a, values, budget)?.as_data().expect("sort data").ctor == *ctor)
+            }
+            Node::Select { ctor, field, arg } => {
+                return self.quick_select(term, *ctor, *field, *arg, values, budget);
+            }
+            Node::Apply(op, args) if !matches!(op, Op::Any | Op::Collect(_)) => {
+                let mut all = Vec::with_capacity(args.len());
+                for arg in &**args {
+                    all.push(self.quick(*arg, values, budget)?);
+                }
+                let all: Vec<&Value> = all.iter().map(|value| &**value).collect();
+                self.apply_op(*op, &all, self.sort(term)).map_err(Slow::Failed)?
+            }
+            Node::Elements(sort, parts) => {
+                let mut all = Vec::with_capacity(parts.len());
+                for part in &**parts {
+                    all.push(self.quick(*part, values, budget)?);
+                }
+                self.made_of(*sort, &all)
+            }
+            _ => return Err(Slow::General),
+        }))
+    }
+
+    fn quick_bool(&self, term: Term, values: &dyn Assignment, budget: &mut u32) -> Result<bool, Slow> {
+        Ok(self.quick(term, values, budget)?.as_bool().expect("sort bool"))
+    }
+
+    /// Whether some of `list` is `wanted`; what only compares variables and values is looked at first.
+    fn quick_some(
+        &self,
+        list: &[Term],
+        wanted: bool,
+        values: &dyn Assignment,
+        budget: &mut u32,
+    ) -> Result<bool, Slow> {
+        for cheap in [true, false] {
+            for &part in list {
+                if self.is_cheap(part) == cheap && self.quick_bool(part, values, budget)? == wanted {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn is_cheap(&self, part: Term) -> bool {
+        let is_leaf = |term: Term| matches!(self.node(term), Node::Var(_) | Node::Value(_));
+        match self.node(part) {
+            Node::Eq(a, b) | Node::Lt(a, b) | Node::Le(a, b) => is_leaf(*a) && is_leaf(*b),
+            Node::Var(_) => true,
+            _ => false,
+        }
+    }
+
+    fn quick_fold(
+        &self,
+        list: &[Term],
+        op: fn(&Value, &Value) -> Value,
+        values: &dyn Assignment,
+        budget: &mut u32,
+    ) -> Result<Value, Slow> {
+        let mut result = self.quick(list[0], values, budget)?.into_owned();
+        for &part in &list[1..] {
+            let next = self.quick(part, values, budget)?;
+            result = bearable(op(&result, &next)).map_err(Slow::Failed)?;
+        }
+        Ok(result)
+    }
+
+    fn quick_select<'v>(
+        &'v self,
+        term: Term,
+        ctor: u32,
+        field: u32,
+        arg: Term,
+        values: &'v dyn Assignment,
+        budget: &mut u32,
+    ) -> Quick<'v> {
+        let arg = self.quick(arg, values, budget)?;
+        let is_fit = arg.as_data().expect("sort data").ctor == ctor;
+        if !is_fit {
+            return Ok(Cow::Owned(self.default_value(self.sort(term))));
+        }
+        Ok(match arg {
+            Cow::Borrowed(Value::Data(data)) => Cow::Borrowed(&data.args[field as usize]),
+            other => Cow::Owned(other.as_data().expect("sort data").args[field as usize].clone()),
+        })
+    }
+}

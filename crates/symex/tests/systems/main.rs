@@ -1,0 +1,10 @@
+//! Systems made of parts, and systems behind channels, each against a second opinion.
+//!
+//! For a campaign:
+//!
+//! `IOXIDE_SYSTEMS=10000 cargo test -p ioxide-symex --test systems product -- --nocapture`
+//! `IOXIDE_RUNS=20000 cargo test -p ioxide-symex --test systems through -- --nocapture`
+
+mod generator;
+mod product;
+mod through;
