@@ -62,7 +62,8 @@ fn constants(system: &System, options: &Options, sink: &mut Sink) -> Constants {
         match (given, set) {
             (Some(value), _) => constants.set(&decl.name.text, value),
             (None, Some((name, text))) => sink.error(|| {
-                let message = format!("`--set {name}={text}` does not fit: a constant of a system is a whole number");
+                let message =
+                    format!("`--set {name}={text}` does not fit: a constant of a system is a whole number");
                 Diagnostic::new(Code::BadOverride, decl.name.span, message)
             }),
             (None, None) => match constants.value(&decl.value) {

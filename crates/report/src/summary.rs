@@ -8,6 +8,7 @@
 //! it ends, of failures one run for every kind, and of kinds the first [`MAX_KINDS`].
 
 mod json;
+pub mod parts;
 mod runs;
 mod smaller;
 pub mod story;

@@ -7,6 +7,8 @@
 mod tolerance;
 mod way;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -78,6 +80,9 @@ pub struct CampaignStarted {
     pub set: Vec<String>,
     /// The labels of its switches, in order.
     pub switches: Vec<String>,
+    /// Its parts, if it is made of parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PartTold>,
     /// Who decides the moves.
     pub tester: String,
     /// The system under test.
@@ -94,6 +99,17 @@ pub struct CampaignStarted {
     /// Nobody gave that time: it follows the answers of the system.
     #[serde(default, skip_serializing_if = "is_false")]
     pub calibrated: bool,
+}
+
+/// A part of a system, as far as it can be seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartTold {
+    /// Its name, such as `client[2]`.
+    pub name: String,
+    /// The name of its array, such as `client`; its own name if it is alone.
+    pub family: String,
+    /// Its own switches that are seen, each with the labels of the system's switches it is a part of.
+    pub switches: BTreeMap<String, Vec<String>>,
 }
 
 fn is_zero(n: &u64) -> bool {

@@ -3,8 +3,8 @@
 use super::Printer;
 use super::expr::{expr, pattern, ty};
 use crate::ast::{
-    Attr, AttrKind, ConstDecl, Direction, Expr, Field, Item, ItemKind, Message, MessagePattern, Model, Name, Pin,
-    Property, PropertyKind, Purpose, PurposeGoal, State, Step, StepKind, Test, Transition, Update,
+    Attr, AttrKind, ConstDecl, Direction, Expr, Field, Item, ItemKind, Message, MessagePattern, Model, Name,
+    Pin, Property, PropertyKind, Purpose, PurposeGoal, State, Step, StepKind, Test, Transition, Update,
     UpdateKind, Variant,
 };
 use crate::literal::quote;

@@ -33,8 +33,9 @@ impl Constants {
     /// The value of `expr`, if it is constant.
     pub(super) fn value(&self, expr: &Expr) -> Result<Value, Diagnostic> {
         let no = || {
-            Diagnostic::new(Code::NotConstant, expr.span, "a constant is needed here")
-                .help("write numbers, texts, `true`, `false`, constants of the system and the index of an array")
+            Diagnostic::new(Code::NotConstant, expr.span, "a constant is needed here").help(
+                "write numbers, texts, `true`, `false`, constants of the system and the index of an array",
+            )
         };
         match &expr.kind {
             ExprKind::Bool(b) => Ok(Value::Bool(*b)),
@@ -59,15 +60,17 @@ impl Constants {
                 let next = if *op == AddOp::Add { next } else { -next };
                 sum.checked_add(next).ok_or_else(no)
             }),
-            ExprKind::Product(first, rest) => rest.iter().try_fold(self.int(first)?, |product, (op, next)| {
-                let next = self.int(next)?;
-                let result = match op {
-                    MulOp::Mul => product.checked_mul(next),
-                    MulOp::Div => product.checked_div_euclid(next),
-                    MulOp::Rem => product.checked_rem_euclid(next),
-                };
-                result.ok_or_else(no)
-            }),
+            ExprKind::Product(first, rest) => {
+                rest.iter().try_fold(self.int(first)?, |product, (op, next)| {
+                    let next = self.int(next)?;
+                    let result = match op {
+                        MulOp::Mul => product.checked_mul(next),
+                        MulOp::Div => product.checked_div_euclid(next),
+                        MulOp::Rem => product.checked_rem_euclid(next),
+                    };
+                    result.ok_or_else(no)
+                })
+            }
             ExprKind::Number(_) | ExprKind::Name(_) => match self.value(expr)? {
                 Value::Int(n) => n.to_i64().map(i128::from).ok_or_else(no),
                 _ => Err(no()),

@@ -67,10 +67,9 @@ impl<'a> Parts<'a> {
         }
         if all.is_empty() && !sink.has_errors() {
             let message = format!("the system `{}` has no parts", system.name.text);
-            sink.push(
-                Diagnostic::new(Code::UnknownPart, system.name.span, message)
-                    .help("a part is `server: Server`, where `Server` is a model of this file or `use`d from another"),
-            );
+            sink.push(Diagnostic::new(Code::UnknownPart, system.name.span, message).help(
+                "a part is `server: Server`, where `Server` is a model of this file or `use`d from another",
+            ));
         }
         all
     }
@@ -149,7 +148,8 @@ impl<'a> Parts<'a> {
         for (name, _) in &self.options.overrides {
             let fits = match name.rsplit_once('.') {
                 Some((part, _)) => self.part_decls().any(|decl| {
-                    decl.name.text == part || part.strip_prefix(&decl.name.text).is_some_and(|rest| rest.starts_with('['))
+                    decl.name.text == part
+                        || part.strip_prefix(&decl.name.text).is_some_and(|rest| rest.starts_with('['))
                 }),
                 None => self.constants.get(name).is_some(),
             };
@@ -208,7 +208,8 @@ impl<'a> Parts<'a> {
             let names: Vec<&str> = here.chain(self.uses().map(|decl| decl.model.text.as_str())).collect();
             let message = format!("there is no model `{}` here", name.text);
             let diagnostic = Diagnostic::new(Code::UnknownPart, name.span, message);
-            let help = format!("name its file: `use {} from \"{}.iox\"`", name.text, name.text.to_lowercase());
+            let help =
+                format!("name its file: `use {} from \"{}.iox\"`", name.text, name.text.to_lowercase());
             sink.push(suggest::nearest(diagnostic, name, names.into_iter()).help(help));
             return None;
         };

@@ -39,9 +39,7 @@ pub fn channel(text: &str) -> Result<Channel, NotAChannel> {
     let wrong = sink.finish().into_iter().next();
     match (found, wrong) {
         (Some(found), None) => Ok(found),
-        (_, Some(wrong)) => {
-            Err(NotAChannel([vec![wrong.message], wrong.helps].concat().join("; ")))
-        }
+        (_, Some(wrong)) => Err(NotAChannel([vec![wrong.message], wrong.helps].concat().join("; "))),
         (None, None) => Err(NotAChannel("a channel is `fifo(capacity: 4)` or `bag(capacity: 4)`".into())),
     }
 }
@@ -59,7 +57,11 @@ fn read(text: &str, file: FileId, sink: &mut Sink) -> Option<Channel> {
 }
 
 /// The channel of the library called `kind` with these settings.
-pub(super) fn channel_of(kind: &Name, settings: &[Pin], constants: &Constants) -> Result<Channel, Diagnostic> {
+pub(super) fn channel_of(
+    kind: &Name,
+    settings: &[Pin],
+    constants: &Constants,
+) -> Result<Channel, Diagnostic> {
     let discipline = match kind.text.as_str() {
         "fifo" => Discipline::Fifo,
         "bag" => Discipline::Bag,
@@ -67,7 +69,9 @@ pub(super) fn channel_of(kind: &Name, settings: &[Pin], constants: &Constants) -
             let message = format!("there is no channel `{other}`");
             let diagnostic = Diagnostic::new(Code::BadChannel, kind.span, message);
             let diagnostic = suggest::nearest(diagnostic, kind, ["fifo", "bag"].into_iter());
-            return Err(diagnostic.help("channels are `fifo`, which keeps the order, and `bag`, which does not"));
+            return Err(
+                diagnostic.help("channels are `fifo`, which keeps the order, and `bag`, which does not")
+            );
         }
     };
     let mut channel = Channel { discipline, capacity: 1, may_lose: false, may_duplicate: false };
@@ -116,7 +120,8 @@ pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
     let part = composer.part("model", "model", &completed).map_err(|clash| no(&clash.0))?;
     let ways = [GateKind::Input, GateKind::Output].map(|kind| {
         let gates: Vec<GateId> = passing(sts, kind).collect();
-        let messages: Vec<Carried> = gates.iter().map(|&gate| carried(&composer, &completed, part, gate)).collect();
+        let messages: Vec<Carried> =
+            gates.iter().map(|&gate| carried(&composer, &completed, part, gate)).collect();
         (gates, messages)
     });
     let [(inputs, sent), (outputs, received)] = ways;
@@ -228,10 +233,14 @@ fn completed(model: &Model) -> (Model, Vec<GateId>) {
     for &gate in &outputs {
         let mut free = sts.gates[gate].clone();
         free.name = format!("chaos.{}", free.name).into();
-        free.fields = free.fields.iter().map(|&field| {
-            let info = pool.var_info(field).clone();
-            pool.declare(&info.name, info.sort)
-        }).collect();
+        free.fields = free
+            .fields
+            .iter()
+            .map(|&field| {
+                let info = pool.var_info(field).clone();
+                pool.declare(&info.name, info.sort)
+            })
+            .collect();
         let name = sts.gates[gate].name.clone();
         let gate = sts.gates.push(free);
         chaos.push(gate);

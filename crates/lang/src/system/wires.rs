@@ -53,7 +53,8 @@ pub(super) fn connect(
     constants: &Constants,
     sink: &mut Sink,
 ) {
-    let mut wiring = Wiring { composer, system, instances, constants, sink, wires: Vec::new(), faces: BTreeMap::new() };
+    let mut wiring =
+        Wiring { composer, system, instances, constants, sink, wires: Vec::new(), faces: BTreeMap::new() };
     wiring.resolve();
     wiring.channels();
     if !wiring.sink.has_errors() {
@@ -86,7 +87,8 @@ impl<'a> Wiring<'a> {
         let all: Vec<usize> =
             (0..self.instances.len()).filter(|&at| self.instances[at].family == port.part.text).collect();
         if all.is_empty() {
-            let names: BTreeSet<&str> = self.instances.iter().map(|instance| instance.family.as_str()).collect();
+            let names: BTreeSet<&str> =
+                self.instances.iter().map(|instance| instance.family.as_str()).collect();
             let message = format!("there is no part `{}`", port.part.text);
             let diagnostic = Diagnostic::new(Code::UnknownPart, port.part.span, message);
             self.sink.push(suggest::nearest(diagnostic, &port.part, names.into_iter()));
@@ -193,7 +195,12 @@ impl<'a> Wiring<'a> {
     }
 
     /// The instances that receive, each with what the sender's fields must be for it.
-    fn receivers(&mut self, from: End, to: &Port, constants: &Constants) -> Vec<(usize, Option<(usize, Value)>)> {
+    fn receivers(
+        &mut self,
+        from: End,
+        to: &Port,
+        constants: &Constants,
+    ) -> Vec<(usize, Option<(usize, Value)>)> {
         let all = self.family(to);
         let Some(expr) = &to.index else { return all.into_iter().map(|at| (at, None)).collect() };
         if all.iter().any(|&at| self.instances[at].index.is_none()) {
@@ -208,7 +215,10 @@ impl<'a> Wiring<'a> {
                 let fields = self.field_names(from).join("`, `");
                 let diagnostic = Diagnostic::new(Code::UnknownName, expr.span, message);
                 self.sink.push(if fields.is_empty() {
-                    diagnostic.help(format!("for every instance leave the index out: `{}.{}`", to.part.text, to.message.text))
+                    diagnostic.help(format!(
+                        "for every instance leave the index out: `{}.{}`",
+                        to.part.text, to.message.text
+                    ))
                 } else {
                     diagnostic.help(format!("its fields are `{fields}`"))
                 });
@@ -264,7 +274,8 @@ impl<'a> Wiring<'a> {
             }
             let Some(other) = senders.iter().position(|sender| sender == name) else {
                 let message = format!("the sender has no field `{name}`, which the receiver has");
-                let help = format!("give it: `{}({name}: ...)`", self.instances[to.0].model.sts.gates[to.1].name);
+                let help =
+                    format!("give it: `{}({name}: ...)`", self.instances[to.0].model.sts.gates[to.1].name);
                 return self.sink.push(Diagnostic::new(Code::BadConnection, span, message).help(help));
             };
             let mine = self.composer.field_sort(self.part(from.0), from.1, other);
@@ -326,7 +337,8 @@ impl<'a> Wiring<'a> {
             );
         }
         for ((from, to), wires) in ways {
-            let name = format!("{}({}>{})", decl.name.text, self.instances[from].name, self.instances[to].name);
+            let name =
+                format!("{}({}>{})", decl.name.text, self.instances[from].name, self.instances[to].name);
             let messages: Vec<Carried> = wires.iter().map(|&at| self.carried(at)).collect();
             let part = self.composer.channel(&name, channel, &messages, decl.name.span);
             for (number, at) in wires.into_iter().enumerate() {
@@ -397,7 +409,8 @@ impl<'a> Wiring<'a> {
                 .collect();
         }
         for case in cases {
-            let fits = |wire: &&Wire| wire.given.iter().all(|(field, value)| case[field].as_ref() == Some(value));
+            let fits =
+                |wire: &&Wire| wire.given.iter().all(|(field, value)| case[field].as_ref() == Some(value));
             let receivers: Vec<&Wire> = wires.iter().filter(fits).collect();
             if !receivers.is_empty() {
                 self.sending_case(from, &receivers, &case, &values);
@@ -435,7 +448,8 @@ impl<'a> Wiring<'a> {
             let sources = self.sources(wire, &by_name);
             meeting.members.push(match wire.channel {
                 Some((part, number)) => {
-                    let carried = sources.into_iter().filter(|source| matches!(source, Source::Shared(_))).collect();
+                    let carried =
+                        sources.into_iter().filter(|source| matches!(source, Source::Shared(_))).collect();
                     Member { part, gate: Carried::accepted(number), fields: carried }
                 }
                 None => Member { part: self.part(wire.to.0), gate: wire.to.1, fields: sources },
@@ -480,7 +494,10 @@ impl<'a> Wiring<'a> {
         match self.hidden(end) {
             Some(span) if kind.is_input() => {
                 let message = "an input that nobody sends cannot be hidden";
-                self.sink.push(Diagnostic::new(Code::BadConnection, span, message).help("connect it, or leave out `hide`"));
+                self.sink.push(
+                    Diagnostic::new(Code::BadConnection, span, message)
+                        .help("connect it, or leave out `hide`"),
+                );
             }
             hidden => {
                 let meeting = self.meeting(end, kind, hidden.is_some());
@@ -503,7 +520,8 @@ impl<'a> Wiring<'a> {
             let face = self.face(end, kind);
             meeting.gate = face.gate;
             meeting.fields = face.index.into_iter().chain(face.fields.iter().copied()).collect();
-            meeting.given = face.index.zip(index).map(|(field, at)| (field, Value::int(at))).into_iter().collect();
+            meeting.given =
+                face.index.zip(index).map(|(field, at)| (field, Value::int(at))).into_iter().collect();
         }
         let own = meeting.fields[meeting.fields.len() - names.len()..].iter();
         let fields = own.map(|&field| Source::Shared(field)).collect();
@@ -576,7 +594,9 @@ impl<'a> Wiring<'a> {
             (Some(expr), Some(at)) => self.constants.int(expr).is_ok_and(|n| n == i128::from(at)),
             _ => true,
         };
-        instance.family == port.part.text && *instance.model.sts.gates[end.1].name == *port.message.text && is_index
+        instance.family == port.part.text
+            && *instance.model.sts.gates[end.1].name == *port.message.text
+            && is_index
     }
 
     /// Where the message is hidden, if it is.

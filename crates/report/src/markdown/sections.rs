@@ -1,6 +1,7 @@
 //! The sections of the page.
 
 use super::escape::{block, cell, code, word};
+use crate::summary::parts::Family;
 use crate::summary::story::{self, plural};
 use crate::summary::{Kind, Reasons, Summary};
 use crate::visible::visible;
@@ -131,12 +132,27 @@ pub(super) fn coverage(summary: &Summary) -> String {
     };
     let never =
         if named.is_empty() { "none never".to_owned() } else { format!("never: {}{more}", named.join(", ")) };
-    format!(
+    let switches = format!(
         "### Switches\n\n{} of {} certainly taken, {} possibly; {never}.\n",
         summary.certain.len(),
         started.switches.len(),
         summary.possible.len() - summary.certain.len(),
-    )
+    );
+    switches + &parts(summary)
+}
+
+/// What was taken of each part of a system.
+fn parts(summary: &Summary) -> String {
+    let row = |family: Family| {
+        let Family { name, instances, total, some, each } = family;
+        format!("| {} | {instances} | {total} | {some} | {each} |", code(&name))
+    };
+    let rows: Vec<String> = summary.families().into_iter().map(row).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head = "| part | instances | switches | taken in some | taken in each |\n| --- | ---: | ---: | ---: | ---: |";
+    format!("\n{head}\n{}\n", rows.join("\n"))
 }
 
 pub(super) fn values(summary: &Summary) -> String {

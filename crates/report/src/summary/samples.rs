@@ -73,6 +73,7 @@ impl Told {
 
 pub fn started(runs: u64) -> EventKind {
     EventKind::CampaignStarted(CampaignStarted {
+        parts: Vec::new(),
         model: "Demo".into(),
         file: "demo.iox".into(),
         set: Vec::new(),

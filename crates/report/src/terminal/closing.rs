@@ -4,6 +4,7 @@ use ioxide_runner::event::LatencyTold;
 
 use super::meter::{duration, seconds};
 use crate::summary::Summary;
+use crate::summary::parts::Family;
 use crate::summary::story::{self, listed, plural};
 use crate::values::Row;
 use crate::visible::excerpt;
@@ -27,6 +28,7 @@ pub(super) fn lines(summary: &Summary) -> Vec<String> {
     }
     if summary.started.is_some() {
         lines.push(switches(summary));
+        lines.extend(parts(summary));
     }
     lines.extend(values(summary));
     lines.extend(latencies(summary));
@@ -77,6 +79,23 @@ fn switches(summary: &Summary) -> String {
         false => line.push_str(&format!(", {} never: {}", never.len(), listed(&never))),
     }
     line
+}
+
+/// What was taken of each part of a system; of an array, in some instance and in each.
+fn parts(summary: &Summary) -> Vec<String> {
+    let families = summary.families();
+    let width = families.iter().map(|family| family.name.chars().count()).max().unwrap_or(0);
+    let line = |family: &Family| {
+        let Family { name, instances, total, some, each } = family;
+        let some = format!("  {name:width$}  {some} of {total} switches");
+        if *instances == 1 {
+            some
+        } else {
+            format!("{some} in some of {instances} instances, {each} in each")
+        }
+    };
+    let lines: Vec<String> = families.iter().map(line).collect();
+    if lines.is_empty() { lines } else { [vec!["parts:".to_owned()], lines].concat() }
 }
 
 fn values(summary: &Summary) -> Vec<String> {

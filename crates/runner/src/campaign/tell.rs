@@ -1,16 +1,20 @@
 //! What a campaign tells of itself.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use ioxide_model::compose::PartId;
+use ioxide_model::index::IndexVec;
 use ioxide_model::label::Label;
-use ioxide_model::sts::{GateId, Sts, SwitchId};
+use ioxide_model::sts::{GateId, GateKind, Sts, SwitchId};
 use ioxide_model::trace::Breakdown;
 
 use super::{CampaignConfig, CampaignOutcome, Failure};
 use crate::clock::latency::Histogram;
 use crate::clock::patience::Patience;
 use crate::event::{
-    CampaignFinished, CampaignStarted, FailureKind, InsteadTold, LabelTold, LatencyTold, Replayed, ShrunkTold,
+    CampaignFinished, CampaignStarted, FailureKind, InsteadTold, LabelTold, LatencyTold, PartTold, Replayed,
+    ShrunkTold,
 };
 use crate::run::{Bench, Finished, RunId};
 use crate::shrink::{Again, Instead, Shrunk};
@@ -21,6 +25,7 @@ pub(super) fn started(sts: &Sts, config: &CampaignConfig, jobs: u64) -> Campaign
         file: config.file.clone(),
         set: config.set.clone(),
         switches: sts.switches.iter().map(|switch| switch.label.to_string()).collect(),
+        parts: parts(sts),
         tester: config.tester.clone(),
         sut: config.sut.clone(),
         seed: config.seed,
@@ -29,6 +34,27 @@ pub(super) fn started(sts: &Sts, config: &CampaignConfig, jobs: u64) -> Campaign
         patience_ms: milliseconds(config.run.patience.default_time()),
         calibrated: config.run.patience.is_calibrated(),
     }
+}
+
+/// The parts of a system and which of its switches show theirs.
+fn parts(sts: &Sts) -> Vec<PartTold> {
+    let Some(composition) = &sts.composition else { return Vec::new() };
+    let mut told: IndexVec<PartId, PartTold> = composition
+        .parts
+        .iter()
+        .map(|part| PartTold {
+            name: part.name.to_string(),
+            family: part.family.to_string(),
+            switches: BTreeMap::new(),
+        })
+        .collect();
+    for switch in sts.switches.iter().filter(|switch| sts.kind_of(switch) != GateKind::Internal) {
+        for step in composition.moves.get(&switch.label).into_iter().flatten() {
+            let seen = told[step.part].switches.entry(step.switch.to_string()).or_default();
+            seen.push(switch.label.to_string());
+        }
+    }
+    told.iter().filter(|part| !part.switches.is_empty()).cloned().collect()
 }
 
 pub(super) fn replayed(bench: &Bench<'_, '_>, id: RunId, again: &Again) -> Replayed {

@@ -43,7 +43,8 @@ pub fn belief(cx: &Ctx<'_>, belief: &Belief, out: &mut impl Write) -> io::Result
 /// `idle  x = 3`.
 fn concrete(cx: &Ctx<'_>, state: &State) -> String {
     let value = |(var, value)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show_value(value));
-    let values: Vec<String> = state.values.iter().filter(|(var, _)| cx.sts.is_data(*var)).map(value).collect();
+    let values: Vec<String> =
+        state.values.iter().filter(|(var, _)| cx.sts.is_data(*var)).map(value).collect();
     format!("{}  {}", state.place(cx.sts), values.join(", ")).trim_end().to_owned()
 }
 

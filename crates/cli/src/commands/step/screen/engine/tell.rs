@@ -24,7 +24,13 @@ impl Engine<'_> {
                 };
                 let place = |state: &State| Place {
                     location: state.place(cx.sts),
-                    values: state.values.iter().filter(|(var, _)| cx.sts.is_data(*var)).map(value).map(clip).collect(),
+                    values: state
+                        .values
+                        .iter()
+                        .filter(|(var, _)| cx.sts.is_data(*var))
+                        .map(value)
+                        .map(clip)
+                        .collect(),
                     facts: Vec::new(),
                     doc: doc(cx, state.loc),
                 };
@@ -75,7 +81,13 @@ fn place(cx: &Ctx<'_>, state: &SymState) -> Place {
     let value = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
     Place {
         location: state.place(cx),
-        values: state.store.iter(cx.sts).filter(|(var, _)| cx.sts.is_data(*var)).map(value).map(clip).collect(),
+        values: state
+            .store
+            .iter(cx.sts)
+            .filter(|(var, _)| cx.sts.is_data(*var))
+            .map(value)
+            .map(clip)
+            .collect(),
         facts: state.path.facts().iter().map(|&fact| clip(cx.pool.show(fact).to_string())).collect(),
         doc: doc(cx, state.loc),
     }

@@ -1,0 +1,53 @@
+//! Coverage by part: what was taken of each part of a system.
+
+use std::collections::BTreeSet;
+
+use super::Summary;
+
+/// The instances of one part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Family {
+    /// The name of the part.
+    pub name: String,
+    /// How many instances there are.
+    pub instances: usize,
+    /// How many switches of it can be seen.
+    pub total: usize,
+    /// How many were certainly taken in some instance.
+    pub some: usize,
+    /// How many were certainly taken in each.
+    pub each: usize,
+}
+
+impl Summary {
+    /// The parts of the system, in order; none if it is not made of parts.
+    #[must_use]
+    pub fn families(&self) -> Vec<Family> {
+        let Some(started) = &self.started else { return Vec::new() };
+        let mut names: Vec<&str> = Vec::new();
+        for part in &started.parts {
+            if !names.contains(&part.family.as_str()) {
+                names.push(&part.family);
+            }
+        }
+        names.into_iter().map(|name| self.family(name)).collect()
+    }
+
+    fn family(&self, name: &str) -> Family {
+        let parts =
+            || self.started.iter().flat_map(|started| &started.parts).filter(|part| part.family == name);
+        let all: BTreeSet<&String> = parts().flat_map(|part| part.switches.keys()).collect();
+        let is_taken = |labels: Option<&Vec<String>>| {
+            labels.is_some_and(|labels| labels.iter().any(|label| self.certain.contains(label)))
+        };
+        let some = |own: &&&String| parts().any(|part| is_taken(part.switches.get(**own)));
+        let each = |own: &&&String| parts().all(|part| is_taken(part.switches.get(**own)));
+        Family {
+            name: name.to_owned(),
+            instances: parts().count(),
+            total: all.len(),
+            some: all.iter().filter(some).count(),
+            each: all.iter().filter(each).count(),
+        }
+    }
+}
