@@ -47,6 +47,9 @@ pub struct Composition {
     pub parts: IndexVec<PartId, Part>,
     /// The steps of the parts behind every switch, by the label of the switch.
     pub moves: BTreeMap<Arc<str>, Vec<Move>>,
+    /// Where everything may follow, if there is such a place: a part and the name of its location. What leads
+    /// there, or starts there, is nothing to aim at.
+    pub open: Option<(PartId, Arc<str>)>,
 }
 
 /// A part.
@@ -74,6 +77,15 @@ pub struct Move {
 }
 
 impl Composition {
+    /// The variable and the value that say that everything may follow.
+    #[must_use]
+    pub fn open_value(&self) -> Option<(VarId, u32)> {
+        let (part, place) = self.open.as_ref()?;
+        let part = &self.parts[*part];
+        let at = part.places.iter().position(|name| name == place)?;
+        Some((part.control?, u32::try_from(at).ok()?))
+    }
+
     /// Where the parts are, as people read it: `server: idle, client[1]: waiting`.
     #[must_use]
     pub fn place(&self, value: impl Fn(VarId) -> Option<Value>) -> String {
@@ -231,6 +243,11 @@ impl Composer {
     /// The pool that the system's terms live in, for values of fields.
     pub fn pool(&mut self) -> &mut TermPool {
         &mut self.pool
+    }
+
+    /// Says that everything may follow where `part` is at the location `place`.
+    pub fn open(&mut self, part: PartId, place: &str) {
+        self.composition.open = Some((part, place.into()));
     }
 
     /// The system.

@@ -244,6 +244,30 @@ impl Sts {
         composition.parts.iter().all(|part| part.control != Some(var))
     }
 
+    /// Whether a state with these values says nothing: everything may follow.
+    #[must_use]
+    pub fn is_open(&self, value: impl Fn(VarId) -> Option<Value>) -> bool {
+        let open = self.composition.as_ref().and_then(|composition| composition.open_value());
+        open.is_some_and(|(var, ctor)| matches!(value(var), Some(Value::Data(data)) if data.ctor == ctor))
+    }
+
+    /// Whether `switch` is there only so that nothing is said too much: it is nothing to aim at.
+    #[must_use]
+    pub fn is_completion(&self, switch: &Switch) -> bool {
+        let Some(composition) = &self.composition else { return false };
+        let moves = composition.moves.get(&switch.label).into_iter().flatten();
+        composition.open.is_some() && moves.into_iter().any(|step| step.switch.starts_with(Self::COMPLETION))
+    }
+
+    /// Whether a tester can see `switch` taken and would want to.
+    #[must_use]
+    pub fn is_seen(&self, switch: &Switch) -> bool {
+        self.kind_of(switch) != GateKind::Internal && !self.is_completion(switch)
+    }
+
+    /// What the labels of switches begin with that complete a model.
+    pub const COMPLETION: &'static str = "unspecified-";
+
     /// Whether the model speaks of time.
     #[must_use]
     pub fn is_timed(&self) -> bool {

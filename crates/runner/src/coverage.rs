@@ -6,7 +6,7 @@
 //! Internal switches are not seen; they are not counted here.
 
 use ioxide_model::index::IndexVec;
-use ioxide_model::sts::{GateKind, Sts, SwitchId};
+use ioxide_model::sts::{Sts, SwitchId};
 
 /// How often a switch was taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Taken {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
     taken: IndexVec<SwitchId, Taken>,
-    /// Whether a switch is internal: nobody sees it taken, so nothing is said about it.
+    /// Whether a switch is internal, so that nobody sees it taken, or nothing to aim at: nothing is said about it.
     internal: IndexVec<SwitchId, bool>,
 }
 
@@ -29,7 +29,7 @@ impl Coverage {
     /// Nothing taken yet.
     #[must_use]
     pub fn new(sts: &Sts) -> Self {
-        let internal = sts.switches.iter().map(|switch| sts.kind_of(switch) == GateKind::Internal).collect();
+        let internal = sts.switches.iter().map(|switch| !sts.is_seen(switch)).collect();
         Self { taken: IndexVec::filled(Taken::default(), sts.switches.len()), internal }
     }
 

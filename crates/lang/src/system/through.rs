@@ -149,6 +149,7 @@ pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
         composer.meet(&meeting(visible, &fields, &[(part, chaos[at])])).map_err(open)?;
     }
     composer.internal(part).map_err(open)?;
+    composer.open(part, "unspecified");
     let mut seen = composer.finish();
     seen.sts.doc.clone_from(&sts.doc);
     Ok(seen)
@@ -221,14 +222,20 @@ fn completed(model: &Model) -> (Model, Vec<GateId>) {
             let none = pool.not(some);
             if !pool.is_false(none) {
                 let place = sts.locations[loc].name.clone();
-                more.push(switch(format!("unspecified-{name}@{place}"), loc, gate, none, anything));
+                more.push(switch(format!("{}{name}@{place}", Sts::COMPLETION), loc, gate, none, anything));
             }
         }
         for loc in [anything, nothing] {
-            more.push(switch(format!("unspecified-{name}@{}", loc.index()), loc, gate, always, anything));
+            more.push(switch(
+                format!("{}{name}@{}", Sts::COMPLETION, loc.index()),
+                loc,
+                gate,
+                always,
+                anything,
+            ));
         }
     }
-    more.push(switch("unspecified-silence".into(), anything, Sts::TAU, always, nothing));
+    more.push(switch(format!("{}silence", Sts::COMPLETION), anything, Sts::TAU, always, nothing));
     let mut chaos = Vec::with_capacity(outputs.len());
     for &gate in &outputs {
         let mut free = sts.gates[gate].clone();
@@ -244,7 +251,7 @@ fn completed(model: &Model) -> (Model, Vec<GateId>) {
         let name = sts.gates[gate].name.clone();
         let gate = sts.gates.push(free);
         chaos.push(gate);
-        more.push(switch(format!("unspecified-{name}"), anything, gate, always, anything));
+        more.push(switch(format!("{}{name}", Sts::COMPLETION), anything, gate, always, anything));
     }
     for switch in more {
         sts.switches.push(switch);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ioxide_model::compose::PartId;
 use ioxide_model::index::IndexVec;
 use ioxide_model::label::Label;
-use ioxide_model::sts::{GateId, GateKind, Sts, SwitchId};
+use ioxide_model::sts::{GateId, Sts, SwitchId};
 use ioxide_model::trace::Breakdown;
 
 use super::{CampaignConfig, CampaignOutcome, Failure};
@@ -48,7 +48,7 @@ fn parts(sts: &Sts) -> Vec<PartTold> {
             switches: BTreeMap::new(),
         })
         .collect();
-    for switch in sts.switches.iter().filter(|switch| sts.kind_of(switch) != GateKind::Internal) {
+    for switch in sts.switches.iter().filter(|switch| sts.is_seen(switch)) {
         for step in composition.moves.get(&switch.label).into_iter().flatten() {
             let seen = told[step.part].switches.entry(step.switch.to_string()).or_default();
             seen.push(switch.label.to_string());

@@ -88,6 +88,15 @@ impl Walk<'_, '_, '_, '_> {
         under_way >= self.config.max_under_way
             || under_way > 0 && self.after.orders() > MAX_ORDERS
             || under_way > 0 && !self.after.is_open() && !self.after.accepts(self.bench.cx, label)
+            || self.is_too_early(label)
+    }
+
+    /// Whether `label` may come to a model that is behind a channel before it is ready for it, and waiting helps.
+    fn is_too_early(&mut self, label: &Label) -> bool {
+        let is_behind = self.bench.cx.sts.composition.as_ref().is_some_and(|parts| parts.open.is_some());
+        is_behind
+            && self.trace.labels.last().is_some_and(|last| *last != Label::Quiescence)
+            && !self.after.accepts(self.bench.cx, label)
     }
 
     /// An input whose receipt was not confirmed: unless it was refused, it is part of what happened

@@ -142,7 +142,24 @@ impl Single {
         if self.time.is_some() {
             return self.accepts_in_time(cx, label, relation);
         }
-        by_label(cx, &self.belief, label, relation).is_possible(label)
+        let next = by_label(cx, &self.belief, label, relation);
+        next.is_possible(label) && !(matches!(label, Label::Input(..)) && self.is_opened_by(cx, next.belief))
+    }
+
+    /// Whether a state in which everything may follow is among `next` or what follows unseen, and is not believed yet.
+    fn is_opened_by(&self, cx: &mut Ctx<'_>, next: Belief) -> bool {
+        let (Belief::Concrete(now), Belief::Concrete(next)) = (&self.belief, next) else { return false };
+        let sts = cx.sts;
+        let is_open = |state: &State| sts.is_open(|var| state.values.get(var).cloned());
+        if sts.composition.as_ref().is_none_or(|composition| composition.open.is_none())
+            || now.iter().any(is_open)
+        {
+            return false;
+        }
+        match concrete::close(cx, next).belief {
+            Belief::Concrete(states) => states.iter().any(is_open),
+            Belief::Symbolic(_) | Belief::Unspecified => false,
+        }
     }
 
     /// Closes the belief under internal steps.

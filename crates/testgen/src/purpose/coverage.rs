@@ -150,7 +150,10 @@ impl Criterion {
     #[must_use]
     pub fn items(self, sts: &Sts) -> BTreeSet<Item> {
         match self {
-            Self::Switches => sts.switches.ids().map(Item::Switch).collect(),
+            Self::Switches => {
+                let wanted = sts.switches.iter_enumerated().filter(|(_, switch)| !sts.is_completion(switch));
+                wanted.map(|(id, _)| Item::Switch(id)).collect()
+            }
             Self::Locations => sts.locations.ids().map(Item::Location).collect(),
             Self::Gates => {
                 let visible = sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind != GateKind::Internal);

@@ -410,6 +410,5 @@ impl Tester for Hunt {
 
 /// The visible switches of `sts`.
 fn visible(sts: &Sts) -> BTreeSet<SwitchId> {
-    let is_visible = |id: &SwitchId| sts.kind_of(&sts.switches[*id]) != GateKind::Internal;
-    sts.switches.ids().filter(is_visible).collect()
+    sts.switches.ids().filter(|&id| sts.is_seen(&sts.switches[id])).collect()
 }

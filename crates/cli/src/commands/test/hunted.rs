@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use ioxide_model::sts::{GateKind, Sts, SwitchId};
+use ioxide_model::sts::{Sts, SwitchId};
 use ioxide_testgen::tester::hunt::{Hunt, Insight};
 use serde_json::{Value as Json, json};
 
@@ -54,7 +54,7 @@ fn unreached(out: &mut impl Write, sts: &Sts, hunt: &Hunt) -> io::Result<()> {
 }
 
 fn visible(sts: &Sts) -> Vec<SwitchId> {
-    sts.switches.ids().filter(|&id| sts.kind_of(&sts.switches[id]) != GateKind::Internal).collect()
+    sts.switches.ids().filter(|&id| sts.is_seen(&sts.switches[id])).collect()
 }
 
 /// The visible switches that were not certainly taken.
