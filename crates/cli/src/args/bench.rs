@@ -47,6 +47,8 @@ pub enum BenchName {
     Atm,
     /// Inputs and outputs until each mutant of the BRP is found.
     Brp,
+    /// Systems made of parts: time for a step and for purposes by the number of parts, beside the size of the product.
+    Compose,
     /// Models with collections: steps a second by size beside a number, bounded queues and maps beside enumeration.
     Data,
     /// Steps until planted faults are found, by tester (`examples/faults` and `examples/held-out`).

@@ -2,6 +2,7 @@
 
 mod atm;
 mod brp;
+mod compose;
 mod data;
 mod faults;
 mod first_step;
@@ -21,6 +22,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     match args.name {
         BenchName::Atm => atm::run(args),
         BenchName::Brp => brp::run(args),
+        BenchName::Compose => compose::run(args),
         BenchName::Data => data::run(args),
         BenchName::Faults => faults::run(args),
         BenchName::FirstStep => first_step::run(args),
