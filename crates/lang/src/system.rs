@@ -68,7 +68,7 @@ fn constants(system: &System, options: &Options, sink: &mut Sink) -> Constants {
             }),
             (None, None) => match constants.value(&decl.value) {
                 Ok(value) => constants.set(&decl.name.text, value),
-                Err(wrong) => sink.push(wrong),
+                Err(wrong) => sink.push(*wrong),
             },
         }
     }

@@ -9,6 +9,9 @@ use ioxide_model::value::{DataValue, Value};
 
 use crate::ast::{AddOp, Expr, ExprKind, MulOp};
 
+/// A constant, or why it is none.
+pub(super) type Known<T> = Result<T, Box<Diagnostic>>;
+
 /// Names with values.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Constants {
@@ -31,18 +34,20 @@ impl Constants {
     }
 
     /// The value of `expr`, if it is constant.
-    pub(super) fn value(&self, expr: &Expr) -> Result<Value, Diagnostic> {
+    pub(super) fn value(&self, expr: &Expr) -> Known<Value> {
         let no = || {
-            Diagnostic::new(Code::NotConstant, expr.span, "a constant is needed here").help(
+            let diagnostic = Diagnostic::new(Code::NotConstant, expr.span, "a constant is needed here");
+            Box::new(diagnostic.help(
                 "write numbers, texts, `true`, `false`, constants of the system and the index of an array",
-            )
+            ))
         };
         match &expr.kind {
             ExprKind::Bool(b) => Ok(Value::Bool(*b)),
             ExprKind::Str(text) => Ok(Value::str(text)),
             ExprKind::Number(text) => text.parse::<i64>().map(Value::int).map_err(|_| no()),
             ExprKind::Name(name) => self.get(name).cloned().ok_or_else(|| {
-                Diagnostic::new(Code::UnknownName, expr.span, format!("there is no constant `{name}` here"))
+                let message = format!("there is no constant `{name}` here");
+                Box::new(Diagnostic::new(Code::UnknownName, expr.span, message))
             }),
             ExprKind::Paren(inner) => self.value(inner),
             _ => self.int(expr).and_then(|n| i64::try_from(n).map(Value::int).map_err(|_| no())),
@@ -50,8 +55,9 @@ impl Constants {
     }
 
     /// The whole number that `expr` is.
-    pub(super) fn int(&self, expr: &Expr) -> Result<i128, Diagnostic> {
-        let no = || Diagnostic::new(Code::NotConstant, expr.span, "a constant whole number is needed here");
+    pub(super) fn int(&self, expr: &Expr) -> Known<i128> {
+        let message = "a constant whole number is needed here";
+        let no = || Box::new(Diagnostic::new(Code::NotConstant, expr.span, message));
         match &expr.kind {
             ExprKind::Neg(inner) => Ok(-self.int(inner)?),
             ExprKind::Paren(inner) => self.int(inner),
@@ -80,7 +86,7 @@ impl Constants {
     }
 
     /// The value of `expr` as one of `sort`.
-    pub(super) fn of_sort(&self, pool: &TermPool, expr: &Expr, sort: Sort) -> Result<Value, Diagnostic> {
+    pub(super) fn of_sort(&self, pool: &TermPool, expr: &Expr, sort: Sort) -> Known<Value> {
         if let (Sort::Data(data), ExprKind::Name(name)) = (sort, &expr.kind)
             && let Some(ctor) = pool.data(data).ctors.iter().position(|ctor| *ctor.name == **name)
         {
@@ -95,7 +101,7 @@ impl Constants {
             return Ok(value);
         }
         let message = format!("{} is not {}", pool.show_value(&value), pool.show_sort(sort));
-        Err(Diagnostic::new(Code::TypeMismatch, expr.span, message))
+        Err(Box::new(Diagnostic::new(Code::TypeMismatch, expr.span, message)))
     }
 }
 

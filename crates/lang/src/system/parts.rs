@@ -20,6 +20,9 @@ const MAX_INSTANCES: usize = 10_000;
 /// How deep systems may be made of systems.
 const MAX_DEPTH: usize = 16;
 
+/// A model by name, with its constants.
+type Configured = (String, Vec<(String, String)>);
+
 /// An instance of a model.
 pub(super) struct Instance {
     pub(super) name: String,
@@ -39,7 +42,7 @@ pub(super) struct Parts<'a> {
     options: &'a Options,
     constants: &'a Constants,
     /// Models by name and constants.
-    loaded: BTreeMap<(String, Vec<(String, String)>), Option<Model>>,
+    loaded: BTreeMap<Configured, Option<Model>>,
 }
 
 impl<'a> Parts<'a> {
@@ -91,7 +94,7 @@ impl<'a> Parts<'a> {
                     (lo..=hi).map(|at| i64::try_from(at).ok()).collect()
                 }
                 (lo, hi) => {
-                    [lo.err(), hi.err()].into_iter().flatten().for_each(|wrong| sink.push(wrong));
+                    [lo.err(), hi.err()].into_iter().flatten().for_each(|wrong| sink.push(*wrong));
                     return;
                 }
             },
@@ -129,7 +132,7 @@ impl<'a> Parts<'a> {
                     overrides.push((pin.field.text.clone(), self.sources.slice(pin.value.span).to_owned()));
                 }
                 Err(wrong) => {
-                    sink.push(wrong);
+                    sink.push(*wrong);
                     return None;
                 }
             }

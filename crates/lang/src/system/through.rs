@@ -16,7 +16,7 @@ use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::{GateId, GateKind, LocId, Location, Model, Sts, Switch};
 use ioxide_model::term::{Term, VarId};
 
-use super::constant::Constants;
+use super::constant::{Constants, Known};
 use crate::ast::{ExprKind, Name, Pin};
 use crate::lexer::lex;
 use crate::parser::Parser;
@@ -50,18 +50,14 @@ fn read(text: &str, file: FileId, sink: &mut Sink) -> Option<Channel> {
     match channel_of(&kind, &settings, &Constants::default()) {
         Ok(channel) => Some(channel),
         Err(wrong) => {
-            sink.push(wrong);
+            sink.push(*wrong);
             None
         }
     }
 }
 
 /// The channel of the library called `kind` with these settings.
-pub(super) fn channel_of(
-    kind: &Name,
-    settings: &[Pin],
-    constants: &Constants,
-) -> Result<Channel, Diagnostic> {
+pub(super) fn channel_of(kind: &Name, settings: &[Pin], constants: &Constants) -> Known<Channel> {
     let discipline = match kind.text.as_str() {
         "fifo" => Discipline::Fifo,
         "bag" => Discipline::Bag,
@@ -69,9 +65,8 @@ pub(super) fn channel_of(
             let message = format!("there is no channel `{other}`");
             let diagnostic = Diagnostic::new(Code::BadChannel, kind.span, message);
             let diagnostic = suggest::nearest(diagnostic, kind, ["fifo", "bag"].into_iter());
-            return Err(
-                diagnostic.help("channels are `fifo`, which keeps the order, and `bag`, which does not")
-            );
+            let help = "channels are `fifo`, which keeps the order, and `bag`, which does not";
+            return Err(Box::new(diagnostic.help(help)));
         }
     };
     let mut channel = Channel { discipline, capacity: 1, may_lose: false, may_duplicate: false };
@@ -84,26 +79,31 @@ pub(super) fn channel_of(
                 let message = format!("channels have no setting `{other}`");
                 let diagnostic = Diagnostic::new(Code::BadChannel, pin.field.span, message);
                 let known = ["capacity", "may_lose", "may_duplicate"];
-                return Err(suggest::nearest(diagnostic, &pin.field, known.into_iter())
-                    .help("settings are `capacity: 4`, `may_lose: true` and `may_duplicate: true`"));
+                let diagnostic = suggest::nearest(diagnostic, &pin.field, known.into_iter());
+                let help = "settings are `capacity: 4`, `may_lose: true` and `may_duplicate: true`";
+                return Err(Box::new(diagnostic.help(help)));
             }
         }
     }
     Ok(channel)
 }
 
-fn capacity(pin: &Pin, constants: &Constants) -> Result<usize, Diagnostic> {
+fn capacity(pin: &Pin, constants: &Constants) -> Known<usize> {
     let n = constants.int(&pin.value)?;
     let max = Channel::MAX_CAPACITY;
     usize::try_from(n).ok().filter(|n| (1..=max).contains(n)).ok_or_else(|| {
-        Diagnostic::new(Code::BadChannel, pin.value.span, format!("a capacity is from 1 to {max}"))
+        let message = format!("a capacity is from 1 to {max}");
+        Box::new(Diagnostic::new(Code::BadChannel, pin.value.span, message))
     })
 }
 
-fn yes_or_no(pin: &Pin) -> Result<bool, Diagnostic> {
+fn yes_or_no(pin: &Pin) -> Known<bool> {
     match pin.value.kind {
         ExprKind::Bool(yes) => Ok(yes),
-        _ => Err(Diagnostic::new(Code::BadChannel, pin.value.span, "`true` or `false` is needed here")),
+        _ => {
+            let message = "`true` or `false` is needed here";
+            Err(Box::new(Diagnostic::new(Code::BadChannel, pin.value.span, message)))
+        }
     }
 }
 

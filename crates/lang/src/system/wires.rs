@@ -132,7 +132,7 @@ impl<'a> Wiring<'a> {
             match constants.of_sort(self.composer.pool(), &pin.value, sort) {
                 Ok(value) => found.push((at, value)),
                 Err(wrong) => {
-                    self.sink.push(wrong);
+                    self.sink.push(*wrong);
                     return None;
                 }
             }
@@ -174,7 +174,7 @@ impl<'a> Wiring<'a> {
                     (_, Some(at)) => match constants.int(expr) {
                         Ok(n) if n == i128::from(at) => {}
                         Ok(_) => continue,
-                        Err(wrong) => return self.sink.push(wrong),
+                        Err(wrong) => return self.sink.push(*wrong),
                     },
                 }
             }
@@ -234,7 +234,7 @@ impl<'a> Wiring<'a> {
                 one.into_iter().map(|at| (at, None)).collect()
             }
             Err(wrong) => {
-                self.sink.push(wrong);
+                self.sink.push(*wrong);
                 Vec::new()
             }
         }
@@ -314,7 +314,7 @@ impl<'a> Wiring<'a> {
         for decl in decls {
             match channel_of(&decl.kind, &decl.settings, self.constants) {
                 Ok(channel) => self.channel(decl, &channel),
-                Err(wrong) => self.sink.push(wrong),
+                Err(wrong) => self.sink.push(*wrong),
             }
         }
     }

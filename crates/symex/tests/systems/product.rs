@@ -125,8 +125,8 @@ impl Plan {
         Some(text + "}\n")
     }
 
-    fn is_hidden(&self, end: (usize, &str)) -> bool {
-        self.hidden.iter().any(|hidden| *hidden == end)
+    fn is_hidden(&self, end: (usize, &'static str)) -> bool {
+        self.hidden.contains(&end)
     }
 }
 
@@ -230,7 +230,7 @@ impl Product {
         found: &mut Vec<(Seen, Vector, bool)>,
     ) {
         let rules = self.plan.queues[queue];
-        let name = |(part, message): (usize, &str)| {
+        let name = |(part, message): (usize, &'static str)| {
             (!self.plan.is_hidden((part, message))).then(|| (format!("p{part}.{message}"), v))
         };
         for sent in self.together(state, &[link.from], v) {
