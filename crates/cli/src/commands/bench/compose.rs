@@ -28,7 +28,7 @@ const STEPS: u32 = 1_000;
 /// States of a part.
 const STATES: u32 = 10;
 /// Searches for purposes look at no more states.
-const LIMITS: Limits = Limits { max_states: 2_000, max_depth: u32::MAX };
+const LIMITS: Limits = Limits { max_states: 20_000, max_depth: u32::MAX };
 
 /// Measures and shows the figures.
 pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
