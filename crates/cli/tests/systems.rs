@@ -115,3 +115,28 @@ fn a_record_of_a_system_behind_a_channel_replays() {
     let wrong = ["test", "echo.iox", "--sut", "model:echo.iox", "--through", "fifo(size: 2)"];
     check(folder.path(), &wrong, 2, &["channels have no setting `size`", "fifo(capacity: 4)"]);
 }
+
+#[test]
+fn every_instance_has_a_connection_of_its_own() {
+    let has_python = Command::new("python3").arg("--version").output().is_ok_and(|out| out.status.success());
+    if !has_python {
+        eprintln!("skipped: there is no python3");
+        return;
+    }
+    let test = |flags: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_ioxide"))
+            .args(["test", "bus.iox", "--sut", "bus", "--steps", "120", "--seed", "1", "--no-shrink"])
+            .current_dir(examples().join("bus"))
+            .env("BUS_FLAGS", flags)
+            .env("NO_COLOR", "1")
+            .output()
+            .expect("the program runs");
+        let text =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        (text, output.status.code().unwrap_or(-1))
+    };
+    let (text, code) = test("");
+    assert!(code == 0 && text.contains("listener  1 of 1 switches in some of 2 instances"), "{code}: {text}");
+    let (text, code) = test("--loud");
+    assert!(code == 1 && text.contains("!told_2(text: "), "{code}: {text}");
+}

@@ -561,7 +561,9 @@ impl<'a> Wiring<'a> {
         let gate = &instance.model.sts.gates[end.1];
         let (span, doc) = (gate.span, gate.doc.clone());
         let names = self.field_names(end);
-        let index = self.index_field(&instance.family, &names);
+        // An instance with a message of its own needs no field to say which one it is.
+        let index =
+            if self.is_exposed_alone(end) { None } else { self.index_field(&instance.family, &names) };
         let index = index.map(|(name, sort)| self.composer.field(&name, sort));
         let mut fields = Vec::with_capacity(names.len());
         for (at, field) in names.iter().enumerate() {
@@ -611,6 +613,13 @@ impl<'a> Wiring<'a> {
         self.system.items.iter().find_map(|item| match &item.kind {
             SystemItemKind::Expose(port, name) if self.is_meant(port, end) => Some(name.text.clone()),
             _ => None,
+        })
+    }
+
+    fn is_exposed_alone(&self, end: End) -> bool {
+        self.system.items.iter().any(|item| match &item.kind {
+            SystemItemKind::Expose(port, _) => port.index.is_some() && self.is_meant(port, end),
+            _ => false,
         })
     }
 
