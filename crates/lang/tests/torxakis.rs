@@ -959,3 +959,113 @@ fn products_below_a_prefix_are_limited() {
     let model = loaded.model.unwrap_or_else(|| panic!("{}", render(&sources, &loaded.diagnostics)));
     assert_eq!(model.sts.switches.len(), 36, "outermost, it costs the sum");
 }
+
+/// The states after a trace of a model without internal steps on the way.
+fn after(model: &Model, trace: &[Action]) -> usize {
+    let mut states = vec![concrete::initial_state(&model.pool, &model.sts).expect("known")];
+    for action in trace {
+        let label = label(model, action);
+        let closed =
+            concrete::tau_closure(&model.pool, &model.sts, states, 10_000).expect("evaluates").states;
+        let next = closed.iter().flat_map(|state| {
+            concrete::successors(&model.pool, &model.sts, state, &label).expect("evaluates")
+        });
+        states = next.map(|successor| successor.state).collect();
+    }
+    states.len()
+}
+
+fn action(channel: &str, values: &[i64]) -> Action {
+    (channel.to_owned(), values.to_vec())
+}
+
+fn corpus_model(name: &str) -> Model {
+    let (_, loaded) = load_file(&common::root().join(format!("corpus/models/txs/{name}.txs")));
+    loaded.model.expect("it loads")
+}
+
+#[test]
+fn functions_along_numbers_are_computed() {
+    let model = corpus_model("divide");
+    let asked = action("Ask", &[12, 18]);
+    assert_eq!(after(&model, &[asked.clone(), action("Divisor", &[6])]), 1);
+    assert_eq!(after(&model, &[asked.clone(), action("Divisor", &[3])]), 0);
+    assert_eq!(after(&model, &[asked, action("Sum", &[78 + 171])]), 1);
+}
+
+#[test]
+fn a_condition_that_values_decide_bounds_the_processes() {
+    let model = corpus_model("replicas");
+    let parts = model.sts.composition.as_ref().expect("of parts").parts.len();
+    assert_eq!(parts, 4, "three counters, and what is left behind the last condition");
+    let (two, four) = (action("Up", &[2]), action("Up", &[4]));
+    assert_eq!(
+        after(&model, &[two.clone(), two.clone(), action("Total", &[2, 2]), action("Total", &[3, 0])]),
+        1
+    );
+    assert_eq!(after(&model, &[two.clone(), two.clone(), two]), 0);
+    assert_eq!(after(&model, &[four]), 0);
+}
+
+/// `n` processes of some steps in parallel.
+fn family(n: usize, process: &str, sign: &str) -> String {
+    let calls: Vec<String> = (0..n).map(|id| format!("p [A, Go, Out] ({id})")).collect();
+    let heading = "A :: Int; Go; Out :: Int";
+    format!(
+        "CHANDEF C ::= {heading} ENDDEF PROCDEF p [ {heading} ] (id :: Int) ::= {process} ENDDEF
+         MODELDEF M ::= CHAN IN A, Go CHAN OUT Out BEHAVIOUR {} ENDDEF",
+        calls.join(sign)
+    )
+}
+
+#[test]
+fn families_of_processes_cost_the_sum_of_their_parts() {
+    let sequence = "A ? x [[ x == id ]] >-> Out ! id >-> Go >-> Out ! id + x >-> p [A, Go, Out] (id)";
+    for n in [4, 8, 16] {
+        // Side by side: every step of every process, alone.
+        let model = loaded_model(&family(n, sequence, " ||| "));
+        assert_eq!(model.sts.switches.len(), 4 * n);
+        let last = n as i64 - 1;
+        let trace = [action("A", &[last]), action("A", &[0]), action("Out", &[0]), action("Out", &[last])];
+        assert_eq!(after(&model, &trace), 1);
+        // Nested, with one step that all of them take together.
+        let model = loaded_model(&family(n, sequence, " |[ Go ]| "));
+        assert_eq!(model.sts.switches.len(), 3 * n + 1);
+        assert_eq!(after(&model, &[action("A", &[0]), action("Out", &[0]), action("Go", &[])]), 0);
+        let mut trace: Vec<Action> =
+            (0..n as i64).flat_map(|id| [action("A", &[id]), action("Out", &[id])]).collect();
+        trace.push(action("Go", &[]));
+        trace.push(action("Out", &[2 * last]));
+        assert_eq!(after(&model, &trace), 1);
+        // A number handed on from one hidden part to the next.
+        let model = loaded_model(&chain(n));
+        assert_eq!(model.sts.switches.len(), n + 1);
+        assert_eq!(after(&model, &[action("In", &[5]), action("Out", &[5 + n as i64])]), 1);
+        assert_eq!(after(&model, &[action("In", &[5]), action("Out", &[5])]), 0);
+    }
+}
+
+/// `n` processes in a row; each adds one to what it is given, and hands it on over a hidden channel.
+fn chain(n: usize) -> String {
+    let name = |at: usize| match at {
+        0 => "In".to_owned(),
+        at if at == n => "Out".to_owned(),
+        at => format!("H{at}"),
+    };
+    let hidden: Vec<String> = (1..n).map(name).collect();
+    let mut row = String::from("p [In, H1] ( )");
+    for at in 1..n {
+        write!(row, " |[ {} ]| p [{}, {}] ( )", name(at), name(at), name(at + 1)).expect("text");
+    }
+    format!(
+        "CHANDEF C ::= In, Out :: Int ENDDEF
+         PROCDEF p [ From, To :: Int ] ( ) ::= From ? x >-> To ! x + 1 >-> p [From, To] ( ) ENDDEF
+         MODELDEF M ::= CHAN IN In CHAN OUT Out BEHAVIOUR HIDE [ {} :: Int ] IN {row} NI ENDDEF",
+        hidden.join(", ")
+    )
+}
+
+fn loaded_model(text: &str) -> Model {
+    let (sources, loaded) = load_text("m.txs", text);
+    loaded.model.unwrap_or_else(|| panic!("{text}\n{}", render(&sources, &loaded.diagnostics)))
+}

@@ -472,7 +472,7 @@ pub(super) fn check_bounds(spec: &Specification, interface: &Interface, sink: &m
     let calls: Vec<Vec<Call>> =
         spec.processes.iter().map(|process| calls_in(spec, interface, process.body)).collect();
     for (from, made) in calls.iter().enumerate() {
-        for call in made {
+        for call in made.iter().filter(|call| !call.is_conditional) {
             let name = &spec.processes[from].shown;
             if !call.is_guarded && reaches(&calls, call.to, from, |call| !call.is_guarded) {
                 sink.error(|| {
@@ -500,37 +500,43 @@ struct Call {
     is_tail: bool,
     /// Something happens before it is made.
     is_guarded: bool,
+    /// Nothing happens before it is made, but a condition holds: values may bound it.
+    is_conditional: bool,
     span: Span,
+}
+
+/// How a place in a process is come to.
+#[derive(Clone, Copy)]
+struct Way {
+    is_tail: bool,
+    is_guarded: bool,
+    has_condition: bool,
 }
 
 fn calls_in(spec: &Specification, interface: &Interface, body: BehaviourId) -> Vec<Call> {
     let mut found = Vec::new();
-    let mut open = vec![(body, true, false)];
-    while let Some((id, is_tail, is_guarded)) = open.pop() {
+    let mut open = vec![(body, Way { is_tail: true, is_guarded: false, has_condition: false })];
+    while let Some((id, way)) = open.pop() {
         let behaviour = &spec.behaviours[id];
+        let inside = Way { is_tail: false, ..way };
+        let behind = Way { is_guarded: true, ..way };
         match &behaviour.kind {
             BehaviourKind::Stop => {}
-            BehaviourKind::Prefix(_, next) => open.push((*next, is_tail, true)),
-            BehaviourKind::Guard(_, next) | BehaviourKind::Let(_, next) | BehaviourKind::Accept(_, next) => {
-                open.push((*next, is_tail, is_guarded));
-            }
-            BehaviourKind::Choice(all) => open.extend(all.iter().map(|&one| (one, is_tail, is_guarded))),
+            BehaviourKind::Prefix(_, next) => open.push((*next, behind)),
+            BehaviourKind::Guard(_, next) => open.push((*next, Way { has_condition: true, ..way })),
+            BehaviourKind::Let(_, next) | BehaviourKind::Accept(_, next) => open.push((*next, way)),
+            BehaviourKind::Choice(all) => open.extend(all.iter().map(|&one| (one, way))),
             BehaviourKind::Parallel(_, left, right) | BehaviourKind::Interrupt(left, right) => {
-                open.push((*left, false, is_guarded));
-                open.push((*right, false, is_guarded));
+                open.extend([(*left, inside), (*right, inside)]);
             }
-            BehaviourKind::Enable(left, right) => {
-                open.push((*left, false, is_guarded));
-                open.push((*right, is_tail, true));
-            }
-            BehaviourKind::Disable(left, right) => {
-                open.push((*left, false, is_guarded));
-                open.push((*right, is_tail, is_guarded));
-            }
-            BehaviourKind::Hide(_, body) => open.push((*body, false, is_guarded)),
+            BehaviourKind::Enable(left, right) => open.extend([(*left, inside), (*right, behind)]),
+            BehaviourKind::Disable(left, right) => open.extend([(*left, inside), (*right, way)]),
+            BehaviourKind::Hide(_, body) => open.push((*body, inside)),
             BehaviourKind::Call { process, .. } => {
                 if let Some(&to) = interface.processes.get(&process.text) {
-                    found.push(Call { to, is_tail, is_guarded, span: behaviour.span });
+                    let Way { is_tail, is_guarded, has_condition } = way;
+                    let is_conditional = has_condition && !is_guarded;
+                    found.push(Call { to, is_tail, is_guarded, is_conditional, span: behaviour.span });
                 }
             }
         }

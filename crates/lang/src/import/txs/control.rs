@@ -14,6 +14,7 @@ use ioxide_model::index::IndexVec;
 use ioxide_model::sort::Sort;
 use ioxide_model::source::Span;
 use ioxide_model::term::{Term, TermPool, VarId};
+use ioxide_model::value::Value;
 
 use super::check::Interface;
 use super::tree::{Behaviour, BehaviourId, BehaviourKind, Offer, Offered, OfferedOn, Specification, Sync};
@@ -24,6 +25,9 @@ use crate::sink::Sink;
 
 ioxide_model::index! { /// A channel of a model: one it declares, or one it hides.
 pub(super) struct ChannelId; }
+
+/// Compositions and calls may be nested this deep at once.
+const MAX_NESTING: usize = 150;
 
 /// A channel.
 pub(super) struct Channel {
@@ -118,6 +122,10 @@ pub(super) struct Stepper<'a> {
     /// The number of the part, which tells its hidden channels from those of others.
     pub(super) part: usize,
     pub(super) pool: TermPool,
+    /// The call that did not end, if one did not.
+    pub(super) endless: Option<Span>,
+    nesting: usize,
+    called: Option<Span>,
     fields: BTreeMap<(ChannelId, usize), VarId>,
     exit_fields: BTreeMap<(usize, Sort), VarId>,
 }
@@ -132,7 +140,8 @@ impl<'a> Stepper<'a> {
         pool: TermPool,
     ) -> Self {
         let (fields, exit_fields) = (BTreeMap::new(), BTreeMap::new());
-        Self { spec, words, interface, channels, part, pool, fields, exit_fields }
+        let (endless, nesting, called) = (None, 0, None);
+        Self { spec, words, interface, channels, part, pool, endless, nesting, called, fields, exit_fields }
     }
 
     /// The variables for the values of an action on `channel`.
@@ -166,8 +175,25 @@ impl<'a> Stepper<'a> {
 
     // Normal forms.
 
-    /// `control` with calls unfolded and compositions opened, down to where something happens.
+    /// `control` with calls unfolded and compositions opened, down to where something happens. Conditions that are
+    /// decided already, such as those of processes that start `n` others, are decided here.
     pub(super) fn opened(&mut self, control: Control, path: &str) -> Option<Control> {
+        self.deeper(|stepper| stepper.opened_once(control, path))
+    }
+
+    /// One level deeper; none beyond all measure, where some call creates processes without bound.
+    fn deeper<T>(&mut self, look: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        if self.nesting >= MAX_NESTING {
+            self.endless = self.endless.or(self.called);
+            return None;
+        }
+        self.nesting += 1;
+        let found = look(self);
+        self.nesting -= 1;
+        found
+    }
+
+    fn opened_once(&mut self, control: Control, path: &str) -> Option<Control> {
         let (mut id, mut scope, mut wiring) = match control {
             Control::At(id, scope, wiring) => (id, scope, wiring),
             Control::Parallel(sharing, left, right) => {
@@ -189,8 +215,22 @@ impl<'a> Stepper<'a> {
             }
             Control::Ended => return Some(Control::Ended),
         };
-        while let BehaviourKind::Call { process, channels, args } = &self.behaviour(id).kind {
-            (id, scope, wiring) = self.unfolded(process, channels, args, &scope, &wiring)?;
+        loop {
+            match &self.behaviour(id).kind {
+                BehaviourKind::Call { process, channels, args } => {
+                    self.called = Some(self.behaviour(id).span);
+                    (id, scope, wiring) = self.unfolded(process, channels, args, &scope, &wiring)?;
+                }
+                BehaviourKind::Guard(guard, next) => {
+                    let guard = self.typed(|typing| typing.check(guard, Sort::Bool, &scope))?;
+                    match self.pool.as_value(guard).and_then(Value::as_bool) {
+                        Some(true) => id = *next,
+                        Some(false) => return Some(Control::Ended),
+                        None => break,
+                    }
+                }
+                _ => break,
+            }
         }
         let at = |id: BehaviourId| Box::new(Control::At(id, scope.clone(), wiring.clone()));
         let control = match &self.behaviour(id).kind {
@@ -254,6 +294,10 @@ impl<'a> Stepper<'a> {
 
     /// The steps of `control`, which stands at `path`.
     pub(super) fn steps(&mut self, control: &Control, path: &str) -> Option<Vec<Step>> {
+        self.deeper(|stepper| stepper.steps_once(control, path))
+    }
+
+    fn steps_once(&mut self, control: &Control, path: &str) -> Option<Vec<Step>> {
         match control {
             Control::Ended => Some(Vec::new()),
             Control::At(id, scope, wiring) => self.steps_at(*id, scope.clone(), wiring, path),
@@ -307,7 +351,11 @@ impl<'a> Stepper<'a> {
         let mut steps = loop {
             match &self.behaviour(id).kind {
                 BehaviourKind::Guard(guard, next) => {
-                    guards.push(self.typed(|typing| typing.check(guard, Sort::Bool, &scope))?);
+                    let guard = self.typed(|typing| typing.check(guard, Sort::Bool, &scope))?;
+                    if self.pool.is_false(guard) {
+                        return Some(Vec::new());
+                    }
+                    guards.push(guard);
                     id = *next;
                 }
                 BehaviourKind::Let(groups, next) => {

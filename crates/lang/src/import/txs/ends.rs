@@ -1,9 +1,9 @@
-//! Whether a function that calls itself ends.
+//! Whether a function that calls itself ends, or can be given up.
 //!
-//! Every call must be on a field of one parameter, the same in all, where the path to the call says that the parameter was made
+//! Either it counts: there is at most one call on every way through it. Or every call must be on a field of one parameter, the same in all, where the path to the call says that the parameter was made
 //! by the constructor that has the field. Values are finite, so such calls end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::index::Idx;
 use ioxide_model::sort::Sort;
@@ -15,6 +15,41 @@ type Excluded = BTreeSet<u32>;
 /// The position of a parameter that every call of `function` in `body` descends on.
 pub(super) fn descends(pool: &TermPool, body: Term, function: FnId, params: &[VarId]) -> Option<usize> {
     (0..params.len()).find(|&at| Descent::new(pool, function, at, params[at]).is_some_and(|d| d.holds(body)))
+}
+
+/// The position of a parameter that changes in a call of `function`, if every way through `body` has at most one call: as
+/// calls are nested only so deep, such a function is given up if it does not end, and costs little until then.
+pub(super) fn counted(pool: &TermPool, body: Term, function: FnId, params: &[VarId]) -> Option<usize> {
+    let inside = pool.subterms(&[body], |_| true);
+    let mut most: BTreeMap<Term, usize> = BTreeMap::new();
+    for &term in &inside {
+        let of = |term: &Term| most.get(term).copied().unwrap_or(0);
+        let n = match pool.node(term) {
+            Node::Ite(cond, then, other) => of(cond).saturating_add(of(then).max(of(other))),
+            node => {
+                let own = usize::from(matches!(node, Node::Call(called, _) if *called == function));
+                node.children().map(|child| of(&child)).fold(own, usize::saturating_add)
+            }
+        };
+        most.insert(term, n);
+    }
+    if most.get(&body).is_none_or(|&n| n > 1) {
+        return None;
+    }
+    (0..params.len()).find(|&at| {
+        let own = Node::Var(params[at]);
+        let changes = |args: &[Term]| *pool.node(args[at]) != own;
+        let mut calls = inside.iter().map(|&term| pool.node(term));
+        pool.var_info(params[at]).sort == Sort::Int
+            && calls
+                .any(|node| matches!(node, Node::Call(called, args) if *called == function && changes(args)))
+    })
+}
+
+/// Whether `body` calls `function`, not another with its name.
+pub(super) fn is_called(pool: &TermPool, body: Term, function: FnId) -> bool {
+    let inside = pool.subterms(&[body], |term| pool.calls(term));
+    inside.into_iter().any(|term| matches!(pool.node(term), Node::Call(called, _) if *called == function))
 }
 
 struct Descent<'p> {

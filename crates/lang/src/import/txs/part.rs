@@ -62,6 +62,8 @@ pub(super) struct PartBuilder<'a> {
 /// Why there is no part.
 pub(super) enum NoPart {
     TooMany,
+    /// This call creates processes without bound.
+    Endless(Span),
     /// What is wrong was reported, or cannot be computed.
     Broken,
 }
@@ -93,7 +95,7 @@ impl<'a> PartBuilder<'a> {
 
     /// The part that starts as `control`.
     pub(super) fn build(mut self, control: Control) -> Result<Built, NoPart> {
-        let start = self.stepper.opened(control, "").ok_or(NoPart::Broken)?;
+        let start = self.stepper.opened(control, "").ok_or_else(|| NoPart::of(&self.stepper))?;
         let mut values = Vec::new();
         let start = self.settled(start, "", &mut values);
         let name = self.place_name(&start);
@@ -110,12 +112,12 @@ impl<'a> PartBuilder<'a> {
     /// The steps from one place.
     fn leave(&mut self, place: LocId, control: &Control) -> Result<(), NoPart> {
         let before = live(control);
-        for step in self.stepper.steps(control, "").ok_or(NoPart::Broken)? {
+        for step in self.stepper.steps(control, "").ok_or_else(|| NoPart::of(&self.stepper))? {
             if self.stepper.pool.is_false(step.guard) {
                 continue;
             }
             let Some(gate) = self.gate(&step.act, step.span) else { continue };
-            let next = self.stepper.opened(step.next, "").ok_or(NoPart::Broken)?;
+            let next = self.stepper.opened(step.next, "").ok_or_else(|| NoPart::of(&self.stepper))?;
             let mut update = Vec::new();
             let next = self.settled(next, "", &mut update);
             let pool = &mut self.stepper.pool;
@@ -315,6 +317,11 @@ fn as_var(pool: &TermPool, term: Term) -> Option<VarId> {
 }
 
 impl NoPart {
+    /// Why `stepper` found nothing.
+    pub(super) fn of(stepper: &Stepper<'_>) -> Self {
+        stepper.endless.map_or(Self::Broken, Self::Endless)
+    }
+
     /// Reports it.
     pub(super) fn report(&self, span: Span, sink: &mut Sink) {
         let diagnostic = match self {
@@ -325,6 +332,12 @@ impl NoPart {
             )
             .note("parallel composition below `>->`, `>>>`, `[>>` or `[><` is written out place by place")
             .help("let the parallel composition be outermost"),
+            Self::Endless(call) => Diagnostic::new(
+                Code::UnboundedProcesses,
+                *call,
+                "this call creates processes without bound, or too many of them",
+            )
+            .note("its condition is not decided by values that are known when it is made"),
             Self::Broken => {
                 Diagnostic::new(Code::NotConstant, span, "what this starts with cannot be computed")
             }

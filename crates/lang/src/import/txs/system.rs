@@ -121,7 +121,7 @@ fn taken_apart(
     let mut stepper = Stepper::new(spec, words, interface, &mut outside.channels, 0, pool.clone());
     let start = Control::At(model.body, Scope::new(), outside.wiring.clone());
     let Some(opened) = stepper.opened(start, "") else {
-        NoPart::Broken.report(model.name.span, sink);
+        NoPart::of(&stepper).report(model.name.span, sink);
         return None;
     };
     let mut leaves = Vec::new();

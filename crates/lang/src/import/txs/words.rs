@@ -317,7 +317,11 @@ impl Vocabulary {
         let Some(body) = (Typing { words: self, pool, sink }).check(&def.body, result, &scope) else {
             return Meaning::Broken;
         };
-        match ends::descends(pool, body, id, &vars) {
+        if !ends::is_called(pool, body, id) {
+            return Meaning::Plain(vars, body);
+        }
+        let counted = || ends::counted(pool, body, id, &vars);
+        match ends::descends(pool, body, id, &vars).or_else(counted) {
             Some(position) => {
                 pool.define_function(id, body, position);
                 Meaning::Recursive(id)
@@ -333,8 +337,8 @@ impl Vocabulary {
 fn may_not_end(def: &FuncDef) -> Diagnostic {
     let message = format!("function `{}` may not end", def.name.text);
     Diagnostic::new(Code::MayNotEnd, def.name.span, message)
-        .note("it calls itself, and not always on a part of the same parameter, behind the test that the part is there")
-        .help("as in `IF isCons(l) THEN 1 + length(tail(l)) ELSE 0 FI`; counting down a number is not seen to end")
+        .note("it calls itself more than once on one way, and not always on a part of the same parameter, behind the test that the part is there")
+        .help("as in `IF isNode(t) THEN size(left(t)) + size(right(t)) ELSE 1 FI`; along a number, call it once")
 }
 
 fn twice(sink: &mut Sink, what: &str, name: &Name) {

@@ -7,7 +7,8 @@ use ioxide_model::source::Span;
 
 use super::super::lexer::Lexeme;
 use super::super::tree::{
-    Behaviour, BehaviourId, BehaviourKind, FreeNames, Offer, Offered, OfferedOn, Sync, names_around,
+    Behaviour, BehaviourId, BehaviourKind, Formula, FormulaKind, FreeNames, Offer, Offered, OfferedOn,
+    Operator, Sync, names_around,
 };
 use super::{MAX_BEHAVIOURS, Reading, TxsReader, Unread, without_taken};
 
@@ -20,7 +21,7 @@ const MAX_DEPTH: usize = 128;
 /// What stands before a behaviour, read in a row.
 enum Before {
     Offer(Offer),
-    Guard(super::super::tree::Formula, Span),
+    Guard(Formula, Span),
 }
 
 impl TxsReader<'_> {
@@ -93,9 +94,7 @@ impl TxsReader<'_> {
         let mut last = loop {
             if self.at_sign("[[") {
                 let start = self.span();
-                self.bump();
-                let guard = self.formula()?;
-                self.sign("]]")?;
+                let guard = self.condition()?;
                 self.sign("=>>")?;
                 before.push(Before::Guard(guard, self.since(start)));
             } else if self.is_offer() {
@@ -148,14 +147,27 @@ impl TxsReader<'_> {
             return self
                 .not_read("|", "one communication is on one channel here; give the channel more values");
         }
-        let guard = if self.eat("[[") {
-            let guard = self.formula()?;
-            self.sign("]]")?;
-            Some(guard)
-        } else {
-            None
-        };
+        let guard = if self.at_sign("[[") { Some(self.condition()?) } else { None };
         Ok(Offer { on, values, guard, span: self.since(start) })
+    }
+
+    /// `[[ a, b ]]`, all of which hold.
+    fn condition(&mut self) -> Reading<Formula> {
+        self.sign("[[")?;
+        let start = self.span();
+        let first = self.formula()?;
+        let mut rest = Vec::new();
+        while self.at_sign(",") {
+            let operator = Operator { sign: "/\\", span: self.span() };
+            self.bump();
+            rest.push((operator, self.formula()?));
+        }
+        let span = self.since(start);
+        self.sign("]]")?;
+        if rest.is_empty() {
+            return Ok(first);
+        }
+        Ok(Formula { kind: FormulaKind::Chain(Box::new(first), rest), span })
     }
 
     /// `? x :: Int ! e`
