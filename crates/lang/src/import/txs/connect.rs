@@ -48,6 +48,9 @@ fn unknown_channel(name: &crate::ast::Name, interface: &Interface, sink: &mut Si
     unknown
 }
 
+/// A value that is offered, and its sort.
+type Side<'a> = (&'a Offered, Sort);
+
 struct CodecCheck<'a> {
     words: &'a Vocabulary,
     pool: &'a mut TermPool,
@@ -63,8 +66,8 @@ impl CodecCheck<'_> {
             return;
         }
         let text = [(&codec.text, Sort::Str)];
-        let message: Vec<(&Offered, Sort)> = codec.message.iter().zip(sorts.iter().copied()).collect();
-        let (from, to): (&[(&Offered, Sort)], &[(&Offered, Sort)]) =
+        let message: Vec<Side<'_>> = codec.message.iter().zip(sorts.iter().copied()).collect();
+        let (from, to): (&[Side<'_>], &[Side<'_>]) =
             if codec.is_encode { (&message, &text) } else { (&text, &message) };
         let mut scope = Scope::new();
         for &(offered, sort) in from {

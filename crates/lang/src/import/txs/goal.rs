@@ -9,7 +9,7 @@ use ioxide_model::diag::Diagnostic;
 use ioxide_model::goal::{Goal, GoalKind, Observer, ObserverRule, ObserverTarget, Seen};
 use ioxide_model::index::Idx;
 use ioxide_model::sts::{GateId, LocId, Model, Sts, Switch};
-use ioxide_model::term::{Import, Substitution, Term};
+use ioxide_model::term::{Import, Node, Substitution, Term, TermPool};
 
 use super::control::{Control, Stepper};
 use super::part::{Built, PartBuilder, Said};
@@ -120,7 +120,7 @@ impl GoalSystem {
             for other in switches[..at].iter().filter(same) {
                 let both = self.built.model.pool.and2(one.guard, other.guard);
                 let differ = one.target != other.target || one.update != other.update;
-                if differ && !self.built.model.pool.is_false(both) {
+                if differ && !is_impossible(&self.built.model.pool, both) {
                     sink.error(|| {
                         Diagnostic::new(Code::TxsGoal, one.span, "two steps of a goal may fit the same message")
                             .label(other.span, "the other step")
@@ -208,5 +208,30 @@ impl GoalSystem {
             rules.push(rule(pool.and2(switch.guard, condition), verdict));
         }
         rules.push(rule(switch.guard, ObserverTarget::Stage(target.index())));
+    }
+}
+
+/// Whether `condition` is seen to be false: it says of one term that it has two values, or was made by two constructors.
+fn is_impossible(pool: &TermPool, condition: Term) -> bool {
+    let parts = pool.conjuncts(condition);
+    let clash = |one: Term, other: Term| match (pool.node(one), pool.node(other)) {
+        (Node::Is(a, x), Node::Is(b, y)) => x == y && a != b,
+        (Node::Eq(..), Node::Eq(..)) => {
+            let (one, other) = (fixed(pool, one), fixed(pool, other));
+            one.zip(other).is_some_and(|((x, a), (y, b))| x == y && a != b)
+        }
+        _ => false,
+    };
+    pool.is_false(condition)
+        || parts.iter().enumerate().any(|(at, &one)| parts[..at].iter().any(|&other| clash(one, other)))
+}
+
+/// The term and the value that an equation says it has.
+fn fixed(pool: &TermPool, equation: Term) -> Option<(Term, Term)> {
+    let Node::Eq(a, b) = *pool.node(equation) else { return None };
+    match (pool.as_value(a).is_some(), pool.as_value(b).is_some()) {
+        (true, false) => Some((b, a)),
+        (false, true) => Some((a, b)),
+        _ => None,
     }
 }
