@@ -10,7 +10,9 @@ use common::{files, load_file, load_text, render};
 use ioxide_model::code::Code;
 use ioxide_model::concrete;
 use ioxide_model::diag::Severity;
+use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
+use ioxide_model::value::{DataValue, Value};
 use messages::{Action, label};
 
 #[test]
@@ -279,4 +281,98 @@ fn chain(n: usize) -> String {
 fn loaded_model(text: &str) -> Model {
     let (sources, loaded) = load_text("m.txs", text);
     loaded.model.unwrap_or_else(|| panic!("{text}\n{}", render(&sources, &loaded.diagnostics)))
+}
+
+/// Whether the model can do these messages one after the other.
+#[track_caller]
+fn can(model: &Model, trace: &[(&str, Vec<Value>)]) -> bool {
+    let mut states = vec![concrete::initial_state(&model.pool, &model.sts).expect("known")];
+    for (channel, values) in trace {
+        let gate = model.sts.gate_named(channel).expect("declared");
+        let label = Label::message(&model.sts, gate, values.clone()).expect("visible");
+        let closed = concrete::tau_closure(&model.pool, &model.sts, states, 1_000).expect("evaluates").states;
+        let next = closed.iter().flat_map(|state| {
+            concrete::successors(&model.pool, &model.sts, state, &label).expect("evaluates")
+        });
+        states = next.map(|successor| successor.state).collect();
+    }
+    !states.is_empty()
+}
+
+/// A value of the type called `name`.
+fn made(model: &Model, name: &str, ctor: &str, args: &[i64]) -> Value {
+    let (data, known) = model.pool.data_types().find(|(_, data)| &*data.name == name).expect("declared");
+    let ctor = known.ctors.iter().position(|known| &*known.name == ctor).expect("a constructor");
+    let args = args.iter().map(|&n| Value::int(n)).collect();
+    Value::Data(DataValue { data, ctor: u32::try_from(ctor).expect("few"), args })
+}
+
+fn int(n: i64) -> Vec<Value> {
+    vec![Value::int(n)]
+}
+
+#[test]
+fn automata_keep_what_is_not_assigned_and_assign_at_once() {
+    let model = corpus_model("door");
+    let reply = |ctor, args: &[i64]| ("Reply", vec![made(&model, "Answer", ctor, args)]);
+    let code = |n| ("Code", int(n));
+    assert!(can(&model, &[("Bell", vec![]), code(4711), reply("Opened", &[]), code(0), code(1)]));
+    assert!(!can(&model, &[code(4711), reply("Opened", &[]), code(1)]));
+    let wrong = [code(1), reply("Again", &[2]), code(1), reply("Again", &[1]), code(1)];
+    assert!(can(&model, &[&wrong[..], &[reply("Refused", &[])]].concat()));
+    assert!(!can(&model, &[&wrong[..], &[reply("Again", &[0])]].concat()));
+    assert!(!can(&model, &[code(1), reply("Again", &[1])]));
+}
+
+#[test]
+fn types_that_hold_themselves_and_functions_on_them() {
+    let model = corpus_model("queue");
+    let (put, get) = (|n| ("Put", int(n)), |n| ("Get", int(n)));
+    assert!(can(&model, &[put(5), put(6), get(5), put(5), get(6), get(5)]));
+    assert!(!can(&model, &[put(5), put(6), get(6)]));
+    assert!(!can(&model, &[put(5), put(5)]), "it is in the queue already");
+    assert!(!can(&model, &[put(1), put(2), put(3), put(4)]), "the queue is full");
+    assert!(can(&model, &[put(1), put(2), put(3), ("Full", vec![]), get(1)]));
+    assert!(!can(&model, &[put(1), ("Full", vec![])]));
+}
+
+#[test]
+fn values_are_handed_on_over_exits_until_something_takes_over() {
+    let model = corpus_model("order");
+    let (name, age) = (("Name", vec![Value::str("Ada")]), ("Age", int(36)));
+    let confirm = |text: &str, n| ("Confirm", vec![Value::str(text), Value::int(n)]);
+    let (cancel, bye) = (("Cancel", vec![]), ("Bye", vec![]));
+    assert!(can(&model, &[age.clone(), name.clone(), confirm("Ada is 36", 9), name.clone()]));
+    assert!(!can(&model, &[age.clone(), name.clone(), confirm("Ada is 37", 9)]));
+    assert!(!can(&model, &[name.clone(), confirm("Ada is 0", 8)]), "both forms are needed");
+    assert!(!can(&model, &[("Name", vec![Value::str("ada")])]));
+    assert!(can(&model, &[name.clone(), cancel.clone(), bye.clone()]));
+    assert!(!can(&model, &[name.clone(), cancel, bye, name]));
+}
+
+#[test]
+fn an_interrupt_gives_back_what_it_took() {
+    let model = corpus_model("pause");
+    let (pause, resume, reset) = (("Pause", vec![]), ("Resume", vec![]), ("Reset", vec![]));
+    let tick = |n| ("Tick", int(n));
+    assert!(can(
+        &model,
+        &[tick(0), pause.clone(), resume.clone(), tick(1), pause.clone(), resume.clone(), tick(2), tick(0)]
+    ));
+    assert!(!can(&model, &[tick(0), pause.clone(), tick(1)]));
+    assert!(!can(&model, &[tick(0), pause.clone(), resume.clone(), tick(0)]));
+    assert!(!can(&model, &[pause, reset.clone()]));
+    assert!(can(&model, &[tick(0), tick(1), reset, tick(0)]));
+}
+
+#[test]
+fn hidden_communications_are_steps_of_all_who_share_them() {
+    let model = corpus_model("workers");
+    let (start, job) = (("Start", vec![]), |n| ("Job", int(n)));
+    let done = |page, n| ("Done", vec![Value::int(page), Value::int(n)]);
+    assert!(can(&model, &[start.clone(), job(10), job(10), done(20, 0), done(30, 1), start.clone()]));
+    assert!(can(&model, &[start.clone(), job(10), done(30, 0)]), "either worker may take the job");
+    assert!(!can(&model, &[start.clone(), job(10), done(10, 0)]));
+    assert!(!can(&model, &[start.clone(), job(10), done(20, 0), start]), "both start together");
+    assert!(!can(&model, &[job(10)]));
 }
