@@ -761,7 +761,7 @@ fn walk(procs: &[Proc], start: &Beh, model: &Model, dice: &mut Dice, text: &str)
 
 #[test]
 fn models_do_what_the_semantics_of_their_text_says() {
-    let n: u64 = std::env::var("IOXIDE_TORXAKIS").ok().and_then(|n| n.parse().ok()).unwrap_or(50);
+    let n: u64 = std::env::var("IOXIDE_TORXAKIS").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
     let (mut models, mut refused, mut compared, mut composed) = (0, 0, 0, 0);
     let mut seed = 0;
     while models < n {
