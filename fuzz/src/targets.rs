@@ -23,7 +23,7 @@ use ioxide_runner::reporter::Reporter;
 use ioxide_runner::suite::SuiteReader;
 
 /// The forms of models.
-const FORMS: [&str; 7] = ["iox", "as", "xml", "xlia", "dot", "kiss2", "txt"];
+const FORMS: [&str; 8] = ["iox", "as", "xml", "xlia", "dot", "kiss2", "txt", "txs"];
 
 /// What the codecs speak.
 const SPOKEN: &str = "model M {

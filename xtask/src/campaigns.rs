@@ -37,7 +37,7 @@ pub fn differential(root: &Path, options: &[&str]) -> Result<ExitCode, Problem> 
 }
 
 /// The forms of models, in the order of `fuzz/src/targets.rs`: the first byte of a seed names one.
-const FORMS: [&str; 7] = ["iox", "as", "xml", "xlia", "dot", "kiss2", "txt"];
+const FORMS: [&str; 8] = ["iox", "as", "xml", "xlia", "dot", "kiss2", "txt", "txs"];
 
 /// Seeds of the fuzzer of models, taken from the examples: `fuzz/corpus/model/NAME`.
 pub fn corpora(root: &Path) -> Result<ExitCode, Problem> {

@@ -99,7 +99,7 @@ pub enum Command {
 /// A model file and the constants to override.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct ModelArgs {
-    /// The model: `.iox`, `.as`, `.dot`, RALib `.xml` or `.xlia`.
+    /// The model: `.iox`, `.as`, `.dot`, RALib `.xml`, `.xlia` or `.txs`.
     pub file: String,
     /// Overrides a constant of the model.
     #[arg(long = "set", value_name = "NAME=VALUE")]

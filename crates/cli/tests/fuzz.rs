@@ -79,7 +79,7 @@ fn survives(target: Target, seeds: &[Vec<u8>], choices: u8) {
 
 #[test]
 fn models() {
-    survives(targets::model, &seeds(&["iox", "as", "dot", "txt", "kiss2", "xlia", "xml"]), 7);
+    survives(targets::model, &seeds(&["iox", "as", "dot", "txt", "kiss2", "xlia", "xml", "txs"]), 8);
 }
 
 #[test]

@@ -115,6 +115,7 @@ pub fn load(sources: &Sources, file: FileId, options: &Options) -> Loaded {
             Some("as") => import::action::load(&source.text, file, options, &mut sink),
             Some("xml") => import::ralib::load(&source.text, file, options, &mut sink),
             Some("xlia") => import::xlia::load(&source.text, file, options, &mut sink),
+            Some("txs") => import::txs::load(&source.text, file, options, &mut sink),
             other => match other.and_then(Form::of_extension) {
                 Some(form) => {
                     let name = stem(&source.name);
@@ -134,7 +135,7 @@ pub fn load(sources: &Sources, file: FileId, options: &Options) -> Loaded {
 /// Whether files called `name` are models: [`load`] reads their kind.
 #[must_use]
 pub fn is_model(name: &str) -> bool {
-    matches!(extension(name), Some("iox" | "as" | "xml" | "xlia")) || machine_form(name).is_some()
+    matches!(extension(name), Some("iox" | "as" | "xml" | "xlia" | "txs")) || machine_form(name).is_some()
 }
 
 /// The form of the finite state machine that files called `name` hold; other models have none.
@@ -185,6 +186,6 @@ fn unknown_format(extension: Option<&str>, file: FileId) -> Diagnostic {
         None => "the name of the file has no extension, so its kind is not known".into(),
     };
     Diagnostic::new(Code::UnknownFormat, Span::new(file, 0, 0), message)
-        .help("models are `.iox` (ioxide), `.as` (action systems), `.xml` (RALib), `.xlia`")
+        .help("models are `.iox` (ioxide), `.as` (action systems), `.xml` (RALib), `.xlia`, `.txs` (TorXakis)")
         .help("machines are `.dot` or `.gv` (DOT), `.kiss` or `.kiss2`, `.txt` (table of names), `.fsm` (table of numbers)")
 }

@@ -519,7 +519,7 @@ impl<'a, 's> Checker<'a, 's> {
 
     /// `term`, unless it grew beyond all measure.
     pub(crate) fn sane(&mut self, term: Term, span: Span) -> Option<Term> {
-        if self.is_sane(term) {
+        if is_sane(&self.pool, term) {
             return Some(term);
         }
         self.sink.error(|| {
@@ -528,32 +528,33 @@ impl<'a, 's> Checker<'a, 's> {
         });
         None
     }
+}
 
-    fn is_sane(&self, term: Term) -> bool {
-        let mut seen: FxHashSet<Term> = FxHashSet::default();
-        let mut open = vec![term];
-        let mut n_parts = 0;
-        while let Some(term) = open.pop() {
-            let node = self.pool.node(term);
-            if let Node::Value(value) = node {
-                if !is_sane_value(value) {
-                    return false;
-                }
-                continue;
-            }
-            for child in node.children() {
-                n_parts += 1;
-                if seen.insert(child) {
-                    open.push(child);
-                }
-            }
-            let is_wide = matches!(node, Node::Mul(list) | Node::Concat(list) if list.len() > MAX_OPERANDS);
-            if n_parts > MAX_TERM_PARTS || is_wide {
+/// Whether `term` did not grow beyond all measure.
+pub(crate) fn is_sane(pool: &TermPool, term: Term) -> bool {
+    let mut seen: FxHashSet<Term> = FxHashSet::default();
+    let mut open = vec![term];
+    let mut n_parts = 0;
+    while let Some(term) = open.pop() {
+        let node = pool.node(term);
+        if let Node::Value(value) = node {
+            if !is_sane_value(value) {
                 return false;
             }
+            continue;
         }
-        true
+        for child in node.children() {
+            n_parts += 1;
+            if seen.insert(child) {
+                open.push(child);
+            }
+        }
+        let is_wide = matches!(node, Node::Mul(list) | Node::Concat(list) if list.len() > MAX_OPERANDS);
+        if n_parts > MAX_TERM_PARTS || is_wide {
+            return false;
+        }
     }
+    true
 }
 
 fn is_sane_value(value: &Value) -> bool {

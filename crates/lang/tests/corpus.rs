@@ -20,7 +20,7 @@ fn every_good_model_loads_without_findings() {
 
 #[test]
 fn every_broken_model_gives_its_findings() {
-    let paths = files("corpus/models/err", &["iox", "as", "dot", "xml", "xlia", "model"]);
+    let paths = files("corpus/models/err", &["iox", "as", "dot", "xml", "xlia", "txs", "model"]);
     assert!(paths.len() >= 40, "only {} broken models", paths.len());
     for path in paths {
         let (sources, loaded) = load_file(&path);
@@ -34,7 +34,7 @@ fn every_broken_model_gives_its_findings() {
 #[test]
 fn the_broken_models_show_every_code() {
     let mut shown = BTreeSet::new();
-    for path in files("corpus/models/err", &["iox", "as", "dot", "xml", "xlia", "model"]) {
+    for path in files("corpus/models/err", &["iox", "as", "dot", "xml", "xlia", "txs", "model"]) {
         let (_, loaded) = load_file(&path);
         shown.extend(loaded.diagnostics.iter().map(|diagnostic| diagnostic.code));
     }

@@ -12,7 +12,7 @@ use ioxide_model::code::Code;
 use ioxide_model::source::Sources;
 use proptest::prelude::*;
 
-const EXTENSIONS: [&str; 4] = ["iox", "as", "dot", "xml"];
+const EXTENSIONS: [&str; 5] = ["iox", "as", "dot", "xml", "txs"];
 
 /// Loads `text` as every kind of model and formats it; both must end without panic.
 fn survives(text: &str) {

@@ -1,0 +1,101 @@
+//! TorXakis models, files `*.txs`: algebraic types, functions, and processes that communicate over channels.
+//!
+//! ```text
+//! CHANDEF Chans ::= In, Out :: Int ENDDEF
+//! PROCDEF echo [ In, Out :: Int ] ( last :: Int ) ::=
+//!        In ? x [[ x > last ]] >-> Out ! x + 1 >-> echo [In, Out] (x)
+//!     ## Out ! last >-> echo [In, Out] (last)
+//! ENDDEF
+//! MODELDEF Echo ::= CHAN IN In CHAN OUT Out BEHAVIOUR echo [In, Out] (0) ENDDEF
+//! ```
+//!
+//! A channel is a message with a field per value, `v1`, `v2` and so on. What is sequential becomes a part, parallel composition
+//! becomes meetings of parts (see [`system`](self::system)). Recursion at the end of a sequence comes back to a place; recursion
+//! inside of a composition would create processes without bound and is refused.
+//!
+//! *Lacks* communications on several channels at once, mappers, and functions that end for other reasons than descending on a
+//! part of a value; all of them are refused where they stand.
+
+mod check;
+mod connect;
+mod control;
+mod ends;
+mod goal;
+mod lexer;
+mod parse;
+mod part;
+mod system;
+mod tree;
+mod typing;
+mod words;
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::{FileId, Span};
+use ioxide_model::sts::Model;
+
+use self::system::Meant;
+use self::tree::{ModelDef, Specification};
+use crate::Options;
+use crate::sink::Sink;
+
+/// The name under which `--set` chooses one of several models.
+const MODEL: &str = "MODEL";
+
+/// The model of a TorXakis text.
+pub(crate) fn load(text: &str, file: FileId, options: &Options, sink: &mut Sink) -> Option<Model> {
+    let spec = parse::parse(text, file, sink);
+    if sink.has_errors() {
+        return None;
+    }
+    let (words, pool) = words::vocabulary(&spec, options, sink);
+    if sink.has_errors() {
+        return None;
+    }
+    let interface = check::check(&spec, &words, &pool, sink);
+    for connection in &spec.connections {
+        connect::connection(connection, &words, &interface, &pool, sink);
+    }
+    check::check_bounds(&spec, &interface, sink);
+    let chosen = chosen(&spec, file, options, sink);
+    if sink.has_errors() {
+        return None;
+    }
+    let meant = Meant { spec: &spec, words: &words, interface: &interface, pool: &pool };
+    let mut model = system::system(&meant, chosen?, sink)?;
+    for purpose in &spec.purposes {
+        goal::add_goals(&meant, purpose, &mut model, sink);
+    }
+    Some(model)
+}
+
+/// The model to read: the only one, or the one that `--set MODEL=name` names.
+fn chosen<'s>(
+    spec: &'s Specification,
+    file: FileId,
+    options: &Options,
+    sink: &mut Sink,
+) -> Option<&'s ModelDef> {
+    let wanted =
+        options.overrides.iter().rev().find(|(name, _)| name == MODEL).map(|(_, value)| value.as_str());
+    let names: Vec<&str> = spec.models.iter().map(|model| model.name.text.as_str()).collect();
+    let found = match (&*spec.models, wanted) {
+        ([only], None) => Some(only),
+        (all, Some(wanted)) => all.iter().find(|model| model.name.text == wanted),
+        _ => None,
+    };
+    if found.is_none() {
+        let place = spec.models.get(1).map_or(Span::new(file, 0, 0), |model| model.name.span);
+        sink.error(|| match (names.len(), wanted) {
+            (0, _) => Diagnostic::new(Code::TxsModel, place, "the text has no `MODELDEF`")
+                .help("a model is `MODELDEF Name ::= CHAN IN … CHAN OUT … BEHAVIOUR … ENDDEF`"),
+            (_, Some(wanted)) => {
+                Diagnostic::new(Code::TxsModel, place, format!("there is no model `{wanted}`"))
+                    .help(format!("there is `{}`", names.join("`, `")))
+            }
+            (n, None) => Diagnostic::new(Code::TxsModel, place, format!("the text has {n} models"))
+                .help(format!("choose one: `--set MODEL={}`", names[0])),
+        });
+    }
+    found
+}

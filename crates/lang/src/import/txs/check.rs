@@ -1,0 +1,560 @@
+//! Every behaviour of a text is looked at once: names, channels, sorts, exits.
+//!
+//! The exit of a behaviour is what it offers on `EXIT`: nothing, or values of some sorts. Both sides of a composition agree on it;
+//! what stands behind `>>>` accepts it.
+
+use std::collections::BTreeMap;
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::sort::Sort;
+use ioxide_model::source::Span;
+use ioxide_model::term::TermPool;
+
+use super::tree::{
+    BehaviourId, BehaviourKind, ChanDef, ExitDef, ModelDef, Offer, Offered, OfferedOn, PurposeDef,
+    Specification, Sync, VarDef,
+};
+use super::typing::{Scope, Typing};
+use super::words::Vocabulary;
+use crate::ast::Name;
+use crate::sink::Sink;
+use crate::suggest;
+
+/// How a behaviour may end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    Never,
+    Exit(Vec<Sort>),
+    Hit,
+}
+
+/// What is known of a process before its body is looked at.
+pub(super) struct Signature {
+    pub(super) channels: Vec<Vec<Sort>>,
+    pub(super) params: Vec<Sort>,
+    pub(super) exit: Ending,
+}
+
+/// Processes, channels and what their sorts are.
+pub(super) struct Interface {
+    /// By the number of the process.
+    pub(super) signatures: Vec<Signature>,
+    pub(super) processes: BTreeMap<String, usize>,
+    /// The channels of the text.
+    pub(super) channels: BTreeMap<String, Vec<Sort>>,
+}
+
+/// The sorts of channels in reach.
+type Reach = BTreeMap<String, Vec<Sort>>;
+
+/// Looks at everything; what is wrong goes into `sink`.
+pub(super) fn check(spec: &Specification, words: &Vocabulary, pool: &TermPool, sink: &mut Sink) -> Interface {
+    let interface = interface(spec, words, sink);
+    let mut pool = pool.clone();
+    let mut checker = BehaviourChecker { spec, words, interface: &interface, pool: &mut pool, sink };
+    for (at, process) in spec.processes.iter().enumerate() {
+        checker.process(at, process);
+    }
+    spec.models.iter().for_each(|model| checker.model(model));
+    spec.purposes.iter().for_each(|purpose| checker.purpose(purpose));
+    interface
+}
+
+fn interface(spec: &Specification, words: &Vocabulary, sink: &mut Sink) -> Interface {
+    let mut processes = BTreeMap::new();
+    let mut signatures = Vec::with_capacity(spec.processes.len());
+    for (at, process) in spec.processes.iter().enumerate() {
+        if processes.insert(process.name.text.clone(), at).is_some() {
+            twice(sink, "process", &process.name);
+        }
+        let channels = process.channels.iter().map(|channel| sorts(words, &channel.sorts, sink)).collect();
+        let params =
+            process.params.iter().map(|param| words.var_sort(param, sink).unwrap_or(Sort::Int)).collect();
+        let exit = match &process.exit {
+            ExitDef::Never => Ending::Never,
+            ExitDef::Hit => Ending::Hit,
+            ExitDef::Exit(names) => Ending::Exit(sorts(words, names, sink)),
+        };
+        signatures.push(Signature { channels, params, exit });
+    }
+    let mut channels = BTreeMap::new();
+    for channel in &spec.channels {
+        if channels.insert(channel.name.text.clone(), sorts(words, &channel.sorts, sink)).is_some() {
+            twice(sink, "channel", &channel.name);
+        }
+    }
+    Interface { signatures, processes, channels }
+}
+
+fn sorts(words: &Vocabulary, names: &[Name], sink: &mut Sink) -> Vec<Sort> {
+    names.iter().map(|name| words.sort(name, sink).unwrap_or(Sort::Int)).collect()
+}
+
+fn twice(sink: &mut Sink, what: &str, name: &Name) {
+    sink.error(|| {
+        Diagnostic::new(Code::DuplicateName, name.span, format!("{what} `{}` is declared twice", name.text))
+    });
+}
+
+struct BehaviourChecker<'a> {
+    spec: &'a Specification,
+    words: &'a Vocabulary,
+    interface: &'a Interface,
+    pool: &'a mut TermPool,
+    sink: &'a mut Sink,
+}
+
+impl BehaviourChecker<'_> {
+    fn process(&mut self, at: usize, process: &super::tree::ProcDef) {
+        let signature = &self.interface.signatures[at];
+        let mut reach = Reach::new();
+        for (channel, sorts) in process.channels.iter().zip(&signature.channels) {
+            if reach.insert(channel.name.text.clone(), sorts.clone()).is_some() {
+                twice(self.sink, "channel", &channel.name);
+            }
+        }
+        let mut scope = Scope::new();
+        for (param, &sort) in process.params.iter().zip(&signature.params) {
+            if scope.contains_key(&param.name.text) {
+                twice(self.sink, "parameter", &param.name);
+            }
+            self.declare(&mut scope, param, sort);
+        }
+        let ending = self.behaviour(process.body, scope, &reach);
+        if ending != Ending::Never && ending != signature.exit {
+            let (body, heading) = (self.ending_name(&ending), self.ending_name(&signature.exit));
+            let name = &process.name;
+            self.sink.error(|| {
+                let message = format!("process `{}` ends with {body}, its heading says {heading}", name.text);
+                Diagnostic::new(Code::BadExit, name.span, message)
+                    .help("the sorts of the exit stand behind the parameters: `EXIT Int # Bool`")
+            });
+        }
+    }
+
+    fn ending_name(&mut self, ending: &Ending) -> String {
+        match ending {
+            Ending::Never => "no exit".into(),
+            Ending::Hit => "`HIT`".into(),
+            Ending::Exit(sorts) if sorts.is_empty() => "`EXIT`".into(),
+            Ending::Exit(sorts) => {
+                let typing = Typing { words: self.words, pool: self.pool, sink: self.sink };
+                let names: Vec<String> = sorts.iter().map(|&sort| typing.sort_name(sort)).collect();
+                format!("`EXIT {}`", names.join(" # "))
+            }
+        }
+    }
+
+    fn model(&mut self, model: &ModelDef) {
+        let reach = self.outer(&model.inputs, &model.outputs);
+        if self.behaviour(model.body, Scope::new(), &reach) == Ending::Hit {
+            let message = "`HIT` and `MISS` belong to the goals of a `PURPDEF`";
+            self.sink.error(|| Diagnostic::new(Code::BadExit, model.name.span, message));
+        }
+    }
+
+    fn purpose(&mut self, purpose: &PurposeDef) {
+        let reach = self.outer(&purpose.inputs, &purpose.outputs);
+        for (name, body) in &purpose.goals {
+            if matches!(self.behaviour(*body, Scope::new(), &reach), Ending::Exit(_)) {
+                let message = format!("goal `{}` ends with `EXIT`", name.text);
+                self.sink.error(|| {
+                    Diagnostic::new(Code::BadExit, name.span, message)
+                        .help("a goal ends with `HIT` or `MISS`")
+                });
+            }
+        }
+    }
+
+    /// The channels of a model or purpose, which the text declares.
+    fn outer(&mut self, inputs: &[Name], outputs: &[Name]) -> Reach {
+        let mut reach = Reach::new();
+        for name in inputs.iter().chain(outputs) {
+            let found = self.channel(name, &self.interface.channels);
+            let Some(sorts) = found else { continue };
+            if reach.insert(name.text.clone(), sorts).is_some() {
+                twice(self.sink, "channel", name);
+            }
+        }
+        reach
+    }
+
+    /// The sorts of a channel in reach; reports it if there is none.
+    fn channel(&mut self, name: &Name, reach: &Reach) -> Option<Vec<Sort>> {
+        let found = reach.get(&name.text).cloned();
+        if found.is_none() {
+            let names = reach.keys().map(String::as_str);
+            self.sink.missing(&name.text, || {
+                let message = format!("there is no channel `{}` here", name.text);
+                suggest::nearest(Diagnostic::new(Code::UnknownGate, name.span, message), name, names)
+            });
+        }
+        found
+    }
+
+    fn declare(&mut self, scope: &mut Scope, var: &VarDef, sort: Sort) {
+        let id = self.pool.declare(&var.name.text, sort);
+        scope.insert(var.name.text.clone(), self.pool.var(id));
+    }
+
+    fn typing(&mut self) -> Typing<'_> {
+        Typing { words: self.words, pool: self.pool, sink: self.sink }
+    }
+
+    /// Looks at a behaviour; returns how it may end.
+    fn behaviour(&mut self, mut id: BehaviourId, mut scope: Scope, reach: &Reach) -> Ending {
+        let spec = self.spec;
+        let mut ending = Ending::Never;
+        loop {
+            let behaviour = &spec.behaviours[id];
+            let span = behaviour.span;
+            let (more, next) = match &behaviour.kind {
+                BehaviourKind::Stop => return ending,
+                BehaviourKind::Prefix(offer, next) => (self.offer(offer, &mut scope, reach), Some(*next)),
+                BehaviourKind::Guard(guard, next) => {
+                    self.typing().check(guard, Sort::Bool, &scope);
+                    (Ending::Never, Some(*next))
+                }
+                BehaviourKind::Let(groups, next) => {
+                    let Some(bound) = self.typing().bind(groups, &scope) else { return ending };
+                    scope = bound;
+                    (Ending::Never, Some(*next))
+                }
+                BehaviourKind::Choice(all) => {
+                    let mut joint = Ending::Never;
+                    for &one in all {
+                        let ending = self.behaviour(one, scope.clone(), reach);
+                        joint = self.joint(joint, ending, spec.behaviours[one].span);
+                    }
+                    (joint, None)
+                }
+                BehaviourKind::Parallel(sync, left, right) => {
+                    if let Sync::Only(names) = sync {
+                        names.iter().for_each(|name| drop(self.channel(name, reach)));
+                    }
+                    (self.both(*left, *right, &scope, reach), None)
+                }
+                BehaviourKind::Disable(left, right) => (self.both(*left, *right, &scope, reach), None),
+                BehaviourKind::Interrupt(left, right) => {
+                    self.behaviour(*right, scope.clone(), reach);
+                    (self.behaviour(*left, scope.clone(), reach), None)
+                }
+                BehaviourKind::Enable(left, right) => {
+                    let exit = self.behaviour(*left, scope.clone(), reach);
+                    (self.enabled(*right, &exit, scope.clone(), reach), None)
+                }
+                BehaviourKind::Accept(..) => {
+                    let message = "`ACCEPT` stands directly behind `>>>`";
+                    self.sink.error(|| Diagnostic::new(Code::BadExit, span, message));
+                    return ending;
+                }
+                BehaviourKind::Hide(channels, body) => {
+                    let inner = self.hidden(channels, reach);
+                    (self.behaviour(*body, scope.clone(), &inner), None)
+                }
+                BehaviourKind::Call { process, channels, args } => {
+                    (self.call(process, channels, args, &scope, reach), None)
+                }
+            };
+            ending = self.joint(ending, more, span);
+            match next {
+                Some(next) => id = next,
+                None => return ending,
+            }
+        }
+    }
+
+    fn both(&mut self, left: BehaviourId, right: BehaviourId, scope: &Scope, reach: &Reach) -> Ending {
+        let first = self.behaviour(left, scope.clone(), reach);
+        let second = self.behaviour(right, scope.clone(), reach);
+        self.joint(first, second, self.spec.behaviours[right].span)
+    }
+
+    /// The ending that two behaviours have in common.
+    fn joint(&mut self, first: Ending, second: Ending, span: Span) -> Ending {
+        match (first, second) {
+            (Ending::Never, other) | (other, Ending::Never) => other,
+            (first, second) => {
+                if first != second {
+                    let (a, b) = (self.ending_name(&first), self.ending_name(&second));
+                    self.sink.error(|| {
+                        Diagnostic::new(
+                            Code::BadExit,
+                            span,
+                            format!("this ends with {b}, what it is composed with with {a}"),
+                        )
+                    });
+                }
+                first
+            }
+        }
+    }
+
+    fn hidden(&mut self, channels: &[ChanDef], reach: &Reach) -> Reach {
+        let mut inner = reach.clone();
+        for channel in channels {
+            inner.insert(channel.name.text.clone(), sorts(self.words, &channel.sorts, self.sink));
+        }
+        inner
+    }
+
+    /// What stands behind `>>>`.
+    fn enabled(&mut self, right: BehaviourId, exit: &Ending, mut scope: Scope, reach: &Reach) -> Ending {
+        let spec = self.spec;
+        let behaviour = &spec.behaviours[right];
+        let sorts = match exit {
+            Ending::Exit(sorts) => sorts.clone(),
+            Ending::Never | Ending::Hit => {
+                let left = "what stands before `>>>` never ends with `EXIT`";
+                self.sink.error(|| Diagnostic::new(Code::BadExit, behaviour.span, left));
+                return Ending::Never;
+            }
+        };
+        let (offered, body): (&[Offered], _) = match &behaviour.kind {
+            BehaviourKind::Accept(offered, body) => (offered, *body),
+            _ => (&[], right),
+        };
+        self.offered(offered, &sorts, behaviour.span, "`EXIT`", &mut scope);
+        self.behaviour(body, scope, reach)
+    }
+
+    fn offer(&mut self, offer: &Offer, scope: &mut Scope, reach: &Reach) -> Ending {
+        let ending = match &offer.on {
+            OfferedOn::Channel(name) => {
+                let Some(sorts) = self.channel(name, reach) else {
+                    self.guess(offer, scope);
+                    return Ending::Never;
+                };
+                self.offered(&offer.values, &sorts, offer.span, &format!("channel `{}`", name.text), scope);
+                Ending::Never
+            }
+            OfferedOn::Exit => Ending::Exit(self.exit_values(&offer.values, scope)),
+            on => {
+                if !offer.values.is_empty() {
+                    self.sink
+                        .error(|| Diagnostic::new(Code::ArgumentCount, offer.span, "this has no values"));
+                }
+                if matches!(on, OfferedOn::Hit | OfferedOn::Miss) { Ending::Hit } else { Ending::Never }
+            }
+        };
+        if let Some(guard) = &offer.guard {
+            self.typing().check(guard, Sort::Bool, scope);
+        }
+        ending
+    }
+
+    /// What is taken on a channel that does not exist has a sort if that is written; its name is excused.
+    fn guess(&mut self, offer: &Offer, scope: &mut Scope) {
+        for value in &offer.values {
+            let Offered::Take(var) = value else { continue };
+            match self.words.var_sort(var, self.sink) {
+                Some(sort) => self.declare(scope, var, sort),
+                None => self.sink.excuse(std::slice::from_ref(&var.name.text)),
+            }
+        }
+    }
+
+    /// Values against the sorts they must have; what is taken is in scope from here on.
+    fn offered(&mut self, offered: &[Offered], sorts: &[Sort], span: Span, what: &str, scope: &mut Scope) {
+        if offered.len() != sorts.len() {
+            let message = format!("{what} has {} values, here are {}", sorts.len(), offered.len());
+            self.sink.error(|| Diagnostic::new(Code::ArgumentCount, span, message));
+        }
+        let outer = scope.clone();
+        for (at, one) in offered.iter().enumerate() {
+            let sort = sorts.get(at).copied();
+            match one {
+                Offered::Take(var) => {
+                    let written = self.words.var_sort(var, self.sink);
+                    if let (Some(sort), Some(written)) = (sort, written)
+                        && sort != written
+                    {
+                        let typing = self.typing();
+                        let (wanted, found) = (typing.sort_name(sort), typing.sort_name(written));
+                        let message = format!("{what} has a `{wanted}` here, not a `{found}`");
+                        self.sink.error(|| Diagnostic::new(Code::TypeMismatch, var.name.span, message));
+                    }
+                    self.declare(scope, var, sort.or(written).unwrap_or(Sort::Int));
+                }
+                Offered::Give(value) => {
+                    match sort {
+                        Some(sort) => self.typing().check(value, sort, &outer),
+                        None => self.typing().infer(value, None, &outer),
+                    };
+                }
+            }
+        }
+    }
+
+    /// The sorts of the values of an `EXIT`.
+    fn exit_values(&mut self, offered: &[Offered], scope: &mut Scope) -> Vec<Sort> {
+        let mut sorts = Vec::with_capacity(offered.len());
+        let outer = scope.clone();
+        for one in offered {
+            sorts.push(match one {
+                Offered::Take(var) => match self.words.var_sort(var, self.sink) {
+                    Some(sort) => {
+                        self.declare(scope, var, sort);
+                        sort
+                    }
+                    None => {
+                        if var.sort.is_none() {
+                            let message = format!("the type of `{}` is not known", var.name.text);
+                            self.sink.error(|| {
+                                Diagnostic::new(Code::CannotInfer, var.name.span, message)
+                                    .help("write it: `EXIT ? x :: Int`")
+                            });
+                        }
+                        Sort::Int
+                    }
+                },
+                Offered::Give(value) => {
+                    let term = self.typing().infer(value, None, &outer);
+                    term.map_or(Sort::Int, |term| self.pool.sort(term).base())
+                }
+            });
+        }
+        sorts
+    }
+
+    fn call(
+        &mut self,
+        process: &Name,
+        channels: &[Name],
+        args: &[super::tree::Formula],
+        scope: &Scope,
+        reach: &Reach,
+    ) -> Ending {
+        let interface = self.interface;
+        let Some(&at) = interface.processes.get(&process.text) else {
+            let names = interface.processes.keys().map(String::as_str).filter(|name| !name.contains('.'));
+            self.sink.missing(&process.text, || {
+                let message = format!("there is no process `{}`", process.text);
+                suggest::nearest(Diagnostic::new(Code::UnknownName, process.span, message), process, names)
+            });
+            return Ending::Never;
+        };
+        let signature = &interface.signatures[at];
+        let declared = self.spec.processes[at].name.span;
+        let wrong = |sink: &mut Sink, what: &str, wanted: usize, found: usize| {
+            sink.error(|| {
+                let message = format!("process `{}` has {wanted} {what}, here are {found}", process.text);
+                Diagnostic::new(Code::ArgumentCount, process.span, message).label(declared, "declared here")
+            });
+        };
+        if channels.len() != signature.channels.len() {
+            wrong(self.sink, "channels", signature.channels.len(), channels.len());
+        }
+        if args.len() != signature.params.len() {
+            wrong(self.sink, "parameters", signature.params.len(), args.len());
+        }
+        for (name, sorts) in channels.iter().zip(&signature.channels) {
+            if self.channel(name, reach).is_some_and(|found| found != *sorts) {
+                self.sink.error(|| {
+                    let message = format!(
+                        "channel `{}` has other values than process `{}` has here",
+                        name.text, process.text
+                    );
+                    Diagnostic::new(Code::TypeMismatch, name.span, message).label(declared, "declared here")
+                });
+            }
+        }
+        for (arg, &sort) in args.iter().zip(&signature.params) {
+            self.typing().check(arg, sort, scope);
+        }
+        signature.exit.clone()
+    }
+}
+
+/// Refuses processes that would be created without bound, and such that call themselves before they do anything.
+pub(super) fn check_bounds(spec: &Specification, interface: &Interface, sink: &mut Sink) {
+    let calls: Vec<Vec<Call>> =
+        spec.processes.iter().map(|process| calls_in(spec, interface, process.body)).collect();
+    for (from, made) in calls.iter().enumerate() {
+        for call in made.iter().filter(|call| !call.is_conditional) {
+            let name = &spec.processes[from].shown;
+            if !call.is_guarded && reaches(&calls, call.to, from, |call| !call.is_guarded) {
+                sink.error(|| {
+                    let message =
+                        format!("process `{name}` comes back to itself here before anything happens");
+                    Diagnostic::new(Code::UnboundedProcesses, call.span, message)
+                        .help("put a communication before the call: `Chan >-> process[...](...)`")
+                });
+            } else if !call.is_tail && reaches(&calls, call.to, from, |_| true) {
+                sink.error(|| {
+                    let message = format!("process `{name}` would be created again and again here, without bound");
+                    Diagnostic::new(Code::UnboundedProcesses, call.span, message)
+                        .note("the call stands inside of a composition, so what is around it never goes away")
+                        .help("let the process call itself at the end of a sequence; write out how many run in parallel")
+                });
+            }
+        }
+    }
+}
+
+/// A call, and where it stands.
+struct Call {
+    to: usize,
+    /// Nothing of the caller is left when it is made.
+    is_tail: bool,
+    /// Something happens before it is made.
+    is_guarded: bool,
+    /// Nothing happens before it is made, but a condition holds: values may bound it.
+    is_conditional: bool,
+    span: Span,
+}
+
+/// How a place in a process is come to.
+#[derive(Clone, Copy)]
+struct Way {
+    is_tail: bool,
+    is_guarded: bool,
+    has_condition: bool,
+}
+
+fn calls_in(spec: &Specification, interface: &Interface, body: BehaviourId) -> Vec<Call> {
+    let mut found = Vec::new();
+    let mut open = vec![(body, Way { is_tail: true, is_guarded: false, has_condition: false })];
+    while let Some((id, way)) = open.pop() {
+        let behaviour = &spec.behaviours[id];
+        let inside = Way { is_tail: false, ..way };
+        let behind = Way { is_guarded: true, ..way };
+        match &behaviour.kind {
+            BehaviourKind::Stop => {}
+            BehaviourKind::Prefix(_, next) => open.push((*next, behind)),
+            BehaviourKind::Guard(_, next) => open.push((*next, Way { has_condition: true, ..way })),
+            BehaviourKind::Let(_, next) | BehaviourKind::Accept(_, next) => open.push((*next, way)),
+            BehaviourKind::Choice(all) => open.extend(all.iter().map(|&one| (one, way))),
+            BehaviourKind::Parallel(_, left, right) | BehaviourKind::Interrupt(left, right) => {
+                open.extend([(*left, inside), (*right, inside)]);
+            }
+            BehaviourKind::Enable(left, right) => open.extend([(*left, inside), (*right, behind)]),
+            BehaviourKind::Disable(left, right) => open.extend([(*left, inside), (*right, way)]),
+            BehaviourKind::Hide(_, body) => open.push((*body, inside)),
+            BehaviourKind::Call { process, .. } => {
+                if let Some(&to) = interface.processes.get(&process.text) {
+                    let Way { is_tail, is_guarded, has_condition } = way;
+                    let is_conditional = has_condition && !is_guarded;
+                    found.push(Call { to, is_tail, is_guarded, is_conditional, span: behaviour.span });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Whether `to` can be reached from `from` by calls that count.
+fn reaches(calls: &[Vec<Call>], from: usize, to: usize, counts: impl Fn(&Call) -> bool) -> bool {
+    let mut seen = vec![false; calls.len()];
+    let mut open = vec![from];
+    while let Some(at) = open.pop() {
+        if at == to {
+            return true;
+        }
+        if !std::mem::replace(&mut seen[at], true) {
+            open.extend(calls[at].iter().filter(|call| counts(call)).map(|call| call.to));
+        }
+    }
+    false
+}

@@ -1,0 +1,198 @@
+//! Connections: checked, and told as what to write into `ioxide.toml`.
+
+use std::collections::BTreeSet;
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::sort::Sort;
+use ioxide_model::term::TermPool;
+
+use super::check::Interface;
+use super::control::field_name;
+use super::tree::{Codec, ConnectDef, Formula, FormulaKind, Offered};
+use super::typing::{Scope, Typing};
+use super::words::Vocabulary;
+use crate::sink::Sink;
+
+/// Functions between values and texts.
+const WRITERS: [&str; 4] = ["toString", "fromString", "toXml", "fromXml"];
+
+/// Looks at `connection`; says how to write it into `ioxide.toml`.
+pub(super) fn connection(
+    connection: &ConnectDef,
+    words: &Vocabulary,
+    interface: &Interface,
+    pool: &TermPool,
+    sink: &mut Sink,
+) {
+    let mut pool = pool.clone();
+    for socket in &connection.sockets {
+        unknown_channel(&socket.channel, interface, sink);
+    }
+    for codec in &connection.codecs {
+        if unknown_channel(&codec.channel, interface, sink) {
+            continue;
+        }
+        let sorts = interface.channels[&codec.channel.text].clone();
+        CodecCheck { words, pool: &mut pool, sink }.check(codec, &sorts);
+    }
+    sink.push(hint(connection, interface));
+}
+
+fn unknown_channel(name: &crate::ast::Name, interface: &Interface, sink: &mut Sink) -> bool {
+    let unknown = !interface.channels.contains_key(&name.text);
+    if unknown {
+        let message = format!("there is no channel `{}`", name.text);
+        sink.error(|| Diagnostic::new(Code::UnknownGate, name.span, message));
+    }
+    unknown
+}
+
+/// A value that is offered, and its sort.
+type Side<'a> = (&'a Offered, Sort);
+
+struct CodecCheck<'a> {
+    words: &'a Vocabulary,
+    pool: &'a mut TermPool,
+    sink: &'a mut Sink,
+}
+
+impl CodecCheck<'_> {
+    /// What is taken on one side is in scope on the other.
+    fn check(&mut self, codec: &Codec, sorts: &[Sort]) {
+        if codec.message.len() != sorts.len() {
+            let message = format!("channel `{}` has {} values", codec.channel.text, sorts.len());
+            self.sink.error(|| Diagnostic::new(Code::ArgumentCount, codec.channel.span, message));
+            return;
+        }
+        let text = [(&codec.text, Sort::Str)];
+        let message: Vec<Side<'_>> = codec.message.iter().zip(sorts.iter().copied()).collect();
+        let (from, to): (&[Side<'_>], &[Side<'_>]) =
+            if codec.is_encode { (&message, &text) } else { (&text, &message) };
+        let mut scope = Scope::new();
+        for &(offered, sort) in from {
+            match offered {
+                Offered::Take(var) => {
+                    let id = self.pool.declare(&var.name.text, sort);
+                    scope.insert(var.name.text.clone(), self.pool.var(id));
+                }
+                Offered::Give(value) => self.side(value),
+            }
+        }
+        for &(offered, sort) in to {
+            match offered {
+                Offered::Give(value) => self.given(value, sort, &scope),
+                Offered::Take(var) => {
+                    let message = "a value is given here with `!`";
+                    self.sink.error(|| Diagnostic::new(Code::TxsSyntax, var.name.span, message));
+                }
+            }
+        }
+    }
+
+    /// Values of any type can be written as texts in a codec; that is left to `ioxide.toml`.
+    fn given(&mut self, value: &Formula, sort: Sort, scope: &Scope) {
+        let mut applied = BTreeSet::new();
+        super::typing::applied(value, &mut applied);
+        let is_text = |(name, _): &(String, usize)| WRITERS.contains(&name.as_str());
+        let mut muted = Sink::default();
+        let sink = if applied.iter().any(is_text) { &mut muted } else { &mut *self.sink };
+        Typing { words: self.words, pool: self.pool, sink }.check(value, sort, scope);
+    }
+
+    fn side(&mut self, value: &Formula) {
+        self.sink.error(|| Diagnostic::new(Code::TxsSyntax, value.span, "a value is taken here with `?`"));
+    }
+}
+
+/// The line for `ioxide.toml`.
+fn hint(connection: &ConnectDef, interface: &Interface) -> Diagnostic {
+    let message = format!("connection `{}` belongs into `ioxide.toml`", connection.name.text);
+    let mut hint = Diagnostic::new(Code::ConnectionHint, connection.name.span, message);
+    if !connection.is_client {
+        return hint.note("ioxide connects to the system, it does not wait for it: let the system listen");
+    }
+    let mut addresses: Vec<String> =
+        connection.sockets.iter().map(|socket| format!("{}:{}", socket.host, socket.port)).collect();
+    addresses.dedup();
+    let address = addresses.first().cloned().unwrap_or_default();
+    let (mut inputs, mut outputs, mut open) = (Vec::new(), Vec::new(), Vec::new());
+    for codec in &connection.codecs {
+        let name = &codec.channel.text;
+        let sorts = interface.channels.get(name).map_or(&[][..], Vec::as_slice);
+        match (codec.is_encode, words_of(codec, sorts)) {
+            (true, Some(words)) => inputs.push(format!("{name} = {words:?}")),
+            (false, Some(words)) => outputs.push(format!("{name} = '{words}'")),
+            (_, None) => open.push(name.as_str()),
+        }
+    }
+    hint = hint.help(format!(
+        "write there: sut.{} = {{ kind = \"text\", address = \"{address}\", reset = \"reconnect\", inputs = {{ {} }}, outputs = {{ {} }} }}",
+        connection.name.text.to_lowercase(),
+        inputs.join(", "),
+        outputs.join(", "),
+    ));
+    if !open.is_empty() {
+        hint = hint.note(format!(
+            "the words of `{}` are written by hand: a template for an input, a pattern for an output",
+            open.join("`, `")
+        ));
+    }
+    if addresses.len() > 1 {
+        hint = hint.note(
+            "there are several addresses: each is a connection of its own, `sut.NAME.connections.CLIENT`",
+        );
+    }
+    hint
+}
+
+/// The template or the pattern that does what `codec` does, if that is plain.
+fn words_of(codec: &Codec, sorts: &[Sort]) -> Option<String> {
+    if codec.is_encode {
+        let Offered::Give(text) = &codec.text else { return None };
+        return template(text, codec);
+    }
+    let (Offered::Take(text), [Offered::Give(value)], [sort]) =
+        (&codec.text, codec.message.as_slice(), sorts)
+    else {
+        return None;
+    };
+    let pattern = match sort {
+        Sort::Int => "-?[0-9]+",
+        Sort::Str => ".*",
+        _ => return None,
+    };
+    (plain_var(value)? == text.name.text).then(|| format!("(?P<{}>{pattern})", field_name(0)))
+}
+
+/// Texts and values one after the other.
+fn template(text: &Formula, codec: &Codec) -> Option<String> {
+    if let FormulaKind::Chain(first, rest) = &text.kind {
+        let mut whole = template(first, codec)?;
+        for (operator, next) in rest {
+            if operator.sign != "++" {
+                return None;
+            }
+            whole.push_str(&template(next, codec)?);
+        }
+        return Some(whole);
+    }
+    if let FormulaKind::Text(text) = &text.kind {
+        return Some(text.replace('{', "{{").replace('}', "}}"));
+    }
+    let name = plain_var(text)?;
+    let is_it = |offered: &Offered| matches!(offered, Offered::Take(var) if var.name.text == name);
+    let at = codec.message.iter().position(is_it)?;
+    Some(format!("{{{}}}", field_name(at)))
+}
+
+/// `x` in `x`, `toString(x)` and `fromString(x)`.
+fn plain_var(value: &Formula) -> Option<&str> {
+    match &value.kind {
+        FormulaKind::Apply(name, args) if args.is_empty() => Some(&name.text),
+        FormulaKind::Apply(name, args) if name.text == "toString" || name.text == "fromString" => {
+            plain_var(args.first()?)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,543 @@
+//! Behaviours under way, and the steps they can take.
+//!
+//! The structural operational semantics of LOTOS-like process algebra, as TorXakis has it (J. Tretmans, "Model-based testing and some steps
+//! towards test-based modelling", 2011, and ISO 8807), with terms instead of values: a step is an action, a condition over variables and
+//! the fields of the action, and what is under way behind it, whose names stand for terms.
+//!
+//! - `EXIT` is an action that both sides of every parallel composition take together. Before `>>>` it is hidden.
+//! - `P [>> Q`: as long as `P` has not ended, the first action of `Q` takes over.
+//! - `P [>< Q`: the first action of `Q` takes over, and when `Q` ends `P` goes on where it was, to be interrupted again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ioxide_model::index::IndexVec;
+use ioxide_model::sort::Sort;
+use ioxide_model::source::Span;
+use ioxide_model::term::{Term, TermPool, VarId};
+use ioxide_model::value::Value;
+
+use super::check::Interface;
+use super::tree::{Behaviour, BehaviourId, BehaviourKind, Offer, Offered, OfferedOn, Specification, Sync};
+use super::typing::{Scope, Typing};
+use super::words::Vocabulary;
+use crate::ast::Name;
+use crate::sink::Sink;
+
+ioxide_model::index! { /// A channel of a model: one it declares, or one it hides.
+pub(super) struct ChannelId; }
+
+/// Compositions and calls may be nested this deep at once.
+const MAX_NESTING: usize = 150;
+
+/// A channel.
+pub(super) struct Channel {
+    pub(super) name: String,
+    pub(super) sorts: Vec<Sort>,
+}
+
+/// The channels of a model. What is hidden is another channel in every place of control.
+#[derive(Default)]
+pub(super) struct Channels {
+    pub(super) all: IndexVec<ChannelId, Channel>,
+    hidden: BTreeMap<(usize, String, BehaviourId, String), ChannelId>,
+}
+
+impl Channels {
+    /// The channel that `name` is, hidden by `behaviour` at `path` of part `part`.
+    fn hidden(&mut self, place: (usize, String, BehaviourId), name: &Name, sorts: Vec<Sort>) -> ChannelId {
+        let key = (place.0, place.1, place.2, name.text.clone());
+        if let Some(&known) = self.hidden.get(&key) {
+            return known;
+        }
+        let id = self.all.push(Channel { name: name.text.clone(), sorts });
+        self.hidden.insert(key, id);
+        id
+    }
+}
+
+/// The channels that names stand for.
+pub(super) type Wiring = BTreeMap<String, ChannelId>;
+
+/// The channels on which both sides take part.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sharing {
+    All,
+    Only(BTreeSet<ChannelId>),
+}
+
+impl Sharing {
+    pub(super) fn has(&self, channel: ChannelId) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(channels) => channels.contains(&channel),
+        }
+    }
+}
+
+/// A behaviour under way.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Control {
+    /// Nothing more happens.
+    Ended,
+    /// Before this behaviour, where names stand for these terms and channels.
+    At(BehaviourId, Scope, Wiring),
+    Parallel(Sharing, Box<Control>, Box<Control>),
+    Hide(BTreeSet<ChannelId>, Box<Control>),
+    /// The second waits for the first to end.
+    Enable(Box<Control>, Box<Control>),
+    Disable(Box<Control>, Box<Control>),
+    Interrupt(Box<Control>, Box<Control>),
+}
+
+/// What happens in a step.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Act {
+    On(ChannelId),
+    /// On a channel that is hidden.
+    Hidden(ChannelId),
+    Exit(Vec<Sort>),
+    /// An exit that enabled something.
+    Enabling(Vec<Sort>),
+    Internal,
+    Hit,
+    Miss,
+    Quiet,
+}
+
+/// A step.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub(super) act: Act,
+    pub(super) guard: Term,
+    pub(super) next: Control,
+    pub(super) span: Span,
+}
+
+/// Finds the steps of behaviours of one part.
+pub(super) struct Stepper<'a> {
+    pub(super) spec: &'a Specification,
+    pub(super) words: &'a Vocabulary,
+    pub(super) interface: &'a Interface,
+    pub(super) channels: &'a mut Channels,
+    /// The number of the part, which tells its hidden channels from those of others.
+    pub(super) part: usize,
+    pub(super) pool: TermPool,
+    /// The call that did not end, if one did not.
+    pub(super) endless: Option<Span>,
+    nesting: usize,
+    called: Option<Span>,
+    fields: BTreeMap<(ChannelId, usize), VarId>,
+    exit_fields: BTreeMap<(usize, Sort), VarId>,
+}
+
+impl<'a> Stepper<'a> {
+    pub(super) fn new(
+        spec: &'a Specification,
+        words: &'a Vocabulary,
+        interface: &'a Interface,
+        channels: &'a mut Channels,
+        part: usize,
+        pool: TermPool,
+    ) -> Self {
+        let (fields, exit_fields) = (BTreeMap::new(), BTreeMap::new());
+        let (endless, nesting, called) = (None, 0, None);
+        Self { spec, words, interface, channels, part, pool, endless, nesting, called, fields, exit_fields }
+    }
+
+    /// The variables for the values of an action on `channel`.
+    pub(super) fn fields(&mut self, channel: ChannelId) -> Vec<VarId> {
+        let sorts = self.channels.all[channel].sorts.clone();
+        let pool = &mut self.pool;
+        let mut field = |(at, sort): (usize, Sort)| {
+            *self.fields.entry((channel, at)).or_insert_with(|| pool.declare(&field_name(at), sort))
+        };
+        sorts.into_iter().enumerate().map(&mut field).collect()
+    }
+
+    /// The variables for the values of an exit.
+    pub(super) fn exit_fields(&mut self, sorts: &[Sort]) -> Vec<VarId> {
+        let pool = &mut self.pool;
+        let mut field = |(at, &sort): (usize, &Sort)| {
+            *self.exit_fields.entry((at, sort)).or_insert_with(|| pool.declare(&field_name(at), sort))
+        };
+        sorts.iter().enumerate().map(&mut field).collect()
+    }
+
+    /// A term; what is wrong was reported when the text was checked.
+    fn typed<T>(&mut self, look: impl FnOnce(&mut Typing<'_>) -> Option<T>) -> Option<T> {
+        let mut sink = Sink::default();
+        look(&mut Typing { words: self.words, pool: &mut self.pool, sink: &mut sink })
+    }
+
+    fn behaviour(&self, id: BehaviourId) -> &'a Behaviour {
+        &self.spec.behaviours[id]
+    }
+
+    // Normal forms.
+
+    /// `control` with calls unfolded and compositions opened, down to where something happens. Conditions that are
+    /// decided already, such as those of processes that start `n` others, are decided here.
+    pub(super) fn opened(&mut self, control: Control, path: &str) -> Option<Control> {
+        self.deeper(|stepper| stepper.opened_once(control, path))
+    }
+
+    /// One level deeper; none beyond all measure, where some call creates processes without bound.
+    fn deeper<T>(&mut self, look: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        if self.nesting >= MAX_NESTING {
+            self.endless = self.endless.or(self.called);
+            return None;
+        }
+        self.nesting += 1;
+        let found = look(self);
+        self.nesting -= 1;
+        found
+    }
+
+    fn opened_once(&mut self, control: Control, path: &str) -> Option<Control> {
+        let (mut id, mut scope, mut wiring) = match control {
+            Control::At(id, scope, wiring) => (id, scope, wiring),
+            Control::Parallel(sharing, left, right) => {
+                let left = self.opened(*left, &under(path, 'l'))?;
+                let right = self.opened(*right, &under(path, 'r'))?;
+                return Some(Control::Parallel(sharing, Box::new(left), Box::new(right)));
+            }
+            Control::Hide(channels, body) => {
+                return Some(Control::Hide(channels, Box::new(self.opened(*body, &under(path, 'l'))?)));
+            }
+            Control::Enable(left, right) => {
+                return Some(Control::Enable(Box::new(self.opened(*left, &under(path, 'l'))?), right));
+            }
+            Control::Disable(left, right) => {
+                return Some(Control::Disable(Box::new(self.opened(*left, &under(path, 'l'))?), right));
+            }
+            Control::Interrupt(left, right) => {
+                return Some(Control::Interrupt(Box::new(self.opened(*left, &under(path, 'l'))?), right));
+            }
+            Control::Ended => return Some(Control::Ended),
+        };
+        loop {
+            match &self.behaviour(id).kind {
+                BehaviourKind::Call { process, channels, args } => {
+                    self.called = Some(self.behaviour(id).span);
+                    (id, scope, wiring) = self.unfolded(process, channels, args, &scope, &wiring)?;
+                }
+                BehaviourKind::Guard(guard, next) => {
+                    let guard = self.typed(|typing| typing.check(guard, Sort::Bool, &scope))?;
+                    match self.pool.as_value(guard).and_then(Value::as_bool) {
+                        Some(true) => id = *next,
+                        Some(false) => return Some(Control::Ended),
+                        None => break,
+                    }
+                }
+                _ => break,
+            }
+        }
+        let at = |id: BehaviourId| Box::new(Control::At(id, scope.clone(), wiring.clone()));
+        let control = match &self.behaviour(id).kind {
+            BehaviourKind::Stop => return Some(Control::Ended),
+            BehaviourKind::Parallel(sync, left, right) => {
+                let sharing = match sync {
+                    Sync::All => Sharing::All,
+                    Sync::Only(names) => Sharing::Only(
+                        names.iter().filter_map(|name| wiring.get(&name.text).copied()).collect(),
+                    ),
+                };
+                Control::Parallel(sharing, at(*left), at(*right))
+            }
+            BehaviourKind::Hide(channels, body) => {
+                let mut inner = wiring.clone();
+                let mut hidden = BTreeSet::new();
+                for channel in channels {
+                    let sorts = self.channel_sorts(&channel.sorts);
+                    let channel_id =
+                        self.channels.hidden((self.part, path.to_owned(), id), &channel.name, sorts);
+                    inner.insert(channel.name.text.clone(), channel_id);
+                    hidden.insert(channel_id);
+                }
+                Control::Hide(hidden, Box::new(Control::At(*body, scope, inner)))
+            }
+            BehaviourKind::Enable(left, right) => Control::Enable(at(*left), at(*right)),
+            BehaviourKind::Disable(left, right) => Control::Disable(at(*left), at(*right)),
+            BehaviourKind::Interrupt(left, right) => Control::Interrupt(at(*left), at(*right)),
+            _ => return Some(Control::At(id, scope, wiring)),
+        };
+        self.opened(control, path)
+    }
+
+    fn channel_sorts(&self, names: &[Name]) -> Vec<Sort> {
+        names.iter().filter_map(|name| self.words.sorts.get(&name.text).copied()).collect()
+    }
+
+    /// The body of a process that is called, with its parameters and channels.
+    fn unfolded(
+        &mut self,
+        process: &Name,
+        channels: &[Name],
+        args: &[super::tree::Formula],
+        scope: &Scope,
+        wiring: &Wiring,
+    ) -> Option<(BehaviourId, Scope, Wiring)> {
+        let &at = self.interface.processes.get(&process.text)?;
+        let (process, signature) = (&self.spec.processes[at], &self.interface.signatures[at]);
+        let mut inner = Scope::new();
+        for ((param, &sort), arg) in process.params.iter().zip(&signature.params).zip(args) {
+            let value = self.typed(|typing| typing.check(arg, sort, scope))?;
+            inner.insert(param.name.text.clone(), value);
+        }
+        let formal = process.channels.iter().map(|channel| channel.name.text.clone());
+        let actual: Option<Vec<ChannelId>> =
+            channels.iter().map(|name| wiring.get(&name.text).copied()).collect();
+        Some((process.body, inner, formal.zip(actual?).collect()))
+    }
+
+    // Steps.
+
+    /// The steps of `control`, which stands at `path`.
+    pub(super) fn steps(&mut self, control: &Control, path: &str) -> Option<Vec<Step>> {
+        self.deeper(|stepper| stepper.steps_once(control, path))
+    }
+
+    fn steps_once(&mut self, control: &Control, path: &str) -> Option<Vec<Step>> {
+        match control {
+            Control::Ended => Some(Vec::new()),
+            Control::At(id, scope, wiring) => self.steps_at(*id, scope.clone(), wiring, path),
+            Control::Parallel(sharing, left, right) => self.parallel(sharing, left, right, path),
+            Control::Hide(channels, body) => {
+                let steps = self.steps(body, &under(path, 'l'))?;
+                let hide = |mut step: Step| {
+                    if let Act::On(channel) = step.act
+                        && channels.contains(&channel)
+                    {
+                        step.act = Act::Hidden(channel);
+                    }
+                    step.next = Control::Hide(channels.clone(), Box::new(step.next));
+                    step
+                };
+                Some(steps.into_iter().map(hide).collect())
+            }
+            Control::Enable(left, right) => {
+                let steps = self.steps(left, &under(path, 'l'))?;
+                steps.into_iter().map(|step| self.enabling(step, right)).collect()
+            }
+            Control::Disable(left, right) => {
+                let mut steps = self.steps(left, &under(path, 'l'))?;
+                for step in steps.iter_mut().filter(|step| !matches!(step.act, Act::Exit(_))) {
+                    let next = std::mem::replace(&mut step.next, Control::Ended);
+                    step.next = Control::Disable(Box::new(next), right.clone());
+                }
+                steps.extend(self.first_steps(right, path)?);
+                Some(steps)
+            }
+            Control::Interrupt(left, right) => self.interrupted(left, right, path),
+        }
+    }
+
+    /// The steps of a behaviour that waits beside another.
+    fn first_steps(&mut self, right: &Control, path: &str) -> Option<Vec<Step>> {
+        let path = under(path, 'r');
+        let opened = self.opened(right.clone(), &path)?;
+        self.steps(&opened, &path)
+    }
+
+    fn steps_at(
+        &mut self,
+        id: BehaviourId,
+        mut scope: Scope,
+        wiring: &Wiring,
+        path: &str,
+    ) -> Option<Vec<Step>> {
+        let mut id = id;
+        let mut guards = Vec::new();
+        let mut steps = loop {
+            match &self.behaviour(id).kind {
+                BehaviourKind::Guard(guard, next) => {
+                    let guard = self.typed(|typing| typing.check(guard, Sort::Bool, &scope))?;
+                    if self.pool.is_false(guard) {
+                        return Some(Vec::new());
+                    }
+                    guards.push(guard);
+                    id = *next;
+                }
+                BehaviourKind::Let(groups, next) => {
+                    scope = self.typed(|typing| typing.bind(groups, &scope))?;
+                    id = *next;
+                }
+                BehaviourKind::Prefix(offer, next) => {
+                    break vec![self.communication(offer, *next, &scope, wiring)?];
+                }
+                BehaviourKind::Choice(all) => {
+                    let mut steps = Vec::new();
+                    for &one in all {
+                        let opened = self.opened(Control::At(one, scope.clone(), wiring.clone()), path)?;
+                        steps.extend(self.steps(&opened, path)?);
+                    }
+                    break steps;
+                }
+                // `ACCEPT` is looked through by whoever enables it.
+                BehaviourKind::Stop | BehaviourKind::Accept(..) => break Vec::new(),
+                _ => {
+                    let opened = self.opened(Control::At(id, scope, wiring.clone()), path)?;
+                    break self.steps(&opened, path)?;
+                }
+            }
+        };
+        for step in &mut steps {
+            step.guard = self.pool.and(guards.iter().copied().chain([step.guard]));
+        }
+        Some(steps)
+    }
+
+    /// The step of `offer >-> next`.
+    fn communication(
+        &mut self,
+        offer: &Offer,
+        next: BehaviourId,
+        scope: &Scope,
+        wiring: &Wiring,
+    ) -> Option<Step> {
+        let (act, fields) = match &offer.on {
+            OfferedOn::Channel(name) => {
+                let &channel = wiring.get(&name.text)?;
+                (Act::On(channel), self.fields(channel))
+            }
+            OfferedOn::Exit => {
+                let sorts = self.exit_sorts(&offer.values, scope)?;
+                let fields = self.exit_fields(&sorts);
+                (Act::Exit(sorts), fields)
+            }
+            OfferedOn::Hit => (Act::Hit, Vec::new()),
+            OfferedOn::Miss => (Act::Miss, Vec::new()),
+            OfferedOn::Internal => (Act::Internal, Vec::new()),
+            OfferedOn::Quiet => (Act::Quiet, Vec::new()),
+        };
+        let (inner, mut guards) = self.offered(&offer.values, &fields, scope)?;
+        if let Some(guard) = &offer.guard {
+            guards.push(self.typed(|typing| typing.check(guard, Sort::Bool, &inner))?);
+        }
+        let guard = self.pool.and(guards);
+        Some(Step { act, guard, next: Control::At(next, inner, wiring.clone()), span: offer.span })
+    }
+
+    fn exit_sorts(&mut self, offered: &[Offered], scope: &Scope) -> Option<Vec<Sort>> {
+        let mut sorts = Vec::with_capacity(offered.len());
+        for one in offered {
+            sorts.push(match one {
+                Offered::Take(var) => *self.words.sorts.get(&var.sort.as_ref()?.text)?,
+                Offered::Give(value) => {
+                    let term = self.typed(|typing| typing.infer(value, None, scope))?;
+                    self.pool.sort(term).base()
+                }
+            });
+        }
+        Some(sorts)
+    }
+
+    /// The names that are bound by taking from `fields`, and that what is given is in them.
+    fn offered(
+        &mut self,
+        offered: &[Offered],
+        fields: &[VarId],
+        scope: &Scope,
+    ) -> Option<(Scope, Vec<Term>)> {
+        let mut inner = scope.clone();
+        let mut guards = Vec::new();
+        for (one, &field) in offered.iter().zip(fields) {
+            let (sort, term) = (self.pool.var_info(field).sort, self.pool.var(field));
+            match one {
+                Offered::Take(var) => drop(inner.insert(var.name.text.clone(), term)),
+                Offered::Give(value) => {
+                    let value = self.typed(|typing| typing.check(value, sort, scope))?;
+                    guards.push(self.pool.eq(term, value));
+                }
+            }
+        }
+        Some((inner, guards))
+    }
+
+    fn parallel(
+        &mut self,
+        sharing: &Sharing,
+        left: &Control,
+        right: &Control,
+        path: &str,
+    ) -> Option<Vec<Step>> {
+        let lefts = self.steps(left, &under(path, 'l'))?;
+        let rights = self.steps(right, &under(path, 'r'))?;
+        let is_shared = |act: &Act| match act {
+            Act::On(channel) => sharing.has(*channel),
+            Act::Exit(_) | Act::Hit | Act::Miss => true,
+            Act::Hidden(_) | Act::Enabling(_) | Act::Internal | Act::Quiet => false,
+        };
+        let both = |a: Control, b: Control| Control::Parallel(sharing.clone(), Box::new(a), Box::new(b));
+        let mut steps = Vec::new();
+        for step in lefts.iter().filter(|step| !is_shared(&step.act)) {
+            steps.push(Step { next: both(step.next.clone(), right.clone()), ..step.clone() });
+        }
+        for step in rights.iter().filter(|step| !is_shared(&step.act)) {
+            steps.push(Step { next: both(left.clone(), step.next.clone()), ..step.clone() });
+        }
+        for one in lefts.iter().filter(|step| is_shared(&step.act)) {
+            for other in rights.iter().filter(|other| other.act == one.act) {
+                let guard = self.pool.and2(one.guard, other.guard);
+                steps.push(Step {
+                    act: one.act.clone(),
+                    guard,
+                    next: both(one.next.clone(), other.next.clone()),
+                    span: one.span,
+                });
+            }
+        }
+        Some(steps)
+    }
+
+    /// A step of what stands before `>>>`; its exit starts what stands behind.
+    fn enabling(&mut self, step: Step, right: &Control) -> Option<Step> {
+        let Act::Exit(sorts) = &step.act else {
+            return Some(Step {
+                next: Control::Enable(Box::new(step.next), Box::new(right.clone())),
+                ..step
+            });
+        };
+        let act = Act::Enabling(sorts.clone());
+        if let Control::At(id, scope, wiring) = right
+            && let BehaviourKind::Accept(offered, body) = &self.behaviour(*id).kind
+        {
+            let fields = self.exit_fields(sorts);
+            let (inner, guards) = self.offered(offered, &fields, scope)?;
+            let guard = self.pool.and(guards.into_iter().chain([step.guard]));
+            return Some(Step {
+                act,
+                guard,
+                next: Control::At(*body, inner, wiring.clone()),
+                span: step.span,
+            });
+        }
+        Some(Step { act, next: right.clone(), ..step })
+    }
+
+    fn interrupted(&mut self, left: &Control, right: &Control, path: &str) -> Option<Vec<Step>> {
+        let mut steps = self.steps(left, &under(path, 'l'))?;
+        for step in steps.iter_mut().filter(|step| !matches!(step.act, Act::Exit(_))) {
+            let next = std::mem::replace(&mut step.next, Control::Ended);
+            step.next = Control::Interrupt(Box::new(next), Box::new(right.clone()));
+        }
+        let resumed = Control::Interrupt(Box::new(left.clone()), Box::new(right.clone()));
+        for step in self.first_steps(right, path)? {
+            steps.push(match step.act {
+                Act::Exit(sorts) => Step { act: Act::Enabling(sorts), next: resumed.clone(), ..step },
+                _ => Step { next: Control::Enable(Box::new(step.next), Box::new(resumed.clone())), ..step },
+            });
+        }
+        Some(steps)
+    }
+}
+
+/// The name of the value at position `at`.
+pub(super) fn field_name(at: usize) -> String {
+    format!("v{}", at + 1)
+}
+
+/// The place of one side of what stands at `path`.
+pub(super) fn under(path: &str, side: char) -> String {
+    format!("{path}{side}")
+}

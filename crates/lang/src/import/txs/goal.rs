@@ -1,0 +1,237 @@
+//! Test purposes become observers: a goal watches the messages, `HIT` is hit, `MISS` and what it does not allow is miss.
+//!
+//! A goal is built as a part is. Its places are the stages of the observer, so it must say where it is from what it saw: no internal
+//! steps, and no two steps that fit the same message and differ. Channels that the purpose does not list, and silence where it has no `QSTEP`,
+//! leave it where it is.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::goal::{Goal, GoalKind, Observer, ObserverRule, ObserverTarget, Seen};
+use ioxide_model::index::Idx;
+use ioxide_model::sts::{GateId, LocId, Model, Sts, Switch};
+use ioxide_model::term::{Import, Node, Substitution, Term, TermPool};
+
+use super::control::{Control, Stepper};
+use super::part::{Built, PartBuilder, Said};
+use super::system::{Meant, Outside};
+use super::tree::{BehaviourId, PurposeDef};
+use super::typing::Scope;
+use crate::ast::Name;
+use crate::sink::Sink;
+
+/// Adds the goals of `purpose` to `model`.
+pub(super) fn add_goals(meant: &Meant<'_>, purpose: &PurposeDef, model: &mut Model, sink: &mut Sink) {
+    for (name, body) in &purpose.goals {
+        if let Some(observer) = observer(meant, purpose, name, *body, model, sink) {
+            model.sts.goals.push(Goal {
+                name: format!("{}.{}", purpose.name.text, name.text).into(),
+                kind: GoalKind::Observer(observer),
+                span: name.span,
+                doc: String::new(),
+                reqs: Vec::new(),
+            });
+        }
+    }
+}
+
+fn observer(
+    meant: &Meant<'_>,
+    purpose: &PurposeDef,
+    name: &Name,
+    body: BehaviourId,
+    model: &mut Model,
+    sink: &mut Sink,
+) -> Option<Observer> {
+    let mut outside = Outside::new(meant.interface, &purpose.inputs, &purpose.outputs);
+    let start = Control::At(body, Scope::new(), outside.wiring.clone());
+    let kinds = outside.kinds.clone();
+    let stepper =
+        Stepper::new(meant.spec, meant.words, meant.interface, &mut outside.channels, 0, meant.pool.clone());
+    let built = match PartBuilder::new(stepper, &name.text, name.span, &kinds).build(start) {
+        Ok(built) => built,
+        Err(why) => {
+            why.report(name.span, sink);
+            return None;
+        }
+    };
+    let mut watched = Vec::with_capacity(kinds.len());
+    for (channel, _) in kinds {
+        let gate = *built.said.get(&Said::On(channel))?;
+        let known = model.sts.gate_named(&outside.channels.all[channel].name);
+        let Some(known) = known else {
+            let message = format!("the model has no channel `{}`", outside.channels.all[channel].name);
+            sink.error(|| Diagnostic::new(Code::UnknownGate, purpose.name.span, message));
+            return None;
+        };
+        watched.push((gate, known));
+    }
+    let mut goal = GoalSystem { built, watched };
+    goal.check(name, sink)?;
+    Some(goal.observer(model))
+}
+
+/// A goal as a transition system, and the messages of the model that it watches.
+struct GoalSystem {
+    built: Built,
+    watched: Vec<(GateId, GateId)>,
+}
+
+impl GoalSystem {
+    fn is(&self, gate: GateId, said: &Said) -> bool {
+        self.built.said.get(said) == Some(&gate)
+    }
+
+    /// Whether `switch` is the end of the goal.
+    fn verdict(&self, switch: &Switch) -> Option<ObserverTarget> {
+        if self.is(switch.gate, &Said::Hit) {
+            return Some(ObserverTarget::Hit);
+        }
+        self.is(switch.gate, &Said::Miss).then_some(ObserverTarget::Miss)
+    }
+
+    fn seen(&self, switch: &Switch) -> Option<Seen> {
+        if self.is(switch.gate, &Said::Quiet) {
+            return Some(Seen::Quiet);
+        }
+        self.watched.iter().find(|(gate, _)| *gate == switch.gate).map(|(_, known)| Seen::Message(*known))
+    }
+
+    /// Refuses what an observer cannot be.
+    fn check(&mut self, name: &Name, sink: &mut Sink) -> Option<()> {
+        let sts = &self.built.model.sts;
+        for switch in &sts.switches {
+            let start = self.verdict(switch).is_some() && switch.source == sts.initial;
+            let message = if start {
+                "a goal is not reached before anything was seen"
+            } else if switch.gate == Sts::TAU || self.verdict(switch).is_none() && self.seen(switch).is_none()
+            {
+                "a goal cannot take internal steps: it follows what is seen"
+            } else {
+                continue;
+            };
+            sink.error(|| {
+                Diagnostic::new(Code::TxsGoal, switch.span, message).label(name.span, "of this goal")
+            });
+            return None;
+        }
+        let switches: Vec<Switch> = sts.switches.iter().cloned().collect();
+        for (at, one) in switches.iter().enumerate() {
+            let same = |other: &&Switch| other.source == one.source && other.gate == one.gate;
+            for other in switches[..at].iter().filter(same) {
+                let both = self.built.model.pool.and2(one.guard, other.guard);
+                let differ = one.target != other.target || one.update != other.update;
+                if differ && !is_impossible(&self.built.model.pool, both) {
+                    sink.error(|| {
+                        Diagnostic::new(Code::TxsGoal, one.span, "two steps of a goal may fit the same message")
+                            .label(other.span, "the other step")
+                            .help("make their conditions exclude each other, as in `[[ x > 3 ]]` and `[[ not(x > 3) ]]`")
+                    });
+                    return None;
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn observer(&mut self, model: &mut Model) -> Observer {
+        let rules = self.rules();
+        let Built { model: goal, .. } = &self.built;
+        let stages = goal.sts.locations.iter().map(|location| location.name.clone()).collect();
+        let mut import = match Import::new(&mut model.pool, &goal.pool) {
+            Ok(import) => import,
+            Err(clash) => unreachable!("one text has one type `{}`", clash.0),
+        };
+        for &(gate, known) in &self.watched {
+            let fields = goal.sts.gates[gate].fields.iter().zip(&model.sts.gates[known].fields);
+            fields.for_each(|(&field, &image)| import.bind(field, image));
+        }
+        let mut vars = Vec::with_capacity(goal.sts.vars.len());
+        for var in &goal.sts.vars {
+            if let Some(init) = var.init {
+                vars.push((import.var(var.var), import.term(init)));
+            }
+        }
+        let mut imported = Vec::with_capacity(rules.len());
+        for mut rule in rules {
+            rule.when = import.term(rule.when);
+            for (var, term) in &mut rule.update {
+                (*var, *term) = (import.var(*var), import.term(*term));
+            }
+            imported.push(rule);
+        }
+        Observer { stages, vars, clocks: Vec::new(), rules: imported }
+    }
+
+    /// The moves of the observer, in the terms of the goal.
+    fn rules(&mut self) -> Vec<ObserverRule> {
+        let switches: Vec<Switch> = self.built.model.sts.switches.iter().cloned().collect();
+        let mut rules = Vec::new();
+        for switch in &switches {
+            if let Some(on) = self.seen(switch) {
+                self.rules_for(switch, on, &switches, &mut rules);
+            }
+        }
+        let tt = self.built.model.pool.tt();
+        for (from, location) in self.built.model.sts.locations.iter_enumerated() {
+            for &(_, known) in &self.watched {
+                rules.push(ObserverRule {
+                    from: from.index(),
+                    on: Seen::Message(known),
+                    when: tt,
+                    update: Vec::new(),
+                    resets: Vec::new(),
+                    to: ObserverTarget::Miss,
+                    span: location.span,
+                });
+            }
+        }
+        rules
+    }
+
+    /// A step, and before it the verdicts of the place it leads to.
+    fn rules_for(&mut self, switch: &Switch, on: Seen, all: &[Switch], rules: &mut Vec<ObserverRule>) {
+        let rule = |when: Term, to: ObserverTarget| ObserverRule {
+            from: switch.source.index(),
+            on,
+            when,
+            update: switch.update.clone(),
+            resets: Vec::new(),
+            to,
+            span: switch.span,
+        };
+        let after: Substitution = switch.update.iter().copied().collect();
+        let target: LocId = switch.target;
+        for end in all.iter().filter(|end| end.source == target) {
+            let Some(verdict) = self.verdict(end) else { continue };
+            let pool = &mut self.built.model.pool;
+            let condition = pool.substitute(end.guard, &after);
+            rules.push(rule(pool.and2(switch.guard, condition), verdict));
+        }
+        rules.push(rule(switch.guard, ObserverTarget::Stage(target.index())));
+    }
+}
+
+/// Whether `condition` is seen to be false: it says of one term that it has two values, or was made by two constructors.
+fn is_impossible(pool: &TermPool, condition: Term) -> bool {
+    let parts = pool.conjuncts(condition);
+    let clash = |one: Term, other: Term| match (pool.node(one), pool.node(other)) {
+        (Node::Is(a, x), Node::Is(b, y)) => x == y && a != b,
+        (Node::Eq(..), Node::Eq(..)) => {
+            let (one, other) = (fixed(pool, one), fixed(pool, other));
+            one.zip(other).is_some_and(|((x, a), (y, b))| x == y && a != b)
+        }
+        _ => false,
+    };
+    pool.is_false(condition)
+        || parts.iter().enumerate().any(|(at, &one)| parts[..at].iter().any(|&other| clash(one, other)))
+}
+
+/// The term and the value that an equation says it has.
+fn fixed(pool: &TermPool, equation: Term) -> Option<(Term, Term)> {
+    let Node::Eq(a, b) = *pool.node(equation) else { return None };
+    match (pool.as_value(a).is_some(), pool.as_value(b).is_some()) {
+        (true, false) => Some((b, a)),
+        (false, true) => Some((a, b)),
+        _ => None,
+    }
+}

@@ -1,0 +1,530 @@
+//! TorXakis texts become a syntax tree: definitions.
+//!
+//! A definition that cannot be read is skipped up to its `ENDDEF`; all that are wrong are reported.
+
+mod automaton;
+mod behaviour;
+mod formula;
+
+use std::collections::BTreeSet;
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::{FileId, Span};
+
+use super::lexer::{Lexeme, Token, lex};
+use super::tree::{
+    ChanDef, Codec, ConnectDef, ExitDef, FuncDef, ModelDef, ProcDef, PurposeDef, Socket, Specification,
+    TypeDef, VarDef,
+};
+use crate::ast::Name;
+use crate::sink::Sink;
+
+/// Formulas and behaviours may be nested this deep.
+const MAX_NESTING: usize = 64;
+/// Nodes of behaviours that one text may have.
+const MAX_BEHAVIOURS: usize = 200_000;
+
+/// Words that are no names.
+const WORDS: [&str; 42] = [
+    "TYPEDEF",
+    "FUNCDEF",
+    "CONSTDEF",
+    "CHANDEF",
+    "PROCDEF",
+    "STAUTDEF",
+    "MODELDEF",
+    "PURPDEF",
+    "CNECTDEF",
+    "MAPPERDEF",
+    "ENDDEF",
+    "IF",
+    "THEN",
+    "ELSE",
+    "FI",
+    "LET",
+    "IN",
+    "NI",
+    "STOP",
+    "HIDE",
+    "ACCEPT",
+    "EXIT",
+    "HIT",
+    "MISS",
+    "ISTEP",
+    "QSTEP",
+    "CHAN",
+    "OUT",
+    "SYNC",
+    "BEHAVIOUR",
+    "GOAL",
+    "STATE",
+    "VAR",
+    "INIT",
+    "TRANS",
+    "CLIENTSOCK",
+    "SERVERSOCK",
+    "HOST",
+    "PORT",
+    "ENCODE",
+    "DECODE",
+    "REGEX",
+];
+
+/// A place that could not be read, and was reported.
+pub(super) struct Unread;
+
+/// What reading gives.
+pub(super) type Reading<T> = Result<T, Unread>;
+
+/// The tree of `text`; what is wrong goes into `sink`.
+pub(super) fn parse(text: &str, file: FileId, sink: &mut Sink) -> Specification {
+    let tokens = lex(text, file, sink);
+    let spec = Specification::default();
+    let mut reader = TxsReader { tokens, at: 0, nesting: 0, owner: None, spec, sink };
+    reader.definitions();
+    reader.spec
+}
+
+/// Reads one text.
+struct TxsReader<'s> {
+    tokens: Vec<Token>,
+    at: usize,
+    nesting: usize,
+    /// The process that behaviours are read for.
+    owner: Option<usize>,
+    spec: Specification,
+    sink: &'s mut Sink,
+}
+
+impl TxsReader<'_> {
+    fn definitions(&mut self) {
+        while *self.lexeme() != Lexeme::End {
+            let before = self.at;
+            if self.definition().is_err() {
+                self.skip_definition(before);
+            }
+        }
+    }
+
+    fn definition(&mut self) -> Reading<()> {
+        self.owner = None;
+        let Lexeme::Word(word) = self.lexeme().clone() else { return self.expected("a definition") };
+        match word.as_str() {
+            "TYPEDEF" => self.type_def(),
+            "FUNCDEF" => self.func_def(),
+            "CONSTDEF" => self.const_def(),
+            "CHANDEF" => self.chan_def(),
+            "PROCDEF" => self.proc_def(),
+            "STAUTDEF" => self.automaton_def(),
+            "MODELDEF" => self.model_def(),
+            "PURPDEF" => self.purpose_def(),
+            "CNECTDEF" => self.connect_def(),
+            "MAPPERDEF" => {
+                self.not_read("MAPPERDEF", "write what it maps into the model, or into `ioxide.toml`")
+            }
+            _ => self.expected("a definition, such as `PROCDEF`"),
+        }
+    }
+
+    /// Skips to behind the next `ENDDEF`, or to before the next definition.
+    fn skip_definition(&mut self, before: usize) {
+        if self.at == before {
+            self.bump();
+        }
+        loop {
+            match self.lexeme() {
+                Lexeme::End => return,
+                Lexeme::Word(word) if word == "ENDDEF" => return self.bump(),
+                Lexeme::Word(word) if word.len() > 6 && word.ends_with("DEF") && WORDS.contains(&&**word) => {
+                    return;
+                }
+                _ => self.bump(),
+            }
+        }
+    }
+
+    // Tokens.
+
+    fn lexeme(&self) -> &Lexeme {
+        &self.tokens[self.at].lexeme
+    }
+
+    fn lexeme_after(&self, n: usize) -> &Lexeme {
+        &self.tokens[(self.at + n).min(self.tokens.len() - 1)].lexeme
+    }
+
+    fn span(&self) -> Span {
+        self.tokens[self.at].span
+    }
+
+    /// From `start` to the last word or sign that was read.
+    fn since(&self, start: Span) -> Span {
+        let last = self.tokens[self.at.saturating_sub(1)].span;
+        if last.start < start.start { start } else { start.to(last) }
+    }
+
+    fn bump(&mut self) {
+        if self.at + 1 < self.tokens.len() {
+            self.at += 1;
+        }
+    }
+
+    fn at_sign(&self, sign: &str) -> bool {
+        matches!(self.lexeme(), Lexeme::Sign(found) if *found == sign)
+    }
+
+    fn at_word(&self, word: &str) -> bool {
+        matches!(self.lexeme(), Lexeme::Word(found) if found == word)
+    }
+
+    fn eat(&mut self, sign: &str) -> bool {
+        let found = self.at_sign(sign);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.at_word(word);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn sign(&mut self, sign: &str) -> Reading<()> {
+        if self.eat(sign) { Ok(()) } else { self.expected(&format!("`{sign}`")) }
+    }
+
+    fn word(&mut self, word: &str) -> Reading<()> {
+        if self.eat_word(word) { Ok(()) } else { self.expected(&format!("`{word}`")) }
+    }
+
+    fn at_name(&self) -> bool {
+        matches!(self.lexeme(), Lexeme::Word(word) if !WORDS.contains(&&**word))
+    }
+
+    fn name(&mut self, what: &str) -> Reading<Name> {
+        let span = self.span();
+        match self.lexeme().clone() {
+            Lexeme::Word(text) if !WORDS.contains(&&*text) => {
+                self.bump();
+                Ok(Name { text, span })
+            }
+            _ => self.expected(what),
+        }
+    }
+
+    fn number(&mut self) -> Reading<String> {
+        let Lexeme::Number(text) = self.lexeme().clone() else { return self.expected("a number") };
+        self.bump();
+        Ok(text)
+    }
+
+    fn text(&mut self) -> Reading<String> {
+        let Lexeme::Text(text) = self.lexeme().clone() else { return self.expected("a text in quotes") };
+        self.bump();
+        Ok(text)
+    }
+
+    /// Reports that something else was expected here.
+    fn expected<T>(&mut self, what: &str) -> Reading<T> {
+        let span = self.span();
+        let found = match self.lexeme() {
+            Lexeme::Word(word) => format!("`{word}`"),
+            Lexeme::Number(text) => format!("`{text}`"),
+            Lexeme::Text(_) | Lexeme::Quoted(_) => "a text".into(),
+            Lexeme::Sign(sign) => format!("`{sign}`"),
+            Lexeme::End => "the end of the text".into(),
+        };
+        self.sink.error(|| Diagnostic::new(Code::TxsSyntax, span, format!("expected {what}, found {found}")));
+        Err(Unread)
+    }
+
+    /// Reports a construct that is not read.
+    fn not_read<T>(&mut self, what: &str, help: &str) -> Reading<T> {
+        let span = self.span();
+        self.sink
+            .error(|| Diagnostic::new(Code::TxsNotRead, span, format!("`{what}` is not read")).help(help));
+        Err(Unread)
+    }
+
+    /// One level deeper.
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Reading<T>) -> Reading<T> {
+        if self.nesting >= MAX_NESTING {
+            let span = self.span();
+            self.sink.error(|| {
+                let message = format!("this is nested more than {MAX_NESTING} deep");
+                Diagnostic::new(Code::NestingTooDeep, span, message)
+                    .help("name the inner part with `PROCDEF` or `FUNCDEF`")
+            });
+            return Err(Unread);
+        }
+        self.nesting += 1;
+        let result = read(self);
+        self.nesting -= 1;
+        result
+    }
+
+    // Definitions.
+
+    /// The keyword, the name and `::=`.
+    fn heading(&mut self, what: &str) -> Reading<Name> {
+        self.bump();
+        let name = self.name(what)?;
+        self.sign("::=")?;
+        Ok(name)
+    }
+
+    fn type_def(&mut self) -> Reading<()> {
+        let name = self.heading("the name of a type")?;
+        let mut ctors = Vec::new();
+        loop {
+            let ctor = self.name("the name of a constructor")?;
+            let fields = if self.eat("{") { self.var_defs("}")? } else { Vec::new() };
+            ctors.push((ctor, fields));
+            if !self.eat("|") {
+                break;
+            }
+        }
+        self.word("ENDDEF")?;
+        self.spec.types.push(TypeDef { name, ctors });
+        Ok(())
+    }
+
+    /// `x, y :: Int; z :: Bool` up to and with `close`; every one has a sort.
+    fn var_defs(&mut self, close: &str) -> Reading<Vec<VarDef>> {
+        let mut found = Vec::new();
+        while !self.at_sign(close) {
+            self.var_group(&mut found)?;
+            if !self.eat(";") {
+                break;
+            }
+        }
+        self.sign(close)?;
+        Ok(found)
+    }
+
+    /// `x, y :: Int`
+    fn var_group(&mut self, found: &mut Vec<VarDef>) -> Reading<()> {
+        let names = self.names("a name")?;
+        self.sign("::")?;
+        let sort = self.name("a type")?;
+        found.extend(names.into_iter().map(|name| VarDef { name, sort: Some(sort.clone()) }));
+        Ok(())
+    }
+
+    /// `a, b, c`
+    fn names(&mut self, what: &str) -> Reading<Vec<Name>> {
+        let mut names = vec![self.name(what)?];
+        while self.eat(",") {
+            names.push(self.name(what)?);
+        }
+        Ok(names)
+    }
+
+    fn func_def(&mut self) -> Reading<()> {
+        self.bump();
+        let name = self.name("the name of a function")?;
+        let params = if self.eat("(") { self.var_defs(")")? } else { Vec::new() };
+        self.sign("::")?;
+        let result = self.name("a type")?;
+        self.sign("::=")?;
+        let body = self.formula()?;
+        self.word("ENDDEF")?;
+        self.spec.functions.push(FuncDef { name, params, result, body, is_constant: false });
+        Ok(())
+    }
+
+    /// `CONSTDEF a :: Int ::= 1; b :: Int ::= 2 ENDDEF`
+    fn const_def(&mut self) -> Reading<()> {
+        self.bump();
+        while !self.at_word("ENDDEF") {
+            let name = self.name("the name of a constant")?;
+            self.sign("::")?;
+            let result = self.name("a type")?;
+            self.sign("::=")?;
+            let body = self.formula()?;
+            let params = Vec::new();
+            self.spec.functions.push(FuncDef { name, params, result, body, is_constant: true });
+            if !self.eat(";") {
+                break;
+            }
+        }
+        self.word("ENDDEF")
+    }
+
+    fn chan_def(&mut self) -> Reading<()> {
+        self.heading("the name of the channels")?;
+        while self.at_name() {
+            let group = self.channel_group()?;
+            self.spec.channels.extend(group);
+            if !self.eat(";") {
+                break;
+            }
+        }
+        self.word("ENDDEF")
+    }
+
+    /// `A, B :: Int # Bool`
+    fn channel_group(&mut self) -> Reading<Vec<ChanDef>> {
+        let names = self.names("the name of a channel")?;
+        let sorts = if self.eat("::") { self.sorts()? } else { Vec::new() };
+        Ok(names.into_iter().map(|name| ChanDef { name, sorts: sorts.clone() }).collect())
+    }
+
+    /// `Int # Bool`
+    fn sorts(&mut self) -> Reading<Vec<Name>> {
+        let mut sorts = vec![self.name("a type")?];
+        while self.eat("#") {
+            sorts.push(self.name("a type")?);
+        }
+        Ok(sorts)
+    }
+
+    /// `[ A :: Int; B ]`
+    fn channel_params(&mut self) -> Reading<Vec<ChanDef>> {
+        self.sign("[")?;
+        let mut channels = Vec::new();
+        while !self.at_sign("]") {
+            channels.extend(self.channel_group()?);
+            if !self.eat(";") {
+                break;
+            }
+        }
+        self.sign("]")?;
+        Ok(channels)
+    }
+
+    /// `[channels] (parameters) EXIT sorts ::=`
+    fn process_heading(&mut self) -> Reading<(Name, Vec<ChanDef>, Vec<VarDef>, ExitDef)> {
+        self.bump();
+        let name = self.name("the name of a process")?;
+        let channels = self.channel_params()?;
+        let params = if self.eat("(") { self.var_defs(")")? } else { Vec::new() };
+        let exit = self.exit_def()?;
+        self.sign("::=")?;
+        Ok((name, channels, params, exit))
+    }
+
+    fn exit_def(&mut self) -> Reading<ExitDef> {
+        if self.eat_word("HIT") {
+            return Ok(ExitDef::Hit);
+        }
+        if !self.eat_word("EXIT") {
+            return Ok(ExitDef::Never);
+        }
+        self.eat("::");
+        Ok(ExitDef::Exit(if self.at_name() { self.sorts()? } else { Vec::new() }))
+    }
+
+    fn proc_def(&mut self) -> Reading<()> {
+        let (name, channels, params, exit) = self.process_heading()?;
+        self.owner = Some(self.spec.processes.len());
+        let body = self.behaviour()?;
+        self.word("ENDDEF")?;
+        let shown = name.text.clone();
+        self.spec.processes.push(ProcDef { name, shown, channels, params, exit, body });
+        Ok(())
+    }
+
+    /// `CHAN IN A, B CHAN OUT C`
+    fn interface(&mut self) -> Reading<(Vec<Name>, Vec<Name>)> {
+        self.word("CHAN")?;
+        self.word("IN")?;
+        let inputs = if self.at_name() { self.names("the name of a channel")? } else { Vec::new() };
+        self.word("CHAN")?;
+        self.word("OUT")?;
+        let outputs = if self.at_name() { self.names("the name of a channel")? } else { Vec::new() };
+        if self.at_word("SYNC") {
+            return self.not_read("SYNC", "channels communicate one at a time here");
+        }
+        Ok((inputs, outputs))
+    }
+
+    fn model_def(&mut self) -> Reading<()> {
+        let name = self.heading("the name of a model")?;
+        let (inputs, outputs) = self.interface()?;
+        self.word("BEHAVIOUR")?;
+        let body = self.behaviour()?;
+        self.word("ENDDEF")?;
+        self.spec.models.push(ModelDef { name, inputs, outputs, body });
+        Ok(())
+    }
+
+    fn purpose_def(&mut self) -> Reading<()> {
+        let name = self.heading("the name of a purpose")?;
+        let (inputs, outputs) = self.interface()?;
+        let mut goals = Vec::new();
+        while self.eat_word("GOAL") {
+            let goal = self.name("the name of a goal")?;
+            self.sign("::=")?;
+            goals.push((goal, self.behaviour()?));
+        }
+        self.word("ENDDEF")?;
+        self.spec.purposes.push(PurposeDef { name, inputs, outputs, goals });
+        Ok(())
+    }
+
+    fn connect_def(&mut self) -> Reading<()> {
+        let name = self.heading("the name of a connection")?;
+        let is_client = self.eat_word("CLIENTSOCK");
+        if !is_client {
+            self.word("SERVERSOCK")?;
+        }
+        let (mut sockets, mut codecs) = (Vec::new(), Vec::new());
+        loop {
+            if self.at_word("CHAN") {
+                sockets.push(self.socket()?);
+            } else if self.at_word("ENCODE") || self.at_word("DECODE") {
+                codecs.push(self.codec()?);
+            } else {
+                break;
+            }
+        }
+        self.word("ENDDEF")?;
+        self.spec.connections.push(ConnectDef { name, is_client, sockets, codecs });
+        Ok(())
+    }
+
+    fn socket(&mut self) -> Reading<Socket> {
+        self.word("CHAN")?;
+        if !self.eat_word("IN") {
+            self.word("OUT")?;
+        }
+        let channel = self.name("the name of a channel")?;
+        self.word("HOST")?;
+        let host = self.text()?;
+        self.word("PORT")?;
+        let port = self.number()?;
+        Ok(Socket { channel, host, port })
+    }
+
+    fn codec(&mut self) -> Reading<Codec> {
+        let is_encode = self.at_word("ENCODE");
+        self.bump();
+        let channel = self.name("the name of a channel")?;
+        let message = self.offered()?;
+        self.sign(if is_encode { "->" } else { "<-" })?;
+        let span = self.span();
+        match <[_; 1]>::try_from(self.offered()?) {
+            Ok([text]) => Ok(Codec { is_encode, channel, message, text }),
+            Err(_) => {
+                self.sink
+                    .error(|| Diagnostic::new(Code::TxsSyntax, span, "one text is sent or received here"));
+                Err(Unread)
+            }
+        }
+    }
+}
+
+/// The variables that offers bind are no longer free in what is behind them.
+fn without_taken(names: &mut BTreeSet<String>, offered: &[super::tree::Offered]) {
+    for one in offered {
+        if let super::tree::Offered::Take(var) = one {
+            names.remove(&var.name.text);
+        }
+    }
+}

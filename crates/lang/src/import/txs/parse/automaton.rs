@@ -1,0 +1,292 @@
+//! Automata: each state becomes a process, with the variables as parameters behind those of the automaton.
+//!
+//! `s -> offer { x := e } -> t` is an alternative `offer >-> t[...](..., e, ...)` of `s`: updates happen at once.
+
+use std::collections::BTreeSet;
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::Span;
+
+use super::super::tree::{
+    BehaviourId, BehaviourKind, ChanDef, ExitDef, Formula, FormulaKind, Offer, Offered, ProcDef, VarDef,
+};
+use super::{Reading, TxsReader, Unread};
+use crate::ast::Name;
+
+/// `s -> offer { updates } -> t`
+struct Edge {
+    from: Name,
+    offer: Offer,
+    updates: Vec<(Name, Formula)>,
+    to: Name,
+    span: Span,
+}
+
+/// What stands between `::=` and `ENDDEF`.
+#[derive(Default)]
+struct Automaton {
+    states: Vec<Name>,
+    vars: Vec<VarDef>,
+    init: Option<(Name, Vec<(Name, Formula)>)>,
+    edges: Vec<Edge>,
+}
+
+/// The heading that the states of an automaton share.
+struct Heading {
+    name: Name,
+    channels: Vec<ChanDef>,
+    params: Vec<VarDef>,
+    exit: ExitDef,
+}
+
+impl TxsReader<'_> {
+    pub(super) fn automaton_def(&mut self) -> Reading<()> {
+        let (name, channels, params, exit) = self.process_heading()?;
+        let heading = Heading { name, channels, params, exit };
+        let mut automaton = Automaton::default();
+        while !self.at_word("ENDDEF") {
+            self.automaton_item(&mut automaton)?;
+        }
+        self.bump();
+        self.automaton(&heading, automaton)
+    }
+
+    fn automaton_item(&mut self, automaton: &mut Automaton) -> Reading<()> {
+        if self.eat_word("STATE") {
+            automaton.states.extend(self.names("the name of a state")?);
+        } else if self.eat_word("VAR") {
+            while self.at_name() {
+                self.var_group(&mut automaton.vars)?;
+                if !self.eat(";") {
+                    break;
+                }
+            }
+        } else if self.at_word("INIT") {
+            if automaton.init.is_some() {
+                return self.expected("only one `INIT`");
+            }
+            self.bump();
+            let state = self.name("the name of a state")?;
+            automaton.init = Some((state, self.updates()?));
+        } else if self.eat_word("TRANS") {
+            while self.at_name() {
+                automaton.edges.push(self.edge()?);
+                self.eat(";");
+            }
+        } else {
+            return self.expected("`STATE`, `VAR`, `INIT` or `TRANS`");
+        }
+        Ok(())
+    }
+
+    fn edge(&mut self) -> Reading<Edge> {
+        let start = self.span();
+        let from = self.name("the name of a state")?;
+        self.sign("->")?;
+        let offer = self.offer()?;
+        let updates = self.updates()?;
+        self.sign("->")?;
+        let to = self.name("the name of a state")?;
+        Ok(Edge { from, offer, updates, to, span: self.since(start) })
+    }
+
+    /// `{ x := 1; y, z := 2 }`
+    fn updates(&mut self) -> Reading<Vec<(Name, Formula)>> {
+        let mut updates = Vec::new();
+        if !self.eat("{") {
+            return Ok(updates);
+        }
+        while self.at_name() {
+            let names = self.names("the name of a variable")?;
+            self.sign(":=")?;
+            let value = self.formula()?;
+            updates.extend(names.into_iter().map(|name| (name, value.clone())));
+            if !self.eat(";") {
+                break;
+            }
+        }
+        self.sign("}")?;
+        Ok(updates)
+    }
+
+    fn wrong<T>(&mut self, code: Code, span: Span, message: String) -> Reading<T> {
+        self.sink.error(|| Diagnostic::new(code, span, message));
+        Err(Unread)
+    }
+
+    /// The processes of an automaton: one that starts it, and one for each state.
+    fn automaton(&mut self, heading: &Heading, automaton: Automaton) -> Reading<()> {
+        let Some((state, updates)) = &automaton.init else {
+            let message = format!("automaton `{}` has no `INIT`", heading.name.text);
+            return self.wrong(Code::TxsSyntax, heading.name.span, message);
+        };
+        self.check_automaton(heading, &automaton)?;
+        let first = self.spec.processes.len();
+        self.owner = Some(first);
+        let call = self.enter(heading, &automaton, state, updates, true)?;
+        self.spec.processes.push(heading.process(&heading.name, &heading.name.text, call, &[]));
+        for state in &automaton.states {
+            self.owner = Some(self.spec.processes.len());
+            let mut all = Vec::new();
+            for edge in automaton.edges.iter().filter(|edge| edge.from.text == state.text) {
+                let next = self.enter(heading, &automaton, &edge.to, &edge.updates, false)?;
+                all.push(self.add(BehaviourKind::Prefix(edge.offer.clone(), next), edge.span)?);
+            }
+            let body = self.add(BehaviourKind::Choice(all), state.span)?;
+            let name = Name { text: state_name(heading, state), span: state.span };
+            self.spec.processes.push(heading.process(&name, &state.text, body, &automaton.vars));
+        }
+        Ok(())
+    }
+
+    /// The call that goes to `state` with these new values.
+    fn enter(
+        &mut self,
+        heading: &Heading,
+        automaton: &Automaton,
+        state: &Name,
+        updates: &[(Name, Formula)],
+        is_start: bool,
+    ) -> Reading<BehaviourId> {
+        let process = Name { text: state_name(heading, state), span: state.span };
+        let channels = heading.channels.iter().map(|channel| channel.name.clone()).collect();
+        let kept = |var: &VarDef| Formula {
+            kind: FormulaKind::Apply(Name { text: var.name.text.clone(), span: state.span }, Vec::new()),
+            span: state.span,
+        };
+        let mut args: Vec<Formula> = heading.params.iter().map(kept).collect();
+        for var in &automaton.vars {
+            let new = updates.iter().rev().find(|(name, _)| name.text == var.name.text);
+            args.push(match new {
+                Some((_, value)) => value.clone(),
+                None if is_start => Formula { kind: FormulaKind::Unset(var.sort.clone()), span: state.span },
+                None => kept(var),
+            });
+        }
+        self.add(BehaviourKind::Call { process, channels, args }, state.span)
+    }
+
+    fn check_automaton(&mut self, heading: &Heading, automaton: &Automaton) -> Reading<()> {
+        for (at, state) in automaton.states.iter().enumerate() {
+            if automaton.states[..at].iter().any(|other| other.text == state.text) {
+                return self.wrong(
+                    Code::DuplicateName,
+                    state.span,
+                    format!("state `{}` is declared twice", state.text),
+                );
+            }
+        }
+        let init = automaton.init.iter().map(|(state, updates)| (state, updates));
+        let targets = init.chain(automaton.edges.iter().map(|edge| (&edge.to, &edge.updates)));
+        for (state, updates) in targets {
+            self.check_state(automaton, state)?;
+            for (at, (name, _)) in updates.iter().enumerate() {
+                if !automaton.vars.iter().any(|var| var.name.text == name.text) {
+                    let message = format!("the automaton has no variable `{}`", name.text);
+                    return self.wrong(Code::NotAssignable, name.span, message);
+                }
+                if updates[..at].iter().any(|(other, _)| other.text == name.text) {
+                    let message = format!("`{}` is assigned twice at once", name.text);
+                    return self.wrong(Code::AssignedTwice, name.span, message);
+                }
+            }
+        }
+        for edge in &automaton.edges {
+            self.check_state(automaton, &edge.from)?;
+            self.check_taken(heading, automaton, edge)?;
+        }
+        self.check_values(automaton)
+    }
+
+    fn check_state(&mut self, automaton: &Automaton, state: &Name) -> Reading<()> {
+        if automaton.states.iter().any(|known| known.text == state.text) {
+            return Ok(());
+        }
+        self.wrong(Code::UnknownState, state.span, format!("the automaton has no state `{}`", state.text))
+    }
+
+    /// What is received has a name of its own: a variable keeps its value unless it is assigned.
+    fn check_taken(&mut self, heading: &Heading, automaton: &Automaton, edge: &Edge) -> Reading<()> {
+        for value in &edge.offer.values {
+            let Offered::Take(taken) = value else { continue };
+            if heading.params.iter().chain(&automaton.vars).any(|var| var.name.text == taken.name.text) {
+                let message = format!("`{}` is a variable of the automaton already", taken.name.text);
+                return self.wrong(Code::DuplicateName, taken.name.span, message);
+            }
+        }
+        Ok(())
+    }
+
+    /// No variable is read before it has a value: forward from `INIT`, what surely has one on every way.
+    fn check_values(&mut self, automaton: &Automaton) -> Reading<()> {
+        let Some((start, updates)) = &automaton.init else { return Ok(()) };
+        let index = |name: &Name| automaton.states.iter().position(|state| state.text == name.text);
+        let mut known: Vec<Option<BTreeSet<&str>>> = vec![None; automaton.states.len()];
+        let Some(start) = index(start) else { return Ok(()) };
+        known[start] = Some(updates.iter().map(|(name, _)| name.text.as_str()).collect());
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for edge in &automaton.edges {
+                let (Some(from), Some(to)) = (index(&edge.from), index(&edge.to)) else { continue };
+                let Some(before) = known[from].clone() else { continue };
+                let mut after = before;
+                after.extend(edge.updates.iter().map(|(name, _)| name.text.as_str()));
+                let joined = match &known[to] {
+                    None => after,
+                    Some(known) => known.intersection(&after).copied().collect(),
+                };
+                if known[to].as_ref() != Some(&joined) {
+                    known[to] = Some(joined);
+                    changed = true;
+                }
+            }
+        }
+        for edge in &automaton.edges {
+            let Some(known) = index(&edge.from).and_then(|from| known[from].as_ref()) else { continue };
+            let read = read_by(edge);
+            let unset =
+                |var: &&VarDef| read.contains(&var.name.text) && !known.contains(var.name.text.as_str());
+            if let Some(var) = automaton.vars.iter().find(unset) {
+                let message = format!("variable `{}` may be read here before it has a value", var.name.text);
+                return self.wrong(Code::TxsNotRead, edge.span, message);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Heading {
+    fn process(&self, name: &Name, shown: &str, body: BehaviourId, more: &[VarDef]) -> ProcDef {
+        ProcDef {
+            name: name.clone(),
+            shown: shown.to_owned(),
+            channels: self.channels.clone(),
+            params: self.params.iter().chain(more).cloned().collect(),
+            exit: self.exit.clone(),
+            body,
+        }
+    }
+}
+
+/// What a state is called among the processes; a point is in no name that is written.
+fn state_name(heading: &Heading, state: &Name) -> String {
+    format!("{}.{}", heading.name.text, state.text)
+}
+
+/// The names an edge reads, those its offer binds left out.
+fn read_by(edge: &Edge) -> BTreeSet<String> {
+    let mut read = BTreeSet::new();
+    edge.updates.iter().for_each(|(_, value)| value.names(&mut read));
+    if let Some(guard) = &edge.offer.guard {
+        guard.names(&mut read);
+    }
+    super::without_taken(&mut read, &edge.offer.values);
+    for value in &edge.offer.values {
+        if let Offered::Give(value) = value {
+            value.names(&mut read);
+        }
+    }
+    read
+}

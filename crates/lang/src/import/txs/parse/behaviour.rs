@@ -1,0 +1,352 @@
+//! Behaviours: `##` binds tighter than parallel composition, which binds tighter than `>>>`, `[>>` and `[><`;
+//! all group to the left. What is behind `>->` and `=>>` is a behaviour without operators, or in brackets.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::Span;
+
+use super::super::lexer::Lexeme;
+use super::super::tree::{
+    Behaviour, BehaviourId, BehaviourKind, Formula, FormulaKind, FreeNames, Offer, Offered, OfferedOn,
+    Operator, Sync, names_around,
+};
+use super::{MAX_BEHAVIOURS, Reading, TxsReader, Unread, without_taken};
+
+/// Parallel compositions and the like in one row: each is one level of control.
+const MAX_ROW: usize = 64;
+
+/// Operators may be nested this deep, brackets or not.
+const MAX_DEPTH: usize = 128;
+
+/// What stands before a behaviour, read in a row.
+enum Before {
+    Offer(Offer),
+    Guard(Formula, Span),
+}
+
+impl TxsReader<'_> {
+    pub(super) fn behaviour(&mut self) -> Reading<BehaviourId> {
+        self.deeper(|reader| {
+            let start = reader.span();
+            let mut left = reader.parallel()?;
+            for _ in 0..MAX_ROW {
+                let Lexeme::Sign(sign @ (">>>" | "[>>" | "[><")) = *reader.lexeme() else { return Ok(left) };
+                reader.bump();
+                let right = reader.parallel()?;
+                let kind = match sign {
+                    ">>>" => BehaviourKind::Enable(left, right),
+                    "[>>" => BehaviourKind::Disable(left, right),
+                    _ => BehaviourKind::Interrupt(left, right),
+                };
+                left = reader.add(kind, start)?;
+            }
+            reader.row_too_long()
+        })
+    }
+
+    fn parallel(&mut self) -> Reading<BehaviourId> {
+        let start = self.span();
+        let mut left = self.alternatives()?;
+        for _ in 0..MAX_ROW {
+            let sync = match *self.lexeme() {
+                Lexeme::Sign("|||") => Sync::Only(Vec::new()),
+                Lexeme::Sign("||") => Sync::All,
+                Lexeme::Sign("|[") => {
+                    self.bump();
+                    let names =
+                        if self.at_name() { self.names("the name of a channel")? } else { Vec::new() };
+                    if !self.at_sign("]|") {
+                        return self.expected("`]|`");
+                    }
+                    Sync::Only(names)
+                }
+                _ => return Ok(left),
+            };
+            self.bump();
+            let right = self.alternatives()?;
+            left = self.add(BehaviourKind::Parallel(sync, left, right), start)?;
+        }
+        self.row_too_long()
+    }
+
+    fn row_too_long<T>(&mut self) -> Reading<T> {
+        let span = self.span();
+        self.sink.error(|| {
+            let message = format!("more than {MAX_ROW} behaviours in a row");
+            Diagnostic::new(Code::NestingTooDeep, span, message)
+        });
+        Err(Unread)
+    }
+
+    fn alternatives(&mut self) -> Reading<BehaviourId> {
+        let start = self.span();
+        let first = self.sequence()?;
+        let mut all = vec![first];
+        while self.eat("##") {
+            all.push(self.sequence()?);
+        }
+        if all.len() == 1 { Ok(first) } else { self.add(BehaviourKind::Choice(all), start) }
+    }
+
+    /// `A ? x >-> [[ x > 0 ]] =>> B >-> rest`
+    fn sequence(&mut self) -> Reading<BehaviourId> {
+        let mut before = Vec::new();
+        let mut last = loop {
+            if self.at_sign("[[") {
+                let start = self.span();
+                let guard = self.condition()?;
+                self.sign("=>>")?;
+                before.push(Before::Guard(guard, self.since(start)));
+            } else if self.is_offer() {
+                before.push(Before::Offer(self.offer()?));
+                if !self.eat(">->") {
+                    let start = self.span();
+                    break self.add(BehaviourKind::Stop, start)?;
+                }
+            } else {
+                break self.deeper(Self::simple)?;
+            }
+        };
+        while let Some(one) = before.pop() {
+            let (kind, span) = match one {
+                Before::Guard(guard, span) => (BehaviourKind::Guard(guard, last), span),
+                Before::Offer(offer) => {
+                    let span = offer.span;
+                    (BehaviourKind::Prefix(offer, last), span)
+                }
+            };
+            last = self.add(kind, span)?;
+        }
+        Ok(last)
+    }
+
+    /// Whether a communication stands here, not a call.
+    fn is_offer(&self) -> bool {
+        match self.lexeme() {
+            Lexeme::Word(word) if ["EXIT", "HIT", "MISS", "ISTEP", "QSTEP"].contains(&&**word) => true,
+            _ => self.at_name() && *self.lexeme_after(1) != Lexeme::Sign("["),
+        }
+    }
+
+    /// `Chan ? x ! e [[ guard ]]`
+    pub(super) fn offer(&mut self) -> Reading<Offer> {
+        let start = self.span();
+        let on = match self.lexeme().clone() {
+            Lexeme::Word(word) if word == "EXIT" => OfferedOn::Exit,
+            Lexeme::Word(word) if word == "HIT" => OfferedOn::Hit,
+            Lexeme::Word(word) if word == "MISS" => OfferedOn::Miss,
+            Lexeme::Word(word) if word == "ISTEP" => OfferedOn::Internal,
+            Lexeme::Word(word) if word == "QSTEP" => OfferedOn::Quiet,
+            _ => OfferedOn::Channel(self.name("a channel")?),
+        };
+        if !matches!(on, OfferedOn::Channel(_)) {
+            self.bump();
+        }
+        let values = self.offered()?;
+        if self.at_sign("|") {
+            return self
+                .not_read("|", "one communication is on one channel here; give the channel more values");
+        }
+        let guard = if self.at_sign("[[") { Some(self.condition()?) } else { None };
+        Ok(Offer { on, values, guard, span: self.since(start) })
+    }
+
+    /// `[[ a, b ]]`, all of which hold.
+    fn condition(&mut self) -> Reading<Formula> {
+        self.sign("[[")?;
+        let start = self.span();
+        let first = self.formula()?;
+        let mut rest = Vec::new();
+        while self.at_sign(",") {
+            let operator = Operator { sign: "/\\", span: self.span() };
+            self.bump();
+            rest.push((operator, self.formula()?));
+        }
+        let span = self.since(start);
+        self.sign("]]")?;
+        if rest.is_empty() {
+            return Ok(first);
+        }
+        Ok(Formula { kind: FormulaKind::Chain(Box::new(first), rest), span })
+    }
+
+    /// `? x :: Int ! e`
+    pub(super) fn offered(&mut self) -> Reading<Vec<Offered>> {
+        let mut values = Vec::new();
+        loop {
+            if self.eat("?") {
+                values.push(Offered::Take(self.var_def()?));
+            } else if self.eat("!") {
+                values.push(Offered::Give(self.formula()?));
+            } else {
+                return Ok(values);
+            }
+        }
+    }
+
+    /// A behaviour that starts with a word or a bracket.
+    fn simple(&mut self) -> Reading<BehaviourId> {
+        let start = self.span();
+        if self.eat("(") {
+            let inner = self.behaviour()?;
+            self.sign(")")?;
+            return Ok(inner);
+        }
+        let kind = match self.lexeme().clone() {
+            Lexeme::Word(word) if word == "STOP" => {
+                self.bump();
+                BehaviourKind::Stop
+            }
+            Lexeme::Word(word) if word == "LET" => {
+                let groups = self.bindings()?;
+                BehaviourKind::Let(groups, self.inside()?)
+            }
+            Lexeme::Word(word) if word == "HIDE" => {
+                self.bump();
+                let channels = self.channel_params()?;
+                self.word("IN")?;
+                BehaviourKind::Hide(channels, self.inside()?)
+            }
+            Lexeme::Word(word) if word == "ACCEPT" => {
+                self.bump();
+                let offered = self.offered()?;
+                self.word("IN")?;
+                BehaviourKind::Accept(offered, self.inside()?)
+            }
+            _ => return self.call(),
+        };
+        self.add(kind, start)
+    }
+
+    /// `behaviour NI`
+    fn inside(&mut self) -> Reading<BehaviourId> {
+        let inner = self.behaviour()?;
+        self.word("NI")?;
+        Ok(inner)
+    }
+
+    /// `process [A, B] (1, x)`
+    fn call(&mut self) -> Reading<BehaviourId> {
+        let start = self.span();
+        let process = self.name("a behaviour")?;
+        self.sign("[")?;
+        let channels = if self.at_name() { self.names("the name of a channel")? } else { Vec::new() };
+        self.sign("]")?;
+        self.sign("(")?;
+        let mut args = Vec::new();
+        while !self.at_sign(")") {
+            args.push(self.formula()?);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.sign(")")?;
+        self.add(BehaviourKind::Call { process, channels, args }, start)
+    }
+
+    pub(super) fn add(&mut self, kind: BehaviourKind, start: Span) -> Reading<BehaviourId> {
+        let span = self.since(start);
+        if self.spec.behaviours.len() >= MAX_BEHAVIOURS {
+            self.sink
+                .error(|| Diagnostic::new(Code::TooLarge, span, "the behaviours of this text are too many"));
+            return Err(Unread);
+        }
+        let depth = self.depth(&kind);
+        if depth > MAX_DEPTH {
+            self.sink.error(|| {
+                let message = format!("operators are nested more than {MAX_DEPTH} deep here");
+                Diagnostic::new(Code::NestingTooDeep, span, message).help("name inner parts with `PROCDEF`")
+            });
+            return Err(Unread);
+        }
+        let free = self.free(&kind);
+        Ok(self.spec.behaviours.push(Behaviour { kind, span, owner: self.owner, free, depth }))
+    }
+
+    /// What follows an offer or a guard is not deeper than it.
+    fn depth(&self, kind: &BehaviourKind) -> usize {
+        let of = |id: &BehaviourId| self.spec.behaviours[*id].depth;
+        match kind {
+            BehaviourKind::Stop | BehaviourKind::Call { .. } => 0,
+            BehaviourKind::Prefix(_, next) | BehaviourKind::Guard(_, next) => of(next),
+            BehaviourKind::Accept(_, body) | BehaviourKind::Hide(_, body) | BehaviourKind::Let(_, body) => {
+                of(body) + 1
+            }
+            BehaviourKind::Choice(all) => all.iter().map(of).max().unwrap_or(0) + 1,
+            BehaviourKind::Parallel(_, a, b)
+            | BehaviourKind::Enable(a, b)
+            | BehaviourKind::Disable(a, b)
+            | BehaviourKind::Interrupt(a, b) => of(a).max(of(b)) + 1,
+        }
+    }
+
+    /// The names that `kind` mentions and does not bind, from those of its parts.
+    fn free(&self, kind: &BehaviourKind) -> FreeNames {
+        let of = |id: &BehaviourId| self.spec.behaviours[*id].free.clone();
+        let mut free = match kind {
+            BehaviourKind::Stop | BehaviourKind::Call { .. } => FreeNames::default(),
+            BehaviourKind::Prefix(_, next)
+            | BehaviourKind::Guard(_, next)
+            | BehaviourKind::Accept(_, next) => of(next),
+            BehaviourKind::Hide(_, body) | BehaviourKind::Let(_, body) => of(body),
+            BehaviourKind::Choice(all) => {
+                let mut free = FreeNames::default();
+                all.iter().for_each(|one| free.join(of(one)));
+                free
+            }
+            BehaviourKind::Parallel(_, a, b)
+            | BehaviourKind::Enable(a, b)
+            | BehaviourKind::Disable(a, b)
+            | BehaviourKind::Interrupt(a, b) => {
+                let mut free = of(a);
+                free.join(of(b));
+                free
+            }
+        };
+        match kind {
+            BehaviourKind::Prefix(offer, _) => {
+                if let Some(guard) = &offer.guard {
+                    guard.names(&mut free.vars);
+                }
+                free.offered(&offer.values);
+                if let OfferedOn::Channel(name) = &offer.on {
+                    free.channels.insert(name.text.clone());
+                }
+            }
+            BehaviourKind::Accept(offered, _) => free.offered(offered),
+            BehaviourKind::Guard(guard, _) => guard.names(&mut free.vars),
+            BehaviourKind::Hide(channels, _) => {
+                for channel in channels {
+                    free.channels.remove(&channel.name.text);
+                }
+            }
+            BehaviourKind::Let(groups, _) => names_around(groups, &mut free.vars),
+            BehaviourKind::Parallel(Sync::Only(names), ..) => {
+                free.channels.extend(names.iter().map(|name| name.text.clone()));
+            }
+            BehaviourKind::Call { channels, args, .. } => {
+                free.channels.extend(channels.iter().map(|name| name.text.clone()));
+                args.iter().for_each(|arg| arg.names(&mut free.vars));
+            }
+            _ => {}
+        }
+        free
+    }
+}
+
+impl FreeNames {
+    fn join(&mut self, other: Self) {
+        self.vars.extend(other.vars);
+        self.channels.extend(other.channels);
+    }
+
+    /// What is taken is bound behind the offer; what is given is mentioned.
+    fn offered(&mut self, offered: &[Offered]) {
+        without_taken(&mut self.vars, offered);
+        for one in offered {
+            if let Offered::Give(value) = one {
+                value.names(&mut self.vars);
+            }
+        }
+    }
+}

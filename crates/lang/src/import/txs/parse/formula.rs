@@ -1,0 +1,177 @@
+//! Value expressions.
+
+use super::super::lexer::Lexeme;
+use super::super::tree::{Binding, Formula, FormulaKind, Operator, VarDef};
+use super::{Reading, TxsReader};
+use crate::ast::Name;
+
+/// The operators between two values; all have one level.
+const OPERATORS: [&str; 17] =
+    ["==", "<>", "<=", ">=", "<", ">", "=>", "/\\", "\\/", "\\|/", "++", "+", "-", "*", "/", "%", "<-"];
+
+impl TxsReader<'_> {
+    /// `a + b * c`, which is `(a + b) * c`.
+    pub(super) fn formula(&mut self) -> Reading<Formula> {
+        self.deeper(|reader| {
+            let start = reader.span();
+            let first = reader.operand()?;
+            let mut rest = Vec::new();
+            while let Some(operator) = reader.operator() {
+                rest.push((operator, reader.operand_behind(operator)?));
+            }
+            let span = reader.since(start);
+            if rest.is_empty() {
+                return Ok(first);
+            }
+            Ok(Formula { kind: FormulaKind::Chain(Box::new(first), rest), span })
+        })
+    }
+
+    /// `<-` is `< -` between values; before `?` and `!` it belongs to `DECODE`.
+    fn operator(&mut self) -> Option<Operator> {
+        let Lexeme::Sign(found) = *self.lexeme() else { return None };
+        let sign = OPERATORS.into_iter().find(|sign| *sign == found)?;
+        if sign == "<-" && matches!(self.lexeme_after(1), Lexeme::Sign("?" | "!")) {
+            return None;
+        }
+        let span = self.span();
+        self.bump();
+        Some(Operator { sign, span })
+    }
+
+    fn operand_behind(&mut self, operator: Operator) -> Reading<Formula> {
+        let operand = self.operand()?;
+        if operator.sign != "<-" {
+            return Ok(operand);
+        }
+        let span = operand.span;
+        Ok(Formula { kind: FormulaKind::Minus(Box::new(operand)), span })
+    }
+
+    /// A value without operators around it.
+    fn operand(&mut self) -> Reading<Formula> {
+        let start = self.span();
+        let kind = match self.lexeme().clone() {
+            Lexeme::Number(text) => {
+                self.bump();
+                FormulaKind::Number(text)
+            }
+            Lexeme::Text(text) => {
+                self.bump();
+                FormulaKind::Text(text)
+            }
+            Lexeme::Sign("-") => {
+                self.bump();
+                FormulaKind::Minus(Box::new(self.deeper(Self::operand)?))
+            }
+            Lexeme::Sign("+") => {
+                self.bump();
+                return self.deeper(Self::operand);
+            }
+            Lexeme::Sign("(") => return self.bracketed(),
+            Lexeme::Word(word) => match word.as_str() {
+                "True" | "False" => {
+                    self.bump();
+                    FormulaKind::Bool(word == "True")
+                }
+                "IF" => self.choice_of_values()?,
+                "LET" => self.let_value()?,
+                "REGEX" => self.regex()?,
+                _ => self.application()?,
+            },
+            _ => return self.expected("a value"),
+        };
+        Ok(Formula { kind, span: self.since(start) })
+    }
+
+    /// `(e)` or `(e :: Sort)`
+    fn bracketed(&mut self) -> Reading<Formula> {
+        let start = self.span();
+        self.bump();
+        let inner = self.formula()?;
+        let typed = if self.eat("::") { Some(self.name("a type")?) } else { None };
+        self.sign(")")?;
+        Ok(match typed {
+            Some(sort) => {
+                Formula { kind: FormulaKind::Typed(Box::new(inner), sort), span: self.since(start) }
+            }
+            None => inner,
+        })
+    }
+
+    fn application(&mut self) -> Reading<FormulaKind> {
+        let name = self.name("a value")?;
+        let mut args = Vec::new();
+        if self.eat("(") {
+            while !self.at_sign(")") {
+                args.push(self.formula()?);
+                if !self.eat(",") {
+                    break;
+                }
+            }
+            self.sign(")")?;
+        }
+        Ok(FormulaKind::Apply(name, args))
+    }
+
+    fn choice_of_values(&mut self) -> Reading<FormulaKind> {
+        self.bump();
+        let condition = self.formula()?;
+        self.word("THEN")?;
+        let then = self.formula()?;
+        self.word("ELSE")?;
+        let other = self.formula()?;
+        self.word("FI")?;
+        Ok(FormulaKind::If(Box::new([condition, then, other])))
+    }
+
+    fn let_value(&mut self) -> Reading<FormulaKind> {
+        let groups = self.bindings()?;
+        let body = self.formula()?;
+        self.word("NI")?;
+        Ok(FormulaKind::Let(groups, Box::new(body)))
+    }
+
+    /// `LET x = 1, y = 2; z = x IN`: at once between commas, one after the other between semicolons.
+    pub(super) fn bindings(&mut self) -> Reading<Vec<Vec<Binding>>> {
+        self.word("LET")?;
+        let mut groups = Vec::new();
+        while !self.at_word("IN") {
+            let mut group = vec![self.binding()?];
+            while self.eat(",") {
+                group.push(self.binding()?);
+            }
+            groups.push(group);
+            if !self.eat(";") {
+                break;
+            }
+        }
+        self.word("IN")?;
+        Ok(groups)
+    }
+
+    fn binding(&mut self) -> Reading<Binding> {
+        let var = self.var_def()?;
+        self.sign("=")?;
+        Ok(Binding { var, value: self.formula()? })
+    }
+
+    /// `x` or `x :: Sort`
+    pub(super) fn var_def(&mut self) -> Reading<VarDef> {
+        let name: Name = self.name("the name of a variable")?;
+        let sort = if self.eat("::") { Some(self.name("a type")?) } else { None };
+        Ok(VarDef { name, sort })
+    }
+
+    /// `REGEX('[a-z]+')`
+    fn regex(&mut self) -> Reading<FormulaKind> {
+        self.bump();
+        self.sign("(")?;
+        let Lexeme::Quoted(text) = self.lexeme().clone() else {
+            return self.expected("a regular expression in single quotes");
+        };
+        self.bump();
+        self.sign(")")?;
+        Ok(FormulaKind::Regex(text))
+    }
+}

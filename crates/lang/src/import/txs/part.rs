@@ -1,0 +1,347 @@
+//! A behaviour becomes a transition system: places of control are locations, names are variables.
+//!
+//! A variable belongs to a place in the tree of control (left, right, ...), a name and a sort: what is called `x` there lives in it, whichever
+//! process gave it the name. A variable that a place does not read has the plain value of its sort, so equal states are equal.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::index::Idx;
+use ioxide_model::sort::Sort;
+use ioxide_model::source::Span;
+use ioxide_model::sts::{Gate, GateId, GateKind, LocId, Location, Model, StateVar, Sts, Switch};
+use ioxide_model::term::{Term, TermPool, VarId};
+use ioxide_model::valuation::Valuation;
+
+use super::control::{Act, ChannelId, Control, Stepper, under};
+use crate::sink::Sink;
+
+/// Places of control of one part.
+const MAX_PLACES: usize = 5_000;
+/// Steps of one part.
+const MAX_STEPS: usize = 50_000;
+
+/// What a message of a part stands for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Said {
+    On(ChannelId),
+    Hidden(ChannelId),
+    Enabling(Vec<Sort>),
+    Hit,
+    Miss,
+    Quiet,
+}
+
+/// A part: its system, and what its messages stand for.
+pub(super) struct Built {
+    pub(super) model: Model,
+    pub(super) said: BTreeMap<Said, GateId>,
+}
+
+impl Built {
+    /// Whether some step says it.
+    pub(super) fn says(&self, said: &Said) -> Option<GateId> {
+        let gate = *self.said.get(said)?;
+        self.model.sts.switches.iter().any(|switch| switch.gate == gate).then_some(gate)
+    }
+}
+
+/// Builds one part.
+pub(super) struct PartBuilder<'a> {
+    stepper: Stepper<'a>,
+    sts: Sts,
+    slots: BTreeMap<(String, String, Sort), VarId>,
+    said: BTreeMap<Said, GateId>,
+    places: BTreeMap<Control, LocId>,
+    open: VecDeque<(LocId, Control)>,
+    names: BTreeMap<String, usize>,
+    labels: BTreeMap<String, usize>,
+}
+
+/// Why there is no part.
+pub(super) enum NoPart {
+    TooMany,
+    /// This call creates processes without bound.
+    Endless(Span),
+    /// What is wrong was reported, or cannot be computed.
+    Broken,
+}
+
+impl<'a> PartBuilder<'a> {
+    /// A part called `name`, with the channels that the outside knows and who moves there.
+    pub(super) fn new(
+        stepper: Stepper<'a>,
+        name: &str,
+        span: Span,
+        outside: &[(ChannelId, GateKind)],
+    ) -> Self {
+        let sts = Sts::new(name, name, span);
+        let mut builder = Self {
+            stepper,
+            sts,
+            slots: BTreeMap::new(),
+            said: BTreeMap::new(),
+            places: BTreeMap::new(),
+            open: VecDeque::new(),
+            names: BTreeMap::new(),
+            labels: BTreeMap::new(),
+        };
+        for &(channel, kind) in outside {
+            builder.gate_for(&Said::On(channel), kind, span);
+        }
+        builder
+    }
+
+    /// The part that starts as `control`.
+    pub(super) fn build(mut self, control: Control) -> Result<Built, NoPart> {
+        let start = self.stepper.opened(control, "").ok_or_else(|| NoPart::of(&self.stepper))?;
+        let mut values = Vec::new();
+        let start = self.settled(start, "", &mut values);
+        let name = self.place_name(&start);
+        self.sts.locations[LocId::new(0)].name = self.unique(&name).into();
+        self.places.insert(start.clone(), LocId::new(0));
+        self.open.push_back((LocId::new(0), start));
+        while let Some((place, control)) = self.open.pop_front() {
+            self.leave(place, &control)?;
+        }
+        self.variables(&values)?;
+        Ok(Built { model: Model { pool: self.stepper.pool, sts: self.sts }, said: self.said })
+    }
+
+    /// The steps from one place.
+    fn leave(&mut self, place: LocId, control: &Control) -> Result<(), NoPart> {
+        let before = live(control);
+        for step in self.stepper.steps(control, "").ok_or_else(|| NoPart::of(&self.stepper))? {
+            if self.stepper.pool.is_false(step.guard) {
+                continue;
+            }
+            let Some(gate) = self.gate(&step.act, step.span) else { continue };
+            let next = self.stepper.opened(step.next, "").ok_or_else(|| NoPart::of(&self.stepper))?;
+            let mut update = Vec::new();
+            let next = self.settled(next, "", &mut update);
+            let pool = &mut self.stepper.pool;
+            let after = live(&next);
+            for &term in before.difference(&after) {
+                if let Some(var) = as_var(pool, term) {
+                    let plain = pool.default_value(pool.var_info(var).sort);
+                    update.push((var, pool.value(plain)));
+                }
+            }
+            update.retain(|&(var, term)| as_var(pool, term) != Some(var));
+            let target = self.arrive(next, step.span)?;
+            if self.sts.switches.len() >= MAX_STEPS {
+                return Err(NoPart::TooMany);
+            }
+            let label = format!("{}:{}", self.sts.locations[place].name, self.sts.gates[gate].name);
+            self.sts.switches.push(Switch {
+                label: numbered(&mut self.labels, &label).into(),
+                source: place,
+                gate,
+                guard: step.guard,
+                update,
+                resets: Vec::new(),
+                target,
+                span: step.span,
+                doc: String::new(),
+                reqs: Vec::new(),
+                weight: 1,
+                range_check: None,
+            });
+        }
+        Ok(())
+    }
+
+    fn arrive(&mut self, control: Control, span: Span) -> Result<LocId, NoPart> {
+        if let Some(&known) = self.places.get(&control) {
+            return Ok(known);
+        }
+        if self.places.len() >= MAX_PLACES {
+            return Err(NoPart::TooMany);
+        }
+        let name = self.place_name(&control);
+        let name = self.unique(&name).into();
+        let id = self.sts.locations.push(Location { name, span, doc: String::new() });
+        self.places.insert(control.clone(), id);
+        self.open.push_back((id, control));
+        Ok(id)
+    }
+
+    /// `control` with every name in a variable of its place; what the variables become goes into `update`.
+    fn settled(&mut self, control: Control, path: &str, update: &mut Vec<(VarId, Term)>) -> Control {
+        let mut inner = |builder: &mut Self, control: Box<Control>, side: char| {
+            Box::new(builder.settled(*control, &under(path, side), update))
+        };
+        match control {
+            Control::Ended => Control::Ended,
+            Control::Parallel(sharing, left, right) => {
+                Control::Parallel(sharing, inner(self, left, 'l'), inner(self, right, 'r'))
+            }
+            Control::Hide(channels, body) => Control::Hide(channels, inner(self, body, 'l')),
+            Control::Enable(left, right) => Control::Enable(inner(self, left, 'l'), inner(self, right, 'r')),
+            Control::Disable(left, right) => {
+                Control::Disable(inner(self, left, 'l'), inner(self, right, 'r'))
+            }
+            Control::Interrupt(left, right) => {
+                Control::Interrupt(inner(self, left, 'l'), inner(self, right, 'r'))
+            }
+            Control::At(id, scope, wiring) => {
+                let free = &self.stepper.spec.behaviours[id].free;
+                let mut kept = BTreeMap::new();
+                for (name, term) in scope.into_iter().filter(|(name, _)| free.vars.contains(name)) {
+                    let slot = self.slot(path, &name, term);
+                    update.push((slot, term));
+                    kept.insert(name, self.stepper.pool.var(slot));
+                }
+                let wiring = wiring.into_iter().filter(|(name, _)| free.channels.contains(name)).collect();
+                Control::At(id, kept, wiring)
+            }
+        }
+    }
+
+    /// The variable for `name` at `path`, for values of the sort of `term`.
+    fn slot(&mut self, path: &str, name: &str, term: Term) -> VarId {
+        let sort = self.stepper.pool.sort(term).base();
+        let pool = &mut self.stepper.pool;
+        let shown = if path.is_empty() { name.to_owned() } else { format!("{name}'{path}") };
+        *self
+            .slots
+            .entry((path.to_owned(), name.to_owned(), sort))
+            .or_insert_with(|| pool.declare(&shown, sort))
+    }
+
+    /// Declares the variables, with what they hold at the start.
+    fn variables(&mut self, values: &[(VarId, Term)]) -> Result<(), NoPart> {
+        let span = self.sts.locations[LocId::new(0)].span;
+        let pool = &mut self.stepper.pool;
+        for &var in self.slots.values() {
+            let value = match values.iter().find(|(other, _)| *other == var) {
+                Some((_, term)) => pool.eval(*term, &Valuation::new()).map_err(|_| NoPart::Broken)?,
+                None => pool.default_value(pool.var_info(var).sort),
+            };
+            self.sts.vars.push(StateVar { var, init: Some(pool.value(value)), span });
+        }
+        Ok(())
+    }
+
+    // Messages.
+
+    /// The message of an action; none for an exit that nothing waits for.
+    fn gate(&mut self, act: &Act, span: Span) -> Option<GateId> {
+        let said = match act {
+            Act::Exit(_) => return None,
+            Act::Internal => return Some(Sts::TAU),
+            Act::On(channel) => Said::On(*channel),
+            Act::Hidden(channel) => Said::Hidden(*channel),
+            Act::Enabling(sorts) => Said::Enabling(sorts.clone()),
+            Act::Hit => Said::Hit,
+            Act::Miss => Said::Miss,
+            Act::Quiet => Said::Quiet,
+        };
+        Some(self.gate_for(&said, GateKind::Output, span))
+    }
+
+    fn gate_for(&mut self, said: &Said, kind: GateKind, span: Span) -> GateId {
+        if let Some(&known) = self.said.get(said) {
+            return known;
+        }
+        let (name, fields) = match said {
+            Said::On(channel) | Said::Hidden(channel) => {
+                (self.stepper.channels.all[*channel].name.clone(), self.stepper.fields(*channel))
+            }
+            Said::Enabling(sorts) => ("EXIT".into(), self.stepper.exit_fields(sorts)),
+            Said::Hit => ("HIT".into(), Vec::new()),
+            Said::Miss => ("MISS".into(), Vec::new()),
+            Said::Quiet => ("QSTEP".into(), Vec::new()),
+        };
+        let gate = self.sts.gates.push(Gate { name: name.into(), kind, fields, span, doc: String::new() });
+        self.said.insert(said.clone(), gate);
+        gate
+    }
+
+    // Names.
+
+    /// What people call a place: the process it is in; of compositions, all of them.
+    fn place_name(&self, control: &Control) -> String {
+        let both = |a: &Control, sign: &str, b: &Control| {
+            format!("{}{sign}{}", self.place_name(a), self.place_name(b))
+        };
+        match control {
+            Control::Ended => "stop".into(),
+            Control::At(id, ..) => match self.stepper.spec.behaviours[*id].owner {
+                Some(owner) => self.stepper.spec.processes[owner].shown.clone(),
+                None => self.sts.name.to_string(),
+            },
+            Control::Parallel(_, left, right) => both(left, "|", right),
+            Control::Hide(_, body) => self.place_name(body),
+            Control::Enable(left, right) => both(left, ">>", right),
+            Control::Disable(left, _) | Control::Interrupt(left, _) => self.place_name(left),
+        }
+    }
+
+    fn unique(&mut self, name: &str) -> String {
+        numbered(&mut self.names, name)
+    }
+}
+
+/// `name` the first time, `name.2` the second.
+fn numbered(known: &mut BTreeMap<String, usize>, name: &str) -> String {
+    let n = known.entry(name.to_owned()).or_insert(0);
+    *n += 1;
+    if *n == 1 { name.to_owned() } else { format!("{name}.{n}") }
+}
+
+/// The terms that names stand for.
+fn live(control: &Control) -> BTreeSet<Term> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![control];
+    while let Some(control) = open.pop() {
+        match control {
+            Control::Ended => {}
+            Control::At(_, scope, _) => found.extend(scope.values().copied()),
+            Control::Hide(_, body) => open.push(body),
+            Control::Parallel(_, left, right)
+            | Control::Enable(left, right)
+            | Control::Disable(left, right)
+            | Control::Interrupt(left, right) => open.extend([&**left, &**right]),
+        }
+    }
+    found
+}
+
+fn as_var(pool: &TermPool, term: Term) -> Option<VarId> {
+    match pool.node(term) {
+        ioxide_model::term::Node::Var(var) => Some(*var),
+        _ => None,
+    }
+}
+
+impl NoPart {
+    /// Why `stepper` found nothing.
+    pub(super) fn of(stepper: &Stepper<'_>) -> Self {
+        stepper.endless.map_or(Self::Broken, Self::Endless)
+    }
+
+    /// Reports it.
+    pub(super) fn report(&self, span: Span, sink: &mut Sink) {
+        let diagnostic = match self {
+            Self::TooMany => Diagnostic::new(
+                Code::TooManySwitches,
+                span,
+                format!("a sequential part of this has more than {MAX_PLACES} places or {MAX_STEPS} steps"),
+            )
+            .note("parallel composition below `>->`, `>>>`, `[>>` or `[><` is written out place by place")
+            .help("let the parallel composition be outermost"),
+            Self::Endless(call) => Diagnostic::new(
+                Code::UnboundedProcesses,
+                *call,
+                "this call creates processes without bound, or too many of them",
+            )
+            .note("its condition is not decided by values that are known when it is made"),
+            Self::Broken => {
+                Diagnostic::new(Code::NotConstant, span, "what this starts with cannot be computed")
+            }
+        };
+        sink.error(|| diagnostic);
+    }
+}

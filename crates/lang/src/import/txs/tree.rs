@@ -1,0 +1,266 @@
+//! The syntax tree of a TorXakis text.
+//!
+//! Behaviours live in one list; the parts of a behaviour have smaller numbers than it, so what is computed
+//! from parts is computed in one pass.
+
+use std::collections::BTreeSet;
+
+use ioxide_model::source::Span;
+
+use crate::ast::Name;
+
+ioxide_model::index! { /// A behaviour of a TorXakis text.
+pub(super) struct BehaviourId; }
+
+/// A whole text.
+#[derive(Default)]
+pub(super) struct Specification {
+    pub(super) types: Vec<TypeDef>,
+    /// Functions; constants are functions without parameters.
+    pub(super) functions: Vec<FuncDef>,
+    pub(super) channels: Vec<ChanDef>,
+    pub(super) processes: Vec<ProcDef>,
+    pub(super) models: Vec<ModelDef>,
+    pub(super) purposes: Vec<PurposeDef>,
+    pub(super) connections: Vec<ConnectDef>,
+    pub(super) behaviours: ioxide_model::index::IndexVec<BehaviourId, Behaviour>,
+}
+
+/// `TYPEDEF Name ::= Ctor { field :: Sort } | … ENDDEF`.
+pub(super) struct TypeDef {
+    pub(super) name: Name,
+    pub(super) ctors: Vec<(Name, Vec<VarDef>)>,
+}
+
+/// A variable, parameter or field with its sort, if that is written.
+#[derive(Clone)]
+pub(super) struct VarDef {
+    pub(super) name: Name,
+    pub(super) sort: Option<Name>,
+}
+
+/// `FUNCDEF name (params) :: Sort ::= body ENDDEF`, or a constant.
+pub(super) struct FuncDef {
+    pub(super) name: Name,
+    pub(super) params: Vec<VarDef>,
+    pub(super) result: Name,
+    pub(super) body: Formula,
+    pub(super) is_constant: bool,
+}
+
+/// A channel and the sorts of its values.
+#[derive(Clone)]
+pub(super) struct ChanDef {
+    pub(super) name: Name,
+    pub(super) sorts: Vec<Name>,
+}
+
+/// A process, or a state of an automaton.
+pub(super) struct ProcDef {
+    pub(super) name: Name,
+    /// What places in it are called: the name, or that of the state.
+    pub(super) shown: String,
+    pub(super) channels: Vec<ChanDef>,
+    pub(super) params: Vec<VarDef>,
+    pub(super) exit: ExitDef,
+    pub(super) body: BehaviourId,
+}
+
+/// How a process may end.
+#[derive(Clone)]
+pub(super) enum ExitDef {
+    Never,
+    Exit(Vec<Name>),
+    Hit,
+}
+
+/// `MODELDEF Name ::= CHAN IN … CHAN OUT … BEHAVIOUR … ENDDEF`.
+pub(super) struct ModelDef {
+    pub(super) name: Name,
+    pub(super) inputs: Vec<Name>,
+    pub(super) outputs: Vec<Name>,
+    pub(super) body: BehaviourId,
+}
+
+/// `PURPDEF Name ::= CHAN IN … CHAN OUT … GOAL name ::= … ENDDEF`.
+pub(super) struct PurposeDef {
+    pub(super) name: Name,
+    pub(super) inputs: Vec<Name>,
+    pub(super) outputs: Vec<Name>,
+    pub(super) goals: Vec<(Name, BehaviourId)>,
+}
+
+/// `CNECTDEF Name ::= CLIENTSOCK CHAN OUT … ENCODE … ENDDEF`.
+pub(super) struct ConnectDef {
+    pub(super) name: Name,
+    pub(super) is_client: bool,
+    pub(super) sockets: Vec<Socket>,
+    pub(super) codecs: Vec<Codec>,
+}
+
+/// `CHAN OUT In HOST "localhost" PORT 7890`; `OUT` of the tester is an input of the system.
+pub(super) struct Socket {
+    pub(super) channel: Name,
+    pub(super) host: String,
+    pub(super) port: String,
+}
+
+/// `ENCODE In ? x -> ! toString(x)` or `DECODE Out ! fromString(s) <- ? s`.
+pub(super) struct Codec {
+    pub(super) is_encode: bool,
+    pub(super) channel: Name,
+    pub(super) message: Vec<Offered>,
+    pub(super) text: Offered,
+}
+
+/// A behaviour with its place, the process it is written in, and the names it mentions and does not bind.
+pub(super) struct Behaviour {
+    pub(super) kind: BehaviourKind,
+    pub(super) span: Span,
+    /// The process it belongs to; none in models and goals.
+    pub(super) owner: Option<usize>,
+    pub(super) free: FreeNames,
+    /// How deep operators are nested in it.
+    pub(super) depth: usize,
+}
+
+/// Names that a behaviour mentions and does not bind.
+#[derive(Clone, Default)]
+pub(super) struct FreeNames {
+    pub(super) vars: BTreeSet<String>,
+    pub(super) channels: BTreeSet<String>,
+}
+
+/// What a behaviour does.
+pub(super) enum BehaviourKind {
+    Stop,
+    Prefix(Offer, BehaviourId),
+    Guard(Formula, BehaviourId),
+    Choice(Vec<BehaviourId>),
+    Parallel(Sync, BehaviourId, BehaviourId),
+    Enable(BehaviourId, BehaviourId),
+    /// What stands behind `>>>`.
+    Accept(Vec<Offered>, BehaviourId),
+    Disable(BehaviourId, BehaviourId),
+    Interrupt(BehaviourId, BehaviourId),
+    Hide(Vec<ChanDef>, BehaviourId),
+    Let(Vec<Vec<Binding>>, BehaviourId),
+    Call {
+        process: Name,
+        channels: Vec<Name>,
+        args: Vec<Formula>,
+    },
+}
+
+/// The channels on which both sides of a parallel composition take part.
+#[derive(Clone)]
+pub(super) enum Sync {
+    All,
+    Only(Vec<Name>),
+}
+
+/// `Chan ? x ! e [[ guard ]]`.
+#[derive(Clone)]
+pub(super) struct Offer {
+    pub(super) on: OfferedOn,
+    pub(super) values: Vec<Offered>,
+    pub(super) guard: Option<Formula>,
+    pub(super) span: Span,
+}
+
+/// Where something is offered.
+#[derive(Clone)]
+pub(super) enum OfferedOn {
+    Channel(Name),
+    Exit,
+    Hit,
+    Miss,
+    Internal,
+    Quiet,
+}
+
+/// `? x :: Sort` or `! e`.
+#[derive(Clone)]
+pub(super) enum Offered {
+    Take(VarDef),
+    Give(Formula),
+}
+
+/// `x :: Sort = e`.
+#[derive(Clone)]
+pub(super) struct Binding {
+    pub(super) var: VarDef,
+    pub(super) value: Formula,
+}
+
+/// A value expression.
+#[derive(Clone)]
+pub(super) struct Formula {
+    pub(super) kind: FormulaKind,
+    pub(super) span: Span,
+}
+
+/// What a value expression is.
+#[derive(Clone)]
+pub(super) enum FormulaKind {
+    Number(String),
+    Text(String),
+    Regex(String),
+    Bool(bool),
+    /// A variable, a constant, a function or constructor with arguments.
+    Apply(Name, Vec<Formula>),
+    Minus(Box<Formula>),
+    /// All operators have one level and group to the left.
+    Chain(Box<Formula>, Vec<(Operator, Formula)>),
+    If(Box<[Formula; 3]>),
+    Let(Vec<Vec<Binding>>, Box<Formula>),
+    /// `e :: Sort`.
+    Typed(Box<Formula>, Name),
+    /// A value of this sort that nobody reads.
+    Unset(Option<Name>),
+}
+
+/// An operator between two values, with its place.
+#[derive(Clone, Copy)]
+pub(super) struct Operator {
+    pub(super) sign: &'static str,
+    pub(super) span: Span,
+}
+
+impl Formula {
+    /// Adds the names that are mentioned, those of bindings inside left out.
+    pub(super) fn names(&self, found: &mut BTreeSet<String>) {
+        match &self.kind {
+            FormulaKind::Number(_) | FormulaKind::Text(_) | FormulaKind::Regex(_) => {}
+            FormulaKind::Bool(_) | FormulaKind::Unset(_) => {}
+            FormulaKind::Apply(name, args) => {
+                if args.is_empty() {
+                    found.insert(name.text.clone());
+                }
+                args.iter().for_each(|arg| arg.names(found));
+            }
+            FormulaKind::Minus(inner) | FormulaKind::Typed(inner, _) => inner.names(found),
+            FormulaKind::Chain(first, rest) => {
+                first.names(found);
+                rest.iter().for_each(|(_, next)| next.names(found));
+            }
+            FormulaKind::If(parts) => parts.iter().for_each(|part| part.names(found)),
+            FormulaKind::Let(groups, body) => {
+                let mut inside = BTreeSet::new();
+                body.names(&mut inside);
+                names_around(groups, &mut inside);
+                found.extend(inside);
+            }
+        }
+    }
+}
+
+/// What bindings mention, and what is mentioned inside and not bound by them.
+pub(super) fn names_around(groups: &[Vec<Binding>], inside: &mut BTreeSet<String>) {
+    for group in groups.iter().rev() {
+        for binding in group {
+            inside.remove(&binding.var.name.text);
+        }
+        group.iter().for_each(|binding| binding.value.names(inside));
+    }
+}

@@ -1,0 +1,410 @@
+//! Value expressions become terms, or findings.
+//!
+//! Names are looked up in a [`Scope`], then among the functions. Where several functions share a name, the sorts of the arguments
+//! and the sort that is wanted choose.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::sort::{DataId, Sort};
+use ioxide_model::source::Span;
+use ioxide_model::term::{Op, Substitution, Term, TermPool};
+use ioxide_model::value::{DataValue, Value};
+
+use super::tree::{Binding, Formula, FormulaKind, Operator};
+use super::words::{Callable, CallableKind, LibraryFn, Meaning, Vocabulary};
+use crate::ast::Name;
+use crate::sink::Sink;
+use crate::{suggest, typeck};
+
+/// What names stand for.
+pub(super) type Scope = BTreeMap<String, Term>;
+
+/// Gives expressions their meaning in a pool.
+pub(super) struct Typing<'t> {
+    pub(super) words: &'t Vocabulary,
+    pub(super) pool: &'t mut TermPool,
+    pub(super) sink: &'t mut Sink,
+}
+
+impl Typing<'_> {
+    /// `formula` as a term of `sort`.
+    pub(super) fn check(&mut self, formula: &Formula, sort: Sort, scope: &Scope) -> Option<Term> {
+        let term = self.infer(formula, Some(sort), scope)?;
+        let found = self.pool.sort(term).base();
+        if found == sort.base() {
+            return Some(term);
+        }
+        let (wanted, found) = (self.sort_name(sort), self.sort_name(found));
+        self.sink.error(|| {
+            Diagnostic::new(
+                Code::TypeMismatch,
+                formula.span,
+                format!("`{wanted}` is needed here, this is `{found}`"),
+            )
+        });
+        None
+    }
+
+    /// The name that the text has for `sort`.
+    pub(super) fn sort_name(&self, sort: Sort) -> String {
+        let named = self.words.sorts.iter().find(|(_, known)| **known == sort);
+        named.map_or_else(|| self.pool.show_sort(sort), |(name, _)| name.clone())
+    }
+
+    /// `formula` as a term; `want` chooses where a choice is left.
+    pub(super) fn infer(&mut self, formula: &Formula, want: Option<Sort>, scope: &Scope) -> Option<Term> {
+        let term = self.untested(formula, want, scope)?;
+        if typeck::is_sane(self.pool, term) {
+            return Some(term);
+        }
+        self.sink
+            .error(|| Diagnostic::new(Code::TooLarge, formula.span, "this expression becomes too large"));
+        None
+    }
+
+    fn untested(&mut self, formula: &Formula, want: Option<Sort>, scope: &Scope) -> Option<Term> {
+        match &formula.kind {
+            FormulaKind::Number(text) => match text.parse() {
+                Ok(n) => Some(self.pool.value(Value::Int(n))),
+                Err(_) => self.wrong(Code::BadNumber, formula.span, "this number cannot be read"),
+            },
+            FormulaKind::Text(text) => Some(self.pool.value(Value::str(text))),
+            FormulaKind::Bool(b) => Some(self.pool.bool(*b)),
+            FormulaKind::Regex(_) => self.wrong(
+                Code::TypeMismatch,
+                formula.span,
+                "a regular expression is an argument of `strinre` only",
+            ),
+            FormulaKind::Apply(name, args) => self.apply(name, args, formula.span, want, scope),
+            FormulaKind::Minus(inner) => {
+                let inner = self.check(inner, Sort::Int, scope)?;
+                Some(self.pool.neg(inner))
+            }
+            FormulaKind::Chain(first, rest) => self.chain(first, rest, scope),
+            FormulaKind::If(parts) => self.choice(parts, want, scope),
+            FormulaKind::Let(groups, body) => {
+                let scope = self.bind(groups, scope)?;
+                self.infer(body, want, &scope)
+            }
+            FormulaKind::Typed(inner, sort) => {
+                let sort = self.words.sort(sort, self.sink)?;
+                self.check(inner, sort, scope)
+            }
+            FormulaKind::Unset(sort) => {
+                let sort = self.words.sort(sort.as_ref()?, self.sink)?;
+                let value = self.pool.default_value(sort);
+                Some(self.pool.value(value))
+            }
+        }
+    }
+
+    fn wrong<T>(&mut self, code: Code, span: Span, message: &str) -> Option<T> {
+        self.sink.error(|| Diagnostic::new(code, span, message));
+        None
+    }
+
+    fn choice(&mut self, parts: &[Formula; 3], want: Option<Sort>, scope: &Scope) -> Option<Term> {
+        let [condition, then, other] = parts;
+        let condition = self.check(condition, Sort::Bool, scope);
+        let then = self.infer(then, want, scope)?;
+        let sort = self.pool.sort(then).base();
+        let other = self.check(other, sort, scope)?;
+        Some(self.pool.ite(condition?, then, other))
+    }
+
+    /// `scope` with the names that are bound.
+    pub(super) fn bind(&mut self, groups: &[Vec<Binding>], scope: &Scope) -> Option<Scope> {
+        let mut scope = scope.clone();
+        for group in groups {
+            let mut new = Vec::with_capacity(group.len());
+            for Binding { var, value } in group {
+                let term = match &var.sort {
+                    Some(sort) => {
+                        let sort = self.words.sort(sort, self.sink)?;
+                        self.check(value, sort, &scope)?
+                    }
+                    None => self.infer(value, None, &scope)?,
+                };
+                new.push((var.name.text.clone(), term));
+            }
+            scope.extend(new);
+        }
+        Some(scope)
+    }
+
+    // Operators.
+
+    fn chain(&mut self, first: &Formula, rest: &[(Operator, Formula)], scope: &Scope) -> Option<Term> {
+        let mut left = self.infer(first, None, scope)?;
+        for (operator, right) in rest {
+            left = self.operation(left, *operator, right, scope)?;
+        }
+        Some(left)
+    }
+
+    fn operation(&mut self, left: Term, operator: Operator, right: &Formula, scope: &Scope) -> Option<Term> {
+        let found = self.pool.sort(left).base();
+        let sort = match operator.sign {
+            "==" | "<>" => found,
+            "/\\" | "\\/" | "\\|/" | "=>" => Sort::Bool,
+            "++" => Sort::Str,
+            _ => Sort::Int,
+        };
+        if found != sort {
+            let (wanted, found) = (self.sort_name(sort), self.sort_name(found));
+            self.sink.error(|| {
+                let message = format!(
+                    "`{}` is between values of `{wanted}`, what is left of it is `{found}`",
+                    operator.sign
+                );
+                Diagnostic::new(Code::TypeMismatch, operator.span, message)
+                    .note("all operators have one level and group to the left: `a + b * c` is `(a + b) * c`")
+            });
+            return None;
+        }
+        let right = self.check(right, sort, scope)?;
+        let pool = &mut *self.pool;
+        Some(match operator.sign {
+            "==" => pool.eq(left, right),
+            "<>" | "\\|/" => pool.ne(left, right),
+            "/\\" => pool.and2(left, right),
+            "\\/" => pool.or2(left, right),
+            "=>" => pool.implies(left, right),
+            "++" => pool.concat([left, right]),
+            "+" => pool.add2(left, right),
+            "-" => pool.sub(left, right),
+            "*" => pool.mul2(left, right),
+            "/" => pool.div(left, right),
+            "%" => pool.rem(left, right),
+            "<" | "<-" => pool.lt(left, right),
+            "<=" => pool.le(left, right),
+            ">" => pool.gt(left, right),
+            _ => pool.ge(left, right),
+        })
+    }
+
+    // Names and calls.
+
+    fn apply(
+        &mut self,
+        name: &Name,
+        args: &[Formula],
+        span: Span,
+        want: Option<Sort>,
+        scope: &Scope,
+    ) -> Option<Term> {
+        if args.is_empty()
+            && let Some(&term) = scope.get(&name.text)
+        {
+            return Some(term);
+        }
+        if name.text == "strinre" {
+            return self.matches(name, args, scope);
+        }
+        let words = self.words;
+        let all: &[Callable] = words.callables.get(&name.text).map_or(&[], Vec::as_slice);
+        let mut fitting: Vec<&Callable> =
+            all.iter().filter(|callable| callable.params.len() == args.len()).collect();
+        if fitting.is_empty() {
+            return self.no_function(name, args.len(), all, scope);
+        }
+        let gives = |callable: &&Callable| Some(callable.result.base()) == want.map(Sort::base);
+        if fitting.len() > 1 && fitting.iter().any(gives) {
+            fitting.retain(gives);
+        }
+        if let [only] = *fitting {
+            let terms: Vec<Option<Term>> =
+                args.iter().zip(&only.params).map(|(arg, &sort)| self.check(arg, sort, scope)).collect();
+            let terms: Option<Vec<Term>> = terms.into_iter().collect();
+            return self.call(only.kind, terms?);
+        }
+        let terms: Option<Vec<Term>> = args.iter().map(|arg| self.infer(arg, None, scope)).collect();
+        let terms = terms?;
+        let sorts: Vec<Sort> = terms.iter().map(|&term| self.pool.sort(term).base()).collect();
+        fitting.retain(|callable| callable.params == sorts);
+        match *fitting {
+            [only] => self.call(only.kind, terms),
+            [] => self.no_overload(name, &sorts, all),
+            _ => {
+                self.sink.error(|| {
+                    let message = format!("which `{}` is meant is not known here", name.text);
+                    Diagnostic::new(Code::CannotInfer, span, message)
+                        .help("say the type: `(fromString(s) :: Int)`")
+                });
+                None
+            }
+        }
+    }
+
+    /// `strinre(s, REGEX('...'))`
+    fn matches(&mut self, name: &Name, args: &[Formula], scope: &Scope) -> Option<Term> {
+        let [text, pattern] = args else {
+            return self.wrong(
+                Code::ArgumentCount,
+                name.span,
+                "`strinre` has a text and a regular expression",
+            );
+        };
+        let term = self.check(text, Sort::Str, scope);
+        let FormulaKind::Regex(written) = &pattern.kind else {
+            return self.wrong(
+                Code::NotConstant,
+                pattern.span,
+                "a regular expression is written here: `REGEX('...')`",
+            );
+        };
+        match self.pool.pattern(written) {
+            Ok(id) => Some(self.pool.matches(term?, id)),
+            Err(why) => {
+                self.wrong(Code::BadRegex, pattern.span, &format!("not a regular expression: {}", why.0))
+            }
+        }
+    }
+
+    fn no_function(&mut self, name: &Name, n_args: usize, all: &[Callable], scope: &Scope) -> Option<Term> {
+        let words = self.words;
+        self.sink.missing(&name.text, || {
+            if let Some(one) = all.first() {
+                let message = format!("`{}` has {} arguments, not {n_args}", name.text, one.params.len());
+                return Diagnostic::new(Code::ArgumentCount, name.span, message);
+            }
+            let names = scope.keys().chain(words.callables.keys()).map(String::as_str);
+            let (code, what) = if n_args == 0 {
+                (Code::UnknownName, "variable, constant or constructor")
+            } else {
+                (Code::UnknownFunction, "function or constructor")
+            };
+            let message = format!("there is no {what} `{}` here", name.text);
+            suggest::nearest(Diagnostic::new(code, name.span, message), name, names)
+        });
+        None
+    }
+
+    fn no_overload(&mut self, name: &Name, sorts: &[Sort], all: &[Callable]) -> Option<Term> {
+        let shown =
+            |sorts: &[Sort]| sorts.iter().map(|&sort| self.sort_name(sort)).collect::<Vec<_>>().join(", ");
+        let found = shown(sorts);
+        let known: Vec<String> =
+            all.iter().map(|one| format!("`{}({})`", name.text, shown(&one.params))).collect();
+        self.sink.error(|| {
+            let message = format!("there is no function `{}({found})`", name.text);
+            Diagnostic::new(Code::TypeMismatch, name.span, message)
+                .help(format!("there is {}", known.join(", ")))
+        });
+        None
+    }
+
+    fn call(&mut self, kind: CallableKind, args: Vec<Term>) -> Option<Term> {
+        Some(match kind {
+            CallableKind::Construct(data, ctor) => self.pool.construct(data, ctor, args),
+            CallableKind::Is(ctor) => self.pool.is(ctor, args[0]),
+            CallableKind::Select(ctor, field) => self.pool.select(ctor, field, args[0]),
+            CallableKind::Library(function) => self.library(function, &args),
+            CallableKind::Defined(at) => match &self.words.meanings[at] {
+                Meaning::Plain(params, body) => {
+                    let names: Substitution = params.iter().copied().zip(args).collect();
+                    self.pool.substitute(*body, &names)
+                }
+                Meaning::Recursive(id) => self.pool.call(*id, args),
+                Meaning::Broken => return None,
+            },
+        })
+    }
+
+    fn library(&mut self, function: LibraryFn, args: &[Term]) -> Term {
+        let pool = &mut *self.pool;
+        let first = args[0];
+        match function {
+            LibraryFn::Not => pool.not(first),
+            LibraryFn::Abs => {
+                let (zero, negated) = (pool.int(0), pool.neg(first));
+                let is_negative = pool.lt(first, zero);
+                pool.ite(is_negative, negated, first)
+            }
+            LibraryFn::Len => pool.length(first),
+            LibraryFn::At => {
+                let (zero, one, empty) = (pool.int(0), pool.int(1), pool.value(Value::str("")));
+                let is_before = pool.lt(args[1], zero);
+                let part = pool.operate(Op::Substring, vec![first, args[1], one]);
+                pool.ite(is_before, empty, part)
+            }
+            LibraryFn::Take => {
+                let (text, n) = text_and_number(pool, args);
+                let zero = pool.int(0);
+                pool.operate(Op::Substring, vec![text, zero, n])
+            }
+            LibraryFn::Drop => {
+                let (text, n) = text_and_number(pool, args);
+                let length = pool.length(text);
+                pool.operate(Op::Substring, vec![text, n, length])
+            }
+            LibraryFn::IntToString => pool.operate(Op::FromInt, vec![first]),
+            LibraryFn::IntFromString => pool.operate(Op::ToInt, vec![first]),
+            LibraryFn::BoolToString => {
+                let (yes, no) = (pool.value(Value::str("True")), pool.value(Value::str("False")));
+                pool.ite(first, yes, no)
+            }
+            LibraryFn::BoolFromString => {
+                let yes = pool.value(Value::str("True"));
+                pool.eq(first, yes)
+            }
+            LibraryFn::Same => first,
+            LibraryFn::EnumToString(data) => {
+                by_ctor(pool, data, |pool, at, name| (pool.is(at, first), pool.value(Value::str(name))))
+            }
+            LibraryFn::EnumFromString(data) => by_ctor(pool, data, |pool, at, name| {
+                let name = pool.value(Value::str(name));
+                let value =
+                    pool.value(Value::Data(DataValue { data, ctor: at, args: std::sync::Arc::default() }));
+                (pool.eq(first, name), value)
+            }),
+        }
+    }
+}
+
+/// The text and the number of `take` and `drop`, whose order is free.
+fn text_and_number(pool: &TermPool, args: &[Term]) -> (Term, Term) {
+    if pool.sort(args[0]) == Sort::Str { (args[0], args[1]) } else { (args[1], args[0]) }
+}
+
+/// A choice by constructor: the value of the first whose condition holds, else that of the last.
+fn by_ctor(
+    pool: &mut TermPool,
+    data: DataId,
+    mut one: impl FnMut(&mut TermPool, u32, &str) -> (Term, Term),
+) -> Term {
+    let names: Vec<_> = pool.data(data).ctors.iter().map(|ctor| ctor.name.clone()).collect();
+    let mut result = None;
+    for (at, name) in (0u32..).zip(names).collect::<Vec<_>>().into_iter().rev() {
+        let (condition, value) = one(pool, at, &name);
+        result = Some(match result {
+            None => value,
+            Some(other) => pool.ite(condition, value, other),
+        });
+    }
+    result.expect("a type has a constructor")
+}
+
+/// Adds the functions that `formula` applies, each with its number of arguments.
+pub(super) fn applied(formula: &Formula, found: &mut BTreeSet<(String, usize)>) {
+    match &formula.kind {
+        FormulaKind::Number(_) | FormulaKind::Text(_) | FormulaKind::Regex(_) => {}
+        FormulaKind::Bool(_) | FormulaKind::Unset(_) => {}
+        FormulaKind::Apply(name, args) => {
+            found.insert((name.text.clone(), args.len()));
+            args.iter().for_each(|arg| applied(arg, found));
+        }
+        FormulaKind::Minus(inner) | FormulaKind::Typed(inner, _) => applied(inner, found),
+        FormulaKind::Chain(first, rest) => {
+            applied(first, found);
+            rest.iter().for_each(|(_, next)| applied(next, found));
+        }
+        FormulaKind::If(parts) => parts.iter().for_each(|part| applied(part, found)),
+        FormulaKind::Let(groups, body) => {
+            groups.iter().flatten().for_each(|binding| applied(&binding.value, found));
+            applied(body, found);
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! The sorts and functions of a TorXakis text, and those of its library.
+//!
+//! Functions may share a name if their parameters or results differ. Every type brings its constructors, `isCtor` for
+//! each, and its fields as functions. A function that calls itself must do so on a part of a parameter; others are
+//! written into their calls.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::sort::{Ctor, Data, DataField, DataId, DataKind, Sort};
+use ioxide_model::term::{FnId, Function, Term, TermPool, VarId};
+use ioxide_model::value::Value;
+
+use super::ends;
+use super::tree::{FuncDef, Specification, TypeDef, VarDef};
+use super::typing::{Scope, Typing};
+use crate::Options;
+use crate::ast::Name;
+use crate::sink::Sink;
+use crate::suggest;
+
+/// Something that can be applied to arguments.
+#[derive(Clone, Debug)]
+pub(super) struct Callable {
+    pub(super) params: Vec<Sort>,
+    pub(super) result: Sort,
+    pub(super) kind: CallableKind,
+}
+
+/// What applying means.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum CallableKind {
+    Construct(DataId, u32),
+    Is(u32),
+    Select(u32, u32),
+    /// A function of the text, by number.
+    Defined(usize),
+    Library(LibraryFn),
+}
+
+/// Functions that every text has.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum LibraryFn {
+    Not,
+    Abs,
+    Len,
+    At,
+    Take,
+    Drop,
+    IntToString,
+    BoolToString,
+    Same,
+    EnumToString(DataId),
+    IntFromString,
+    BoolFromString,
+    EnumFromString(DataId),
+}
+
+/// What a function of the text is.
+#[derive(Clone, Debug)]
+pub(super) enum Meaning {
+    /// Its body over its parameters.
+    Plain(Vec<VarId>, Term),
+    Recursive(FnId),
+    /// Something is wrong with it, and was reported.
+    Broken,
+}
+
+/// Sorts and functions by name.
+#[derive(Default)]
+pub(super) struct Vocabulary {
+    pub(super) sorts: BTreeMap<String, Sort>,
+    pub(super) callables: BTreeMap<String, Vec<Callable>>,
+    pub(super) meanings: Vec<Meaning>,
+}
+
+/// The vocabulary of `spec`, and a pool with its types and functions.
+pub(super) fn vocabulary(spec: &Specification, options: &Options, sink: &mut Sink) -> (Vocabulary, TermPool) {
+    let mut pool = TermPool::new();
+    let mut words = Vocabulary::default();
+    for (name, sort) in [("Int", Sort::Int), ("Bool", Sort::Bool), ("String", Sort::Str)] {
+        words.sorts.insert(name.into(), sort);
+    }
+    words.library();
+    words.types(&spec.types, &mut pool, sink);
+    words.functions(&spec.functions, options, &mut pool, sink);
+    (words, pool)
+}
+
+impl Vocabulary {
+    /// The sort called `name`, if there is one; reports it if not.
+    pub(super) fn sort(&self, name: &Name, sink: &mut Sink) -> Option<Sort> {
+        let found = self.sorts.get(&name.text).copied();
+        if found.is_none() {
+            let names = self.sorts.keys().map(String::as_str);
+            sink.missing(&name.text, || {
+                let message = format!("there is no type `{}`", name.text);
+                suggest::nearest(Diagnostic::new(Code::UnknownType, name.span, message), name, names)
+            });
+        }
+        found
+    }
+
+    fn add(&mut self, name: &str, params: Vec<Sort>, result: Sort, kind: CallableKind) {
+        self.callables.entry(name.to_owned()).or_default().push(Callable { params, result, kind });
+    }
+
+    fn library(&mut self) {
+        use LibraryFn as F;
+        use Sort::{Bool, Int, Str};
+        let all: [(&str, &[Sort], Sort, LibraryFn); 13] = [
+            ("not", &[Bool], Bool, F::Not),
+            ("abs", &[Int], Int, F::Abs),
+            ("len", &[Str], Int, F::Len),
+            ("at", &[Str, Int], Str, F::At),
+            ("take", &[Int, Str], Str, F::Take),
+            ("take", &[Str, Int], Str, F::Take),
+            ("drop", &[Int, Str], Str, F::Drop),
+            ("drop", &[Str, Int], Str, F::Drop),
+            ("toString", &[Int], Str, F::IntToString),
+            ("toString", &[Bool], Str, F::BoolToString),
+            ("toString", &[Str], Str, F::Same),
+            ("fromString", &[Str], Int, F::IntFromString),
+            ("fromString", &[Str], Bool, F::BoolFromString),
+        ];
+        for (name, params, result, function) in all {
+            self.add(name, params.to_vec(), result, CallableKind::Library(function));
+        }
+        self.add("fromString", vec![Str], Str, CallableKind::Library(F::Same));
+    }
+
+    // Types.
+
+    fn types(&mut self, types: &[TypeDef], pool: &mut TermPool, sink: &mut Sink) {
+        let mut declared = Vec::with_capacity(types.len());
+        for def in types {
+            let unknown = Ctor { name: "?".into(), fields: Vec::new() };
+            let data =
+                Data { name: def.name.text.as_str().into(), kind: DataKind::Enum, ctors: vec![unknown] };
+            let id = pool.declare_data(data);
+            if self.sorts.insert(def.name.text.clone(), Sort::Data(id)).is_some() {
+                twice(sink, "type", &def.name);
+            }
+            declared.push(id);
+        }
+        for (def, &id) in types.iter().zip(&declared) {
+            self.type_def(def, id, pool, sink);
+        }
+        for (def, &id) in types.iter().zip(&declared) {
+            if !sink.has_errors() && pool.finite_ctor(id).is_none() {
+                sink.error(|| {
+                    let message = format!("a value of `{}` would never end", def.name.text);
+                    Diagnostic::new(Code::CyclicDefinition, def.name.span, message)
+                        .help("add a constructor that does not hold it")
+                });
+            }
+        }
+    }
+
+    fn type_def(&mut self, def: &TypeDef, id: DataId, pool: &mut TermPool, sink: &mut Sink) {
+        let mut names = BTreeSet::new();
+        let mut ctors = Vec::with_capacity(def.ctors.len());
+        let own = Sort::Data(id);
+        for (at, (name, fields)) in (0u32..).zip(&def.ctors) {
+            if !names.insert(&name.text) {
+                twice(sink, "constructor", name);
+            }
+            let mut sorts = Vec::with_capacity(fields.len());
+            for (position, field) in (0u32..).zip(fields) {
+                if !names.insert(&field.name.text) {
+                    twice(sink, "field", &field.name);
+                }
+                let sort = self.var_sort(field, sink).unwrap_or(Sort::Int);
+                self.add(&field.name.text, vec![own], sort, CallableKind::Select(at, position));
+                sorts.push(sort);
+            }
+            let named = fields.iter().zip(&sorts);
+            let fields =
+                named.map(|(field, &sort)| DataField { name: field.name.text.as_str().into(), sort });
+            ctors.push(Ctor { name: name.text.as_str().into(), fields: fields.collect() });
+            self.add(&name.text, sorts, own, CallableKind::Construct(id, at));
+            self.add(&format!("is{}", name.text), vec![own], Sort::Bool, CallableKind::Is(at));
+        }
+        let is_enumeration = ctors.iter().all(|ctor| ctor.fields.is_empty());
+        pool.define_data(id, ctors);
+        if is_enumeration {
+            self.add("toString", vec![own], Sort::Str, CallableKind::Library(LibraryFn::EnumToString(id)));
+            self.add(
+                "fromString",
+                vec![Sort::Str],
+                own,
+                CallableKind::Library(LibraryFn::EnumFromString(id)),
+            );
+        }
+    }
+
+    /// The sort that is written with a variable.
+    pub(super) fn var_sort(&self, var: &VarDef, sink: &mut Sink) -> Option<Sort> {
+        self.sort(var.sort.as_ref()?, sink)
+    }
+
+    // Functions.
+
+    fn functions(&mut self, defs: &[FuncDef], options: &Options, pool: &mut TermPool, sink: &mut Sink) {
+        for (at, def) in defs.iter().enumerate() {
+            self.meanings.push(Meaning::Broken);
+            let params: Option<Vec<Sort>> =
+                def.params.iter().map(|param| self.var_sort(param, sink)).collect();
+            let (Some(params), Some(result)) = (params, self.sort(&def.result, sink)) else { continue };
+            let known = self.callables.get(&def.name.text).into_iter().flatten();
+            if known
+                .into_iter()
+                .any(|other| other.params == params && (other.result == result || params.is_empty()))
+            {
+                twice(sink, "function", &def.name);
+                continue;
+            }
+            self.add(&def.name.text, params, result, CallableKind::Defined(at));
+        }
+        check_overrides(defs, options, sink);
+        for at in self.definition_order(defs, sink) {
+            self.meanings[at] = self.define(defs, at, options, pool, sink);
+        }
+    }
+
+    /// Every function behind those it calls; circles of several are reported.
+    fn definition_order(&self, defs: &[FuncDef], sink: &mut Sink) -> Vec<usize> {
+        let calls: Vec<BTreeSet<usize>> = defs.iter().map(|def| self.called_by(def)).collect();
+        let mut callers: Vec<Vec<usize>> = vec![Vec::new(); defs.len()];
+        let mut waits: Vec<usize> = vec![0; defs.len()];
+        for (at, called) in calls.iter().enumerate() {
+            for &other in called.iter().filter(|&&other| other != at) {
+                callers[other].push(at);
+                waits[at] += 1;
+            }
+        }
+        let mut order: Vec<usize> = (0..defs.len()).filter(|&at| waits[at] == 0).collect();
+        let mut next = 0;
+        while next < order.len() {
+            for &caller in &callers[order[next]] {
+                waits[caller] -= 1;
+                if waits[caller] == 0 {
+                    order.push(caller);
+                }
+            }
+            next += 1;
+        }
+        for (at, def) in defs.iter().enumerate().filter(|&(at, _)| waits[at] > 0) {
+            let in_circle = calls[at].iter().any(|&other| waits[other] > 0);
+            if in_circle {
+                sink.error(|| {
+                    let message = format!("`{}` calls itself by way of other functions", def.name.text);
+                    Diagnostic::new(Code::CyclicDefinition, def.name.span, message)
+                        .help("write the functions as one that calls itself")
+                });
+            }
+        }
+        order
+    }
+
+    /// The functions of the text that have a name that `def` applies, with as many arguments.
+    fn called_by(&self, def: &FuncDef) -> BTreeSet<usize> {
+        let mut applied = BTreeSet::new();
+        super::typing::applied(&def.body, &mut applied);
+        let mut found = BTreeSet::new();
+        for (name, n_args) in applied {
+            for callable in self.callables.get(&name).into_iter().flatten() {
+                if let CallableKind::Defined(at) = callable.kind
+                    && callable.params.len() == n_args
+                {
+                    found.insert(at);
+                }
+            }
+        }
+        found
+    }
+
+    fn define(
+        &mut self,
+        defs: &[FuncDef],
+        at: usize,
+        options: &Options,
+        pool: &mut TermPool,
+        sink: &mut Sink,
+    ) -> Meaning {
+        let def = &defs[at];
+        let mine = self.callables.get(&def.name.text).into_iter().flatten();
+        let mine =
+            mine.into_iter().find(|callable| matches!(callable.kind, CallableKind::Defined(n) if n == at));
+        let Some(Callable { params, result, .. }) = mine.cloned() else { return Meaning::Broken };
+        if let Some(value) = overriding(def, result, options, sink) {
+            return Meaning::Plain(Vec::new(), pool.value(value));
+        }
+        let named = def.params.iter().zip(&params);
+        let vars: Vec<VarId> = named.map(|(param, &sort)| pool.declare(&param.name.text, sort)).collect();
+        let mut scope = Scope::new();
+        for (param, &var) in def.params.iter().zip(&vars) {
+            if scope.insert(param.name.text.clone(), pool.var(var)).is_some() {
+                twice(sink, "parameter", &param.name);
+            }
+        }
+        let is_recursive = self.called_by(def).contains(&at);
+        if !is_recursive {
+            let body = Typing { words: self, pool, sink }.check(&def.body, result, &scope);
+            return body.map_or(Meaning::Broken, |body| Meaning::Plain(vars, body));
+        }
+        let function = Function {
+            name: def.name.text.as_str().into(),
+            params: vars.clone(),
+            result,
+            body: None,
+            descends: 0,
+        };
+        let id = pool.declare_function(function);
+        self.meanings[at] = Meaning::Recursive(id);
+        let Some(body) = (Typing { words: self, pool, sink }).check(&def.body, result, &scope) else {
+            return Meaning::Broken;
+        };
+        if !ends::is_called(pool, body, id) {
+            return Meaning::Plain(vars, body);
+        }
+        let counted = || ends::counted(pool, body, id, &vars);
+        match ends::descends(pool, body, id, &vars).or_else(counted) {
+            Some(position) => {
+                pool.define_function(id, body, position);
+                Meaning::Recursive(id)
+            }
+            None => {
+                sink.error(|| may_not_end(def));
+                Meaning::Broken
+            }
+        }
+    }
+}
+
+fn may_not_end(def: &FuncDef) -> Diagnostic {
+    let message = format!("function `{}` may not end", def.name.text);
+    Diagnostic::new(Code::MayNotEnd, def.name.span, message)
+        .note("it calls itself more than once on one way, and not always on a part of the same parameter, behind the test that the part is there")
+        .help("as in `IF isNode(t) THEN size(left(t)) + size(right(t)) ELSE 1 FI`; along a number, call it once")
+}
+
+fn twice(sink: &mut Sink, what: &str, name: &Name) {
+    sink.error(|| {
+        Diagnostic::new(Code::DuplicateName, name.span, format!("{what} `{}` is declared twice", name.text))
+    });
+}
+
+/// Overrides must name constants.
+fn check_overrides(defs: &[FuncDef], options: &Options, sink: &mut Sink) {
+    let constants = || defs.iter().filter(|def| def.is_constant).map(|def| def.name.text.as_str());
+    for (name, _) in &options.overrides {
+        if name != super::MODEL && !constants().any(|constant| constant == name) {
+            let place = defs.first().map(|def| def.name.span);
+            let place = place
+                .unwrap_or_else(|| ioxide_model::source::Span::new(ioxide_model::index::Idx::new(0), 0, 0));
+            sink.error(|| crate::lower::unknown_constant(name, place, constants()));
+        }
+    }
+}
+
+/// The value that replaces a constant.
+fn overriding(def: &FuncDef, sort: Sort, options: &Options, sink: &mut Sink) -> Option<Value> {
+    let (name, text) =
+        options.overrides.iter().rev().find(|(name, _)| def.is_constant && *name == def.name.text)?;
+    let value = match (sort, text.as_str()) {
+        (Sort::Int, text) => text.parse().ok().map(Value::Int),
+        (Sort::Bool, "True" | "true") => Some(Value::Bool(true)),
+        (Sort::Bool, "False" | "false") => Some(Value::Bool(false)),
+        (Sort::Str, text) => Some(Value::str(text)),
+        _ => None,
+    };
+    if value.is_none() {
+        sink.error(|| {
+            let message = format!("`--set {name}={text}` does not fit: it is `{}`", def.result.text);
+            Diagnostic::new(Code::BadOverride, def.name.span, message)
+        });
+    }
+    value
+}
