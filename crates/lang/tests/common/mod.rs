@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ioxide_lang::{Loaded, Options, load};
+use ioxide_lang::{Loaded, Options, gather, load};
 use ioxide_model::diag::{Diagnostic, Severity};
 use ioxide_model::source::{Sources, Span};
 
@@ -43,7 +43,13 @@ pub fn public_data() -> Option<PathBuf> {
 pub fn load_file(path: &Path) -> (Sources, Loaded) {
     let text = fs::read_to_string(path).expect("a readable text file");
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    load_text(&name, &text)
+    let mut sources = Sources::new();
+    let file = sources.add(name, text);
+    gather(&mut sources, file, &mut |part| {
+        fs::read_to_string(path.with_file_name(part)).map_err(|_| "it is not there".to_owned())
+    });
+    let loaded = load(&sources, file, &Options::default());
+    (sources, loaded)
 }
 
 /// Loads `text` as a file called `name`.
