@@ -23,6 +23,12 @@ pub struct Effort {
 }
 
 impl Effort {
+    /// The sum of two.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self { resets: self.resets + other.resets, symbols: self.symbols + other.symbols }
+    }
+
     /// Resets and symbols together.
     #[must_use]
     pub fn total(self) -> u64 {
@@ -89,6 +95,14 @@ impl<L: Live> Observer<L> {
     pub fn restart(&mut self, memory: ObservationTree) {
         self.tree = ObservationTree::new(memory.n_inputs());
         self.memory = Some(memory);
+    }
+
+    /// Everything that was answered, remembered or asked.
+    #[must_use]
+    pub fn known(&self) -> ObservationTree {
+        let mut known = self.memory.clone().unwrap_or_else(|| ObservationTree::new(self.tree.n_inputs()));
+        known.join(&self.tree);
+        known
     }
 
     /// What is remembered of `input` after `node`.

@@ -172,6 +172,20 @@ impl ObservationTree {
         kept
     }
 
+    /// Takes over what `other` knows and this tree does not.
+    pub fn join(&mut self, other: &Self) {
+        let mut open = vec![(other.root(), self.root())];
+        while let Some((theirs, mine)) = open.pop() {
+            for (input, kid) in other.branches(theirs) {
+                let here = match self.child(mine, input) {
+                    Some(here) => here,
+                    None => self.grow(mine, input, other.output(kid), other.is_sink(kid)),
+                };
+                open.push((kid, here));
+            }
+        }
+    }
+
     /// The inputs asked after `node`, with the nodes they lead to.
     pub fn branches(&self, node: TreeNode) -> impl Iterator<Item = (InputId, TreeNode)> + '_ {
         let (one, row) = match self.nodes[node].branches {
