@@ -180,7 +180,7 @@ fn door(n: u64, for_good: bool) -> (TempDir, Arc<AtomicU64>) {
     });
     let folder = folder();
     let project = format!(
-        "[sut.door]\nkind = \"text\"\naddress = \"{address}\"\n[sut.door.inputs]\nopen = \"open\"\nclose = \"close\"\n\
+        "[sut.door]\nkind = \"text\"\naddress = \"{address}\"\nreset = \"reconnect\"\n[sut.door.inputs]\nopen = \"open\"\nclose = \"close\"\n\
          lock = \"lock\"\n[sut.door.outputs]\nok = 'ok'\nno = 'no'\n"
     );
     let model = "model Door {\n input open\n input close\n input lock\n output ok\n output no\n state any_state { on open \
@@ -234,7 +234,9 @@ fn records_will_do_where_there_is_no_system() {
     says(&["test", &out, "--sut", "model:examples/fsm/meter.iox", "--seed", "1", "--steps", "500"], 0);
     let plain = path(&folder, "plain.jsonl");
     let line = |label: &str| format!("{{\"label\": \"{label}\"}}\n");
-    fs::write(&plain, line("press") + "\n" + &line("press") + &line("ticket")).expect("written");
+    let quiet = "{\"quiescence\": true}\n";
+    let two = [line("press"), quiet.into(), "\n".into(), line("press"), line("ticket"), quiet.into()];
+    fs::write(&plain, two.concat()).expect("written");
     let told = says(&["learn", METER, "--traces", &plain], 5);
     assert!(told.contains("the runs contradict each other"), "{told}");
 }

@@ -1,7 +1,7 @@
 //! Learning from runs that were recorded: by ioxide, or as plain lines.
 //!
 //! A run is cut into inputs, each with all that was said up to the next one. What was said before the first input
-//! is left out, and so is silence.
+//! is left out, and so is the last input, unless silence shows that its answer is complete.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -104,7 +104,7 @@ fn traces(model: &Model, path: &str) -> Result<Vec<Trace>, Stop> {
         let runs = text.split("\n\n").filter(|run| !run.trim().is_empty());
         return runs.map(|run| plain_trace(model, run).map_err(|error| misfit(error.to_string()))).collect();
     };
-    let runs = 1..=record::n_runs(&recorded);
+    let runs = 0..record::n_runs(&recorded);
     runs.map(|run| recorded.trace(model, run).map_err(|error| misfit(error.to_string()))).collect()
 }
 
@@ -129,6 +129,10 @@ impl Reader<'_> {
                 }
                 Label::Quiescence | Label::Delay(_) => (),
             }
+        }
+        // Whether more would have come at the end is known only after silence.
+        if trace.labels.last() != Some(&Label::Quiescence) {
+            run.pop();
         }
         run.into_iter().map(|(input, said)| (input, self.answer(said))).collect()
     }
