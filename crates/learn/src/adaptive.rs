@@ -14,7 +14,7 @@ use ioxide_model::index::Idx;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::fold::Fold;
-use crate::tree::{ObservationTree, TreeNode};
+use crate::tree::ObservationTree;
 
 /// What another run costs beside the symbols of a word.
 const RUN_COST: f64 = 6.0;
@@ -23,27 +23,25 @@ const RUN_COST: f64 = 6.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Token {
     weight: f64,
-    now: TreeNode,
+    now: StateId,
 }
-
-type Tokens = Vec<Token>;
 
 #[derive(Debug)]
 struct Decision {
-    tokens: Tokens,
+    tokens: Vec<Token>,
     /// Inputs that are decided on already.
     plan: Word,
-    /// What follows each answer; empty until the decision was used.
+    /// What follows each answer; nothing until the decision was used.
     after: Option<Vec<(OutputId, usize)>>,
 }
 
-/// Decisions for sets of states, made on demand.
+/// Decisions that tell all states apart, made on demand.
 #[derive(Debug, Default)]
 pub(crate) struct Decisions {
     arena: Vec<Decision>,
+    machine: Believed,
     pairs: PairWords,
-    /// How likely each state is: by how many moves are believed to lead there.
-    weights: Vec<f64>,
+    groups: Groups,
 }
 
 /// A place in the decisions.
@@ -51,64 +49,46 @@ pub(crate) struct Decisions {
 pub(crate) struct Question(usize);
 
 impl Decisions {
-    /// Forgets everything: beliefs have changed.
+    /// Begins anew: beliefs have changed.
     pub fn renew(&mut self, fold: &Fold, tree: &ObservationTree) {
+        self.machine = Believed::new(fold, tree);
+        self.pairs = PairWords::new(&self.machine, fold, tree);
+        let token = |now: StateId| Token { weight: self.machine.weights[now.index()], now };
+        let tokens = fold.states().map(token).collect();
         self.arena.clear();
-        self.pairs = PairWords::new(fold, tree);
-        self.weights = vec![1.0; fold.n_states()];
-        for to in
-            fold.states().flat_map(|state| fold.inputs().filter_map(move |input| fold.at((state, input)).to))
-        {
-            self.weights[to.index()] += 1.0;
-        }
-        self.weights.iter_mut().for_each(|weight| *weight = weight.sqrt());
+        self.arena.push(Decision { tokens, plan: Word::new(), after: None });
     }
 
-    /// How to tell all states apart.
-    pub fn begin(&mut self, fold: &Fold) -> Question {
-        if self.arena.is_empty() {
-            let token =
-                |state: StateId| Token { weight: self.weights[state.index()], now: fold.basis[state] };
-            let tokens = fold.states().take(self.weights.len()).map(token).collect();
-            self.arena.push(Decision { tokens, plan: Word::new(), after: None });
-        }
+    /// The first question.
+    pub fn begin(&self) -> Question {
         Question(0)
     }
 
     /// The next input, unless nothing is left to tell apart.
-    pub fn input(&mut self, fold: &Fold, tree: &ObservationTree, at: Question) -> Option<InputId> {
-        let decision = &self.arena[at.0];
-        if decision.tokens.len() < 2 {
-            return None;
-        }
+    pub fn input(&mut self, at: Question) -> Option<InputId> {
+        let decision = self.arena.get(at.0).filter(|decision| decision.tokens.len() > 1)?;
         if decision.plan.is_empty() {
-            let word = self.choose(fold, tree, &decision.tokens)?;
+            let word = self.choose(at)?;
             self.arena[at.0].plan = word;
         }
         Some(self.arena[at.0].plan[0])
     }
 
     /// Where `output` to the input leads, unless no state was expected to give it.
-    pub fn after(
-        &mut self,
-        fold: &Fold,
-        tree: &ObservationTree,
-        at: Question,
-        output: OutputId,
-    ) -> Option<Question> {
+    pub fn after(&mut self, at: Question, output: OutputId) -> Option<Question> {
         if self.arena[at.0].after.is_none() {
-            self.expand(fold, tree, at);
+            self.expand(at);
         }
         let after = self.arena[at.0].after.as_ref()?;
         after.iter().find(|(expected, _)| *expected == output).map(|&(_, next)| Question(next))
     }
 
-    fn expand(&mut self, fold: &Fold, tree: &ObservationTree, at: Question) {
+    fn expand(&mut self, at: Question) {
         let decision = &self.arena[at.0];
         let (input, rest) = (decision.plan[0], decision.plan[1..].to_vec());
-        let mut groups: Vec<(OutputId, Tokens)> = Vec::new();
+        let mut groups: Vec<(OutputId, Vec<Token>)> = Vec::new();
         for &token in &decision.tokens {
-            let Some((output, now)) = fold.step(tree, token.now, input) else { continue };
+            let Some((output, now)) = self.machine.step(token.now, input) else { continue };
             let token = Token { now, ..token };
             match groups.iter_mut().find(|(known, _)| *known == output) {
                 Some((_, tokens)) => tokens.push(token),
@@ -127,57 +107,113 @@ impl Decisions {
     }
 
     /// The word that says most for its cost.
-    fn choose(&self, fold: &Fold, tree: &ObservationTree, tokens: &[Token]) -> Option<Word> {
+    fn choose(&mut self, at: Question) -> Option<Word> {
+        let tokens = &self.arena[at.0].tokens;
         let mut best: Option<(f64, Word)> = None;
-        let mut consider = |word: &[InputId]| {
-            let value = value(fold, tree, tokens, word);
+        let singles = (0..self.machine.n_inputs).map(|input| vec![InputId::new(input)]);
+        for word in singles.chain(self.pairs.words(&self.machine, tokens)) {
+            let value = self.groups.value(&self.machine, tokens, &word);
             if value > best.as_ref().map_or(0.0, |(best, _)| *best) {
-                best = Some((value, word.to_vec()));
+                best = Some((value, word));
             }
-        };
-        for input in fold.inputs() {
-            consider(&[input]);
-        }
-        for word in self.pairs.words(fold, tokens) {
-            consider(&word);
         }
         best.map(|(_, word)| word)
     }
 }
 
-/// How many bits `word` says about `tokens` for each symbol it is expected to cost.
-fn value(fold: &Fold, tree: &ObservationTree, tokens: &[Token], word: &[InputId]) -> f64 {
-    // Tokens by the answers they have given, and where they are; what is not known is in no group.
-    let mut now: Vec<(u32, TreeNode, f64)> =
-        tokens.iter().map(|token| (0, token.now, token.weight)).collect();
-    let mut groups: Vec<(u32, OutputId)> = Vec::new();
-    for &input in word {
-        groups.clear();
-        now.retain_mut(|(group, token, _)| {
-            let Some((output, next)) = fold.step(tree, *token, input) else { return false };
-            let key = (*group, output);
-            let place = groups.iter().position(|known| *known == key).unwrap_or_else(|| {
-                groups.push(key);
-                groups.len() - 1
-            });
-            (*group, *token) = (u32::try_from(place).unwrap_or(u32::MAX), next);
+/// The machine that is believed, with gaps, as it was when decisions began.
+#[derive(Debug, Default)]
+struct Believed {
+    n_states: usize,
+    n_inputs: usize,
+    n_outputs: usize,
+    table: Vec<Option<(OutputId, StateId)>>,
+    /// How likely each state is: by how many moves are believed to lead there.
+    weights: Vec<f64>,
+}
+
+impl Believed {
+    fn new(fold: &Fold, tree: &ObservationTree) -> Self {
+        let steps = || (0..).map_while(|number| fold.step_number(number));
+        let edge = |step| {
+            let entry = fold.at(step);
+            Some((tree.output(entry.node?), entry.to?))
+        };
+        let table: Vec<Option<(OutputId, StateId)>> = steps().map(edge).collect();
+        let mut reached = vec![1.0_f64; fold.n_states()];
+        for &(_, to) in table.iter().flatten() {
+            reached[to.index()] += 1.0;
+        }
+        let n_outputs = table.iter().flatten().map(|(output, _)| output.index() + 1).max().unwrap_or(0);
+        let weights = reached.into_iter().map(f64::sqrt).collect();
+        Self { n_states: fold.n_states(), n_inputs: tree.n_inputs(), n_outputs, table, weights }
+    }
+
+    fn inputs(&self) -> impl Iterator<Item = InputId> + use<> {
+        (0..self.n_inputs).map(InputId::new)
+    }
+
+    #[inline]
+    fn step(&self, state: StateId, input: InputId) -> Option<(OutputId, StateId)> {
+        self.table[state.index() * self.n_inputs + input.index()]
+    }
+}
+
+/// Scratch for groups of tokens that have given the same answers.
+#[derive(Debug, Default)]
+struct Groups {
+    now: Vec<(u32, StateId, f64)>,
+    /// The group of tokens of an earlier group that give an output, and when that was noted.
+    places: Vec<(u32, u32)>,
+    clock: u32,
+}
+
+impl Groups {
+    /// How many bits `word` says about `tokens` for each symbol it is expected to cost.
+    fn value(&mut self, machine: &Believed, tokens: &[Token], word: &[InputId]) -> f64 {
+        self.now.clear();
+        self.now.extend(tokens.iter().map(|token| (0, token.now, token.weight)));
+        let mut n_groups = 1;
+        for &input in word {
+            n_groups = self.step(machine, input, n_groups);
+        }
+        if n_groups < 2 {
+            return 0.0;
+        }
+        self.now.sort_unstable_by_key(|&(group, state, _)| (group, state));
+        let total: f64 = tokens.iter().map(|token| token.weight).sum();
+        let mut bits = 0.0;
+        for group in self.now.chunk_by(|a, b| a.0 == b.0) {
+            let share = group.iter().map(|(_, _, weight)| weight).sum::<f64>() / total;
+            bits -= share * share.log2();
+        }
+        let places = self.now.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
+        let alone: f64 = places.filter(|same| same.len() == 1).map(|same| same[0].2).sum();
+        let lost = 1.0 - alone / total;
+        bits / (word.len() as f64 + RUN_COST * lost)
+    }
+
+    /// Moves all tokens on; those whose answer is not known are in no group. How many groups there are then.
+    fn step(&mut self, machine: &Believed, input: InputId, n_groups: u32) -> u32 {
+        self.clock += 1;
+        let size = n_groups as usize * machine.n_outputs;
+        if self.places.len() < size {
+            self.places.resize(size, (0, 0));
+        }
+        let (places, clock) = (&mut self.places, self.clock);
+        let mut fresh = 0;
+        self.now.retain_mut(|(group, state, _)| {
+            let Some((output, next)) = machine.step(*state, input) else { return false };
+            let place = &mut places[*group as usize * machine.n_outputs + output.index()];
+            if place.1 != clock {
+                *place = (fresh, clock);
+                fresh += 1;
+            }
+            (*group, *state) = (place.0, next);
             true
         });
+        fresh
     }
-    if groups.len() < 2 {
-        return 0.0;
-    }
-    now.sort_unstable_by_key(|&(group, token, _)| (group, token));
-    let total: f64 = tokens.iter().map(|token| token.weight).sum();
-    let mut bits = 0.0;
-    for group in now.chunk_by(|a, b| a.0 == b.0) {
-        let share = group.iter().map(|(_, _, weight)| weight).sum::<f64>() / total;
-        bits -= share * share.log2();
-    }
-    let places = now.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
-    let alone: f64 = places.filter(|same| same.len() == 1).map(|same| same[0].2).sum();
-    let lost = 1.0 - alone / total;
-    bits / (word.len() as f64 + RUN_COST * lost)
 }
 
 /// For every two states a word that is believed to tell them apart.
@@ -191,15 +227,14 @@ struct PairWords {
 }
 
 impl PairWords {
-    fn new(fold: &Fold, tree: &ObservationTree) -> Self {
-        let n_states = fold.n_states();
-        let mut pairs =
-            Self { n_states, first: vec![None; n_states * n_states], known: FxHashMap::default() };
+    fn new(machine: &Believed, fold: &Fold, tree: &ObservationTree) -> Self {
+        let n_states = machine.n_states;
+        let mut pairs = Self { n_states, first: vec![None; n_states * n_states], known: FxHashMap::default() };
         let mut open: Vec<(StateId, StateId)> =
             fold.states().flat_map(|a| (0..a.index()).map(move |b| (a, StateId::new(b)))).collect();
         loop {
             let found: Vec<(StateId, StateId, InputId)> =
-                open.iter().filter_map(|&(a, b)| Some((a, b, pairs.separating(fold, tree, a, b)?))).collect();
+                open.iter().filter_map(|&(a, b)| Some((a, b, pairs.separating(machine, a, b)?))).collect();
             if found.is_empty() {
                 break;
             }
@@ -218,31 +253,27 @@ impl PairWords {
     }
 
     /// An input that tells `a` and `b` apart, or leads to two states that are told apart.
-    fn separating(&self, fold: &Fold, tree: &ObservationTree, a: StateId, b: StateId) -> Option<InputId> {
+    fn separating(&self, machine: &Believed, a: StateId, b: StateId) -> Option<InputId> {
         let mut way = None;
-        for input in fold.inputs() {
-            let (from_a, from_b) = (fold.at((a, input)), fold.at((b, input)));
-            let (Some(x), Some(y)) = (from_a.node, from_b.node) else { continue };
-            if tree.output(x) != tree.output(y) {
+        for input in machine.inputs() {
+            let (Some(from_a), Some(from_b)) = (machine.step(a, input), machine.step(b, input)) else { continue };
+            if from_a.0 != from_b.0 {
                 return Some(input);
             }
-            let (Some(x), Some(y)) = (from_a.to, from_b.to) else { continue };
-            if way.is_none() && self.first[x.index() * self.n_states + y.index()].is_some() {
+            if way.is_none() && self.first[from_a.1.index() * self.n_states + from_b.1.index()].is_some() {
                 way = Some(input);
             }
         }
         way
     }
 
-    fn word(&self, fold: &Fold, a: StateId, b: StateId) -> Option<Word> {
+    fn word(&self, machine: &Believed, a: StateId, b: StateId) -> Option<Word> {
         let (mut x, mut y) = (a, b);
         let mut word = Word::new();
         while let Some(input) = self.first[x.index() * self.n_states + y.index()] {
             word.push(input);
-            match (fold.at((x, input)).to, fold.at((y, input)).to) {
-                (Some(next_x), Some(next_y)) if next_x != next_y && word.len() < self.first.len() => {
-                    (x, y) = (next_x, next_y);
-                }
+            match (machine.step(x, input), machine.step(y, input)) {
+                (Some(after_x), Some(after_y)) if after_x.0 == after_y.0 => (x, y) = (after_x.1, after_y.1),
                 _ => break,
             }
         }
@@ -253,17 +284,15 @@ impl PairWords {
     }
 
     /// Words that tell neighbours among `tokens` apart.
-    fn words(&self, fold: &Fold, tokens: &[Token]) -> Vec<Word> {
-        let mut states: Vec<StateId> = tokens.iter().filter_map(|token| fold.state_of(token.now)).collect();
+    fn words(&self, machine: &Believed, tokens: &[Token]) -> Vec<Word> {
+        let mut states: Vec<StateId> = tokens.iter().map(|token| token.now).collect();
         states.sort_unstable();
         states.dedup();
-        // States that have joined the basis since are in the next edition.
-        states.retain(|state| state.index() < self.n_states);
         let mut seen = FxHashSet::default();
         let mut words = Vec::new();
         let neighbours = states.windows(2).map(|two| (two[0], two[1]));
         let firsts = states.iter().skip(2).map(|&state| (states[0], state));
-        for word in neighbours.chain(firsts).filter_map(|(a, b)| self.word(fold, a, b)) {
+        for word in neighbours.chain(firsts).filter_map(|(a, b)| self.word(machine, a, b)) {
             if word.len() > 1 && seen.insert(word.clone()) {
                 words.push(word);
             }

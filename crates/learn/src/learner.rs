@@ -147,11 +147,11 @@ impl Learner {
         run.steps(&access)?;
         run.step(step.1)?;
         self.fold.at_mut(step).node = Some(run.at());
-        let mut at = Some(self.decisions.begin(&self.fold));
+        let mut at = Some(self.decisions.begin());
         while let Some(question) = at {
-            let Some(input) = self.decisions.input(&self.fold, run.tree(), question) else { break };
+            let Some(input) = self.decisions.input(question) else { break };
             let output = run.step(input)?;
-            at = self.decisions.after(&self.fold, run.tree(), question, output);
+            at = self.decisions.after(question, output);
         }
         Ok(())
     }

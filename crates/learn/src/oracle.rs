@@ -110,16 +110,17 @@ pub struct Learned {
     pub is_stopped: bool,
 }
 
+/// Who is told every stage, with the learner and what is known so far, and may break off.
+pub type Watch<'w, L> = dyn FnMut(Stage, &Learner, &Observer<L>) -> ControlFlow<()> + 'w;
+
 /// Learns a machine and tests it, until nothing is found or `watch` breaks off.
-///
-/// `watch` is told every stage, with the learner and what is known so far.
 ///
 /// # Errors
 /// If the system cannot be asked, or contradicts itself.
 pub fn learn<L: Live>(
     observer: &mut Observer<L>,
     examination: &Examination,
-    watch: &mut dyn FnMut(Stage, &Learner, &Observer<L>) -> ControlFlow<()>,
+    watch: &mut Watch<'_, L>,
 ) -> Result<Learned, LearnError<L::Error>> {
     let learner = Learner::new(&observer.tree);
     let rng = ChaCha8Rng::seed_from_u64(examination.seed);
@@ -143,7 +144,7 @@ struct Search<'s, L> {
     observer: &'s mut Observer<L>,
     examination: &'s Examination,
     rng: ChaCha8Rng,
-    watch: &'s mut dyn FnMut(Stage, &Learner, &Observer<L>) -> ControlFlow<()>,
+    watch: &'s mut Watch<'s, L>,
     hypotheses: usize,
     is_stopped: bool,
 }

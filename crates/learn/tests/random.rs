@@ -55,9 +55,7 @@ fn examination(method: Method, extra: usize, seed: u64) -> Examination {
 
 fn with_suites(system: &Mealy, examination: &Examination) -> Learned {
     let mut observer = Observer::new(Played::new(system), system.n_inputs(), Vec::new());
-    let learned = learn(&mut observer, examination, &mut |_, _, _| ControlFlow::Continue(()))
-        .expect("a machine answers");
-    learned
+    learn(&mut observer, examination, &mut |_, _, _| ControlFlow::Continue(())).expect("a machine answers")
 }
 
 #[test]
