@@ -229,7 +229,8 @@ struct PairWords {
 impl PairWords {
     fn new(machine: &Believed, fold: &Fold, tree: &ObservationTree) -> Self {
         let n_states = machine.n_states;
-        let mut pairs = Self { n_states, first: vec![None; n_states * n_states], known: FxHashMap::default() };
+        let mut pairs =
+            Self { n_states, first: vec![None; n_states * n_states], known: FxHashMap::default() };
         let mut open: Vec<(StateId, StateId)> =
             fold.states().flat_map(|a| (0..a.index()).map(move |b| (a, StateId::new(b)))).collect();
         loop {
@@ -256,7 +257,9 @@ impl PairWords {
     fn separating(&self, machine: &Believed, a: StateId, b: StateId) -> Option<InputId> {
         let mut way = None;
         for input in machine.inputs() {
-            let (Some(from_a), Some(from_b)) = (machine.step(a, input), machine.step(b, input)) else { continue };
+            let (Some(from_a), Some(from_b)) = (machine.step(a, input), machine.step(b, input)) else {
+                continue;
+            };
             if from_a.0 != from_b.0 {
                 return Some(input);
             }

@@ -2,17 +2,24 @@
 //!
 //! Machines are those of the folder in `IOXIDE_DATA` (`mealy/**/*.dot`), if it is set; the row of every other one
 //! is left out. Every machine is played as a system, with `--seeds` seeds. Time is that of the processor.
+//!
+//! Also machines from recorded runs alone: the share of 1,000 unseen runs that are wholly explained.
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
-use ioxide_fsm::mealy::Mealy;
+use ioxide_fsm::mealy::{InputId, Mealy};
 use ioxide_fsm::product::difference;
 use ioxide_fsm::suite::Method;
+use ioxide_fsm::word::IoWord;
 use ioxide_learn::learner::Learner;
 use ioxide_learn::observer::{Effort, LearnError, Observer};
 use ioxide_learn::oracle::{Examination, Stage, learn};
+use ioxide_learn::passive::merged;
 use ioxide_learn::played::Played;
+use ioxide_model::index::Idx;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use serde_json::{Value as Json, json};
 
 use super::fsm::machines;
@@ -22,6 +29,12 @@ use crate::progress::Progress;
 
 /// Extra states up to which suites are made.
 const EXTRA: usize = 2;
+
+/// Recorded runs that machines are made from.
+const RECORDED: [usize; 3] = [100, 1_000, 3_000];
+
+/// Unseen runs that they are checked with.
+const UNSEEN: usize = 1_000;
 
 /// Measures every machine whose name holds `--only`.
 pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
@@ -62,6 +75,8 @@ struct Row {
     until_right: Vec<Trial>,
     /// Seeds with which the machine was not found.
     missed: usize,
+    /// Recorded runs, and the share of unseen ones that the machine made from them explains.
+    passive: Vec<(usize, f64)>,
 }
 
 #[derive(Clone, Copy)]
@@ -80,7 +95,8 @@ impl Row {
         }
         let missed = usize::try_from(seeds).unwrap_or(usize::MAX) - until_right.len();
         let (states, inputs) = (system.n_states(), system.n_inputs());
-        Ok(Self { name: name.to_owned(), states, inputs, alone, until_right, missed })
+        let passive = RECORDED.iter().map(|&runs| (runs, explained(system, runs))).collect();
+        Ok(Self { name: name.to_owned(), states, inputs, alone, until_right, missed, passive })
     }
 
     fn mean(&self, of: impl Fn(&Trial) -> f64) -> f64 {
@@ -91,7 +107,7 @@ impl Row {
         let total = |trial: &Trial| trial.effort.total() as f64;
         let missed = if self.missed > 0 { format!(", missed {} times", self.missed) } else { String::new() };
         format!(
-            "{}: {} x {}; perfect oracle {} / {} ({} hypotheses, {:.3} s); until right {:.0} ({:.0} hypotheses, {:.3} s){missed}",
+            "{}: {} x {}; perfect oracle {} / {} ({} hypotheses, {:.3} s); until right {:.0} ({:.0} hypotheses, {:.3} s){missed}; recorded {}",
             self.name,
             self.states,
             self.inputs,
@@ -102,6 +118,11 @@ impl Row {
             self.mean(total),
             self.mean(|trial| trial.hypotheses as f64),
             self.mean(|trial| trial.seconds),
+            self.passive
+                .iter()
+                .map(|(runs, share)| format!("{runs}: {share:.3}"))
+                .collect::<Vec<_>>()
+                .join(", "),
         )
     }
 
@@ -117,6 +138,7 @@ impl Row {
             "perfect_oracle": trial(&self.alone),
             "until_right": self.until_right.iter().map(trial).collect::<Vec<_>>(),
             "mean_total": self.mean(|trial| trial.effort.total() as f64), "missed": self.missed,
+            "recorded": self.passive.iter().map(|(runs, share)| json!({ "runs": runs, "explained": share })).collect::<Vec<_>>(),
         })
     }
 }
@@ -165,6 +187,21 @@ fn with_suites(system: &Mealy, seed: u64) -> Result<Option<Trial>, LearnError<st
     })?;
     let seconds = cpu_seconds() - start - looking;
     Ok(found.map(|effort| Trial { effort, hypotheses: learned.hypotheses, seconds }))
+}
+
+/// The share of unseen runs that a machine made from `n` random runs explains.
+fn explained(system: &Mealy, n: usize) -> f64 {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut run = || -> IoWord {
+        let length = rng.random_range(5..=25);
+        let word: Vec<InputId> =
+            (0..length).map(|_| InputId::new(rng.random_range(0..system.n_inputs()))).collect();
+        word.iter().copied().zip(system.run(&word)).collect()
+    };
+    let recorded: Vec<IoWord> = (0..n).map(|_| run()).collect();
+    let unseen: Vec<IoWord> = (0..UNSEEN).map(|_| run()).collect();
+    // Runs of one machine do not contradict each other.
+    merged(system.n_inputs(), &recorded).map_or(0.0, |made| made.agreeing(&unseen) as f64 / UNSEEN as f64)
 }
 
 /// How long the processor has worked for this process; 0 where nobody says.
