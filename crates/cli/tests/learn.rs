@@ -160,14 +160,14 @@ fn door(n: u64, for_good: bool) -> (TempDir, Arc<AtomicU64>) {
                 let (mut is_open, mut is_locked) = (false, false);
                 for line in BufReader::new(stream).lines().map_while(Result::ok) {
                     let is_done = match line.trim() {
-                        "open" if !is_locked && !is_open => std::mem::replace(&mut is_open, true) || true,
-                        "close" if is_open => std::mem::replace(&mut is_open, false),
-                        "lock" if !is_open => {
-                            is_locked = !is_locked;
-                            true
-                        }
-                        _ => false,
+                        "open" => !is_locked && !is_open,
+                        "close" => is_open,
+                        _ => !is_open,
                     };
+                    match line.trim() {
+                        "lock" => is_locked ^= is_done,
+                        _ => is_open ^= is_done,
+                    }
                     let now = counted.fetch_add(1, Ordering::Relaxed) + 1;
                     let is_wrong = now == n || for_good && now > n;
                     let answer = if is_done != is_wrong { "ok\r\n" } else { "no\r\n" };

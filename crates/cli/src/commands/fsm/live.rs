@@ -50,8 +50,11 @@ impl From<AdapterError> for Trouble {
         if matches!(error.breakdown(), Some(Breakdown::Ended | Breakdown::Closed)) {
             return Self::Ended(error.to_string());
         }
-        let stop = Stop::new(ExitStatus::Infrastructure, error.to_string());
-        Self::Stop(Box::new(stop.help(CHECK)))
+        let stop = match error {
+            AdapterError::Interrupted => Stop::new(ExitStatus::Interrupted, "interrupted"),
+            _ => Stop::new(ExitStatus::Infrastructure, error.to_string()).help(CHECK),
+        };
+        Self::Stop(Box::new(stop))
     }
 }
 
