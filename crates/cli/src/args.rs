@@ -5,6 +5,7 @@ mod case;
 mod explore;
 mod fsm;
 mod init;
+mod learn;
 mod live;
 mod model;
 mod mutation;
@@ -20,6 +21,7 @@ pub use self::case::{Case, CaseFormat, CasePruning};
 pub use self::explore::Explore;
 pub use self::fsm::{Fsm, FsmVariant, Missing};
 pub use self::init::{Init, Stub};
+pub use self::learn::{Diff, DraftFormat, Learn, Unstable};
 pub use self::live::{
     Adapter, AdapterCheck, AdapterCommand, Demo, Judge, Purposes, Replay, Shrink, Sut, Test,
 };
@@ -82,6 +84,10 @@ pub enum Command {
     Case(Case),
     /// Complete test suites of finite state machines.
     Fsm(Fsm),
+    /// Makes a model from a running system, or from recorded runs.
+    Learn(Learn),
+    /// Says what changed between two machines.
+    Diff(Diff),
     /// Says whether one model does only what another allows.
     Conform(Conform),
     /// Makes mutants of a model: small changes, each a fault a system might have.

@@ -6,6 +6,7 @@ mod case;
 mod check;
 mod conform;
 mod demo;
+mod diff;
 mod explain;
 mod explore;
 mod fmt;
@@ -13,6 +14,7 @@ mod fsm;
 mod init;
 mod judge;
 mod kill;
+mod learn;
 pub mod mutate;
 pub mod purposes;
 mod replay;
@@ -46,6 +48,8 @@ pub fn run(args: Args) -> Result<ExitStatus, Stop> {
         Command::Purposes(args) => purposes::run(&args),
         Command::Case(args) => case::run(&args),
         Command::Fsm(args) => fsm::run(&args),
+        Command::Learn(args) => learn::run(&args),
+        Command::Diff(args) => diff::run(&args),
         Command::Conform(args) => conform::run(&args),
         Command::Mutate(args) => mutate::run(&args),
         Command::Kill(args) => kill::run(&args),

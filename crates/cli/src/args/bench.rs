@@ -23,10 +23,10 @@ pub struct Bench {
     /// Is a system of `truth` instead of measuring.
     #[arg(long, hide = true)]
     pub system: Option<String>,
-    /// Campaigns for every planted fault and tester (`faults`).
+    /// Campaigns for every planted fault and tester (`faults`), orders of tests for every machine (`learn`).
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub seeds: u64,
-    /// Only the planted faults whose name holds this (`faults`).
+    /// Only the planted faults (`faults`) or machines (`learn`) whose name holds this.
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
     /// The same with fields, switches, variables and places in another order and under other names for every
@@ -60,6 +60,8 @@ pub enum BenchName {
     Fsm,
     /// Mutants of models that may choose, killed by linear traces and by experiments that adapt to what was seen.
     Kill,
+    /// Learning the machines of the folder `IOXIDE_DATA`: resets and symbols, with a perfect oracle and until right.
+    Learn,
     /// Mutants decided symbolically and by enumeration: time per mutant, growth with the data, optimisations.
     Mutants,
     /// Steps a second over loopback TCP beside a bare echo client, and memory.

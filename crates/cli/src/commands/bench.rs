@@ -8,6 +8,7 @@ mod faults;
 mod first_step;
 mod fsm;
 mod kill;
+mod learn;
 mod memory;
 mod mutants;
 mod online;
@@ -28,6 +29,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         BenchName::FirstStep => first_step::run(args),
         BenchName::Fsm => fsm::run(args),
         BenchName::Kill => kill::run(args),
+        BenchName::Learn => learn::run(args),
         BenchName::Mutants => mutants::run(args),
         BenchName::Online => online::run(args),
         BenchName::Scale => scale::run(args),

@@ -1,7 +1,7 @@
 //! `ioxide fsm`: complete test suites of a machine, and state counting against another one or a
 //! live system.
 
-mod live;
+pub mod live;
 mod page;
 mod reduction;
 pub mod suite;

@@ -5,7 +5,7 @@
 //! with up to 1,000 states; the pairs of the thesis are built in. Every method runs with 0, 1
 //! and 2 extra states unless the suite would be out of proportion, which the row then says.
 
-mod machines;
+pub mod machines;
 
 mod pairs;
 

@@ -10,6 +10,7 @@ use ioxide_fsm::mealy::{InputId, Names, OutputId};
 use ioxide_fsm::reduce::Live;
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
+use ioxide_model::trace::Breakdown;
 use ioxide_runner::adapter::{Adapter, AdapterError, Observation};
 use ioxide_testgen::abstraction::answer_name;
 use ioxide_testgen::tester::suite::Wait;
@@ -20,18 +21,39 @@ use crate::machine::Messages;
 /// More outputs than this after one input are taken to be endless.
 const MAX_ANSWERS: usize = 10_000;
 
+/// What to do about a system that cannot be asked.
+const CHECK: &str = "no verdict: check that the system starts and speaks the adapter protocol";
+
 /// Why a test of a live system ended without an answer.
 pub enum Trouble {
     /// The connection broke, or the system does not behave like any machine.
     Stop(Box<Stop>),
     /// The system says this before its first input, and should not.
     Preamble(String),
+    /// The system has ended, or closed the connection: how.
+    Ended(String),
+}
+
+impl Trouble {
+    /// Trouble as the end of a command; `greeting` says what a wrong first word means.
+    pub fn into_stop(self, greeting: impl FnOnce(String) -> Stop) -> Stop {
+        match self {
+            Self::Stop(stop) => *stop,
+            Self::Preamble(said) => greeting(said),
+            Self::Ended(how) => Stop::new(ExitStatus::Infrastructure, how).help(CHECK),
+        }
+    }
 }
 
 impl From<AdapterError> for Trouble {
     fn from(error: AdapterError) -> Self {
-        let stop = Stop::new(ExitStatus::Infrastructure, error.to_string())
-            .help("no verdict: check that the system starts and speaks the adapter protocol");
+        if matches!(error.breakdown(), Some(Breakdown::Ended | Breakdown::Closed)) {
+            return Self::Ended(error.to_string());
+        }
+        let stop = match error {
+            AdapterError::Interrupted => Stop::new(ExitStatus::Interrupted, "interrupted"),
+            _ => Stop::new(ExitStatus::Infrastructure, error.to_string()).help(CHECK),
+        };
         Self::Stop(Box::new(stop))
     }
 }
@@ -46,6 +68,12 @@ pub struct LiveSystem<'a> {
     patience: Duration,
     names: Names,
     outputs: BTreeMap<String, OutputId>,
+    /// The messages of every answer that came.
+    answers: BTreeMap<OutputId, Vec<Label>>,
+    /// What stands for the end of the system, where its end is an answer.
+    end: Option<Label>,
+    /// The system has ended.
+    is_over: bool,
     /// How often it was reset.
     pub resets: u64,
     /// How many inputs it was given.
@@ -76,9 +104,73 @@ impl<'a> LiveSystem<'a> {
             patience,
             names: names.clone(),
             outputs,
+            answers: BTreeMap::new(),
+            end: None,
+            is_over: false,
             resets: 0,
             inputs: 0,
         })
+    }
+
+    /// The same, but the end of the system is an answer, if the model has a message for it; then comes silence.
+    pub fn ending(mut self) -> Self {
+        let mut gates = self.model.sts.gates.iter_enumerated();
+        let end = gates.find(|(_, gate)| gate.tells_the_end() && gate.fields.is_empty());
+        self.end = end.map(|(id, _)| Label::Output(id, Vec::new()));
+        self
+    }
+
+    /// What the system says before its first input.
+    pub fn greeting(adapter: &mut dyn Adapter, patience: Duration) -> Result<Vec<Label>, Trouble> {
+        adapter.reset()?;
+        let mut said = Vec::new();
+        while said.len() < MAX_ANSWERS {
+            match adapter.observe(patience)? {
+                Observation::Output(label) => said.push(label),
+                Observation::Quiet => break,
+            }
+        }
+        Ok(said)
+    }
+
+    /// The messages of the model.
+    pub fn model(&self) -> &'a Model {
+        self.model
+    }
+
+    /// The messages of every answer that came.
+    pub fn answers(&self) -> &BTreeMap<OutputId, Vec<Label>> {
+        &self.answers
+    }
+
+    /// The id of the answer that is `said`.
+    pub fn noted(&mut self, said: Vec<Label>) -> OutputId {
+        let output = self.named(&self.name(&said));
+        self.answers.entry(output).or_insert(said);
+        output
+    }
+
+    /// The id of the answer called `name`.
+    pub fn named(&mut self, name: &str) -> OutputId {
+        let names = &mut self.names;
+        let entry = self.outputs.entry(name.to_owned());
+        *entry.or_insert_with_key(|name| names.outputs.push(name.clone()))
+    }
+
+    /// One input and what the system says to it.
+    fn exchange(&mut self, input: InputId, said: &mut Vec<Label>) -> Result<(), Trouble> {
+        // Outputs that come late belong to no answer of a machine: with this one they are seen.
+        while let Some(late) = self.adapter.poll()? {
+            said.push(late);
+        }
+        let label = &self.labels[ioxide_model::index::Idx::index(input)];
+        let sent = self.adapter.send(label)?;
+        let early = !sent.earlier.is_empty();
+        said.extend(sent.earlier);
+        if !early || self.wait == Wait::Quiescence {
+            self.listen(said, self.wait)?;
+        }
+        Ok(())
     }
 
     /// The names of the machine, and of the answers it does not have.
@@ -114,6 +206,7 @@ impl Live for LiveSystem<'_> {
 
     fn reset(&mut self) -> Result<(), Trouble> {
         self.resets += 1;
+        self.is_over = false;
         self.adapter.reset()?;
         let mut said = Vec::new();
         if !self.preamble.is_empty() {
@@ -127,20 +220,16 @@ impl Live for LiveSystem<'_> {
 
     fn step(&mut self, input: InputId) -> Result<OutputId, Trouble> {
         self.inputs += 1;
-        // Outputs that come late belong to no answer of a machine: with this one they are seen.
         let mut said = Vec::new();
-        while let Some(late) = self.adapter.poll()? {
-            said.push(late);
+        if !self.is_over {
+            match (self.exchange(input, &mut said), self.end.clone()) {
+                (Err(Trouble::Ended(_)), Some(end)) => {
+                    self.is_over = true;
+                    said.push(end);
+                }
+                (exchanged, _) => exchanged?,
+            }
         }
-        let label = &self.labels[ioxide_model::index::Idx::index(input)];
-        let sent = self.adapter.send(label)?;
-        let early = !sent.earlier.is_empty();
-        said.extend(sent.earlier);
-        if !early || self.wait == Wait::Quiescence {
-            self.listen(&mut said, self.wait)?;
-        }
-        let name = self.name(&said);
-        let names = &mut self.names;
-        Ok(*self.outputs.entry(name).or_insert_with_key(|name| names.outputs.push(name.clone())))
+        Ok(self.noted(said))
     }
 }

@@ -101,11 +101,11 @@ fn against_system(
                 show(args, repeated.live.names(), &report, Some(&effort))
             }
             Err(Ended::Halted(halted)) => Err(not_counted(halted, halt)),
-            Err(Ended::Trouble(Trouble::Stop(stop))) => Err(*stop),
             Err(Ended::Trouble(Trouble::Preamble(said))) => {
                 writeln!(io::stdout().lock(), "fail: before its first input the system says {said}")?;
                 Ok(ExitStatus::Failure)
             }
+            Err(Ended::Trouble(trouble)) => Err(trouble.into_stop(Stop::usage)),
         }
     })
 }

@@ -19,15 +19,18 @@ pub struct Machine {
 
 /// All machines, public ones first.
 pub fn all() -> Result<Vec<Machine>, Stop> {
-    let mut machines = Vec::new();
-    for path in data().map(|data| files(&data.join("mealy"), "dot")).unwrap_or_default() {
-        machines.push(public(&path)?);
-    }
+    let mut machines = public_ones()?;
     for (states, inputs, outputs) in GENERATED {
         let name = format!("generated_{states}_{inputs}_{outputs}");
         machines.extend(generated(states, inputs, outputs).map(|spec| Machine { name, spec }));
     }
     Ok(machines)
+}
+
+/// The public machines, if they are there.
+pub fn public_ones() -> Result<Vec<Machine>, Stop> {
+    let paths = data().map(|data| files(&data.join("mealy"), "dot")).unwrap_or_default();
+    paths.iter().map(|path| public(path)).collect()
 }
 
 /// The folder of public machines.

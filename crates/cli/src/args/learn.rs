@@ -1,0 +1,118 @@
+//! `learn` and `diff`.
+
+use clap::{Args as ClapArgs, ValueEnum};
+
+use super::{LimitArgs, ModelArgs, SolverArgs};
+
+/// Arguments of `learn`.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  ioxide learn examples/fsm/handshake-v1.dot --sut model:examples/fsm/handshake-v2.dot --seed 1\n  \
+    ioxide learn examples/redis/transactions.iox --sut redis --one-answer --out redis-learned.iox --session redis.session\n  \
+    ioxide learn shop.iox --sut shop --input 'add(item: 1)' --input 'pay' --extra 1 --out shop-learned.iox\n  \
+    ioxide learn shop.iox --traces monday.jsonl --traces tuesday.jsonl --hold-out 20 --out shop-learned.iox"
+)]
+pub struct Learn {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// The system: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`. Only the messages of the
+    /// model are used; what it says about the system is not.
+    #[arg(long, value_name = "SUT", required_unless_present = "traces")]
+    pub sut: Option<String>,
+    /// Learns from recorded runs instead: a record, its folder, or lines as `judge` reads them with an empty line
+    /// between runs.
+    #[arg(long, value_name = "FILE", conflicts_with = "sut")]
+    pub traces: Vec<String>,
+    /// Keeps this share of the recorded runs back, in percent, and says how many of them the machine explains.
+    #[arg(long, default_value_t = 0, value_name = "PERCENT", requires = "traces", value_parser = clap::value_parser!(u8).range(0..=90))]
+    pub hold_out: u8,
+    /// An input to learn with, all fields given: `put(key: 1)` [default: every input of the model, with a few values
+    /// for every field].
+    #[arg(long = "input", value_name = "MESSAGE")]
+    pub inputs: Vec<String>,
+    /// The same from a file, one a line; `#` begins a comment.
+    #[arg(long = "inputs", value_name = "FILE")]
+    pub inputs_file: Option<String>,
+    /// How hypotheses are tested: `w`, `wp`, `hsi`, `h`, `spy`, `spyh` or `s`.
+    #[arg(long, default_value = "s", value_name = "METHOD")]
+    pub suite: String,
+    /// How many more states than the machine the system may have for the result to be exact.
+    #[arg(long, default_value_t = 2, value_name = "K")]
+    pub extra: usize,
+    /// Random walks after the suites.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub walks: usize,
+    /// Inputs of a walk.
+    #[arg(long, default_value_t = 30, value_name = "N")]
+    pub walk_length: usize,
+    /// An answer after which nothing but itself will ever come: nothing is asked behind it.
+    #[arg(long, value_name = "ANSWER")]
+    pub closed: Vec<String>,
+    /// Every input has exactly one output: nobody waits for another, or for silence.
+    #[arg(long)]
+    pub one_answer: bool,
+    /// What to do with a system that answers the same inputs in two ways.
+    #[arg(long, value_enum, default_value_t = Unstable::Stop)]
+    pub unstable: Unstable,
+    /// How often a run is repeated to find its usual answer (`--unstable majority`).
+    #[arg(long, default_value_t = 9, value_name = "N")]
+    pub votes: u32,
+    /// Keeps everything that is answered in this file, and goes on from it.
+    #[arg(long, value_name = "FILE")]
+    pub session: Option<String>,
+    /// Where the model goes [default: stdout].
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<String>,
+    /// What is written.
+    #[arg(long, value_enum, default_value_t = DraftFormat::Iox)]
+    pub format: DraftFormat,
+    /// Seed of the order of tests.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Milliseconds of silence that count as quiescence [default: that of the project file, else 100].
+    #[arg(long, value_name = "MS")]
+    pub quiescence_ms: Option<u64>,
+    #[command(flatten)]
+    pub solver: SolverArgs,
+    /// Prints what was done as JSON.
+    #[arg(long, requires = "out")]
+    pub json: bool,
+}
+
+/// What to do with a system that is not deterministic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Unstable {
+    /// Shows the two runs and ends.
+    Stop,
+    /// Repeats the run and believes the most frequent answer.
+    Majority,
+}
+
+/// How a learned machine is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DraftFormat {
+    /// A model.
+    Iox,
+    /// A machine in DOT.
+    Dot,
+}
+
+/// Arguments of `diff`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:\n  ioxide diff examples/fsm/handshake-v1.dot examples/fsm/handshake-v2.dot")]
+pub struct Diff {
+    /// The machine as it was: a machine, or a model that is finite.
+    pub old: String,
+    /// The machine as it is.
+    pub new: String,
+    /// Differences shown at most.
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub max: usize,
+    #[command(flatten)]
+    pub solver: SolverArgs,
+    #[command(flatten)]
+    pub limit: LimitArgs,
+    /// Prints the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,140 @@
+//! `ioxide diff`: what changed between two machines.
+
+use std::io::{self, Write};
+
+use ioxide_fsm::error::Refusal;
+use ioxide_fsm::mealy::{Listing, Mealy, Names, OutputId, Row};
+use ioxide_fsm::word::Word;
+use ioxide_learn::difference::{Changed, MachineDifference, difference};
+use serde_json::{Value as Json, json};
+
+use crate::args::Diff;
+use crate::exit::{ExitStatus, Stop};
+use crate::limit;
+use crate::machine::Machine;
+use crate::solver::Wanted;
+
+/// Says how the machines differ; exit status 1 if they do.
+pub fn run(args: &Diff) -> Result<ExitStatus, Stop> {
+    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let _stage = limit::stage("comparing the machines");
+    let old = Machine::load(&args.old, &[], &wanted)?.listing;
+    let new = Machine::load(&args.new, &[], &wanted)?.listing;
+    let (old, new) = (machine(&args.old, &old, &new)?, machine(&args.new, &new, &old)?);
+    let found = difference(&old, &new);
+    let view = View { args, old: &old, new: &new, found: &found };
+    let mut out = io::stdout().lock();
+    match args.json {
+        true => writeln!(out, "{}", view.json())?,
+        false => view.lines().iter().try_for_each(|line| writeln!(out, "{line}"))?,
+    }
+    Ok(if found.is_empty() { ExitStatus::Success } else { ExitStatus::Failure })
+}
+
+/// The machine, with ids of inputs and outputs that both machines share: those of all names in order.
+fn machine(path: &str, listing: &Listing, other: &Listing) -> Result<Mealy, Stop> {
+    let sorted = |name: fn(&Row) -> &String| {
+        let mut names: Vec<&String> = listing.rows.iter().chain(&other.rows).map(name).collect();
+        names.sort();
+        names.dedup();
+        names
+    };
+    let (inputs, outputs) = (sorted(|row| &row.input), sorted(|row| &row.output));
+    // Moves of a state nobody reaches give every name its id; the state is dropped again.
+    let nowhere = "\0".to_owned();
+    let mut rows = Vec::new();
+    let longest = inputs.len().max(outputs.len());
+    for i in 0..longest {
+        let from = format!("{nowhere}{i}");
+        let (input, output) =
+            (inputs[i.min(inputs.len() - 1)].clone(), outputs[i.min(outputs.len() - 1)].clone());
+        rows.push(Row { from: from.clone(), input, output, to: from });
+    }
+    rows.extend(listing.rows.iter().cloned());
+    let all = Listing { rows, ..listing.clone() };
+    let refused = |refusal: Refusal| {
+        Stop::new(ExitStatus::Model, format!("`{path}`: {refusal}"))
+            .help("only deterministic machines are compared")
+    };
+    Mealy::from_listing(&all).map(|machine| machine.connected()).map_err(refused)
+}
+
+struct View<'a> {
+    args: &'a Diff,
+    old: &'a Mealy,
+    new: &'a Mealy,
+    found: &'a MachineDifference,
+}
+
+impl View<'_> {
+    fn lines(&self) -> Vec<String> {
+        let MachineDifference { changed, added, removed } = self.found;
+        if self.found.is_empty() {
+            return vec![format!(
+                "no difference: every input sequence has the same answers ({} and {} states)",
+                self.old.n_states(),
+                self.new.n_states()
+            )];
+        }
+        let mut lines = vec![format!(
+            "{} different answers; {} states before, {} now",
+            changed.len(),
+            self.old.n_states(),
+            self.new.n_states()
+        )];
+        let names = |machine: &Mealy, states: &[ioxide_fsm::mealy::StateId]| {
+            states.iter().map(|&state| machine.names().states[state].clone()).collect::<Vec<_>>().join(", ")
+        };
+        if !removed.is_empty() {
+            lines.push(format!("states removed: {}", names(self.old, removed)));
+        }
+        if !added.is_empty() {
+            lines.push(format!("states added: {}", names(self.new, added)));
+        }
+        for change in changed.iter().take(self.args.max) {
+            lines.extend(self.change(change));
+        }
+        if changed.len() > self.args.max {
+            lines.push(format!("… and {} more; `--max` shows more", changed.len() - self.args.max));
+        }
+        lines
+    }
+
+    fn change(&self, change: &Changed) -> [String; 3] {
+        let states = (&self.old.names().states[change.old_state], &self.new.names().states[change.new_state]);
+        [
+            format!("after {}", self.word(&change.word)),
+            format!("  before: {} (in {})", answer(self.old.names(), change.old), states.0),
+            format!("  now:    {} (in {})", answer(self.new.names(), change.new), states.1),
+        ]
+    }
+
+    fn word(&self, word: &Word) -> String {
+        word.iter().map(|&input| self.old.names().inputs[input].as_str()).collect::<Vec<_>>().join(" ")
+    }
+
+    fn json(&self) -> Json {
+        let state = |machine: &Mealy, id| machine.names().states[id].clone();
+        let change = |change: &Changed| {
+            let word: Vec<&String> =
+                change.word.iter().map(|&input| &self.old.names().inputs[input]).collect();
+            json!({
+                "inputs": word,
+                "before": change.old.map(|id| &self.old.names().outputs[id]),
+                "now": change.new.map(|id| &self.new.names().outputs[id]),
+                "state_before": state(self.old, change.old_state), "state_now": state(self.new, change.new_state),
+            })
+        };
+        let MachineDifference { changed, added, removed } = self.found;
+        json!({
+            "version": 1, "equivalent": self.found.is_empty(),
+            "added": added.iter().map(|&id| state(self.new, id)).collect::<Vec<_>>(),
+            "removed": removed.iter().map(|&id| state(self.old, id)).collect::<Vec<_>>(),
+            "changed": changed.iter().map(change).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn answer(names: &Names, output: Option<OutputId>) -> String {
+    output.map_or_else(|| "no answer".into(), |id| names.outputs[id].clone())
+}

@@ -1,0 +1,246 @@
+//! A learned machine as a text that people read and change.
+//!
+//! States of the machine are states of the model. An input leads to a state that owes its answer, one for every
+//! answer and target; an input without an answer leads to its target at once. Declarations are those of the model
+//! that gave the messages.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use ioxide_fsm::mealy::{Mealy, Names, OutputId, StateId};
+use ioxide_lang::ast::{Item, ItemKind};
+use ioxide_learn::naming::{identifier, state_names};
+use ioxide_model::index::Idx;
+use ioxide_model::label::Label;
+use ioxide_model::source::Sources;
+use ioxide_model::sts::{GateKind, Model};
+
+use super::told::Told;
+use crate::args::{DraftFormat, Learn};
+use crate::exit::{ExitStatus, Stop};
+use crate::load;
+use crate::machine::Messages;
+
+/// Names of answers longer than this are numbers.
+const MAX_NAME: usize = 24;
+
+/// A machine and what its names stand for.
+pub struct Draft<'a> {
+    machine: &'a Mealy,
+    names: &'a Names,
+    answers: &'a BTreeMap<OutputId, Vec<Label>>,
+    messages: &'a Messages,
+    /// How often each move was seen, where that matters.
+    support: Option<&'a [u64]>,
+    states: Vec<String>,
+}
+
+impl<'a> Draft<'a> {
+    /// The machine in the names of `messages`.
+    pub fn new(
+        machine: &'a Mealy,
+        names: &'a Names,
+        answers: &'a BTreeMap<OutputId, Vec<Label>>,
+        messages: &'a Messages,
+        support: Option<&'a [u64]>,
+    ) -> Self {
+        let states = state_names(machine, names.outputs.as_slice());
+        Self { machine, names, answers, messages, support, states }
+    }
+
+    /// The text in the wanted format.
+    pub fn text(&self, args: &Learn, told: &Told) -> Result<String, Stop> {
+        match args.format {
+            DraftFormat::Dot => Ok(self.dot()),
+            DraftFormat::Iox => self.iox(args, told),
+        }
+    }
+
+    fn dot(&self) -> String {
+        let mut out = String::from("digraph learned {\n  __start [shape=none, label=\"\"];\n");
+        let start = self.machine.initial().index();
+        let _ = writeln!(out, "  __start -> {};", quoted(&self.states[start]));
+        for state in self.machine.states() {
+            let _ = writeln!(out, "  {};", quoted(&self.states[state.index()]));
+        }
+        for (state, input) in self.moves() {
+            let Some(edge) = self.machine.edge(state, input) else { continue };
+            let (from, to) = (&self.states[state.index()], &self.states[edge.next.index()]);
+            let label = format!("{} / {}", self.names.inputs[input], self.names.outputs[edge.output]);
+            let _ = writeln!(out, "  {} -> {} [label={}];", quoted(from), quoted(to), quoted(&label));
+        }
+        out.push_str("}\n");
+        out
+    }
+
+    fn moves(&self) -> impl Iterator<Item = (StateId, ioxide_fsm::mealy::InputId)> + '_ {
+        self.machine.states().flat_map(|state| self.machine.inputs().map(move |input| (state, input)))
+    }
+
+    fn iox(&self, args: &Learn, told: &Told) -> Result<String, Stop> {
+        let model = &self.messages.model;
+        let mut text = String::new();
+        let _ = writeln!(text, "/// Learned from {} by `ioxide learn {}`:", told.source, args.model.file);
+        let facts: Vec<String> = told.facts.iter().map(|fact| format!("/// {fact}")).collect();
+        let _ = writeln!(text, "{}.", facts.join(";\n"));
+        let _ = writeln!(text, "model {} {{", learned_name(&model.sts.name));
+        text.push_str(&declarations(model, &args.model.file)?);
+        let mut owing = Owing::default();
+        if !self.messages.preamble.is_empty() {
+            let first =
+                owing.state(model, &self.messages.preamble, &self.states[self.machine.initial().index()]);
+            text.push_str(&owing.first(&first));
+        }
+        for state in self.machine.states() {
+            text.push_str(&self.state(state, &mut owing));
+        }
+        text.push_str(&owing.rest());
+        text.push_str("}\n");
+        let mut drafts = Sources::new();
+        let file = drafts.add("learned.iox", text);
+        ioxide_lang::format(&drafts, file).map_err(|wrong| {
+            let why = wrong.first().map_or_else(String::new, |first| format!(": {}", first.message));
+            Stop::new(ExitStatus::Model, format!("the machine cannot be written as a model{why}"))
+                .help("use `--format dot`")
+        })
+    }
+
+    fn state(&self, state: StateId, owing: &mut Owing) -> String {
+        let mut text = format!("\nstate {} {{\n", self.states[state.index()]);
+        for input in self.machine.inputs() {
+            let Some(edge) = self.machine.edge(state, input) else { continue };
+            let answer = self.answer(edge.output);
+            if self.is_over(state) {
+                continue;
+            }
+            let target = owing.state(&self.messages.model, answer, &self.states[edge.next.index()]);
+            let _ = writeln!(text, "on {} -> {target}{}", self.names.inputs[input], self.mark(state, input));
+        }
+        text.push_str("}\n");
+        text
+    }
+
+    /// The messages of an answer.
+    fn answer(&self, output: OutputId) -> &[Label] {
+        self.answers.get(&output).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the system is gone in this state: whatever leads to it ends the connection.
+    fn is_over(&self, state: StateId) -> bool {
+        let model = &self.messages.model;
+        let ends = |output: OutputId| match self.answer(output).last() {
+            Some(Label::Output(gate, _)) => model.sts.gates[*gate].tells_the_end(),
+            _ => false,
+        };
+        let into = || {
+            let edges = self.moves().filter(move |(from, _)| *from != state);
+            edges.filter_map(|(from, input)| self.machine.edge(from, input)).filter(|edge| edge.next == state)
+        };
+        into().next().is_some() && into().all(|edge| ends(edge.output))
+    }
+
+    fn mark(&self, state: StateId, input: ioxide_fsm::mealy::InputId) -> String {
+        let seen =
+            self.support.and_then(|all| all.get(state.index() * self.machine.n_inputs() + input.index()));
+        match seen {
+            Some(1) => " // seen once".into(),
+            Some(n) => format!(" // seen {n} times"),
+            None => String::new(),
+        }
+    }
+}
+
+/// States that owe an answer, by answer and target.
+#[derive(Default)]
+struct Owing {
+    names: BTreeMap<(String, String), String>,
+    texts: Vec<(String, String)>,
+}
+
+impl Owing {
+    /// The state to go to for `answer` to come and `target` to follow.
+    fn state(&mut self, model: &Model, answer: &[Label], target: &str) -> String {
+        let Some((first, rest)) = answer.split_first() else { return target.to_owned() };
+        let after = self.state(model, rest, target);
+        let said = first.show(&model.pool, &model.sts);
+        let said = said.trim_start_matches('!');
+        let key = (said.to_owned(), after.clone());
+        if let Some(name) = self.names.get(&key) {
+            return name.clone();
+        }
+        let short = identifier(said).filter(|name| name.len() <= MAX_NAME);
+        let wanted = match short {
+            Some(short) => format!("owes_{short}_to_{after}"),
+            None => format!("owes_{}", self.texts.len()),
+        };
+        self.texts.push((wanted.clone(), format!("\nstate {wanted} {{\nemit {said} -> {after}\n}}\n")));
+        self.names.insert(key, wanted.clone());
+        wanted
+    }
+
+    /// The state called `name`, which then is not among the rest.
+    fn first(&mut self, name: &str) -> String {
+        let at = self.texts.iter().position(|(known, _)| known == name);
+        at.map_or_else(String::new, |at| self.texts.remove(at).1)
+    }
+
+    fn rest(self) -> String {
+        self.texts.into_iter().map(|(_, text)| text).collect()
+    }
+}
+
+fn learned_name(name: &str) -> String {
+    let letters: String = name.chars().filter(|letter| letter.is_ascii_alphanumeric()).collect();
+    format!("Learned{letters}")
+}
+
+/// The messages and their types: as the model has them, or by name where it is no `.iox` text.
+fn declarations(model: &Model, path: &str) -> Result<String, Stop> {
+    if !path.ends_with(".iox") {
+        return plain_declarations(model);
+    }
+    let mut sources = Sources::new();
+    let file = sources.add(path, load::read(path)?);
+    let (tree, _) = ioxide_lang::parse(&sources, file);
+    let items = tree.model.map(|model| model.items).unwrap_or_default();
+    let text_of = |item: &Item| sources.slice(item.span);
+    let (types, others): (Vec<&Item>, Vec<&Item>) = items.iter().partition(|item| {
+        matches!(
+            item.kind,
+            ItemKind::Message(_) | ItemKind::Type(_) | ItemKind::Enum(_) | ItemKind::Record(_)
+        )
+    });
+    let mut text: String = types.iter().map(|item| format!("{}\n", text_of(item))).collect();
+    for item in others {
+        if let ItemKind::Const(constant) = &item.kind
+            && text.contains(&constant.name.text)
+        {
+            let _ = writeln!(text, "{}", text_of(item));
+        }
+    }
+    Ok(text)
+}
+
+fn plain_declarations(model: &Model) -> Result<String, Stop> {
+    let mut text = String::new();
+    for gate in model.sts.gates.iter().filter(|gate| gate.kind != GateKind::Internal) {
+        let is_word = gate.name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+        if !is_word
+            || gate.name.starts_with(|letter: char| letter.is_ascii_digit())
+            || !gate.fields.is_empty()
+        {
+            return Err(Stop::new(
+                ExitStatus::Model,
+                format!("`{}` is no name of a message in a model", gate.name),
+            )
+            .help("use `--format dot`"));
+        }
+        let direction = if gate.kind == GateKind::Output { "output" } else { "input" };
+        let _ = writeln!(text, "{direction} {}", gate.name);
+    }
+    Ok(text)
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}

@@ -1,0 +1,167 @@
+//! Learning from runs that were recorded: by ioxide, or as plain lines.
+//!
+//! A run is cut into inputs, each with all that was said up to the next one. What was said before the first input
+//! is left out, and so is the last input, unless silence shows that its answer is complete.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ioxide_fsm::mealy::{InputId, Names, OutputId};
+use ioxide_fsm::word::IoWord;
+use ioxide_learn::observer::Disagreement;
+use ioxide_learn::passive::merged;
+use ioxide_model::label::Label;
+use ioxide_model::sts::Model;
+use ioxide_model::trace::Trace;
+use ioxide_runner::judge::plain_trace;
+use ioxide_runner::record::Record;
+use ioxide_testgen::abstraction::{answer_name, input_name};
+use serde_json::json;
+
+use super::draft::Draft;
+use super::finish;
+use super::told::{Told, counted};
+use crate::args::Learn;
+use crate::exit::{ExitStatus, Stop};
+use crate::machine::Messages;
+use crate::{load, record};
+
+/// Makes a machine from the recorded runs.
+pub fn run(args: &Learn, model: Model) -> Result<ExitStatus, Stop> {
+    let mut reader =
+        Reader { model: &model, inputs: BTreeMap::new(), names: Names::default(), answers: BTreeMap::new() };
+    let mut runs = Vec::new();
+    for path in &args.traces {
+        for trace in traces(&model, path)? {
+            runs.push(reader.run(&trace));
+        }
+    }
+    runs.retain(|run| !run.is_empty());
+    if runs.is_empty() {
+        return Err(Stop::new(ExitStatus::Nothing, "no recorded run has an input"));
+    }
+    let Reader { inputs, names, answers, .. } = reader;
+    let (kept, held) = split(runs, args.hold_out);
+    let machine = merged(names.inputs.len(), &kept).map_err(|found| contradiction(&names, &found))?;
+    let messages = Messages { model, inputs, preamble: Vec::new() };
+    let agreeing = machine.agreeing(&held);
+    let states = machine.machine.n_states();
+    let mut facts = vec![format!(
+        "{} from {}; what was never seen is left out",
+        counted(states as u64, "state"),
+        counted(kept.len() as u64, "run"),
+    )];
+    if !held.is_empty() {
+        facts.push(format!(
+            "{agreeing} of {} that were kept back are explained",
+            counted(held.len() as u64, "run")
+        ));
+    }
+    let told = json!({
+        "version": 1, "traces": args.traces, "states": states, "runs": kept.len(),
+        "held_out": held.len(), "explained": agreeing,
+    });
+    let told = Told::of_runs(&args.traces.join(", "), facts, told);
+    let draft = Draft::new(&machine.machine, &names, &answers, &messages, Some(&machine.support));
+    finish(args, &draft, &told)?;
+    Ok(ExitStatus::Success)
+}
+
+/// The runs to learn from and those to check with: every n-th is kept back.
+fn split(runs: Vec<IoWord>, percent: u8) -> (Vec<IoWord>, Vec<IoWord>) {
+    let share = usize::from(percent);
+    let is_held = |i: usize| (i + 1) * share / 100 > i * share / 100;
+    let (mut kept, mut held) = (Vec::new(), Vec::new());
+    for (i, run) in runs.into_iter().enumerate() {
+        if is_held(i) { held.push(run) } else { kept.push(run) }
+    }
+    (kept, held)
+}
+
+fn contradiction(names: &Names, found: &Disagreement) -> Stop {
+    let show = |run: &IoWord| ioxide_fsm::word::show_io(names, run);
+    let message = format!(
+        "the runs contradict each other\n  one:     {}\n  another: {}",
+        show(&found.before),
+        show(&found.now)
+    );
+    Stop::new(ExitStatus::Inconclusive, message).help("machines answer the same inputs in one way")
+}
+
+/// All runs of a file.
+fn traces(model: &Model, path: &str) -> Result<Vec<Trace>, Stop> {
+    let misfit = |error: String| Stop::usage(format!("`{path}` does not fit the model: {error}"));
+    let is_folder = Path::new(path).is_dir();
+    let text = if is_folder { String::new() } else { load::read_data(path)? };
+    let recorded = match is_folder {
+        true => Some(record::read(path)?),
+        false if text.lines().next().is_some_and(|first| first.contains("\"ioxide-record\"")) => {
+            Some(Record::read(text.as_bytes()).map_err(|error| Stop::usage(error.to_string()))?)
+        }
+        false => None,
+    };
+    let Some(recorded) = recorded else {
+        let runs = text.split("\n\n").filter(|run| !run.trim().is_empty());
+        return runs.map(|run| plain_trace(model, run).map_err(|error| misfit(error.to_string()))).collect();
+    };
+    let runs = 0..record::n_runs(&recorded);
+    runs.map(|run| recorded.trace(model, run).map_err(|error| misfit(error.to_string()))).collect()
+}
+
+/// Reads traces as runs of a machine, with names for what occurs.
+struct Reader<'m> {
+    model: &'m Model,
+    inputs: BTreeMap<String, Label>,
+    names: Names,
+    answers: BTreeMap<OutputId, Vec<Label>>,
+}
+
+impl Reader<'_> {
+    fn run(&mut self, trace: &Trace) -> IoWord {
+        let mut run: Vec<(InputId, Vec<Label>)> = Vec::new();
+        for label in &trace.labels {
+            match label {
+                Label::Input(..) => run.push((self.input(label), Vec::new())),
+                Label::Output(..) => {
+                    if let Some((_, said)) = run.last_mut() {
+                        said.push(label.clone());
+                    }
+                }
+                Label::Quiescence | Label::Delay(_) => (),
+            }
+        }
+        // Whether more would have come at the end is known only after silence.
+        if trace.labels.last() != Some(&Label::Quiescence) {
+            run.pop();
+        }
+        run.into_iter().map(|(input, said)| (input, self.answer(said))).collect()
+    }
+
+    fn input(&mut self, label: &Label) -> InputId {
+        let name = input_name(&self.model.pool, &self.model.sts, label);
+        self.inputs.entry(name.clone()).or_insert_with(|| label.clone());
+        self.names.input(&name).unwrap_or_else(|| self.names.inputs.push(name))
+    }
+
+    fn answer(&mut self, said: Vec<Label>) -> OutputId {
+        let name = answer_name(&self.model.pool, &self.model.sts, &said);
+        let id = self.names.output(&name).unwrap_or_else(|| self.names.outputs.push(name));
+        self.answers.entry(id).or_insert(said);
+        id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ioxide_model::index::Idx;
+
+    use super::*;
+
+    #[test]
+    fn a_share_of_the_runs_is_kept_back() {
+        let runs = || (0..10).map(|i| vec![(InputId::new(i), OutputId::new(0))]).collect::<Vec<_>>();
+        assert_eq!(split(runs(), 0).1.len(), 0);
+        let (kept, held) = split(runs(), 20);
+        assert_eq!((kept.len(), held.len()), (8, 2));
+    }
+}

@@ -1,0 +1,172 @@
+//! A session on disk: every reset and every answer, a line each, as they come.
+//!
+//! The first line says what is learned with which inputs. Later lines are only ever added, so a session that is
+//! killed has lost nothing but the line it was writing. A session that goes on asks the same questions in the same
+//! order and has the old answers from the file.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+
+use ioxide_fsm::mealy::{InputId, OutputId};
+use ioxide_fsm::reduce::Live;
+use ioxide_fsm::word::IoWord;
+use ioxide_learn::observer::Effort;
+use ioxide_learn::tree::ObservationTree;
+use ioxide_model::index::Idx;
+use ioxide_model::label::Label;
+use ioxide_runner::codec::{Message, label_from_json, label_to_json};
+use ioxide_runner::json;
+use serde_json::{Value as Json, json};
+
+use crate::args::Learn;
+use crate::commands::fsm::live::{LiveSystem, Trouble};
+use crate::exit::Stop;
+use crate::machine::Messages;
+use crate::write;
+
+/// The name of the format.
+const FORMAT: &str = "ioxide-learn-session";
+
+/// A session being written.
+pub struct SessionFile {
+    out: Option<File>,
+    path: String,
+}
+
+/// What earlier sessions have seen.
+#[derive(Default)]
+pub struct Earlier {
+    runs: Vec<IoWord>,
+}
+
+impl Earlier {
+    /// All of it as a tree; of runs that contradict each other, what was seen first.
+    pub fn tree(&self, n_inputs: usize) -> ObservationTree {
+        let mut tree = ObservationTree::new(n_inputs);
+        for run in &self.runs {
+            // A contradiction was told when it was seen, and will be again.
+            let _ = tree.note(run);
+        }
+        tree
+    }
+
+    /// What all sessions together have cost.
+    pub fn effort(&self, now: Effort) -> Effort {
+        let symbols = self.runs.iter().map(|run| run.len() as u64).sum();
+        now.plus(Effort { resets: self.runs.len() as u64, symbols })
+    }
+}
+
+impl SessionFile {
+    /// Opens the session file that was asked for, and reads what was seen.
+    pub fn open(
+        args: &Learn,
+        messages: &Messages,
+        live: &mut LiveSystem<'_>,
+    ) -> Result<(Self, Earlier), Stop> {
+        let Some(path) = args.session.clone() else {
+            return Ok((Self { out: None, path: String::new() }, Earlier::default()));
+        };
+        let inputs: Vec<&String> = messages.inputs.keys().collect();
+        let header = json!({
+            "format": FORMAT, "version": 1, "model": messages.model.sts.name.to_string(), "inputs": inputs,
+        });
+        let cannot = |error: io::Error| write::cannot(&path, &error);
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(cannot)?;
+        write::alone(&file, &path)?;
+        let mut text = String::new();
+        file.read_to_string(&mut text)
+            .map_err(|error| Stop::usage(format!("cannot read `{path}`: {error}")))?;
+        let earlier = match text.split_once('\n') {
+            None => {
+                file.set_len(0).and_then(|()| writeln!(file, "{header}")).map_err(cannot)?;
+                Earlier::default()
+            }
+            Some((first, rest)) => {
+                if json::read::<Json>(first).ok().as_ref() != Some(&header) {
+                    return Err(Stop::usage(format!(
+                        "`{path}` is no session of this model with these inputs"
+                    ))
+                    .help("name another file; the session keeps what it has"));
+                }
+                if !text.ends_with('\n') {
+                    // What was cut off does not spoil the next line.
+                    writeln!(file).map_err(cannot)?;
+                }
+                Earlier { runs: runs(rest, messages, live) }
+            }
+        };
+        Ok((Self { out: Some(file), path }, earlier))
+    }
+
+    fn add(&mut self, line: &Json) -> Result<(), Trouble> {
+        let Some(out) = &mut self.out else { return Ok(()) };
+        writeln!(out, "{line}").map_err(|error| Trouble::Stop(Box::new(write::cannot(&self.path, &error))))
+    }
+}
+
+/// The runs of a session; a line that was cut off ends its run.
+fn runs(text: &str, messages: &Messages, live: &mut LiveSystem<'_>) -> Vec<IoWord> {
+    let mut runs: Vec<IoWord> = Vec::new();
+    let mut is_whole = false;
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        let Ok(line) = json::read::<Json>(line) else {
+            is_whole = false;
+            continue;
+        };
+        if line.get("reset").is_some() {
+            runs.push(IoWord::new());
+            is_whole = true;
+            continue;
+        }
+        let step = step(&line, messages).map(|(input, said)| (input, live.noted(said)));
+        match (step, runs.last_mut()) {
+            (Some(step), Some(run)) if is_whole => run.push(step),
+            _ => is_whole = false,
+        }
+    }
+    runs
+}
+
+fn step(line: &Json, messages: &Messages) -> Option<(InputId, Vec<Label>)> {
+    let name = line.get("input")?.as_str()?;
+    let input = messages.inputs.keys().position(|known| known == name)?;
+    let said = line.get("said")?.as_array()?.iter().map(|message| {
+        let label = message.get("label")?.as_str()?.to_owned();
+        let args = message.get("args").and_then(Json::as_object).cloned().unwrap_or_default();
+        label_from_json(&messages.model, &Message { label, args }, |_| true).ok()
+    });
+    Some((InputId::new(input), said.collect::<Option<_>>()?))
+}
+
+/// A system whose every answer is kept.
+pub struct Kept<'a> {
+    /// The system.
+    pub live: LiveSystem<'a>,
+    /// Where answers go.
+    pub file: SessionFile,
+}
+
+impl Live for Kept<'_> {
+    type Error = Trouble;
+
+    fn reset(&mut self) -> Result<(), Trouble> {
+        self.live.reset()?;
+        self.file.add(&json!({ "reset": true }))
+    }
+
+    fn step(&mut self, input: InputId) -> Result<OutputId, Trouble> {
+        let output = self.live.step(input)?;
+        if self.file.out.is_some() {
+            let model = self.live.model();
+            let said = self.live.answers().get(&output).map_or(&[][..], Vec::as_slice);
+            let said: Vec<Json> = said
+                .iter()
+                .filter_map(|label| label_to_json(&model.pool, &model.sts, label))
+                .map(|message| json!({ "label": message.label, "args": message.args }))
+                .collect();
+            self.file.add(&json!({ "input": self.live.names().inputs[input], "said": said }))?;
+        }
+        Ok(output)
+    }
+}

@@ -1,0 +1,305 @@
+//! Telling states apart adaptively: which input to give next, by what was answered so far.
+//!
+//! A decision holds the states that are still possible and where each would be now. A word is chosen that says most
+//! for its cost, where states that would meet without having been told apart count as another run. Decisions are
+//! made when they are needed and kept until beliefs have changed. This is the greedy construction of adaptive
+//! distinguishing sequences [LeeYannakakis94] on a machine with gaps.
+//!
+//! [LeeYannakakis94]: D. Lee, M. Yannakakis, "Testing Finite-State Machines: State Identification and Verification",
+//! IEEE Transactions on Computers 43(3), 1994.
+
+use ioxide_fsm::mealy::{InputId, OutputId, StateId};
+use ioxide_fsm::word::Word;
+use ioxide_model::index::Idx;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::fold::Fold;
+use crate::tree::ObservationTree;
+
+/// What another run costs beside the symbols of a word.
+const RUN_COST: f64 = 6.0;
+
+/// A state that is still possible: how likely it is, and where it would be now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Token {
+    weight: f64,
+    now: StateId,
+}
+
+#[derive(Debug)]
+struct Decision {
+    tokens: Vec<Token>,
+    /// Inputs that are decided on already.
+    plan: Word,
+    /// What follows each answer; nothing until the decision was used.
+    after: Option<Vec<(OutputId, usize)>>,
+}
+
+/// Decisions that tell all states apart, made on demand.
+#[derive(Debug, Default)]
+pub(crate) struct Decisions {
+    arena: Vec<Decision>,
+    machine: Believed,
+    pairs: PairWords,
+    groups: Groups,
+}
+
+/// A place in the decisions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Question(usize);
+
+impl Decisions {
+    /// Begins anew: beliefs have changed.
+    pub fn renew(&mut self, fold: &Fold, tree: &ObservationTree) {
+        self.machine = Believed::new(fold, tree);
+        self.pairs = PairWords::new(&self.machine, fold, tree);
+        let token = |now: StateId| Token { weight: self.machine.weights[now.index()], now };
+        let tokens = fold.states().map(token).collect();
+        self.arena.clear();
+        self.arena.push(Decision { tokens, plan: Word::new(), after: None });
+    }
+
+    /// The first question.
+    pub fn begin(&self) -> Question {
+        Question(0)
+    }
+
+    /// The next input, unless nothing is left to tell apart.
+    pub fn input(&mut self, at: Question) -> Option<InputId> {
+        let decision = self.arena.get(at.0).filter(|decision| decision.tokens.len() > 1)?;
+        if decision.plan.is_empty() {
+            let word = self.choose(at)?;
+            self.arena[at.0].plan = word;
+        }
+        Some(self.arena[at.0].plan[0])
+    }
+
+    /// Where `output` to the input leads, unless no state was expected to give it.
+    pub fn after(&mut self, at: Question, output: OutputId) -> Option<Question> {
+        if self.arena[at.0].after.is_none() {
+            self.expand(at);
+        }
+        let after = self.arena[at.0].after.as_ref()?;
+        after.iter().find(|(expected, _)| *expected == output).map(|&(_, next)| Question(next))
+    }
+
+    fn expand(&mut self, at: Question) {
+        let decision = &self.arena[at.0];
+        let (input, rest) = (decision.plan[0], decision.plan[1..].to_vec());
+        let mut groups: Vec<(OutputId, Vec<Token>)> = Vec::new();
+        for &token in &decision.tokens {
+            let Some((output, now)) = self.machine.step(token.now, input) else { continue };
+            let token = Token { now, ..token };
+            match groups.iter_mut().find(|(known, _)| *known == output) {
+                Some((_, tokens)) => tokens.push(token),
+                None => groups.push((output, vec![token])),
+            }
+        }
+        // A word that has told nothing yet goes on; one that has is chosen anew.
+        let is_split = groups.len() > 1;
+        let mut after = Vec::new();
+        for (output, tokens) in groups {
+            let plan = if is_split { Word::new() } else { rest.clone() };
+            after.push((output, self.arena.len()));
+            self.arena.push(Decision { tokens, plan, after: None });
+        }
+        self.arena[at.0].after = Some(after);
+    }
+
+    /// The word that says most for its cost.
+    fn choose(&mut self, at: Question) -> Option<Word> {
+        let tokens = &self.arena[at.0].tokens;
+        let mut best: Option<(f64, Word)> = None;
+        let singles = (0..self.machine.n_inputs).map(|input| vec![InputId::new(input)]);
+        for word in singles.chain(self.pairs.words(&self.machine, tokens)) {
+            let value = self.groups.value(&self.machine, tokens, &word);
+            if value > best.as_ref().map_or(0.0, |(best, _)| *best) {
+                best = Some((value, word));
+            }
+        }
+        best.map(|(_, word)| word)
+    }
+}
+
+/// The machine that is believed, with gaps, as it was when decisions began.
+#[derive(Debug, Default)]
+struct Believed {
+    n_states: usize,
+    n_inputs: usize,
+    n_outputs: usize,
+    table: Vec<Option<(OutputId, StateId)>>,
+    /// How likely each state is: by how many moves are believed to lead there.
+    weights: Vec<f64>,
+}
+
+impl Believed {
+    fn new(fold: &Fold, tree: &ObservationTree) -> Self {
+        let steps = || (0..).map_while(|number| fold.step_number(number));
+        let edge = |step| {
+            let entry = fold.at(step);
+            Some((tree.output(entry.node?), entry.to?))
+        };
+        let table: Vec<Option<(OutputId, StateId)>> = steps().map(edge).collect();
+        let mut reached = vec![1.0_f64; fold.n_states()];
+        for &(_, to) in table.iter().flatten() {
+            reached[to.index()] += 1.0;
+        }
+        let n_outputs = table.iter().flatten().map(|(output, _)| output.index() + 1).max().unwrap_or(0);
+        let weights = reached.into_iter().map(f64::sqrt).collect();
+        Self { n_states: fold.n_states(), n_inputs: tree.n_inputs(), n_outputs, table, weights }
+    }
+
+    fn inputs(&self) -> impl Iterator<Item = InputId> + use<> {
+        (0..self.n_inputs).map(InputId::new)
+    }
+
+    #[inline]
+    fn step(&self, state: StateId, input: InputId) -> Option<(OutputId, StateId)> {
+        self.table[state.index() * self.n_inputs + input.index()]
+    }
+}
+
+/// Scratch for groups of tokens that have given the same answers.
+#[derive(Debug, Default)]
+struct Groups {
+    now: Vec<(u32, StateId, f64)>,
+    /// The group of tokens of an earlier group that give an output, and when that was noted.
+    places: Vec<(u32, u32)>,
+    clock: u32,
+}
+
+impl Groups {
+    /// How many bits `word` says about `tokens` for each symbol it is expected to cost.
+    fn value(&mut self, machine: &Believed, tokens: &[Token], word: &[InputId]) -> f64 {
+        self.now.clear();
+        self.now.extend(tokens.iter().map(|token| (0, token.now, token.weight)));
+        let mut n_groups = 1;
+        for &input in word {
+            n_groups = self.step(machine, input, n_groups);
+        }
+        if n_groups < 2 {
+            return 0.0;
+        }
+        self.now.sort_unstable_by_key(|&(group, state, _)| (group, state));
+        let total: f64 = tokens.iter().map(|token| token.weight).sum();
+        let mut bits = 0.0;
+        for group in self.now.chunk_by(|a, b| a.0 == b.0) {
+            let share = group.iter().map(|(_, _, weight)| weight).sum::<f64>() / total;
+            bits -= share * share.log2();
+        }
+        let places = self.now.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
+        let alone: f64 = places.filter(|same| same.len() == 1).map(|same| same[0].2).sum();
+        let lost = 1.0 - alone / total;
+        bits / (word.len() as f64 + RUN_COST * lost)
+    }
+
+    /// Moves all tokens on; those whose answer is not known are in no group. How many groups there are then.
+    fn step(&mut self, machine: &Believed, input: InputId, n_groups: u32) -> u32 {
+        self.clock += 1;
+        let size = n_groups as usize * machine.n_outputs;
+        if self.places.len() < size {
+            self.places.resize(size, (0, 0));
+        }
+        let (places, clock) = (&mut self.places, self.clock);
+        let mut fresh = 0;
+        self.now.retain_mut(|(group, state, _)| {
+            let Some((output, next)) = machine.step(*state, input) else { return false };
+            let place = &mut places[*group as usize * machine.n_outputs + output.index()];
+            if place.1 != clock {
+                *place = (fresh, clock);
+                fresh += 1;
+            }
+            (*group, *state) = (place.0, next);
+            true
+        });
+        fresh
+    }
+}
+
+/// For every two states a word that is believed to tell them apart.
+#[derive(Debug, Default)]
+struct PairWords {
+    n_states: usize,
+    /// The first input of the word, by pair.
+    first: Vec<Option<InputId>>,
+    /// The whole word, for pairs that only the tree tells apart.
+    known: FxHashMap<(StateId, StateId), Word>,
+}
+
+impl PairWords {
+    fn new(machine: &Believed, fold: &Fold, tree: &ObservationTree) -> Self {
+        let n_states = machine.n_states;
+        let mut pairs =
+            Self { n_states, first: vec![None; n_states * n_states], known: FxHashMap::default() };
+        let mut open: Vec<(StateId, StateId)> =
+            fold.states().flat_map(|a| (0..a.index()).map(move |b| (a, StateId::new(b)))).collect();
+        loop {
+            let found: Vec<(StateId, StateId, InputId)> =
+                open.iter().filter_map(|&(a, b)| Some((a, b, pairs.separating(machine, a, b)?))).collect();
+            if found.is_empty() {
+                break;
+            }
+            for &(a, b, input) in &found {
+                pairs.first[a.index() * n_states + b.index()] = Some(input);
+                pairs.first[b.index() * n_states + a.index()] = Some(input);
+            }
+            open.retain(|&(a, b)| pairs.first[a.index() * n_states + b.index()].is_none());
+        }
+        for (a, b) in open {
+            if let Some(word) = tree.witness(fold.basis[a], fold.basis[b]) {
+                pairs.known.insert((a, b), word);
+            }
+        }
+        pairs
+    }
+
+    /// An input that tells `a` and `b` apart, or leads to two states that are told apart.
+    fn separating(&self, machine: &Believed, a: StateId, b: StateId) -> Option<InputId> {
+        let mut way = None;
+        for input in machine.inputs() {
+            let (Some(from_a), Some(from_b)) = (machine.step(a, input), machine.step(b, input)) else {
+                continue;
+            };
+            if from_a.0 != from_b.0 {
+                return Some(input);
+            }
+            if way.is_none() && self.first[from_a.1.index() * self.n_states + from_b.1.index()].is_some() {
+                way = Some(input);
+            }
+        }
+        way
+    }
+
+    fn word(&self, machine: &Believed, a: StateId, b: StateId) -> Option<Word> {
+        let (mut x, mut y) = (a, b);
+        let mut word = Word::new();
+        while let Some(input) = self.first[x.index() * self.n_states + y.index()] {
+            word.push(input);
+            match (machine.step(x, input), machine.step(y, input)) {
+                (Some(after_x), Some(after_y)) if after_x.0 == after_y.0 => (x, y) = (after_x.1, after_y.1),
+                _ => break,
+            }
+        }
+        match word.is_empty() {
+            true => self.known.get(&(a.max(b), a.min(b))).cloned(),
+            false => Some(word),
+        }
+    }
+
+    /// Words that tell neighbours among `tokens` apart.
+    fn words(&self, machine: &Believed, tokens: &[Token]) -> Vec<Word> {
+        let mut states: Vec<StateId> = tokens.iter().map(|token| token.now).collect();
+        states.sort_unstable();
+        states.dedup();
+        let mut seen = FxHashSet::default();
+        let mut words = Vec::new();
+        let neighbours = states.windows(2).map(|two| (two[0], two[1]));
+        let firsts = states.iter().skip(2).map(|&state| (states[0], state));
+        for word in neighbours.chain(firsts).filter_map(|(a, b)| self.word(machine, a, b)) {
+            if word.len() > 1 && seen.insert(word.clone()) {
+                words.push(word);
+            }
+        }
+        words
+    }
+}

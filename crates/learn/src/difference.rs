@@ -1,0 +1,154 @@
+//! What changed between two machines, such as two versions of a server.
+//!
+//! States are matched by walking both machines together from the start: a pair that answers an input alike leads to
+//! the next pair. A state of the old machine that meets several states of the new one, or none, has no counterpart;
+//! a matched pair whose answers differ has *changed*. Separating words are shortest ones, at most one for every
+//! changed answer.
+//!
+//! *Promise.* There is a separating word exactly if the machines are not equivalent.
+
+use std::collections::VecDeque;
+
+use ioxide_fsm::mealy::{InputId, Mealy, OutputId, StateId};
+use ioxide_fsm::word::Word;
+use rustc_hash::FxHashSet;
+
+/// An answer that is not what it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// A shortest word from the start to the two states, and the input that tells them apart.
+    pub word: Word,
+    /// The old state.
+    pub old_state: StateId,
+    /// The new state.
+    pub new_state: StateId,
+    /// The old answer.
+    pub old: Option<OutputId>,
+    /// The new answer.
+    pub new: Option<OutputId>,
+}
+
+impl Changed {
+    /// The input that is answered differently.
+    #[must_use]
+    pub fn input(&self) -> Option<InputId> {
+        self.word.last().copied()
+    }
+}
+
+/// How two machines differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MachineDifference {
+    /// Answers that differ, shortest words first.
+    pub changed: Vec<Changed>,
+    /// States of the new machine that no state of the old one became.
+    pub added: Vec<StateId>,
+    /// States of the old machine that became no state of the new one.
+    pub removed: Vec<StateId>,
+}
+
+impl MachineDifference {
+    /// Whether the machines answer every word alike.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.changed.is_empty()
+    }
+}
+
+/// The differences between `old` and `new`; ids of inputs and outputs must mean the same in both.
+#[must_use]
+pub fn difference(old: &Mealy, new: &Mealy) -> MachineDifference {
+    let mut pairs = Pairs::new((old.initial(), new.initial()));
+    let mut result = MachineDifference::default();
+    while let Some((pair, word)) = pairs.queue.pop_front() {
+        for input in old.inputs() {
+            let (before, after) = (old.edge(pair.0, input), new.edge(pair.1, input));
+            let mut longer = word.clone();
+            longer.push(input);
+            if before.map(|edge| edge.output) != after.map(|edge| edge.output) {
+                result.changed.push(Changed {
+                    word: longer,
+                    old_state: pair.0,
+                    new_state: pair.1,
+                    old: before.map(|edge| edge.output),
+                    new: after.map(|edge| edge.output),
+                });
+            } else if let (Some(before), Some(after)) = (before, after) {
+                pairs.meet((before.next, after.next), longer);
+            }
+        }
+    }
+    let matched = pairs.matched();
+    result.removed = old.states().filter(|state| !matched.iter().any(|pair| pair.0 == *state)).collect();
+    result.added = new.states().filter(|state| !matched.iter().any(|pair| pair.1 == *state)).collect();
+    result
+}
+
+type Pair = (StateId, StateId);
+
+/// Pairs of states that a common trace leads to.
+struct Pairs {
+    seen: FxHashSet<Pair>,
+    order: Vec<Pair>,
+    queue: VecDeque<(Pair, Word)>,
+}
+
+impl Pairs {
+    fn new(start: Pair) -> Self {
+        let mut pairs = Self { seen: FxHashSet::default(), order: Vec::new(), queue: VecDeque::new() };
+        pairs.meet(start, Word::new());
+        pairs
+    }
+
+    fn meet(&mut self, pair: Pair, word: Word) {
+        if self.seen.insert(pair) {
+            self.order.push(pair);
+            self.queue.push_back((pair, word));
+        }
+    }
+
+    /// One counterpart for every state: the first it meets that has none yet.
+    fn matched(&self) -> Vec<Pair> {
+        let mut matched: Vec<Pair> = Vec::new();
+        for &pair in &self.order {
+            if !matched.iter().any(|known| known.0 == pair.0 || known.1 == pair.1) {
+                matched.push(pair);
+            }
+        }
+        matched
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ioxide_model::index::Idx;
+
+    use super::*;
+
+    fn machine(states: usize, table: &[(usize, usize)]) -> Mealy {
+        let table: Vec<_> = table.iter().copied().map(Some).collect();
+        Mealy::from_table(states, table.len() / states, 3, &table).unwrap()
+    }
+
+    #[test]
+    fn equivalent_machines_do_not_differ() {
+        let one = machine(1, &[(0, 0)]);
+        let two = machine(2, &[(1, 0), (0, 0)]);
+        assert!(difference(&one, &one).is_empty());
+        let same = difference(&one, &two);
+        assert!(same.is_empty());
+        assert_eq!((same.added, same.removed), (vec![StateId::new(1)], vec![]));
+    }
+
+    #[test]
+    fn the_shortest_separating_word_comes_first() {
+        let old = machine(2, &[(1, 0), (0, 0), (1, 0), (0, 1)]);
+        let new = machine(3, &[(1, 0), (0, 0), (2, 0), (0, 1), (2, 0), (0, 2)]);
+        let found = difference(&old, &new);
+        let inputs = |word: &[usize]| word.iter().map(|&i| InputId::new(i)).collect::<Vec<_>>();
+        assert_eq!(found.changed.len(), 1);
+        assert_eq!(found.changed[0].word, inputs(&[0, 0, 1]));
+        assert_eq!(found.added, [StateId::new(2)]);
+        assert_eq!(old.run(&found.changed[0].word).last(), found.changed[0].old.as_ref());
+    }
+}

@@ -1,0 +1,323 @@
+//! The learner: grows the observation tree until it folds into one complete machine.
+//!
+//! It follows L# [VGRW22, Algorithm 1]: a frontier node that is apart from all basis states becomes one, a move that
+//! was never asked is asked, a counterexample is cut in halves until it shows that a frontier node is not the state it
+//! was taken for. It is lazier than L#: every move is asked once, with an adaptive word behind it that tells most
+//! basis states apart ([`crate::adaptive`]), and where that leaves several the likeliest is believed until something
+//! speaks against it. Whoever tests the hypothesis asks those questions anyway, so they are not asked twice.
+//!
+//! *Promises.* Basis states are pairwise apart, so a hypothesis never has more states than the system. A hypothesis
+//! agrees with everything in the tree. Every counterexample makes progress: a new state, or one candidate less for
+//! a move.
+//!
+//! [VGRW22]: see [`crate::tree`].
+
+use ioxide_fsm::mealy::{InputId, Mealy, StateId};
+use ioxide_fsm::reduce::Live;
+use ioxide_fsm::word::Word;
+use ioxide_model::index::Idx;
+
+use crate::adaptive::Decisions;
+use crate::fold::Fold;
+use crate::observer::{LearnError, Observer};
+use crate::tree::ObservationTree;
+
+/// Decisions are made anew after this share of the moves was identified.
+const REFRESH: usize = 10;
+
+/// How many moves a state that would be left as it is counts as, among the likely ones.
+const STAYS: usize = 3;
+
+/// A move: a basis state and an input.
+type Step = (StateId, InputId);
+
+/// A learner on an observation tree.
+#[derive(Debug)]
+pub struct Learner {
+    fold: Fold,
+    decisions: Decisions,
+    /// Moves asked since decisions were made; `None` if they have to be made.
+    asked: Option<usize>,
+    /// How many moves are believed to lead to each state.
+    popular: Vec<usize>,
+}
+
+impl Learner {
+    /// A learner that knows what `tree` knows.
+    #[must_use]
+    pub fn new(tree: &ObservationTree) -> Self {
+        let (fold, decisions) = (Fold::new(tree), Decisions::default());
+        Self { fold, decisions, asked: None, popular: vec![0] }
+    }
+
+    /// How many states there are at least.
+    #[must_use]
+    pub fn n_states(&self) -> usize {
+        self.fold.n_states()
+    }
+
+    /// Asks until the tree folds into one complete machine that agrees with all of it.
+    ///
+    /// # Errors
+    /// If the system cannot be asked, or contradicts itself.
+    pub fn hypothesis<L: Live>(&mut self, observer: &mut Observer<L>) -> Result<Mealy, LearnError<L::Error>> {
+        loop {
+            self.complete(observer)?;
+            match self.inconsistency(&observer.tree) {
+                Some(word) => self.refute(observer, &word)?,
+                None => return Ok(self.machine(&observer.tree)),
+            }
+        }
+    }
+
+    /// Asks until every move is believed to lead somewhere; says nothing about the rest of the tree.
+    ///
+    /// # Errors
+    /// If the system cannot be asked, or contradicts itself.
+    pub fn complete<L: Live>(&mut self, observer: &mut Observer<L>) -> Result<(), LearnError<L::Error>> {
+        let mut at = 0;
+        while let Some(step) = self.fold.step_number(at) {
+            let entry = self.fold.at(step);
+            if entry.to.is_some() {
+                at += 1;
+                continue;
+            }
+            if entry.node.is_none() {
+                self.explore(observer, step)?;
+            }
+            let suspects = self.suspects(&observer.tree, step);
+            match self.likeliest(step, &suspects) {
+                Some(state) => self.believe(step, Some(state)),
+                None => {
+                    self.resolve(observer, step)?;
+                    // An earlier move may be open again.
+                    at = 0;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn believe(&mut self, step: Step, to: Option<StateId>) {
+        let before = std::mem::replace(&mut self.fold.at_mut(step).to, to);
+        if let Some(before) = before {
+            self.popular[before.index()] -= 1;
+        }
+        if let Some(to) = to {
+            self.popular[to.index()] += 1;
+        }
+    }
+
+    /// The suspect that most moves lead to.
+    fn likeliest(&self, (from, _): Step, suspects: &[StateId]) -> Option<StateId> {
+        let likely = |state: StateId| self.popular[state.index()] + if state == from { STAYS } else { 0 };
+        suspects.iter().copied().max_by_key(|&state| likely(state))
+    }
+
+    /// The states that the move may lead to by all that is known and predicted.
+    fn suspects(&mut self, tree: &ObservationTree, step: Step) -> Vec<StateId> {
+        let Some(node) = self.fold.at(step).node else { return Vec::new() };
+        let mut apart = std::mem::take(&mut self.fold.at_mut(step).apart);
+        apart.resize(self.fold.n_states(), false);
+        let mut suspects = Vec::new();
+        for other in self.fold.states() {
+            let known = &mut apart[other.index()];
+            *known = *known || tree.are_apart(node, self.fold.basis[other]);
+            if !*known && !self.fold.conflicts(tree, node, other) {
+                suspects.push(other);
+            }
+        }
+        self.fold.at_mut(step).apart = apart;
+        suspects
+    }
+
+    /// Asks a move that was never asked, with a word behind it that tells states apart.
+    fn explore<L: Live>(
+        &mut self,
+        observer: &mut Observer<L>,
+        step: Step,
+    ) -> Result<(), LearnError<L::Error>> {
+        if self.asked.is_none_or(|asked| asked * REFRESH >= self.fold.n_moves()) {
+            self.decisions.renew(&self.fold, &observer.tree);
+            self.asked = Some(0);
+        }
+        self.asked = self.asked.map(|asked| asked + 1);
+        let access = observer.tree.word(self.fold.basis[step.0]);
+        let mut run = observer.start();
+        run.steps(&access)?;
+        run.step(step.1)?;
+        self.fold.at_mut(step).node = Some(run.at());
+        let mut at = Some(self.decisions.begin());
+        while let Some(question) = at {
+            let Some(input) = self.decisions.input(question) else { break };
+            let output = run.step(input)?;
+            at = self.decisions.after(question, output);
+        }
+        Ok(())
+    }
+
+    /// The move is predicted to lead to no state of the basis: it leads to a new one, or some prediction is wrong.
+    fn resolve<L: Live>(
+        &mut self,
+        observer: &mut Observer<L>,
+        step: Step,
+    ) -> Result<(), LearnError<L::Error>> {
+        let entry = self.fold.at(step);
+        let Some(node) = entry.node else { return Ok(()) };
+        let Some(other) = entry.apart.iter().position(|&apart| !apart).map(StateId::new) else {
+            let new = self.fold.push_state(&observer.tree, node);
+            self.popular.push(0);
+            self.believe(step, Some(new));
+            self.asked = None;
+            return Ok(());
+        };
+        let Some(rest) = self.fold.conflict(&observer.tree, node, other) else { return Ok(()) };
+        let mut word = observer.tree.word(self.fold.basis[other]);
+        word.extend(&rest);
+        observer.ask(&word)?;
+        match observer.tree.are_apart(node, self.fold.basis[other]) {
+            true => Ok(()),
+            false => self.refute(observer, &word),
+        }
+    }
+
+    /// A shortest word of the tree that the machine answers differently.
+    fn inconsistency(&self, tree: &ObservationTree) -> Option<Word> {
+        let mut queue = vec![(tree.root(), StateId::new(0))];
+        let mut at = 0;
+        while at < queue.len() {
+            let (node, state) = queue[at];
+            for (input, kid) in tree.branches(node) {
+                let entry = self.fold.at((state, input));
+                let Some(expected) = entry.node else { continue };
+                if tree.output(expected) != tree.output(kid) {
+                    return Some(tree.word(kid));
+                }
+                queue.extend(entry.to.map(|to| (kid, to)));
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// How many inputs of `word` are answered, and lead somewhere, as believed.
+    fn believed_part(&self, tree: &ObservationTree, word: &[InputId]) -> Option<usize> {
+        let (mut node, mut state) = (tree.root(), StateId::new(0));
+        for (i, &input) in word.iter().enumerate() {
+            let entry = self.fold.at((state, input));
+            let (kid, expected) = (tree.child(node, input)?, entry.node?);
+            let Some(to) = entry.to.filter(|_| tree.output(kid) == tree.output(expected)) else {
+                return Some(i);
+            };
+            (node, state) = (kid, to);
+        }
+        None
+    }
+
+    /// Asks `word` up to the first answer that is not as believed, and says how many inputs that takes.
+    ///
+    /// # Errors
+    /// If the system cannot be asked, or contradicts itself.
+    pub fn test<L: Live>(
+        &self,
+        observer: &mut Observer<L>,
+        word: &[InputId],
+    ) -> Result<Option<usize>, LearnError<L::Error>> {
+        let mut state = StateId::new(0);
+        let mut run = observer.start();
+        for (i, &input) in word.iter().enumerate() {
+            let output = run.step(input)?;
+            let entry = self.fold.at((state, input));
+            let (Some(expected), Some(to)) = (entry.node, entry.to) else { return Ok(None) };
+            if output != run.tree().output(expected) {
+                return Ok(Some(i + 1));
+            }
+            state = to;
+        }
+        Ok(None)
+    }
+
+    /// Learns from a word of the tree that is not answered as believed: afterwards some move is known not to lead
+    /// where it was believed to lead.
+    ///
+    /// # Errors
+    /// If the system cannot be asked, or contradicts itself.
+    pub fn refute<L: Live>(
+        &mut self,
+        observer: &mut Observer<L>,
+        word: &[InputId],
+    ) -> Result<(), LearnError<L::Error>> {
+        let Some(length) = self.believed_part(&observer.tree, word) else { return Ok(()) };
+        let mut word = word[..length].to_vec();
+        loop {
+            let (border, step) = self.border(&word);
+            if border >= word.len() {
+                self.believe(step, None);
+                return Ok(());
+            }
+            let half = border.midpoint(word.len());
+            let Some(shorter) = self.halve(observer, &word, half)? else { return Ok(()) };
+            word = shorter;
+        }
+    }
+
+    /// A shorter word that leads to a node which is apart from the state it is believed to be, as `word` does.
+    fn halve<L: Live>(
+        &self,
+        observer: &mut Observer<L>,
+        word: &[InputId],
+        half: usize,
+    ) -> Result<Option<Word>, LearnError<L::Error>> {
+        let start = StateId::new(0);
+        let root = observer.tree.root();
+        let (Some(state), Some(middle)) = (self.fold.run(start, word), self.fold.run(start, &word[..half]))
+        else {
+            return Ok(None);
+        };
+        let (Some(node), Some(reached)) =
+            (observer.tree.after(root, word), observer.tree.after(root, &word[..half]))
+        else {
+            return Ok(None);
+        };
+        let Some(witness) = observer.tree.witness(self.fold.basis[state], node) else { return Ok(None) };
+        let mut shorter = observer.tree.word(self.fold.basis[middle]);
+        shorter.extend(&word[half..]);
+        let length = shorter.len();
+        shorter.extend(&witness);
+        observer.ask(&shorter)?;
+        if observer.tree.are_apart(self.fold.basis[middle], reached) {
+            return Ok(Some(word[..half].to_vec()));
+        }
+        shorter.truncate(length);
+        Ok(Some(shorter))
+    }
+
+    /// Where `word` leaves the basis: how many inputs that takes, and by which move.
+    fn border(&self, word: &[InputId]) -> (usize, Step) {
+        let mut last = (StateId::new(0), InputId::new(0));
+        let mut state = last.0;
+        for (i, &input) in word.iter().enumerate() {
+            last = (state, input);
+            let entry = self.fold.at(last);
+            match (entry.node, entry.to) {
+                (Some(node), Some(to)) if self.fold.basis[to] == node => state = to,
+                _ => return (i + 1, last),
+            }
+        }
+        (word.len(), last)
+    }
+
+    /// The machine as it is believed now; complete after [`complete`](Self::complete).
+    #[must_use]
+    pub fn machine(&self, tree: &ObservationTree) -> Mealy {
+        let steps = (0..).map_while(|at| self.fold.step_number(at));
+        let edge = |step| {
+            let entry = self.fold.at(step);
+            entry.to.zip(entry.node).map(|(to, node)| (to.index(), tree.output(node).index()))
+        };
+        let table: Vec<Option<(usize, usize)>> = steps.map(edge).collect();
+        let n_outputs = table.iter().flatten().map(|&(_, output)| output + 1).max().unwrap_or(1);
+        Mealy::from_table(self.fold.n_states(), tree.n_inputs(), n_outputs, &table)
+            .expect("moves lead to basis states and have outputs")
+    }
+}

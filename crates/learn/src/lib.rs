@@ -1,0 +1,40 @@
+//! Machines learned from what a system answers.
+//!
+//! A [`learner::Learner`] asks a system through an [`observer::Observer`], which keeps everything that was answered in
+//! one [`tree::ObservationTree`]; [`oracle::learn`] tests each hypothesis with complete suites and says what is promised
+//! at the end. [`passive`] makes machines from what was recorded, with nobody to ask. [`difference`] says how two
+//! machines differ. Anything that can be reset and given an input is a system: the trait is
+//! [`ioxide_fsm::reduce::Live`].
+//!
+//! # Example
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//!
+//! use ioxide_fsm::mealy::Mealy;
+//! use ioxide_fsm::suite::Method;
+//! use ioxide_learn::observer::Observer;
+//! use ioxide_learn::oracle::{Examination, Guarantee, learn};
+//! use ioxide_learn::played::Played;
+//!
+//! // A counter to three that says so.
+//! let system = Mealy::from_table(3, 1, 2, &[Some((1, 0)), Some((2, 0)), Some((0, 1))]).unwrap();
+//! let mut observer = Observer::new(Played::new(&system), 1, Vec::new());
+//! let examination = Examination { method: Method::S, extra: Some(2), walks: 0, walk_length: 0, seed: 1 };
+//! let learned = learn(&mut observer, &examination, &mut |_, _, _| ControlFlow::Continue(())).unwrap();
+//! assert_eq!(learned.machine.n_states(), 3);
+//! assert_eq!(learned.guarantee, Guarantee::Complete { states: 3, extra: 2 });
+//! ```
+
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
+
+mod adaptive;
+pub mod difference;
+mod fold;
+pub mod learner;
+pub mod naming;
+pub mod observer;
+pub mod oracle;
+pub mod passive;
+pub mod played;
+pub mod tree;

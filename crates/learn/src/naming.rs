@@ -1,0 +1,76 @@
+//! Names for the states of a learned machine, where its outputs suggest them.
+//!
+//! A state that is always entered with one and the same output, and is the only such state, is named after it;
+//! the first state is `start`; all others have numbers.
+
+use ioxide_fsm::mealy::{Mealy, OutputId, StateId};
+use ioxide_model::index::Idx;
+
+/// A name for every state, each an identifier and different from the others.
+#[must_use]
+pub fn state_names(machine: &Mealy, output_names: &[String]) -> Vec<String> {
+    let entered: Vec<Option<OutputId>> = machine.states().map(|state| entered_with(machine, state)).collect();
+    let name = |state: StateId| {
+        if state == machine.initial() {
+            return "start".to_owned();
+        }
+        let alike = |output: OutputId| entered.iter().filter(|&&other| other == Some(output)).count();
+        let suggested = entered[state.index()]
+            .filter(|&output| alike(output) == 1)
+            .and_then(|output| identifier(output_names.get(output.index())?));
+        suggested.map_or_else(|| format!("s{}", state.index()), |name| format!("after_{name}"))
+    };
+    let mut names: Vec<String> = Vec::new();
+    for state in machine.states() {
+        let name = name(state);
+        names.push(if names.contains(&name) { format!("s{}", state.index()) } else { name });
+    }
+    names
+}
+
+/// The one output with which `state` is entered from others.
+fn entered_with(machine: &Mealy, state: StateId) -> Option<OutputId> {
+    let others = machine.states().filter(|&from| from != state);
+    let mut outputs = others
+        .flat_map(|from| machine.inputs().filter_map(move |input| machine.edge(from, input)))
+        .filter(|edge| edge.next == state)
+        .map(|edge| edge.output);
+    let first = outputs.next()?;
+    outputs.all(|output| output == first).then_some(first)
+}
+
+/// The letters of a message name, as an identifier; `None` if there are none.
+#[must_use]
+pub fn identifier(text: &str) -> Option<String> {
+    let mut name = String::new();
+    for letter in text.chars() {
+        match letter {
+            'a'..='z' | '0'..='9' => name.push(letter),
+            'A'..='Z' => name.push(letter.to_ascii_lowercase()),
+            _ if !name.is_empty() && !name.ends_with('_') => name.push('_'),
+            _ => (),
+        }
+    }
+    let name = name.trim_matches('_').to_owned();
+    name.starts_with(|letter: char| letter.is_ascii_lowercase()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_named_after_the_only_output_that_leads_to_it() {
+        let table = [Some((1, 0)), Some((0, 1)), Some((2, 2)), Some((1, 0)), Some((0, 1)), Some((1, 0))];
+        let machine = Mealy::from_table(3, 2, 3, &table).unwrap();
+        let outputs: Vec<String> = ["OK", "ERROR", "QUEUED(n: 1)"].iter().map(ToString::to_string).collect();
+        assert_eq!(state_names(&machine, &outputs), ["start", "after_ok", "after_queued_n_1"]);
+    }
+
+    #[test]
+    fn names_that_are_no_words_become_numbers() {
+        let machine = Mealy::from_table(2, 1, 2, &[Some((1, 0)), Some((0, 1))]).unwrap();
+        assert_eq!(state_names(&machine, &["δ".into(), "7".into()]), ["start", "s1"]);
+        assert_eq!(identifier("-ERR no such key-"), Some("err_no_such_key".into()));
+    }
+}

@@ -1,0 +1,221 @@
+//! Asking a system, with the observation tree as memory.
+//!
+//! A word is first followed in the tree; only where the tree ends is the system reset, brought there, and asked on.
+//! So nothing is asked twice, and what is known costs nothing.
+//!
+//! *Promise.* Everything the system answers is in the tree, and the answers on the way to what is new are compared
+//! with it: a system that answers one word in two ways is a [`Disagreement`], with both runs.
+
+use ioxide_fsm::mealy::{InputId, OutputId};
+use ioxide_fsm::reduce::Live;
+use ioxide_fsm::word::{IoWord, Word};
+use thiserror::Error;
+
+use crate::tree::{ObservationTree, TreeNode};
+
+/// What asking has cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// How often the system was reset.
+    pub resets: u64,
+    /// How many inputs it was given.
+    pub symbols: u64,
+}
+
+impl Effort {
+    /// The sum of two.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self { resets: self.resets + other.resets, symbols: self.symbols + other.symbols }
+    }
+
+    /// Resets and symbols together.
+    #[must_use]
+    pub fn total(self) -> u64 {
+        self.resets + self.symbols
+    }
+}
+
+/// Two runs over the same inputs with different answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disagreement {
+    /// What was seen earlier.
+    pub before: IoWord,
+    /// What was seen now: the same up to the last answer.
+    pub now: IoWord,
+}
+
+impl Disagreement {
+    /// The system has answered `output` where `node` of `tree` says otherwise.
+    fn at(tree: &ObservationTree, node: TreeNode, output: OutputId) -> Self {
+        let before = tree.trace(node);
+        let mut now = before.clone();
+        if let Some(last) = now.last_mut() {
+            last.1 = output;
+        }
+        Self { before, now }
+    }
+}
+
+/// Why learning cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum LearnError<E> {
+    /// The connection broke.
+    #[error("the system cannot be asked")]
+    System(E),
+    /// The system is not deterministic, as far as its inputs show.
+    #[error("the system answers the same inputs in two ways")]
+    Disagrees(Box<Disagreement>),
+}
+
+/// A system and all that is known of it.
+#[derive(Clone, Debug)]
+pub struct Observer<L> {
+    /// The system.
+    pub live: L,
+    /// What it has answered.
+    pub tree: ObservationTree,
+    /// What that has cost.
+    pub effort: Effort,
+    /// Outputs after which nothing else will ever come.
+    closed: Vec<OutputId>,
+    /// What it answered in earlier sessions: given without the system, as if it had been asked.
+    memory: Option<ObservationTree>,
+}
+
+impl<L: Live> Observer<L> {
+    /// Of `live` nothing is known yet; `closed` are the outputs behind which it is over.
+    pub fn new(live: L, n_inputs: usize, closed: Vec<OutputId>) -> Self {
+        Self { live, tree: ObservationTree::new(n_inputs), effort: Effort::default(), closed, memory: None }
+    }
+
+    /// Forgets what was asked, but for `memory`, which answers from now on in the place of the system.
+    ///
+    /// Whoever asks the same questions again has the same answers, and goes on where the memory ends.
+    pub fn restart(&mut self, memory: ObservationTree) {
+        self.tree = ObservationTree::new(memory.n_inputs());
+        self.memory = Some(memory);
+    }
+
+    /// Everything that was answered, remembered or asked.
+    #[must_use]
+    pub fn known(&self) -> ObservationTree {
+        let mut known = self.memory.clone().unwrap_or_else(|| ObservationTree::new(self.tree.n_inputs()));
+        known.join(&self.tree);
+        known
+    }
+
+    /// What is remembered of `input` after `node`.
+    fn recall(&self, node: TreeNode, input: InputId) -> Option<OutputId> {
+        let memory = self.memory.as_ref()?;
+        let there = memory.after(memory.root(), &self.tree.word(node))?;
+        memory.child(there, input).map(|kid| memory.output(kid))
+    }
+
+    fn noted(
+        &mut self,
+        node: TreeNode,
+        input: InputId,
+        output: OutputId,
+    ) -> Result<TreeNode, Box<Disagreement>> {
+        match self.tree.child(node, input) {
+            Some(kid) if self.tree.output(kid) == output => Ok(kid),
+            Some(kid) => Err(Box::new(Disagreement::at(&self.tree, kid, output))),
+            None => Ok(self.tree.grow(node, input, output, self.closed.contains(&output))),
+        }
+    }
+
+    /// Begins a run at the empty word; the system is not touched before it must be.
+    pub fn start(&mut self) -> Run<'_, L> {
+        let at = self.tree.root();
+        Run { observer: self, at, reached: None }
+    }
+
+    /// Asks all of `word` and says where it leads.
+    ///
+    /// # Errors
+    /// If the system cannot be asked, or contradicts itself.
+    pub fn ask(&mut self, word: &[InputId]) -> Result<TreeNode, LearnError<L::Error>> {
+        let mut run = self.start();
+        for &input in word {
+            run.step(input)?;
+        }
+        Ok(run.at())
+    }
+}
+
+/// One run: a position in the tree, and how far the system has followed.
+#[derive(Debug)]
+pub struct Run<'o, L> {
+    observer: &'o mut Observer<L>,
+    at: TreeNode,
+    reached: Option<TreeNode>,
+}
+
+impl<L: Live> Run<'_, L> {
+    /// Where the run is.
+    #[must_use]
+    pub fn at(&self) -> TreeNode {
+        self.at
+    }
+
+    /// What is known.
+    #[must_use]
+    pub fn tree(&self) -> &ObservationTree {
+        &self.observer.tree
+    }
+
+    /// Goes on with `input` and gives the answer.
+    ///
+    /// # Errors
+    /// If the system cannot be asked, or contradicts itself.
+    pub fn step(&mut self, input: InputId) -> Result<OutputId, LearnError<L::Error>> {
+        let known = self.observer.tree.child(self.at, input);
+        let recalled = if known.is_none() { self.observer.recall(self.at, input) } else { None };
+        self.at = match (known, recalled) {
+            (Some(kid), _) => kid,
+            (None, Some(output)) => {
+                self.observer.noted(self.at, input, output).map_err(LearnError::Disagrees)?
+            }
+            (None, None) => {
+                self.catch_up()?;
+                let kid = self.give(self.at, input)?;
+                self.reached = Some(kid);
+                kid
+            }
+        };
+        Ok(self.observer.tree.output(self.at))
+    }
+
+    /// Goes on with all of `word`.
+    ///
+    /// # Errors
+    /// As for [`step`](Self::step).
+    pub fn steps(&mut self, word: &[InputId]) -> Result<(), LearnError<L::Error>> {
+        word.iter().try_for_each(|&input| self.step(input).map(drop))
+    }
+
+    /// Brings the system to where the run is.
+    fn catch_up(&mut self) -> Result<(), LearnError<L::Error>> {
+        let mut node = match self.reached {
+            Some(node) => node,
+            None => {
+                self.observer.effort.resets += 1;
+                self.observer.live.reset().map_err(LearnError::System)?;
+                self.observer.tree.root()
+            }
+        };
+        let way: Word =
+            self.observer.tree.trace_between(node, self.at).into_iter().map(|(input, _)| input).collect();
+        for input in way {
+            node = self.give(node, input)?;
+        }
+        Ok(())
+    }
+
+    fn give(&mut self, node: TreeNode, input: InputId) -> Result<TreeNode, LearnError<L::Error>> {
+        self.observer.effort.symbols += 1;
+        let output = self.observer.live.step(input).map_err(LearnError::System)?;
+        self.observer.noted(node, input, output).map_err(LearnError::Disagrees)
+    }
+}

@@ -1,0 +1,277 @@
+//! Testing a hypothesis: complete suites in random order, walks, and what is promised afterwards.
+//!
+//! A suite that is complete for `k` extra states is passed only by systems that are the hypothesis or have more than
+//! `n + k` states ([`ioxide_fsm::suite`]). Tests come in random order, because tests of one place fail together. A test
+//! that is in the tree costs nothing, and a test ends at its first surprise.
+//!
+//! A wrong belief about a single move is put right and the suite goes on, since it was made for the same states; with
+//! a new state a new suite is made. Nothing is promised before a whole suite for the final hypothesis was passed.
+//!
+//! *Promise.* [`Guarantee::Complete`] is only ever told of a hypothesis that has passed all of such a suite.
+
+use std::ops::ControlFlow;
+
+use ioxide_fsm::mealy::{InputId, Mealy, Spec};
+use ioxide_fsm::reduce::Live;
+use ioxide_fsm::suite::Method;
+use ioxide_model::index::Idx;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::learner::Learner;
+use crate::observer::{LearnError, Observer};
+
+/// Words after every state above which a suite is not made.
+const MAX_WORDS: usize = 4_000_000;
+
+/// How a hypothesis is tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Examination {
+    /// How the suites are made.
+    pub method: Method,
+    /// Suites for 0, 1, … up to this many extra states; none at all without.
+    pub extra: Option<usize>,
+    /// Random walks after the suites.
+    pub walks: usize,
+    /// Inputs of a walk.
+    pub walk_length: usize,
+    /// Seed of the order of tests and of the walks.
+    pub seed: u64,
+}
+
+/// What is known of the machine when nothing was found any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guarantee {
+    /// It is the system, if the system has at most this many states.
+    Complete {
+        /// States of the machine.
+        states: usize,
+        /// How many more the system may have.
+        extra: usize,
+    },
+    /// It agrees with everything that was seen.
+    Consistent,
+}
+
+impl Guarantee {
+    /// The guarantee in words.
+    #[must_use]
+    pub fn in_words(self) -> String {
+        match self {
+            Self::Complete { states, extra } => {
+                format!("exact if the system has at most {} states ({states} + {extra})", states + extra)
+            }
+            Self::Consistent => "agrees with everything that was seen; nothing is promised beyond".into(),
+        }
+    }
+}
+
+/// What is told while learning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// A machine was made.
+    Hypothesis {
+        /// Its states.
+        states: usize,
+    },
+    /// A suite is applied: so many tests of so many are done.
+    Testing {
+        /// States of the machine.
+        states: usize,
+        /// Extra states of the suite.
+        extra: usize,
+        /// Tests done.
+        done: usize,
+        /// Tests of the suite.
+        of: usize,
+    },
+    /// Random walks are made.
+    Walking {
+        /// States of the machine.
+        states: usize,
+        /// Walks done.
+        done: usize,
+        /// Walks wanted.
+        of: usize,
+    },
+}
+
+/// A machine that was learned.
+#[derive(Clone, Debug)]
+pub struct Learned {
+    /// The machine; its ids are those of the system.
+    pub machine: Mealy,
+    /// What is known of it.
+    pub guarantee: Guarantee,
+    /// How many machines were made on the way.
+    pub hypotheses: usize,
+    /// Whether somebody stopped it before everything was tested.
+    pub is_stopped: bool,
+}
+
+/// Who is told every stage, with the learner and what is known so far, and may break off.
+pub type Watch<'w, L> = dyn FnMut(Stage, &Learner, &Observer<L>) -> ControlFlow<()> + 'w;
+
+/// Learns a machine and tests it, until nothing is found or `watch` breaks off.
+///
+/// # Errors
+/// If the system cannot be asked, or contradicts itself.
+pub fn learn<L: Live>(
+    observer: &mut Observer<L>,
+    examination: &Examination,
+    watch: &mut Watch<'_, L>,
+) -> Result<Learned, LearnError<L::Error>> {
+    let learner = Learner::new(&observer.tree);
+    let rng = ChaCha8Rng::seed_from_u64(examination.seed);
+    let mut search = Search { learner, observer, examination, rng, watch, hypotheses: 0, is_stopped: false };
+    loop {
+        let machine = search.learner.hypothesis(search.observer)?;
+        search.told_hypothesis();
+        let guarantee = match search.is_stopped {
+            true => Some(Guarantee::Consistent),
+            false => search.examine(&machine)?,
+        };
+        if let Some(guarantee) = guarantee {
+            let Search { hypotheses, is_stopped, .. } = search;
+            return Ok(Learned { machine, guarantee, hypotheses, is_stopped });
+        }
+    }
+}
+
+struct Search<'s, L> {
+    learner: Learner,
+    observer: &'s mut Observer<L>,
+    examination: &'s Examination,
+    rng: ChaCha8Rng,
+    watch: &'s mut Watch<'s, L>,
+    hypotheses: usize,
+    is_stopped: bool,
+}
+
+/// How a round of tests ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Round {
+    /// Nothing was found.
+    Passed,
+    /// The hypothesis has changed.
+    Changed,
+    /// Somebody stopped it.
+    Stopped,
+}
+
+impl<L: Live> Search<'_, L> {
+    fn tell(&mut self, stage: Stage) {
+        self.is_stopped |= (self.watch)(stage, &self.learner, self.observer).is_break();
+    }
+
+    fn told_hypothesis(&mut self) {
+        self.hypotheses += 1;
+        self.tell(Stage::Hypothesis { states: self.learner.n_states() });
+    }
+
+    /// Tests `machine`; the guarantee if it has passed everything.
+    fn examine(&mut self, machine: &Mealy) -> Result<Option<Guarantee>, LearnError<L::Error>> {
+        let states = machine.n_states();
+        let mut guarantee = Guarantee::Consistent;
+        let extras = self.examination.extra.map_or(0, |extra| extra + 1);
+        for extra in 0..extras {
+            let Some(tests) = self.suite(machine, extra) else { break };
+            match self.apply(&tests, states, extra)? {
+                Round::Passed => guarantee = Guarantee::Complete { states, extra },
+                Round::Changed => return Ok(None),
+                Round::Stopped => return Ok(Some(guarantee)),
+            }
+        }
+        match self.walk(states)? {
+            Round::Changed => Ok(None),
+            Round::Passed | Round::Stopped => Ok(Some(guarantee)),
+        }
+    }
+
+    /// The suite for `extra` more states, unless it is out of proportion.
+    fn suite(&self, machine: &Mealy, extra: usize) -> Option<Tests> {
+        let words = machine.n_inputs().saturating_pow(u32::try_from(extra + 1).ok()?);
+        if words.saturating_mul(machine.n_states()) > MAX_WORDS {
+            return None;
+        }
+        let spec = Spec::check(machine).ok()?;
+        let mut suite = self.examination.method.suite(&spec, extra);
+        let mut tests = Tests::default();
+        while let Some(word) = suite.advance() {
+            tests.push(word);
+        }
+        Some(tests)
+    }
+
+    /// Applies all tests in random order, until there is a new state.
+    fn apply(&mut self, tests: &Tests, states: usize, extra: usize) -> Result<Round, LearnError<L::Error>> {
+        let of = tests.ends.len();
+        let mut order: Vec<usize> = (0..of).collect();
+        order.shuffle(&mut self.rng);
+        let mut has_changed = false;
+        for (done, &test) in order.iter().enumerate() {
+            while self.failed(tests.word(test))? {
+                has_changed = true;
+            }
+            if self.learner.n_states() > states {
+                return Ok(Round::Changed);
+            }
+            if done % 64 == 0 {
+                self.tell(Stage::Testing { states, extra, done, of });
+            }
+            if self.is_stopped {
+                return Ok(if has_changed { Round::Changed } else { Round::Stopped });
+            }
+        }
+        Ok(if has_changed { Round::Changed } else { Round::Passed })
+    }
+
+    /// Whether `word` was answered otherwise than believed; then beliefs have changed.
+    fn failed(&mut self, word: &[InputId]) -> Result<bool, LearnError<L::Error>> {
+        let Some(length) = self.learner.test(self.observer, word)? else { return Ok(false) };
+        self.learner.refute(self.observer, &word[..length])?;
+        self.learner.complete(self.observer)?;
+        self.told_hypothesis();
+        Ok(true)
+    }
+
+    fn walk(&mut self, states: usize) -> Result<Round, LearnError<L::Error>> {
+        let of = self.examination.walks;
+        for done in 0..of {
+            let n_inputs = self.observer.tree.n_inputs();
+            let word: Vec<InputId> = (0..self.examination.walk_length)
+                .map(|_| InputId::new(self.rng.random_range(0..n_inputs)))
+                .collect();
+            if self.failed(&word)? {
+                return Ok(Round::Changed);
+            }
+            if done % 64 == 0 {
+                self.tell(Stage::Walking { states, done, of });
+            }
+            if self.is_stopped {
+                return Ok(Round::Stopped);
+            }
+        }
+        Ok(Round::Passed)
+    }
+}
+
+/// Words, one behind the other.
+#[derive(Default)]
+struct Tests {
+    symbols: Vec<InputId>,
+    ends: Vec<usize>,
+}
+
+impl Tests {
+    fn push(&mut self, word: &[InputId]) {
+        self.symbols.extend(word);
+        self.ends.push(self.symbols.len());
+    }
+
+    fn word(&self, test: usize) -> &[InputId] {
+        let start = if test == 0 { 0 } else { self.ends[test - 1] };
+        &self.symbols[start..self.ends[test]]
+    }
+}

@@ -1,0 +1,222 @@
+//! A machine from runs that were recorded, with nobody to ask.
+//!
+//! State merging with evidence, blue fringe [LPP98] on Mealy machines: the runs form a tree; states already found are
+//! *red*, their children *blue*. A blue node is merged with the red state whose answers agree with it most often,
+//! counted after folding the two subtrees; one that agrees with none becomes red. What was never seen stays open:
+//! the machine has no answer there.
+//!
+//! *Promises.* The machine agrees with every run, or the runs contradict each other. Every answer has the number of
+//! runs that showed it.
+//!
+//! [LPP98]: K. Lang, B. Pearlmutter, R. Price, "Results of the Abbadingo One DFA Learning Competition and a New
+//! Evidence-Driven State Merging Algorithm", ICGI 1998.
+
+use ioxide_fsm::mealy::{InputId, Mealy, OutputId};
+use ioxide_fsm::word::IoWord;
+use ioxide_model::index::Idx;
+
+use crate::observer::Disagreement;
+
+/// A machine and how often each of its answers was seen.
+#[derive(Clone, Debug)]
+pub struct Merged {
+    /// The machine; it has no answer where none was seen.
+    pub machine: Mealy,
+    /// How many runs took each move, state by state and input by input.
+    pub support: Vec<u64>,
+}
+
+impl Merged {
+    /// How many of `runs` the machine answers wholly as they were seen.
+    #[must_use]
+    pub fn agreeing(&self, runs: &[IoWord]) -> usize {
+        let agrees = |run: &&IoWord| {
+            let word: Vec<InputId> = run.iter().map(|&(input, _)| input).collect();
+            let seen = run.iter().map(|&(_, output)| output);
+            self.machine.run(&word).into_iter().eq(seen)
+        };
+        runs.iter().filter(agrees).count()
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Arc {
+    output: OutputId,
+    to: usize,
+    seen: u64,
+}
+
+/// The tree of runs, folded further and further.
+struct Folding {
+    n_inputs: usize,
+    arcs: Vec<Option<Arc>>,
+    /// What a merge that is only tried has changed.
+    changes: Vec<(usize, Option<Arc>)>,
+}
+
+/// Makes a machine with `n_inputs` inputs from `runs`.
+///
+/// # Errors
+/// If two runs contradict each other.
+pub fn merged(n_inputs: usize, runs: &[IoWord]) -> Result<Merged, Box<Disagreement>> {
+    let mut folding = Folding { n_inputs, arcs: vec![None; n_inputs], changes: Vec::new() };
+    for run in runs {
+        folding.add(run)?;
+    }
+    let mut red = vec![0];
+    while let Some((from, input)) = folding.blue(&red) {
+        let slot = from * n_inputs + input;
+        let Some(arc) = folding.arcs[slot] else { break };
+        match folding.best(&red, slot, arc) {
+            Some(state) => {
+                folding.try_merge(slot, arc, state);
+                folding.changes.clear();
+            }
+            None => red.push(arc.to),
+        }
+    }
+    Ok(folding.machine(&red))
+}
+
+impl Folding {
+    fn add(&mut self, run: &IoWord) -> Result<(), Box<Disagreement>> {
+        let mut at = 0;
+        for (i, &(input, output)) in run.iter().enumerate() {
+            let slot = at * self.n_inputs + input.index();
+            at = match &mut self.arcs[slot] {
+                Some(arc) if arc.output == output => {
+                    arc.seen += 1;
+                    arc.to
+                }
+                Some(arc) => {
+                    let now = run[..=i].to_vec();
+                    let mut before = now.clone();
+                    before[i].1 = arc.output;
+                    return Err(Box::new(Disagreement { before, now }));
+                }
+                None => {
+                    let to = self.arcs.len() / self.n_inputs;
+                    self.arcs[slot] = Some(Arc { output, to, seen: 1 });
+                    self.arcs.resize(self.arcs.len() + self.n_inputs, None);
+                    to
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// The blue node that most runs go through, by the move that leads to it.
+    fn blue(&self, red: &[usize]) -> Option<(usize, usize)> {
+        let moves = red.iter().flat_map(|&from| (0..self.n_inputs).map(move |input| (from, input)));
+        let blue =
+            moves.filter_map(|(from, input)| Some((from, input, self.arcs[from * self.n_inputs + input]?)));
+        let blue = blue.filter(|(_, _, arc)| !red.contains(&arc.to));
+        // Of equals the first.
+        let most = blue.reduce(|best, other| if other.2.seen > best.2.seen { other } else { best });
+        most.map(|(from, input, _)| (from, input))
+    }
+
+    /// The red state with most evidence that it is the same.
+    fn best(&mut self, red: &[usize], slot: usize, arc: Arc) -> Option<usize> {
+        let mut best: Option<(u64, usize)> = None;
+        for &state in red {
+            let evidence = self.try_merge(slot, arc, state);
+            self.undo();
+            if let Some(evidence) = evidence.filter(|&found| best.is_none_or(|(most, _)| found > most)) {
+                best = Some((evidence, state));
+            }
+        }
+        best.map(|(_, state)| state)
+    }
+
+    /// Leads the move to `state` and folds what was behind it; how many answers agreed, or that one did not.
+    fn try_merge(&mut self, slot: usize, arc: Arc, state: usize) -> Option<u64> {
+        self.set(slot, Some(Arc { to: state, ..arc }));
+        let mut open = vec![(state, arc.to)];
+        let mut evidence = 0;
+        while let Some((into, from)) = open.pop() {
+            for input in 0..self.n_inputs {
+                let (slot, other) = (into * self.n_inputs + input, from * self.n_inputs + input);
+                match (self.arcs[slot], self.arcs[other]) {
+                    (_, None) => (),
+                    (None, moved) => self.set(slot, moved),
+                    (Some(mine), Some(theirs)) if mine.output == theirs.output => {
+                        evidence += 1;
+                        self.set(slot, Some(Arc { seen: mine.seen + theirs.seen, ..mine }));
+                        open.push((mine.to, theirs.to));
+                    }
+                    (Some(_), Some(_)) => return None,
+                }
+            }
+        }
+        Some(evidence)
+    }
+
+    fn set(&mut self, slot: usize, arc: Option<Arc>) {
+        self.changes.push((slot, self.arcs[slot]));
+        self.arcs[slot] = arc;
+    }
+
+    fn undo(&mut self) {
+        while let Some((slot, before)) = self.changes.pop() {
+            self.arcs[slot] = before;
+        }
+    }
+
+    fn machine(&self, red: &[usize]) -> Merged {
+        let number = |state: usize| red.iter().position(|&known| known == state).unwrap_or(0);
+        let mut table = Vec::new();
+        let mut support = Vec::new();
+        for &state in red {
+            for input in 0..self.n_inputs {
+                let arc = self.arcs[state * self.n_inputs + input];
+                table.push(arc.map(|arc| (number(arc.to), arc.output.index())));
+                support.push(arc.map_or(0, |arc| arc.seen));
+            }
+        }
+        let n_outputs = table.iter().flatten().map(|&(_, output)| output + 1).max().unwrap_or(1);
+        let machine = Mealy::from_table(red.len(), self.n_inputs, n_outputs, &table)
+            .expect("moves of red states lead to red states");
+        Merged { machine, support }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts to three and says so; the second input starts again.
+    fn counter() -> Mealy {
+        let table = [Some((1, 0)), Some((0, 0)), Some((2, 0)), Some((0, 0)), Some((0, 1)), Some((0, 0))];
+        Mealy::from_table(3, 2, 2, &table).unwrap()
+    }
+
+    fn runs(machine: &Mealy, lengths: std::ops::Range<usize>) -> Vec<IoWord> {
+        let words = lengths.flat_map(|length| ioxide_fsm::word::words_of(machine.n_inputs(), length));
+        words.map(|word| word.iter().copied().zip(machine.run(&word)).collect()).collect()
+    }
+
+    #[test]
+    fn enough_runs_give_the_machine() {
+        let system = counter();
+        let merged = merged(2, &runs(&system, 1..7)).unwrap();
+        assert_eq!(ioxide_fsm::product::difference(&merged.machine, &system), None);
+        assert!(merged.support.iter().all(|&seen| seen > 0));
+    }
+
+    #[test]
+    fn few_runs_give_a_machine_that_agrees_with_them() {
+        let seen = runs(&counter(), 2..3);
+        let merged = merged(2, &seen).unwrap();
+        assert_eq!(merged.agreeing(&seen), seen.len());
+        assert!(merged.agreeing(&runs(&counter(), 5..6)) < 32, "so little cannot be enough");
+    }
+
+    #[test]
+    fn runs_that_contradict_each_other_are_shown() {
+        let input = InputId::new(0);
+        let run = |output: usize| vec![(input, OutputId::new(0)), (input, OutputId::new(output))];
+        let found = merged(1, &[run(0), run(1)]).unwrap_err();
+        assert_eq!((found.before, found.now), (run(0), run(1)));
+    }
+}

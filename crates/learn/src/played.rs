@@ -1,0 +1,42 @@
+//! A machine played as a system: known answers, for tests and measurements.
+
+use std::convert::Infallible;
+
+use ioxide_fsm::mealy::{InputId, Mealy, OutputId, StateId};
+use ioxide_fsm::reduce::Live;
+use ioxide_model::index::Idx;
+
+/// A machine and the state it is in.
+#[derive(Clone, Debug)]
+pub struct Played<'m> {
+    machine: &'m Mealy,
+    at: StateId,
+}
+
+impl<'m> Played<'m> {
+    /// `machine`, which should answer every input.
+    #[must_use]
+    pub fn new(machine: &'m Mealy) -> Self {
+        Self { machine, at: machine.initial() }
+    }
+}
+
+impl Live for Played<'_> {
+    type Error = Infallible;
+
+    fn reset(&mut self) -> Result<(), Infallible> {
+        self.at = self.machine.initial();
+        Ok(())
+    }
+
+    /// An input without an answer gives an output that no other has, and changes nothing.
+    fn step(&mut self, input: InputId) -> Result<OutputId, Infallible> {
+        Ok(match self.machine.edge(self.at, input) {
+            Some(edge) => {
+                self.at = edge.next;
+                edge.output
+            }
+            None => OutputId::new(self.machine.n_outputs()),
+        })
+    }
+}

@@ -1,0 +1,319 @@
+//! The observation tree: everything a system has answered, by input word.
+//!
+//! Two nodes are *apart* if some word was asked after both and answered differently; the word is a *witness*. Nodes
+//! that are apart are reached by words that lead to different states, whatever else the system does
+//! [VGRW22, Definition 2.6].
+//!
+//! An output that closes the conversation is a *sink*: the node behind it answers every input with the same
+//! output and stays, so nothing is asked there.
+//!
+//! *Promise.* Knowledge only grows: a node keeps its output, and an answer that contradicts it is an error of the
+//! caller, never an overwrite.
+//!
+//! [VGRW22]: F. Vaandrager, B. Garhewal, J. Rot, T. Wißmann, "A New Approach for Active Automata Learning Based on
+//! Apartness", TACAS 2022.
+
+use ioxide_fsm::mealy::{InputId, OutputId};
+use ioxide_fsm::word::{IoWord, Word};
+use ioxide_model::index;
+use ioxide_model::index::{Idx, IndexVec};
+
+index! { /// A node of an observation tree: the word that leads to it.
+pub struct TreeNode; }
+
+#[derive(Clone, Copy, Debug)]
+enum Branches {
+    None,
+    One(InputId, TreeNode),
+    /// Where the row of all inputs begins in the arena of rows.
+    Many(u32),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Observed {
+    parent: TreeNode,
+    via: InputId,
+    output: OutputId,
+    depth: u32,
+    is_sink: bool,
+    branches: Branches,
+}
+
+/// What is known of a system, as a tree of inputs and outputs.
+#[derive(Clone, Debug)]
+pub struct ObservationTree {
+    n_inputs: usize,
+    nodes: IndexVec<TreeNode, Observed>,
+    rows: Vec<Option<TreeNode>>,
+}
+
+impl ObservationTree {
+    /// Nothing is known yet of a system with this many inputs.
+    #[must_use]
+    pub fn new(n_inputs: usize) -> Self {
+        let root = Observed {
+            parent: TreeNode::new(0),
+            via: InputId::new(0),
+            output: OutputId::new(0),
+            depth: 0,
+            is_sink: false,
+            branches: Branches::None,
+        };
+        Self { n_inputs, nodes: [root].into_iter().collect(), rows: Vec::new() }
+    }
+
+    /// The empty word.
+    #[must_use]
+    pub fn root(&self) -> TreeNode {
+        TreeNode::new(0)
+    }
+
+    /// How many words are known.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.len() == 1
+    }
+
+    /// How many inputs there are.
+    #[must_use]
+    pub fn n_inputs(&self) -> usize {
+        self.n_inputs
+    }
+
+    /// The last output on the way to `node`; that of the root means nothing.
+    #[inline]
+    #[must_use]
+    pub fn output(&self, node: TreeNode) -> OutputId {
+        self.nodes[node].output
+    }
+
+    /// How many inputs lead to `node`.
+    #[must_use]
+    pub fn depth(&self, node: TreeNode) -> usize {
+        self.nodes[node].depth as usize
+    }
+
+    /// The node after `input`, if that was asked.
+    #[inline]
+    #[must_use]
+    pub fn child(&self, node: TreeNode, input: InputId) -> Option<TreeNode> {
+        let observed = &self.nodes[node];
+        if observed.is_sink {
+            return Some(node);
+        }
+        match observed.branches {
+            Branches::One(only, kid) if only == input => Some(kid),
+            Branches::None | Branches::One(..) => None,
+            Branches::Many(row) => self.rows[row as usize + input.index()],
+        }
+    }
+
+    /// The node after `word`, if all of it was asked.
+    #[must_use]
+    pub fn after(&self, node: TreeNode, word: &[InputId]) -> Option<TreeNode> {
+        word.iter().try_fold(node, |node, &input| self.child(node, input))
+    }
+
+    /// Notes that `node` answers `input` with `output`; `is_sink` if nothing else will ever come.
+    ///
+    /// The answer must be new: see [`child`](Self::child).
+    pub fn grow(&mut self, node: TreeNode, input: InputId, output: OutputId, is_sink: bool) -> TreeNode {
+        let depth = self.nodes[node].depth + 1;
+        let branches = Branches::None;
+        let kid = self.nodes.push(Observed { parent: node, via: input, output, depth, is_sink, branches });
+        match self.nodes[node].branches {
+            Branches::None => self.nodes[node].branches = Branches::One(input, kid),
+            Branches::One(only, other) => {
+                let row = self.rows.len();
+                self.rows.resize(row + self.n_inputs, None);
+                self.rows[row + only.index()] = Some(other);
+                self.rows[row + input.index()] = Some(kid);
+                let row = u32::try_from(row).expect("fewer than 2^32 branches");
+                self.nodes[node].branches = Branches::Many(row);
+            }
+            Branches::Many(row) => self.rows[row as usize + input.index()] = Some(kid),
+        }
+        kid
+    }
+
+    /// Notes a run; the node it leads to, or the node whose answer it contradicts.
+    ///
+    /// # Errors
+    /// If an answer is not what is known.
+    pub fn note(&mut self, trace: &[(InputId, OutputId)]) -> Result<TreeNode, TreeNode> {
+        let mut node = self.root();
+        for &(input, output) in trace {
+            node = match self.child(node, input) {
+                Some(kid) if self.output(kid) == output => kid,
+                Some(kid) => return Err(kid),
+                None => self.grow(node, input, output, false),
+            };
+        }
+        Ok(node)
+    }
+
+    /// The same tree without `lost` and what follows it.
+    #[must_use]
+    pub fn without(&self, lost: &[InputId]) -> Self {
+        let mut kept = Self::new(self.n_inputs);
+        let lost = self.after(self.root(), lost);
+        let mut open = vec![(self.root(), kept.root())];
+        while let Some((node, copy)) = open.pop() {
+            for (input, kid) in self.branches(node).filter(|(_, kid)| Some(*kid) != lost) {
+                open.push((kid, kept.grow(copy, input, self.output(kid), self.is_sink(kid))));
+            }
+        }
+        kept
+    }
+
+    /// Takes over what `other` knows and this tree does not.
+    pub fn join(&mut self, other: &Self) {
+        let mut open = vec![(other.root(), self.root())];
+        while let Some((theirs, mine)) = open.pop() {
+            for (input, kid) in other.branches(theirs) {
+                let here = match self.child(mine, input) {
+                    Some(here) => here,
+                    None => self.grow(mine, input, other.output(kid), other.is_sink(kid)),
+                };
+                open.push((kid, here));
+            }
+        }
+    }
+
+    /// The inputs asked after `node`, with the nodes they lead to.
+    pub fn branches(&self, node: TreeNode) -> impl Iterator<Item = (InputId, TreeNode)> + '_ {
+        let (one, row) = match self.nodes[node].branches {
+            Branches::None => (None, &[][..]),
+            Branches::One(input, kid) => (Some((input, kid)), &[][..]),
+            Branches::Many(row) => (None, &self.rows[row as usize..row as usize + self.n_inputs]),
+        };
+        let of_row = row.iter().enumerate().filter_map(|(i, kid)| Some((InputId::new(i), (*kid)?)));
+        one.into_iter().chain(of_row)
+    }
+
+    /// The word that leads to `node`.
+    #[must_use]
+    pub fn word(&self, node: TreeNode) -> Word {
+        self.trace(node).into_iter().map(|(input, _)| input).collect()
+    }
+
+    /// The word that leads to `node`, with its answers.
+    #[must_use]
+    pub fn trace(&self, node: TreeNode) -> IoWord {
+        self.trace_between(self.root(), node)
+    }
+
+    /// The inputs and answers from `above` down to `node`.
+    #[must_use]
+    pub fn trace_between(&self, above: TreeNode, node: TreeNode) -> IoWord {
+        let mut trace = IoWord::new();
+        let mut at = node;
+        while at != above {
+            let observed = &self.nodes[at];
+            trace.push((observed.via, observed.output));
+            at = observed.parent;
+        }
+        trace.reverse();
+        trace
+    }
+
+    fn is_sink(&self, node: TreeNode) -> bool {
+        self.nodes[node].is_sink
+    }
+
+    /// A shortest word that was asked after both nodes and answered differently.
+    #[must_use]
+    pub fn witness(&self, first: TreeNode, second: TreeNode) -> Option<Word> {
+        let mut queue = vec![(first, second, InputId::new(0), 0)];
+        let mut at = 0;
+        while at < queue.len() {
+            let (a, b, ..) = queue[at];
+            let (walked, other) = if self.is_sink(a) { (b, a) } else { (a, b) };
+            for (input, kid) in self.branches(walked) {
+                let Some(twin) = self.child(other, input) else { continue };
+                if self.output(kid) != self.output(twin) {
+                    return Some(path(&queue, at, input));
+                }
+                queue.push((kid, twin, input, at));
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// Whether some word was asked after both nodes and answered differently.
+    #[must_use]
+    pub fn are_apart(&self, first: TreeNode, second: TreeNode) -> bool {
+        let mut open = vec![(first, second)];
+        while let Some((a, b)) = open.pop() {
+            let (walked, other) = if self.is_sink(a) { (b, a) } else { (a, b) };
+            for (input, kid) in self.branches(walked) {
+                let Some(twin) = self.child(other, input) else { continue };
+                if self.output(kid) != self.output(twin) {
+                    return true;
+                }
+                open.push((kid, twin));
+            }
+        }
+        false
+    }
+}
+
+/// The inputs that led to entry `at` of a breadth-first search, and one more.
+fn path(queue: &[(TreeNode, TreeNode, InputId, usize)], at: usize, last: InputId) -> Word {
+    let mut word = vec![last];
+    let mut at = at;
+    while at != 0 {
+        word.push(queue[at].2);
+        at = queue[at].3;
+    }
+    word.reverse();
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn input(i: usize) -> InputId {
+        InputId::new(i)
+    }
+
+    fn output(i: usize) -> OutputId {
+        OutputId::new(i)
+    }
+
+    #[test]
+    fn nodes_with_different_answers_to_one_word_are_apart() {
+        let mut tree = ObservationTree::new(2);
+        let a = tree.grow(tree.root(), input(0), output(0), false);
+        let b = tree.grow(tree.root(), input(1), output(0), false);
+        assert!(!tree.are_apart(a, b));
+        let (aa, ba) = (tree.grow(a, input(0), output(1), false), tree.grow(b, input(0), output(1), false));
+        tree.grow(aa, input(1), output(0), false);
+        assert_eq!(tree.witness(a, b), None);
+        tree.grow(ba, input(1), output(1), false);
+        assert!(tree.are_apart(a, b));
+        assert_eq!(tree.witness(a, b), Some(vec![input(0), input(1)]));
+    }
+
+    #[test]
+    fn a_sink_answers_everything_with_its_output() {
+        let mut tree = ObservationTree::new(2);
+        let sink = tree.grow(tree.root(), input(0), output(3), true);
+        let other = tree.grow(tree.root(), input(1), output(0), false);
+        assert_eq!(tree.after(sink, &[input(1), input(0)]), Some(sink));
+        assert!(!tree.are_apart(sink, sink));
+        let kept = tree.grow(other, input(1), output(3), false);
+        assert!(!tree.are_apart(sink, other));
+        tree.grow(kept, input(0), output(1), false);
+        assert!(tree.are_apart(sink, other) && tree.are_apart(other, sink));
+        assert_eq!(tree.trace(kept), [(input(1), output(0)), (input(1), output(3))]);
+    }
+}

@@ -1,0 +1,198 @@
+//! Random machines as systems: what is learned is the system, with a perfect oracle and with complete suites.
+//!
+//! CI learns a share; `IOXIDE_LEARN_MACHINES=10000 cargo test -p ioxide-learn --release --test random` learns all.
+
+use std::ops::ControlFlow;
+
+use ioxide_fsm::mealy::{InputId, Mealy, OutputId, Spec};
+use ioxide_fsm::product::difference;
+use ioxide_fsm::reduce::Live;
+use ioxide_fsm::suite::Method;
+use ioxide_learn::learner::Learner;
+use ioxide_learn::observer::{LearnError, Observer};
+use ioxide_learn::oracle::{Examination, Guarantee, Learned, learn};
+use ioxide_learn::played::Played;
+use ioxide_learn::tree::ObservationTree;
+use ioxide_model::index::Idx;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn how_many() -> u64 {
+    std::env::var("IOXIDE_LEARN_MACHINES").ok().and_then(|text| text.parse().ok()).unwrap_or(300)
+}
+
+/// A minimal machine with up to `most` states; some have few outputs, some many moves that stay.
+fn machine(rng: &mut ChaCha8Rng, most: usize) -> Mealy {
+    let states = rng.random_range(1..=most);
+    let (inputs, outputs) = (rng.random_range(1..=4), rng.random_range(1..=3));
+    let stays = rng.random_range(0..=80);
+    let mut table = Vec::new();
+    for from in 0..states {
+        for _ in 0..inputs {
+            let next = if rng.random_range(0..100) < stays { from } else { rng.random_range(0..states) };
+            table.push(Some((next, rng.random_range(0..outputs))));
+        }
+    }
+    let machine = Mealy::from_table(states, inputs, outputs, &table).expect("a machine");
+    Spec::reduced(&machine).expect("complete").to_mealy()
+}
+
+/// Learns `system` with an oracle that knows it.
+fn with_perfect_oracle(system: &Mealy) -> Mealy {
+    let mut observer = Observer::new(Played::new(system), system.n_inputs(), Vec::new());
+    let mut learner = Learner::new(&observer.tree);
+    loop {
+        let machine = learner.hypothesis(&mut observer).expect("a machine answers");
+        let Some(word) = difference(&machine, system) else { return machine };
+        observer.ask(&word).expect("a machine answers");
+        learner.refute(&mut observer, &word).expect("a machine answers");
+    }
+}
+
+fn examination(method: Method, extra: usize, seed: u64) -> Examination {
+    Examination { method, extra: Some(extra), walks: 0, walk_length: 0, seed }
+}
+
+fn with_suites(system: &Mealy, examination: &Examination) -> Learned {
+    let mut observer = Observer::new(Played::new(system), system.n_inputs(), Vec::new());
+    learn(&mut observer, examination, &mut |_, _, _| ControlFlow::Continue(())).expect("a machine answers")
+}
+
+#[test]
+fn a_perfect_oracle_leads_to_the_system() {
+    for seed in 0..how_many() {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let system = machine(&mut rng, 30);
+        let learned = with_perfect_oracle(&system);
+        assert_eq!(difference(&learned, &system), None, "seed {seed}");
+        assert_eq!(learned.n_states(), system.n_states(), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_guarantee_is_kept() {
+    let methods = [Method::S, Method::Spyh, Method::H, Method::Hsi, Method::Wp];
+    let mut wrong = 0;
+    for seed in 0..how_many() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1_000_000 + seed);
+        let system = machine(&mut rng, 8);
+        let method = methods[usize::try_from(seed).unwrap_or(0) % methods.len()];
+        let extra = rng.random_range(0..3);
+        let learned = with_suites(&system, &examination(method, extra, seed));
+        assert_eq!(learned.guarantee, Guarantee::Complete { states: learned.machine.n_states(), extra });
+        let differs = difference(&learned.machine, &system).is_some();
+        assert!(!differs || system.n_states() > learned.machine.n_states() + extra, "seed {seed}");
+        wrong += u64::from(differs);
+    }
+    assert!(wrong < how_many() / 2, "{wrong} machines were not found");
+}
+
+#[test]
+fn sinks_are_not_asked_and_the_machine_is_the_same() {
+    // Closed after the second input, for ever.
+    let table = [Some((1, 0)), Some((2, 2)), Some((0, 1)), Some((2, 2)), Some((2, 2)), Some((2, 2))];
+    let system = Mealy::from_table(3, 2, 3, &table).expect("a machine");
+    let cost = |closed: Vec<OutputId>| {
+        let mut observer = Observer::new(Played::new(&system), 2, closed);
+        let plan = examination(Method::S, 2, 1);
+        let learned =
+            learn(&mut observer, &plan, &mut |_, _, _| ControlFlow::Continue(())).expect("a machine answers");
+        assert_eq!(difference(&learned.machine, &system), None);
+        observer.effort.total()
+    };
+    assert!(cost(vec![OutputId::new(2)]) * 2 < cost(Vec::new()));
+}
+
+/// A session that is cut anywhere and taken up again ends in the same machine, and asks no run twice.
+#[test]
+fn a_session_is_resumed_anywhere() {
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let system = machine(&mut rng, 12);
+    let plan = examination(Method::S, 1, 9);
+    let whole = with_suites(&system, &plan);
+    for cut in [1, 7, 40, 200] {
+        let mut first = Observer::new(
+            Breaking { played: Played::new(&system), left: cut },
+            system.n_inputs(),
+            Vec::new(),
+        );
+        let broken = learn(&mut first, &plan, &mut |_, _, _| ControlFlow::Continue(()));
+        let is_cut = broken.is_err();
+        let asked = first.effort.resets;
+        let mut second = Observer::new(Played::new(&system), system.n_inputs(), Vec::new());
+        second.restart(first.tree);
+        let resumed =
+            learn(&mut second, &plan, &mut |_, _, _| ControlFlow::Continue(())).expect("a machine answers");
+        assert_eq!(resumed.machine, whole.machine, "cut after {cut}");
+        let mut alone = Observer::new(Played::new(&system), system.n_inputs(), Vec::new());
+        learn(&mut alone, &plan, &mut |_, _, _| ControlFlow::Continue(())).expect("a machine answers");
+        // The run that was cut is the only one that is made again.
+        assert!(asked + second.effort.resets <= alone.effort.resets + u64::from(is_cut), "cut after {cut}");
+    }
+}
+
+/// A system that breaks after so many inputs.
+struct Breaking<'m> {
+    played: Played<'m>,
+    left: u64,
+}
+
+impl Live for Breaking<'_> {
+    type Error = &'static str;
+
+    fn reset(&mut self) -> Result<(), Self::Error> {
+        let Ok(()) = self.played.reset();
+        Ok(())
+    }
+
+    fn step(&mut self, input: InputId) -> Result<OutputId, Self::Error> {
+        self.left = self.left.checked_sub(1).ok_or("broken")?;
+        let Ok(output) = self.played.step(input);
+        Ok(output)
+    }
+}
+
+/// A system whose answer to one input changes after a while.
+struct Turning<'m> {
+    played: Played<'m>,
+    left: u64,
+}
+
+impl Live for Turning<'_> {
+    type Error = std::convert::Infallible;
+
+    fn reset(&mut self) -> Result<(), Self::Error> {
+        self.played.reset()
+    }
+
+    fn step(&mut self, input: InputId) -> Result<OutputId, Self::Error> {
+        self.left = self.left.saturating_sub(1);
+        let output = self.played.step(input)?;
+        Ok(if self.left == 0 { OutputId::new(output.index() + 1) } else { output })
+    }
+}
+
+#[test]
+fn a_system_that_changes_its_mind_is_noticed() {
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    let system = machine(&mut rng, 20);
+    let live = Turning { played: Played::new(&system), left: 200 };
+    let mut observer = Observer::new(live, system.n_inputs(), Vec::new());
+    let ended = learn(&mut observer, &examination(Method::S, 2, 1), &mut |_, _, _| ControlFlow::Continue(()));
+    let Err(LearnError::Disagrees(found)) = ended else { panic!("not noticed") };
+    let inputs = |run: &[(InputId, OutputId)]| run.iter().map(|step| step.0).collect::<Vec<_>>();
+    assert_eq!(inputs(&found.before), inputs(&found.now));
+    assert_ne!(found.before.last(), found.now.last());
+    assert!(observer.effort.symbols >= 200 && observer.tree.len() > 50, "what was seen is kept");
+}
+
+#[test]
+fn a_tree_without_a_word_keeps_the_rest() {
+    let (a, b, zero) = (InputId::new(0), InputId::new(1), OutputId::new(0));
+    let mut tree = ObservationTree::new(2);
+    tree.note(&[(a, zero), (b, zero)]).expect("new");
+    tree.note(&[(b, zero)]).expect("new");
+    let kept = tree.without(&[a]);
+    assert_eq!(kept.after(kept.root(), &[a]), None);
+    assert!(kept.after(kept.root(), &[b]).is_some());
+}
