@@ -10,10 +10,26 @@ fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/redis")
 }
 
+/// Whether there is a Redis server; what needs one says loudly that it was not done.
+fn is_there() -> bool {
+    let is_there = Command::new("redis-server").arg("--version").output().is_ok();
+    if !is_there {
+        eprintln!("skipped: there is no redis-server");
+    }
+    is_there
+}
+
 fn test(folder: &Path) -> Output {
+    let tester = ["--tester", "random", "--seed", "1", "--runs", "3", "--steps", "60"];
+    tested(folder, "redis", "", &tester)
+}
+
+/// What comes of testing the model `name` with the system of that name, with a fault or none.
+fn tested(folder: &Path, name: &str, fault: &str, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_ioxide"))
-        .args(["test", "redis.iox", "--sut", "redis", "--tester", "random", "--seed", "1", "--runs", "3"])
-        .args(["--steps", "60", "--json"])
+        .args(["test", &format!("{name}.iox"), "--sut", name, "--json"])
+        .args(args)
+        .env("REDIS_FAULT", fault)
         .current_dir(folder)
         .output()
         .expect("the program runs")
@@ -21,12 +37,53 @@ fn test(folder: &Path) -> Output {
 
 #[test]
 fn a_real_server_passes() {
-    if Command::new("redis-server").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no redis-server");
+    if is_there() {
+        let output = test(&example());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+}
+
+/// Strings, lists, hashes, sets, expiry, transactions and answers for the wrong kind, by the default tester.
+#[test]
+fn all_kinds_of_values_pass() {
+    if is_there() {
+        for seed in ["1", "2"] {
+            let output =
+                tested(&example(), "store", "", &["--seed", seed, "--steps", "500", "--for", "1min"]);
+            assert_eq!(output.status.code(), Some(0), "{output:?}");
+        }
+    }
+}
+
+#[test]
+fn faults_of_all_kinds_are_found() {
+    if !is_there() {
         return;
     }
-    let output = test(&example());
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    for fault in [
+        "pops-the-tail",
+        "keeps-expiry",
+        "removes-two",
+        "drops-the-last",
+        "counts-duplicates",
+        "nil-for-wrong-type",
+    ] {
+        let args = ["--seed", "1", "--steps", "10000", "--for", "3min", "--no-shrink"];
+        let output = tested(&example(), "store", fault, &args);
+        assert_eq!(output.status.code(), Some(1), "{fault}: {output:?}");
+    }
+}
+
+#[test]
+fn keys_expire_on_the_clock_of_this_machine() {
+    if is_there() {
+        let expiry = |fault, steps| {
+            let args = ["--seed", "1", "--steps", steps, "--for", "1min", "--no-shrink"];
+            tested(&example(), "expiry", fault, &args).status.code()
+        };
+        assert_ne!(expiry("", "30"), Some(1));
+        assert_eq!(expiry("no-expiry", "300"), Some(1));
+    }
 }
 
 /// Tests a server that answers every line with `reply`.
@@ -47,6 +104,7 @@ fn against(reply: &'static str) -> Output {
     let folder = tempfile::tempdir().expect("a folder");
     fs::copy(example().join("redis.iox"), folder.path().join("redis.iox")).expect("the model");
     let project = fs::read_to_string(example().join("ioxide.toml")).expect("the project file");
+    let (project, _) = project.split_once("\n# Everything").expect("the first system stands alone");
     let kept = project.lines().filter(|line| !line.starts_with("start") && !line.starts_with("ready"));
     let project = kept.collect::<Vec<_>>().join("\n").replace("127.0.0.1:{port}", &address.to_string());
     // Half a message is waited for as long as a message may take.

@@ -22,8 +22,17 @@ use crate::exit::Stop;
 const WORDS: [&str; 3] = ["restart", "reconnect", "none"];
 
 /// What is said to a system that has words of its own, to reset it.
-pub(super) fn said(system: &Table<'_>) -> Result<Option<String>, Stop> {
-    Ok(system.text("reset")?.filter(|reset| !WORDS.contains(&reset.as_str())))
+pub(super) fn said(system: &Table<'_>) -> Result<Vec<String>, Stop> {
+    let said = system.words("reset")?;
+    let is_word = |reset: &String| WORDS.contains(&reset.as_str());
+    match &said[..] {
+        [one] if system.is_text("reset") && is_word(one) => Ok(Vec::new()),
+        [] if system.has("reset") => Err(system.wrong("reset", "a list of texts needs one at least")),
+        all if all.iter().any(is_word) => {
+            Err(system.wrong("reset", "\"restart\", \"reconnect\" and \"none\" stand alone, not in a list"))
+        }
+        _ => Ok(said),
+    }
 }
 
 /// How the system comes back to its initial state, where its adapter does not do it alone.

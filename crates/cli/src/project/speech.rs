@@ -7,7 +7,7 @@ use ioxide_runner::codec::binary::BinaryConfig;
 use ioxide_runner::codec::http::answer::AnswerConfig;
 use ioxide_runner::codec::http::{HttpConfig, RequestConfig, Url};
 use ioxide_runner::codec::layout::{Endian, Layout, unhex};
-use ioxide_runner::codec::text::{CountedConfig, ItemsConfig, TextConfig, Then};
+use ioxide_runner::codec::text::{CountedConfig, ItemWords, ItemsConfig, TextConfig, Then};
 
 use super::framing;
 use super::renewal;
@@ -62,13 +62,30 @@ fn items(system: &Table<'_>) -> Result<Vec<(String, ItemsConfig)>, Stop> {
     let mut found = Vec::new();
     for field in table.keys() {
         let Some(described) = table.table(field)? else { continue };
-        described.only(&["between", "each", "pattern"])?;
-        let items = ItemsConfig {
-            between: described.text("between")?.unwrap_or_else(|| ",".into()),
-            each: described.text("each")?,
-            pattern: described.text("pattern")?,
-        };
+        described.only(&["between", "each", "pattern", "cases"])?;
+        let between = described.text("between")?.unwrap_or_else(|| ",".into());
+        let items = ItemsConfig { between, item: item(&described)?, cases: cases(&described)? };
         found.push((field.to_owned(), items));
+    }
+    Ok(found)
+}
+
+fn item(described: &Table<'_>) -> Result<ItemWords, Stop> {
+    Ok(ItemWords { each: described.text("each")?, pattern: described.text("pattern")? })
+}
+
+/// How items are written that are cases of an enum, by case.
+fn cases(described: &Table<'_>) -> Result<Vec<(String, ItemWords)>, Stop> {
+    let Some(table) = described.table("cases")? else { return Ok(Vec::new()) };
+    if let Some(key) = ["each", "pattern"].into_iter().find(|key| described.has(key)) {
+        return Err(described.wrong(key, "it stands at every case where there are `cases`"));
+    }
+    let mut found = Vec::new();
+    for name in table.keys() {
+        if let Some(case) = table.table(name)? {
+            case.only(&["each", "pattern"])?;
+            found.push((name.to_owned(), item(&case)?));
+        }
     }
     Ok(found)
 }
@@ -80,8 +97,11 @@ fn counted(table: &Table<'_>) -> Result<CountedConfig, Stop> {
     let then = match (then.as_str(), table.text("end")?) {
         ("bytes", end) => Then::Bytes { end: end.unwrap_or_default() },
         ("frames", None) => Then::Frames,
-        ("frames", Some(_)) => return Err(table.wrong("end", "only bytes have an end mark of their own")),
-        _ => return Err(table.wrong("then", "write \"bytes\" or \"frames\"")),
+        ("pairs", None) => Then::Pairs,
+        ("frames" | "pairs", Some(_)) => {
+            return Err(table.wrong("end", "only bytes have an end mark of their own"));
+        }
+        _ => return Err(table.wrong("then", "write \"bytes\", \"frames\" or \"pairs\"")),
     };
     Ok(CountedConfig { frame: table.needed("frame", table.text("frame")?)?, then })
 }
@@ -105,7 +125,7 @@ pub(super) fn binary(system: &Table<'_>) -> Result<OwnSpeech, Stop> {
             system.wrong("reset", "write \"restart\", \"reconnect\", \"none\" or bytes such as \"0x01 ff\"")
         })
     };
-    let reset = reset.map(digits).transpose()?;
+    let reset = reset.into_iter().map(digits).collect::<Result<_, _>>()?;
     let framing = framing::of_binary(system, endian)?;
     Ok(OwnSpeech { words: Words::Binary(binary), framing, input_end: None, reset })
 }

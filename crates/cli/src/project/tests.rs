@@ -108,7 +108,7 @@ fn layouts_and_their_framing_are_described() {
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(own("framing = \"fixed:8\"\nreset = \"0x01 Ff\"").reset.as_deref(), Some("01Ff"));
+    assert_eq!(own("framing = \"fixed:8\"\nreset = \"0x01 Ff\"").reset, ["01Ff"]);
     assert_eq!(own("framing = \"length:2\"").framing, Framing::Length(2));
     let length = "framing = { length = \"u16\", at = 3, head = 6 }\nendian = \"little\"";
     let Framing::Counted(field) = own(length).framing else { panic!("it is counted") };
@@ -149,7 +149,7 @@ fn texts_of_many_frames_are_described() {
     assert_eq!((config.counted[1].then.clone(), config.parts.len()), (Then::Frames, 1));
     for (lines, says) in [
         ("counted = { frame = '(?P<n>.)' }", "`sut.x.counted.then` is missing"),
-        ("counted = { frame = '(?P<n>.)', then = \"lines\" }", "write \\\"bytes\\\" or"),
+        ("counted = { frame = '(?P<n>.)', then = \"lines\" }", "write \\\"bytes\\\", "),
         (
             "counted = { frame = 'x', then = \"bytes\" }",
             "ioxide.toml:4: `sut.x.counted`: `x` needs one named group",
@@ -159,9 +159,23 @@ fn texts_of_many_frames_are_described() {
         ("[sut.x.outputs]\nA = 'a'\nB = '('", "ioxide.toml:6: `sut.x.outputs.B`: regex parse error"),
         ("[sut.x.inputs]\nA = '{'", "ioxide.toml:5: `sut.x.inputs.A`: a brace alone"),
         ("[sut.x.parts]\nA = '{len()}'", "ioxide.toml:5: `sut.x.parts.A`"),
+        ("counted = { frame = '(?P<n>.)', then = \"pairs\", end = \"x\" }", "only bytes have an end mark"),
+        ("[sut.x.items.a]\npattern = 'x'\ncases = { b = { each = 'y' } }", "it stands at every case"),
+        ("[sut.x.items.a.cases]\nb = { patern = 'y' }", "mean `pattern`"),
+        ("[sut.x.items.a.cases]\nb = { pattern = '(' }", "ioxide.toml:4: `sut.x.items.a`: regex parse error"),
+        ("reset = [\"A\", \"none\"]", "stand alone, not in a list"),
+        ("reset = []", "needs one at least"),
     ] {
         check(&format!("{text}{lines}"), &[says]);
     }
+}
+
+#[test]
+fn a_reset_may_take_several_messages() {
+    let content = "[sut.x]\nkind = \"text\"\naddress = \"h:1\"\nreset = [\"LOGIN\", \"CLEAR\"]";
+    let found = named(content, "x", &FIRST).expect("it is there");
+    let Speech::Own(own) = found.speech else { panic!("text") };
+    assert_eq!((own.reset, found.renewal), (vec!["LOGIN".to_owned(), "CLEAR".to_owned()], Renewal::Own));
 }
 
 #[test]

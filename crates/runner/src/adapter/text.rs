@@ -3,7 +3,7 @@
 //! There is no adapter in between: inputs are written by templates and outputs read by
 //! patterns, or both by layouts. An input counts as taken once it is written; a process that
 //! has not read anything of its first input is still starting, and that is awaited. A reset connects (or starts) afresh
-//! and then, where the state outlives a connection, says the reset text and awaits one answer.
+//! and then, where the state outlives a connection, says the reset texts and awaits one answer to each.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -38,8 +38,8 @@ pub struct Speech {
     pub framing: Framing,
     /// What ends an input, if it is not what ends a frame.
     pub input_end: Option<String>,
-    /// Said after connecting, to bring the system to its initial state; answered by one message.
-    pub reset: Option<String>,
+    /// Said after connecting, to bring the system to its initial state; each is answered by one message.
+    pub reset: Vec<String>,
 }
 
 /// How messages are written.
@@ -282,12 +282,16 @@ impl TextAdapter {
         }
     }
 
-    /// Says the reset text and waits for its answer.
-    fn say_reset(&mut self) -> Result<(), AdapterError> {
-        let Some(reset) = self.speech.reset.clone() else { return Ok(()) };
+    /// Says the reset texts, one after the other.
+    fn say_resets(&mut self) -> Result<(), AdapterError> {
+        self.speech.reset.clone().iter().try_for_each(|reset| self.say_reset(reset))
+    }
+
+    /// Says a reset text and waits for its answer.
+    fn say_reset(&mut self, reset: &str) -> Result<(), AdapterError> {
         match &self.codec {
-            Codec::Text(_) => self.write(&self.ended(&reset))?,
-            Codec::Binary(_) => self.write_bytes(&unhex(&reset).unwrap_or_default())?,
+            Codec::Text(_) => self.write(&self.ended(reset))?,
+            Codec::Binary(_) => self.write_bytes(&unhex(reset).unwrap_or_default())?,
         }
         let limit = self.limit;
         match self.live()?.frames.next_bytes(Instant::now() + limit)? {
@@ -303,7 +307,7 @@ impl Adapter for TextAdapter {
         self.live = None;
         let reset = self.open().and_then(|live| {
             self.live = Some(live);
-            self.say_reset()
+            self.say_resets()
         });
         let reset = reset.map_err(|error| self.explained(error));
         self.ends.begun(&reset);

@@ -9,6 +9,7 @@
 //! label. A text that no pattern matches is an error that shows it, never silence. A value that
 //! would break the framing is refused, not sent.
 
+mod item_pattern;
 mod items;
 mod joining;
 
@@ -26,7 +27,7 @@ use super::{BadSpeech, Message, label_from_json};
 use crate::line::cut;
 
 use self::items::ItemsCodec;
-pub use self::items::ItemsConfig;
+pub use self::items::{ItemWords, ItemsConfig};
 pub use self::joining::{Begun, Joining, Need, Then};
 
 /// How messages are written, as people wrote it down.
@@ -102,7 +103,7 @@ impl TextCodec {
         let parts = Parts::new(&config.parts).map_err(|problem| BadSpeech::table("parts", problem))?;
         let mut items = Vec::with_capacity(config.items.len());
         for (field, described) in &config.items {
-            let made = ItemsCodec::new(described);
+            let made = ItemsCodec::new(described).and_then(|items| items.check(model, field).map(|()| items));
             items.push((field.clone(), made.map_err(|problem| BadSpeech::message("items", field, problem))?));
         }
         let mut codec = Self { inputs: Vec::new(), outputs: Vec::new(), joining, items };

@@ -35,7 +35,7 @@ use super::random::Interaction;
 use super::{Move, Stop, Tester};
 use crate::purpose::{Criterion, Item, PurposeSet, coverage, with_detours};
 
-/// Symbolic states looked at before the first step; where texts make questions dear, after the first walks.
+/// Symbolic states looked at before the first step; where questions are dear, after the first walks.
 const FIRST_STATES: (usize, usize) = (2_000, 32);
 /// Symbolic states looked at in the end.
 const MAX_STATES: (usize, usize) = (20_000, 500);
@@ -323,8 +323,13 @@ fn patterns(cx: &Ctx<'_>, set: &PurposeSet) -> usize {
     if most.unwrap_or(0) >= MAX_FIRST { MAX_FIRST } else { 1 }
 }
 
-/// Whether guards ask about texts in a way that makes every question dear.
+/// Whether every question is dear: guards ask about texts, or collections hold collections.
 fn is_dear(pool: &TermPool, sts: &Sts) -> bool {
+    let is_nested = |sort| pool.collection_of(sort).is_some_and(|of| pool.has_shape(of.item));
+    asks_about_texts(pool, sts) || sts.vars.iter().any(|held| is_nested(pool.var_info(held.var).sort))
+}
+
+fn asks_about_texts(pool: &TermPool, sts: &Sts) -> bool {
     let guards: Vec<_> = sts.switches.iter().map(|switch| switch.guard).collect();
     let is_text = |term| {
         matches!(

@@ -49,6 +49,7 @@ impl TermPool {
             .or_else(|| self.ite_not(cond, then, other))
             .or_else(|| self.ite_bool(cond, then, other))
             .or_else(|| self.ite_collection(cond, then, other))
+            .or_else(|| self.ite_construct(cond, then, other))
             .unwrap_or_else(|| self.intern(Node::Ite(cond, then, other)))
     }
 

@@ -18,6 +18,7 @@ impl TermPool {
         debug_assert!(matches!(self.sort(a), Sort::Data(_)));
         None.or_else(|| self.is_only(a))
             .or_else(|| self.is_known(ctor, a))
+            .or_else(|| self.is_choice(ctor, a))
             .unwrap_or_else(|| self.intern(Node::Is(ctor, a)))
     }
 
@@ -69,15 +70,35 @@ impl TermPool {
         Some(self.value(default))
     }
 
-    /// A field of a choice is a choice of fields, where the field has a shape that should be seen.
+    /// A field of a choice is a choice of fields, where values have a shape that should be seen.
     fn select_choice(&mut self, ctor: u32, field: u32, a: Term) -> Option<Term> {
-        let Node::Ite(cond, then, other) = *self.node(a) else { return None };
-        let Sort::Data(data) = self.sort(a) else { return None };
-        let sort = self.data(data).ctors[ctor as usize].fields[field as usize].sort;
-        if !self.has_shape(sort) {
-            return None;
-        }
+        let (cond, then, other) = self.as_choice_of_shapes(a)?;
         let (then, other) = (self.select(ctor, field, then), self.select(ctor, field, other));
         Some(self.ite(cond, then, other))
+    }
+
+    /// Who made a choice is a choice of makers, where values have a shape that should be seen.
+    fn is_choice(&mut self, ctor: u32, a: Term) -> Option<Term> {
+        let (cond, then, other) = self.as_choice_of_shapes(a)?;
+        let (then, other) = (self.is(ctor, then), self.is(ctor, other));
+        Some(self.ite(cond, then, other))
+    }
+
+    /// Condition and sides of a choice between values that have a shape.
+    pub(super) fn as_choice_of_shapes(&self, a: Term) -> Option<(Term, Term, Term)> {
+        let Node::Ite(cond, then, other) = *self.node(a) else { return None };
+        self.has_shape(self.sort(a)).then_some((cond, then, other))
+    }
+
+    /// A choice between two values of one constructor is one value of it, where values have a shape.
+    pub(super) fn ite_construct(&mut self, cond: Term, then: Term, other: Term) -> Option<Term> {
+        let Sort::Data(data) = self.sort(then) else { return None };
+        let (ctor, left) = self.as_construct(then)?;
+        let (other_ctor, right) = self.as_construct(other)?;
+        if ctor != other_ctor || !self.has_shape(Sort::Data(data)) {
+            return None;
+        }
+        let args: Vec<Term> = left.into_iter().zip(right).map(|(a, b)| self.ite(cond, a, b)).collect();
+        Some(self.construct(data, ctor, args))
     }
 }

@@ -19,6 +19,7 @@ impl TermPool {
             .or_else(|| self.eq_shift(a, b))
             .or_else(|| self.eq_construct(a, b))
             .or_else(|| self.eq_choice(a, b))
+            .or_else(|| self.eq_choice_of_shapes(a, b))
             .or_else(|| self.eq_collection(a, b))
             .unwrap_or_else(|| self.intern(Node::Eq(a, b)))
     }
@@ -114,6 +115,16 @@ impl TermPool {
         }
         let parts: Vec<Term> = args_a.into_iter().zip(args_b).map(|(x, y)| self.eq(x, y)).collect();
         Some(self.and(parts))
+    }
+
+    /// A choice compared with a constructor is a choice of comparisons, where values have a shape that
+    /// should be seen.
+    fn eq_choice_of_shapes(&mut self, a: Term, b: Term) -> Option<Term> {
+        let sides = [(a, b), (b, a)];
+        let (choice, made) = sides.into_iter().find(|&(_, made)| self.as_construct(made).is_some())?;
+        let (cond, then, other) = self.as_choice_of_shapes(choice)?;
+        let (then, other) = (self.eq(then, made), self.eq(other, made));
+        Some(self.ite(cond, then, other))
     }
 
     /// `(if c then 1 else 2) == 1` is `c`: a choice among constants compared with a constant.

@@ -28,7 +28,7 @@ fn lines(more: Option<&str>, outputs: &[(&str, &str)]) -> Speech {
         more: more.map(Into::into),
         ..TextConfig::default()
     };
-    Speech { words: Words::Text(text), framing: Framing::Line, input_end: None, reset: None }
+    Speech { words: Words::Text(text), framing: Framing::Line, input_end: None, reset: Vec::new() }
 }
 
 const PONG: [(&str, &str); 2] = [("SAID", r"PONG (?P<n>\d+)"), ("OTHER", "(?s).*")];
@@ -87,7 +87,7 @@ fn binary_messages_are_sent_and_read() {
     let number = Number::named("u8", Endian::Big).unwrap();
     let framing = Framing::Counted(LengthField { at: 1, number, counts: Counts::Message });
     let speech = |input: &str, reset: &str| {
-        let reset = Some(reset.to_owned());
+        let reset = vec![reset.to_owned()];
         Speech { words: Words::Binary(binary(input)), framing: framing.clone(), input_end: None, reset }
     };
     let model = model(ECHO);

@@ -72,7 +72,8 @@ fn text(address: &str, connection: &Connection) -> TextAdapter {
         outputs: vec![("SAID".into(), "say (?P<n>-?[0-9]+)".into())],
         ..TextConfig::default()
     };
-    let speech = Speech { words: Words::Text(text), framing: Framing::Line, input_end: None, reset: None };
+    let speech =
+        Speech { words: Words::Text(text), framing: Framing::Line, input_end: None, reset: Vec::new() };
     TextAdapter::new(&SutSpec::Tcp(address.into()), speech, Arc::new(model(ECHO)), connection).unwrap()
 }
 
@@ -223,7 +224,8 @@ fn one_thread_reads_while_another_one_writes() {
     };
     let model = Arc::new(model(timed));
     assert!(model.sts.is_timed());
-    let speech = Speech { words: Words::Text(text), framing: Framing::Line, input_end: None, reset: None };
+    let speech =
+        Speech { words: Words::Text(text), framing: Framing::Line, input_end: None, reset: Vec::new() };
     let spec = SutSpec::Tcp(server.address.clone());
     let mut adapter = TextAdapter::new(&spec, speech, Arc::clone(&model), &server.trusted()).unwrap();
     adapter.reset().unwrap();

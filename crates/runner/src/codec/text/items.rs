@@ -1,19 +1,21 @@
 //! Lists, sets and maps in texts: how one item is written, and what stands between two.
 //!
 //! An item is written by a template and read by a pattern. Their names are `item` for plain items,
-//! the fields of the record for items that are records, `key` and `value` for maps.
+//! the fields of the record for items that are records, `key` and `value` for maps. Items that are
+//! cases of an enum have a template and a pattern by case, whose names are the fields of the case.
 //!
 //! *Promises.* A text is read to its end or not at all: nothing between items is skipped.
 
 use ioxide_model::collection::{CollectionValue, Items};
-use ioxide_model::sort::{CollectionId, CollectionKind, CollectionSort, DataField, DataKind, Sort};
+use ioxide_model::sort::{CollectionId, CollectionKind, CollectionSort, Ctor, DataField, DataKind, Sort};
+use ioxide_model::sts::Model;
 use ioxide_model::term::TermPool;
-use ioxide_model::value::Value;
-use regex::{Captures, Regex};
+use ioxide_model::value::{DataValue, Value};
 use serde_json::{Map, Value as Json};
 
 use super::super::collection::is_name;
 use super::super::template::{Template, plain_text};
+use super::item_pattern::{FoundItem, ItemPattern};
 use super::value_json;
 
 /// How the items of a field are written, as people wrote it down.
@@ -21,15 +23,24 @@ use super::value_json;
 pub struct ItemsConfig {
     /// What stands between two items.
     pub between: String,
-    /// A template for one item.
+    /// How one item is written, whatever it is.
+    pub item: ItemWords,
+    /// How items are written that are cases of an enum, by case; the first whose pattern fits is read.
+    pub cases: Vec<(String, ItemWords)>,
+}
+
+/// How an item is written and read, as people wrote it down.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ItemWords {
+    /// A template.
     pub each: Option<String>,
-    /// A pattern for one item.
+    /// A pattern.
     pub pattern: Option<String>,
 }
 
 impl Default for ItemsConfig {
     fn default() -> Self {
-        Self { between: ",".into(), each: None, pattern: None }
+        Self { between: ",".into(), item: ItemWords::default(), cases: Vec::new() }
     }
 }
 
@@ -37,48 +48,94 @@ impl Default for ItemsConfig {
 #[derive(Clone, Debug)]
 pub(super) struct ItemsCodec {
     between: String,
+    item: ItemCodec,
+    cases: Vec<(String, ItemCodec)>,
+}
+
+/// Reads and writes one item.
+#[derive(Clone, Debug)]
+struct ItemCodec {
     each: Option<Template>,
-    pattern: Option<Regex>,
+    pattern: Option<ItemPattern>,
+}
+
+impl ItemCodec {
+    fn new(words: &ItemWords) -> Result<Self, String> {
+        let each = words.each.as_deref().map(Template::new).transpose()?;
+        Ok(Self { each, pattern: words.pattern.as_deref().map(ItemPattern::new).transpose()? })
+    }
 }
 
 impl ItemsCodec {
     /// # Errors
-    /// If the template or the pattern cannot be read.
+    /// If a template or a pattern cannot be read.
     pub(super) fn new(config: &ItemsConfig) -> Result<Self, String> {
-        let each = config.each.as_deref().map(Template::new).transpose()?;
-        let pattern = config.pattern.as_deref().map(|text| Regex::new(&format!("\\A(?:{text})")));
-        let pattern = pattern.transpose().map_err(|error| error.to_string())?;
-        Ok(Self { between: config.between.clone(), each, pattern })
+        let case = |(name, words): &(String, ItemWords)| Ok((name.clone(), ItemCodec::new(words)?));
+        let cases = config.cases.iter().map(case).collect::<Result<_, String>>()?;
+        Ok(Self { between: config.between.clone(), item: ItemCodec::new(&config.item)?, cases })
+    }
+
+    /// Whether `field` of the model has these cases.
+    ///
+    /// # Errors
+    /// The first case it does not have.
+    pub(super) fn check(&self, model: &Model, field: &str) -> Result<(), String> {
+        let fields = model.sts.gates.iter().flat_map(|gate| &gate.fields);
+        let named = fields.map(|&var| model.pool.var_info(var)).filter(|info| *info.name == *field);
+        for info in named {
+            let Some(of) = model.pool.collection_of(info.sort) else { continue };
+            let has =
+                |name: &str| of.kind != CollectionKind::Map && case(&model.pool, of.item, name).is_some();
+            if let Some((name, _)) = self.cases.iter().find(|(name, _)| !has(name)) {
+                let shown = model.pool.show_sort(info.sort);
+                return Err(format!("the items of `{field}: {shown}` have no case `{name}`"));
+            }
+        }
+        Ok(())
     }
 
     /// The text of all items.
     pub(super) fn written(&self, pool: &TermPool, value: &CollectionValue) -> Result<String, String> {
-        let each = |names: &dyn Fn(&str) -> Option<Value>| {
-            let is_map = matches!(value.items, Items::Map(_));
-            let plain = if is_map { "{key}={value}" } else { "{item}" };
-            let template = match &self.each {
-                Some(template) => template.clone(),
-                None => Template::new(plain)?,
-            };
-            template.filled_by(&|name| match names(name) {
-                Some(value) => plain_text(pool, &value),
-                None => Err(format!("an item has no part `{name}`")),
-            })
-        };
         let texts: Result<Vec<String>, String> = match &value.items {
             Items::List(items) | Items::Set(items) => {
-                items.iter().map(|item| each(&|name| part(pool, item, "item", name))).collect()
+                items.iter().map(|item| self.written_item(pool, item)).collect()
             }
-            Items::Map(entries) => entries
-                .iter()
-                .map(|(key, item)| {
-                    each(&|name| {
-                        if name == "key" { Some(key.clone()) } else { part(pool, item, "value", name) }
-                    })
-                })
-                .collect(),
+            Items::Map(entries) => entries.iter().map(|entry| self.written_entry(pool, entry)).collect(),
         };
         Ok(texts?.join(&self.between))
+    }
+
+    fn written_item(&self, pool: &TermPool, item: &Value) -> Result<String, String> {
+        if let Value::Data(data) = item
+            && let Some(ctor) = ctor_of(pool, data)
+            && let Some((_, codec)) = self.cases.iter().find(|(name, _)| *name == *ctor.name)
+        {
+            let template = codec.each.as_ref();
+            let template =
+                template.ok_or_else(|| format!("nothing says how the case `{}` is written", ctor.name))?;
+            return filled(pool, template, &|name| field_of(&ctor.fields, data, name));
+        }
+        self.by(pool, "{item}", &|name| part(pool, item, "item", name))
+    }
+
+    fn written_entry(&self, pool: &TermPool, (key, item): &(Value, Value)) -> Result<String, String> {
+        self.by(pool, "{key}={value}", &|name| match name {
+            "key" => Some(key.clone()),
+            _ => part(pool, item, "value", name),
+        })
+    }
+
+    /// An item by its template, or by `plain` if it has none.
+    fn by(
+        &self,
+        pool: &TermPool,
+        plain: &str,
+        names: &dyn Fn(&str) -> Option<Value>,
+    ) -> Result<String, String> {
+        match &self.item.each {
+            Some(template) => filled(pool, template, names),
+            None => filled(pool, &Template::new(plain)?, names),
+        }
     }
 
     /// The JSON of the items that `text` writes.
@@ -100,11 +157,12 @@ impl ItemsCodec {
 
     /// The item that `text` begins with, and how long it is.
     fn next_item(&self, pool: &TermPool, of: CollectionSort, text: &str) -> Option<(Json, usize)> {
-        if let Some(pattern) = &self.pattern {
-            let groups = pattern.captures(text)?;
-            let len = groups.get(0)?.end();
-            // Something without length would be found again and again.
-            return (len > 0).then_some((self.matched(pool, of.kind, (of.key, of.item), &groups)?, len));
+        if !self.cases.is_empty() {
+            return self.next_case(pool, of.item, text);
+        }
+        if let Some(pattern) = &self.item.pattern {
+            let found = pattern.find(text)?;
+            return Some((matched(pool, of.kind, (of.key, of.item), &found)?, found.len()));
         }
         let len = match self.between.as_str() {
             "" => text.chars().next()?.len_utf8(),
@@ -113,30 +171,56 @@ impl ItemsCodec {
         Some((plain_item(pool, of.kind, (of.key, of.item), &text[..len])?, len))
     }
 
-    fn matched(
-        &self,
-        pool: &TermPool,
-        kind: CollectionKind,
-        (key, item): (Sort, Sort),
-        groups: &Captures<'_>,
-    ) -> Option<Json> {
-        let group = |name: &str| groups.name(name).map(|found| found.as_str());
-        let value = |plain: &str| match record_fields(pool, item) {
-            Some(fields) => {
-                let field = |field: &DataField| {
-                    Some((field.name.to_string(), value_json(pool, field.sort, group(&field.name))?))
-                };
-                fields.iter().map(field).collect::<Option<Map<String, Json>>>().map(Json::Object)
-            }
-            None => value_json(pool, item, group(plain).or_else(|| groups.get(0).map(|all| all.as_str()))),
+    /// The case that `text` begins with, and how long it is.
+    fn next_case(&self, pool: &TermPool, item: Sort, text: &str) -> Option<(Json, usize)> {
+        let found =
+            |(name, codec): &(String, ItemCodec)| Some((name.clone(), codec.pattern.as_ref()?.find(text)?));
+        let (name, found) = self.cases.iter().find_map(found)?;
+        let ctor = case(pool, item, &name)?;
+        let fields = fields_json(pool, &ctor.fields, &found)?;
+        let json = match ctor.fields.is_empty() {
+            true => Json::String(name),
+            false => Json::Object(Map::from_iter([(name, fields)])),
         };
-        match kind {
-            CollectionKind::List | CollectionKind::Set => value("item"),
-            CollectionKind::Map => {
-                Some(Json::Array(vec![value_json(pool, key, group("key"))?, value("value")?]))
-            }
+        Some((json, found.len()))
+    }
+}
+
+fn filled(
+    pool: &TermPool,
+    template: &Template,
+    names: &dyn Fn(&str) -> Option<Value>,
+) -> Result<String, String> {
+    template.filled_by(&|name| match names(name) {
+        Some(value) => plain_text(pool, &value),
+        None => Err(format!("an item has no part `{name}`")),
+    })
+}
+
+fn matched(
+    pool: &TermPool,
+    kind: CollectionKind,
+    (key, item): (Sort, Sort),
+    found: &FoundItem<'_>,
+) -> Option<Json> {
+    let value = |plain: &str| match record_fields(pool, item) {
+        Some(fields) => fields_json(pool, fields, found),
+        None => value_json(pool, item, found.part(plain).or_else(|| found.all())),
+    };
+    match kind {
+        CollectionKind::List | CollectionKind::Set => value("item"),
+        CollectionKind::Map => {
+            Some(Json::Array(vec![value_json(pool, key, found.part("key"))?, value("value")?]))
         }
     }
+}
+
+/// The JSON of fields by the parts of their names.
+fn fields_json(pool: &TermPool, fields: &[DataField], found: &FoundItem<'_>) -> Option<Json> {
+    let field = |field: &DataField| {
+        Some((field.name.to_string(), value_json(pool, field.sort, found.part(&field.name))?))
+    };
+    fields.iter().map(field).collect::<Option<Map<String, Json>>>().map(Json::Object)
 }
 
 /// The part of an item that a template calls `name`: the item itself, or a field of it.
@@ -144,10 +228,14 @@ fn part(pool: &TermPool, item: &Value, plain: &str, name: &str) -> Option<Value>
     if let Value::Data(data) = item
         && let Some(fields) = record_fields(pool, Sort::Data(data.data))
     {
-        let at = fields.iter().position(|field| *field.name == *name)?;
-        return data.args.get(at).cloned();
+        return field_of(fields, data, name);
     }
     (name == plain).then(|| item.clone())
+}
+
+fn field_of(fields: &[DataField], data: &DataValue, name: &str) -> Option<Value> {
+    let at = fields.iter().position(|field| *field.name == *name)?;
+    data.args.get(at).cloned()
 }
 
 fn record_fields(pool: &TermPool, sort: Sort) -> Option<&[DataField]> {
@@ -157,6 +245,20 @@ fn record_fields(pool: &TermPool, sort: Sort) -> Option<&[DataField]> {
         }
         _ => None,
     }
+}
+
+/// The case of this name, if `sort` is an enum that has it.
+fn case<'p>(pool: &'p TermPool, sort: Sort, name: &str) -> Option<&'p Ctor> {
+    match sort {
+        Sort::Data(data) if pool.data(data).kind == DataKind::Enum => {
+            pool.data(data).ctors.iter().find(|ctor| *ctor.name == *name)
+        }
+        _ => None,
+    }
+}
+
+fn ctor_of<'p>(pool: &'p TermPool, data: &DataValue) -> Option<&'p Ctor> {
+    pool.data(data.data).ctors.get(data.ctor as usize)
 }
 
 /// An item without pattern: the text itself, or `key=value`.

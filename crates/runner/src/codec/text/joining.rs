@@ -34,6 +34,19 @@ pub enum Then {
     },
     /// So many frames, each with what it announces.
     Frames,
+    /// So many pairs of frames.
+    Pairs,
+}
+
+impl Then {
+    /// How many frames follow where `count` was announced; none where it is bytes.
+    fn frames(&self, count: usize) -> usize {
+        match self {
+            Self::Bytes { .. } => 0,
+            Self::Frames => count,
+            Self::Pairs => 2 * count,
+        }
+    }
 }
 
 /// What must come next.
@@ -133,11 +146,11 @@ impl Begun {
                     self.need = Need::Bytes { count, end: end.as_bytes().to_vec() };
                     return Ok(false);
                 }
-                Some((Then::Frames, count @ 1..)) => {
-                    self.owed.push(count);
+                Some((then, count @ 1..)) => {
+                    self.owed.push(then.frames(count));
                     return Ok(false);
                 }
-                Some((Then::Frames, 0)) | None => (),
+                Some((_, 0)) | None => (),
             }
         }
         if self.still_owes() {
@@ -207,6 +220,13 @@ mod tests {
         let (messages, need) = joined(&redis, &parts);
         assert_eq!(messages, ["*2\n$2\n$5\n*1\n:7", "+OK", "*0", "$-1"]);
         assert_eq!(need, Need::Bytes { count: 3, end: b"\r\n".to_vec() });
+    }
+
+    #[test]
+    fn pairs_are_two_frames_each() {
+        let map = joining(None, &[("%(?P<n>[0-9]+)", Then::Pairs), (r"\*(?P<n>[0-9]+)", Then::Frames)]);
+        let parts = ["%2", "+a", ":1", "+b", "*1", "+c", "%0", "+OK"];
+        assert_eq!(joined(&map, &parts).0, ["%2\n+a\n:1\n+b\n*1\n+c", "%0", "+OK"]);
     }
 
     #[test]

@@ -110,6 +110,10 @@ proptest! {
     }
 }
 
+fn words(each: &str, pattern: &str) -> ItemWords {
+    ItemWords { each: Some(each.into()), pattern: Some(pattern.into()) }
+}
+
 /// Messages with a list, a set, a map and a list of records.
 fn collections() -> Model {
     let text = "model M { record Job { id: int, body: string }\n\
@@ -130,16 +134,16 @@ fn items_are_written_and_read_one_by_one() {
             "xs".to_owned(),
             ItemsConfig {
                 between: String::new(),
-                each: Some("${len(item)}\r\n{item}\r\n".into()),
-                pattern: Some("\\$\\d+\r\n(?P<item>[^\r]*)\r\n".into()),
+                item: words("${len(item)}\r\n{item}\r\n", "\\$\\d+\r\n(?P<item>[^\r]*)\r\n"),
+                cases: Vec::new(),
             },
         ),
         (
             "jobs".to_owned(),
             ItemsConfig {
                 between: "; ".into(),
-                each: Some("{id}:{body}".into()),
-                pattern: Some("(?P<id>-?\\d+):(?P<body>[^;]*)".into()),
+                item: words("{id}:{body}", "(?P<id>-?\\d+):(?P<body>[^;]*)"),
+                cases: Vec::new(),
             },
         ),
     ];
@@ -178,4 +182,60 @@ fn items_are_written_and_read_one_by_one() {
     for wrong in ["MARK 1,,2", "MARK 1,", "MARK 1,x", "PUT a", "JOBS 1:x;2:y", "MARK 1,1"] {
         assert!(codec.decode(&model, wrong).is_err(), "{wrong}");
     }
+}
+
+/// Messages with a list of cases, a codec for them, and what is wrong with one if it is.
+fn replies(cases: &[(&str, &str, &str)]) -> (Model, Result<TextCodec, BadSpeech>) {
+    let text = "model M { enum Reply { ok, number(n: int), bulk(text: string, tag: int?) }\n\
+        input SAY(all: list<Reply>) output SAID(all: list<Reply>) state s { on SAY emit SAID } }";
+    let model = model(text);
+    let case = |(name, each, pattern): &(&str, &str, &str)| ((*name).to_owned(), words(each, pattern));
+    let cases = cases.iter().map(case).collect();
+    let config = TextConfig {
+        inputs: pairs(&[("SAY", "{count(all)};{all}")]),
+        outputs: pairs(&[("SAID", "\\d+;(?P<all>(?s:.*))")]),
+        items: vec![("all".into(), ItemsConfig { between: "\n".into(), cases, ..ItemsConfig::default() })],
+        ..TextConfig::default()
+    };
+    let codec = TextCodec::new(&config, &model);
+    (model, codec)
+}
+
+const CASES: [(&str, &str, &str); 3] = [
+    ("ok", "+OK", "\\+OK"),
+    ("number", ":{n}", ":(?P<n>-?[0-9]+)"),
+    ("bulk", "${len(text)}({tag})\n{text}", "\\$(?P<len.text>[0-9]+)\\((?P<tag>[0-9]+)?\\)\n"),
+];
+
+#[test]
+fn items_may_be_cases_and_tell_their_length() {
+    let (model, codec) = replies(&CASES);
+    let codec = codec.expect("it fits the model");
+    for (input, text) in [
+        ("SAY(all: [])", "0;"),
+        ("SAY(all: [ok, number(n: -3), ok])", "3;+OK\n:-3\n+OK"),
+        // A text that looks like other items, one of several bytes a character, and an empty one.
+        (
+            "SAY(all: [bulk(text: \"a\\n+OK\", tag: none), bulk(text: \"ü\", tag: some(7)), bulk(text: \"\", tag: none)])",
+            "3;$5()\na\n+OK\n$2(7)\nü\n$0()\n",
+        ),
+    ] {
+        let label = crate::codec::typed::read(&model.pool, &model.sts, input).expect(input);
+        let label = label.label(&model.sts).expect("all fields are given");
+        assert_eq!(codec.encode(&model, &label, |_| false).expect(input), text);
+        let back = codec.decode(&model, text).expect(text);
+        assert_eq!(back.show(&model.pool, &model.sts).replace("!SAID", "SAY"), input);
+    }
+    for wrong in ["1;$9()\nab", "1;$1()\nü", "1;$99999999999999999999()\na", "2;+OK+OK", "1;+OKAY", "1;?"] {
+        assert!(codec.decode(&model, wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn cases_that_the_items_do_not_have_are_told() {
+    let (_, codec) = replies(&[("nil", "_", "_")]);
+    let bad = codec.expect_err("there is no such case");
+    assert!(bad.problem.contains("have no case `nil`"), "{}", bad.problem);
+    let (_, codec) = replies(&[("bulk", "x", "(?P<len.text>.)(?P<len.tag>.)")]);
+    assert!(codec.expect_err("two lengths").problem.contains("only one part"));
 }

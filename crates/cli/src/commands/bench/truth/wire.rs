@@ -91,7 +91,7 @@ fn pair(
         let of_it = |gate: &Gate| gate.name.starts_with(name).then(|| gate.name.to_string());
         let messages: Vec<String> = model.sts.gates.iter().filter_map(of_it).collect();
         let interface = Arc::new(share(model, &messages));
-        let speech = Speech { reset: Some(HELLO.into()), ..text(&interface) };
+        let speech = Speech { reset: vec![HELLO.into()], ..text(&interface) };
         let spec = SutSpec::Tcp(address.to_string());
         let adapter = Box::new(TextAdapter::new(&spec, speech, interface, connection)?);
         Ok(Part { name: name.to_lowercase(), messages, adapter })
@@ -116,7 +116,7 @@ fn text(model: &Model) -> Speech {
     let inputs = gates(model, GateKind::Input).map(input).collect();
     let outputs = gates(model, GateKind::Output).map(|gate| (gate.0.clone(), pattern(&gate))).collect();
     let config = TextConfig { inputs, outputs, ..TextConfig::default() };
-    Speech { words: Words::Text(config), framing: Framing::Line, input_end: None, reset: None }
+    Speech { words: Words::Text(config), framing: Framing::Line, input_end: None, reset: Vec::new() }
 }
 
 /// `GET /NAME/n`, answered by the same text as on a line.

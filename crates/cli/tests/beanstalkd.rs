@@ -1,0 +1,45 @@
+//! A work queue with a text protocol, without code: beanstalkd passes, faults behind a proxy are found.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Whether there is a beanstalkd; what needs one says loudly that it was not done.
+fn is_there() -> bool {
+    let is_there = Command::new("beanstalkd").arg("-v").output().is_ok();
+    if !is_there {
+        eprintln!("skipped: there is no beanstalkd");
+    }
+    is_there
+}
+
+/// What comes of testing it by the default tester, with a fault or none.
+fn tested(fault: &str, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ioxide"))
+        .args(["test", "beanstalkd.iox", "--sut", "beanstalkd", "--json", "--no-shrink"])
+        .args(args)
+        .env("BEANSTALKD_FAULT", fault)
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/beanstalkd"))
+        .output()
+        .expect("the program runs")
+}
+
+#[test]
+fn a_real_server_passes() {
+    if is_there() {
+        for seed in ["1", "2"] {
+            let output = tested("", &["--seed", seed, "--steps", "500", "--for", "1min"]);
+            assert_eq!(output.status.code(), Some(0), "{output:?}");
+        }
+    }
+}
+
+#[test]
+fn planted_faults_are_found() {
+    if !is_there() {
+        return;
+    }
+    for fault in ["ignores-priority", "kicks-all", "loses-on-release", "cuts-bodies"] {
+        let output = tested(fault, &["--seed", "1", "--steps", "10000", "--for", "3min"]);
+        assert_eq!(output.status.code(), Some(1), "{fault}: {output:?}");
+    }
+}

@@ -1,0 +1,93 @@
+"""A proxy before a Redis server that plants one fault: python3 faulty.py PORT SOCKET FAULT."""
+
+import socket
+import sys
+import time
+
+
+def words(stream):
+    """The words of the next command, an array of bulk strings or a line; nothing at the end."""
+    line = stream.readline().rstrip(b"\r\n")
+    if not line.startswith(b"*"):
+        return line.split()
+    found = []
+    for _ in range(int(line[1:])):
+        length = int(stream.readline()[1:])
+        found.append(stream.read(length + 2)[:-2])
+    return found
+
+
+def answer(stream):
+    """The bytes of the next answer."""
+    line = stream.readline()
+    kind, rest = line[:1], line[1:].strip()
+    if kind == b"$" and rest != b"-1":
+        return line + stream.read(int(rest) + 2)
+    parts = {b"*": 1, b"~": 1, b"%": 2}.get(kind, 0) * int(rest or b"0") if kind in b"*~%" else 0
+    return line + b"".join(answer(stream) for _ in range(parts))
+
+
+def asked(fault, command):
+    """The command the server gets."""
+    name = command[0].upper() if command else b""
+    if fault == "pops-the-tail" and name == b"LPOP":
+        return [b"RPOP", *command[1:]]
+    if fault == "keeps-expiry" and name == b"SET":
+        return [*command, b"KEEPTTL"]
+    if fault == "removes-two" and name == b"HDEL":
+        return [*command, b"f1" if command[2] != b"f1" else b"f2"]
+    if fault == "drops-the-last" and name == b"EXEC":
+        return [b"DISCARD"]
+    if fault == "no-expiry" and name in (b"EXPIRE", b"PEXPIRE"):
+        return [b"EXISTS", command[1]]
+    return command
+
+
+def told(fault, command, reply):
+    """The answer the client gets."""
+    name = command[0].upper() if command else b""
+    if fault == "counts-duplicates" and name == b"SADD" and reply == b":0\r\n":
+        return b":1\r\n"
+    if fault == "removes-two" and name == b"HDEL" and reply == b":2\r\n":
+        return b":1\r\n"
+    if fault == "nil-for-wrong-type" and name == b"HGET" and reply.startswith(b"-WRONGTYPE"):
+        return b"_\r\n"
+    return reply
+
+
+def connected(path):
+    """A connection to the server, which may not listen yet."""
+    while True:
+        try:
+            server = socket.socket(socket.AF_UNIX)
+            server.connect(path)
+            return server
+        except OSError:
+            time.sleep(0.01)
+
+
+def serve(client, path, fault):
+    with client, connected(path) as server:
+        commands, answers = client.makefile("rb"), server.makefile("rb")
+        while True:
+            command = words(commands)
+            if not command:
+                return
+            sent = asked(fault, command)
+            parts = b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in sent)
+            server.sendall(b"*%d\r\n%s" % (len(sent), parts))
+            client.sendall(told(fault, command, answer(answers)))
+
+
+def main():
+    port, path, fault = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+    listener = socket.create_server(("127.0.0.1", port))
+    while True:
+        client, _ = listener.accept()
+        try:
+            serve(client, path, fault)
+        except OSError:
+            pass
+
+
+main()
