@@ -32,7 +32,7 @@ def asked(fault, command):
     name = command[0].upper() if command else b""
     if fault == "pops-the-tail" and name == b"LPOP":
         return [b"RPOP", *command[1:]]
-    if fault == "keeps-expiry" and name == b"SET":
+    if fault == "keeps-expiry" and name == b"SET" and len(command) == 3:
         return [*command, b"KEEPTTL"]
     if fault == "removes-two" and name == b"HDEL":
         return [*command, b"f1" if command[2] != b"f1" else b"f2"]
@@ -46,8 +46,8 @@ def asked(fault, command):
 def told(fault, command, reply):
     """The answer the client gets."""
     name = command[0].upper() if command else b""
-    if fault == "counts-duplicates" and name == b"SADD" and reply == b":0\r\n":
-        return b":1\r\n"
+    if fault == "counts-duplicates" and name == b"SADD" and reply.startswith(b":"):
+        return b":%d\r\n" % (len(command) - 2)
     if fault == "removes-two" and name == b"HDEL" and reply == b":2\r\n":
         return b":1\r\n"
     if fault == "nil-for-wrong-type" and name == b"HGET" and reply.startswith(b"-WRONGTYPE"):

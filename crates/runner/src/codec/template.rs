@@ -1,4 +1,5 @@
-//! Templates: `{field}` stands for a value, `{len(field)}` for its length in bytes, `{{` and `}}` for braces.
+//! Templates: `{field}` stands for a value, `{len(field)}` for its length in bytes, `{count(field) + 1}` for one more
+//! than it has items, `{{` and `}}` for braces.
 //!
 //! A part is a template with a name. `{part}` stands for its text and `{len(part)}` for the length of that.
 
@@ -19,8 +20,8 @@ enum Piece {
     Field(String),
     /// The length of these in bytes.
     Len(Vec<Self>),
-    /// The number of items of a field.
-    Count(String),
+    /// The number of items of a field, and so many more.
+    Count(String, usize),
 }
 
 /// Templates by name, for use in others.
@@ -67,7 +68,7 @@ impl Piece {
     fn fields(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         match self {
             Self::Text(_) => Box::new(std::iter::empty()),
-            Self::Field(field) | Self::Count(field) => Box::new(std::iter::once(field.as_str())),
+            Self::Field(field) | Self::Count(field, _) => Box::new(std::iter::once(field.as_str())),
             Self::Len(pieces) => Box::new(pieces.iter().flat_map(Self::fields)),
         }
     }
@@ -126,7 +127,7 @@ fn fill(
             Piece::Text(fixed) => text.push_str(fixed),
             Piece::Field(field) => text.push_str(&shown(field)?),
             Piece::Len(pieces) => text.push_str(&fill(pieces, shown, count)?.len().to_string()),
-            Piece::Count(field) => text.push_str(&count(field)?.to_string()),
+            Piece::Count(field, more) => text.push_str(&(count(field)? + more).to_string()),
         }
     }
     Ok(text)
@@ -157,8 +158,8 @@ fn pieces_of(text: &str, parts: &Parts) -> Result<Vec<Piece>, String> {
         let inner = tail.strip_prefix('{').and_then(|tail| tail.split_once('}'));
         let (hole, after) = inner.ok_or("a brace alone; write `{{` or `}}` for one")?;
         pieces.push(Piece::Text(std::mem::take(&mut fixed)));
-        if let Some(name) = hole.strip_prefix("count(").and_then(|name| name.strip_suffix(')')) {
-            pieces.push(Piece::Count(name.to_owned()));
+        if let Some(count) = hole.strip_prefix("count(").and_then(|hole| hole.split_once(')')) {
+            pieces.push(Piece::Count(count.0.to_owned(), more_of(count.1)?));
             rest = after;
             continue;
         }
@@ -172,6 +173,15 @@ fn pieces_of(text: &str, parts: &Parts) -> Result<Vec<Piece>, String> {
     fixed.push_str(rest);
     pieces.push(Piece::Text(fixed));
     Ok(pieces)
+}
+
+/// How many more than its items a count says: nothing, or `+ 2`.
+fn more_of(text: &str) -> Result<usize, String> {
+    if text.is_empty() {
+        return Ok(0);
+    }
+    let number = text.trim_start().strip_prefix('+').and_then(|number| number.trim().parse::<u16>().ok());
+    number.map(usize::from).ok_or_else(|| format!("`{text}` after a count; write `{{count(FIELD) + 2}}`"))
 }
 
 /// A value as people write it; a record has no such text.

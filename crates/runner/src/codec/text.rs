@@ -163,13 +163,11 @@ impl TextCodec {
             return Err(format!("there is no template for `{name}`"));
         };
         template.filled(model, label, |field, value| {
-            let text = match value {
-                Value::Collection(items) => self.items(field)?.written(&model.pool, items)?,
-                _ => plain_text(&model.pool, value)?,
-            };
-            match breaks(&text) && !template.counts(field) {
-                true => Err(format!("the value {text:?} would break the framing")),
-                false => Ok(text),
+            let is_free = template.counts(field);
+            let allowed = |text: &str| is_free || !breaks(text);
+            match value {
+                Value::Collection(items) => self.items(field)?.written(&model.pool, items, &allowed),
+                _ => unbroken(plain_text(&model.pool, value)?, allowed),
             }
         })
     }
@@ -217,6 +215,14 @@ impl TextCodec {
             })
         };
         fields.iter().map(field).collect()
+    }
+}
+
+/// `text`, which must not hold what ends a message.
+fn unbroken(text: String, is_allowed: impl Fn(&str) -> bool) -> Result<String, String> {
+    match is_allowed(&text) {
+        true => Ok(text),
+        false => Err(format!("the value {text:?} would break the framing")),
     }
 }
 

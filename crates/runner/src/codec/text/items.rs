@@ -16,7 +16,7 @@ use serde_json::{Map, Value as Json};
 use super::super::collection::is_name;
 use super::super::template::{Template, plain_text};
 use super::item_pattern::{FoundItem, ItemPattern};
-use super::value_json;
+use super::{unbroken, value_json};
 
 /// How the items of a field are written, as people wrote it down.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,48 +94,19 @@ impl ItemsCodec {
         Ok(())
     }
 
-    /// The text of all items.
-    pub(super) fn written(&self, pool: &TermPool, value: &CollectionValue) -> Result<String, String> {
-        let texts: Result<Vec<String>, String> = match &value.items {
-            Items::List(items) | Items::Set(items) => {
-                items.iter().map(|item| self.written_item(pool, item)).collect()
-            }
-            Items::Map(entries) => entries.iter().map(|entry| self.written_entry(pool, entry)).collect(),
-        };
-        Ok(texts?.join(&self.between))
-    }
-
-    fn written_item(&self, pool: &TermPool, item: &Value) -> Result<String, String> {
-        if let Value::Data(data) = item
-            && let Some(ctor) = ctor_of(pool, data)
-            && let Some((_, codec)) = self.cases.iter().find(|(name, _)| *name == *ctor.name)
-        {
-            let template = codec.each.as_ref();
-            let template =
-                template.ok_or_else(|| format!("nothing says how the case `{}` is written", ctor.name))?;
-            return filled(pool, template, &|name| field_of(&ctor.fields, data, name));
-        }
-        self.by(pool, "{item}", &|name| part(pool, item, "item", name))
-    }
-
-    fn written_entry(&self, pool: &TermPool, (key, item): &(Value, Value)) -> Result<String, String> {
-        self.by(pool, "{key}={value}", &|name| match name {
-            "key" => Some(key.clone()),
-            _ => part(pool, item, "value", name),
-        })
-    }
-
-    /// An item by its template, or by `plain` if it has none.
-    fn by(
+    /// The text of all items; values must be allowed where their length is not told.
+    pub(super) fn written(
         &self,
         pool: &TermPool,
-        plain: &str,
-        names: &dyn Fn(&str) -> Option<Value>,
+        value: &CollectionValue,
+        is_allowed: &dyn Fn(&str) -> bool,
     ) -> Result<String, String> {
-        match &self.item.each {
-            Some(template) => filled(pool, template, names),
-            None => filled(pool, &Template::new(plain)?, names),
-        }
+        let writer = ItemWriter { codec: self, pool, is_allowed };
+        let texts: Result<Vec<String>, String> = match &value.items {
+            Items::List(items) | Items::Set(items) => items.iter().map(|item| writer.item(item)).collect(),
+            Items::Map(entries) => entries.iter().map(|entry| writer.entry(entry)).collect(),
+        };
+        Ok(texts?.join(&self.between))
     }
 
     /// The JSON of the items that `text` writes.
@@ -186,15 +157,48 @@ impl ItemsCodec {
     }
 }
 
-fn filled(
-    pool: &TermPool,
-    template: &Template,
-    names: &dyn Fn(&str) -> Option<Value>,
-) -> Result<String, String> {
-    template.filled_by(&|name| match names(name) {
-        Some(value) => plain_text(pool, &value),
-        None => Err(format!("an item has no part `{name}`")),
-    })
+/// Writes the items of one collection.
+struct ItemWriter<'a> {
+    codec: &'a ItemsCodec,
+    pool: &'a TermPool,
+    is_allowed: &'a dyn Fn(&str) -> bool,
+}
+
+impl ItemWriter<'_> {
+    fn item(&self, item: &Value) -> Result<String, String> {
+        if let Value::Data(data) = item
+            && let Some(ctor) = ctor_of(self.pool, data)
+            && let Some((_, codec)) = self.codec.cases.iter().find(|(name, _)| *name == *ctor.name)
+        {
+            let nothing = || format!("nothing says how the case `{}` is written", ctor.name);
+            let template = codec.each.as_ref().ok_or_else(nothing)?;
+            return self.filled(template, &|name| field_of(&ctor.fields, data, name));
+        }
+        self.by("{item}", &|name| part(self.pool, item, "item", name))
+    }
+
+    fn entry(&self, (key, item): &(Value, Value)) -> Result<String, String> {
+        self.by("{key}={value}", &|name| match name {
+            "key" => Some(key.clone()),
+            _ => part(self.pool, item, "value", name),
+        })
+    }
+
+    /// An item by its template, or by `plain` if it has none.
+    fn by(&self, plain: &str, names: &dyn Fn(&str) -> Option<Value>) -> Result<String, String> {
+        match &self.codec.item.each {
+            Some(template) => self.filled(template, names),
+            None => self.filled(&Template::new(plain)?, names),
+        }
+    }
+
+    fn filled(&self, template: &Template, names: &dyn Fn(&str) -> Option<Value>) -> Result<String, String> {
+        template.filled_by(&|name| {
+            let value = names(name).ok_or_else(|| format!("an item has no part `{name}`"))?;
+            let is_free = template.counts(name);
+            unbroken(plain_text(self.pool, &value)?, |text| is_free || (self.is_allowed)(text))
+        })
+    }
 }
 
 fn matched(

@@ -192,7 +192,7 @@ fn replies(cases: &[(&str, &str, &str)]) -> (Model, Result<TextCodec, BadSpeech>
     let case = |(name, each, pattern): &(&str, &str, &str)| ((*name).to_owned(), words(each, pattern));
     let cases = cases.iter().map(case).collect();
     let config = TextConfig {
-        inputs: pairs(&[("SAY", "{count(all)};{all}")]),
+        inputs: pairs(&[("SAY", "{count(all) + 1};{all}")]),
         outputs: pairs(&[("SAID", "\\d+;(?P<all>(?s:.*))")]),
         items: vec![("all".into(), ItemsConfig { between: "\n".into(), cases, ..ItemsConfig::default() })],
         ..TextConfig::default()
@@ -212,12 +212,12 @@ fn items_may_be_cases_and_tell_their_length() {
     let (model, codec) = replies(&CASES);
     let codec = codec.expect("it fits the model");
     for (input, text) in [
-        ("SAY(all: [])", "0;"),
-        ("SAY(all: [ok, number(n: -3), ok])", "3;+OK\n:-3\n+OK"),
+        ("SAY(all: [])", "1;"),
+        ("SAY(all: [ok, number(n: -3), ok])", "4;+OK\n:-3\n+OK"),
         // A text that looks like other items, one of several bytes a character, and an empty one.
         (
             "SAY(all: [bulk(text: \"a\\n+OK\", tag: none), bulk(text: \"ü\", tag: some(7)), bulk(text: \"\", tag: none)])",
-            "3;$5()\na\n+OK\n$2(7)\nü\n$0()\n",
+            "4;$5()\na\n+OK\n$2(7)\nü\n$0()\n",
         ),
     ] {
         let label = crate::codec::typed::read(&model.pool, &model.sts, input).expect(input);
@@ -226,6 +226,14 @@ fn items_may_be_cases_and_tell_their_length() {
         let back = codec.decode(&model, text).expect(text);
         assert_eq!(back.show(&model.pool, &model.sts).replace("!SAID", "SAY"), input);
     }
+    let said = |input: &str| {
+        let label = crate::codec::typed::read(&model.pool, &model.sts, input).expect(input);
+        let label = label.label(&model.sts).expect("all fields are given");
+        codec.encode(&model, &label, |text| text.contains(['\n', '7']))
+    };
+    // What the template itself says does not break the framing, nor does a text whose length is told.
+    assert!(said("SAY(all: [bulk(text: \"\\n\", tag: none), ok])").is_ok());
+    assert!(said("SAY(all: [ok, number(n: 7)])").expect_err("it breaks").contains("break the framing"));
     for wrong in ["1;$9()\nab", "1;$1()\nü", "1;$99999999999999999999()\na", "2;+OK+OK", "1;+OKAY", "1;?"] {
         assert!(codec.decode(&model, wrong).is_err(), "{wrong}");
     }
