@@ -121,7 +121,7 @@ fn against(reply: &'static str) -> Output {
     let folder = tempfile::tempdir().expect("a folder");
     fs::copy(example().join("redis.iox"), folder.path().join("redis.iox")).expect("the model");
     let project = fs::read_to_string(example().join("ioxide.toml")).expect("the project file");
-    let (project, _) = project.split_once("\n# Everything").expect("the first system stands alone");
+    let (project, _) = project.split_once("\n# Learned").expect("the first system stands alone");
     let kept = project.lines().filter(|line| !line.starts_with("start") && !line.starts_with("ready"));
     let project = kept.collect::<Vec<_>>().join("\n").replace("127.0.0.1:{port}", &address.to_string());
     // Half a message is waited for as long as a message may take.
