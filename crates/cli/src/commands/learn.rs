@@ -41,7 +41,7 @@ const MAX_VOTES: u32 = 1000;
 
 /// Learns from the system, or from what was recorded.
 pub fn run(args: &Learn) -> Result<ExitStatus, Stop> {
-    let (_, model) = load::model(&args.model.file, &args.model.set)?;
+    let (_, model) = load::model(&args.model.file, &args.model.settings())?;
     match &args.sut {
         None => recorded::run(args, model),
         Some(sut) => from_system(args, sut, model),
