@@ -253,10 +253,7 @@ impl Composer {
     /// The system.
     #[must_use]
     pub fn finish(self) -> Model {
-        let Self { pool, mut sts, mut composition, .. } = self;
-        for switch in &sts.switches {
-            composition.moves.entry(switch.label.clone()).or_default();
-        }
+        let Self { pool, mut sts, composition, .. } = self;
         sts.composition = Some(Arc::new(composition));
         Model { pool, sts }
     }
