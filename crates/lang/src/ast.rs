@@ -400,6 +400,8 @@ pub struct Transition {
     pub target: Option<Name>,
     /// Its place, doc comment included.
     pub span: Span,
+    /// Whether all of it could be read; if not, it holds what stands before the error.
+    pub is_whole: bool,
 }
 
 /// `let pattern = value`.

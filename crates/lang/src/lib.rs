@@ -40,8 +40,10 @@
 //! - Declarations may stand in any order; only the first `state` is special.
 
 pub mod ast;
+pub mod builtin;
 mod format;
 mod import;
+pub mod lexeme;
 mod lexer;
 mod lint;
 mod literal;

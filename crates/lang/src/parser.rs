@@ -17,7 +17,7 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Span};
 
-use crate::ast::{Attr, AttrKind, File, Meta, Name};
+use crate::ast::{Attr, AttrKind, File, Meta, Name, Transition};
 use crate::lexer::{Lexed, Token, TokenKind, lex};
 use crate::sink::Sink;
 use crate::suggest;
@@ -55,6 +55,8 @@ pub(crate) struct Parser<'a> {
     last_error: Option<usize>,
     /// What text that does not follow the grammar is called.
     syntax: Code,
+    /// A transition whose first clauses could be read, until its block takes it.
+    half: Option<Transition>,
     /// The span of everything, if the text is a part of another format's file.
     whole: Option<Span>,
 }
@@ -73,6 +75,7 @@ impl<'a> Parser<'a> {
             sink,
             last_error: None,
             syntax: Code::UnexpectedToken,
+            half: None,
             whole: None,
         }
     }

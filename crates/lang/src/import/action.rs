@@ -290,6 +290,7 @@ impl Reader<'_> {
             updates,
             target: None,
             span,
+            is_whole: true,
         };
         self.push(meta, ItemKind::Transition(transition), span);
         Ok(())

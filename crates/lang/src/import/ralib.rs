@@ -240,6 +240,7 @@ impl Reader<'_> {
             updates,
             target: name(to),
             span,
+            is_whole: true,
         };
         match states.get_mut(&from) {
             Some((state, _)) => state.transitions.push(transition),

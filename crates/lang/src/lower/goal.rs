@@ -198,6 +198,7 @@ impl<'a> Lowering<'a, '_> {
             .iter()
             .enumerate()
             .flat_map(|(from, state)| state.transitions.iter().map(move |transition| (from, transition)))
+            .filter(|(_, transition)| transition.is_whole)
             .map(|(from, transition)| self.observer_rule(transition, from, stages, memory))
             .collect();
         rules.into_iter().collect()

@@ -151,6 +151,9 @@ impl<'a> Lowering<'a, '_> {
 
     /// Checks every part of `transition`, so that all its errors are reported.
     fn transition(&mut self, transition: &'a Transition) -> Option<Checked> {
+        if !transition.is_whole {
+            return None;
+        }
         if transition.verb == Verb::Quiet {
             self.cx.sink.error(|| {
                 let message = "a model does not wait for silence";

@@ -29,6 +29,7 @@ impl Parser<'_> {
             }
             match self.model() {
                 Ok(model) => models.push(model),
+                Err(Abort) if models.is_empty() && self.skip_to_heading() => {}
                 Err(Abort) => break,
             }
         }
@@ -44,6 +45,32 @@ impl Parser<'_> {
                 }
                 (first, None)
             }
+        }
+    }
+
+    /// Skips to the next heading of a model or system, if there is one behind this place.
+    fn skip_to_heading(&mut self) -> bool {
+        let heading = |parser: &Self| {
+            parser.token(0).first_on_line
+                && (parser.at_word("model") || parser.at_word("system"))
+                && parser.kind_after(1) == TokenKind::Name
+                && parser.kind_after(2) == TokenKind::OpenBrace
+        };
+        while !self.at(TokenKind::End) && !heading(self) {
+            self.bump();
+        }
+        self.braces = 0;
+        !self.at(TokenKind::End)
+    }
+
+    /// The name of a block; where it is missing before `{`, the block is read all the same.
+    pub(super) fn heading_name(&mut self, what: &str) -> Parse<Name> {
+        let place = self.span();
+        match self.name(what) {
+            Err(Abort) if self.at(TokenKind::OpenBrace) => {
+                Ok(Name { text: String::new(), span: Span { end: place.start, ..place } })
+            }
+            name => name,
         }
     }
 
@@ -68,7 +95,7 @@ impl Parser<'_> {
         if !self.eat_word("model") {
             return self.missing_model();
         }
-        let name = self.name("the name of the model")?;
+        let name = self.heading_name("the name of the model")?;
         let open = self.span();
         self.expect(TokenKind::OpenBrace)?;
         let level = self.braces;
@@ -79,6 +106,7 @@ impl Parser<'_> {
                 Ok(item) => items.push(item),
                 Err(Abort) => {
                     broken.extend(self.name_declared_at(start));
+                    items.extend(self.half_item());
                     self.recover_here(level);
                 }
             }
@@ -97,6 +125,12 @@ impl Parser<'_> {
             self.bump();
             self.recover(level);
         }
+    }
+
+    /// The transition of the implicit state whose first clauses could be read.
+    fn half_item(&mut self) -> Option<Item> {
+        let transition = self.half.take()?;
+        Some(Item { meta: Meta::default(), span: transition.span, kind: ItemKind::Transition(transition) })
     }
 
     fn missing_model<T>(&mut self) -> Parse<T> {

@@ -39,7 +39,7 @@ impl Parser<'_> {
     pub(crate) fn state(&mut self, meta: Meta) -> Parse<State> {
         let start = self.span();
         self.bump();
-        let name = self.name("the name of a state")?;
+        let name = self.heading_name("the name of a state")?;
         let transitions = self.transitions()?;
         Ok(State { meta, name, transitions, span: self.since(start) })
     }
@@ -63,7 +63,10 @@ impl Parser<'_> {
             let parsed = self.meta().and_then(|meta| self.transition(meta));
             match parsed {
                 Ok(transition) => transitions.push(transition),
-                Err(Abort) => self.recover_here(level),
+                Err(Abort) => {
+                    transitions.extend(self.half.take());
+                    self.recover_here(level);
+                }
             }
         }
         // A missing brace is reported; the block is complete all the same.
@@ -107,13 +110,46 @@ impl Parser<'_> {
             Verb::On | Verb::Emit => Some(self.name("the name of a message")?),
             Verb::Internal | Verb::Quiet => None,
         };
-        let pins = if gate.is_some() { self.pins()? } else { Vec::new() };
-        let (lets, guard) = self.condition()?;
-        let updates = if self.at(TokenKind::OpenBrace) { self.updates()? } else { Vec::new() };
-        let target = if self.eat(TokenKind::Arrow) { Some(self.name("the name of a state")?) } else { None };
-        self.check_order()?;
-        let span = self.since(start);
-        Ok(Transition { meta, label, verb, verb_span, gate, pins, lets, guard, updates, target, span })
+        let (pins, lets, updates) = (Vec::new(), Vec::new(), Vec::new());
+        let (guard, target, span, is_whole) = (None, None, start, true);
+        let mut transition = Transition {
+            meta,
+            label,
+            verb,
+            verb_span,
+            gate,
+            pins,
+            lets,
+            guard,
+            updates,
+            target,
+            span,
+            is_whole,
+        };
+        let read = self.clauses(&mut transition);
+        transition.span = self.since(start);
+        match read {
+            Ok(()) => Ok(transition),
+            Err(Abort) => {
+                self.half = Some(Transition { is_whole: false, ..transition });
+                Err(Abort)
+            }
+        }
+    }
+
+    /// What follows the message; what was read before an error is kept.
+    fn clauses(&mut self, transition: &mut Transition) -> Parse<()> {
+        if transition.gate.is_some() {
+            transition.pins = self.pins()?;
+        }
+        self.condition(transition)?;
+        if self.at(TokenKind::OpenBrace) {
+            transition.updates = self.updates()?;
+        }
+        if self.eat(TokenKind::Arrow) {
+            transition.target = Some(self.name("the name of a state")?);
+        }
+        self.check_order()
     }
 
     fn verb(&mut self) -> Parse<Verb> {
@@ -191,22 +227,22 @@ impl Parser<'_> {
     }
 
     /// `when let pattern = value && condition`; either may be missing.
-    fn condition(&mut self) -> Parse<(Vec<Let>, Option<crate::ast::Expr>)> {
+    fn condition(&mut self, transition: &mut Transition) -> Parse<()> {
         if !self.eat(TokenKind::When) {
-            return Ok((Vec::new(), None));
+            return Ok(());
         }
-        let mut lets = Vec::new();
         while self.at_word("let") {
             self.bump();
             let pattern = self.pattern()?;
             self.expect(TokenKind::Eq)?;
             let value = self.comparison()?;
-            lets.push(Let { pattern, value });
+            transition.lets.push(Let { pattern, value });
             if !self.eat(TokenKind::AndAnd) {
-                return Ok((lets, None));
+                return Ok(());
             }
         }
-        Ok((lets, Some(self.expr()?)))
+        transition.guard = Some(self.expr()?);
+        Ok(())
     }
 
     fn updates(&mut self) -> Parse<Vec<Update>> {

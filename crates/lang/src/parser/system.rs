@@ -31,7 +31,7 @@ impl Parser<'_> {
         let start = self.span();
         let meta = self.meta()?;
         self.bump();
-        let name = self.name("the name of the system")?;
+        let name = self.heading_name("the name of the system")?;
         let open = self.span();
         self.expect(TokenKind::OpenBrace)?;
         let level = self.braces;

@@ -9,23 +9,8 @@ use rustc_hash::FxHashMap;
 
 use super::{Checker, Role};
 use crate::ast::{Arg, Expr, ExprKind, Name};
+use crate::builtin::{STRING_FUNCTIONS, names};
 use crate::suggest;
-
-/// The functions of strings.
-const STRING_FUNCTIONS: [&str; 12] = [
-    "length",
-    "contains",
-    "starts_with",
-    "ends_with",
-    "matches",
-    "substring",
-    "index_of",
-    "to_int",
-    "upper",
-    "lower",
-    "pad_left",
-    "split",
-];
 
 impl Checker<'_, '_> {
     /// `f(a, b)`, or `Point(x: 1, y: 2)`.
@@ -61,7 +46,7 @@ impl Checker<'_, '_> {
                 name.span,
                 format!("there is no function `{}`", name.text),
             );
-            if STRING_FUNCTIONS.contains(&name.text.as_str()) {
+            if names(STRING_FUNCTIONS).contains(&name.text.as_str()) {
                 return diagnostic.help(format!("it belongs to strings: `text.{}(...)`", name.text));
             }
             suggest::nearest(diagnostic, name, functions.names().chain(types.names()))
@@ -278,7 +263,7 @@ impl Checker<'_, '_> {
             return None;
         }
         let shown = self.pool.show_sort(sort);
-        let is_function = STRING_FUNCTIONS.contains(&name.text.as_str());
+        let is_function = names(STRING_FUNCTIONS).contains(&name.text.as_str());
         self.sink.error(|| {
             let message = format!("{shown} has no fields");
             let diagnostic = Diagnostic::new(Code::NotARecord, name.span, message)
@@ -309,7 +294,8 @@ impl Checker<'_, '_> {
             }
             return Some(self.pool.operate(Op::FromInt, vec![term]));
         }
-        if !STRING_FUNCTIONS.contains(&name.text.as_str()) {
+        let known = names(STRING_FUNCTIONS);
+        if !known.contains(&name.text.as_str()) {
             self.sink.error(|| {
                 let message = format!("there is no function `{}` of strings", name.text);
                 let diagnostic = Diagnostic::new(Code::UnknownFunction, name.span, message);
@@ -319,9 +305,9 @@ impl Checker<'_, '_> {
                         diagnostic.help("did you mean `starts_with`?").fix(name.span, "starts_with")
                     }
                     "endsWith" => diagnostic.help("did you mean `ends_with`?").fix(name.span, "ends_with"),
-                    _ => suggest::nearest(diagnostic, name, STRING_FUNCTIONS.into_iter()),
+                    _ => suggest::nearest(diagnostic, name, known.iter().copied()),
                 };
-                diagnostic.note(format!("strings have `{}`", STRING_FUNCTIONS.join("`, `")))
+                diagnostic.note(format!("strings have `{}`", known.join("`, `")))
             });
             return None;
         }

@@ -12,48 +12,8 @@ use ioxide_model::term::{Op, Term, VarId};
 
 use super::{BoundName, Checker, Role};
 use crate::ast::{AddOp, Expr, Name, OverWord, Type};
+use crate::builtin::{LIST_FUNCTIONS, MAP_FUNCTIONS, SET_FUNCTIONS, names};
 use crate::suggest;
-
-/// The functions of lists.
-const LIST: [&str; 21] = [
-    "length",
-    "is_empty",
-    "first",
-    "last",
-    "get",
-    "take",
-    "drop",
-    "slice",
-    "contains",
-    "index_of",
-    "insert",
-    "remove_at",
-    "with",
-    "without",
-    "reverse",
-    "sorted",
-    "sum",
-    "min",
-    "max",
-    "to_set",
-    "join",
-];
-/// The functions of sets.
-const SET: [&str; 11] = [
-    "size",
-    "is_empty",
-    "has",
-    "with",
-    "without",
-    "union",
-    "intersection",
-    "difference",
-    "subset_of",
-    "sorted",
-    "contains",
-];
-/// The functions of maps.
-const MAP: [&str; 8] = ["size", "is_empty", "has", "get", "with", "without", "keys", "values"];
 
 impl Checker<'_, '_> {
     /// The sort `list<T>`, `set<T>` or `map<K, V>`.
@@ -421,13 +381,13 @@ impl Checker<'_, '_> {
     ) -> Option<Term> {
         let sort = self.pool.sort(receiver);
         let of = self.pool.collection_of(sort)?;
-        let known: &[&'static str] = match of.kind {
-            CollectionKind::List => &LIST,
-            CollectionKind::Set => &SET,
-            CollectionKind::Map => &MAP,
-        };
+        let known = names(match of.kind {
+            CollectionKind::List => LIST_FUNCTIONS,
+            CollectionKind::Set => SET_FUNCTIONS,
+            CollectionKind::Map => MAP_FUNCTIONS,
+        });
         if !known.contains(&name.text.as_str()) {
-            self.no_function(sort, name, known);
+            self.no_function(sort, name, &known);
             return None;
         }
         let int = Sort::Int;

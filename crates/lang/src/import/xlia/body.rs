@@ -111,6 +111,7 @@ impl Reader<'_> {
             updates,
             target: Some(target),
             span,
+            is_whole: true,
         })
     }
 
