@@ -15,6 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("ioxide-runner", &["ioxide-model", "ioxide-smt", "ioxide-symex", "ioxide-testgen"]),
     ("ioxide-report", &["ioxide-model", "ioxide-testgen", "ioxide-runner"]),
     ("ioxide-explorer", &["ioxide-model", "ioxide-smt", "ioxide-symex", "ioxide-runner", "ioxide-report"]),
+    ("ioxide-lsp", &["ioxide-model", "ioxide-lang", "ioxide-smt", "ioxide-symex"]),
     (
         "ioxide",
         &[
@@ -28,6 +29,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "ioxide-runner",
             "ioxide-report",
             "ioxide-explorer",
+            "ioxide-lsp",
         ],
     ),
 ];

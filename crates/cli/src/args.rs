@@ -7,6 +7,7 @@ mod fsm;
 mod init;
 mod learn;
 mod live;
+mod lsp;
 mod model;
 mod mutation;
 mod report;
@@ -25,6 +26,7 @@ pub use self::learn::{Diff, DraftFormat, Learn, Unstable};
 pub use self::live::{
     Adapter, AdapterCheck, AdapterCommand, Demo, Judge, Purposes, Replay, Shrink, Sut, Test,
 };
+pub use self::lsp::Lsp;
 pub use self::model::{Check, Explain, Fmt, Format, Show, Step};
 pub use self::mutation::{Completing, Conform, DecideArgs, Kill, MutantArgs, Mutate, Score};
 pub use self::report::Report;
@@ -98,6 +100,8 @@ pub enum Command {
     Score(Score),
     /// Tries an adapter before any model is involved.
     Adapter(Adapter),
+    /// Serves an editor: the language server, over stdin and stdout.
+    Lsp(Lsp),
     /// Measures what the project claims.
     Bench(Bench),
 }

@@ -15,6 +15,7 @@ mod init;
 mod judge;
 mod kill;
 mod learn;
+mod lsp;
 pub mod mutate;
 pub mod purposes;
 mod replay;
@@ -49,6 +50,7 @@ pub fn run(args: Args) -> Result<ExitStatus, Stop> {
         Command::Case(args) => case::run(&args),
         Command::Fsm(args) => fsm::run(&args),
         Command::Learn(args) => learn::run(&args),
+        Command::Lsp(_) => lsp::run(),
         Command::Diff(args) => diff::run(&args),
         Command::Conform(args) => conform::run(&args),
         Command::Mutate(args) => mutate::run(&args),

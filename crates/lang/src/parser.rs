@@ -17,7 +17,7 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Span};
 
-use crate::ast::{Attr, AttrKind, File, Meta, Name, Transition};
+use crate::ast::{Attr, AttrKind, Expr, ExprKind, File, ItemKind, Meta, Name};
 use crate::lexer::{Lexed, Token, TokenKind, lex};
 use crate::sink::Sink;
 use crate::suggest;
@@ -55,8 +55,8 @@ pub(crate) struct Parser<'a> {
     last_error: Option<usize>,
     /// What text that does not follow the grammar is called.
     syntax: Code,
-    /// A transition whose first clauses could be read, until its block takes it.
-    half: Option<Transition>,
+    /// A part whose beginning could be read, until its block takes it.
+    half: Option<ItemKind>,
     /// The span of everything, if the text is a part of another format's file.
     whole: Option<Span>,
 }
@@ -467,6 +467,13 @@ impl<'a> Parser<'a> {
         }
         self.bump();
         weight.map(AttrKind::Weight)
+    }
+
+    /// Keeps the `half` of a declaration that was read up to its value, which cannot be read.
+    pub(crate) fn keep_half<T>(&mut self, half: impl FnOnce(Expr) -> ItemKind) -> Parse<T> {
+        let value = Expr { kind: ExprKind::Error, span: self.behind() };
+        self.half = Some(half(value));
+        Err(Abort)
     }
 
     /// Items separated by commas up to `end`; a comma may close the list.

@@ -62,6 +62,8 @@ pub enum BenchName {
     Kill,
     /// Learning the machines of the folder `IOXIDE_DATA`: resets and symbols, with a perfect oracle and until right.
     Learn,
+    /// Answers of the language server on a model of 5,000 lines, beside parsing it.
+    Lsp,
     /// Mutants decided symbolically and by enumeration: time per mutant, growth with the data, optimisations.
     Mutants,
     /// Steps a second over loopback TCP beside a bare echo client, and memory.

@@ -9,6 +9,7 @@ mod first_step;
 mod fsm;
 mod kill;
 mod learn;
+mod lsp;
 mod memory;
 mod mutants;
 mod online;
@@ -30,6 +31,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         BenchName::Fsm => fsm::run(args),
         BenchName::Kill => kill::run(args),
         BenchName::Learn => learn::run(args),
+        BenchName::Lsp => lsp::run(args),
         BenchName::Mutants => mutants::run(args),
         BenchName::Online => online::run(args),
         BenchName::Scale => scale::run(args),

@@ -101,12 +101,12 @@ impl Parser<'_> {
         let level = self.braces;
         let (mut items, mut broken) = (Vec::new(), Vec::new());
         while !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
-            let start = self.position;
+            let (start, place) = (self.position, self.span());
             match self.item() {
                 Ok(item) => items.push(item),
                 Err(Abort) => {
                     broken.extend(self.name_declared_at(start));
-                    items.extend(self.half_item());
+                    items.extend(self.half_item(place));
                     self.recover_here(level);
                 }
             }
@@ -127,10 +127,14 @@ impl Parser<'_> {
         }
     }
 
-    /// The transition of the implicit state whose first clauses could be read.
-    fn half_item(&mut self) -> Option<Item> {
-        let transition = self.half.take()?;
-        Some(Item { meta: Meta::default(), span: transition.span, kind: ItemKind::Transition(transition) })
+    /// The declaration whose beginning, at `start`, could be read.
+    fn half_item(&mut self, start: Span) -> Option<Item> {
+        let kind = self.half.take()?;
+        let span = match &kind {
+            ItemKind::Transition(transition) => transition.span,
+            _ => self.since(start),
+        };
+        Some(Item { meta: Meta::default(), span, kind })
     }
 
     fn missing_model<T>(&mut self) -> Parse<T> {
@@ -244,8 +248,13 @@ impl Parser<'_> {
         }
         self.bump();
         let ty = self.ty()?;
-        let init = if self.eat(TokenKind::Eq) { Some(self.expr()?) } else { None };
-        Ok(VarDecl { name, ty, init })
+        if !self.eat(TokenKind::Eq) {
+            return Ok(VarDecl { name, ty, init: None });
+        }
+        match self.expr() {
+            Ok(value) => Ok(VarDecl { name, ty, init: Some(value) }),
+            Err(Abort) => self.keep_half(|value| ItemKind::Var(VarDecl { name, ty, init: Some(value) })),
+        }
     }
 
     pub(super) fn constant(&mut self) -> Parse<ConstDecl> {
@@ -253,7 +262,10 @@ impl Parser<'_> {
         let name = self.name("the name of a constant")?;
         let ty = if self.eat(TokenKind::Colon) { Some(self.ty()?) } else { None };
         self.expect(TokenKind::Eq)?;
-        Ok(ConstDecl { name, ty, value: self.expr()? })
+        match self.expr() {
+            Ok(value) => Ok(ConstDecl { name, ty, value }),
+            Err(Abort) => self.keep_half(|value| ItemKind::Const(ConstDecl { name, ty, value })),
+        }
     }
 
     fn type_decl(&mut self) -> Parse<TypeDecl> {
@@ -316,6 +328,9 @@ impl Parser<'_> {
         self.bump();
         let result = self.ty()?;
         self.expect(TokenKind::Eq)?;
-        Ok(FnDecl { name, params, result, body: self.expr()? })
+        match self.expr() {
+            Ok(body) => Ok(FnDecl { name, params, result, body }),
+            Err(Abort) => self.keep_half(|body| ItemKind::Fn(FnDecl { name, params, result, body })),
+        }
     }
 }

@@ -64,7 +64,9 @@ impl Parser<'_> {
             match parsed {
                 Ok(transition) => transitions.push(transition),
                 Err(Abort) => {
-                    transitions.extend(self.half.take());
+                    if let Some(ItemKind::Transition(half)) = self.half.take() {
+                        transitions.push(half);
+                    }
                     self.recover_here(level);
                 }
             }
@@ -131,7 +133,7 @@ impl Parser<'_> {
         match read {
             Ok(()) => Ok(transition),
             Err(Abort) => {
-                self.half = Some(Transition { is_whole: false, ..transition });
+                self.half = Some(ItemKind::Transition(Transition { is_whole: false, ..transition }));
                 Err(Abort)
             }
         }
@@ -139,8 +141,13 @@ impl Parser<'_> {
 
     /// What follows the message; what was read before an error is kept.
     fn clauses(&mut self, transition: &mut Transition) -> Parse<()> {
+        let mut pins = Ok(());
         if transition.gate.is_some() {
-            transition.pins = self.pins()?;
+            match self.pins() {
+                Ok(read) => transition.pins = read,
+                Err(Abort) if self.skip_pins() => pins = Err(Abort),
+                Err(Abort) => return Err(Abort),
+            }
         }
         self.condition(transition)?;
         if self.at(TokenKind::OpenBrace) {
@@ -149,7 +156,21 @@ impl Parser<'_> {
         if self.eat(TokenKind::Arrow) {
             transition.target = Some(self.name("the name of a state")?);
         }
-        self.check_order()
+        self.check_order()?;
+        pins
+    }
+
+    /// Skips what is left of the pins on this line, so that what follows them is read; whether they end here.
+    fn skip_pins(&mut self) -> bool {
+        let is_over = |token: TokenKind| {
+            matches!(token, TokenKind::End | TokenKind::OpenBrace | TokenKind::CloseBrace | TokenKind::Arrow)
+        };
+        while !is_over(self.kind()) && !self.token(0).first_on_line {
+            if self.bump().kind == TokenKind::CloseParen {
+                return true;
+            }
+        }
+        false
     }
 
     fn verb(&mut self) -> Parse<Verb> {

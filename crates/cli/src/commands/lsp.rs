@@ -1,0 +1,94 @@
+//! `ioxide lsp`: the language server, over stdin and stdout.
+
+mod campaign;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ioxide_lsp::answers::lens::LastCampaign;
+use ioxide_lsp::server::{ServerError, Surroundings, serve};
+use ioxide_smt::halt::Halt;
+use lsp_server::Connection;
+
+use crate::exit::{ExitStatus, Stop};
+use crate::limit;
+
+/// How deep folders are looked into, and how many models are looked at.
+const MAX_DEPTH: usize = 6;
+const MAX_MODELS: usize = 1_000;
+
+/// Serves an editor until it says goodbye.
+pub fn run() -> Result<ExitStatus, Stop> {
+    let (connection, threads) = Connection::stdio();
+    let served = serve(&connection, Arc::new(Disk));
+    drop(connection);
+    let written = threads.join();
+    match (served, written) {
+        (Ok(()), Ok(())) => Ok(ExitStatus::Success),
+        // An editor that goes away without a word is no trouble of this program.
+        (Err(ServerError::Gone), _) => Ok(ExitStatus::Success),
+        (Err(error), _) => Err(Stop::usage(format!("{error}")).help("`ioxide lsp` is started by an editor")),
+        (Ok(()), Err(error)) => Err(error.into()),
+    }
+}
+
+/// Files, records and the clock of this machine.
+pub struct Disk;
+
+impl Surroundings for Disk {
+    fn read(&self, path: &str) -> std::io::Result<String> {
+        fs::read_to_string(path)
+    }
+
+    fn models(&self, roots: &[String], path: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        for folder in folders(roots, path) {
+            collect(&folder, MAX_DEPTH, &mut found);
+        }
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    fn last_campaign(&self, roots: &[String], path: &str) -> Option<LastCampaign> {
+        campaign::last(&folders(roots, path), Path::new(path))
+    }
+
+    fn deadline(&self, time: Duration) -> Halt {
+        limit::brief(time)
+    }
+}
+
+/// The folders of the workspace, and that of the file.
+fn folders(roots: &[String], path: &str) -> Vec<PathBuf> {
+    let own = Path::new(path).parent().map(Path::to_path_buf);
+    let mut folders: Vec<PathBuf> = roots.iter().map(PathBuf::from).collect();
+    folders.extend(own.filter(|own| !folders.iter().any(|root| own.starts_with(root))));
+    folders
+}
+
+fn collect(folder: &Path, depth: usize, found: &mut Vec<String>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        if found.len() >= MAX_MODELS {
+            return;
+        }
+        if path.is_dir() {
+            if depth > 0 && !is_hidden(&path) {
+                collect(&path, depth - 1, found);
+            }
+        } else if path.extension().is_some_and(|extension| extension == "iox") {
+            found.extend(path.to_str().map(str::to_owned));
+        }
+    }
+}
+
+/// Folders that hold no models of the user.
+fn is_hidden(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    name.starts_with('.') || matches!(name.as_str(), "target" | "node_modules")
+}

@@ -1,0 +1,86 @@
+//! The last recorded campaign on a model: the newest record near it that names it.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use ioxide_lsp::answers::lens::{LastCampaign, SwitchFate};
+use ioxide_runner::event::{CampaignFinished, CampaignStarted, EventKind};
+use ioxide_runner::record::{RecordError, each};
+
+use super::is_hidden;
+
+/// Folders of records lie this deep at most, and larger records are not read while somebody types.
+const MAX_DEPTH: usize = 3;
+const MAX_BYTES: u64 = 64 << 20;
+/// Only the newest records are looked at.
+const MAX_RECORDS: usize = 20;
+
+/// The last campaign on the model at `path` that is recorded below `folders`.
+pub fn last(folders: &[PathBuf], path: &Path) -> Option<LastCampaign> {
+    let mut records = Vec::new();
+    for folder in folders {
+        collect(folder, MAX_DEPTH, &mut records);
+    }
+    records.sort();
+    records.into_iter().rev().take(MAX_RECORDS).find_map(|(_, record)| read(&record, path))
+}
+
+fn collect(folder: &Path, depth: usize, records: &mut Vec<(SystemTime, PathBuf)>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let Ok(about) = entry.metadata() else { continue };
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if about.is_dir() {
+            if depth > 0 && !is_hidden(&path) {
+                collect(&path, depth - 1, records);
+            }
+        } else if name.starts_with("campaign") && name.ends_with(".jsonl") && about.len() <= MAX_BYTES {
+            records.extend(about.modified().ok().map(|time| (time, path)));
+        }
+    }
+}
+
+/// The campaign in `record`, if it is over and was one on `model`.
+fn read(record: &Path, model: &Path) -> Option<LastCampaign> {
+    let (mut started, mut finished) = (None, None);
+    let reader = BufReader::new(File::open(record).ok()?);
+    each(reader, |event| {
+        match event.event {
+            EventKind::CampaignStarted(told) => started = Some(told),
+            EventKind::CampaignFinished(told) => finished = Some(told),
+            _ => {}
+        }
+        Ok::<(), RecordError>(())
+    })
+    .ok()?;
+    let (started, finished) = (started?, finished?);
+    is_about(&started, record, model).then(|| campaign(record, &started, &finished))
+}
+
+/// Whether the record names the model: its file as it was named then, seen from some folder above the record.
+fn is_about(started: &CampaignStarted, record: &Path, model: &Path) -> bool {
+    let Ok(model) = model.canonicalize() else { return false };
+    let named = Path::new(&started.file);
+    let from = record.ancestors().skip(1).map(|folder| folder.join(named));
+    !started.file.is_empty()
+        && from.into_iter().any(|path| path.canonicalize().is_ok_and(|path| path == model))
+}
+
+fn campaign(record: &Path, started: &CampaignStarted, finished: &CampaignFinished) -> LastCampaign {
+    let fate = |label: &String| {
+        if finished.covered.contains(label) {
+            SwitchFate::Taken
+        } else if finished.never.contains(label) {
+            SwitchFate::Never
+        } else {
+            SwitchFate::Perhaps
+        }
+    };
+    let switches: BTreeMap<String, SwitchFate> =
+        started.switches.iter().map(|label| (label.clone(), fate(label))).collect();
+    LastCampaign { record: record.display().to_string(), switches }
+}

@@ -1,0 +1,137 @@
+//! What one text says: pieces, tree and index, whether it has errors or not.
+
+use std::sync::Arc;
+
+use ioxide_lang::ast::File;
+use ioxide_lang::lexeme::{Lexeme, LexemeKind, lexemes};
+use ioxide_lang::{Loaded, Options, gather, load, parse};
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::{FileId, Sources};
+
+use crate::index::SourceIndex;
+use crate::text::DocumentText;
+
+/// A text, read.
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    /// The name of its file.
+    pub path: String,
+    /// The text.
+    pub text: DocumentText,
+    /// Its pieces.
+    pub lexemes: Vec<Lexeme>,
+    /// Its tree, as far as it could be read.
+    pub tree: File,
+    /// What its names mean.
+    pub index: SourceIndex,
+}
+
+impl Analysis {
+    /// Reads `text`; one that is not in ioxide's language has neither tree nor names.
+    #[must_use]
+    pub fn new(path: &str, text: DocumentText) -> Self {
+        let mut sources = Sources::new();
+        let is_iox = is_iox(path);
+        let file = sources.add(path, if is_iox { text.as_str() } else { "" });
+        let (tree, _) = parse(&sources, file);
+        let index = SourceIndex::new(text.as_str(), &tree);
+        let lexemes = if is_iox { lexemes(text.as_str()) } else { Vec::new() };
+        Self { path: path.to_owned(), text, lexemes, tree, index }
+    }
+
+    /// The characters of a piece.
+    #[must_use]
+    pub fn piece(&self, lexeme: &Lexeme) -> &str {
+        self.text.as_str().get(lexeme.start as usize..lexeme.end as usize).unwrap_or("")
+    }
+
+    /// The pieces that are no comments and end at or before `offset`, and the word that is being typed there.
+    #[must_use]
+    pub fn before(&self, offset: usize) -> (Vec<Lexeme>, String) {
+        let code = |lexeme: &&Lexeme| !matches!(lexeme.kind, LexemeKind::Comment | LexemeKind::Doc);
+        let starts = |lexeme: &&Lexeme| (lexeme.start as usize) < offset;
+        let mut pieces: Vec<Lexeme> = self.lexemes.iter().filter(code).take_while(starts).copied().collect();
+        let typed = pieces.last().filter(|last| {
+            let is_word = matches!(last.kind, LexemeKind::Name | LexemeKind::Reserved);
+            is_word && last.end as usize >= offset
+        });
+        let typed = typed.map(|last| {
+            let end = offset - last.start as usize;
+            self.piece(last).get(..end).unwrap_or("").to_owned()
+        });
+        if typed.is_some() {
+            pieces.pop();
+        }
+        (pieces, typed.unwrap_or_default())
+    }
+
+    /// Whether `offset` lies in a comment or a string.
+    #[must_use]
+    pub fn is_prose(&self, offset: usize) -> bool {
+        self.lexemes.iter().any(|lexeme| {
+            let (start, end) = (lexeme.start as usize, lexeme.end as usize);
+            match lexeme.kind {
+                LexemeKind::Comment | LexemeKind::Doc => start < offset && offset <= end,
+                LexemeKind::Text => start < offset && offset < end,
+                _ => false,
+            }
+        })
+    }
+}
+
+/// Whether a file of this name is in ioxide's language.
+#[must_use]
+pub fn is_iox(path: &str) -> bool {
+    path.ends_with(".iox")
+}
+
+/// Other texts, by path: open documents first, then files.
+pub trait Library {
+    /// The text at `path`, read.
+    fn analysis(&self, path: &str) -> Option<Arc<Analysis>>;
+}
+
+/// No other text.
+pub struct NoLibrary;
+
+impl Library for NoLibrary {
+    fn analysis(&self, _: &str) -> Option<Arc<Analysis>> {
+        None
+    }
+}
+
+/// `path` seen from the folder of `file`.
+#[must_use]
+pub fn beside(file: &str, path: &str) -> String {
+    match file.rfind(['/', '\\']) {
+        Some(end) if !path.starts_with('/') => format!("{}{path}", &file[..=end]),
+        _ => path.to_owned(),
+    }
+}
+
+/// A text and those it is made of, with what is wrong with them.
+pub struct Checkup {
+    /// The texts.
+    pub sources: Sources,
+    /// The text that was looked at.
+    pub file: FileId,
+    /// What became of it.
+    pub loaded: Loaded,
+}
+
+/// Looks at `text` as `ioxide check` does; `read` gives the texts of other files.
+pub fn check_up(path: &str, text: &str, read: &mut dyn FnMut(&str) -> std::io::Result<String>) -> Checkup {
+    let mut sources = Sources::new();
+    let file = sources.add(path, text);
+    gather(&mut sources, file, &mut |path| read(path).map_err(|error| error.to_string()));
+    let loaded = load(&sources, file, &Options::default());
+    Checkup { sources, file, loaded }
+}
+
+impl Checkup {
+    /// The findings about the text itself, and those about texts it uses.
+    #[must_use]
+    pub fn split(&self) -> (Vec<&Diagnostic>, Vec<&Diagnostic>) {
+        self.loaded.diagnostics.iter().partition(|finding| finding.span.file == self.file)
+    }
+}

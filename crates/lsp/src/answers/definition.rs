@@ -1,0 +1,104 @@
+//! Where a name is defined, and where it is used, across files.
+
+use std::sync::Arc;
+
+use crate::analysis::{Analysis, Library, beside};
+use crate::index::{Bytes, DefinitionId, Meaning};
+
+/// A definition in one of several texts.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The text.
+    pub analysis: Arc<Analysis>,
+    /// Its definition.
+    pub id: DefinitionId,
+}
+
+/// A place in one of several texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlaceIn {
+    /// The file.
+    pub path: String,
+    /// The place.
+    pub at: Bytes,
+}
+
+/// What the name at `offset` means.
+#[must_use]
+pub fn find(analysis: &Arc<Analysis>, offset: usize, library: &dyn Library) -> Option<Found> {
+    let (_, meaning) = analysis.index.at(offset)?;
+    resolve(analysis, &meaning, library)
+}
+
+/// Follows a meaning to its definition.
+#[must_use]
+pub fn resolve(analysis: &Arc<Analysis>, meaning: &Meaning, library: &dyn Library) -> Option<Found> {
+    match meaning {
+        Meaning::Here(id) => Some(Found { analysis: Arc::clone(analysis), id: *id }),
+        Meaning::There(name) => {
+            let other = library.analysis(&beside(&analysis.path, &name.file))?;
+            let id = other.index.follow(&name.path)?;
+            Some(Found { analysis: other, id })
+        }
+    }
+}
+
+/// The place of the definition of the name at `offset`.
+#[must_use]
+pub fn definition(analysis: &Arc<Analysis>, offset: usize, library: &dyn Library) -> Option<PlaceIn> {
+    let mut found = find(analysis, offset, library)?;
+    // The name of a used model leads on to the model.
+    let definition = found.analysis.index.get(found.id);
+    if let Some(file) = found.analysis.index.files.get(&definition.name)
+        && definition.kind == crate::index::DefinitionKind::UsedModel
+        && let Some(other) = library.analysis(&beside(&found.analysis.path, file))
+        && let Some(id) = other.index.follow(&crate::index::ForeignPath::Model)
+    {
+        found = Found { analysis: other, id };
+    }
+    Some(PlaceIn { path: found.analysis.path.clone(), at: found.analysis.index.get(found.id).at })
+}
+
+/// Every place that names what the name at `offset` means, in its own text and in `others`; its definition first.
+#[must_use]
+pub fn references(
+    analysis: &Arc<Analysis>,
+    offset: usize,
+    library: &dyn Library,
+    others: &[Arc<Analysis>],
+) -> Vec<PlaceIn> {
+    let Some(found) = find(analysis, offset, library) else { return Vec::new() };
+    let own = found.analysis.index.get(found.id).at;
+    let here = found.analysis.index.places_of(found.id).into_iter();
+    let mut places: Vec<PlaceIn> = here.map(|at| PlaceIn { path: found.analysis.path.clone(), at }).collect();
+    places.sort_by_key(|place| (place.at != own, place.at));
+    if let Some(path) = found.analysis.index.path_of(found.id) {
+        for other in others.iter().filter(|other| other.path != found.analysis.path) {
+            let named = other.index.occurrences.iter().filter(|occurrence| match &occurrence.meaning {
+                Meaning::There(name) => {
+                    name.path == path && same_file(&beside(&other.path, &name.file), &found.analysis.path)
+                }
+                Meaning::Here(_) => false,
+            });
+            places.extend(named.map(|occurrence| PlaceIn { path: other.path.clone(), at: occurrence.at }));
+        }
+    }
+    places
+}
+
+/// Whether two paths are the same once `.` and `..` are taken out.
+fn same_file(one: &str, other: &str) -> bool {
+    plain(one) == plain(other)
+}
+
+fn plain(path: &str) -> Vec<&str> {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split(['/', '\\']) {
+        match part {
+            "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => _ = parts.pop(),
+            part => parts.push(part),
+        }
+    }
+    parts
+}

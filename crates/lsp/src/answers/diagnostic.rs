@@ -1,0 +1,84 @@
+//! Findings as editors show them.
+
+use ioxide_model::diag::{Diagnostic, Severity};
+use ioxide_model::source::{FileId, Sources, Span};
+use lsp_types::{
+    DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, Location, NumberOrString, Range, Uri,
+};
+use rustc_hash::FxHashMap;
+
+use crate::text::DocumentText;
+
+/// Shows the findings about some texts.
+pub struct FindingsView<'s> {
+    sources: &'s Sources,
+    texts: FxHashMap<FileId, DocumentText>,
+    uri: &'s dyn Fn(&str) -> Option<Uri>,
+}
+
+impl<'s> FindingsView<'s> {
+    /// Findings about `sources`; `uri` gives the address of a file.
+    pub fn new(sources: &'s Sources, uri: &'s dyn Fn(&str) -> Option<Uri>) -> Self {
+        Self { sources, texts: FxHashMap::default(), uri }
+    }
+
+    /// `finding` as an editor shows it.
+    pub fn shown(&mut self, finding: &Diagnostic) -> lsp_types::Diagnostic {
+        let mut related = Vec::new();
+        for label in &finding.labels {
+            let Some(uri) = (self.uri)(&self.sources.file(label.span.file).name) else { continue };
+            let location = Location { uri, range: self.range(label.span) };
+            related.push(DiagnosticRelatedInformation { location, message: label.text.clone() });
+        }
+        lsp_types::Diagnostic {
+            range: self.range(finding.span),
+            severity: Some(severity(finding.severity)),
+            code: Some(NumberOrString::String(finding.code.id().to_owned())),
+            code_description: None,
+            source: Some("ioxide".to_owned()),
+            message: message(finding),
+            related_information: (!related.is_empty()).then_some(related),
+            tags: is_unused(finding).then(|| vec![DiagnosticTag::UNNECESSARY]),
+            data: None,
+        }
+    }
+
+    /// A finding about a text that is used here, shown at `range` of this text.
+    pub fn shown_at(&mut self, finding: &Diagnostic, range: Range) -> lsp_types::Diagnostic {
+        let place = self.sources.line_column(finding.span);
+        let file = &self.sources.file(finding.span.file).name;
+        let message = format!("{file}:{}:{}: {}", place.line, place.column, finding.message);
+        lsp_types::Diagnostic { range, message, related_information: None, ..self.shown(finding) }
+    }
+
+    fn range(&mut self, span: Span) -> Range {
+        let text = self
+            .texts
+            .entry(span.file)
+            .or_insert_with(|| DocumentText::new(self.sources.file(span.file).text.clone()));
+        text.range(span.start as usize, span.end as usize)
+    }
+}
+
+/// What is never used is shown faded.
+fn is_unused(finding: &Diagnostic) -> bool {
+    finding.severity == Severity::Warning
+        && finding.code.id().starts_with("W06")
+        && finding.message.contains("is never")
+}
+
+/// The finding with what explains it and what to do about it.
+#[must_use]
+pub fn message(finding: &Diagnostic) -> String {
+    let notes = finding.notes.iter().map(|note| format!("\nnote: {note}"));
+    let helps = finding.helps.iter().map(|help| format!("\nhelp: {help}"));
+    format!("{}{}{}", finding.message, notes.collect::<String>(), helps.collect::<String>())
+}
+
+fn severity(severity: Severity) -> DiagnosticSeverity {
+    match severity {
+        Severity::Error => DiagnosticSeverity::ERROR,
+        Severity::Warning => DiagnosticSeverity::WARNING,
+        Severity::Hint => DiagnosticSeverity::HINT,
+    }
+}

@@ -1,0 +1,58 @@
+//! What can be folded: blocks, and comments of several lines.
+
+use ioxide_lang::lexeme::{Lexeme, LexemeKind};
+use lsp_types::{FoldingRange, FoldingRangeKind};
+
+use crate::analysis::Analysis;
+
+/// The foldable ranges, found by braces and comments alone: errors do not matter.
+#[must_use]
+pub fn folds(analysis: &Analysis) -> Vec<FoldingRange> {
+    let mut folds = Vec::new();
+    let mut open = Vec::new();
+    for lexeme in &analysis.lexemes {
+        match analysis.piece(lexeme) {
+            "{" if lexeme.kind == LexemeKind::Sign => open.push(line(analysis, lexeme)),
+            "}" if lexeme.kind == LexemeKind::Sign => {
+                let end = line(analysis, lexeme);
+                // The line of the closing brace stays visible.
+                folds.extend(open.pop().and_then(|start| fold(start, end.saturating_sub(1), None)));
+            }
+            _ => {}
+        }
+    }
+    folds.extend(comments(analysis));
+    folds.sort_by_key(|fold| (fold.start_line, fold.end_line));
+    folds
+}
+
+fn line(analysis: &Analysis, lexeme: &Lexeme) -> u32 {
+    analysis.text.position(lexeme.start as usize).line
+}
+
+fn fold(start_line: u32, end_line: u32, kind: Option<FoldingRangeKind>) -> Option<FoldingRange> {
+    (end_line > start_line).then(|| FoldingRange { start_line, end_line, kind, ..FoldingRange::default() })
+}
+
+/// Comments on lines that follow each other.
+fn comments(analysis: &Analysis) -> Vec<FoldingRange> {
+    let is_comment = |lexeme: &&Lexeme| {
+        matches!(lexeme.kind, LexemeKind::Comment | LexemeKind::Doc) && lexeme.first_on_line
+    };
+    let lines = analysis.lexemes.iter().filter(is_comment).map(|lexeme| line(analysis, lexeme));
+    let mut folds = Vec::new();
+    let mut run: Option<(u32, u32)> = None;
+    for line in lines {
+        run = match run {
+            Some((start, end)) if line == end + 1 => Some((start, line)),
+            before => {
+                folds.extend(
+                    before.and_then(|(start, end)| fold(start, end, Some(FoldingRangeKind::Comment))),
+                );
+                Some((line, line))
+            }
+        };
+    }
+    folds.extend(run.and_then(|(start, end)| fold(start, end, Some(FoldingRangeKind::Comment))));
+    folds
+}

@@ -1,0 +1,132 @@
+//! What the name or transition under the cursor is.
+
+use std::fmt::{self, Write};
+use std::sync::Arc;
+
+use ioxide_model::sts::Model;
+use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
+
+use super::definition::{Found, resolve};
+use crate::analysis::{Analysis, Library};
+use crate::index::{Bytes, Definition, DefinitionKind, Meaning, SwitchPlace};
+
+/// Longer conditions are cut.
+const MAX_CONDITION: usize = 2_000;
+
+/// What stands at `offset`; `model` is what the text means, if it has a meaning.
+#[must_use]
+pub fn hover(
+    analysis: &Arc<Analysis>,
+    offset: usize,
+    library: &dyn Library,
+    model: &mut dyn FnMut() -> Option<Arc<Model>>,
+) -> Option<Hover> {
+    let switch = switch_at(analysis, offset);
+    if let Some((at, meaning)) = analysis.index.at(offset) {
+        let found = resolve(analysis, &meaning, library);
+        let mut words = match &found {
+            Some(found) => about(found, analysis),
+            None => unknown(&meaning)?,
+        };
+        if let Some(switch) = switch.filter(|switch| switch.heading == at) {
+            words.push_str(&condition(switch, model().as_deref()));
+        }
+        return Some(answer(analysis, at, words));
+    }
+    let switch = switch?;
+    let heading = format!("transition `{}`", switch.labels.join("`, `"));
+    Some(answer(analysis, switch.verb, format!("{heading}{}", condition(switch, model().as_deref()))))
+}
+
+fn answer(analysis: &Analysis, at: Bytes, value: String) -> Hover {
+    let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
+    Hover { contents, range: Some(analysis.text.range(at.start, at.end)) }
+}
+
+/// The transition whose label or verb is at `offset`.
+fn switch_at(analysis: &Analysis, offset: usize) -> Option<&SwitchPlace> {
+    let touches = |switch: &&SwitchPlace| switch.heading.touches(offset) || switch.verb.touches(offset);
+    analysis.index.switches.iter().find(touches)
+}
+
+/// Declaration, sort, doc comment, and where it comes from.
+fn about(found: &Found, seen_from: &Analysis) -> String {
+    let definition = found.analysis.index.get(found.id);
+    let mut words = format!("```ioxide\n{}\n```\n", definition.detail);
+    let what = match (&definition.ty, definition.kind) {
+        (_, DefinitionKind::TypeName) | (None, _) => definition.kind.word().to_owned(),
+        (Some(ty), _) => format!("{} of sort `{ty}`", definition.kind.word()),
+    };
+    words.push_str(&format!("\n{what}{}\n", source(found, definition, seen_from)));
+    if !definition.docs.is_empty() {
+        words.push_str(&format!("\n{}\n", definition.docs));
+    }
+    words
+}
+
+/// Where a name comes from.
+fn source(found: &Found, definition: &Definition, seen_from: &Analysis) -> String {
+    let of = definition.owner.map(|owner| {
+        let owner = found.analysis.index.get(owner);
+        format!(" of {} `{}`", owner.kind.word(), owner.name)
+    });
+    let line = found.analysis.text.position(definition.at.start).line + 1;
+    let file = match found.analysis.path == seen_from.path {
+        true => format!(", line {line}"),
+        false => format!(", `{}` line {line}", found.analysis.path),
+    };
+    format!("{}{file}", of.unwrap_or_default())
+}
+
+fn unknown(meaning: &Meaning) -> Option<String> {
+    match meaning {
+        Meaning::There(name) => {
+            Some(format!("from `{}`, which cannot be read or does not have it\n", name.file))
+        }
+        Meaning::Here(_) => None,
+    }
+}
+
+/// When a transition can be taken: as the model means it, else as it is written.
+fn condition(switch: &SwitchPlace, model: Option<&Model>) -> String {
+    let compiled = model.and_then(|model| {
+        let found = model
+            .sts
+            .switches
+            .iter()
+            .find(|found| switch.labels.iter().any(|label| **label == *found.label))?;
+        let mut shown = Shown { text: String::new(), room: MAX_CONDITION };
+        if write!(shown, "{}", model.pool.show(found.guard)).is_err() {
+            shown.text.push_str(" ...");
+        }
+        Some(shown.text)
+    });
+    match (compiled, switch.condition.as_str()) {
+        (Some(guard), _) if guard == "true" => "\n\ncan always be taken\n".to_owned(),
+        (Some(guard), _) => format!("\n\ncan be taken when\n```ioxide\n{guard}\n```\n"),
+        (None, "") => String::new(),
+        (None, written) => format!("\n\nas written, when\n```ioxide\n{}\n```\n", cut(written)),
+    }
+}
+
+/// Takes text until there is no more room: shared parts could make the whole of a term very long.
+struct Shown {
+    text: String,
+    room: usize,
+}
+
+impl Write for Shown {
+    fn write_str(&mut self, piece: &str) -> fmt::Result {
+        let n_chars = piece.chars().count();
+        self.text.extend(piece.chars().take(self.room));
+        self.room = self.room.checked_sub(n_chars).ok_or(fmt::Error)?;
+        Ok(())
+    }
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MAX_CONDITION) {
+        Some((end, _)) => format!("{} ...", &text[..end]),
+        None => text.to_owned(),
+    }
+}

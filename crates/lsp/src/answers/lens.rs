@@ -1,0 +1,126 @@
+//! What can be done with a line: run a test, step from a state, see what the last campaign took.
+//!
+//! A lens names a command of the editor; the editor runs `ioxide` with the arguments it is given.
+
+use std::collections::BTreeMap;
+
+use lsp_types::{CodeLens, Command};
+use serde_json::json;
+
+use crate::analysis::Analysis;
+use crate::index::{Bytes, DefinitionKind, SwitchPlace};
+
+/// Runs a test or a purpose: `{ "file", "tester" }`.
+pub const RUN: &str = "ioxide.test";
+/// Opens the stepper: `{ "file", "at" }`, `at` being a state or nothing.
+pub const STEP: &str = "ioxide.step";
+/// Shows the picture of the model: `{ "file" }`.
+pub const PICTURE: &str = "ioxide.show";
+/// Shows the report of a campaign: `{ "file", "record" }`.
+pub const REPORT: &str = "ioxide.report";
+
+/// What the last recorded campaign took of a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LastCampaign {
+    /// The record.
+    pub record: String,
+    /// How every switch fared, by label.
+    pub switches: BTreeMap<String, SwitchFate>,
+}
+
+/// What a campaign tells about a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SwitchFate {
+    /// It was never even possibly taken.
+    Never,
+    /// It is one of several that explain what was seen.
+    Perhaps,
+    /// It was certainly taken.
+    Taken,
+}
+
+/// The lenses of the text; `last` is the last campaign on it, if there is a record.
+#[must_use]
+pub fn lenses(analysis: &Analysis, last: Option<&LastCampaign>) -> Vec<CodeLens> {
+    let index = &analysis.index;
+    let mut lenses = Vec::new();
+    for (_, definition) in index.all() {
+        let file = &analysis.path;
+        match definition.kind {
+            DefinitionKind::Model | DefinitionKind::System => {
+                lenses.push(lens(
+                    analysis,
+                    definition.at,
+                    "show the picture",
+                    PICTURE,
+                    json!({ "file": file }),
+                ));
+                lenses.push(lens(analysis, definition.at, "step through it", STEP, json!({ "file": file })));
+                lenses.extend(last.map(|last| report(analysis, definition.at, last)));
+            }
+            DefinitionKind::State if is_of_model(analysis, definition.owner) => {
+                let arguments = json!({ "file": file, "at": definition.name });
+                lenses.push(lens(analysis, definition.at, "step from here", STEP, arguments));
+            }
+            _ => {}
+        }
+    }
+    for goal in &index.goals {
+        let (title, tester) = match goal.is_test {
+            true => ("run this test", format!("test:{}", goal.name)),
+            false => ("run this purpose", format!("purpose:{}", goal.name)),
+        };
+        let arguments = json!({ "file": analysis.path, "tester": tester });
+        lenses.push(lens(analysis, goal.at, title, RUN, arguments));
+    }
+    if let Some(last) = last {
+        lenses.extend(index.switches.iter().filter_map(|switch| coverage(analysis, switch, last)));
+    }
+    lenses
+}
+
+fn is_of_model(analysis: &Analysis, owner: Option<crate::index::DefinitionId>) -> bool {
+    let system = analysis.tree.system.is_some();
+    !system && owner.is_some_and(|owner| analysis.index.get(owner).kind == DefinitionKind::Model)
+}
+
+fn lens(
+    analysis: &Analysis,
+    at: Bytes,
+    title: &str,
+    command: &str,
+    arguments: serde_json::Value,
+) -> CodeLens {
+    let command =
+        Command { title: title.to_owned(), command: command.to_owned(), arguments: Some(vec![arguments]) };
+    CodeLens { range: analysis.text.range(at.start, at.end), command: Some(command), data: None }
+}
+
+fn report(analysis: &Analysis, at: Bytes, last: &LastCampaign) -> CodeLens {
+    let count = |wanted: SwitchFate| last.switches.values().filter(|fate| **fate == wanted).count();
+    let (taken, never) = (count(SwitchFate::Taken), count(SwitchFate::Never));
+    let title = format!("last campaign: {taken} transitions taken, {never} never");
+    lens(analysis, at, &title, REPORT, json!({ "file": analysis.path, "record": last.record }))
+}
+
+/// How a transition fared: the best of its copies.
+fn coverage(analysis: &Analysis, switch: &SwitchPlace, last: &LastCampaign) -> Option<CodeLens> {
+    // Nobody sees an internal transition, so nothing is known about it.
+    if analysis.text.as_str().get(switch.verb.start..switch.verb.end) == Some("internal") {
+        return None;
+    }
+    let fates: Vec<SwitchFate> =
+        switch.labels.iter().filter_map(|label| last.switches.get(label)).copied().collect();
+    let best = fates.iter().max()?;
+    let title = match best {
+        SwitchFate::Taken if fates.len() > 1 => {
+            let taken = fates.iter().filter(|fate| **fate == SwitchFate::Taken).count();
+            format!("taken in {taken} of {} states", fates.len())
+        }
+        SwitchFate::Taken => "taken".to_owned(),
+        SwitchFate::Perhaps => "perhaps taken".to_owned(),
+        SwitchFate::Never => "never taken".to_owned(),
+    };
+    let arguments = json!({ "file": analysis.path, "record": last.record });
+    Some(lens(analysis, switch.heading, &title, REPORT, arguments))
+}

@@ -1,0 +1,428 @@
+//! Where a cursor stands, told from the pieces before it alone, so that it works in a line that is half written.
+
+use ioxide_lang::lexeme::{Lexeme, LexemeKind};
+
+use crate::analysis::Analysis;
+use crate::index::expr::{functions_of, item_of, result_of};
+use crate::index::{Definition, DefinitionId, DefinitionKind, ValueType};
+
+/// The block a cursor is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CursorBlock {
+    /// Outside of everything.
+    Top,
+    /// `model M { ... }`.
+    Model,
+    /// `state s { ... }` or `any { ... }` of a model.
+    State,
+    /// `purpose p { ... }`.
+    Observer,
+    /// `state s { ... }` of an observer.
+    ObserverState,
+    /// `test "name" { ... }`.
+    Test,
+    /// `system S { ... }`.
+    System,
+    /// `enum` or `record`.
+    Data,
+    /// The updates of a transition.
+    Updates,
+    /// The cases of a `match`.
+    Cases,
+    /// A set or map.
+    Members,
+}
+
+/// A bracket that is open at the cursor.
+#[derive(Clone, Debug)]
+struct OpenBracket {
+    sign: char,
+    block: Option<CursorBlock>,
+    /// Its position among the pieces.
+    at: usize,
+}
+
+/// Where a cursor stands.
+#[derive(Clone, Debug)]
+pub struct CursorPlace<'a> {
+    analysis: &'a Analysis,
+    /// The pieces before it, the word being typed not among them.
+    pub pieces: Vec<Lexeme>,
+    /// The word being typed.
+    pub typed: String,
+    /// Whether a line break lies between the last piece and the word.
+    pub fresh_line: bool,
+    open: Vec<OpenBracket>,
+    offset: usize,
+}
+
+/// A call around the cursor: `name(first, second|`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CursorCall {
+    /// What is called.
+    pub callee: String,
+    /// Its position among the pieces.
+    pub at: usize,
+    /// How many commas lie between the bracket and the cursor.
+    pub n_before: usize,
+    /// The fields that are named already.
+    pub given: Vec<String>,
+}
+
+impl<'a> CursorPlace<'a> {
+    /// Where `offset` lies in the text.
+    #[must_use]
+    pub fn new(analysis: &'a Analysis, offset: usize) -> Self {
+        let (pieces, typed) = analysis.before(offset);
+        let end = pieces.last().map_or(0, |last| last.end as usize);
+        let gap = analysis.text.as_str().get(end..offset.saturating_sub(typed.len())).unwrap_or("");
+        let fresh_line = gap.contains('\n');
+        let mut place = Self { analysis, pieces, typed, fresh_line, open: Vec::new(), offset };
+        place.open = place.brackets();
+        place
+    }
+
+    /// The characters of the piece `back` steps before the cursor, 0 being the last.
+    #[must_use]
+    pub fn back(&self, back: usize) -> &str {
+        let at = self.pieces.len().checked_sub(back + 1);
+        at.map_or("", |at| self.word(at))
+    }
+
+    /// The characters of the piece at `at`.
+    #[must_use]
+    pub fn word(&self, at: usize) -> &'a str {
+        self.pieces.get(at).map_or("", |piece| self.analysis.piece(piece))
+    }
+
+    fn brackets(&self) -> Vec<OpenBracket> {
+        let mut open: Vec<OpenBracket> = Vec::new();
+        for at in 0..self.pieces.len() {
+            if self.pieces[at].kind != LexemeKind::Sign {
+                continue;
+            }
+            match self.word(at) {
+                "{" => {
+                    let block = Some(self.block_opened(at, &open));
+                    open.push(OpenBracket { sign: '{', block, at });
+                }
+                "(" => open.push(OpenBracket { sign: '(', block: None, at }),
+                "[" => open.push(OpenBracket { sign: '[', block: None, at }),
+                closing @ ("}" | ")" | "]") => close(&mut open, closing),
+                _ => {}
+            }
+        }
+        open
+    }
+
+    /// What the brace at `at` opens.
+    fn block_opened(&self, at: usize, open: &[OpenBracket]) -> CursorBlock {
+        let back = |n: usize| at.checked_sub(n).map_or("", |at| self.word(at));
+        let outer = open.iter().rev().find_map(|bracket| bracket.block).unwrap_or(CursorBlock::Top);
+        match (back(2), back(1)) {
+            ("model", _) if outer == CursorBlock::Top => CursorBlock::Model,
+            ("system", _) if outer == CursorBlock::Top => CursorBlock::System,
+            ("state", _) | ("{" | "}", "state") if outer == CursorBlock::Observer => {
+                CursorBlock::ObserverState
+            }
+            ("state", _) => CursorBlock::State,
+            (_, "any") => CursorBlock::State,
+            ("purpose", _) => CursorBlock::Observer,
+            ("test", _) => CursorBlock::Test,
+            ("enum" | "record", _) => CursorBlock::Data,
+            _ => self.inner_block(at, outer, open),
+        }
+    }
+
+    /// A brace within a transition or an expression.
+    fn inner_block(&self, at: usize, outer: CursorBlock, open: &[OpenBracket]) -> CursorBlock {
+        let from = open.last().map_or(0, |bracket| bracket.at);
+        let matches = (from..at).filter(|&at| self.word(at) == "match").count();
+        let cases = (from..at).filter(|&at| self.word(at) == "{").count();
+        let follows_operand = at.checked_sub(1).is_some_and(|last| self.ends_operand(last));
+        if matches > cases && follows_operand {
+            return CursorBlock::Cases;
+        }
+        let in_transition =
+            matches!(outer, CursorBlock::State | CursorBlock::ObserverState | CursorBlock::Model);
+        let is_bare = open.last().is_none_or(|bracket| bracket.sign == '{');
+        if in_transition && is_bare && follows_operand { CursorBlock::Updates } else { CursorBlock::Members }
+    }
+
+    /// Whether the piece at `at` can end an operand.
+    fn ends_operand(&self, at: usize) -> bool {
+        match self.pieces[at].kind {
+            LexemeKind::Name | LexemeKind::Number | LexemeKind::Text => true,
+            LexemeKind::Reserved => matches!(self.word(at), "true" | "false" | "none"),
+            LexemeKind::Sign => matches!(self.word(at), ")" | "]" | "}" | "?"),
+            _ => false,
+        }
+    }
+
+    /// Whether an operand is wanted: the last piece is an operator, an opening bracket or a word like `when`.
+    #[must_use]
+    pub fn wants_operand(&self) -> bool {
+        self.pieces.len().checked_sub(1).is_some_and(|last| !self.ends_operand(last))
+    }
+
+    /// The innermost block.
+    #[must_use]
+    pub fn block(&self) -> CursorBlock {
+        self.open.iter().rev().find_map(|bracket| bracket.block).unwrap_or(CursorBlock::Top)
+    }
+
+    /// The innermost block that holds parts of a model: not updates, cases or members.
+    #[must_use]
+    pub fn outer_block(&self) -> CursorBlock {
+        let is_outer = |block: &CursorBlock| {
+            !matches!(block, CursorBlock::Updates | CursorBlock::Cases | CursorBlock::Members)
+        };
+        self.open.iter().rev().filter_map(|bracket| bracket.block).find(is_outer).unwrap_or(CursorBlock::Top)
+    }
+
+    /// Whether a round or square bracket is open inside of the innermost block.
+    #[must_use]
+    pub fn in_brackets(&self) -> bool {
+        self.open.last().is_some_and(|bracket| bracket.sign != '{')
+    }
+
+    /// The position of the first piece of the part that the cursor is in.
+    #[must_use]
+    pub fn statement(&self) -> usize {
+        let is_outer = |bracket: &&OpenBracket| {
+            bracket.block.is_some_and(|block| {
+                !matches!(block, CursorBlock::Updates | CursorBlock::Cases | CursorBlock::Members)
+            })
+        };
+        let from = self.open.iter().rev().find(is_outer).map_or(0, |bracket| bracket.at + 1);
+        let mut depth = 0_usize;
+        let mut start = from;
+        for at in from..self.pieces.len() {
+            let piece = &self.pieces[at];
+            let begins = matches!(piece.kind, LexemeKind::Name) || self.word(at) == "@";
+            if depth == 0 && piece.first_on_line && begins {
+                start = at;
+            }
+            match self.word(at) {
+                "{" | "(" | "[" => depth += 1,
+                "}" | ")" | "]" => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        start
+    }
+
+    /// Whether the word being typed begins a part.
+    #[must_use]
+    pub fn begins_part(&self) -> bool {
+        if self.in_brackets()
+            || matches!(self.block(), CursorBlock::Updates | CursorBlock::Cases | CursorBlock::Members)
+        {
+            return false;
+        }
+        match self.back(0) {
+            "" | "{" | "}" | ";" => true,
+            _ => self.fresh_line && !self.wants_operand(),
+        }
+    }
+
+    /// The message of the transition or step that the cursor is in.
+    #[must_use]
+    pub fn message(&self) -> Option<&'a Definition> {
+        let start = self.statement();
+        let verb = (start..self.pieces.len()).find(|&at| {
+            matches!(self.word(at), "on" | "emit" | "send" | "expect") && self.word(at + 1) != ":"
+        })?;
+        let name = self.word(verb + 1);
+        self.analysis
+            .index
+            .all()
+            .map(|(_, found)| found)
+            .find(|found| found.kind.is_message() && found.name == name)
+    }
+
+    /// The function whose body the cursor is in.
+    #[must_use]
+    pub fn function(&self) -> Option<&'a Definition> {
+        let start = self.statement();
+        if self.word(start) != "fn" {
+            return None;
+        }
+        let name = self.word(start + 1);
+        self.analysis.index.named(name, &[DefinitionKind::Function]).next().map(|(_, found)| found)
+    }
+
+    /// The innermost call around the cursor.
+    #[must_use]
+    pub fn call(&self) -> Option<CursorCall> {
+        let bracket = self.open.iter().rev().find(|bracket| bracket.sign == '(')?;
+        let callee = bracket.at.checked_sub(1)?;
+        if self.pieces[callee].kind != LexemeKind::Name {
+            return None;
+        }
+        let mut depth = 0_usize;
+        let (mut n_before, mut given) = (0, Vec::new());
+        for at in bracket.at + 1..self.pieces.len() {
+            match self.word(at) {
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" => depth = depth.saturating_sub(1),
+                "," if depth == 0 => n_before += 1,
+                ":" if depth == 0 => given.push(self.word(at - 1).to_owned()),
+                _ => {}
+            }
+        }
+        Some(CursorCall { callee: self.word(callee).to_owned(), at: callee, n_before, given })
+    }
+
+    /// What a call gives names to: the fields of a message, record or case, or the parameters of a function.
+    #[must_use]
+    pub fn called(&self, call: &CursorCall) -> Option<(DefinitionId, &'a Definition)> {
+        use DefinitionKind::{Function, Input, Observed, Output, Record, Variant};
+        let before = call.at.checked_sub(1).map_or("", |at| self.word(at));
+        let kinds: &[DefinitionKind] = match before {
+            "on" | "emit" | "send" | "expect" => &[Input, Observed, Output],
+            _ => &[Function, Record, Variant],
+        };
+        self.analysis.index.all().find(|(_, found)| found.name == call.callee && kinds.contains(&found.kind))
+    }
+
+    /// The type of the chain of names, calls and indices that ends before the piece at `end`.
+    #[must_use]
+    pub fn chain_type(&self, end: usize) -> Option<ValueType> {
+        let mut links = Vec::new();
+        let mut end = end;
+        loop {
+            let last = end.checked_sub(1)?;
+            match self.word(last) {
+                ")" => {
+                    let open = self.partner(last)?;
+                    let name = open.checked_sub(1)?;
+                    links.push(ChainLink::Call(self.word(name)));
+                    end = name;
+                }
+                "]" => {
+                    end = self.partner(last)?;
+                    links.push(ChainLink::Index);
+                    continue;
+                }
+                name if self.pieces[last].kind == LexemeKind::Name => {
+                    links.push(ChainLink::Name(name));
+                    end = last;
+                }
+                _ if self.pieces[last].kind == LexemeKind::Text => {
+                    links.push(ChainLink::Literal);
+                    end = last;
+                }
+                _ => return None,
+            }
+            match end.checked_sub(1) {
+                Some(dot) if self.word(dot) == "." => end = dot,
+                _ => break,
+            }
+        }
+        self.follow(&links)
+    }
+
+    fn partner(&self, closing: usize) -> Option<usize> {
+        let mut depth = 0_usize;
+        for at in (0..=closing).rev() {
+            match self.word(at) {
+                ")" | "]" | "}" => depth += 1,
+                "(" | "[" | "{" => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return Some(at);
+                    }
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The links come from the last to the first.
+    fn follow(&self, links: &[ChainLink<'_>]) -> Option<ValueType> {
+        let index = &self.analysis.index;
+        let (root, rest) = links.split_last()?;
+        let mut ty = match root {
+            ChainLink::Name(name) => self.type_of_name(name)?,
+            ChainLink::Call(name) => self.type_of_call(name)?,
+            ChainLink::Literal => ValueType::Text,
+            ChainLink::Index => return None,
+        };
+        for link in rest.iter().rev() {
+            ty = index.resolved(&ty);
+            ty = match link {
+                ChainLink::Index => item_of(&ty)?,
+                ChainLink::Call(name) => {
+                    let function = functions_of(&ty).iter().find(|one| one.name == *name)?;
+                    result_of(function, &ty)?
+                }
+                ChainLink::Name(name) => {
+                    let fields = index.fields_of(&ty);
+                    let field = fields.into_iter().find(|field| index.get(*field).name == *name)?;
+                    index.get(field).ty.clone()?
+                }
+                ChainLink::Literal => return None,
+            };
+        }
+        Some(index.resolved(&ty))
+    }
+
+    /// The names that are bound in the part the cursor is in: before the cursor, or anywhere in its transition.
+    pub fn bound(&self) -> impl Iterator<Item = &'a Definition> {
+        let mut whole = self.analysis.index.switches.iter().map(|switch| switch.whole);
+        let start = self.pieces.get(self.statement()).map_or(0, |piece| piece.start as usize);
+        let part = whole.find(|whole| whole.touches(self.offset)).map_or(start..self.offset, Into::into);
+        let all = self.analysis.index.all().map(|(_, found)| found);
+        all.filter(move |found| found.kind == DefinitionKind::Bound && part.contains(&found.at.start))
+    }
+
+    fn type_of_name(&self, name: &str) -> Option<ValueType> {
+        let index = &self.analysis.index;
+        let parts = self.message().or_else(|| self.function()).map(|found| found.parts.clone());
+        let field = parts.unwrap_or_default().into_iter().find(|part| index.get(*part).name == name);
+        if let Some(field) = field {
+            return index.get(field).ty.clone();
+        }
+        // A bound name is the last one so called within the same part.
+        let bound = self.bound().filter(|found| found.name == name).last();
+        let kinds = [
+            DefinitionKind::Variable,
+            DefinitionKind::Constant,
+            DefinitionKind::Clock,
+            DefinitionKind::Variant,
+        ];
+        let value = || index.named(name, &kinds).next().map(|(_, found)| found);
+        bound.or_else(value)?.ty.clone()
+    }
+
+    fn type_of_call(&self, name: &str) -> Option<ValueType> {
+        let kinds = [DefinitionKind::Function, DefinitionKind::Record, DefinitionKind::Variant];
+        let (_, found) = self.analysis.index.named(name, &kinds).next()?;
+        match found.kind {
+            DefinitionKind::Record => Some(ValueType::Named(found.name.clone())),
+            _ => found.ty.clone(),
+        }
+    }
+}
+
+/// A link of a chain such as `a.b(c)[d]`.
+enum ChainLink<'a> {
+    Name(&'a str),
+    Call(&'a str),
+    Index,
+    Literal,
+}
+
+/// Closes the innermost bracket of the kind, and those that were left open inside of it.
+fn close(open: &mut Vec<OpenBracket>, closing: &str) {
+    let sign = match closing {
+        "}" => '{',
+        ")" => '(',
+        _ => '[',
+    };
+    if let Some(at) = open.iter().rposition(|bracket| bracket.sign == sign) {
+        open.truncate(at);
+    }
+}

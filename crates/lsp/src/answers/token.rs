@@ -1,0 +1,122 @@
+//! Colours that know what a name means.
+
+use ioxide_lang::lexeme::{LexemeKind, PLACE_WORDS};
+use lsp_types::{SemanticToken, SemanticTokenModifier, SemanticTokenType};
+use rustc_hash::FxHashMap;
+
+use crate::analysis::Analysis;
+use crate::index::{DefinitionKind, Meaning};
+use crate::text::number;
+
+/// The kinds of tokens, in the order of their numbers.
+pub const TYPES: &[SemanticTokenType] = &[
+    SemanticTokenType::KEYWORD,
+    SemanticTokenType::NUMBER,
+    SemanticTokenType::STRING,
+    SemanticTokenType::COMMENT,
+    SemanticTokenType::OPERATOR,
+    SemanticTokenType::NAMESPACE,
+    SemanticTokenType::EVENT,
+    SemanticTokenType::PROPERTY,
+    SemanticTokenType::VARIABLE,
+    SemanticTokenType::TYPE,
+    SemanticTokenType::ENUM_MEMBER,
+    SemanticTokenType::FUNCTION,
+    SemanticTokenType::PARAMETER,
+    SemanticTokenType::CLASS,
+    SemanticTokenType::MACRO,
+];
+
+/// What may be said of a token besides its kind: one bit each.
+pub const MODIFIERS: &[SemanticTokenModifier] = &[
+    SemanticTokenModifier::DECLARATION,
+    SemanticTokenModifier::READONLY,
+    SemanticTokenModifier::MODIFICATION,
+    SemanticTokenModifier::DOCUMENTATION,
+];
+
+const DECLARATION: u32 = 1;
+const READONLY: u32 = 2;
+const MODIFICATION: u32 = 4;
+const DOCUMENTATION: u32 = 8;
+
+/// The words of expressions and types that no declaration has.
+const BUILT_IN_TYPES: &[&str] = &["bool", "int", "real", "string", "list", "set", "map"];
+
+/// The tokens of the text, each told by its distance from the one before.
+#[must_use]
+pub fn tokens(analysis: &Analysis) -> Vec<SemanticToken> {
+    let meant = meanings(analysis);
+    let mut tokens = Vec::new();
+    let (mut line, mut column) = (0, 0);
+    for lexeme in &analysis.lexemes {
+        let word = analysis.piece(lexeme);
+        let known = meant.get(&(lexeme.start as usize)).copied();
+        let Some((kind, modifiers)) = known.or_else(|| plain(lexeme.kind, word)) else { continue };
+        let at = analysis.text.position(lexeme.start as usize);
+        let delta_line = at.line - line;
+        let delta_start = if delta_line == 0 { at.character - column } else { at.character };
+        let length = number(word.encode_utf16().count());
+        tokens.push(SemanticToken {
+            delta_line,
+            delta_start,
+            length,
+            token_type: kind,
+            token_modifiers_bitset: modifiers,
+        });
+        (line, column) = (at.line, at.character);
+    }
+    tokens
+}
+
+/// The kind and modifiers of every name with a meaning, by its first byte.
+fn meanings(analysis: &Analysis) -> FxHashMap<usize, (u32, u32)> {
+    let index = &analysis.index;
+    let mut meant = FxHashMap::default();
+    for occurrence in &index.occurrences {
+        let Meaning::Here(id) = &occurrence.meaning else { continue };
+        let (kind, modifiers) = named(index.get(*id).kind);
+        let writes = if occurrence.writes { MODIFICATION } else { 0 };
+        meant.insert(occurrence.at.start, (kind, modifiers | writes));
+    }
+    for (_, definition) in index.all().filter(|(_, found)| !found.name.is_empty()) {
+        let (kind, modifiers) = named(definition.kind);
+        meant.entry(definition.at.start).or_insert((kind, modifiers | DECLARATION));
+    }
+    meant
+}
+
+/// What a piece is by its looks.
+fn plain(kind: LexemeKind, word: &str) -> Option<(u32, u32)> {
+    Some(match kind {
+        LexemeKind::Reserved => (0, 0),
+        LexemeKind::Name if BUILT_IN_TYPES.contains(&word) => (9, READONLY),
+        LexemeKind::Name if PLACE_WORDS.contains(&word) => (0, 0),
+        LexemeKind::Number => (1, 0),
+        LexemeKind::Text => (2, 0),
+        LexemeKind::Comment => (3, 0),
+        LexemeKind::Doc => (3, DOCUMENTATION),
+        LexemeKind::Sign if matches!(word, "{" | "}" | "(" | ")" | "[" | "]" | "," | ":" | ";" | ".") => {
+            return None;
+        }
+        LexemeKind::Sign => (4, 0),
+        LexemeKind::Name | LexemeKind::Unknown => return None,
+    })
+}
+
+fn named(kind: DefinitionKind) -> (u32, u32) {
+    match kind {
+        DefinitionKind::Model | DefinitionKind::System | DefinitionKind::UsedModel => (5, 0),
+        DefinitionKind::Input | DefinitionKind::Observed | DefinitionKind::Output => (6, 0),
+        DefinitionKind::Field => (7, 0),
+        DefinitionKind::Variable | DefinitionKind::Clock => (8, 0),
+        DefinitionKind::Constant => (8, READONLY),
+        DefinitionKind::TypeName | DefinitionKind::Enum | DefinitionKind::Record => (9, 0),
+        DefinitionKind::Variant => (10, 0),
+        DefinitionKind::Function => (11, 0),
+        DefinitionKind::Parameter | DefinitionKind::Bound => (12, 0),
+        DefinitionKind::State | DefinitionKind::Part | DefinitionKind::Channel => (13, 0),
+        DefinitionKind::Label | DefinitionKind::Purpose | DefinitionKind::Property => (14, 0),
+        DefinitionKind::Test => (2, 0),
+    }
+}

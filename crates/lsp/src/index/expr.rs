@@ -1,0 +1,298 @@
+//! Names in expressions, and the types of expressions as far as the text tells them.
+
+use ioxide_lang::ast::{Arg, Arm, Expr, ExprKind, Name, Pattern, PatternKind};
+use ioxide_lang::builtin::{
+    BuiltIn, INT_FUNCTIONS, LIST_FUNCTIONS, MAP_FUNCTIONS, SET_FUNCTIONS, STRING_FUNCTIONS,
+};
+use ioxide_model::source::Span;
+
+use super::build::Indexer;
+use super::{DefinitionId, DefinitionKind, ValueType};
+
+impl Indexer<'_> {
+    /// Mentions the names of `expr`; its type if it can be told.
+    pub(super) fn expr(&mut self, expr: &Expr) -> Option<ValueType> {
+        match &expr.kind {
+            ExprKind::Error | ExprKind::None => None,
+            ExprKind::Bool(_) => Some(ValueType::Bool),
+            ExprKind::Number(text) => Some(number_type(text)),
+            ExprKind::Str(_) => Some(ValueType::Text),
+            ExprKind::Some(inner) => self.expr(inner).map(|ty| ValueType::Option(Box::new(ty))),
+            ExprKind::Name(name) => {
+                let id = self.value_named(name)?;
+                self.mention(expr.span, id);
+                self.index.get(id).ty.clone()
+            }
+            ExprKind::Paren(inner) | ExprKind::Neg(inner) => self.expr(inner),
+            ExprKind::Not(inner) => {
+                self.expr(inner);
+                Some(ValueType::Bool)
+            }
+            ExprKind::Sum(first, rest) => {
+                let ty = self.expr(first);
+                rest.iter().for_each(|(_, one)| _ = self.expr(one));
+                ty
+            }
+            ExprKind::Product(first, rest) => {
+                let ty = self.expr(first);
+                rest.iter().for_each(|(_, one)| _ = self.expr(one));
+                ty
+            }
+            ExprKind::Compare(first, rest) => {
+                self.expr(first);
+                rest.iter().for_each(|(_, one)| _ = self.expr(one));
+                Some(ValueType::Bool)
+            }
+            ExprKind::And(list) | ExprKind::Or(list) | ExprKind::Implies(list) => {
+                list.iter().for_each(|one| _ = self.expr(one));
+                Some(ValueType::Bool)
+            }
+            ExprKind::If(arms, otherwise) => {
+                let mut ty = None;
+                for (condition, value) in arms {
+                    self.expr(condition);
+                    let found = self.expr(value);
+                    ty = ty.or(found);
+                }
+                let found = self.expr(otherwise);
+                ty.or(found)
+            }
+            ExprKind::Match(of, arms) => self.match_expr(of, arms),
+            ExprKind::Quantified { var, lo, hi, body, .. } => {
+                self.expr(lo);
+                self.expr(hi);
+                self.under(var, Some(ValueType::Int), |this| _ = this.expr(body));
+                Some(ValueType::Bool)
+            }
+            ExprKind::Over { word, var, of, body } => {
+                let member = self.expr(of).and_then(|ty| self.member_of(&ty));
+                self.under(var, member, |this| _ = this.expr(body));
+                let counts = *word == ioxide_lang::ast::OverWord::Count;
+                Some(if counts { ValueType::Int } else { ValueType::Bool })
+            }
+            ExprKind::Comprehension { set, item, var, of, keep } => {
+                let member = self.expr(of).and_then(|ty| self.member_of(&ty));
+                let mut value = None;
+                self.under(var, member, |this| {
+                    value = this.expr(item);
+                    keep.iter().for_each(|keep| _ = this.expr(keep));
+                });
+                let item = Box::new(value?);
+                Some(if *set { ValueType::Set(item) } else { ValueType::List(item) })
+            }
+            ExprKind::List(items) => self.all_of(items).map(|ty| ValueType::List(Box::new(ty))),
+            ExprKind::Set(items) => self.all_of(items).map(|ty| ValueType::Set(Box::new(ty))),
+            ExprKind::Map(entries) => self.entries(entries),
+            ExprKind::Index(of, key) => {
+                let ty = self.expr(of);
+                self.expr(key);
+                self.item_of(&ty?)
+            }
+            ExprKind::Call(name, args) => self.call(name, args),
+            ExprKind::Method(of, name, args) => {
+                let ty = self.expr(of);
+                args.iter().for_each(|arg| _ = self.expr(arg));
+                let ty = self.index.resolved(&ty?);
+                let function = functions_of(&ty).iter().find(|one| one.name == name.text)?;
+                result_of(function, &ty)
+            }
+            ExprKind::Field(of, name) => {
+                let ty = self.expr(of)?;
+                let fields = self.index.fields_of(&ty);
+                let field = fields.into_iter().find(|field| self.index.get(*field).name == name.text)?;
+                self.mention(name.span, field);
+                self.index.get(field).ty.clone()
+            }
+        }
+    }
+
+    fn value_named(&self, name: &str) -> Option<DefinitionId> {
+        let local = self.locals.iter().rev().find(|(local, _)| local == name).map(|(_, id)| *id);
+        local.or_else(|| self.names.values.get(name).copied())
+    }
+
+    fn all_of(&mut self, items: &[Expr]) -> Option<ValueType> {
+        items.iter().map(|item| self.expr(item)).fold(None, |ty, found| ty.or(found))
+    }
+
+    fn entries(&mut self, entries: &[(Expr, Expr)]) -> Option<ValueType> {
+        let mut ty = None;
+        for (key, value) in entries {
+            let found = self.expr(key).zip(self.expr(value));
+            ty = ty.or(found);
+        }
+        ty.map(|(key, value)| ValueType::Map(Box::new(key), Box::new(value)))
+    }
+
+    fn call(&mut self, name: &Name, args: &[Arg]) -> Option<ValueType> {
+        let names = &self.names;
+        let function = names.functions.get(&name.text).copied();
+        let record = || names.types.get(&name.text).copied();
+        let found = function.or_else(record).or_else(|| names.values.get(&name.text).copied());
+        if let Some(id) = found {
+            self.mention(name.span, id);
+        }
+        for arg in args {
+            if let Some(field) = &arg.name {
+                self.part_named(field, found);
+            }
+            self.expr(&arg.value);
+        }
+        let definition = self.index.get(found?);
+        match definition.kind {
+            DefinitionKind::Record => Some(ValueType::Named(definition.name.clone())),
+            _ => definition.ty.clone(),
+        }
+    }
+
+    fn match_expr(&mut self, of: &Expr, arms: &[Arm]) -> Option<ValueType> {
+        let scrutinee = self.expr(of);
+        let mut ty = None;
+        for arm in arms {
+            let before = self.locals.len();
+            self.pattern(&arm.pattern, scrutinee.as_ref());
+            let found = self.expr(&arm.value);
+            ty = ty.or(found);
+            self.locals.truncate(before);
+        }
+        ty
+    }
+
+    /// Defines the names of `pattern`, which a value of type `ty` is held against; they stay until who called
+    /// forgets them.
+    pub(super) fn pattern(&mut self, pattern: &Pattern, ty: Option<&ValueType>) {
+        let ty = ty.map(|ty| self.index.resolved(ty));
+        match &pattern.kind {
+            PatternKind::Any | PatternKind::None => {}
+            PatternKind::Literal(expr) => _ = self.expr(expr),
+            PatternKind::Name(name) => self.case_named(name, pattern.span),
+            PatternKind::Some(name) => {
+                let inner = match &ty {
+                    Some(ValueType::Option(inner)) => Some((**inner).clone()),
+                    _ => None,
+                };
+                self.bind(name, inner);
+            }
+            PatternKind::Case(case, names) => {
+                self.case_named(case, pattern.span);
+                let fields = self.names.values.get(case).map(|id| self.index.get(*id).parts.clone());
+                let fields = fields.unwrap_or_default();
+                for (at, name) in names.iter().enumerate() {
+                    let ty = fields.get(at).and_then(|field| self.index.get(*field).ty.clone());
+                    self.bind(name, ty);
+                }
+            }
+            PatternKind::List(items, rest) => {
+                let item = ty.as_ref().and_then(|ty| self.item_of(ty));
+                items.iter().for_each(|name| self.bind(name, item.clone()));
+                rest.iter().for_each(|name| self.bind(name, ty.clone()));
+            }
+        }
+    }
+
+    /// The name of a case stands first in its pattern.
+    fn case_named(&mut self, case: &str, pattern: Span) {
+        if let Some(id) = self.names.values.get(case).copied() {
+            let end = pattern.start + crate::text::number(case.len());
+            self.mention(Span { end, ..pattern }, id);
+        }
+    }
+
+    fn bind(&mut self, name: &Name, ty: Option<ValueType>) {
+        if name.text == "_" {
+            return;
+        }
+        let id = self.define(name, DefinitionKind::Bound, name.span);
+        let definition = self.of(id);
+        definition.detail = name.text.clone();
+        definition.ty = ty;
+        self.locals.push((name.text.clone(), id));
+    }
+
+    /// Does `inside` where `name` is bound.
+    pub(super) fn under(&mut self, name: &Name, ty: Option<ValueType>, inside: impl FnOnce(&mut Self)) {
+        let before = self.locals.len();
+        self.bind(name, ty);
+        inside(self);
+        self.locals.truncate(before);
+    }
+
+    fn member_of(&self, ty: &ValueType) -> Option<ValueType> {
+        match self.index.resolved(ty) {
+            ValueType::List(of) | ValueType::Set(of) | ValueType::Map(of, _) => Some(*of),
+            _ => None,
+        }
+    }
+
+    fn item_of(&self, ty: &ValueType) -> Option<ValueType> {
+        item_of(&self.index.resolved(ty))
+    }
+}
+
+fn number_type(text: &str) -> ValueType {
+    let whole = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
+    if whole { ValueType::Int } else { ValueType::Real }
+}
+
+/// What `x[...]` gives.
+#[must_use]
+pub fn item_of(ty: &ValueType) -> Option<ValueType> {
+    match ty {
+        ValueType::List(of) | ValueType::Map(_, of) => Some((**of).clone()),
+        _ => None,
+    }
+}
+
+/// The functions that values of a type have.
+#[must_use]
+pub fn functions_of(ty: &ValueType) -> &'static [BuiltIn] {
+    match ty {
+        ValueType::Text => STRING_FUNCTIONS,
+        ValueType::Int => INT_FUNCTIONS,
+        ValueType::List(_) => LIST_FUNCTIONS,
+        ValueType::Set(_) => SET_FUNCTIONS,
+        ValueType::Map(..) => MAP_FUNCTIONS,
+        ValueType::Bool | ValueType::Real | ValueType::Named(_) | ValueType::Option(_) => &[],
+    }
+}
+
+/// The type of what `function` gives, called on a value of type `of`.
+#[must_use]
+pub fn result_of(function: &BuiltIn, of: &ValueType) -> Option<ValueType> {
+    let (first, second) = match of {
+        ValueType::List(item) | ValueType::Set(item) => ((**item).clone(), None),
+        ValueType::Map(key, value) => ((**key).clone(), Some((**value).clone())),
+        _ => (ValueType::Text, None),
+    };
+    let boxed = |ty: ValueType| Box::new(ty);
+    Some(match function.result {
+        "int" => ValueType::Int,
+        "bool" => ValueType::Bool,
+        "string" => ValueType::Text,
+        "T" => first,
+        "T?" => ValueType::Option(boxed(first)),
+        "int?" => ValueType::Option(boxed(ValueType::Int)),
+        "V?" => ValueType::Option(boxed(second?)),
+        "list<T>" | "list<K>" | "list<string>" => ValueType::List(boxed(first)),
+        "list<V>" => ValueType::List(boxed(second?)),
+        "set<T>" => ValueType::Set(boxed(first)),
+        "map<K, V>" => of.clone(),
+        _ => return None,
+    })
+}
+
+impl std::fmt::Display for ValueType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Bool => f.write_str("bool"),
+            Self::Int => f.write_str("int"),
+            Self::Real => f.write_str("real"),
+            Self::Text => f.write_str("string"),
+            Self::Named(name) => f.write_str(name),
+            Self::Option(of) => write!(f, "{of}?"),
+            Self::List(of) => write!(f, "list<{of}>"),
+            Self::Set(of) => write!(f, "set<{of}>"),
+            Self::Map(key, value) => write!(f, "map<{key}, {value}>"),
+        }
+    }
+}

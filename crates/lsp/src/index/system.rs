@@ -1,0 +1,193 @@
+//! Names in systems made of parts: they lead into models of this text, or of other files.
+
+use ioxide_lang::ast::{Name, PartDecl, Pin, Port, System, SystemItem, SystemItemKind};
+use ioxide_model::source::Span;
+use rustc_hash::FxHashMap;
+
+use super::build::{Indexer, ModelNames, docs};
+use super::{DefinitionId, DefinitionKind, ForeignName, ForeignPath, Meaning, ValueType};
+
+/// What a part is an instance of.
+#[derive(Clone, Debug)]
+enum PartModel {
+    /// A model of this text.
+    Here(ModelNames),
+    /// The model of another file.
+    There(String),
+}
+
+/// The names of a system.
+#[derive(Default)]
+struct SystemNames {
+    models: FxHashMap<String, (DefinitionId, PartModel)>,
+    parts: FxHashMap<String, (DefinitionId, Option<PartModel>)>,
+}
+
+impl Indexer<'_> {
+    /// A system and the models that stand beside it.
+    pub(super) fn system(&mut self, system: &System) {
+        let mut names = SystemNames::default();
+        for model in &system.models {
+            let id = self.model(model);
+            names.models.insert(model.name.text.clone(), (id, PartModel::Here(self.names.clone())));
+        }
+        self.names = ModelNames::default();
+        let id = self.define(&system.name, DefinitionKind::System, system.span);
+        self.of(id).docs = docs(&system.meta);
+        self.of(id).detail = format!("system {}", system.name.text);
+        for item in &system.items {
+            self.declare_system(item, &mut names);
+        }
+        for item in &system.items {
+            self.resolve_system(item, &names);
+        }
+    }
+
+    fn declare_system(&mut self, item: &SystemItem, names: &mut SystemNames) {
+        let id = match &item.kind {
+            SystemItemKind::Use(used) => {
+                let id = self.define(&used.model, DefinitionKind::UsedModel, item.span);
+                self.index.files.insert(used.model.text.clone(), used.path.clone());
+                self.foreign(used.path_span, &used.path, ForeignPath::Model);
+                names.models.insert(used.model.text.clone(), (id, PartModel::There(used.path.clone())));
+                id
+            }
+            SystemItemKind::Const(decl) => {
+                let id = self.define(&decl.name, DefinitionKind::Constant, item.span);
+                self.of(id).ty = Some(ValueType::Int);
+                self.names.values.insert(decl.name.text.clone(), id);
+                id
+            }
+            SystemItemKind::Part(part) => {
+                let id = self.define(&part.name, DefinitionKind::Part, item.span);
+                let model = names.models.get(&part.model.text).map(|(_, model)| model.clone());
+                names.parts.insert(part.name.text.clone(), (id, model));
+                id
+            }
+            SystemItemKind::Channel(channel) => {
+                self.define(&channel.name, DefinitionKind::Channel, item.span)
+            }
+            SystemItemKind::Connect(_) | SystemItemKind::Hide(_) | SystemItemKind::Expose(..) => return,
+        };
+        self.of(id).docs = docs(&item.meta);
+    }
+
+    fn resolve_system(&mut self, item: &SystemItem, names: &SystemNames) {
+        match &item.kind {
+            SystemItemKind::Use(_) => {}
+            SystemItemKind::Const(decl) => _ = self.expr(&decl.value),
+            SystemItemKind::Part(part) => self.part(part, names),
+            SystemItemKind::Connect(connection) => {
+                let before = self.locals.len();
+                self.port(&connection.from, names);
+                self.port(&connection.to, names);
+                self.locals.truncate(before);
+            }
+            SystemItemKind::Channel(channel) => {
+                self.part_name(&channel.between.0, names);
+                self.part_name(&channel.between.1, names);
+                channel.settings.iter().for_each(|setting| _ = self.expr(&setting.value));
+            }
+            SystemItemKind::Hide(port) | SystemItemKind::Expose(port, _) => {
+                let before = self.locals.len();
+                self.port(port, names);
+                self.locals.truncate(before);
+            }
+        }
+    }
+
+    fn part(&mut self, part: &PartDecl, names: &SystemNames) {
+        let model = names.models.get(&part.model.text);
+        if let Some((id, _)) = model {
+            self.mention(part.model.span, *id);
+        }
+        let model = model.map(|(_, model)| model);
+        match &part.index {
+            Some((index, lo, hi)) => {
+                self.expr(lo);
+                self.expr(hi);
+                let ty = Some(ValueType::Int);
+                self.under(index, ty, |this| this.constants(&part.constants, model));
+            }
+            None => self.constants(&part.constants, model),
+        }
+    }
+
+    fn constants(&mut self, constants: &[Pin], model: Option<&PartModel>) {
+        for constant in constants {
+            match model {
+                Some(PartModel::Here(names)) => {
+                    if let Some(id) = names.values.get(&constant.field.text) {
+                        self.mention(constant.field.span, *id);
+                    }
+                }
+                Some(PartModel::There(file)) => {
+                    let path = ForeignPath::Constant(constant.field.text.clone());
+                    self.foreign(constant.field.span, file, path);
+                }
+                None => {}
+            }
+            self.expr(&constant.value);
+        }
+    }
+
+    fn part_name(&mut self, name: &Name, names: &SystemNames) -> Option<PartModel> {
+        let (id, model) = names.parts.get(&name.text)?;
+        self.mention(name.span, *id);
+        model.clone()
+    }
+
+    /// `part[i].message(pins)`; an index that is only a name binds it for the rest of the connection.
+    fn port(&mut self, port: &Port, names: &SystemNames) {
+        let model = self.part_name(&port.part, names);
+        if let Some(index) = &port.index {
+            self.index_name(index);
+        }
+        let message = match &model {
+            Some(PartModel::Here(of)) => {
+                let id = of.messages.get(&port.message.text).copied();
+                if let Some(id) = id {
+                    self.mention(port.message.span, id);
+                }
+                id
+            }
+            Some(PartModel::There(file)) => {
+                let path = ForeignPath::Message(port.message.text.clone());
+                self.foreign(port.message.span, file, path);
+                None
+            }
+            None => None,
+        };
+        for pin in &port.pins {
+            if let Some(PartModel::There(file)) = &model {
+                let path = ForeignPath::Field(port.message.text.clone(), pin.field.text.clone());
+                self.foreign(pin.field.span, file, path);
+            }
+            self.part_named(&pin.field, message);
+            self.expr(&pin.value);
+        }
+    }
+
+    fn index_name(&mut self, index: &ioxide_lang::ast::Expr) {
+        let ioxide_lang::ast::ExprKind::Name(text) = &index.kind else {
+            self.expr(index);
+            return;
+        };
+        let known =
+            self.locals.iter().any(|(local, _)| local == text) || self.names.values.contains_key(text);
+        if known {
+            self.expr(index);
+            return;
+        }
+        let name = Name { text: text.clone(), span: index.span };
+        let id = self.define(&name, DefinitionKind::Bound, index.span);
+        self.of(id).ty = Some(ValueType::Int);
+        self.of(id).detail = text.clone();
+        self.locals.push((text.clone(), id));
+    }
+
+    fn foreign(&mut self, span: Span, file: &str, path: ForeignPath) {
+        let name = ForeignName { file: file.to_owned(), path };
+        self.occur(span, Meaning::There(name), false);
+    }
+}

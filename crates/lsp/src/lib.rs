@@ -1,0 +1,18 @@
+//! The language server: models explained, completed and checked while they are written.
+//!
+//! Three rooms, each knowing only the one before it:
+//!
+//! - [`analysis`]: what one text says, errors or not: pieces, tree, and the [`index`] of what its names mean;
+//! - [`answers`]: pure functions from an analysis and a place to an answer;
+//! - [`server`]: the protocol (Language Server Protocol 3.17), documents, and checks in the background.
+//!
+//! Files, records and the clock belong to whoever runs the server: it gives them as [`server::Surroundings`].
+//!
+//! *Promises.* Every text has an analysis and every place an answer, never a panic. What is said about a text is
+//! what `ioxide check` says about it. A deep check that was overtaken by an edit says nothing.
+
+pub mod analysis;
+pub mod answers;
+pub mod index;
+pub mod server;
+pub mod text;

@@ -1,0 +1,316 @@
+//! The protocol: documents come and change, questions are answered, findings are told.
+//!
+//! One thread answers; a question never waits for a check of a text that changes faster than it is read: findings
+//! are looked for once nothing has come for [`CALM`]. Deep checks have threads of their own.
+
+mod deep;
+mod document;
+mod requests;
+pub mod uri;
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ioxide_model::diag::Diagnostic;
+use ioxide_smt::halt::Halt;
+use lsp_server::{Connection, ErrorCode, Message, Notification, ProtocolError, Request, Response};
+use lsp_types::{
+    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
+    DidSaveTextDocumentParams, InitializeParams, PublishDiagnosticsParams, Uri,
+};
+use serde_json::json;
+
+use self::deep::DeepCheck;
+use self::document::Document;
+use self::uri::{path_of, uri_of};
+use crate::analysis::{Analysis, Checkup, Library, check_up};
+use crate::answers::diagnostic::FindingsView;
+use crate::answers::lens::LastCampaign;
+use crate::text::DocumentText;
+
+/// Findings are looked for when nothing has come for this long.
+const CALM: Duration = Duration::from_millis(30);
+
+/// The world around the server.
+pub trait Surroundings: Send + Sync {
+    /// The text of a file.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn read(&self, path: &str) -> std::io::Result<String>;
+
+    /// The models in the folders of the workspace, or beside `path` if there is none.
+    fn models(&self, roots: &[String], path: &str) -> Vec<String>;
+
+    /// The last recorded campaign on the model at `path`.
+    fn last_campaign(&self, roots: &[String], path: &str) -> Option<LastCampaign>;
+
+    /// Says stop after `time`.
+    fn deadline(&self, time: Duration) -> Halt;
+}
+
+/// Why the server ended before it was told to.
+#[derive(Debug)]
+pub enum ServerError {
+    /// The editor broke the rules of the protocol, or went away.
+    Protocol(ProtocolError),
+    /// What it sent at first could not be read.
+    Greeting(serde_json::Error),
+    /// The connection broke.
+    Gone,
+}
+
+impl std::fmt::Display for ServerError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Protocol(error) => write!(f, "the editor broke the protocol: {error}"),
+            Self::Greeting(error) => write!(f, "the greeting of the editor cannot be read: {error}"),
+            Self::Gone => f.write_str("the editor went away"),
+        }
+    }
+}
+
+impl std::error::Error for ServerError {}
+
+impl From<ProtocolError> for ServerError {
+    fn from(error: ProtocolError) -> Self {
+        Self::Protocol(error)
+    }
+}
+
+/// Serves an editor until it says goodbye.
+///
+/// # Errors
+/// If the editor breaks the protocol or goes away.
+pub fn serve(connection: &Connection, around: Arc<dyn Surroundings>) -> Result<(), ServerError> {
+    let greeting = json!({ "capabilities": requests::capabilities(), "serverInfo": { "name": "ioxide", "version": env!("CARGO_PKG_VERSION") } });
+    let (id, params) = connection.initialize_start()?;
+    connection.initialize_finish(id, greeting)?;
+    let params: InitializeParams = serde_json::from_value(params).map_err(ServerError::Greeting)?;
+    Server::new(connection, around, &params).run()
+}
+
+/// A server and what it knows.
+pub(crate) struct Server<'c> {
+    connection: &'c Connection,
+    around: Arc<dyn Surroundings>,
+    documents: BTreeMap<String, Document>,
+    /// The folders of the workspace.
+    roots: Vec<String>,
+    /// Whether deep checks are wanted.
+    deep: bool,
+}
+
+impl<'c> Server<'c> {
+    fn new(connection: &'c Connection, around: Arc<dyn Surroundings>, params: &InitializeParams) -> Self {
+        let folders = params.workspace_folders.iter().flatten();
+        let roots = folders.map(|folder| path_of(&folder.uri)).collect();
+        let wanted =
+            params.initialization_options.as_ref().and_then(|options| options.get("deep")?.as_bool());
+        Self { connection, around, documents: BTreeMap::new(), roots, deep: wanted.unwrap_or(true) }
+    }
+
+    fn run(mut self) -> Result<(), ServerError> {
+        loop {
+            let has_news = self.documents.values().any(|document| document.findings.is_none());
+            let message = match has_news {
+                true => match self.connection.receiver.recv_timeout(CALM) {
+                    Ok(message) => message,
+                    Err(error) if error.is_timeout() => {
+                        self.check_one()?;
+                        continue;
+                    }
+                    Err(_) => return Err(ServerError::Gone),
+                },
+                false => self.connection.receiver.recv().map_err(|_| ServerError::Gone)?,
+            };
+            match message {
+                Message::Request(request) => {
+                    if self.connection.handle_shutdown(&request)? {
+                        return Ok(());
+                    }
+                    self.request(request)?;
+                }
+                Message::Notification(notification) => self.notification(notification),
+                Message::Response(_) => {}
+            }
+        }
+    }
+
+    fn send(&self, message: Message) -> Result<(), ServerError> {
+        self.connection.sender.send(message).map_err(|_| ServerError::Gone)
+    }
+
+    /// Answers; a bug in an answer is told and ends nothing.
+    fn request(&mut self, request: Request) -> Result<(), ServerError> {
+        let id = request.id.clone();
+        let answered = catch_unwind(AssertUnwindSafe(|| self.answer(request)));
+        let response = answered.unwrap_or_else(|_| {
+            let message = "this is a bug in ioxide; please report it with the text of the document";
+            Response::new_err(id, ErrorCode::InternalError as i32, message.to_owned())
+        });
+        self.send(Message::Response(response))
+    }
+
+    fn notification(&mut self, notification: Notification) {
+        match notification.method.as_str() {
+            "textDocument/didOpen" => {
+                if let Ok(params) = serde_json::from_value(notification.params) {
+                    self.opened(params);
+                }
+            }
+            "textDocument/didChange" => {
+                if let Ok(params) = serde_json::from_value(notification.params) {
+                    self.changed(params);
+                }
+            }
+            "textDocument/didClose" => {
+                if let Ok(params) = serde_json::from_value(notification.params) {
+                    self.closed(&params);
+                }
+            }
+            "textDocument/didSave" => {
+                if let Ok(params) = serde_json::from_value::<DidSaveTextDocumentParams>(notification.params) {
+                    self.saved(&params.text_document.uri);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn opened(&mut self, params: DidOpenTextDocumentParams) {
+        let uri = params.text_document.uri;
+        let path = named(&uri, &params.text_document.language_id);
+        let document =
+            Document::new(uri.clone(), path, params.text_document.version, params.text_document.text);
+        self.documents.insert(uri.as_str().to_owned(), document);
+    }
+
+    fn changed(&mut self, params: DidChangeTextDocumentParams) {
+        let Some(document) = self.documents.get_mut(params.text_document.uri.as_str()) else { return };
+        let mut text: DocumentText = document.text().clone();
+        for change in params.content_changes {
+            text = text.replaced(change.range, &change.text);
+        }
+        document.change(params.text_document.version, text);
+    }
+
+    fn closed(&mut self, params: &DidCloseTextDocumentParams) {
+        let uri = params.text_document.uri.clone();
+        self.documents.remove(uri.as_str());
+        let params = PublishDiagnosticsParams { uri, diagnostics: Vec::new(), version: None };
+        let _ = self.send(told(&params));
+    }
+
+    /// Systems that use a file see what was saved.
+    fn saved(&mut self, uri: &Uri) {
+        let others = self.documents.values_mut().filter(|document| document.uri != *uri);
+        for document in others.filter(|document| !document.analysis().index.files.is_empty()) {
+            (document.findings, document.model, document.deep) = (None, None, None);
+        }
+    }
+
+    /// Looks for the findings of one document.
+    fn check_one(&mut self) -> Result<(), ServerError> {
+        let waiting = self.documents.iter().find(|(_, document)| document.findings.is_none());
+        let Some(key) = waiting.map(|(key, _)| key.clone()) else { return Ok(()) };
+        let checkup = self.checkup(&key);
+        let Some(document) = self.documents.get_mut(&key) else { return Ok(()) };
+        let Some(checkup) = checkup else {
+            document.findings = Some(Vec::new());
+            return Ok(());
+        };
+        let (uri, version) = (document.uri.clone(), document.version);
+        document.findings = Some(checkup.split().0.into_iter().cloned().collect());
+        document.model = Some(checkup.loaded.model.clone().map(Arc::new));
+        let uses = uses(document.analysis());
+        let first = published(&checkup, &uses, &uri, version, &[]);
+        self.send(told(&first))?;
+        if self.deep && checkup.loaded.model.is_some() {
+            let sender = self.connection.sender.clone();
+            let check = DeepCheck::begin(checkup, &self.around, move |checkup, found| {
+                // Somebody who has gone away is told nothing.
+                let _ = sender.send(told(&published(checkup, &uses, &uri, version, found)));
+            });
+            if let Some(document) = self.documents.get_mut(&key) {
+                document.deep = Some(check);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is wrong with a document; `None` if the check itself broke.
+    fn checkup(&self, key: &str) -> Option<Checkup> {
+        let document = self.documents.get(key)?;
+        let mut read = |path: &str| self.read(path);
+        let look = || check_up(&document.path, document.text().as_str(), &mut read);
+        catch_unwind(AssertUnwindSafe(look)).ok()
+    }
+
+    /// The text of an open document, or of a file.
+    fn read(&self, path: &str) -> std::io::Result<String> {
+        let open = self.documents.values().find(|document| document.path == path);
+        open.map_or_else(|| self.around.read(path), |document| Ok(document.text().as_str().to_owned()))
+    }
+}
+
+impl Library for Server<'_> {
+    fn analysis(&self, path: &str) -> Option<Arc<Analysis>> {
+        if let Some(document) = self.documents.values().find(|document| document.path == path) {
+            return Some(Arc::clone(document.analysis()));
+        }
+        let text = self.around.read(path).ok()?;
+        Some(Arc::new(Analysis::new(path, DocumentText::new(text))))
+    }
+}
+
+/// The path of a document; one that was never saved is named after its language.
+fn named(uri: &Uri, language: &str) -> String {
+    let path = path_of(uri);
+    let has_extension = path.rsplit('/').next().is_some_and(|name| name.contains('.'));
+    if language == "ioxide" && !has_extension { format!("{path}.iox") } else { path }
+}
+
+/// Where a text names others: the path, and the place of its name.
+fn uses(analysis: &Analysis) -> Vec<(String, lsp_types::Range)> {
+    let items = analysis.tree.system.iter().flat_map(|system| &system.items);
+    let used = items.filter_map(|item| match &item.kind {
+        ioxide_lang::ast::SystemItemKind::Use(used) => {
+            let at = used.path_span.range();
+            let path = crate::analysis::beside(&analysis.path, &used.path);
+            Some((path, analysis.text.range(at.start, at.end)))
+        }
+        _ => None,
+    });
+    used.collect()
+}
+
+/// The findings of a checkup and of a deep check as they are told.
+fn published(
+    checkup: &Checkup,
+    uses: &[(String, lsp_types::Range)],
+    uri: &Uri,
+    version: i32,
+    deep: &[Diagnostic],
+) -> PublishDiagnosticsParams {
+    let address = |path: &str| {
+        if path == checkup.sources.file(checkup.file).name { Some(uri.clone()) } else { uri_of(path) }
+    };
+    let mut view = FindingsView::new(&checkup.sources, &address);
+    let all = checkup.loaded.diagnostics.iter().chain(deep);
+    let diagnostics = all.map(|finding| {
+        if finding.span.file == checkup.file {
+            return view.shown(finding);
+        }
+        let file = &checkup.sources.file(finding.span.file).name;
+        let used = uses.iter().find(|(path, _)| path == file);
+        view.shown_at(finding, used.map(|(_, range)| *range).unwrap_or_default())
+    });
+    PublishDiagnosticsParams { uri: uri.clone(), diagnostics: diagnostics.collect(), version: Some(version) }
+}
+
+fn told(params: &PublishDiagnosticsParams) -> Message {
+    Message::Notification(Notification::new("textDocument/publishDiagnostics".to_owned(), params))
+}

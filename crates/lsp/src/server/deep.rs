@@ -1,0 +1,99 @@
+//! Deep checks in the background: those of `ioxide check --deep`, within a time limit, dropped when the text changes.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use ioxide_model::diag::Diagnostic;
+use ioxide_smt::halt::{Halt, Halted, Signal};
+use ioxide_smt::stack::{Choice, Config, stack};
+use ioxide_symex::{Ctx, ExploreConfig, Limits, lint};
+
+use super::Surroundings;
+use crate::analysis::Checkup;
+
+/// How long a deep check may take.
+const TIME: Duration = Duration::from_secs(20);
+/// How many symbolic states it looks at.
+const MAX_STATES: usize = 2_000;
+
+/// Stops when the text has changed, or when the time is up.
+struct Overtaken {
+    changed: Arc<AtomicBool>,
+    deadline: Halt,
+}
+
+impl Signal for Overtaken {
+    fn halted(&self) -> Option<Halted> {
+        match self.changed.load(Ordering::Relaxed) {
+            true => Some(Halted::Interrupted),
+            false => self.deadline.halted(),
+        }
+    }
+
+    fn left(&self) -> Option<Duration> {
+        Some(self.deadline.at_most(TIME))
+    }
+}
+
+/// A deep check of one version of a text.
+pub struct DeepCheck {
+    changed: Arc<AtomicBool>,
+    found: Arc<Mutex<Vec<Diagnostic>>>,
+}
+
+impl DeepCheck {
+    /// Begins one; `tell` is given what was found, unless the text has changed by then. Nothing can change
+    /// between that question and the telling.
+    pub fn begin(
+        checkup: Checkup,
+        around: &Arc<dyn Surroundings>,
+        tell: impl FnOnce(&Checkup, &[Diagnostic]) + Send + 'static,
+    ) -> Self {
+        let changed = Arc::new(AtomicBool::new(false));
+        let found = Arc::new(Mutex::new(Vec::new()));
+        let check = Self { changed: Arc::clone(&changed), found: Arc::clone(&found) };
+        let deadline = around.deadline(TIME);
+        let work = move || {
+            let mut checkup = checkup;
+            let findings = look(&mut checkup, Arc::clone(&changed), deadline);
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            if !changed.load(Ordering::Relaxed) {
+                tell(&checkup, &findings);
+                *found = findings;
+            }
+        };
+        // Without a thread there is no deep check, and nothing else is lost.
+        let _ = thread::Builder::new().name("deep check".into()).stack_size(16 << 20).spawn(work);
+        check
+    }
+
+    /// What was found so far.
+    pub fn found(&self) -> Vec<Diagnostic> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for DeepCheck {
+    /// Who waits here for the lock waits for a message to be sent, no longer.
+    fn drop(&mut self) {
+        let _found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        self.changed.store(true, Ordering::Relaxed);
+    }
+}
+
+fn look(checkup: &mut Checkup, changed: Arc<AtomicBool>, deadline: Halt) -> Vec<Diagnostic> {
+    let Some(model) = &mut checkup.loaded.model else { return Vec::new() };
+    let halt = Halt::new(Overtaken { changed, deadline });
+    let mut solver = stack(&Config { backend: Choice::Auto, halt: halt.clone(), ..Config::default() });
+    let limits = Limits { max_states: MAX_STATES, max_depth: u32::MAX };
+    let config = ExploreConfig { limits, ..ExploreConfig::default() };
+    let mut cx = Ctx::new(model, &mut solver);
+    let mut go_on = |_: &_| match halt.halted() {
+        Some(_) => ControlFlow::Break(()),
+        None => ControlFlow::Continue(()),
+    };
+    lint(&mut cx, &config, &mut go_on).findings
+}

@@ -1,0 +1,72 @@
+//! An open document: its text, what is known about it, and when that was found out.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::sts::Model;
+use lsp_types::Uri;
+
+use super::deep::DeepCheck;
+use crate::analysis::Analysis;
+use crate::text::DocumentText;
+
+/// A document that an editor has open.
+pub struct Document {
+    /// Its address, as the editor writes it.
+    pub uri: Uri,
+    /// Its path.
+    pub path: String,
+    /// Its version, as the editor counts.
+    pub version: i32,
+    text: DocumentText,
+    analysis: OnceCell<Arc<Analysis>>,
+    /// The findings about its text, once they were looked for.
+    pub findings: Option<Vec<Diagnostic>>,
+    /// What its text means, if it has a meaning, once that was looked for.
+    pub model: Option<Option<Arc<Model>>>,
+    /// The deep check of its text.
+    pub deep: Option<DeepCheck>,
+}
+
+impl Document {
+    /// A document with this text.
+    #[must_use]
+    pub fn new(uri: Uri, path: String, version: i32, text: String) -> Self {
+        Self {
+            uri,
+            path,
+            version,
+            text: DocumentText::new(text),
+            analysis: OnceCell::new(),
+            findings: None,
+            model: None,
+            deep: None,
+        }
+    }
+
+    /// Gives it another text: nothing is known about that yet.
+    pub fn change(&mut self, version: i32, text: DocumentText) {
+        let (uri, path) = (self.uri.clone(), std::mem::take(&mut self.path));
+        *self = Self { text, ..Self::new(uri, path, version, String::new()) };
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn text(&self) -> &DocumentText {
+        &self.text
+    }
+
+    /// What its text says.
+    #[must_use]
+    pub fn analysis(&self) -> &Arc<Analysis> {
+        self.analysis.get_or_init(|| Arc::new(Analysis::new(&self.path, self.text.clone())))
+    }
+
+    /// Everything that was found about its text so far.
+    #[must_use]
+    pub fn all_findings(&self) -> Vec<Diagnostic> {
+        let deep = self.deep.as_ref().map(DeepCheck::found).unwrap_or_default();
+        self.findings.iter().flatten().cloned().chain(deep).collect()
+    }
+}

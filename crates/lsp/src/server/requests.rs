@@ -1,0 +1,296 @@
+//! One function per question.
+
+#![expect(clippy::mutable_key_type, reason = "the protocol's own type of changes is a map by address")]
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ioxide_model::sts::Model;
+use lsp_server::{ErrorCode, Request, Response};
+use lsp_types::{
+    CodeAction, CodeActionKind, CodeActionOptions, CodeActionOrCommand, CodeActionParams,
+    CodeActionProviderCapability, CodeLensOptions, CodeLensParams, CompletionList, CompletionOptions,
+    CompletionParams, DocumentFormattingParams, DocumentSymbolParams, DocumentSymbolResponse,
+    FoldingRangeParams, FoldingRangeProviderCapability, GotoDefinitionParams, HoverParams,
+    HoverProviderCapability, Location, NumberOrString, OneOf, PrepareRenameResponse, ReferenceParams,
+    RenameOptions, RenameParams, SaveOptions, SemanticTokens, SemanticTokensFullOptions,
+    SemanticTokensLegend, SemanticTokensOptions, SemanticTokensParams, ServerCapabilities,
+    SignatureHelpOptions, SignatureHelpParams, TextDocumentPositionParams, TextDocumentSyncCapability,
+    TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, TextEdit, Uri,
+    WorkDoneProgressOptions, WorkspaceEdit,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+
+use super::uri::uri_of;
+use super::{Document, Server};
+use crate::analysis::{Analysis, Library};
+use crate::answers::definition::PlaceIn;
+use crate::answers::{
+    action, completion, definition, fold, hover, layout, lens, rename, signature, symbol, token,
+};
+use crate::text::DocumentText;
+
+/// Why a question has no answer.
+pub(super) struct NoAnswer {
+    code: ErrorCode,
+    message: String,
+}
+
+impl NoAnswer {
+    fn refused(message: String) -> Self {
+        Self { code: ErrorCode::RequestFailed, message }
+    }
+}
+
+type Answered = Result<Json, NoAnswer>;
+
+/// What this server can do.
+pub(super) fn capabilities() -> ServerCapabilities {
+    let no_progress = WorkDoneProgressOptions::default();
+    ServerCapabilities {
+        text_document_sync: Some(TextDocumentSyncCapability::Options(TextDocumentSyncOptions {
+            open_close: Some(true),
+            change: Some(TextDocumentSyncKind::INCREMENTAL),
+            save: Some(TextDocumentSyncSaveOptions::SaveOptions(SaveOptions { include_text: Some(false) })),
+            ..TextDocumentSyncOptions::default()
+        })),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        definition_provider: Some(OneOf::Left(true)),
+        references_provider: Some(OneOf::Left(true)),
+        rename_provider: Some(OneOf::Right(RenameOptions {
+            prepare_provider: Some(true),
+            work_done_progress_options: no_progress,
+        })),
+        completion_provider: Some(CompletionOptions {
+            trigger_characters: Some([".", "@", ">", "(", ":", " "].map(str::to_owned).to_vec()),
+            ..CompletionOptions::default()
+        }),
+        signature_help_provider: Some(SignatureHelpOptions {
+            trigger_characters: Some(["(", ","].map(str::to_owned).to_vec()),
+            ..SignatureHelpOptions::default()
+        }),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
+        code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
+            code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
+            ..CodeActionOptions::default()
+        })),
+        code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(false) }),
+        semantic_tokens_provider: Some(
+            SemanticTokensOptions {
+                legend: SemanticTokensLegend {
+                    token_types: token::TYPES.to_vec(),
+                    token_modifiers: token::MODIFIERS.to_vec(),
+                },
+                full: Some(SemanticTokensFullOptions::Bool(true)),
+                ..SemanticTokensOptions::default()
+            }
+            .into(),
+        ),
+        ..ServerCapabilities::default()
+    }
+}
+
+impl Server<'_> {
+    pub(super) fn answer(&mut self, request: Request) -> Response {
+        let Request { id, method, params } = request;
+        let answered = match method.as_str() {
+            "textDocument/hover" => with(params, |params| self.hover(&params)),
+            "textDocument/definition" => with(params, |params| self.definition(&params)),
+            "textDocument/references" => with(params, |params| self.references(&params)),
+            "textDocument/prepareRename" => with(params, |params| self.prepare_rename(&params)),
+            "textDocument/rename" => with(params, |params| self.rename(&params)),
+            "textDocument/completion" => with(params, |params| self.completion(&params)),
+            "textDocument/signatureHelp" => with(params, |params| self.signature(&params)),
+            "textDocument/formatting" => with(params, |params| self.formatting(&params)),
+            "textDocument/documentSymbol" => with(params, |params| self.symbols(&params)),
+            "textDocument/foldingRange" => with(params, |params| self.folding(&params)),
+            "textDocument/codeAction" => with(params, |params| self.actions(&params)),
+            "textDocument/codeLens" => with(params, |params| self.lenses(&params)),
+            "textDocument/semanticTokens/full" => with(params, |params| self.tokens(&params)),
+            _ => Err(NoAnswer {
+                code: ErrorCode::MethodNotFound,
+                message: format!("there is no method `{method}` here"),
+            }),
+        };
+        match answered {
+            Ok(result) => Response { id, result: Some(result), error: None },
+            Err(no) => Response::new_err(id, no.code as i32, no.message),
+        }
+    }
+
+    fn document(&self, uri: &Uri) -> Result<&Document, NoAnswer> {
+        let unknown = || NoAnswer::refused(format!("`{}` is not open", uri.as_str()));
+        self.documents.get(uri.as_str()).ok_or_else(unknown)
+    }
+
+    /// The document and the byte that a question is about.
+    fn at(&self, place: &TextDocumentPositionParams) -> Result<(&Arc<Analysis>, usize), NoAnswer> {
+        let document = self.document(&place.text_document.uri)?;
+        Ok((document.analysis(), document.text().offset(place.position)))
+    }
+
+    fn hover(&mut self, params: &HoverParams) -> Answered {
+        let place = &params.text_document_position_params;
+        let (analysis, offset) = self.at(place)?;
+        let mut wants_model = false;
+        let known = self.document(&place.text_document.uri)?.model.clone();
+        let found = hover::hover(analysis, offset, self, &mut || {
+            wants_model = known.is_none();
+            known.clone().flatten()
+        });
+        if !wants_model {
+            return json(found);
+        }
+        let model = self.model(place.text_document.uri.as_str());
+        let (analysis, offset) = self.at(place)?;
+        json(hover::hover(analysis, offset, self, &mut || model.clone()))
+    }
+
+    /// What a document means, looked for now if nobody has yet.
+    fn model(&mut self, key: &str) -> Option<Arc<Model>> {
+        let model = self.checkup(key).and_then(|checkup| checkup.loaded.model).map(Arc::new);
+        self.documents.get_mut(key)?.model = Some(model.clone());
+        model
+    }
+
+    fn definition(&self, params: &GotoDefinitionParams) -> Answered {
+        let (analysis, offset) = self.at(&params.text_document_position_params)?;
+        let place = definition::definition(analysis, offset, self);
+        json(place.and_then(|place| self.location(&place)))
+    }
+
+    fn references(&self, params: &ReferenceParams) -> Answered {
+        let (analysis, offset) = self.at(&params.text_document_position)?;
+        let places = definition::references(analysis, offset, self, &self.others(analysis));
+        let skipped = usize::from(!params.context.include_declaration);
+        let found = places.iter().skip(skipped).filter_map(|place| self.location(place));
+        json(found.collect::<Vec<_>>())
+    }
+
+    /// The open documents, and the models of the workspace.
+    fn others(&self, analysis: &Analysis) -> Vec<Arc<Analysis>> {
+        let open = self.documents.values().map(|document| document.path.clone());
+        let near = self.around.models(&self.roots, &analysis.path);
+        let mut paths: Vec<String> = open.chain(near).collect();
+        paths.sort();
+        paths.dedup();
+        paths.iter().filter_map(|path| self.analysis(path)).collect()
+    }
+
+    fn prepare_rename(&self, params: &TextDocumentPositionParams) -> Answered {
+        let (analysis, offset) = self.at(params)?;
+        let at = rename::prepare(analysis, offset, self);
+        json(at.map(|at| PrepareRenameResponse::Range(analysis.text.range(at.start, at.end))))
+    }
+
+    fn rename(&self, params: &RenameParams) -> Answered {
+        let (analysis, offset) = self.at(&params.text_document_position)?;
+        let places = rename::rename(analysis, offset, &params.new_name, self, &self.others(analysis))
+            .map_err(|why| NoAnswer::refused(why.to_string()))?;
+        let mut changes: HashMap<Uri, Vec<TextEdit>> = HashMap::new();
+        for place in &places {
+            let Some(location) = self.location(place) else { continue };
+            let edit = TextEdit { range: location.range, new_text: params.new_name.clone() };
+            changes.entry(location.uri).or_default().push(edit);
+        }
+        json(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() })
+    }
+
+    /// A place as the protocol writes it; open documents keep the address the editor gave them.
+    fn location(&self, place: &PlaceIn) -> Option<Location> {
+        let open = self.documents.values().find(|document| document.path == place.path);
+        let (uri, text) = match open {
+            Some(document) => (document.uri.clone(), document.text().clone()),
+            None => (uri_of(&place.path)?, DocumentText::new(self.around.read(&place.path).ok()?)),
+        };
+        Some(Location { uri, range: text.range(place.at.start, place.at.end) })
+    }
+
+    fn completion(&self, params: &CompletionParams) -> Answered {
+        let (analysis, offset) = self.at(&params.text_document_position)?;
+        let items = completion::complete(analysis, offset, self);
+        json(CompletionList { is_incomplete: true, items })
+    }
+
+    fn signature(&self, params: &SignatureHelpParams) -> Answered {
+        let (analysis, offset) = self.at(&params.text_document_position_params)?;
+        json(signature::signature(analysis, offset))
+    }
+
+    fn formatting(&self, params: &DocumentFormattingParams) -> Answered {
+        json(layout::layout(self.document(&params.text_document.uri)?.analysis()))
+    }
+
+    fn symbols(&self, params: &DocumentSymbolParams) -> Answered {
+        let outline = symbol::outline(self.document(&params.text_document.uri)?.analysis());
+        json(DocumentSymbolResponse::Nested(outline))
+    }
+
+    fn folding(&self, params: &FoldingRangeParams) -> Answered {
+        json(fold::folds(self.document(&params.text_document.uri)?.analysis()))
+    }
+
+    fn actions(&mut self, params: &CodeActionParams) -> Answered {
+        let uri = &params.text_document.uri;
+        if self.document(uri)?.findings.is_none()
+            && let Some(checkup) = self.checkup(uri.as_str())
+            && let Some(document) = self.documents.get_mut(uri.as_str())
+        {
+            // They are told when it is calm; here they are only looked at.
+            let findings: Vec<_> = checkup.split().0.into_iter().cloned().collect();
+            let fixes = action::fixes(document.text(), &findings, params.range);
+            return json(actions(uri, fixes, params));
+        }
+        let document = self.document(uri)?;
+        let fixes = action::fixes(document.text(), &document.all_findings(), params.range);
+        json(actions(uri, fixes, params))
+    }
+
+    fn lenses(&self, params: &CodeLensParams) -> Answered {
+        let document = self.document(&params.text_document.uri)?;
+        let last = self.around.last_campaign(&self.roots, &document.path);
+        json(lens::lenses(document.analysis(), last.as_ref()))
+    }
+
+    fn tokens(&self, params: &SemanticTokensParams) -> Answered {
+        let data = token::tokens(self.document(&params.text_document.uri)?.analysis());
+        json(SemanticTokens { result_id: None, data })
+    }
+}
+
+/// The fixes as the protocol writes them, each with the finding it mends.
+fn actions(uri: &Uri, fixes: Vec<action::QuickFix>, params: &CodeActionParams) -> Vec<CodeActionOrCommand> {
+    let one = |fix: action::QuickFix| {
+        let mended = params.context.diagnostics.iter().filter(|shown| {
+            let code = NumberOrString::String(fix.mends.1.to_owned());
+            shown.range == fix.mends.0 && shown.code == Some(code)
+        });
+        CodeActionOrCommand::CodeAction(CodeAction {
+            title: fix.title.clone(),
+            kind: Some(CodeActionKind::QUICKFIX),
+            diagnostics: Some(mended.cloned().collect()),
+            edit: Some(WorkspaceEdit {
+                changes: Some(HashMap::from([(uri.clone(), vec![fix.edit])])),
+                ..WorkspaceEdit::default()
+            }),
+            is_preferred: Some(true),
+            ..CodeAction::default()
+        })
+    };
+    fixes.into_iter().map(one).collect()
+}
+
+fn with<P: DeserializeOwned>(params: Json, answer: impl FnOnce(P) -> Answered) -> Answered {
+    let params = serde_json::from_value(params)
+        .map_err(|error| NoAnswer { code: ErrorCode::InvalidParams, message: error.to_string() })?;
+    answer(params)
+}
+
+fn json(answer: impl Serialize) -> Answered {
+    serde_json::to_value(answer)
+        .map_err(|error| NoAnswer { code: ErrorCode::InternalError, message: error.to_string() })
+}

@@ -1,0 +1,83 @@
+//! Addresses of files, and the paths behind them.
+
+use std::fmt::Write as _;
+
+use lsp_types::Uri;
+
+/// The path behind a `file:` address; other addresses are their own names.
+#[must_use]
+pub fn path_of(uri: &Uri) -> String {
+    let text = uri.as_str();
+    let Some(rest) = text.strip_prefix("file://") else { return text.to_owned() };
+    let path = rest.find('/').map_or(rest, |start| &rest[start..]);
+    let path = decoded(path);
+    // `/C:/models` is `C:/models` on Windows.
+    match path.as_bytes() {
+        [b'/', drive, b':', ..] if drive.is_ascii_alphabetic() => path[1..].to_owned(),
+        _ => path,
+    }
+}
+
+/// The address of the file at `path`; an address stays what it is.
+#[must_use]
+pub fn uri_of(path: &str) -> Option<Uri> {
+    if path.contains("://") || path.starts_with("untitled:") {
+        return path.parse().ok();
+    }
+    let plain = path.replace('\\', "/");
+    let slash = if plain.starts_with('/') { "" } else { "/" };
+    format!("file://{slash}{}", encoded(&plain)).parse().ok()
+}
+
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let hex = (byte == b'%').then(|| text.get(at + 1..at + 3)).flatten();
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(decoded) => {
+                out.push(decoded);
+                at += 3;
+            }
+            None => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+fn encoded(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
+                out.push(char::from(byte))
+            }
+            other => _ = write!(out, "%{other:02X}"),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_come_back_from_their_addresses() {
+        for path in ["/home/me/my model.iox", "/tmp/π#1.iox", "/a+b/c%20d.iox"] {
+            let uri = uri_of(path).expect("an address");
+            assert_eq!(path_of(&uri), path, "{}", uri.as_str());
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_keeps_its_name() {
+        let uri: Uri = "untitled:Untitled-1".parse().expect("an address");
+        assert_eq!(path_of(&uri), "untitled:Untitled-1");
+        assert_eq!(uri_of("untitled:Untitled-1"), Some(uri));
+    }
+}

@@ -1,0 +1,114 @@
+//! A document as editors see it: lines, and columns counted in UTF-16 units.
+
+use lsp_types::{Position, Range};
+
+/// A text and where its lines start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DocumentText {
+    text: String,
+    lines: Vec<usize>,
+}
+
+impl DocumentText {
+    /// `text`, measured.
+    #[must_use]
+    pub fn new(text: String) -> Self {
+        let breaks = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1);
+        let lines = std::iter::once(0).chain(breaks).collect();
+        Self { text, lines }
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The place of byte `offset`, or of the character it lies in.
+    #[must_use]
+    pub fn position(&self, offset: usize) -> Position {
+        let offset = self.boundary(offset);
+        let line = self.lines.partition_point(|&start| start <= offset).saturating_sub(1);
+        let before = &self.text[self.lines[line]..offset];
+        Position::new(number(line), number(before.encode_utf16().count()))
+    }
+
+    /// The byte at `position`; one beyond its line is the end of the line, one beyond the text its end.
+    #[must_use]
+    pub fn offset(&self, position: Position) -> usize {
+        let Some(&start) = self.lines.get(position.line as usize) else { return self.text.len() };
+        let line = self.text[start..].split('\n').next().unwrap_or("");
+        let mut units = 0;
+        for (at, character) in line.char_indices() {
+            if units >= position.character {
+                return start + at;
+            }
+            units += number(character.len_utf16());
+        }
+        start + line.len()
+    }
+
+    /// The bytes `start..end` as a range of places.
+    #[must_use]
+    pub fn range(&self, start: usize, end: usize) -> Range {
+        Range::new(self.position(start), self.position(end.max(start)))
+    }
+
+    /// Everything.
+    #[must_use]
+    pub fn whole(&self) -> Range {
+        self.range(0, self.text.len())
+    }
+
+    /// Puts `with` in the place of `range`; of everything if there is none.
+    #[must_use]
+    pub fn replaced(&self, range: Option<Range>, with: &str) -> Self {
+        let Some(range) = range else { return Self::new(with.to_owned()) };
+        let start = self.offset(range.start);
+        let end = self.offset(range.end).max(start);
+        Self::new([&self.text[..start], with, &self.text[end..]].concat())
+    }
+
+    /// The character boundary at or before `offset`.
+    fn boundary(&self, offset: usize) -> usize {
+        let offset = offset.min(self.text.len());
+        (0..=offset).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(0)
+    }
+}
+
+/// A count as the protocol writes it.
+#[must_use]
+pub fn number(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_utf16_units() {
+        let text = DocumentText::new("a𝄞b\nπ c\n".into());
+        assert_eq!(text.position(5), Position::new(0, 3));
+        assert_eq!(text.offset(Position::new(0, 3)), 5);
+        assert_eq!(text.position(9), Position::new(1, 1));
+        assert_eq!(text.offset(Position::new(1, 1)), 9);
+    }
+
+    #[test]
+    fn places_outside_the_text_are_its_edges() {
+        let text = DocumentText::new("ab\nc".into());
+        assert_eq!(text.offset(Position::new(0, 99)), 2);
+        assert_eq!(text.offset(Position::new(9, 0)), 4);
+        assert_eq!(text.position(99), Position::new(1, 1));
+        assert_eq!(DocumentText::new(String::new()).position(3), Position::new(0, 0));
+    }
+
+    #[test]
+    fn edits_are_those_of_the_editor() {
+        let text = DocumentText::new("one\ntwo\n".into());
+        let range = Range::new(Position::new(1, 0), Position::new(1, 3));
+        assert_eq!(text.replaced(Some(range), "2").as_str(), "one\n2\n");
+        assert_eq!(text.replaced(None, "all").as_str(), "all");
+    }
+}

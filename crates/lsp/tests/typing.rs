@@ -1,0 +1,87 @@
+//! Every text has an answer: the examples typed character by character, at every place, without a panic.
+//!
+//! A share of the prefixes by default; all of them with `IOXIDE_TYPING=all`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ioxide_lsp::analysis::{Analysis, NoLibrary, check_up};
+use ioxide_lsp::answers::{
+    action, completion, definition, fold, hover, layout, lens, rename, signature, symbol, token,
+};
+use ioxide_lsp::text::DocumentText;
+
+/// One prefix of so many is tried; a prime, so that they fall on all kinds of places.
+const SHARE: usize = 61;
+
+fn texts() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut found = Vec::new();
+    for folder in ["examples", "corpus/models"] {
+        collect(&root.join(folder), &mut found);
+    }
+    found.sort();
+    found
+}
+
+fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+    for path in fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            collect(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "iox" || extension == "as") {
+            found.push(path);
+        }
+    }
+}
+
+/// Asks everything about `text` with the cursor at `offset`.
+fn ask(path: &str, text: &str, offset: usize) {
+    let analysis = Arc::new(Analysis::new(path, DocumentText::new(text.to_owned())));
+    let checkup = check_up(path, text, &mut |_| Err(std::io::ErrorKind::NotFound.into()));
+    let model = checkup.loaded.model.clone().map(Arc::new);
+    completion::complete(&analysis, offset, &NoLibrary);
+    hover::hover(&analysis, offset, &NoLibrary, &mut || model.clone());
+    signature::signature(&analysis, offset);
+    definition::references(&analysis, offset, &NoLibrary, &[Arc::clone(&analysis)]);
+    let _ = rename::rename(&analysis, offset, "fresh", &NoLibrary, &[]);
+    let place = analysis.text.range(offset, offset);
+    action::fixes(&analysis.text, &checkup.loaded.diagnostics, place);
+    fold::folds(&analysis);
+    layout::layout(&analysis);
+    lens::lenses(&analysis, None);
+    symbol::outline(&analysis);
+    token::tokens(&analysis);
+}
+
+#[test]
+fn typing_the_examples_never_panics() {
+    let share = if std::env::var("IOXIDE_TYPING").is_ok_and(|all| all == "all") { 1 } else { SHARE };
+    let texts = texts();
+    assert!(texts.len() > 200, "only {} texts", texts.len());
+    let mut n_prefixes = 0;
+    for (number, path) in texts.iter().enumerate() {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        let name = path.display().to_string();
+        let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+        for end in ends.skip(number % share).step_by(share) {
+            ask(&name, &text[..end], end);
+            n_prefixes += 1;
+        }
+    }
+    assert!(n_prefixes > 1_000, "only {n_prefixes} prefixes");
+}
+
+/// A hole where somebody has deleted something, and the cursor in it.
+#[test]
+fn holes_never_panic() {
+    for (number, path) in texts().iter().enumerate() {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        let name = path.display().to_string();
+        let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+        for at in (number % 97..starts.len()).step_by(397) {
+            let end = starts.get(at + 1 + number % 30).copied().unwrap_or(text.len());
+            ask(&name, &format!("{}{}", &text[..starts[at]], &text[end..]), starts[at]);
+        }
+    }
+}

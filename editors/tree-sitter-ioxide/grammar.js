@@ -1,0 +1,209 @@
+/// The grammar of ioxide's language for editors that colour and select with tree-sitter.
+///
+/// It reads what the language has; what a text means, and errors that teach, are the business of `ioxide`.
+
+const commaSep = (rule) => optional(commaSep1(rule));
+const commaSep1 = (rule) => seq(rule, repeat(seq(',', rule)), optional(','));
+
+module.exports = grammar({
+  name: 'ioxide',
+
+  extras: ($) => [/\s/, /\uFEFF/, $.comment, $.doc_comment],
+
+  word: ($) => $.identifier,
+
+  conflicts: ($) => [
+    [$.named_type, $._expression],
+    [$.named_type, $.index],
+  ],
+
+  rules: {
+    source_file: ($) => repeat(choice($.model, $.system)),
+
+    comment: () => token(choice(seq('//', /[^/\n][^\n]*/), '//', seq('////', /[^\n]*/))),
+    doc_comment: () => token(prec(1, seq('///', optional(seq(/[^/\n]/, /[^\n]*/))))),
+
+    attribute: ($) => seq('@', field('name', $.identifier), '(', choice($.string, $.number), ')'),
+
+    model: ($) => seq(repeat($.attribute), 'model', field('name', $.identifier), '{', repeat($._item), '}'),
+
+    _item: ($) =>
+      seq(
+        repeat($.attribute),
+        choice(
+          $.message, $.variable, $.clock, $.constant, $.type_alias, $.enum, $.record, $.function, $.state, $.any,
+          $.transition, $.purpose, $.property, $.test,
+        ),
+      ),
+
+    message: ($) =>
+      seq(
+        choice(seq('observed', 'input'), 'input', 'output'),
+        field('name', $.identifier),
+        optional($.fields),
+      ),
+    fields: ($) => seq('(', commaSep($.field), ')'),
+    field: ($) => seq(field('name', $.identifier), ':', field('type', $._type)),
+
+    variable: ($) =>
+      prec.right(seq('var', field('name', $.identifier), ':', field('type', $._type), optional(seq('=', $._expression)))),
+    clock: ($) => seq('clock', field('name', $.identifier)),
+    constant: ($) =>
+      seq('const', field('name', $.identifier), optional(seq(':', field('type', $._type))), '=', $._expression),
+    type_alias: ($) => seq('type', field('name', $.identifier), '=', $._type),
+    enum: ($) => seq('enum', field('name', $.identifier), '{', commaSep1($.variant), '}'),
+    variant: ($) => seq(field('name', $.identifier), optional($.fields)),
+    record: ($) => seq('record', field('name', $.identifier), '{', commaSep($.field), '}'),
+    function: ($) =>
+      seq('fn', field('name', $.identifier), $.fields, '->', field('result', $._type), '=', field('body', $._expression)),
+
+    state: ($) => seq('state', field('name', $.identifier), $.transitions),
+    any: ($) => seq('any', $.transitions),
+    transitions: ($) => seq('{', repeat(seq(repeat($.attribute), $.transition)), '}'),
+
+    transition: ($) =>
+      prec.right(
+        seq(
+          optional(seq(field('label', $.identifier), ':')),
+          choice(
+            seq(choice('on', 'emit'), field('message', $.identifier), optional($.pins)),
+            'internal',
+            'quiet',
+          ),
+          optional($.guard),
+          optional($.updates),
+          optional(seq('->', field('target', $.identifier))),
+        ),
+      ),
+    pins: ($) => seq('(', commaSep($.pin), ')'),
+    pin: ($) => seq(field('field', $.identifier), ':', $._expression),
+    guard: ($) => seq('when', choice(seq($.let, repeat(seq('&&', $.let)), optional(seq('&&', $._expression))), $._expression)),
+    let: ($) => prec(11, seq('let', $._pattern, '=', $._comparand)),
+    updates: ($) => seq('{', commaSep(choice($.assignment, $.reset)), '}'),
+    assignment: ($) =>
+      seq(field('variable', $.identifier), optional(seq('[', $._expression, ']')), '=', $._expression),
+    reset: ($) => seq('reset', field('clock', $.identifier)),
+
+    purpose: ($) =>
+      prec.right(
+        seq(
+          'purpose',
+          field('name', $.identifier),
+          choice(
+            seq(':', commaSep1(field('label', $.identifier))),
+            seq(':', 'reach', optional(field('state', $.identifier)), optional($.guard)),
+            $.observer,
+          ),
+        ),
+      ),
+    observer: ($) =>
+      seq('{', repeat(seq(repeat($.attribute), choice($.variable, $.clock))), repeat(seq(repeat($.attribute), $.state)), '}'),
+    property: ($) =>
+      seq(optional(seq(field('label', $.identifier), ':')), choice('always', 'sometimes'), $._expression),
+
+    test: ($) => seq('test', field('name', $.string), '{', repeat(seq($._step, repeat(';'))), '}'),
+    _step: ($) => choice($.send, $.expect, $.silence),
+    send: ($) => prec.right(seq('send', field('message', $.identifier), optional($.pins), optional($.guard))),
+    expect: ($) => prec.right(seq('expect', field('message', $.identifier), optional($.pins), optional($.guard))),
+    silence: ($) => prec.right(seq('quiet', optional($._expression))),
+
+    system: ($) => seq('system', field('name', $.identifier), '{', repeat($._system_item), '}'),
+    _system_item: ($) => choice($.use, $.constant, $.part, $.channel, $.connection, $.hide, $.expose),
+    use: ($) => seq('use', field('model', $.identifier), 'from', field('file', $.string)),
+    part: ($) =>
+      prec.right(
+        seq(
+          field('name', $.identifier),
+          optional(seq('[', field('index', $.identifier), 'in', $._expression, '..', $._expression, ']')),
+          ':',
+          field('model', $.identifier),
+          optional($.pins),
+        ),
+      ),
+    channel: ($) =>
+      prec(
+        1,
+        seq(
+          field('name', $.identifier), ':', field('kind', $.identifier), optional($.pins), 'between',
+          field('one', $.identifier), 'and', field('other', $.identifier),
+        ),
+      ),
+    connection: ($) => seq($.port, '->', $.port),
+    port: ($) =>
+      prec.right(
+        seq(
+          field('part', $.identifier), optional(seq('[', $._expression, ']')), '.', field('message', $.identifier),
+          optional($.pins),
+        ),
+      ),
+    hide: ($) => seq('hide', $.port),
+    expose: ($) => seq('expose', $.port, 'as', field('name', $.identifier)),
+
+    _type: ($) => choice($.named_type, $.collection_type, $.range_type, $.option_type),
+    named_type: ($) => $.identifier,
+    collection_type: ($) => prec(2, seq(field('name', $.identifier), token.immediate('<'), commaSep1($._type), '>')),
+    range_type: ($) => prec.left(seq($._expression, '..', $._expression)),
+    option_type: ($) => prec(12, seq($._type, '?')),
+
+    _expression: ($) =>
+      choice(
+        $.boolean, $.number, $.string, $.none, $.some, $.identifier, $.parenthesized, $.unary, $.binary, $.conditional,
+        $.match, $.quantified, $.list, $.braced, $.index, $.call, $.method, $.selection,
+      ),
+    // What may stand on the right of `let ... =`: no `&&` outside of brackets.
+    _comparand: ($) => $._expression,
+
+    boolean: () => choice('true', 'false'),
+    none: () => 'none',
+    some: ($) => seq('some', '(', $._expression, ')'),
+    number: () => /[0-9][0-9_]*(\.[0-9][0-9_]*)?[A-Za-z0-9_]*/,
+    string: ($) => seq('"', repeat(choice(token.immediate(prec(1, /[^"\\\n]+/)), $.escape)), token.immediate('"')),
+    escape: () => token.immediate(seq('\\', choice(/u\{[0-9A-Fa-f]+\}/, /[^\n]/))),
+    parenthesized: ($) => seq('(', $._expression, ')'),
+
+    unary: ($) => prec(9, seq(choice('!', '-'), $._expression)),
+    binary: ($) =>
+      choice(
+        prec.right(2, seq($._expression, '=>', $._expression)),
+        prec.left(3, seq($._expression, '||', $._expression)),
+        prec.left(4, seq($._expression, '&&', $._expression)),
+        prec.left(5, seq($._expression, choice('==', '!=', '<', '<=', '>', '>='), $._expression)),
+        prec.left(6, seq($._expression, choice('+', '-'), $._expression)),
+        prec.left(7, seq($._expression, choice('*', '/', '%'), $._expression)),
+      ),
+    conditional: ($) => prec.right(1, seq('if', $._expression, 'then', $._expression, 'else', $._expression)),
+    match: ($) => seq('match', $._expression, '{', commaSep($.arm), '}'),
+    arm: ($) => seq($._pattern, '=>', $._expression),
+    quantified: ($) =>
+      prec.right(
+        1,
+        seq(
+          choice('exists', 'forall', 'count'), field('variable', $.identifier), 'in', $._expression,
+          optional(seq('..', $._expression)), ':', $._expression,
+        ),
+      ),
+    list: ($) => seq('[', optional(choice($.comprehension, commaSep1($._expression))), ']'),
+    braced: ($) => seq('{', optional(choice($.comprehension, commaSep1($._expression), commaSep1($.entry))), '}'),
+    entry: ($) => seq($._expression, ':', $._expression),
+    comprehension: ($) =>
+      seq($._expression, 'for', field('variable', $.identifier), 'in', $._expression, optional(seq('if', $._expression))),
+    index: ($) => prec(10, seq($._expression, '[', $._expression, ']')),
+    call: ($) => prec(10, seq(field('function', $.identifier), '(', commaSep(choice($.argument, $._expression)), ')')),
+    argument: ($) => seq(field('field', $.identifier), ':', $._expression),
+    method: ($) =>
+      prec(10, seq($._expression, '.', field('function', $.identifier), '(', commaSep($._expression), ')')),
+    selection: ($) => prec(10, seq($._expression, '.', field('field', $.identifier))),
+
+    _pattern: ($) => choice($.wildcard, $.pattern_name, $.none, $.some_pattern, $.case_pattern, $.list_pattern, $._literal),
+    wildcard: () => '_',
+    pattern_name: ($) => $.identifier,
+    some_pattern: ($) => seq('some', '(', choice($.identifier, $.wildcard), ')'),
+    case_pattern: ($) => seq(field('case', $.identifier), '(', commaSep(choice($.identifier, $.wildcard)), ')'),
+    list_pattern: ($) =>
+      seq('[', commaSep(choice($.identifier, $.wildcard, seq('..', choice($.identifier, $.wildcard)))), ']'),
+    _literal: ($) => choice($.boolean, $.number, $.string, $.negative),
+    negative: ($) => seq('-', $.number),
+
+    identifier: () => /[A-Za-z_][A-Za-z0-9_]*/,
+  },
+});

@@ -1,0 +1,1 @@
+[(model) (system) (state) (any) (observer) (test) (record) (enum)] @fold
