@@ -12,6 +12,7 @@ mod model;
 mod mutation;
 mod report;
 mod time;
+mod tools;
 
 use std::time::Duration;
 
@@ -31,6 +32,7 @@ pub use self::model::{Check, Explain, Fmt, Format, Show, Step};
 pub use self::mutation::{Completing, Conform, DecideArgs, Kill, MutantArgs, Mutate, Score};
 pub use self::report::Report;
 pub use self::time::{ClockArg, TimeArgs};
+pub use self::tools::{Completions, Doctor, ManPages, SchemaArgs, Watch};
 
 /// Tests real systems against symbolic models.
 #[derive(Debug, Parser)]
@@ -102,6 +104,16 @@ pub enum Command {
     Adapter(Adapter),
     /// Serves an editor: the language server, over stdin and stdout.
     Lsp(Lsp),
+    /// Checks models again when they are saved, and tests again.
+    Watch(Watch),
+    /// Says what is there and what is missing, with the command that mends it.
+    Doctor(Doctor),
+    /// Prints the completions of a shell.
+    Completions(Completions),
+    /// Prints the manual page, or writes those of all commands.
+    Man(ManPages),
+    /// Prints the JSON schema of a file that ioxide writes.
+    Schema(SchemaArgs),
     /// Measures what the project claims.
     Bench(Bench),
 }

@@ -7,6 +7,7 @@ mod check;
 mod conform;
 mod demo;
 mod diff;
+mod doctor;
 mod explain;
 mod explore;
 mod fmt;
@@ -16,15 +17,18 @@ mod judge;
 mod kill;
 mod learn;
 mod lsp;
+mod manual;
 pub mod mutate;
 pub mod purposes;
 mod replay;
 mod report;
+mod schema;
 mod score;
 mod show;
 mod step;
 mod sut;
 mod test;
+mod watch;
 
 use crate::args::{Args, Command};
 use crate::exit::{ExitStatus, Stop};
@@ -51,6 +55,11 @@ pub fn run(args: Args) -> Result<ExitStatus, Stop> {
         Command::Fsm(args) => fsm::run(&args),
         Command::Learn(args) => learn::run(&args),
         Command::Lsp(_) => lsp::run(),
+        Command::Watch(args) => watch::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
+        Command::Schema(args) => schema::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Conform(args) => conform::run(&args),
         Command::Mutate(args) => mutate::run(&args),

@@ -13,7 +13,7 @@ use ioxide_lsp::answers::{
 use ioxide_lsp::text::DocumentText;
 
 /// One prefix of so many is tried; a prime, so that they fall on all kinds of places.
-const SHARE: usize = 61;
+const SHARE: usize = 211;
 
 fn texts() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -69,7 +69,7 @@ fn typing_the_examples_never_panics() {
             n_prefixes += 1;
         }
     }
-    assert!(n_prefixes > 1_000, "only {n_prefixes} prefixes");
+    assert!(n_prefixes > 500, "only {n_prefixes} prefixes");
 }
 
 /// A hole where somebody has deleted something, and the cursor in it.
@@ -79,7 +79,7 @@ fn holes_never_panic() {
         let text = fs::read_to_string(path).unwrap_or_default();
         let name = path.display().to_string();
         let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
-        for at in (number % 97..starts.len()).step_by(397) {
+        for at in (number % 97..starts.len()).step_by(1_201) {
             let end = starts.get(at + 1 + number % 30).copied().unwrap_or(text.len());
             ask(&name, &format!("{}{}", &text[..starts[at]], &text[end..]), starts[at]);
         }

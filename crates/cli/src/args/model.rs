@@ -90,7 +90,7 @@ pub enum Format {
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Examples:\n  ioxide step examples/slot-machine.iox\n  ioxide step examples/brp/spec.iox --from runs@3\n  \
-    echo 'inX(p: 3)' | ioxide step examples/adder.iox\n\n\
+    echo 'inX(p: 3)' | ioxide step examples/adder.iox\n  echo | ioxide step examples/adder.iox --at finished\n\n\
     On a terminal the keys are on the screen, `?` shows them all. In a pipe, or with `--plain`, it reads one\n\
     command per line; `help` lists them."
 )]
@@ -103,6 +103,9 @@ pub struct Step {
     /// Which run of the record, from 1; the first that failed if not given.
     #[arg(long, value_name = "N", requires = "from")]
     pub number: Option<u64>,
+    /// Begins where the model may be in this state; `trace` shows the way there.
+    #[arg(long, value_name = "STATE", conflicts_with = "from")]
+    pub at: Option<String>,
     /// One line at a time, on a terminal too.
     #[arg(long)]
     pub plain: bool,

@@ -5,6 +5,7 @@
 //! may be in. A recorded run can be opened at any of its steps.
 
 mod plain;
+mod route;
 mod screen;
 mod view;
 
@@ -35,9 +36,17 @@ pub fn run(args: &Step) -> Result<ExitStatus, Stop> {
     let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let mut solver = solver::make(&args.solver)?;
     let opened = args.from.as_ref().map(|from| recorded(from, args.number, &model)).transpose()?;
+    let route =
+        args.at.as_deref().map(|state| route::labels_to(&mut model, &mut *solver, state)).transpose()?;
     let mut walk = Walk::new(Ctx::new(&mut model, &mut *solver));
     if let Some(opened) = &opened {
         go_to(&mut walk, opened)?;
+    }
+    if let (Some(route), Some(state)) = (&route, &args.at) {
+        let (n, forbidden) = walk.follow(route);
+        if forbidden.is_some() {
+            return Err(Stop::usage(format!("step {} of the way to `{state}` is forbidden", n + 1)));
+        }
     }
     if !args.plain && io::stdin().is_terminal() && io::stdout().is_terminal() {
         screen::run(walk, opened)

@@ -1,0 +1,225 @@
+//! `ioxide doctor`: what is there, what is missing, and the command that mends it.
+
+use std::io::{self, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
+
+use ioxide_smt::stack::{Backing, Choice, Config, stack};
+use serde_json::{Value as Json, json};
+
+use crate::args::Doctor;
+use crate::exit::{ExitStatus, Stop};
+use crate::project;
+
+/// How something fares.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Health {
+    /// It is there.
+    Good,
+    /// It is not there, and only some commands want it.
+    Missing,
+    /// It keeps ioxide from doing its main job.
+    Bad,
+}
+
+impl Health {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Good => "ok",
+            Self::Missing => "missing",
+            Self::Bad => "bad",
+        }
+    }
+}
+
+/// What was found out about one thing.
+struct Finding {
+    name: &'static str,
+    health: Health,
+    /// What was found.
+    found: String,
+    /// What it is for.
+    purpose: &'static str,
+    /// The command that mends it.
+    mend: Option<String>,
+}
+
+/// Looks at everything and shows what was found.
+pub fn run(args: &Doctor) -> Result<ExitStatus, Stop> {
+    let findings = vec![
+        solver(),
+        program(
+            "z3",
+            &["z3"],
+            "--version",
+            "`--solver 'z3 -in'`, and as a second opinion",
+            "apt-get install z3",
+        ),
+        program(
+            "python",
+            &["python3", "python"],
+            "--version",
+            "adapters in Python",
+            "apt-get install python3",
+        ),
+        browser(),
+        program("git", &["git"], "--version", "the project that `ioxide init` begins", "apt-get install git"),
+        loopback(),
+        temporary(),
+        project_file(),
+        records(&args.report),
+    ];
+    let is_well = findings.iter().all(|finding| finding.health != Health::Bad);
+    let mut out = io::stdout().lock();
+    if args.json {
+        let checks: Vec<Json> = findings.iter().map(finding_json).collect();
+        writeln!(out, "{}", json!({ "version": 1, "ok": is_well, "checks": checks }))?;
+    } else {
+        for finding in &findings {
+            show(&mut out, finding)?;
+        }
+        let bad = findings.iter().filter(|finding| finding.health == Health::Bad).count();
+        match bad {
+            0 => writeln!(out, "\nioxide can do its work here")?,
+            n => writeln!(out, "\n{n} to mend before ioxide can do its work here")?,
+        }
+    }
+    Ok(if is_well { ExitStatus::Success } else { ExitStatus::Usage })
+}
+
+fn show(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+    writeln!(out, "{:<8} {:<12} {}", finding.health.word(), finding.name, finding.found)?;
+    if finding.health != Health::Good {
+        writeln!(out, "{:21} for {}", "", finding.purpose)?;
+        if let Some(mend) = &finding.mend {
+            writeln!(out, "{:21} mend it with: {mend}", "")?;
+        }
+    }
+    Ok(())
+}
+
+fn finding_json(finding: &Finding) -> Json {
+    json!({
+        "name": finding.name, "state": finding.health.word(), "found": finding.found, "for": finding.purpose,
+        "mend": finding.mend,
+    })
+}
+
+/// libz3, as every command looks for it.
+fn solver() -> Finding {
+    let purpose = "guards that need reasoning; without it many answers are `unknown`";
+    let solver = stack(&Config { backend: Choice::Auto, ..Config::default() });
+    let (health, found) = match solver.backing() {
+        Backing::Z3(version) => (Health::Good, format!("libz3 {version}")),
+        Backing::Process(command) => (Health::Good, command.join(" ")),
+        Backing::None(why) => (Health::Bad, why.clone()),
+    };
+    let mend = "apt-get install libz3-4, or set IOXIDE_Z3 to a libz3.so".to_owned();
+    Finding { name: "solver", health, found, purpose, mend: Some(mend) }
+}
+
+/// The first of `names` that can be asked for its version.
+fn program(name: &'static str, names: &[&str], question: &str, purpose: &'static str, mend: &str) -> Finding {
+    let version = names.iter().find_map(|program| {
+        let output =
+            Command::new(program).arg(question).output().ok().filter(|output| output.status.success())?;
+        let text = if output.stdout.is_empty() { output.stderr } else { output.stdout };
+        String::from_utf8_lossy(&text).lines().next().map(|line| format!("{program}: {}", line.trim()))
+    });
+    let health = if version.is_some() { Health::Good } else { Health::Missing };
+    let found = version.unwrap_or_else(|| format!("no `{}` on the search path", names.join("` or `")));
+    Finding { name, health, found, purpose, mend: Some(mend.to_owned()) }
+}
+
+/// A browser is looked for, not started.
+fn browser() -> Finding {
+    let names = ["chromium", "google-chrome", "chrome", "firefox", "safari", "msedge"];
+    let there = names.iter().find(|name| on_path(name));
+    let (health, found) = match there {
+        Some(name) => (Health::Good, (*name).to_owned()),
+        None => (Health::Missing, "no browser on the search path".to_owned()),
+    };
+    let purpose = "`ioxide explore` and the HTML reports, here or on another machine";
+    Finding { name: "browser", health, found, purpose, mend: Some("apt-get install chromium".to_owned()) }
+}
+
+fn on_path(program: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+/// Whether ports of this machine can be listened at.
+fn loopback() -> Finding {
+    let (health, found) = match TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()) {
+        Ok(_) => (Health::Good, "ports of 127.0.0.1 can be listened at".to_owned()),
+        Err(error) => (Health::Bad, format!("no port of 127.0.0.1 can be listened at: {error}")),
+    };
+    let purpose = "systems that are reached over TCP, and the explorer";
+    Finding { name: "ports", health, found, purpose, mend: None }
+}
+
+fn temporary() -> Finding {
+    let folder = env::temp_dir();
+    let (health, found) = match tempfile::tempfile() {
+        Ok(_) => (Health::Good, format!("`{}` can be written to", folder.display())),
+        Err(error) => (Health::Bad, format!("`{}` cannot be written to: {error}", folder.display())),
+    };
+    let mend = "set TMPDIR to a folder of yours".to_owned();
+    Finding { name: "temporary", health, found, purpose: "files that are written aside", mend: Some(mend) }
+}
+
+fn project_file() -> Finding {
+    let (health, found) = match fs::read_to_string(project::FILE) {
+        Ok(text) => match text.parse::<toml::Table>() {
+            Ok(_) => (Health::Good, format!("`{}` can be read", project::FILE)),
+            Err(error) => (Health::Bad, format!("`{}`: {}", project::FILE, error.message())),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            (Health::Missing, format!("no `{}` in this folder", project::FILE))
+        }
+        Err(error) => (Health::Bad, format!("`{}` cannot be read: {error}", project::FILE)),
+    };
+    let mend = (health == Health::Missing).then(|| "ioxide init".to_owned());
+    Finding { name: "project", health, found, purpose: "systems by name", mend }
+}
+
+/// Whether campaigns can be recorded in `folder`, and who can read them.
+fn records(folder: &str) -> Finding {
+    let path = Path::new(folder);
+    let purpose = "`ioxide test --report`";
+    let finding = |health, found, mend| Finding { name: "records", health, found, purpose, mend };
+    if !path.exists() {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        return match tempfile::tempfile_in(parent) {
+            Ok(_) => finding(Health::Good, format!("`{folder}` can be made"), None),
+            Err(error) => {
+                let found = format!("`{folder}` cannot be made: {error}");
+                finding(Health::Bad, found, Some("work in a folder that is yours".to_owned()))
+            }
+        };
+    }
+    match tempfile::tempfile_in(path) {
+        Err(error) => {
+            let mend = Some(format!("chmod u+rwx {folder}"));
+            finding(Health::Bad, format!("`{folder}` cannot be written to: {error}"), mend)
+        }
+        Ok(_) if others_read(path) => {
+            let found = format!("others can look into `{folder}`; records may hold what a system said");
+            finding(Health::Missing, found, Some(format!("chmod go-rwx {folder}")))
+        }
+        Ok(_) => finding(Health::Good, format!("`{folder}` can be written to, by you alone"), None),
+    }
+}
+
+#[cfg(unix)]
+fn others_read(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::metadata(path).is_ok_and(|about| about.permissions().mode() & 0o077 != 0)
+}
+
+#[cfg(not(unix))]
+fn others_read(_: &Path) -> bool {
+    false
+}

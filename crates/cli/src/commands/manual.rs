@@ -1,0 +1,56 @@
+//! `ioxide completions` and `ioxide man`: made from the definitions of the commands, so they are never out of date.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+
+use crate::args::{Args, Completions, ManPages};
+use crate::exit::{ExitStatus, Stop};
+use crate::write::{self, Readers};
+
+/// Writes the completions of a shell.
+pub fn completions(args: &Completions) -> Result<ExitStatus, Stop> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Args::command(), "ioxide", &mut script);
+    io::stdout().lock().write_all(&script)?;
+    Ok(ExitStatus::Success)
+}
+
+/// Writes the page of the program, or with `--out` the pages of all commands.
+pub fn man(args: &ManPages) -> Result<ExitStatus, Stop> {
+    let mut program = Args::command();
+    program.build();
+    let Some(folder) = &args.out else {
+        io::stdout().lock().write_all(&page(program)?)?;
+        return Ok(ExitStatus::Success);
+    };
+    let folder = Path::new(folder);
+    fs::create_dir_all(folder).map_err(|error| write::cannot(folder, &error))?;
+    let count = pages(folder, program)?;
+    writeln!(io::stdout().lock(), "{count} pages in {}", folder.display())?;
+    Ok(ExitStatus::Success)
+}
+
+/// The page of `command` and those of the commands below it; how many.
+fn pages(folder: &Path, command: Command) -> Result<usize, Stop> {
+    let inner: Vec<Command> =
+        command.get_subcommands().filter(|inner| !inner.is_hide_set()).cloned().collect();
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
+    let path = folder.join(format!("{name}.1"));
+    let text = page(command)?;
+    write::whole(&path, Readers::Usual, |out| out.write_all(&text))
+        .map_err(|error| write::cannot(&path, &error))?;
+    inner
+        .into_iter()
+        .filter(|inner| inner.get_name() != "help")
+        .try_fold(1, |count, inner| Ok(count + pages(folder, inner)?))
+}
+
+fn page(command: Command) -> io::Result<Vec<u8>> {
+    let mut page = Vec::new();
+    Man::new(command).render(&mut page)?;
+    Ok(page)
+}

@@ -1,0 +1,41 @@
+//! `ioxide schema`: the JSON schemas of the files that ioxide writes, each with its version.
+
+use std::io::{self, Write};
+
+use ioxide_lang::suggest::nearest_name;
+
+use crate::args::SchemaArgs;
+use crate::exit::{ExitStatus, Stop};
+
+/// Every schema: the name of the file's kind, what it is, the schema.
+const SCHEMAS: [(&str, &str, &str); 5] = [
+    ("case", "test cases of `case --format json`", include_str!("../../schemas/case-1.json")),
+    ("kill", "the file of `kill --record`, line by line", include_str!("../../schemas/kill-1.json")),
+    (
+        "learn-session",
+        "the file of `learn --session`, line by line",
+        include_str!("../../schemas/learn-session-1.json"),
+    ),
+    ("record", "records of `test --report`, line by line", include_str!("../../schemas/record-1.json")),
+    ("suite", "suites and `regressions.jsonl`, line by line", include_str!("../../schemas/suite-1.json")),
+];
+
+/// Prints a schema, or what there is.
+pub fn run(args: &SchemaArgs) -> Result<ExitStatus, Stop> {
+    let mut out = io::stdout().lock();
+    let Some(name) = &args.name else {
+        for (name, about, _) in SCHEMAS {
+            writeln!(out, "{name:<14} {about}")?;
+        }
+        return Ok(ExitStatus::Success);
+    };
+    let Some((_, _, schema)) = SCHEMAS.iter().find(|(known, ..)| known == name) else {
+        let stop = Stop::usage(format!("there is no schema `{name}`"));
+        return Err(match nearest_name(name, SCHEMAS.iter().map(|(known, ..)| *known)) {
+            Some(near) => stop.help(format!("did you mean `{near}`?")),
+            None => stop.help("`ioxide schema` lists them all"),
+        });
+    };
+    write!(out, "{schema}")?;
+    Ok(ExitStatus::Success)
+}

@@ -1,0 +1,214 @@
+//! `ioxide watch`: checks models again whenever they are saved, and tests again if a system is named.
+//!
+//! Files are looked at five times a second: what they are made of (size and time of the last change) tells whether they
+//! changed. That works on every file system, also those of containers and of other machines, and needs nothing
+//! installed. A round that is overtaken by a change is ended, and the next begins.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use ioxide_model::source::Sources;
+
+use crate::args::Watch;
+use crate::exit::{ExitStatus, Stop};
+use crate::session::{self, STOP};
+use crate::{load, project};
+
+/// How often files are looked at, and how long they must have been the same before a round begins.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// What is known of a file without reading it.
+type Looks = Option<(SystemTime, u64)>;
+
+/// Checks and tests until Ctrl-C, or for so many rounds.
+pub fn run(args: &Watch) -> Result<ExitStatus, Stop> {
+    if args.rounds == Some(0) {
+        return Err(Stop::new(ExitStatus::Nothing, "nothing to run: `--rounds` must be above 0"));
+    }
+    session::catch_interrupts();
+    // A file that cannot be read now is a mistake; one that goes away later may come back.
+    args.files.iter().try_for_each(|file| load::read(file).map(drop))?;
+    let program =
+        std::env::current_exe().map_err(|error| Stop::usage(format!("cannot find this program: {error}")))?;
+    let mut watcher = Watcher { args, program, seen: BTreeMap::new() };
+    watcher.seen = watcher.looks();
+    let mut status = ExitStatus::Success;
+    for round in 1.. {
+        if let Some(ended) = watcher.round()? {
+            status = ended;
+        }
+        if args.rounds.is_some_and(|rounds| round >= rounds) || is_over() {
+            break;
+        }
+        say(&format!("watching {}; Ctrl-C ends", plural(watcher.seen.len(), "file")))?;
+        let changed = watcher.wait();
+        if is_over() {
+            break;
+        }
+        clear();
+        say(&format!("{} changed", changed.join(", ")))?;
+    }
+    Ok(status)
+}
+
+fn is_over() -> bool {
+    STOP.load(Ordering::Relaxed)
+}
+
+fn say(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "── {text}")?;
+    out.flush()
+}
+
+/// Begins a clean screen where there is one.
+fn clear() {
+    if io::stdout().is_terminal() {
+        let _ = write!(io::stdout(), "\x1b[2J\x1b[H");
+    }
+}
+
+fn plural(n: usize, word: &str) -> String {
+    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
+}
+
+struct Watcher<'a> {
+    args: &'a Watch,
+    program: PathBuf,
+    seen: BTreeMap<PathBuf, Looks>,
+}
+
+impl Watcher<'_> {
+    /// One round: checks, then tests if the models are good; `None` if a change overtook it.
+    fn round(&mut self) -> Result<Option<ExitStatus>, Stop> {
+        let deep = self.args.deep.then_some("--deep");
+        let check = ["check"].into_iter().chain(deep).chain(self.args.files.iter().map(String::as_str));
+        let mut status = self.step(check)?;
+        let Some(sut) = self.args.sut.as_deref().filter(|_| status == Some(ExitStatus::Success)) else {
+            return Ok(status);
+        };
+        for file in &self.args.files {
+            let more = self.args.more.iter().map(String::as_str);
+            match self.step(["test", file, "--sut", sut].into_iter().chain(more))? {
+                Some(ExitStatus::Success) => {}
+                other => status = other,
+            }
+            if status.is_none() || is_over() {
+                break;
+            }
+        }
+        Ok(status)
+    }
+
+    /// Runs this program with `args`; `None` if a change overtook it.
+    fn step<'s>(&self, args: impl Iterator<Item = &'s str>) -> Result<Option<ExitStatus>, Stop> {
+        let args: Vec<&str> = args.collect();
+        say(&format!("ioxide {}", args.join(" ")))?;
+        let started = Command::new(&self.program).args(&args).spawn();
+        let mut child = started.map_err(|error| Stop::usage(format!("cannot start ioxide: {error}")))?;
+        loop {
+            if let Some(ended) = child.try_wait()? {
+                return Ok(Some(status_of(ended.code())));
+            }
+            if self.looks() != self.seen {
+                end(&mut child)?;
+                say("ended: a file changed")?;
+                return Ok(None);
+            }
+            thread::sleep(PAUSE / 4);
+        }
+    }
+
+    /// Waits for a change, and until nothing has changed for a while; the names of what changed.
+    fn wait(&mut self) -> Vec<String> {
+        let mut changed: Vec<String> = Vec::new();
+        while !is_over() {
+            let now = self.looks();
+            if now == self.seen && !changed.is_empty() {
+                break;
+            }
+            for path in now.keys().chain(self.seen.keys()) {
+                let name = path.display().to_string();
+                if now.get(path) != self.seen.get(path) && !changed.contains(&name) {
+                    changed.push(name);
+                }
+            }
+            self.seen = now;
+            thread::sleep(PAUSE);
+        }
+        changed
+    }
+
+    /// What everything that is watched looks like now.
+    fn looks(&self) -> BTreeMap<PathBuf, Looks> {
+        let mut found = BTreeMap::new();
+        for file in &self.args.files {
+            for path in made_of(file) {
+                found.insert(path.clone(), look(&path));
+            }
+        }
+        for path in self.args.also.iter().map(PathBuf::from).chain([PathBuf::from(project::FILE)]) {
+            collect(&path, &mut found);
+        }
+        found
+    }
+}
+
+/// The file and those it uses.
+fn made_of(file: &str) -> Vec<PathBuf> {
+    let mut paths = vec![PathBuf::from(file)];
+    let mut sources = Sources::new();
+    let id = sources.add(file, fs::read_to_string(file).unwrap_or_default());
+    ioxide_lang::gather(&mut sources, id, &mut |path| {
+        paths.push(PathBuf::from(path));
+        fs::read_to_string(path).map_err(|error| error.to_string())
+    });
+    paths
+}
+
+fn look(path: &Path) -> Looks {
+    let about = fs::metadata(path).ok()?;
+    Some((about.modified().ok()?, about.len()))
+}
+
+/// A file, or all files below a folder; hidden ones are left out.
+fn collect(path: &Path, found: &mut BTreeMap<PathBuf, Looks>) {
+    if !path.is_dir() {
+        if path.exists() {
+            found.insert(path.to_path_buf(), look(path));
+        }
+        return;
+    }
+    let Ok(entries) = fs::read_dir(path) else { return };
+    for entry in entries.flatten() {
+        if !entry.file_name().to_string_lossy().starts_with('.') {
+            collect(&entry.path(), found);
+        }
+    }
+}
+
+fn end(child: &mut Child) -> io::Result<()> {
+    child.kill()?;
+    child.wait().map(drop)
+}
+
+/// The status that an exit code stands for; one that is not known is a bug.
+fn status_of(code: Option<i32>) -> ExitStatus {
+    match code {
+        Some(0) => ExitStatus::Success,
+        Some(1) => ExitStatus::Failure,
+        Some(2) => ExitStatus::Usage,
+        Some(3) => ExitStatus::Model,
+        Some(4) => ExitStatus::Nothing,
+        Some(5) => ExitStatus::Inconclusive,
+        Some(6) => ExitStatus::Infrastructure,
+        Some(130) => ExitStatus::Interrupted,
+        _ => ExitStatus::Internal,
+    }
+}

@@ -1,0 +1,37 @@
+//! The language server in a real editor: Debian's Neovim, without a screen, with `editors/neovim`.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Whether there is a Neovim; what needs one says loudly that it was not done.
+fn is_there() -> bool {
+    let is_there = Command::new("nvim").arg("--version").output().is_ok();
+    if !is_there {
+        eprintln!("skipped: there is no nvim");
+    }
+    is_there
+}
+
+#[test]
+fn neovim_is_served() {
+    if !is_there() {
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::copy(root.join("examples/adder.iox"), folder.path().join("adder.iox")).expect("a copy");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/neovim.lua");
+    let output = Command::new("nvim")
+        .args(["--headless", "-n", "-i", "NONE", "-u", "NONE", "-c"])
+        .arg(format!("luafile {}", script.display()))
+        .env("IOXIDE_TEST_FOLDER", folder.path())
+        .env("IOXIDE_TEST_PLUGIN", root.join("editors/neovim").canonicalize().expect("a path"))
+        .env("IOXIDE_TEST_PROGRAM", env!("CARGO_BIN_EXE_ioxide"))
+        .env("XDG_STATE_HOME", folder.path())
+        .env("XDG_CACHE_HOME", folder.path())
+        .output()
+        .expect("the editor runs");
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("all is well"), "{output:?}");
+}
