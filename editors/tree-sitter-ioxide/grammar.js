@@ -12,10 +12,7 @@ module.exports = grammar({
 
   word: ($) => $.identifier,
 
-  conflicts: ($) => [
-    [$.named_type, $._expression],
-    [$.named_type, $.index],
-  ],
+  conflicts: ($) => [[$._expression, $._count_heading]],
 
   rules: {
     source_file: ($) => repeat(choice($.model, $.system)),
@@ -142,13 +139,17 @@ module.exports = grammar({
     _type: ($) => choice($.named_type, $.collection_type, $.range_type, $.option_type),
     named_type: ($) => $.identifier,
     collection_type: ($) => prec(2, seq(field('name', $.identifier), token.immediate('<'), commaSep1($._type), '>')),
-    range_type: ($) => prec.left(seq($._expression, '..', $._expression)),
+    range_type: ($) => seq($._bound, '..', $._bound),
+    // The ends of a range: no comparison, so that `list<0..5>` ends where it should.
+    _bound: ($) => choice($.number, $.identifier, $.parenthesized, $.negation, $.arithmetic),
+    negation: ($) => prec(9, seq('-', $._bound)),
+    arithmetic: ($) => prec.left(6, seq($._bound, choice('+', '-', '*', '/', '%'), $._bound)),
     option_type: ($) => prec(12, seq($._type, '?')),
 
     _expression: ($) =>
       choice(
         $.boolean, $.number, $.string, $.none, $.some, $.identifier, $.parenthesized, $.unary, $.binary, $.conditional,
-        $.match, $.quantified, $.list, $.braced, $.index, $.call, $.method, $.selection,
+        $.match, $.quantified, $.counted, $.list, $.braced, $.index, $.call, $.method, $.selection,
       ),
     // What may stand on the right of `let ... =`: no `&&` outside of brackets.
     _comparand: ($) => $._expression,
@@ -178,10 +179,14 @@ module.exports = grammar({
       prec.right(
         1,
         seq(
-          choice('exists', 'forall', 'count'), field('variable', $.identifier), 'in', $._expression,
+          choice('exists', 'forall'), field('variable', $.identifier), 'in', $._expression,
           optional(seq('..', $._expression)), ':', $._expression,
         ),
       ),
+    // `count` alone is a name like any other, so two names in a row decide.
+    counted: ($) => prec.right(1, seq($._count_heading, $._expression)),
+    _count_heading: ($) =>
+      seq(alias($.identifier, $.count), field('variable', $.identifier), 'in', $._expression, ':'),
     list: ($) => seq('[', optional(choice($.comprehension, commaSep1($._expression))), ']'),
     braced: ($) => seq('{', optional(choice($.comprehension, commaSep1($._expression), commaSep1($.entry))), '}'),
     entry: ($) => seq($._expression, ':', $._expression),

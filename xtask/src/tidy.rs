@@ -121,6 +121,13 @@ fn source(name: &str, text: &str) -> Vec<String> {
     if lines > MAX_LINES {
         complaints.push(format!("{lines} lines: split it by idea"));
     }
+    if !is_test && !name.starts_with("xtask/") {
+        let code = text.split("#[cfg(test)]").next().unwrap_or(text);
+        let outside = code.lines().filter(|line| leaves_crate(name, line));
+        complaints.extend(outside.map(|line| {
+            format!("`{}` is outside of the crate, so a package of it does not build", line.trim())
+        }));
+    }
     if !is_test && !name.starts_with("xtask/") && !RIM.iter().any(|rim| name.starts_with(rim)) {
         let code = text.split("#[cfg(test)]").next().unwrap_or(text);
         let code: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
@@ -130,6 +137,14 @@ fn source(name: &str, text: &str) -> Vec<String> {
         );
     }
     complaints
+}
+
+/// Whether a line embeds a file by a path that leads out of the crate: more steps up than the file lies deep.
+fn leaves_crate(name: &str, line: &str) -> bool {
+    let embeds = ["include_str!", "include_bytes!", "concat!(\"../"].iter().any(|word| line.contains(word));
+    // `crates/cli/src/main.rs` lies one folder deep in its crate.
+    let depth = name.split('/').count().saturating_sub(3);
+    embeds && line.matches("../").count() > depth
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -168,6 +183,13 @@ mod tests {
     fn an_edge_upwards_is_found() {
         let manifest = "[dependencies]\nioxide-cli.workspace = true\nserde = \"1\"\n[dev-dependencies]\nioxide-lang = \"1\"";
         assert_eq!(edges(manifest), ["ioxide-cli"]);
+    }
+
+    #[test]
+    fn files_from_outside_a_crate_are_found() {
+        let line = |up: &str| format!("//! Doc.\nconst A: &str = include_str!(\"{up}a.txt\");");
+        assert_eq!(source("crates/cli/src/commands/x.rs", &line("../../")), Vec::<String>::new());
+        assert_eq!(source("crates/cli/src/commands/x.rs", &line("../../../")).len(), 1);
     }
 
     #[test]

@@ -48,7 +48,7 @@ fn has(program: &str) -> bool {
 
 #[test]
 fn the_json_keeps_its_schema() {
-    let text = fs::read_to_string(root().join("docs/schemas/case-1.json")).expect("the schema");
+    let text = fs::read_to_string(root().join("crates/cli/schemas/case-1.json")).expect("the schema");
     let schema = json(&text);
     let long = format!("{CASH},{CASH},tr1,tr10");
     let documents = [

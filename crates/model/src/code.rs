@@ -42,7 +42,7 @@ macro_rules! codes {
             pub fn explanation(self) -> &'static str {
                 match self {
                     $(Self::$name => include_str!(
-                        concat!("../../../docs/book/src/errors/", stringify!($id), ".md")
+                        concat!("../errors/", stringify!($id), ".md")
                     ),)*
                 }
             }

@@ -5,10 +5,11 @@
 (number) @number
 (boolean) @constant.builtin
 (none) @constant.builtin
+(count) @keyword.control
 (attribute name: (identifier) @attribute)
 
 ["model" "system" "observed" "input" "output" "var" "clock" "const" "type" "enum" "record" "fn" "state" "any" "purpose" "test" "use" "from" "hide" "expose" "as" "between" "and"] @keyword
-["on" "emit" "internal" "quiet" "when" "let" "reset" "reach" "always" "sometimes" "send" "expect" "if" "then" "else" "match" "exists" "forall" "count" "in" "for" "some"] @keyword.control
+["on" "emit" "internal" "quiet" "when" "let" "reset" "reach" "always" "sometimes" "send" "expect" "if" "then" "else" "match" "exists" "forall" "in" "for" "some"] @keyword.control
 ["->" "=>" "==" "!=" "<" "<=" ">" ">=" "&&" "||" "+" "-" "*" "/" "%" "!" "=" ".." "?"] @operator
 ["{" "}" "(" ")" "[" "]"] @punctuation.bracket
 ["," ":" "." ";"] @punctuation.delimiter

@@ -111,6 +111,6 @@ test('the picture of a model is shown in a panel', { skip: !there && 'there is n
 
 test('a record that is not there is told', { skip: !there && 'there is no ioxide program' }, async () => {
   const seen = await activated();
-  await seen.commands['ioxide.report']({ file: '/m/a.iox', record: '/nowhere/runs' });
+  await seen.commands['ioxide.report']({ file: path.join(root, 'a.iox'), record: '/nowhere/runs' });
   assert.match(seen.errors[0], /cannot read the record/);
 });

@@ -46,7 +46,7 @@ pub struct Case {
 /// How a test case is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CaseFormat {
-    /// For programs; the schema is docs/schemas/case-1.json.
+    /// For programs; `ioxide schema case` prints the schema.
     Json,
     /// A listing for people.
     Text,

@@ -23,8 +23,8 @@ use crate::session::{Session, Show, Times};
 use crate::system::System;
 use crate::write::{self, Readers};
 
-const SPEC: &str = include_str!("../../../../examples/brp/spec.iox");
-const FAULTY: &str = include_str!("../../../../examples/brp/m3.iox");
+const SPEC: &str = include_str!("../../models/brp/spec.iox");
+const FAULTY: &str = include_str!("../../models/brp/m3.iox");
 
 /// Tests both systems; succeeds if the correct one passes and the faulty one is caught.
 pub fn run(args: &Demo) -> Result<ExitStatus, Stop> {

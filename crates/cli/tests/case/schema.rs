@@ -14,7 +14,8 @@ struct Checker<'s> {
 }
 
 /// The words of a schema that are checked, or say nothing about documents.
-const KNOWN: [&str; 16] = [
+const KNOWN: [&str; 17] = [
+    "anyOf",
     "$schema",
     "$defs",
     "$ref",
@@ -44,6 +45,9 @@ impl Checker<'_> {
                 self.root.pointer(name.trim_start_matches('#')).expect("the reference leads somewhere");
             return self.check(target, value, at, found);
         }
+        if let Some(choices) = schema.get("anyOf").and_then(Json::as_array) {
+            self.check_choice(choices, value, at, found);
+        }
         self.check_value(schema, value, at, found);
         if let Some(members) = value.as_object() {
             self.check_object(schema, members, at, found);
@@ -58,6 +62,16 @@ impl Checker<'_> {
                 }
             }
         }
+    }
+
+    /// One of the choices must be kept; else the one that is nearest is told.
+    fn check_choice(&self, choices: &[Json], value: &Json, at: &str, found: &mut Vec<String>) {
+        let wrong = choices.iter().map(|choice| {
+            let mut wrong = Vec::new();
+            self.check(choice, value, at, &mut wrong);
+            wrong
+        });
+        found.extend(wrong.min_by_key(Vec::len).unwrap_or_default());
     }
 
     fn check_value(&self, schema: &Map<String, Json>, value: &Json, at: &str, found: &mut Vec<String>) {

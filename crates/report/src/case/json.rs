@@ -1,4 +1,4 @@
-//! A case as versioned JSON, for programs; the schema is `docs/schemas/case-1.json`.
+//! A case as versioned JSON, for programs; the schema is `crates/cli/schemas/case-1.json`.
 //!
 //! Guards are texts of the modelling language, and SMT-LIB beside it with every variable declared once.
 //! Fields may be added within a version; a field that changes its meaning or goes away makes a new one.

@@ -24,7 +24,7 @@ use crate::progress::Progress;
 use crate::solver;
 
 /// The model, embedded so that the measurement runs anywhere.
-const ATM: &str = include_str!("../../../../../examples/atm/atm.iox");
+const ATM: &str = include_str!("../../../models/atm/atm.iox");
 /// Steps, and whether the naive variant is measured too.
 const SIZES: [(usize, bool); 5] = [(4, true), (50, true), (100, true), (200, false), (400, false)];
 /// Rounds of the fast way.

@@ -37,14 +37,14 @@ use crate::progress::Progress;
 use crate::solver;
 
 /// The specification, embedded so that the measurement runs anywhere.
-const SPEC: &str = include_str!("../../../../../examples/brp/spec.iox");
+const SPEC: &str = include_str!("../../../models/brp/spec.iox");
 const MUTANTS: [&str; 6] = [
-    include_str!("../../../../../examples/brp/m1.iox"),
-    include_str!("../../../../../examples/brp/m2.iox"),
-    include_str!("../../../../../examples/brp/m3.iox"),
-    include_str!("../../../../../examples/brp/m4.iox"),
-    include_str!("../../../../../examples/brp/m5.iox"),
-    include_str!("../../../../../examples/brp/m6.iox"),
+    include_str!("../../../models/brp/m1.iox"),
+    include_str!("../../../models/brp/m2.iox"),
+    include_str!("../../../models/brp/m3.iox"),
+    include_str!("../../../models/brp/m4.iox"),
+    include_str!("../../../models/brp/m5.iox"),
+    include_str!("../../../models/brp/m6.iox"),
 ];
 /// Campaigns per mutant.
 const SEEDS: u64 = 100;

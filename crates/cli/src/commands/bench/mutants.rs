@@ -25,7 +25,7 @@ use crate::solver::Wanted;
 use crate::{load, solver};
 
 /// The BRP.
-const BRP: &str = include_str!("../../../../../examples/brp/spec.iox");
+const BRP: &str = include_str!("../../../models/brp/spec.iox");
 /// Sizes of the message domain; 0 is unbounded.
 const DOMAINS: [u32; 5] = [2, 6, 10, 1000, 0];
 /// Mutants decided symbolically for each model.

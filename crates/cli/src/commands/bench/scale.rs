@@ -21,7 +21,7 @@ use crate::progress::Progress;
 use crate::solver;
 
 /// The family, embedded so that the measurement runs anywhere.
-const FAMILY: &str = include_str!("../../../../../examples/brp/scaled.iox");
+const FAMILY: &str = include_str!("../../../models/brp/scaled.iox");
 const SIZES: [(u32, u32); 4] = [(3, 5), (3, 10), (8, 10), (16, 20)];
 
 /// One member of the family, explored.

@@ -14,10 +14,10 @@ use super::machines::{data, files};
 use crate::exit::{ExitStatus, Stop};
 use crate::progress::Progress;
 
-const MA: &str = include_str!("../../../../../../examples/fsm/ma.dot");
-const MA_IMPL: &str = include_str!("../../../../../../examples/fsm/ma-impl.dot");
-const MF: &str = include_str!("../../../../../../examples/fsm/mf.dot");
-const MF_IMPL: &str = include_str!("../../../../../../examples/fsm/mf-impl.dot");
+const MA: &str = include_str!("../../../../models/fsm/ma.dot");
+const MA_IMPL: &str = include_str!("../../../../models/fsm/ma-impl.dot");
+const MF: &str = include_str!("../../../../models/fsm/mf.dot");
+const MF_IMPL: &str = include_str!("../../../../models/fsm/mf-impl.dot");
 
 /// One algorithm on one pair.
 pub struct Row {

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Reads models with the grammar and says which it cannot read: `examples.py FOLDER...`.
+
+It compiles `src/parser.c` with `cc` and needs the Python package `tree_sitter`.
+"""
+
+import ctypes
+import pathlib
+import subprocess
+import sys
+import tempfile
+import warnings
+
+from tree_sitter import Language, Parser
+
+HERE = pathlib.Path(__file__).resolve().parent.parent
+
+
+def language(folder):
+    """The grammar, compiled."""
+    library = pathlib.Path(folder) / "ioxide.so"
+    source = HERE / "src"
+    subprocess.run(["cc", "-shared", "-fPIC", f"-I{source}", source / "parser.c", "-o", library], check=True)
+    function = ctypes.cdll.LoadLibrary(str(library)).tree_sitter_ioxide
+    function.restype = ctypes.c_void_p
+    warnings.simplefilter("ignore", DeprecationWarning)
+    return Language(function())
+
+
+def first_error(node):
+    """The first place that cannot be read."""
+    if node.type == "ERROR" or node.is_missing:
+        return node
+    return next(filter(None, (first_error(child) for child in node.children if child.has_error or child.is_missing)), None)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        grammar = language(folder)
+        for queries in sorted((HERE / "queries").glob("*.scm")):
+            grammar.query(queries.read_text())
+        parser = Parser(grammar)
+        paths = sorted(path for folder in sys.argv[1:] for path in pathlib.Path(folder).rglob("*.iox"))
+        bad = 0
+        for path in paths:
+            tree = parser.parse(path.read_bytes())
+            if tree.root_node.has_error:
+                bad += 1
+                row, column = first_error(tree.root_node).start_point
+                print(f"{path}:{row + 1}:{column + 1}: cannot be read")
+        print(f"{len(paths)} models, {bad} cannot be read")
+        sys.exit(1 if bad or not paths else 0)
+
+
+if __name__ == "__main__":
+    main()
