@@ -257,9 +257,10 @@ fn deep_findings_follow() {
 #[test]
 fn systems_are_read_with_the_files_they_use() {
     let (_kept, root) = folder(&[]);
-    let (server, whole) = (root.join("server.iox"), root.join("whole.iox"));
+    fs::create_dir(root.join("systems")).expect("a folder");
+    let (server, whole) = (root.join("server.iox"), root.join("systems/whole.iox"));
     fs::write(&server, "model Server {\n    input ask(n: 0..3)\n    output tell(n: 0..3)\n    var x: 0..3 = 0\n    state idle {\n        a: on ask { x = n } -> busy\n    }\n    state busy {\n        b: emit tell(n: x) -> idle\n    }\n}\n").expect("a file");
-    fs::write(&whole, "system Whole {\n    use Server from \"server.iox\"\n    one: Server\n    two: Server\n    one.tell -> two.ask\n}\n").expect("a file");
+    fs::write(&whole, "system Whole {\n    use Server from \"../server.iox\"\n    one: Server\n    two: Server\n    one.tell -> two.ask\n}\n").expect("a file");
     let mut editor = Editor::start(&root);
     let text = editor.open(&whole);
     editor.findings(&whole, <[Json]>::is_empty);

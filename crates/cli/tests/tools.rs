@@ -181,7 +181,8 @@ fn keeps(name: &str, file: &Path) {
         let wrong = schema::violations(&schema, &document);
         assert!(wrong.is_empty(), "{line}\n{wrong:?}");
         let mut broken = document.clone();
-        if let Some(object) = broken.as_object_mut() {
+        // The first line of a suite may say more about it.
+        if let Some(object) = broken.as_object_mut().filter(|object| !object.contains_key("format")) {
             let key = object.keys().next().cloned().expect("a member");
             object.insert(key, Json::Array(vec![Json::Array(Vec::new())]));
             assert!(!schema::violations(&schema, &broken).is_empty(), "{broken}");

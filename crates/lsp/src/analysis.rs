@@ -109,6 +109,20 @@ pub fn beside(file: &str, path: &str) -> String {
     }
 }
 
+/// `path` without `.` and without the folders that `..` leaves again.
+#[must_use]
+pub fn normal(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split(['/', '\\']) {
+        match part {
+            "." => {}
+            ".." if parts.last().is_some_and(|last| !matches!(*last, ".." | "")) => _ = parts.pop(),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
 /// A text and those it is made of, with what is wrong with them.
 pub struct Checkup {
     /// The texts.

@@ -25,7 +25,7 @@ use serde_json::json;
 use self::deep::DeepCheck;
 use self::document::Document;
 use self::uri::{path_of, uri_of};
-use crate::analysis::{Analysis, Checkup, Library, check_up};
+use crate::analysis::{Analysis, Checkup, Library, check_up, normal};
 use crate::answers::diagnostic::FindingsView;
 use crate::answers::lens::LastCampaign;
 use crate::text::DocumentText;
@@ -251,14 +251,16 @@ impl<'c> Server<'c> {
 
     /// The text of an open document, or of a file.
     fn read(&self, path: &str) -> std::io::Result<String> {
-        let open = self.documents.values().find(|document| document.path == path);
+        let path = &normal(path);
+        let open = self.documents.values().find(|document| document.path == *path);
         open.map_or_else(|| self.around.read(path), |document| Ok(document.text().as_str().to_owned()))
     }
 }
 
 impl Library for Server<'_> {
     fn analysis(&self, path: &str) -> Option<Arc<Analysis>> {
-        if let Some(document) = self.documents.values().find(|document| document.path == path) {
+        let path = &normal(path);
+        if let Some(document) = self.documents.values().find(|document| document.path == *path) {
             return Some(Arc::clone(document.analysis()));
         }
         let text = self.around.read(path).ok()?;

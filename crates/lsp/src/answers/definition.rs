@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::analysis::{Analysis, Library, beside};
+use crate::analysis::{Analysis, Library, beside, normal};
 use crate::index::{Bytes, DefinitionId, Meaning};
 
 /// A definition in one of several texts.
@@ -76,7 +76,8 @@ pub fn references(
         for other in others.iter().filter(|other| other.path != found.analysis.path) {
             let named = other.index.occurrences.iter().filter(|occurrence| match &occurrence.meaning {
                 Meaning::There(name) => {
-                    name.path == path && same_file(&beside(&other.path, &name.file), &found.analysis.path)
+                    name.path == path
+                        && normal(&beside(&other.path, &name.file)) == normal(&found.analysis.path)
                 }
                 Meaning::Here(_) => false,
             });
@@ -84,21 +85,4 @@ pub fn references(
         }
     }
     places
-}
-
-/// Whether two paths are the same once `.` and `..` are taken out.
-fn same_file(one: &str, other: &str) -> bool {
-    plain(one) == plain(other)
-}
-
-fn plain(path: &str) -> Vec<&str> {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split(['/', '\\']) {
-        match part {
-            "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => _ = parts.pop(),
-            part => parts.push(part),
-        }
-    }
-    parts
 }
