@@ -209,7 +209,10 @@ fn files_keep_their_schemas() {
     assert_eq!(run(&failing).status.code(), Some(1));
     keeps("record", &folder.path().join("runs/campaign.jsonl"));
     keeps("suite", &folder.path().join("runs/regressions.jsonl"));
-    assert_eq!(run(&["fsm", "examples/fsm/me.dot", "--suite", "h", "--out", &suite]).status.code(), Some(0));
+    assert_eq!(
+        run(&["fsm", "examples/fsm/handshake-v1.dot", "--suite", "s", "--out", &suite]).status.code(),
+        Some(0)
+    );
     keeps("suite", Path::new(&suite));
     run(&["kill", "examples/adder.iox", "--record", &journal, "--out", &killers]);
     keeps("kill", Path::new(&journal));
@@ -217,9 +220,11 @@ fn files_keep_their_schemas() {
     let learned = at("learn.jsonl");
     let output = run(&[
         "learn",
-        "examples/fsm/me.dot",
+        "examples/fsm/meter.iox",
         "--sut",
-        "model:examples/fsm/me.dot",
+        "model:examples/fsm/meter.iox",
+        "--seed",
+        "1",
         "--session",
         &learned,
         "--out",
