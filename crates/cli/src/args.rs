@@ -32,7 +32,7 @@ pub use self::model::{Check, Explain, Fmt, Format, Show, Step};
 pub use self::mutation::{Completing, Conform, DecideArgs, Kill, MutantArgs, Mutate, Score};
 pub use self::report::Report;
 pub use self::time::{ClockArg, TimeArgs};
-pub use self::tools::{Completions, Doctor, ManPages, SchemaArgs, Watch};
+pub use self::tools::{Completions, Doctor, ManPages, SchemaArgs, WatchArgs};
 
 /// Tests real systems against symbolic models.
 #[derive(Debug, Parser)]
@@ -105,7 +105,7 @@ pub enum Command {
     /// Serves an editor: the language server, over stdin and stdout.
     Lsp(Lsp),
     /// Checks models again when they are saved, and tests again.
-    Watch(Watch),
+    Watch(WatchArgs),
     /// Says what is there and what is missing, with the command that mends it.
     Doctor(Doctor),
     /// Prints the completions of a shell.

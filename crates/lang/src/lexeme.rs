@@ -25,7 +25,7 @@ pub enum LexemeKind {
 
 /// A piece of text and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lexeme {
+pub struct TextLexeme {
     /// What it is.
     pub kind: LexemeKind,
     /// First byte.
@@ -38,21 +38,21 @@ pub struct Lexeme {
 
 /// The pieces of an `.iox` text, in order.
 #[must_use]
-pub fn lexemes(text: &str) -> Vec<Lexeme> {
+pub fn lexemes(text: &str) -> Vec<TextLexeme> {
     let lexed = lex(text);
-    let tokens = lexed.tokens.iter().filter(|token| token.kind != TokenKind::End).map(|token| Lexeme {
+    let tokens = lexed.tokens.iter().filter(|token| token.kind != TokenKind::End).map(|token| TextLexeme {
         kind: kind(token.kind),
         start: token.start,
         end: token.end,
         first_on_line: token.first_on_line,
     });
-    let comments = lexed.comments.iter().map(|comment| Lexeme {
+    let comments = lexed.comments.iter().map(|comment| TextLexeme {
         kind: LexemeKind::Comment,
         start: comment.start,
         end: comment.start + u32::try_from(comment.text.len()).unwrap_or(0),
         first_on_line: comment.own_line,
     });
-    let mut all: Vec<Lexeme> = tokens.chain(comments).collect();
+    let mut all: Vec<TextLexeme> = tokens.chain(comments).collect();
     all.sort_by_key(|lexeme| lexeme.start);
     all
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ioxide_lang::ast::File;
-use ioxide_lang::lexeme::{Lexeme, LexemeKind, lexemes};
+use ioxide_lang::lexeme::{LexemeKind, TextLexeme, lexemes};
 use ioxide_lang::{Loaded, Options, gather, load, parse};
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Sources};
@@ -13,20 +13,20 @@ use crate::text::DocumentText;
 
 /// A text, read.
 #[derive(Clone, Debug)]
-pub struct Analysis {
+pub struct TextAnalysis {
     /// The name of its file.
     pub path: String,
     /// The text.
     pub text: DocumentText,
     /// Its pieces.
-    pub lexemes: Vec<Lexeme>,
+    pub lexemes: Vec<TextLexeme>,
     /// Its tree, as far as it could be read.
     pub tree: File,
     /// What its names mean.
     pub index: SourceIndex,
 }
 
-impl Analysis {
+impl TextAnalysis {
     /// Reads `text`; one that is not in ioxide's language has neither tree nor names.
     #[must_use]
     pub fn new(path: &str, text: DocumentText) -> Self {
@@ -41,16 +41,17 @@ impl Analysis {
 
     /// The characters of a piece.
     #[must_use]
-    pub fn piece(&self, lexeme: &Lexeme) -> &str {
+    pub fn piece(&self, lexeme: &TextLexeme) -> &str {
         self.text.as_str().get(lexeme.start as usize..lexeme.end as usize).unwrap_or("")
     }
 
     /// The pieces that are no comments and end at or before `offset`, and the word that is being typed there.
     #[must_use]
-    pub fn before(&self, offset: usize) -> (Vec<Lexeme>, String) {
-        let code = |lexeme: &&Lexeme| !matches!(lexeme.kind, LexemeKind::Comment | LexemeKind::Doc);
-        let starts = |lexeme: &&Lexeme| (lexeme.start as usize) < offset;
-        let mut pieces: Vec<Lexeme> = self.lexemes.iter().filter(code).take_while(starts).copied().collect();
+    pub fn before(&self, offset: usize) -> (Vec<TextLexeme>, String) {
+        let code = |lexeme: &&TextLexeme| !matches!(lexeme.kind, LexemeKind::Comment | LexemeKind::Doc);
+        let starts = |lexeme: &&TextLexeme| (lexeme.start as usize) < offset;
+        let mut pieces: Vec<TextLexeme> =
+            self.lexemes.iter().filter(code).take_while(starts).copied().collect();
         let typed = pieces.last().filter(|last| {
             let is_word = matches!(last.kind, LexemeKind::Name | LexemeKind::Reserved);
             is_word && last.end as usize >= offset
@@ -86,16 +87,16 @@ pub fn is_iox(path: &str) -> bool {
 }
 
 /// Other texts, by path: open documents first, then files.
-pub trait Library {
+pub trait TextLibrary {
     /// The text at `path`, read.
-    fn analysis(&self, path: &str) -> Option<Arc<Analysis>>;
+    fn analysis(&self, path: &str) -> Option<Arc<TextAnalysis>>;
 }
 
 /// No other text.
 pub struct NoLibrary;
 
-impl Library for NoLibrary {
-    fn analysis(&self, _: &str) -> Option<Arc<Analysis>> {
+impl TextLibrary for NoLibrary {
+    fn analysis(&self, _: &str) -> Option<Arc<TextAnalysis>> {
         None
     }
 }

@@ -110,7 +110,7 @@ pub enum ForeignPath {
 
 /// Where a name leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Meaning {
+pub enum NameMeaning {
     /// To a definition of this text.
     Here(DefinitionId),
     /// To one of another file.
@@ -123,7 +123,7 @@ pub struct Occurrence {
     /// The place.
     pub at: Bytes,
     /// What is named.
-    pub meaning: Meaning,
+    pub meaning: NameMeaning,
     /// Whether the value changes here.
     pub writes: bool,
 }
@@ -189,18 +189,18 @@ impl SourceIndex {
 
     /// What the name at `offset` means, and the place of that name.
     #[must_use]
-    pub fn at(&self, offset: usize) -> Option<(Bytes, Meaning)> {
+    pub fn at(&self, offset: usize) -> Option<(Bytes, NameMeaning)> {
         let found = self.occurrences.iter().find(|occurrence| occurrence.at.touches(offset));
         if let Some(occurrence) = found {
             return Some((occurrence.at, occurrence.meaning.clone()));
         }
         let own = self.all().find(|(_, definition)| definition.is_named_at(offset));
-        own.map(|(id, definition)| (definition.at, Meaning::Here(id)))
+        own.map(|(id, definition)| (definition.at, NameMeaning::Here(id)))
     }
 
     /// The places that name `id`, its own included.
     pub fn places_of(&self, id: DefinitionId) -> Vec<Bytes> {
-        let named = self.occurrences.iter().filter(|occurrence| occurrence.meaning == Meaning::Here(id));
+        let named = self.occurrences.iter().filter(|occurrence| occurrence.meaning == NameMeaning::Here(id));
         let mut places: Vec<Bytes> = named.map(|occurrence| occurrence.at).chain([self.get(id).at]).collect();
         places.sort();
         places.dedup();

@@ -23,9 +23,9 @@ use lsp_types::{
 use serde_json::json;
 
 use self::deep::DeepCheck;
-use self::document::Document;
+use self::document::OpenDocument;
 use self::uri::{path_of, uri_of};
-use crate::analysis::{Analysis, Checkup, Library, check_up, normal};
+use crate::analysis::{Checkup, TextAnalysis, TextLibrary, check_up, normal};
 use crate::answers::diagnostic::FindingsView;
 use crate::answers::lens::LastCampaign;
 use crate::text::DocumentText;
@@ -89,21 +89,21 @@ pub fn serve(connection: &Connection, around: Arc<dyn Surroundings>) -> Result<(
     let (id, params) = connection.initialize_start()?;
     connection.initialize_finish(id, greeting)?;
     let params: InitializeParams = serde_json::from_value(params).map_err(ServerError::Greeting)?;
-    Server::new(connection, around, &params).run()
+    LspServer::new(connection, around, &params).run()
 }
 
 /// A server and what it knows.
-pub(crate) struct Server<'c> {
+pub(crate) struct LspServer<'c> {
     connection: &'c Connection,
     around: Arc<dyn Surroundings>,
-    documents: BTreeMap<String, Document>,
+    documents: BTreeMap<String, OpenDocument>,
     /// The folders of the workspace.
     roots: Vec<String>,
     /// Whether deep checks are wanted.
     deep: bool,
 }
 
-impl<'c> Server<'c> {
+impl<'c> LspServer<'c> {
     fn new(connection: &'c Connection, around: Arc<dyn Surroundings>, params: &InitializeParams) -> Self {
         let folders = params.workspace_folders.iter().flatten();
         let roots = folders.map(|folder| path_of(&folder.uri)).collect();
@@ -184,7 +184,7 @@ impl<'c> Server<'c> {
         let uri = params.text_document.uri;
         let path = named(&uri, &params.text_document.language_id);
         let document =
-            Document::new(uri.clone(), path, params.text_document.version, params.text_document.text);
+            OpenDocument::new(uri.clone(), path, params.text_document.version, params.text_document.text);
         self.documents.insert(uri.as_str().to_owned(), document);
     }
 
@@ -257,14 +257,14 @@ impl<'c> Server<'c> {
     }
 }
 
-impl Library for Server<'_> {
-    fn analysis(&self, path: &str) -> Option<Arc<Analysis>> {
+impl TextLibrary for LspServer<'_> {
+    fn analysis(&self, path: &str) -> Option<Arc<TextAnalysis>> {
         let path = &normal(path);
         if let Some(document) = self.documents.values().find(|document| document.path == *path) {
             return Some(Arc::clone(document.analysis()));
         }
         let text = self.around.read(path).ok()?;
-        Some(Arc::new(Analysis::new(path, DocumentText::new(text))))
+        Some(Arc::new(TextAnalysis::new(path, DocumentText::new(text))))
     }
 }
 
@@ -276,7 +276,7 @@ fn named(uri: &Uri, language: &str) -> String {
 }
 
 /// Where a text names others: the path, and the place of its name.
-fn uses(analysis: &Analysis) -> Vec<(String, lsp_types::Range)> {
+fn uses(analysis: &TextAnalysis) -> Vec<(String, lsp_types::Range)> {
     let items = analysis.tree.system.iter().flat_map(|system| &system.items);
     let used = items.filter_map(|item| match &item.kind {
         ioxide_lang::ast::SystemItemKind::Use(used) => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ioxide_lsp::analysis::{Analysis, Library, NoLibrary, check_up};
+use ioxide_lsp::analysis::{NoLibrary, TextAnalysis, TextLibrary, check_up};
 use ioxide_lsp::answers::lens::{LastCampaign, SwitchFate};
 use ioxide_lsp::answers::{
     action, completion, definition, fold, hover, layout, lens, rename, signature, symbol, token,
@@ -65,16 +65,16 @@ model Queue {
 
 /// The queue with the first `from` replaced by `to`, and the place of the cursor in it.
 #[track_caller]
-fn queue(from: &str, to: &str) -> (Arc<Analysis>, usize) {
+fn queue(from: &str, to: &str) -> (Arc<TextAnalysis>, usize) {
     assert!(QUEUE.contains(from), "{from}");
     read(&QUEUE.replacen(from, to, 1))
 }
 
 #[track_caller]
-fn read(marked: &str) -> (Arc<Analysis>, usize) {
+fn read(marked: &str) -> (Arc<TextAnalysis>, usize) {
     let offset = marked.find('¦').expect("a cursor");
     let text = marked.replacen('¦', "", 1);
-    (Arc::new(Analysis::new("/models/queue.iox", DocumentText::new(text))), offset)
+    (Arc::new(TextAnalysis::new("/models/queue.iox", DocumentText::new(text))), offset)
 }
 
 /// The proposals where the first `from` is replaced by `to`.
@@ -367,7 +367,7 @@ fn the_layout_is_that_of_the_formatter() {
     assert_eq!(edits.len(), 1);
     let once = analysis.text.replaced(Some(edits[0].range), &edits[0].new_text);
     assert!(once.as_str().contains("    var mood: Mood = calm\n"));
-    let again = Analysis::new("/q.iox", once);
+    let again = TextAnalysis::new("/q.iox", once);
     assert_eq!(layout::layout(&again), Some(Vec::new()));
     let (broken, _) = queue("model Queue {", "¦model Queue (");
     assert_eq!(layout::layout(&broken), None);
@@ -384,7 +384,7 @@ fn errors_in_a_line_leave_the_others_alone() {
         "get: on GET {",
     ] {
         let text = QUEUE.replacen("get: on GET -> owing", half, 1);
-        let analysis = Analysis::new("/q.iox", DocumentText::new(text));
+        let analysis = TextAnalysis::new("/q.iox", DocumentText::new(text));
         let names: Vec<&str> = analysis.index.definitions.iter().map(|found| found.name.as_str()).collect();
         for wanted in ["put", "get", "got", "empty", "owing", "served", "in and out"] {
             assert!(names.contains(&wanted), "{half}: {wanted} is not among {names:?}");
@@ -396,7 +396,7 @@ fn errors_in_a_line_leave_the_others_alone() {
             heading,
             1,
         );
-        let analysis = Analysis::new("/q.iox", DocumentText::new(text));
+        let analysis = TextAnalysis::new("/q.iox", DocumentText::new(text));
         assert!(analysis.index.definitions.iter().any(|found| found.name == "got"), "{heading}");
     }
 }
@@ -411,10 +411,10 @@ const SYSTEM: &str = "system Shop {
 }
 ";
 
-struct Folder(BTreeMap<String, Arc<Analysis>>);
+struct Folder(BTreeMap<String, Arc<TextAnalysis>>);
 
-impl Library for Folder {
-    fn analysis(&self, path: &str) -> Option<Arc<Analysis>> {
+impl TextLibrary for Folder {
+    fn analysis(&self, path: &str) -> Option<Arc<TextAnalysis>> {
         self.0.get(path).cloned()
     }
 }
@@ -422,7 +422,7 @@ impl Library for Folder {
 fn folder(system: &str) -> Folder {
     let texts = [("/models/queue.iox", QUEUE), ("/models/shop.iox", system)];
     let analysed = texts.map(|(path, text)| {
-        (path.to_owned(), Arc::new(Analysis::new(path, DocumentText::new(text.to_owned()))))
+        (path.to_owned(), Arc::new(TextAnalysis::new(path, DocumentText::new(text.to_owned()))))
     });
     Folder(analysed.into_iter().collect())
 }
@@ -453,7 +453,7 @@ fn systems_lead_into_other_files() {
 fn a_message_is_renamed_in_the_systems_that_use_it() {
     let folder = folder(SYSTEM);
     let queue = folder.analysis("/models/queue.iox").expect("the model");
-    let others: Vec<Arc<Analysis>> = folder.0.values().cloned().collect();
+    let others: Vec<Arc<TextAnalysis>> = folder.0.values().cloned().collect();
     let offset = QUEUE.find("GOT(id").expect("the message");
     let places = rename::rename(&queue, offset, "SERVED", &folder, &others).expect("a name");
     let in_shop = places.iter().filter(|place| place.path == "/models/shop.iox").count();

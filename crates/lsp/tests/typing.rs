@@ -6,10 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ioxide_lsp::analysis::{Analysis, NoLibrary, check_up};
+use ioxide_lsp::analysis::{NoLibrary, TextAnalysis, check_up};
 use ioxide_lsp::answers::{
     action, completion, definition, fold, hover, layout, lens, rename, signature, symbol, token,
 };
+use ioxide_lsp::index::{DefinitionKind, NameMeaning};
 use ioxide_lsp::text::DocumentText;
 
 /// One prefix of so many is tried; a prime, so that they fall on all kinds of places.
@@ -37,21 +38,42 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// Asks everything about `text` with the cursor at `offset`.
 fn ask(path: &str, text: &str, offset: usize) {
-    let analysis = Arc::new(Analysis::new(path, DocumentText::new(text.to_owned())));
+    let analysis = Arc::new(TextAnalysis::new(path, DocumentText::new(text.to_owned())));
     let checkup = check_up(path, text, &mut |_| Err(std::io::ErrorKind::NotFound.into()));
     let model = checkup.loaded.model.clone().map(Arc::new);
-    completion::complete(&analysis, offset, &NoLibrary);
-    hover::hover(&analysis, offset, &NoLibrary, &mut || model.clone());
-    signature::signature(&analysis, offset);
-    definition::references(&analysis, offset, &NoLibrary, &[Arc::clone(&analysis)]);
-    let _ = rename::rename(&analysis, offset, "fresh", &NoLibrary, &[]);
     let place = analysis.text.range(offset, offset);
-    action::fixes(&analysis.text, &checkup.loaded.diagnostics, place);
-    fold::folds(&analysis);
-    layout::layout(&analysis);
-    lens::lenses(&analysis, None);
-    symbol::outline(&analysis);
-    token::tokens(&analysis);
+    let about_place = (
+        completion::complete(&analysis, offset, &NoLibrary),
+        hover::hover(&analysis, offset, &NoLibrary, &mut || model.clone()),
+        signature::signature(&analysis, offset),
+    );
+    let places = definition::references(&analysis, offset, &NoLibrary, &[Arc::clone(&analysis)]);
+    let renamed = rename::rename(&analysis, offset, "fresh", &NoLibrary, &[]);
+    assert!(renamed.is_err() || !places.is_empty(), "{path}: {text}");
+    let fixes = action::fixes(&analysis.text, &checkup.loaded.diagnostics, place);
+    assert!(fixes.len() <= checkup.loaded.diagnostics.len());
+    let about_text = (fold::folds(&analysis), layout::layout(&analysis), lens::lenses(&analysis, None));
+    let tokens = lsp_types::SemanticTokens { result_id: None, data: token::tokens(&analysis) };
+    let names = (symbol::outline(&analysis), tokens);
+    serde_json::to_string(&(about_place, about_text, names)).expect("answers can be written");
+    names_stand_where_they_are_said_to_be(path, &analysis);
+}
+
+/// The text at every place that the index knows is the name it says.
+fn names_stand_where_they_are_said_to_be(path: &str, analysis: &TextAnalysis) {
+    let text = analysis.text.as_str();
+    let index = &analysis.index;
+    for found in &index.definitions {
+        let written = text.get(found.at.start..found.at.end);
+        let is_test = found.kind == DefinitionKind::Test;
+        assert!(is_test || written == Some(&found.name), "{path}: {found:?} at {written:?}");
+    }
+    for occurrence in &index.occurrences {
+        if let NameMeaning::Here(id) = &occurrence.meaning {
+            let written = text.get(occurrence.at.start..occurrence.at.end);
+            assert_eq!(written, Some(index.get(*id).name.as_str()), "{path}: {occurrence:?}");
+        }
+    }
 }
 
 #[test]

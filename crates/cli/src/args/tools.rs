@@ -23,7 +23,7 @@ pub struct Doctor {
     ioxide watch model.iox --sut 'stdio:python3 system.py' --also system.py\n\n\
     The files that a system uses and `ioxide.toml` are watched too. Ctrl-C ends it; the exit code is that of the last\n\
     round.")]
-pub struct Watch {
+pub struct WatchArgs {
     /// The models.
     #[arg(required = true)]
     pub files: Vec<String>,

@@ -15,7 +15,7 @@ use crate::project;
 
 /// How something fares.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Health {
+enum DoctorHealth {
     /// It is there.
     Good,
     /// It is not there, and only some commands want it.
@@ -24,7 +24,7 @@ enum Health {
     Bad,
 }
 
-impl Health {
+impl DoctorHealth {
     fn word(self) -> &'static str {
         match self {
             Self::Good => "ok",
@@ -35,9 +35,9 @@ impl Health {
 }
 
 /// What was found out about one thing.
-struct Finding {
+struct DoctorFinding {
     name: &'static str,
-    health: Health,
+    health: DoctorHealth,
     /// What was found.
     found: String,
     /// What it is for.
@@ -71,7 +71,7 @@ pub fn run(args: &Doctor) -> Result<ExitStatus, Stop> {
         project_file(),
         records(&args.report),
     ];
-    let is_well = findings.iter().all(|finding| finding.health != Health::Bad);
+    let is_well = findings.iter().all(|finding| finding.health != DoctorHealth::Bad);
     let mut out = io::stdout().lock();
     if args.json {
         let checks: Vec<Json> = findings.iter().map(finding_json).collect();
@@ -80,7 +80,7 @@ pub fn run(args: &Doctor) -> Result<ExitStatus, Stop> {
         for finding in &findings {
             show(&mut out, finding)?;
         }
-        let bad = findings.iter().filter(|finding| finding.health == Health::Bad).count();
+        let bad = findings.iter().filter(|finding| finding.health == DoctorHealth::Bad).count();
         match bad {
             0 => writeln!(out, "\nioxide can do its work here")?,
             n => writeln!(out, "\n{n} to mend before ioxide can do its work here")?,
@@ -89,9 +89,9 @@ pub fn run(args: &Doctor) -> Result<ExitStatus, Stop> {
     Ok(if is_well { ExitStatus::Success } else { ExitStatus::Usage })
 }
 
-fn show(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+fn show(out: &mut impl Write, finding: &DoctorFinding) -> io::Result<()> {
     writeln!(out, "{:<8} {:<12} {}", finding.health.word(), finding.name, finding.found)?;
-    if finding.health != Health::Good {
+    if finding.health != DoctorHealth::Good {
         writeln!(out, "{:21} for {}", "", finding.purpose)?;
         if let Some(mend) = &finding.mend {
             writeln!(out, "{:21} mend it with: {mend}", "")?;
@@ -100,7 +100,7 @@ fn show(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
     Ok(())
 }
 
-fn finding_json(finding: &Finding) -> Json {
+fn finding_json(finding: &DoctorFinding) -> Json {
     json!({
         "name": finding.name, "state": finding.health.word(), "found": finding.found, "for": finding.purpose,
         "mend": finding.mend,
@@ -108,41 +108,53 @@ fn finding_json(finding: &Finding) -> Json {
 }
 
 /// libz3, as every command looks for it.
-fn solver() -> Finding {
+fn solver() -> DoctorFinding {
     let purpose = "guards that need reasoning; without it many answers are `unknown`";
     let solver = stack(&Config { backend: Choice::Auto, ..Config::default() });
     let (health, found) = match solver.backing() {
-        Backing::Z3(version) => (Health::Good, format!("libz3 {version}")),
-        Backing::Process(command) => (Health::Good, command.join(" ")),
-        Backing::None(why) => (Health::Bad, why.clone()),
+        Backing::Z3(version) => (DoctorHealth::Good, format!("libz3 {version}")),
+        Backing::Process(command) => (DoctorHealth::Good, command.join(" ")),
+        Backing::None(why) => (DoctorHealth::Bad, why.clone()),
     };
     let mend = "apt-get install libz3-4, or set IOXIDE_Z3 to a libz3.so".to_owned();
-    Finding { name: "solver", health, found, purpose, mend: Some(mend) }
+    DoctorFinding { name: "solver", health, found, purpose, mend: Some(mend) }
 }
 
 /// The first of `names` that can be asked for its version.
-fn program(name: &'static str, names: &[&str], question: &str, purpose: &'static str, mend: &str) -> Finding {
+fn program(
+    name: &'static str,
+    names: &[&str],
+    question: &str,
+    purpose: &'static str,
+    mend: &str,
+) -> DoctorFinding {
     let version = names.iter().find_map(|program| {
         let output =
             Command::new(program).arg(question).output().ok().filter(|output| output.status.success())?;
         let text = if output.stdout.is_empty() { output.stderr } else { output.stdout };
         String::from_utf8_lossy(&text).lines().next().map(|line| format!("{program}: {}", line.trim()))
     });
-    let health = if version.is_some() { Health::Good } else { Health::Missing };
+    let health = if version.is_some() { DoctorHealth::Good } else { DoctorHealth::Missing };
     let found = version.unwrap_or_else(|| format!("no `{}` on the search path", names.join("` or `")));
-    Finding { name, health, found, purpose, mend: Some(mend.to_owned()) }
+    DoctorFinding { name, health, found, purpose, mend: Some(mend.to_owned()) }
 }
 
 /// A browser is looked for, not started.
-fn browser() -> Finding {
+fn browser() -> DoctorFinding {
     let names = ["chromium", "google-chrome", "chrome", "firefox", "safari", "msedge"];
     let there = names.iter().find(|name| on_path(name));
     let (health, found) = match there {
-        Some(name) => (Health::Good, (*name).to_owned()),
-        None => (Health::Missing, "no browser on the search path".to_owned()),
+        Some(name) => (DoctorHealth::Good, (*name).to_owned()),
+        None => (DoctorHealth::Missing, "no browser on the search path".to_owned()),
     };
     let purpose = "`ioxide explore` and the HTML reports, here or on another machine";
-    Finding { name: "browser", health, found, purpose, mend: Some("apt-get install chromium".to_owned()) }
+    DoctorFinding {
+        name: "browser",
+        health,
+        found,
+        purpose,
+        mend: Some("apt-get install chromium".to_owned()),
+    }
 }
 
 fn on_path(program: &str) -> bool {
@@ -151,65 +163,71 @@ fn on_path(program: &str) -> bool {
 }
 
 /// Whether ports of this machine can be listened at.
-fn loopback() -> Finding {
+fn loopback() -> DoctorFinding {
     let (health, found) = match TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()) {
-        Ok(_) => (Health::Good, "ports of 127.0.0.1 can be listened at".to_owned()),
-        Err(error) => (Health::Bad, format!("no port of 127.0.0.1 can be listened at: {error}")),
+        Ok(_) => (DoctorHealth::Good, "ports of 127.0.0.1 can be listened at".to_owned()),
+        Err(error) => (DoctorHealth::Bad, format!("no port of 127.0.0.1 can be listened at: {error}")),
     };
     let purpose = "systems that are reached over TCP, and the explorer";
-    Finding { name: "ports", health, found, purpose, mend: None }
+    DoctorFinding { name: "ports", health, found, purpose, mend: None }
 }
 
-fn temporary() -> Finding {
+fn temporary() -> DoctorFinding {
     let folder = env::temp_dir();
     let (health, found) = match tempfile::tempfile() {
-        Ok(_) => (Health::Good, format!("`{}` can be written to", folder.display())),
-        Err(error) => (Health::Bad, format!("`{}` cannot be written to: {error}", folder.display())),
+        Ok(_) => (DoctorHealth::Good, format!("`{}` can be written to", folder.display())),
+        Err(error) => (DoctorHealth::Bad, format!("`{}` cannot be written to: {error}", folder.display())),
     };
     let mend = "set TMPDIR to a folder of yours".to_owned();
-    Finding { name: "temporary", health, found, purpose: "files that are written aside", mend: Some(mend) }
+    DoctorFinding {
+        name: "temporary",
+        health,
+        found,
+        purpose: "files that are written aside",
+        mend: Some(mend),
+    }
 }
 
-fn project_file() -> Finding {
+fn project_file() -> DoctorFinding {
     let (health, found) = match fs::read_to_string(project::FILE) {
         Ok(text) => match text.parse::<toml::Table>() {
-            Ok(_) => (Health::Good, format!("`{}` can be read", project::FILE)),
-            Err(error) => (Health::Bad, format!("`{}`: {}", project::FILE, error.message())),
+            Ok(_) => (DoctorHealth::Good, format!("`{}` can be read", project::FILE)),
+            Err(error) => (DoctorHealth::Bad, format!("`{}`: {}", project::FILE, error.message())),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            (Health::Missing, format!("no `{}` in this folder", project::FILE))
+            (DoctorHealth::Missing, format!("no `{}` in this folder", project::FILE))
         }
-        Err(error) => (Health::Bad, format!("`{}` cannot be read: {error}", project::FILE)),
+        Err(error) => (DoctorHealth::Bad, format!("`{}` cannot be read: {error}", project::FILE)),
     };
-    let mend = (health == Health::Missing).then(|| "ioxide init".to_owned());
-    Finding { name: "project", health, found, purpose: "systems by name", mend }
+    let mend = (health == DoctorHealth::Missing).then(|| "ioxide init".to_owned());
+    DoctorFinding { name: "project", health, found, purpose: "systems by name", mend }
 }
 
 /// Whether campaigns can be recorded in `folder`, and who can read them.
-fn records(folder: &str) -> Finding {
+fn records(folder: &str) -> DoctorFinding {
     let path = Path::new(folder);
     let purpose = "`ioxide test --report`";
-    let finding = |health, found, mend| Finding { name: "records", health, found, purpose, mend };
+    let finding = |health, found, mend| DoctorFinding { name: "records", health, found, purpose, mend };
     if !path.exists() {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         return match tempfile::tempfile_in(parent) {
-            Ok(_) => finding(Health::Good, format!("`{folder}` can be made"), None),
+            Ok(_) => finding(DoctorHealth::Good, format!("`{folder}` can be made"), None),
             Err(error) => {
                 let found = format!("`{folder}` cannot be made: {error}");
-                finding(Health::Bad, found, Some("work in a folder that is yours".to_owned()))
+                finding(DoctorHealth::Bad, found, Some("work in a folder that is yours".to_owned()))
             }
         };
     }
     match tempfile::tempfile_in(path) {
         Err(error) => {
             let mend = Some(format!("chmod u+rwx {folder}"));
-            finding(Health::Bad, format!("`{folder}` cannot be written to: {error}"), mend)
+            finding(DoctorHealth::Bad, format!("`{folder}` cannot be written to: {error}"), mend)
         }
         Ok(_) if others_read(path) => {
             let found = format!("others can look into `{folder}`; records may hold what a system said");
-            finding(Health::Missing, found, Some(format!("chmod go-rwx {folder}")))
+            finding(DoctorHealth::Missing, found, Some(format!("chmod go-rwx {folder}")))
         }
-        Ok(_) => finding(Health::Good, format!("`{folder}` can be written to, by you alone"), None),
+        Ok(_) => finding(DoctorHealth::Good, format!("`{folder}` can be written to, by you alone"), None),
     }
 }
 

@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 
 use ioxide_model::source::Sources;
 
-use crate::args::Watch;
+use crate::args::WatchArgs;
 use crate::exit::{ExitStatus, Stop};
 use crate::session::{self, STOP};
 use crate::{load, project};
@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 type Looks = Option<(SystemTime, u64)>;
 
 /// Checks and tests until Ctrl-C, or for so many rounds.
-pub fn run(args: &Watch) -> Result<ExitStatus, Stop> {
+pub fn run(args: &WatchArgs) -> Result<ExitStatus, Stop> {
     if args.rounds == Some(0) {
         return Err(Stop::new(ExitStatus::Nothing, "nothing to run: `--rounds` must be above 0"));
     }
@@ -36,7 +36,7 @@ pub fn run(args: &Watch) -> Result<ExitStatus, Stop> {
     args.files.iter().try_for_each(|file| load::read(file).map(drop))?;
     let program =
         std::env::current_exe().map_err(|error| Stop::usage(format!("cannot find this program: {error}")))?;
-    let mut watcher = Watcher { args, program, seen: BTreeMap::new() };
+    let mut watcher = FileWatcher { args, program, seen: BTreeMap::new() };
     watcher.seen = watcher.looks();
     let mut status = ExitStatus::Success;
     for round in 1.. {
@@ -78,13 +78,13 @@ fn plural(n: usize, word: &str) -> String {
     format!("{n} {word}{}", if n == 1 { "" } else { "s" })
 }
 
-struct Watcher<'a> {
-    args: &'a Watch,
+struct FileWatcher<'a> {
+    args: &'a WatchArgs,
     program: PathBuf,
     seen: BTreeMap<PathBuf, Looks>,
 }
 
-impl Watcher<'_> {
+impl FileWatcher<'_> {
     /// One round: checks, then tests if the models are good; `None` if a change overtook it.
     fn round(&mut self) -> Result<Option<ExitStatus>, Stop> {
         let deep = self.args.deep.then_some("--deep");

@@ -8,7 +8,7 @@ use lsp_types::{
 };
 
 use super::surround::{CursorBlock, CursorPlace};
-use crate::analysis::{Analysis, Library, beside};
+use crate::analysis::{TextAnalysis, TextLibrary, beside};
 use crate::index::expr::functions_of;
 use crate::index::{Definition, DefinitionKind, SourceIndex};
 
@@ -46,25 +46,29 @@ const TYPES: &[&str] = &["bool", "int", "real", "string", "list", "set", "map"];
 
 /// What may be written at `offset`.
 #[must_use]
-pub fn complete(analysis: &Arc<Analysis>, offset: usize, library: &dyn Library) -> Vec<CompletionItem> {
+pub fn complete(
+    analysis: &Arc<TextAnalysis>,
+    offset: usize,
+    library: &dyn TextLibrary,
+) -> Vec<CompletionItem> {
     if analysis.is_prose(offset) {
         return Vec::new();
     }
     let place = CursorPlace::new(analysis, offset);
     let mut proposals =
-        Proposals { index: &analysis.index, items: Vec::new(), typed: place.typed.to_lowercase() };
+        CompletionProposals { index: &analysis.index, items: Vec::new(), typed: place.typed.to_lowercase() };
     proposals.at(&place, analysis, library);
     proposals.items
 }
 
-struct Proposals<'a> {
+struct CompletionProposals<'a> {
     index: &'a SourceIndex,
     items: Vec<CompletionItem>,
     typed: String,
 }
 
-impl Proposals<'_> {
-    fn at(&mut self, place: &CursorPlace<'_>, analysis: &Arc<Analysis>, library: &dyn Library) {
+impl CompletionProposals<'_> {
+    fn at(&mut self, place: &CursorPlace<'_>, analysis: &Arc<TextAnalysis>, library: &dyn TextLibrary) {
         use DefinitionKind as Kind;
         let block = place.outer_block();
         if place.back(0) == "." {
@@ -256,7 +260,12 @@ impl Proposals<'_> {
         self.kinds(&[DefinitionKind::TypeName, DefinitionKind::Enum, DefinitionKind::Record]);
     }
 
-    fn behind_dot(&mut self, place: &CursorPlace<'_>, analysis: &Arc<Analysis>, library: &dyn Library) {
+    fn behind_dot(
+        &mut self,
+        place: &CursorPlace<'_>,
+        analysis: &Arc<TextAnalysis>,
+        library: &dyn TextLibrary,
+    ) {
         let dot = place.pieces.len() - 1;
         if place.outer_block() == CursorBlock::System {
             return self.messages_of_part(place, dot, analysis, library);
@@ -274,8 +283,8 @@ impl Proposals<'_> {
         &mut self,
         place: &CursorPlace<'_>,
         dot: usize,
-        analysis: &Arc<Analysis>,
-        library: &dyn Library,
+        analysis: &Arc<TextAnalysis>,
+        library: &dyn TextLibrary,
     ) {
         let mut at = dot;
         while at > 0 && place.word(at) != "[" && place.word(dot.saturating_sub(1)) == "]" {
@@ -364,7 +373,7 @@ fn has_equals(place: &CursorPlace<'_>, start: usize) -> bool {
 }
 
 /// The name of the model that `part` is an instance of.
-fn model_of_part(analysis: &Analysis, part: &str) -> Option<String> {
+fn model_of_part(analysis: &TextAnalysis, part: &str) -> Option<String> {
     let items = analysis.tree.system.iter().flat_map(|system| &system.items);
     items.into_iter().find_map(|item| match &item.kind {
         ioxide_lang::ast::SystemItemKind::Part(decl) if decl.name.text == part => {

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::analysis::{Analysis, Library, beside, normal};
-use crate::index::{Bytes, DefinitionId, Meaning};
+use crate::analysis::{TextAnalysis, TextLibrary, beside, normal};
+use crate::index::{Bytes, DefinitionId, NameMeaning};
 
 /// A definition in one of several texts.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundDefinition {
     /// The text.
-    pub analysis: Arc<Analysis>,
+    pub analysis: Arc<TextAnalysis>,
     /// Its definition.
     pub id: DefinitionId,
 }
@@ -25,27 +25,35 @@ pub struct PlaceIn {
 
 /// What the name at `offset` means.
 #[must_use]
-pub fn find(analysis: &Arc<Analysis>, offset: usize, library: &dyn Library) -> Option<Found> {
+pub fn find(
+    analysis: &Arc<TextAnalysis>,
+    offset: usize,
+    library: &dyn TextLibrary,
+) -> Option<FoundDefinition> {
     let (_, meaning) = analysis.index.at(offset)?;
     resolve(analysis, &meaning, library)
 }
 
 /// Follows a meaning to its definition.
 #[must_use]
-pub fn resolve(analysis: &Arc<Analysis>, meaning: &Meaning, library: &dyn Library) -> Option<Found> {
+pub fn resolve(
+    analysis: &Arc<TextAnalysis>,
+    meaning: &NameMeaning,
+    library: &dyn TextLibrary,
+) -> Option<FoundDefinition> {
     match meaning {
-        Meaning::Here(id) => Some(Found { analysis: Arc::clone(analysis), id: *id }),
-        Meaning::There(name) => {
+        NameMeaning::Here(id) => Some(FoundDefinition { analysis: Arc::clone(analysis), id: *id }),
+        NameMeaning::There(name) => {
             let other = library.analysis(&beside(&analysis.path, &name.file))?;
             let id = other.index.follow(&name.path)?;
-            Some(Found { analysis: other, id })
+            Some(FoundDefinition { analysis: other, id })
         }
     }
 }
 
 /// The place of the definition of the name at `offset`.
 #[must_use]
-pub fn definition(analysis: &Arc<Analysis>, offset: usize, library: &dyn Library) -> Option<PlaceIn> {
+pub fn definition(analysis: &Arc<TextAnalysis>, offset: usize, library: &dyn TextLibrary) -> Option<PlaceIn> {
     let mut found = find(analysis, offset, library)?;
     // The name of a used model leads on to the model.
     let definition = found.analysis.index.get(found.id);
@@ -54,7 +62,7 @@ pub fn definition(analysis: &Arc<Analysis>, offset: usize, library: &dyn Library
         && let Some(other) = library.analysis(&beside(&found.analysis.path, file))
         && let Some(id) = other.index.follow(&crate::index::ForeignPath::Model)
     {
-        found = Found { analysis: other, id };
+        found = FoundDefinition { analysis: other, id };
     }
     Some(PlaceIn { path: found.analysis.path.clone(), at: found.analysis.index.get(found.id).at })
 }
@@ -62,10 +70,10 @@ pub fn definition(analysis: &Arc<Analysis>, offset: usize, library: &dyn Library
 /// Every place that names what the name at `offset` means, in its own text and in `others`; its definition first.
 #[must_use]
 pub fn references(
-    analysis: &Arc<Analysis>,
+    analysis: &Arc<TextAnalysis>,
     offset: usize,
-    library: &dyn Library,
-    others: &[Arc<Analysis>],
+    library: &dyn TextLibrary,
+    others: &[Arc<TextAnalysis>],
 ) -> Vec<PlaceIn> {
     let Some(found) = find(analysis, offset, library) else { return Vec::new() };
     let own = found.analysis.index.get(found.id).at;
@@ -75,11 +83,11 @@ pub fn references(
     if let Some(path) = found.analysis.index.path_of(found.id) {
         for other in others.iter().filter(|other| other.path != found.analysis.path) {
             let named = other.index.occurrences.iter().filter(|occurrence| match &occurrence.meaning {
-                Meaning::There(name) => {
+                NameMeaning::There(name) => {
                     name.path == path
                         && normal(&beside(&other.path, &name.file)) == normal(&found.analysis.path)
                 }
-                Meaning::Here(_) => false,
+                NameMeaning::Here(_) => false,
             });
             places.extend(named.map(|occurrence| PlaceIn { path: other.path.clone(), at: occurrence.at }));
         }

@@ -1,13 +1,13 @@
 //! What can be folded: blocks, and comments of several lines.
 
-use ioxide_lang::lexeme::{Lexeme, LexemeKind};
+use ioxide_lang::lexeme::{LexemeKind, TextLexeme};
 use lsp_types::{FoldingRange, FoldingRangeKind};
 
-use crate::analysis::Analysis;
+use crate::analysis::TextAnalysis;
 
 /// The foldable ranges, found by braces and comments alone: errors do not matter.
 #[must_use]
-pub fn folds(analysis: &Analysis) -> Vec<FoldingRange> {
+pub fn folds(analysis: &TextAnalysis) -> Vec<FoldingRange> {
     let mut folds = Vec::new();
     let mut open = Vec::new();
     for lexeme in &analysis.lexemes {
@@ -26,7 +26,7 @@ pub fn folds(analysis: &Analysis) -> Vec<FoldingRange> {
     folds
 }
 
-fn line(analysis: &Analysis, lexeme: &Lexeme) -> u32 {
+fn line(analysis: &TextAnalysis, lexeme: &TextLexeme) -> u32 {
     analysis.text.position(lexeme.start as usize).line
 }
 
@@ -35,8 +35,8 @@ fn fold(start_line: u32, end_line: u32, kind: Option<FoldingRangeKind>) -> Optio
 }
 
 /// Comments on lines that follow each other.
-fn comments(analysis: &Analysis) -> Vec<FoldingRange> {
-    let is_comment = |lexeme: &&Lexeme| {
+fn comments(analysis: &TextAnalysis) -> Vec<FoldingRange> {
+    let is_comment = |lexeme: &&TextLexeme| {
         matches!(lexeme.kind, LexemeKind::Comment | LexemeKind::Doc) && lexeme.first_on_line
     };
     let lines = analysis.lexemes.iter().filter(is_comment).map(|lexeme| line(analysis, lexeme));

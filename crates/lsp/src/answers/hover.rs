@@ -6,9 +6,9 @@ use std::sync::Arc;
 use ioxide_model::sts::Model;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
 
-use super::definition::{Found, resolve};
-use crate::analysis::{Analysis, Library};
-use crate::index::{Bytes, Definition, DefinitionKind, Meaning, SwitchPlace};
+use super::definition::{FoundDefinition, resolve};
+use crate::analysis::{TextAnalysis, TextLibrary};
+use crate::index::{Bytes, Definition, DefinitionKind, NameMeaning, SwitchPlace};
 
 /// Longer conditions are cut.
 const MAX_CONDITION: usize = 2_000;
@@ -16,9 +16,9 @@ const MAX_CONDITION: usize = 2_000;
 /// What stands at `offset`; `model` is what the text means, if it has a meaning.
 #[must_use]
 pub fn hover(
-    analysis: &Arc<Analysis>,
+    analysis: &Arc<TextAnalysis>,
     offset: usize,
-    library: &dyn Library,
+    library: &dyn TextLibrary,
     model: &mut dyn FnMut() -> Option<Arc<Model>>,
 ) -> Option<Hover> {
     let switch = switch_at(analysis, offset);
@@ -38,19 +38,19 @@ pub fn hover(
     Some(answer(analysis, switch.verb, format!("{heading}{}", condition(switch, model().as_deref()))))
 }
 
-fn answer(analysis: &Analysis, at: Bytes, value: String) -> Hover {
+fn answer(analysis: &TextAnalysis, at: Bytes, value: String) -> Hover {
     let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
     Hover { contents, range: Some(analysis.text.range(at.start, at.end)) }
 }
 
 /// The transition whose label or verb is at `offset`.
-fn switch_at(analysis: &Analysis, offset: usize) -> Option<&SwitchPlace> {
+fn switch_at(analysis: &TextAnalysis, offset: usize) -> Option<&SwitchPlace> {
     let touches = |switch: &&SwitchPlace| switch.heading.touches(offset) || switch.verb.touches(offset);
     analysis.index.switches.iter().find(touches)
 }
 
 /// Declaration, sort, doc comment, and where it comes from.
-fn about(found: &Found, seen_from: &Analysis) -> String {
+fn about(found: &FoundDefinition, seen_from: &TextAnalysis) -> String {
     let definition = found.analysis.index.get(found.id);
     let mut words = format!("```ioxide\n{}\n```\n", definition.detail);
     let what = match (&definition.ty, definition.kind) {
@@ -65,7 +65,7 @@ fn about(found: &Found, seen_from: &Analysis) -> String {
 }
 
 /// Where a name comes from.
-fn source(found: &Found, definition: &Definition, seen_from: &Analysis) -> String {
+fn source(found: &FoundDefinition, definition: &Definition, seen_from: &TextAnalysis) -> String {
     let of = definition.owner.map(|owner| {
         let owner = found.analysis.index.get(owner);
         format!(" of {} `{}`", owner.kind.word(), owner.name)
@@ -78,12 +78,12 @@ fn source(found: &Found, definition: &Definition, seen_from: &Analysis) -> Strin
     format!("{}{file}", of.unwrap_or_default())
 }
 
-fn unknown(meaning: &Meaning) -> Option<String> {
+fn unknown(meaning: &NameMeaning) -> Option<String> {
     match meaning {
-        Meaning::There(name) => {
+        NameMeaning::There(name) => {
             Some(format!("from `{}`, which cannot be read or does not have it\n", name.file))
         }
-        Meaning::Here(_) => None,
+        NameMeaning::Here(_) => None,
     }
 }
 
@@ -95,7 +95,7 @@ fn condition(switch: &SwitchPlace, model: Option<&Model>) -> String {
             .switches
             .iter()
             .find(|found| switch.labels.iter().any(|label| **label == *found.label))?;
-        let mut shown = Shown { text: String::new(), room: MAX_CONDITION };
+        let mut shown = ShownCondition { text: String::new(), room: MAX_CONDITION };
         if write!(shown, "{}", model.pool.show(found.guard)).is_err() {
             shown.text.push_str(" ...");
         }
@@ -110,12 +110,12 @@ fn condition(switch: &SwitchPlace, model: Option<&Model>) -> String {
 }
 
 /// Takes text until there is no more room: shared parts could make the whole of a term very long.
-struct Shown {
+struct ShownCondition {
     text: String,
     room: usize,
 }
 
-impl Write for Shown {
+impl Write for ShownCondition {
     fn write_str(&mut self, piece: &str) -> fmt::Result {
         let n_chars = piece.chars().count();
         self.text.extend(piece.chars().take(self.room));

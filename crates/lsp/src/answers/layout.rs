@@ -4,11 +4,11 @@ use ioxide_lang::format;
 use ioxide_model::source::Sources;
 use lsp_types::TextEdit;
 
-use crate::analysis::Analysis;
+use crate::analysis::TextAnalysis;
 
 /// The changes that give the text its canonical layout; none if it has errors, or no canonical layout.
 #[must_use]
-pub fn layout(analysis: &Analysis) -> Option<Vec<TextEdit>> {
+pub fn layout(analysis: &TextAnalysis) -> Option<Vec<TextEdit>> {
     let mut sources = Sources::new();
     let old = analysis.text.as_str();
     let file = sources.add(&analysis.path, old);

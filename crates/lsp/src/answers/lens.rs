@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use lsp_types::{CodeLens, Command};
 use serde_json::json;
 
-use crate::analysis::Analysis;
+use crate::analysis::TextAnalysis;
 use crate::index::{Bytes, DefinitionKind, SwitchPlace};
 
 /// Runs a test or a purpose: `{ "file", "tester" }`.
@@ -41,7 +41,7 @@ pub enum SwitchFate {
 
 /// The lenses of the text; `last` is the last campaign on it, if there is a record.
 #[must_use]
-pub fn lenses(analysis: &Analysis, last: Option<&LastCampaign>) -> Vec<CodeLens> {
+pub fn lenses(analysis: &TextAnalysis, last: Option<&LastCampaign>) -> Vec<CodeLens> {
     let index = &analysis.index;
     let mut lenses = Vec::new();
     for (_, definition) in index.all() {
@@ -79,13 +79,13 @@ pub fn lenses(analysis: &Analysis, last: Option<&LastCampaign>) -> Vec<CodeLens>
     lenses
 }
 
-fn is_of_model(analysis: &Analysis, owner: Option<crate::index::DefinitionId>) -> bool {
+fn is_of_model(analysis: &TextAnalysis, owner: Option<crate::index::DefinitionId>) -> bool {
     let system = analysis.tree.system.is_some();
     !system && owner.is_some_and(|owner| analysis.index.get(owner).kind == DefinitionKind::Model)
 }
 
 fn lens(
-    analysis: &Analysis,
+    analysis: &TextAnalysis,
     at: Bytes,
     title: &str,
     command: &str,
@@ -96,7 +96,7 @@ fn lens(
     CodeLens { range: analysis.text.range(at.start, at.end), command: Some(command), data: None }
 }
 
-fn report(analysis: &Analysis, at: Bytes, last: &LastCampaign) -> CodeLens {
+fn report(analysis: &TextAnalysis, at: Bytes, last: &LastCampaign) -> CodeLens {
     let count = |wanted: SwitchFate| last.switches.values().filter(|fate| **fate == wanted).count();
     let (taken, never) = (count(SwitchFate::Taken), count(SwitchFate::Never));
     let title = format!("last campaign: {taken} transitions taken, {never} never");
@@ -104,7 +104,7 @@ fn report(analysis: &Analysis, at: Bytes, last: &LastCampaign) -> CodeLens {
 }
 
 /// How a transition fared: the best of its copies.
-fn coverage(analysis: &Analysis, switch: &SwitchPlace, last: &LastCampaign) -> Option<CodeLens> {
+fn coverage(analysis: &TextAnalysis, switch: &SwitchPlace, last: &LastCampaign) -> Option<CodeLens> {
     // Nobody sees an internal transition, so nothing is known about it.
     if analysis.text.as_str().get(switch.verb.start..switch.verb.end) == Some("internal") {
         return None;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use ioxide_lang::lexeme::{LexemeKind, lexemes};
 
-use super::definition::{Found, PlaceIn, find, references};
-use crate::analysis::{Analysis, Library};
+use super::definition::{FoundDefinition, PlaceIn, find, references};
+use crate::analysis::{TextAnalysis, TextLibrary};
 use crate::index::{Bytes, DefinitionKind, ForeignPath};
 
 /// Why a name cannot be given.
@@ -34,7 +34,7 @@ impl fmt::Display for NoRename {
 
 /// The name at `offset`, if it can be changed.
 #[must_use]
-pub fn prepare(analysis: &Arc<Analysis>, offset: usize, library: &dyn Library) -> Option<Bytes> {
+pub fn prepare(analysis: &Arc<TextAnalysis>, offset: usize, library: &dyn TextLibrary) -> Option<Bytes> {
     let found = find(analysis, offset, library)?;
     let (at, _) = analysis.index.at(offset)?;
     let kind = found.analysis.index.get(found.id).kind;
@@ -48,11 +48,11 @@ pub fn prepare(analysis: &Arc<Analysis>, offset: usize, library: &dyn Library) -
 /// # Errors
 /// If it cannot be called so.
 pub fn rename(
-    analysis: &Arc<Analysis>,
+    analysis: &Arc<TextAnalysis>,
     offset: usize,
     name: &str,
-    library: &dyn Library,
-    others: &[Arc<Analysis>],
+    library: &dyn TextLibrary,
+    others: &[Arc<TextAnalysis>],
 ) -> Result<Vec<PlaceIn>, NoRename> {
     prepare(analysis, offset, library).ok_or(NoRename::NothingHere)?;
     let found = find(analysis, offset, library).ok_or(NoRename::NothingHere)?;
@@ -74,7 +74,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// Says so if something else of the same room is called `name`.
-fn taken(found: &Found, name: &str) -> Result<(), NoRename> {
+fn taken(found: &FoundDefinition, name: &str) -> Result<(), NoRename> {
     let index = &found.analysis.index;
     let own = index.get(found.id);
     let clash = index.all().find(|(id, other)| {

@@ -3,14 +3,14 @@
 use lsp_types::{Documentation, ParameterInformation, ParameterLabel, SignatureHelp, SignatureInformation};
 
 use super::surround::{CursorCall, CursorPlace};
-use crate::analysis::Analysis;
+use crate::analysis::TextAnalysis;
 use crate::index::expr::functions_of;
 use crate::index::{Definition, DefinitionKind};
 use crate::text::number;
 
 /// The call around `offset`, with the parameter that is being written.
 #[must_use]
-pub fn signature(analysis: &Analysis, offset: usize) -> Option<SignatureHelp> {
+pub fn signature(analysis: &TextAnalysis, offset: usize) -> Option<SignatureHelp> {
     if analysis.is_prose(offset) {
         return None;
     }

@@ -1,8 +1,8 @@
 //! Where a cursor stands, told from the pieces before it alone, so that it works in a line that is half written.
 
-use ioxide_lang::lexeme::{Lexeme, LexemeKind};
+use ioxide_lang::lexeme::{LexemeKind, TextLexeme};
 
-use crate::analysis::Analysis;
+use crate::analysis::TextAnalysis;
 use crate::index::expr::{functions_of, item_of, result_of};
 use crate::index::{Definition, DefinitionId, DefinitionKind, ValueType};
 
@@ -45,9 +45,9 @@ struct OpenBracket {
 /// Where a cursor stands.
 #[derive(Clone, Debug)]
 pub struct CursorPlace<'a> {
-    analysis: &'a Analysis,
+    analysis: &'a TextAnalysis,
     /// The pieces before it, the word being typed not among them.
-    pub pieces: Vec<Lexeme>,
+    pub pieces: Vec<TextLexeme>,
     /// The word being typed.
     pub typed: String,
     /// Whether a line break lies between the last piece and the word.
@@ -72,7 +72,7 @@ pub struct CursorCall {
 impl<'a> CursorPlace<'a> {
     /// Where `offset` lies in the text.
     #[must_use]
-    pub fn new(analysis: &'a Analysis, offset: usize) -> Self {
+    pub fn new(analysis: &'a TextAnalysis, offset: usize) -> Self {
         let (pieces, typed) = analysis.before(offset);
         let end = pieces.last().map_or(0, |last| last.end as usize);
         let gap = analysis.text.as_str().get(end..offset.saturating_sub(typed.len())).unwrap_or("");

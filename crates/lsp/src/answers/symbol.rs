@@ -2,12 +2,12 @@
 
 use lsp_types::{DocumentSymbol, SymbolKind};
 
-use crate::analysis::Analysis;
+use crate::analysis::TextAnalysis;
 use crate::index::{DefinitionId, DefinitionKind};
 
 /// The definitions of the text, each below what it is a part of.
 #[must_use]
-pub fn outline(analysis: &Analysis) -> Vec<DocumentSymbol> {
+pub fn outline(analysis: &TextAnalysis) -> Vec<DocumentSymbol> {
     let index = &analysis.index;
     let mut children: Vec<Vec<DefinitionId>> = vec![Vec::new(); index.definitions.len()];
     let mut roots = Vec::new();
@@ -27,7 +27,7 @@ pub fn outline(analysis: &Analysis) -> Vec<DocumentSymbol> {
 
 /// Owners come before what they own, so this ends.
 #[expect(deprecated, reason = "the type has a field that is deprecated and must be given")]
-fn symbol(analysis: &Analysis, id: DefinitionId, children: &[Vec<DefinitionId>]) -> DocumentSymbol {
+fn symbol(analysis: &TextAnalysis, id: DefinitionId, children: &[Vec<DefinitionId>]) -> DocumentSymbol {
     let definition = analysis.index.get(id);
     let inner: Vec<DocumentSymbol> =
         children[id.0].iter().map(|child| symbol(analysis, *child, children)).collect();

@@ -4,8 +4,8 @@ use ioxide_lang::lexeme::{LexemeKind, PLACE_WORDS};
 use lsp_types::{SemanticToken, SemanticTokenModifier, SemanticTokenType};
 use rustc_hash::FxHashMap;
 
-use crate::analysis::Analysis;
-use crate::index::{DefinitionKind, Meaning};
+use crate::analysis::TextAnalysis;
+use crate::index::{DefinitionKind, NameMeaning};
 use crate::text::number;
 
 /// The kinds of tokens, in the order of their numbers.
@@ -45,7 +45,7 @@ const BUILT_IN_TYPES: &[&str] = &["bool", "int", "real", "string", "list", "set"
 
 /// The tokens of the text, each told by its distance from the one before.
 #[must_use]
-pub fn tokens(analysis: &Analysis) -> Vec<SemanticToken> {
+pub fn tokens(analysis: &TextAnalysis) -> Vec<SemanticToken> {
     let meant = meanings(analysis);
     let mut tokens = Vec::new();
     let (mut line, mut column) = (0, 0);
@@ -70,11 +70,11 @@ pub fn tokens(analysis: &Analysis) -> Vec<SemanticToken> {
 }
 
 /// The kind and modifiers of every name with a meaning, by its first byte.
-fn meanings(analysis: &Analysis) -> FxHashMap<usize, (u32, u32)> {
+fn meanings(analysis: &TextAnalysis) -> FxHashMap<usize, (u32, u32)> {
     let index = &analysis.index;
     let mut meant = FxHashMap::default();
     for occurrence in &index.occurrences {
-        let Meaning::Here(id) = &occurrence.meaning else { continue };
+        let NameMeaning::Here(id) = &occurrence.meaning else { continue };
         let (kind, modifiers) = named(index.get(*id).kind);
         let writes = if occurrence.writes { MODIFICATION } else { 0 };
         meant.insert(occurrence.at.start, (kind, modifiers | writes));

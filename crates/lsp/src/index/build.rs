@@ -8,7 +8,7 @@ use ioxide_model::source::Span;
 use rustc_hash::FxHashMap;
 
 use super::{
-    Bytes, Definition, DefinitionId, DefinitionKind, GoalPlace, Meaning, Occurrence, SourceIndex,
+    Bytes, Definition, DefinitionId, DefinitionKind, GoalPlace, NameMeaning, Occurrence, SourceIndex,
     SwitchPlace, ValueType,
 };
 
@@ -98,10 +98,10 @@ impl<'t> Indexer<'t> {
 
     /// Remembers that the name at `span` means `id`.
     pub(super) fn mention(&mut self, span: Span, id: DefinitionId) {
-        self.occur(span, Meaning::Here(id), false);
+        self.occur(span, NameMeaning::Here(id), false);
     }
 
-    pub(super) fn occur(&mut self, span: Span, meaning: Meaning, writes: bool) {
+    pub(super) fn occur(&mut self, span: Span, meaning: NameMeaning, writes: bool) {
         self.index.occurrences.push(Occurrence { at: span.into(), meaning, writes });
     }
 
@@ -348,7 +348,7 @@ impl<'t> Indexer<'t> {
         let local = self.locals.iter().rev().filter(|(local, _)| *local == name.text).map(|(_, id)| *id);
         let found = local.chain(self.names.values.get(&name.text).copied()).find(is_variable);
         if let Some(id) = found {
-            self.occur(name.span, Meaning::Here(id), true);
+            self.occur(name.span, NameMeaning::Here(id), true);
         }
     }
 

@@ -5,7 +5,7 @@ use ioxide_model::source::Span;
 use rustc_hash::FxHashMap;
 
 use super::build::{Indexer, ModelNames, docs};
-use super::{DefinitionId, DefinitionKind, ForeignName, ForeignPath, Meaning, ValueType};
+use super::{DefinitionId, DefinitionKind, ForeignName, ForeignPath, NameMeaning, ValueType};
 
 /// What a part is an instance of.
 #[derive(Clone, Debug)]
@@ -188,6 +188,6 @@ impl Indexer<'_> {
 
     fn foreign(&mut self, span: Span, file: &str, path: ForeignPath) {
         let name = ForeignName { file: file.to_owned(), path };
-        self.occur(span, Meaning::There(name), false);
+        self.occur(span, NameMeaning::There(name), false);
     }
 }

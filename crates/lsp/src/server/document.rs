@@ -8,11 +8,11 @@ use ioxide_model::sts::Model;
 use lsp_types::Uri;
 
 use super::deep::DeepCheck;
-use crate::analysis::Analysis;
+use crate::analysis::TextAnalysis;
 use crate::text::DocumentText;
 
 /// A document that an editor has open.
-pub struct Document {
+pub struct OpenDocument {
     /// Its address, as the editor writes it.
     pub uri: Uri,
     /// Its path.
@@ -20,7 +20,7 @@ pub struct Document {
     /// Its version, as the editor counts.
     pub version: i32,
     text: DocumentText,
-    analysis: OnceCell<Arc<Analysis>>,
+    analysis: OnceCell<Arc<TextAnalysis>>,
     /// The findings about its text, once they were looked for.
     pub findings: Option<Vec<Diagnostic>>,
     /// What its text means, if it has a meaning, once that was looked for.
@@ -29,7 +29,7 @@ pub struct Document {
     pub deep: Option<DeepCheck>,
 }
 
-impl Document {
+impl OpenDocument {
     /// A document with this text.
     #[must_use]
     pub fn new(uri: Uri, path: String, version: i32, text: String) -> Self {
@@ -59,8 +59,8 @@ impl Document {
 
     /// What its text says.
     #[must_use]
-    pub fn analysis(&self) -> &Arc<Analysis> {
-        self.analysis.get_or_init(|| Arc::new(Analysis::new(&self.path, self.text.clone())))
+    pub fn analysis(&self) -> &Arc<TextAnalysis> {
+        self.analysis.get_or_init(|| Arc::new(TextAnalysis::new(&self.path, self.text.clone())))
     }
 
     /// Everything that was found about its text so far.

@@ -24,8 +24,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use super::uri::uri_of;
-use super::{Document, Server};
-use crate::analysis::{Analysis, Library};
+use super::{LspServer, OpenDocument};
+use crate::analysis::{TextAnalysis, TextLibrary};
 use crate::answers::definition::PlaceIn;
 use crate::answers::{
     action, completion, definition, fold, hover, layout, lens, rename, signature, symbol, token,
@@ -44,7 +44,7 @@ impl NoAnswer {
     }
 }
 
-type Answered = Result<Json, NoAnswer>;
+type LspAnswer = Result<Json, NoAnswer>;
 
 /// What this server can do.
 pub(super) fn capabilities() -> ServerCapabilities {
@@ -94,7 +94,7 @@ pub(super) fn capabilities() -> ServerCapabilities {
     }
 }
 
-impl Server<'_> {
+impl LspServer<'_> {
     pub(super) fn answer(&mut self, request: Request) -> Response {
         let Request { id, method, params } = request;
         let answered = match method.as_str() {
@@ -122,18 +122,18 @@ impl Server<'_> {
         }
     }
 
-    fn document(&self, uri: &Uri) -> Result<&Document, NoAnswer> {
+    fn document(&self, uri: &Uri) -> Result<&OpenDocument, NoAnswer> {
         let unknown = || NoAnswer::refused(format!("`{}` is not open", uri.as_str()));
         self.documents.get(uri.as_str()).ok_or_else(unknown)
     }
 
     /// The document and the byte that a question is about.
-    fn at(&self, place: &TextDocumentPositionParams) -> Result<(&Arc<Analysis>, usize), NoAnswer> {
+    fn at(&self, place: &TextDocumentPositionParams) -> Result<(&Arc<TextAnalysis>, usize), NoAnswer> {
         let document = self.document(&place.text_document.uri)?;
         Ok((document.analysis(), document.text().offset(place.position)))
     }
 
-    fn hover(&mut self, params: &HoverParams) -> Answered {
+    fn hover(&mut self, params: &HoverParams) -> LspAnswer {
         let place = &params.text_document_position_params;
         let (analysis, offset) = self.at(place)?;
         let mut wants_model = false;
@@ -157,13 +157,13 @@ impl Server<'_> {
         model
     }
 
-    fn definition(&self, params: &GotoDefinitionParams) -> Answered {
+    fn definition(&self, params: &GotoDefinitionParams) -> LspAnswer {
         let (analysis, offset) = self.at(&params.text_document_position_params)?;
         let place = definition::definition(analysis, offset, self);
         json(place.and_then(|place| self.location(&place)))
     }
 
-    fn references(&self, params: &ReferenceParams) -> Answered {
+    fn references(&self, params: &ReferenceParams) -> LspAnswer {
         let (analysis, offset) = self.at(&params.text_document_position)?;
         let places = definition::references(analysis, offset, self, &self.others(analysis));
         let skipped = usize::from(!params.context.include_declaration);
@@ -172,7 +172,7 @@ impl Server<'_> {
     }
 
     /// The open documents, and the models of the workspace.
-    fn others(&self, analysis: &Analysis) -> Vec<Arc<Analysis>> {
+    fn others(&self, analysis: &TextAnalysis) -> Vec<Arc<TextAnalysis>> {
         let open = self.documents.values().map(|document| document.path.clone());
         let near = self.around.models(&self.roots, &analysis.path);
         let mut paths: Vec<String> = open.chain(near).collect();
@@ -181,13 +181,13 @@ impl Server<'_> {
         paths.iter().filter_map(|path| self.analysis(path)).collect()
     }
 
-    fn prepare_rename(&self, params: &TextDocumentPositionParams) -> Answered {
+    fn prepare_rename(&self, params: &TextDocumentPositionParams) -> LspAnswer {
         let (analysis, offset) = self.at(params)?;
         let at = rename::prepare(analysis, offset, self);
         json(at.map(|at| PrepareRenameResponse::Range(analysis.text.range(at.start, at.end))))
     }
 
-    fn rename(&self, params: &RenameParams) -> Answered {
+    fn rename(&self, params: &RenameParams) -> LspAnswer {
         let (analysis, offset) = self.at(&params.text_document_position)?;
         let places = rename::rename(analysis, offset, &params.new_name, self, &self.others(analysis))
             .map_err(|why| NoAnswer::refused(why.to_string()))?;
@@ -210,31 +210,31 @@ impl Server<'_> {
         Some(Location { uri, range: text.range(place.at.start, place.at.end) })
     }
 
-    fn completion(&self, params: &CompletionParams) -> Answered {
+    fn completion(&self, params: &CompletionParams) -> LspAnswer {
         let (analysis, offset) = self.at(&params.text_document_position)?;
         let items = completion::complete(analysis, offset, self);
         json(CompletionList { is_incomplete: true, items })
     }
 
-    fn signature(&self, params: &SignatureHelpParams) -> Answered {
+    fn signature(&self, params: &SignatureHelpParams) -> LspAnswer {
         let (analysis, offset) = self.at(&params.text_document_position_params)?;
         json(signature::signature(analysis, offset))
     }
 
-    fn formatting(&self, params: &DocumentFormattingParams) -> Answered {
+    fn formatting(&self, params: &DocumentFormattingParams) -> LspAnswer {
         json(layout::layout(self.document(&params.text_document.uri)?.analysis()))
     }
 
-    fn symbols(&self, params: &DocumentSymbolParams) -> Answered {
+    fn symbols(&self, params: &DocumentSymbolParams) -> LspAnswer {
         let outline = symbol::outline(self.document(&params.text_document.uri)?.analysis());
         json(DocumentSymbolResponse::Nested(outline))
     }
 
-    fn folding(&self, params: &FoldingRangeParams) -> Answered {
+    fn folding(&self, params: &FoldingRangeParams) -> LspAnswer {
         json(fold::folds(self.document(&params.text_document.uri)?.analysis()))
     }
 
-    fn actions(&mut self, params: &CodeActionParams) -> Answered {
+    fn actions(&mut self, params: &CodeActionParams) -> LspAnswer {
         let uri = &params.text_document.uri;
         if self.document(uri)?.findings.is_none()
             && let Some(checkup) = self.checkup(uri.as_str())
@@ -250,13 +250,13 @@ impl Server<'_> {
         json(actions(uri, fixes, params))
     }
 
-    fn lenses(&self, params: &CodeLensParams) -> Answered {
+    fn lenses(&self, params: &CodeLensParams) -> LspAnswer {
         let document = self.document(&params.text_document.uri)?;
         let last = self.around.last_campaign(&self.roots, &document.path);
         json(lens::lenses(document.analysis(), last.as_ref()))
     }
 
-    fn tokens(&self, params: &SemanticTokensParams) -> Answered {
+    fn tokens(&self, params: &SemanticTokensParams) -> LspAnswer {
         let data = token::tokens(self.document(&params.text_document.uri)?.analysis());
         json(SemanticTokens { result_id: None, data })
     }
@@ -284,13 +284,13 @@ fn actions(uri: &Uri, fixes: Vec<action::QuickFix>, params: &CodeActionParams) -
     fixes.into_iter().map(one).collect()
 }
 
-fn with<P: DeserializeOwned>(params: Json, answer: impl FnOnce(P) -> Answered) -> Answered {
+fn with<P: DeserializeOwned>(params: Json, answer: impl FnOnce(P) -> LspAnswer) -> LspAnswer {
     let params = serde_json::from_value(params)
         .map_err(|error| NoAnswer { code: ErrorCode::InvalidParams, message: error.to_string() })?;
     answer(params)
 }
 
-fn json(answer: impl Serialize) -> Answered {
+fn json(answer: impl Serialize) -> LspAnswer {
     serde_json::to_value(answer)
         .map_err(|error| NoAnswer { code: ErrorCode::InternalError, message: error.to_string() })
 }

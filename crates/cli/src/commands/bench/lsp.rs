@@ -148,7 +148,7 @@ impl BenchEditor {
     /// Types a letter at the start of a guard, or takes it away again, and waits for the answer to `method`.
     fn edited(&mut self, round: usize, method: &str) -> Result<(f64, Json), Stop> {
         let at = |column: usize| json!({ "line": self.line, "character": column });
-        let (end, new) = if round % 2 == 0 { (self.column, "n") } else { (self.column + 1, "") };
+        let (end, new) = if round.is_multiple_of(2) { (self.column, "n") } else { (self.column + 1, "") };
         let change = json!({ "range": { "start": at(self.column), "end": at(end) }, "text": new });
         let place = json!({ "textDocument": { "uri": URI }, "position": at(self.column + new.len()) });
         self.version += 1;
