@@ -269,3 +269,16 @@ fn the_stepper_begins_where_it_is_told() {
     let timed = step(&["examples/atm/atm.iox", "--at", "nowhere"]);
     assert_eq!(timed.status.code(), Some(2), "{timed:?}");
 }
+
+/// Ctrl-C ends it in good order, with the exit code of the last round.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_watch() {
+    let mut child =
+        ioxide(&["watch", "examples/adder.iox"]).stdout(Stdio::piped()).spawn().expect("the program runs");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    assert!(lines.by_ref().map_while(Result::ok).any(|line| line.contains("watching 1 file")));
+    let told = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(told.success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}

@@ -5,6 +5,7 @@ const assert = require('node:assert/strict');
 const { execFileSync } = require('node:child_process');
 const fs = require('node:fs');
 const Module = require('node:module');
+const os = require('node:os');
 const path = require('node:path');
 const test = require('node:test');
 
@@ -113,4 +114,19 @@ test('a record that is not there is told', { skip: !there && 'there is no ioxide
   const seen = await activated();
   await seen.commands['ioxide.report']({ file: path.join(root, 'a.iox'), record: '/nowhere/runs' });
   assert.match(seen.errors[0], /cannot read the record/);
+});
+
+test('the report of a campaign is shown in a panel', { skip: !there && 'there is no ioxide program' }, async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ioxide-test-'));
+  try {
+    const file = path.join(folder, 'adder.iox');
+    fs.copyFileSync(path.join(root, '..', '..', 'examples', 'adder.iox'), file);
+    execFileSync(program, ['test', 'adder.iox', '--sut', 'model:adder.iox', '--runs', '1', '--seed', '1', '--report', 'runs'], { cwd: folder });
+    const seen = await activated();
+    await seen.commands['ioxide.report']({ file });
+    assert.deepEqual(seen.errors, []);
+    assert.match(seen.panels[0].webview.html, /ioxide-report/);
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
 });
