@@ -217,6 +217,13 @@ fn files_keep_their_schemas() {
     run(&["kill", "examples/adder.iox", "--record", &journal, "--out", &killers]);
     keeps("kill", Path::new(&journal));
     keeps("suite", Path::new(&killers));
+    let mutants = at("mutants");
+    assert_eq!(run(&["mutate", "examples/adder.iox", "--out", &mutants]).status.code(), Some(0));
+    let written = fs::read_to_string(folder.path().join("mutants/mutants.json")).expect("a file");
+    let mut catalogue: Json = serde_json::from_str(&written).expect("JSON");
+    assert_eq!(schema::violations(&schema_of("mutants"), &catalogue), Vec::<String>::new());
+    catalogue["mutants"][0]["edits"][0]["line"] = "first".into();
+    assert_eq!(schema::violations(&schema_of("mutants"), &catalogue).len(), 1);
     let learned = at("learn.jsonl");
     let output = run(&[
         "learn",
@@ -240,7 +247,7 @@ fn schemas_are_listed_and_misspelt_ones_are_found() {
     for line in listed.lines() {
         schema_of(line.split_whitespace().next().expect("a name"));
     }
-    assert_eq!(listed.lines().count(), 5);
+    assert_eq!(listed.lines().count(), 6);
     let wrong = run(&["schema", "recrod"]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("did you mean `record`?"), "{wrong:?}");

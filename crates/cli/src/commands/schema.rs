@@ -8,7 +8,7 @@ use crate::args::SchemaArgs;
 use crate::exit::{ExitStatus, Stop};
 
 /// Every schema: the name of the file's kind, what it is, the schema.
-const SCHEMAS: [(&str, &str, &str); 5] = [
+const SCHEMAS: [(&str, &str, &str); 6] = [
     ("case", "test cases of `case --format json`", include_str!("../../schemas/case-1.json")),
     ("kill", "the file of `kill --record`, line by line", include_str!("../../schemas/kill-1.json")),
     (
@@ -16,6 +16,7 @@ const SCHEMAS: [(&str, &str, &str); 5] = [
         "the file of `learn --session`, line by line",
         include_str!("../../schemas/learn-session-1.json"),
     ),
+    ("mutants", "`mutants.json` of `mutate --out`", include_str!("../../schemas/mutants-1.json")),
     ("record", "records of `test --report`, line by line", include_str!("../../schemas/record-1.json")),
     ("suite", "suites and `regressions.jsonl`, line by line", include_str!("../../schemas/suite-1.json")),
 ];

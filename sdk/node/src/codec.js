@@ -1,0 +1,96 @@
+// Messages as lines of JSON, exact: whole numbers beyond 2^53 are `bigint`.
+
+/** The version of the protocol spoken here. */
+export const PROTOCOL = 1;
+
+/** A line that is no message. */
+export class BadLine extends Error {}
+
+/** The message as one line, end mark included. */
+export function toLine(message) {
+  return `${written(message)}\n`;
+}
+
+function written(value) {
+  switch (typeof value) {
+    case 'bigint':
+      return value.toString();
+    case 'number':
+      if (!Number.isFinite(value)) throw new TypeError(`${value} cannot be sent: it is no number of a model`);
+      return JSON.stringify(value);
+    case 'string':
+    case 'boolean':
+      return JSON.stringify(value);
+    case 'object':
+      if (value === null) return 'null';
+      if (Array.isArray(value)) return `[${value.map(written).join(',')}]`;
+      if (value instanceof Map) return written([...value]);
+      if (value instanceof Set) return written([...value]);
+      return `{${Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}:${written(one)}`).join(',')}}`;
+    default:
+      throw new TypeError(`a value of type \`${typeof value}\` cannot be sent`);
+  }
+}
+
+/** The message of a line; BadLine says what is wrong with it. */
+export function fromLine(line) {
+  let message;
+  try {
+    // JSON.parse says whether it is JSON at all; the second reading keeps large numbers.
+    JSON.parse(line);
+    message = new Reader(line).value();
+  } catch (error) {
+    throw new BadLine(`not JSON: ${error.message}`);
+  }
+  if (message === null || typeof message !== 'object' || typeof message.type !== 'string') {
+    throw new BadLine('not a message: expected a JSON object with a `type`');
+  }
+  return message;
+}
+
+/** Reads JSON that is known to be correct. */
+class Reader {
+  constructor(text) {
+    this.tokens = text.match(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null|[[\]{}:,]/g) ?? [];
+    this.at = 0;
+  }
+
+  next() {
+    return this.tokens[this.at++];
+  }
+
+  value() {
+    const token = this.next();
+    if (token === '{') return this.object();
+    if (token === '[') return this.list();
+    if (/^-?\d+$/.test(token)) return whole(token);
+    return JSON.parse(token);
+  }
+
+  object() {
+    const object = {};
+    while (this.tokens[this.at] !== '}') {
+      const key = JSON.parse(this.next());
+      this.next();
+      Object.defineProperty(object, key, { value: this.value(), enumerable: true, writable: true, configurable: true });
+      if (this.tokens[this.at] === ',') this.next();
+    }
+    this.next();
+    return object;
+  }
+
+  list() {
+    const list = [];
+    while (this.tokens[this.at] !== ']') {
+      list.push(this.value());
+      if (this.tokens[this.at] === ',') this.next();
+    }
+    this.next();
+    return list;
+  }
+}
+
+function whole(digits) {
+  const number = Number(digits);
+  return Number.isSafeInteger(number) ? number : BigInt(digits);
+}

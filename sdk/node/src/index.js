@@ -1,0 +1,329 @@
+// The system's side of the adapter protocol: `hello` at once, `ready` after a reset, `sent` after an input, and outputs
+// whenever the system has them. Whatever goes wrong becomes an `error` message: nothing is passed over in silence.
+//
+// Resets, handlers and calls made later take turns, also those that are asynchronous.
+
+import net from 'node:net';
+import readline from 'node:readline';
+
+import { Clock, nanoseconds } from './clock.js';
+import { BadLine, PROTOCOL, fromLine, toLine } from './codec.js';
+
+/** The input was definitely not given to the system. */
+export class Refused extends Error {}
+
+/** The system, or the way to it, is of no more use. */
+export class Broken extends Error {}
+
+/** A system under test. Extend it: `static inputs` and `outputs`, `reset`, a method for every input, `emit`. */
+export class Adapter {
+  /** The inputs with the sorts of their fields. */
+  static inputs = {};
+  /** The outputs with the sorts of their fields; if there are any, `emit` checks against them. */
+  static outputs = {};
+  /** Messages that somebody else sends and the adapter only sees; emitted like outputs. */
+  static observed = {};
+  /** Whether its time is only that of `after` and `now`, so that ioxide may let it pass as it likes. */
+  static virtualTime = false;
+
+  settings = {};
+  seed = null;
+  instance = 0;
+
+  #write = undefined;
+  #turn = Promise.resolve();
+  #held = [];
+  #due = undefined;
+  #resetting = false;
+  #configured = false;
+  #spoken = false;
+  #handlers;
+  #clock = new Clock((call) => this.#take(async () => call()).catch((error) => this.#lateFailure(error)));
+
+  constructor() {
+    this.#handlers = handlersOf(this);
+  }
+
+  /** Brings the system to its initial state. */
+  async reset() {}
+
+  /** Lets go of the system; called when ioxide has left. */
+  async close() {}
+
+  /** Tells that the system sent a message, at any time. */
+  emit(label, args = {}) {
+    const { outputs, observed } = this.constructor;
+    if (Object.keys(outputs).length) checkOutput({ ...outputs, ...observed }, label, args);
+    const line = toLine({ type: 'output', label, args, time_ns: process.hrtime.bigint() });
+    this.#spoken = true;
+    if (this.#due !== undefined || this.#resetting) this.#held.push(line);
+    else this.#write?.(line);
+  }
+
+  /** Says that the system has got the input being handled; later outputs come after it. */
+  sent() {
+    if (this.#due === undefined) return;
+    const id = this.#due;
+    this.#due = undefined;
+    this.#tell({ type: 'sent', id, time_ns: process.hrtime.bigint() });
+    this.#release();
+  }
+
+  /** Makes a call that much later, unless the system is reset before. */
+  after(seconds, call, ...args) {
+    this.#clock.after(nanoseconds(seconds), () => call(...args));
+  }
+
+  /** Seconds since the system was reset, on the clock in use. */
+  now() {
+    return this.#clock.now() / 1e9;
+  }
+
+  /** Tells people something; shown when a run goes wrong. */
+  log(text) {
+    this.#tell({ type: 'log', text: String(text) });
+  }
+
+  /** Speaks on stdin and stdout, or to whoever connects to the address `HOST:PORT`. */
+  async run(listen) {
+    if (listen !== undefined) return this.#listen(listen);
+    // What the system prints must not break the protocol.
+    console.log = console.info = console.debug = console.error;
+    await this.talk(process.stdin, process.stdout);
+    process.stdin.destroy();
+  }
+
+  /** One conversation, up to `bye` or the end of `reader`. */
+  async talk(reader, writer) {
+    writer.on('error', () => {});
+    this.#write = (line) => writer.write(line);
+    this.#configured = false;
+    this.#tell(this.#hello());
+    const lines = readline.createInterface({ input: reader, crlfDelay: Infinity });
+    try {
+      for await (const line of lines) if (line.trim() && !(await this.#hear(line))) break;
+    } finally {
+      lines.close();
+      this.#clock.stop();
+      this.#write = undefined;
+      await this.close();
+    }
+  }
+
+  async #listen(address) {
+    const [, host, port] = /^(?:(.*):)?(\d+)$/.exec(String(address)) ?? [];
+    if (port === undefined) throw new RangeError(`${address} is no address: write HOST:PORT`);
+    const server = net.createServer({ pauseOnConnect: true });
+    let talking = Promise.resolve();
+    server.on('connection', (socket) => {
+      socket.setNoDelay(true);
+      const talk = () => this.talk(socket, socket).finally(() => socket.destroy());
+      talking = talking.then(talk, talk);
+    });
+    await new Promise((resolve, reject) => server.once('error', reject).listen(Number(port), host || '127.0.0.1', resolve));
+    const at = server.address();
+    process.stderr.write(`listening on ${at.address}:${at.port}\n`);
+    return server;
+  }
+
+  /** Does `work` when everybody before has had the turn. */
+  #take(work) {
+    const mine = this.#turn.then(work);
+    this.#turn = mine.catch(() => {});
+    return mine;
+  }
+
+  /** Acts on one line; false after `bye`. */
+  async #hear(line) {
+    let message;
+    try {
+      message = fromLine(line);
+    } catch (error) {
+      if (!(error instanceof BadLine)) throw error;
+      this.#fail('refused', error.message);
+      return true;
+    }
+    switch (message.type) {
+      case 'bye':
+        this.#tell({ type: 'bye' });
+        return false;
+      case 'configure':
+        await this.#configure(message);
+        break;
+      case 'reset':
+        await this.#reset();
+        break;
+      case 'input':
+        await this.#input(message);
+        break;
+      case 'advance':
+        await this.#advance(message);
+        break;
+      case 'log':
+        break;
+      default:
+        this.#fail('refused', `this adapter does not understand \`${message.type}\``);
+    }
+    return true;
+  }
+
+  async #configure(message) {
+    const isVirtual = message.virtual_time === true;
+    if (isVirtual && !this.constructor.virtualTime) {
+      this.#fail('refused', 'this adapter has no virtual time');
+      return;
+    }
+    this.settings = message.settings ?? {};
+    this.instance = message.instance ?? 0;
+    this.seed = message.seed ?? null;
+    this.#configured = true;
+    await this.#reset(isVirtual);
+  }
+
+  async #reset(isVirtual) {
+    if (!this.#configured) {
+      this.#fail('refused', '`configure` must come first');
+      return;
+    }
+    await this.#take(async () => {
+      this.#clock.stop();
+      if (isVirtual !== undefined) this.#clock.isVirtual = isVirtual;
+      [this.#held, this.#spoken, this.#resetting] = [[], false, true];
+      try {
+        await this.reset();
+        this.#clock.start();
+        this.#tell({ type: 'ready' });
+      } catch (error) {
+        this.#held = [];
+        this.#fail('broken', `reset: ${told(error)}`);
+      } finally {
+        this.#resetting = false;
+        this.#release();
+      }
+    });
+  }
+
+  async #input(message) {
+    const { id } = message;
+    if (!Number.isInteger(id)) {
+      this.#fail('refused', 'an `input` has an `id`');
+      return;
+    }
+    let handle;
+    try {
+      handle = this.#handler(message);
+    } catch (error) {
+      this.#fail('refused', error.message, id);
+      return;
+    }
+    await this.#take(async () => {
+      this.#due = id;
+      try {
+        await handle();
+        this.sent();
+      } catch (error) {
+        this.#due = undefined;
+        this.#release();
+        const kind = error instanceof Refused ? 'refused' : error instanceof Broken ? 'broken' : 'unknown';
+        if (kind === 'unknown') console.error(error);
+        this.#fail(kind, told(error), id);
+      }
+    });
+  }
+
+  #handler({ label, args = {} }) {
+    if (!this.#configured) throw new Refused('`configure` must come first');
+    const known = this.#handlers.get(label);
+    if (!known) {
+      const names = [...this.#handlers.keys()].map((name) => `\`${name}\``).join(', ') || 'none';
+      throw new Refused(`there is no input \`${label}\`; there is ${names}`);
+    }
+    const fields = Object.keys(this.constructor.inputs[label]);
+    const given = Object.keys(args);
+    if (fields.length !== given.length || fields.some((field) => !given.includes(field))) {
+      throw new Refused(`\`${label}\` has the fields [${fields}], not [${given}]`);
+    }
+    return () => known.call(this, args);
+  }
+
+  /** Virtual time passes, up to the first instant at which something is emitted. */
+  async #advance(message) {
+    if (!(this.#configured && this.#clock.isVirtual)) {
+      this.#fail('refused', 'there is no virtual time here: `configure` did not ask for it');
+      return;
+    }
+    const now = this.#clock.now();
+    const to = Number(message.to_ns ?? this.#clock.next() ?? now);
+    if (!Number.isInteger(to) || to < now) {
+      this.#fail('refused', `time cannot pass from ${now} ns to ${message.to_ns} ns`);
+      return;
+    }
+    await this.#take(async () => {
+      for (let call; !this.#spoken && (call = this.#clock.step(to)); ) await call();
+      if (!this.#spoken) this.#clock.move(to);
+      this.#spoken = false;
+      this.#tell({ type: 'advanced', now_ns: this.#clock.now() });
+    }).catch((error) => this.#lateFailure(error));
+  }
+
+  /** A call made later went wrong: nobody knows what the system does now. */
+  #lateFailure(error) {
+    console.error(error);
+    this.#fail('broken', `a call made later: ${told(error)}`);
+  }
+
+  #release() {
+    const held = this.#held;
+    this.#held = [];
+    for (const line of held) this.#write?.(line);
+  }
+
+  #fail(kind, text, id) {
+    this.#tell({ type: 'error', kind, text, ...(id === undefined ? {} : { id }) });
+  }
+
+  #tell(message) {
+    this.#write?.(toLine(message));
+  }
+
+  #hello() {
+    const { inputs, outputs, observed, virtualTime, name } = this.constructor;
+    const labels = [['input', inputs], ['observed', observed], ['output', outputs]].flatMap(([direction, list]) =>
+      Object.entries(list).map(([label, fields]) => ({
+        label,
+        direction,
+        fields: Object.entries(fields).map(([field, sort]) => ({ name: field, sort })),
+      })),
+    );
+    const hello = { type: 'hello', protocol: PROTOCOL, name, labels };
+    return virtualTime ? { ...hello, virtual_time: true } : hello;
+  }
+}
+
+/** The method for every input: `on_label`, else the one of its own name that Adapter does not use itself. */
+function handlersOf(adapter) {
+  const handlers = new Map();
+  for (const label of Object.keys(adapter.constructor.inputs)) {
+    const own = label in Adapter.prototype ? undefined : adapter[label];
+    const handler = adapter[`on_${label}`] ?? own;
+    if (typeof handler !== 'function') {
+      throw new TypeError(`no method handles the input \`${label}\`: write \`on_${label}({ ... }) { ... }\``);
+    }
+    handlers.set(label, handler);
+  }
+  return handlers;
+}
+
+function checkOutput(outputs, label, args) {
+  const fields = outputs[label];
+  if (!fields) throw new TypeError(`there is no output \`${label}\`; there is ${Object.keys(outputs).join(', ')}`);
+  const [wanted, given] = [Object.keys(fields), Object.keys(args)];
+  if (wanted.length !== given.length || wanted.some((field) => !given.includes(field))) {
+    throw new TypeError(`\`${label}\` has the fields [${wanted}], not [${given}]`);
+  }
+}
+
+function told(error) {
+  const known = error instanceof Refused || error instanceof Broken;
+  return known ? error.message : String(error);
+}

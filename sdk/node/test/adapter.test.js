@@ -1,0 +1,166 @@
+// The adapter, spoken to line by line.
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import test from 'node:test';
+import readline from 'node:readline';
+
+import { Adapter, Broken, Refused } from '../src/index.js';
+import { fromLine, toLine } from '../src/codec.js';
+
+class Adder extends Adapter {
+  static inputs = { add: { n: 'int' }, reset: {}, slow: {}, bad: { how: 'string' } };
+  static outputs = { sum: { n: 'int' }, late: {} };
+  static virtualTime = true;
+
+  reset() {
+    this.sum = 0;
+  }
+
+  add({ n }) {
+    this.sum = typeof n === 'bigint' ? n + BigInt(this.sum) : this.sum + n;
+    this.emit('sum', { n: this.sum });
+  }
+
+  on_reset() {
+    this.sum = 0;
+  }
+
+  async slow() {
+    this.after(1.5, () => this.emit('late'));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  bad({ how }) {
+    if (how === 'refused') throw new Refused('no');
+    if (how === 'broken') throw new Broken('gone');
+    if (how === 'output') this.emit('nonsense');
+    throw new Error('oh');
+  }
+}
+
+/** A conversation: what is said, and what comes back. */
+function conversation(adapter) {
+  const [reader, writer] = [new PassThrough(), new PassThrough()];
+  const lines = readline.createInterface({ input: writer })[Symbol.asyncIterator]();
+  const over = adapter.talk(reader, writer);
+  return {
+    say: (message) => reader.write(`${typeof message === 'string' ? message : toLine(message).trimEnd()}\n`),
+    hear: async () => fromLine((await lines.next()).value),
+    end: () => (reader.end(), over),
+  };
+}
+
+/** A conversation with the system reset. */
+async function begun(more = {}) {
+  const talk = conversation(new Adder());
+  const hello = await talk.hear();
+  talk.say({ type: 'configure', settings: {}, seed: 1, ...more });
+  assert.equal((await talk.hear()).type, 'ready');
+  return { ...talk, hello };
+}
+
+test('it says what it understands', async () => {
+  const { hello, end } = await begun();
+  assert.equal(hello.name, 'Adder');
+  assert.equal(hello.virtual_time, true);
+  assert.deepEqual(hello.labels[0], { label: 'add', direction: 'input', fields: [{ name: 'n', sort: 'int' }] });
+  await end();
+});
+
+test('outputs of a handler come after its receipt', async () => {
+  const { say, hear, end } = await begun();
+  say({ type: 'input', id: 1, label: 'add', args: { n: 3 } });
+  const [sent, output] = [await hear(), await hear()];
+  assert.deepEqual([sent.type, sent.id, output.type, output.args], ['sent', 1, 'output', { n: 3 }]);
+  say({ type: 'reset' });
+  assert.equal((await hear()).type, 'ready');
+  await end();
+});
+
+test('numbers of any size come and go', async () => {
+  const { say, hear, end } = await begun();
+  const big = 12345678901234567890123n;
+  say({ type: 'input', id: 1, label: 'add', args: { n: big } });
+  await hear();
+  assert.equal((await hear()).args.n, big);
+  assert.deepEqual(fromLine('{"type":"x","a":[1.5,-2,"\\u0041\\"]"],"__proto__":{"b":null}}').a, [1.5, -2, 'A"]']);
+  await end();
+});
+
+test('what goes wrong is told', async () => {
+  const { say, hear, end } = await begun();
+  const kinds = [];
+  const errors = console.error;
+  console.error = () => {};
+  for (const [id, message] of [
+    { label: 'nowhere' },
+    { label: 'add', args: {} },
+    { label: 'bad', args: { how: 'refused' } },
+    { label: 'bad', args: { how: 'broken' } },
+    { label: 'bad', args: { how: 'output' } },
+    { label: 'bad', args: { how: 'other' } },
+  ].entries()) {
+    say({ type: 'input', id, ...message });
+    const told = await hear();
+    assert.deepEqual([told.type, told.id], ['error', id]);
+    kinds.push(told.kind);
+  }
+  console.error = errors;
+  assert.deepEqual(kinds, ['refused', 'refused', 'refused', 'broken', 'unknown', 'unknown']);
+  say('nonsense');
+  assert.equal((await hear()).kind, 'refused');
+  say({ type: 'dance' });
+  assert.equal((await hear()).kind, 'refused');
+  await end();
+});
+
+test('a method that Adapter needs itself is no handler', async () => {
+  const { say, hear, end } = await begun();
+  say({ type: 'input', id: 1, label: 'reset', args: {} });
+  assert.equal((await hear()).type, 'sent');
+  class Wrong extends Adapter {
+    static inputs = { emit: {} };
+  }
+  assert.throws(() => new Wrong(), /on_emit/);
+  await end();
+});
+
+test('virtual time passes when it is told to, up to the first output', async () => {
+  const { say, hear, end } = await begun({ virtual_time: true });
+  say({ type: 'input', id: 1, label: 'slow', args: {} });
+  assert.equal((await hear()).type, 'sent');
+  say({ type: 'advance', to_ns: 1_000_000_000 });
+  assert.deepEqual(await hear(), { type: 'advanced', now_ns: 1_000_000_000 });
+  say({ type: 'advance', to_ns: 9_000_000_000 });
+  assert.equal((await hear()).label, 'late');
+  assert.deepEqual(await hear(), { type: 'advanced', now_ns: 1_500_000_000 });
+  await end();
+});
+
+test('a reset forgets the calls that were still to come', async () => {
+  const { say, hear, end } = await begun({ virtual_time: true });
+  say({ type: 'input', id: 1, label: 'slow', args: {} });
+  await hear();
+  say({ type: 'reset' });
+  await hear();
+  say({ type: 'advance', to_ns: 9_000_000_000 });
+  assert.deepEqual(await hear(), { type: 'advanced', now_ns: 9_000_000_000 });
+  await end();
+});
+
+test('it speaks over TCP, to one after the other', async () => {
+  const server = await new Adder().run('127.0.0.1:0');
+  try {
+    for (let round = 0; round < 2; round += 1) {
+      const socket = net.connect(server.address().port, '127.0.0.1');
+      const [data] = await once(socket, 'data');
+      assert.match(String(data), /"hello"/);
+      socket.end();
+      await once(socket, 'close');
+    }
+  } finally {
+    server.close();
+  }
+});
