@@ -59,6 +59,7 @@ fn the_tests_of_the_package_pass() {
             .args(["-m", "unittest"])
             .current_dir(root().join("sdk/python"))
             .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("IOXIDE", env!("CARGO_BIN_EXE_ioxide"))
             .output()
             .expect("python3 runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

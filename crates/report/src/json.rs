@@ -3,6 +3,7 @@
 //! Terms and sorts are texts of the modelling language. Fields may be added within a
 //! version; a field that changes its meaning or goes away makes a new one.
 
+use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sort::{Data, DataKind};
 use ioxide_model::sts::{Gate, GateKind, Location, Model, StateVar, Switch};
 use ioxide_model::term::Term;
@@ -31,6 +32,29 @@ struct ModelView {
     initial: String,
     locations: Vec<LocationView>,
     switches: Vec<SwitchView>,
+    goals: Vec<GoalView>,
+}
+
+/// A purpose, property or test written beside the model.
+#[derive(Serialize)]
+struct GoalView {
+    name: String,
+    kind: &'static str,
+    doc: String,
+}
+
+impl GoalView {
+    fn of(goal: &Goal) -> Self {
+        let kind = match goal.kind {
+            GoalKind::Path(_) => "path",
+            GoalKind::Reach { .. } => "reach",
+            GoalKind::Observer(_) => "observer",
+            GoalKind::Always(_) => "always",
+            GoalKind::Sometimes(_) => "sometimes",
+            GoalKind::Test(_) => "test",
+        };
+        Self { name: goal.name.to_string(), kind, doc: goal.doc.clone() }
+    }
 }
 
 #[derive(Serialize)]
@@ -110,6 +134,7 @@ impl ModelView {
             initial: initial.unwrap_or_default(),
             locations: sts.locations.iter().map(LocationView::of).collect(),
             switches: sts.switches.iter().map(|switch| SwitchView::of(model, switch)).collect(),
+            goals: sts.goals.iter().map(GoalView::of).collect(),
         }
     }
 }

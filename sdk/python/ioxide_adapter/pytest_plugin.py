@@ -1,0 +1,166 @@
+"""A pytest plug-in: a class that is an adapter and is marked with a model becomes tests.
+
+    @pytest.mark.ioxide("adder.iox", seeds=3)
+    class Adder(Adapter): ...
+
+Every `test` block and purpose of the model is a test item, and so is every seed of the usual tester. The system lives in
+this process; `ioxide test` drives it over a port of this machine, one port for each item, so items may run side by side.
+
+What failed is kept in pytest's cache and comes back first the next time. A failure shows the chart of the run and the
+commands that repeat it. An inconclusive item is skipped, with the reason: it is neither a pass nor a failure.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+from typing import Any, Iterator, List, Optional, Type
+
+import pytest
+
+from .adapter import Adapter
+from .serving import served
+
+PURPOSES = {"path", "reach", "observer"}
+"""Kinds of goals that a tester can be sent for."""
+
+
+class ModelFailure(Exception):
+    """The system does what the model does not allow."""
+
+
+class ModelTrouble(Exception):
+    """Nothing can be said: the model, the program or the adapter is broken."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("ioxide")
+    group.addoption("--ioxide", default=None, metavar="PROGRAM", help="the ioxide program [IOXIDE, else ioxide]")
+    group.addoption("--ioxide-seed", type=int, default=1, metavar="N", help="the first seed of items that search")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "ioxide(model, seeds=1, purposes=True, args=()): tests this adapter against a model; `model` is seen from the "
+        "file of the test, `args` are more arguments of `ioxide test`",
+    )
+
+
+def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> Optional[pytest.Collector]:
+    """A marked adapter becomes a collection of items."""
+    if not (isinstance(obj, type) and issubclass(obj, Adapter) and obj is not Adapter):
+        return None
+    mark = next((mark for mark in getattr(obj, "pytestmark", []) if mark.name == "ioxide"), None)
+    return ModelTests.of(collector, name, obj, mark) if mark else None
+
+
+def _model(path: str, *, seeds: int = 1, purposes: bool = True, args: Any = ()) -> "tuple[str, int, bool, List[str]]":
+    """What the marker says."""
+    return path, seeds, purposes, list(args)
+
+
+class ModelTests(pytest.Collector):
+    """The items of one adapter."""
+
+    adapter: Type[Adapter]
+    model: pathlib.Path
+    seeds: int
+    purposes: bool
+    args: List[str]
+
+    @classmethod
+    def of(cls, parent: Any, name: str, adapter: Type[Adapter], mark: Any) -> "ModelTests":
+        self: ModelTests = cls.from_parent(parent, name=name)
+        path, self.seeds, self.purposes, self.args = _model(*mark.args, **mark.kwargs)
+        self.adapter, self.model = adapter, parent.path.parent / path
+        self.add_marker(pytest.mark.ioxide(*mark.args, **mark.kwargs))
+        return self
+
+    def collect(self) -> Iterator["ModelItem"]:
+        shown = ioxide(self.config, ["show", str(self.model), "--format", "json"])
+        if shown.returncode != 0:
+            raise ModelTrouble(shown.stderr.strip())
+        goals = json.loads(shown.stdout)["goals"]
+        for goal in goals:
+            name = goal["name"]
+            if goal["kind"] == "test":
+                yield ModelItem.of(self, f"test[{name}]", ["--tester", f"test:{name}"])
+            elif self.purposes and goal["kind"] in PURPOSES:
+                yield ModelItem.of(self, f"purpose[{name}]", ["--tester", f"purpose:{name}"])
+        first = self.config.getoption("--ioxide-seed")
+        for seed in range(first, first + self.seeds):
+            yield ModelItem.of(self, f"seed[{seed}]", [], seed)
+
+    def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
+        if isinstance(excinfo.value, ModelTrouble):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+
+class ModelItem(pytest.Item):
+    """One tester on one adapter."""
+
+    parent: ModelTests
+    tester: List[str]
+    seed: Optional[int]
+
+    @classmethod
+    def of(cls, parent: ModelTests, name: str, tester: List[str], seed: Optional[int] = None) -> "ModelItem":
+        self: ModelItem = cls.from_parent(parent, name=name)
+        self.tester, self.seed = tester, seed
+        return self
+
+    def runtest(self) -> None:
+        first = self.config.getoption("--ioxide-seed")
+        seed = first if self.seed is None else self.seed
+        more = [*self.tester, "--seed", str(seed), "--report", str(self.records()), *self.parent.args]
+        with served(self.parent.adapter) as address:
+            done = ioxide(self.config, ["test", str(self.parent.model), "--sut", f"tcp:{address}", *more])
+        if done.returncode == 1:
+            raise ModelFailure(done.stdout)
+        if done.returncode == 5:
+            pytest.skip(f"inconclusive: {_last_words(done.stdout)}")
+        if done.returncode != 0:
+            raise ModelTrouble((done.stderr or done.stdout).strip())
+
+    def records(self) -> pathlib.Path:
+        """Where runs of this item are kept: what failed comes back first."""
+        name = re.sub(r"[^A-Za-z0-9_.-]+", "-", self.nodeid)
+        cache = self.config.cache
+        folder = cache.mkdir("ioxide") if cache else pathlib.Path(".pytest_cache")
+        return folder / name
+
+    def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
+        if isinstance(excinfo.value, ModelTrouble):
+            return f"no verdict: {excinfo.value}"
+        if isinstance(excinfo.value, ModelFailure):
+            return f"{excinfo.value}\n{self._again()}"
+        return super().repr_failure(excinfo, style)
+
+    def _again(self) -> str:
+        system = f"stdio:{sys.executable} -m ioxide_adapter {self.path} {self.parent.name}"
+        replay = ["ioxide", "replay", str(self.records()), "--sut", system]
+        again = ["pytest", self.nodeid]
+        return f"again, what failed first:  {shlex.join(again)}\nreplay:  {shlex.join(replay)}"
+
+    def reportinfo(self) -> "tuple[os.PathLike[str], Optional[int], str]":
+        return self.path, None, f"{self.parent.name}: {self.name}"
+
+
+def ioxide(config: pytest.Config, args: List[str]) -> "subprocess.CompletedProcess[str]":
+    """Runs the program."""
+    program = config.getoption("--ioxide") or os.environ.get("IOXIDE") or "ioxide"
+    environment = {**os.environ, "IOXIDE_PROGRESS": "off", "NO_COLOR": "1"}
+    try:
+        return subprocess.run([program, *args], capture_output=True, text=True, env=environment, encoding="utf-8")
+    except OSError as error:
+        raise ModelTrouble(f"cannot start `{program}`: {error}; install ioxide, or set IOXIDE to its path") from None
+
+
+def _last_words(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return next((line for line in lines if "inconclusive" in line), lines[-1] if lines else "nothing was said")
