@@ -321,7 +321,8 @@ mod tests {
               "weight": 1,
               "doc": ""
             }
-          ]
+          ],
+          "goals": []
         }
         "#);
     }

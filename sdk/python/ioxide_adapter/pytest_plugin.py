@@ -95,10 +95,10 @@ class ModelTests(pytest.Collector):
         for seed in range(first, first + self.seeds):
             yield ModelItem.of(self, f"seed[{seed}]", [], seed)
 
-    def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
+    def repr_failure(self, excinfo: Any) -> Any:  # type: ignore[override]
         if isinstance(excinfo.value, ModelTrouble):
             return str(excinfo.value)
-        return super().repr_failure(excinfo, style)
+        return super().repr_failure(excinfo)
 
 
 class ModelItem(pytest.Item):
