@@ -25,7 +25,7 @@ mod step;
 mod tests;
 
 pub use crate::after::{
-    After, Arrival, Belief, Blocked, Crossing, Forbidden, Lost, Observed, Refusal, SentId, Tolerance, Wiring,
+    After, Arrival, Belief, Blocked, Crossing, Forbidden, Lost, Observed, Refusal, SentId, Tolerance, Wiring, may_wait,
 };
 pub use crate::cx::Ctx;
 pub use crate::explaining::explaining;

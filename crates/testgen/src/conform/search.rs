@@ -308,8 +308,10 @@ impl<'p, 's> Search<'p, 's> {
             self.too_large = true;
             return;
         }
-        for (pair, doubt) in decided_cases(cx, &self.names, pair, doubt) {
-            self.reach_case(cx, pair, doubt, depth, parent);
+        for (pair, doubt) in self.product.limits.split(cx, pair, doubt) {
+            for (pair, doubt) in decided_cases(cx, &self.names, pair, doubt) {
+                self.reach_case(cx, pair, doubt, depth, parent);
+            }
         }
     }
 
