@@ -24,8 +24,8 @@ use ioxide_model::term::Term;
 use ioxide_symex::Ctx;
 
 use crate::conform::{
-    Answer, Bounds, ClockLimits, Completion, Doubt, Effort, Index, Liveness, Merging, Names, Options, Pair, Product,
-    Proof, Shortcut, Side, SpecGraph, Step, Verdict, decide, joined, liveness, ports, within,
+    Answer, Bounds, ClockLimits, Completion, Doubt, Effort, Index, Liveness, Merging, Names, Options, Pair,
+    Product, Proof, Shortcut, Side, SpecGraph, Step, Verdict, decide, joined, liveness, ports, within,
 };
 use crate::mutate::Mutant;
 

@@ -13,7 +13,7 @@ use ioxide_model::term::{Node, Term, VarId};
 use ioxide_model::value::Value;
 use ioxide_symex::Ctx;
 
-use super::branch::{Case, assume, fork};
+use super::branch::{Case, convex, fork};
 use super::product::Pair;
 use super::side::Member;
 
@@ -140,16 +140,15 @@ fn split_clock(
     let (above, below) = (above.with(cx, beyond), member.clone().with(cx, within));
     let (some_above, some_below) = (member.some(cx, beyond), member.some(cx, within));
     let mut found = Vec::new();
-    let (yes, no) = fork(cx, case, some_above);
-    if let Some(case) = yes {
-        let (both, only) = fork(cx, case, some_below);
-        found.extend(both.map(|case| (case, vec![above.clone(), below.clone()])));
-        found.extend(only.map(|case| (case, vec![above])));
+    for case in convex(cx, &case, some_above, true) {
+        let both = convex(cx, &case, some_below, true);
+        found.extend(both.into_iter().map(|case| (case, vec![above.clone(), below.clone()])));
+        let only = convex(cx, &case, some_below, false);
+        found.extend(only.into_iter().map(|case| (case, vec![above.clone()])));
     }
     // Some state there is, so it is within.
-    if let Some(case) = no.and_then(|case| assume(cx, &case, some_below)) {
-        found.push((case, vec![below]));
-    }
+    let within = convex(cx, &case, some_above, false);
+    found.extend(within.into_iter().map(|case| (case, vec![below.clone()])));
     found
 }
 

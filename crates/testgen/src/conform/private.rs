@@ -9,9 +9,13 @@ use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::Decision;
 use ioxide_symex::Ctx;
 
+use super::branch::{Case, assume};
 use super::product::Pair;
 use super::region::{Names, Use};
 use super::side::Member;
+
+/// Domains up to this size are gone through value by value.
+const MAX_DOMAIN: usize = 16;
 
 /// Whether a member of `pair` is a set of states.
 pub(super) fn has_own(pair: &Pair) -> bool {
@@ -46,13 +50,12 @@ pub(super) fn canonical(cx: &mut Ctx<'_>, names: &mut Names, mut pair: Pair) -> 
         return (pair, true);
     }
     let mut is_plain = true;
-    let mut at = 0;
     for member in pair.imp.iter_mut().chain(&mut pair.spec) {
         if !member.own.is_empty() {
             resolve(cx, member);
-            is_plain &= name(cx, names, member, at);
+            is_plain &= name(cx, names, member);
+            shorten(cx, &pair.path, member);
         }
-        at += member.store.len();
     }
     for side in [&mut pair.imp, &mut pair.spec] {
         let mut kept: Vec<Member> = Vec::with_capacity(side.len());
@@ -63,7 +66,50 @@ pub(super) fn canonical(cx: &mut Ctx<'_>, names: &mut Names, mut pair: Pair) -> 
         }
         *side = kept;
     }
+    let mut at = 0;
+    for member in pair.imp.iter_mut().chain(&mut pair.spec) {
+        if is_plain {
+            place(cx, names, member, at);
+        }
+        at += member.store.len();
+    }
     (pair, is_plain)
+}
+
+/// The cases of `pair` in which what facts of members mention, and nobody's value does, is a known value: so what was
+/// seen long ago does not pile up in the facts. Only small domains are gone through.
+pub(super) fn known_values(
+    cx: &mut Ctx<'_>,
+    names: &mut Names,
+    pair: Pair,
+    doubt: bool,
+) -> Vec<(Pair, bool)> {
+    if !has_own(&pair) {
+        return vec![(pair, doubt)];
+    }
+    let (pair, _) = canonical(cx, names, pair);
+    let mut open = vec![(pair, doubt)];
+    for var in shared(cx, &open[0].0) {
+        let stored: Vec<Term> = members(&open[0].0).flat_map(|member| member.store.clone()).collect();
+        let sort = cx.pool.var_info(var).sort;
+        let domain = cx.pool.finite_domain(sort).filter(|domain| domain.len() <= MAX_DOMAIN);
+        let (Some(domain), false) = (domain, cx.pool.free_vars_of(&stored).contains(&var)) else { continue };
+        let term = cx.pool.var(var);
+        let mut next = Vec::new();
+        for (pair, doubt) in open {
+            for value in &domain {
+                let value = cx.pool.value(value.clone());
+                let fact = cx.pool.eq(term, value);
+                let case = Case { path: pair.path.clone(), doubt };
+                let Some(case) = assume(cx, &case, fact) else { continue };
+                let path = case.path;
+                let pair = renamed(cx, Pair { path, ..pair.clone() }, &[term], &[value]);
+                next.push((pair, case.doubt));
+            }
+        }
+        open = next;
+    }
+    open
 }
 
 /// Replaces variables that a fact of `member` says the value of.
@@ -98,8 +144,8 @@ fn flat(cx: &mut Ctx<'_>, facts: Vec<Term>) -> Vec<Term> {
     if cx.pool.is_true(all) { Vec::new() } else { cx.pool.conjuncts(all) }
 }
 
-/// Names the values of `member`, which stand from position `at` on; false if a quantifier is left.
-fn name(cx: &mut Ctx<'_>, names: &mut Names, member: &mut Member, at: usize) -> bool {
+/// Names the values of `member` by their positions in it; false if a quantifier is left.
+fn name(cx: &mut Ctx<'_>, names: &mut Names, member: &mut Member) -> bool {
     if member.own.is_empty() {
         return true;
     }
@@ -115,8 +161,8 @@ fn name(cx: &mut Ctx<'_>, names: &mut Names, member: &mut Member, at: usize) -> 
             continue;
         }
         let sort = cx.pool.sort(*term);
-        let passing = names.of(cx, Use::OwnPassing, at + offset, sort);
-        let name = names.of(cx, Use::Own, at + offset, sort);
+        let passing = names.of(cx, Use::OwnPassing, offset, sort);
+        let name = names.of(cx, Use::Own, offset, sort);
         facts.push(cx.pool.eq(passing, *term));
         if let (Node::Var(passing), Node::Var(name)) = (cx.pool.node(passing), cx.pool.node(name)) {
             let (passing, name) = (*passing, *name);
@@ -141,6 +187,51 @@ fn name(cx: &mut Ctx<'_>, names: &mut Names, member: &mut Member, at: usize) -> 
     facts.sort_unstable();
     (member.store, member.own, member.facts) = (store, own, facts);
     true
+}
+
+/// `member`, named by positions in it, named by positions in a pair where it begins `at`.
+fn place(cx: &mut Ctx<'_>, names: &mut Names, member: &mut Member, at: usize) {
+    let mut placed = Substitution::new();
+    let mut own = Vec::with_capacity(member.own.len());
+    for (offset, &term) in member.store.iter().enumerate() {
+        let Node::Var(var) = *cx.pool.node(term) else { continue };
+        if !member.own.contains(&var) {
+            continue;
+        }
+        let name = names.of(cx, Use::Own, at + offset, cx.pool.sort(term));
+        placed.set(var, name);
+        own.extend(cx.pool.free_vars(name));
+    }
+    for term in member.store.iter_mut().chain(&mut member.facts) {
+        *term = cx.pool.substitute(*term, &placed);
+    }
+    member.facts.sort_unstable();
+    member.own = own;
+}
+
+/// Drops facts of `member` that what is known says already: those that do not mention its own variables, and of those
+/// that mention others too the ones that follow from the rest.
+fn shorten(cx: &mut Ctx<'_>, path: &[Term], member: &mut Member) {
+    let own = std::mem::take(&mut member.own);
+    member.facts.retain(|&fact| own.iter().any(|&var| cx.pool.mentions(fact, var)));
+    let speaks_of_others = |cx: &Ctx<'_>, fact| cx.pool.free_vars(fact).iter().any(|var| !own.contains(var));
+    let mut at = 0;
+    while at < member.facts.len() {
+        let fact = member.facts[at];
+        if !speaks_of_others(cx, fact) {
+            at += 1;
+            continue;
+        }
+        let rest = member.facts.iter().copied().filter(|&other| other != fact);
+        let mut question: Vec<Term> = path.iter().copied().chain(rest).collect();
+        question.push(cx.pool.not(fact));
+        if cx.decide(&question) == Decision::Unsat {
+            member.facts.remove(at);
+        } else {
+            at += 1;
+        }
+    }
+    member.own = own;
 }
 
 /// `pair` whose facts speak of `new` where they spoke of the variables `old`.

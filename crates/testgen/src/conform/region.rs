@@ -20,7 +20,7 @@ use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::Decision;
 use ioxide_symex::leaves::{Leaves, decided, undecided, with_leaves};
-use ioxide_symex::{Ctx, relevant};
+use ioxide_symex::{Ctx, relevant, tightest};
 
 use super::branch::{Case, assume, fork};
 use super::private::{self, has_own};
@@ -48,6 +48,8 @@ pub(crate) struct Names {
     /// The sorts of the variables of either side.
     imp: Vec<Sort>,
     spec: Vec<Sort>,
+    /// Whether there are clocks.
+    timed: bool,
     bases: FxHashMap<(Use, Sort), VarId>,
 }
 
@@ -112,7 +114,11 @@ impl Seen {
         let widen = matches!(widening, Widening::Beyond(many) if alike.len() >= many);
         let (pair, widened) = match alike.last() {
             Some(last)
-                if widen && pair.fresh == 0 && last.pair.fresh == 0 && !has_own(&pair) && !has_own(&last.pair) =>
+                if widen
+                    && pair.fresh == 0
+                    && last.pair.fresh == 0
+                    && !has_own(&pair)
+                    && !has_own(&last.pair) =>
             {
                 (generalised(cx, names, &last.pair, &pair), true)
             }
@@ -210,6 +216,7 @@ fn with_stored(pair: &Pair, terms: Vec<Term>) -> Pair {
 
 /// The canonical form of `pair`; as it is, without facts that say nothing of it, if a quantifier is left.
 pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut Names, pair: Pair) -> Pair {
+    let pair = if names.timed || has_own(&pair) { resolved(cx, pair) } else { pair };
     let (pair, is_plain) = private::canonical(cx, names, pair);
     let Leaves { terms: mut stored, mut sorts, .. } = names.leaves(cx, &pair);
     let n_stored = stored.len();
@@ -223,9 +230,8 @@ pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut Names, pair: Pair) -> Pair
     let facts = relevant(cx, &stored, &pair.path);
     let own = private::own(&pair);
     let values = Values { stored: &stored, sorts: &sorts, own: &own };
-    let found = is_plain.then(|| {
-        renamed(cx, names, values, &facts).or_else(|| projected(cx, names, values, &facts))
-    });
+    let found =
+        is_plain.then(|| renamed(cx, names, values, &facts).or_else(|| projected(cx, names, values, &facts)));
     match found.flatten() {
         Some((terms, path)) => {
             let named = private::renamed(cx, pair, &stored[n_stored..], &terms[n_stored..]);
@@ -233,6 +239,39 @@ pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut Names, pair: Pair) -> Pair
         }
         None => Pair { path: facts, ..pair },
     }
+}
+
+/// `pair` with every variable that a fact says the value of replaced by it.
+fn resolved(cx: &mut Ctx<'_>, mut pair: Pair) -> Pair {
+    while let Some((var, value)) = pair.path.iter().find_map(|&fact| fixed(cx, fact)) {
+        let known: Substitution = [(var, value)].into_iter().collect();
+        for member in pair.imp.iter_mut().chain(&mut pair.spec) {
+            for term in member.store.iter_mut().chain(&mut member.facts) {
+                *term = cx.pool.substitute(*term, &known);
+            }
+        }
+        let facts = pair.path.iter().map(|&fact| cx.pool.substitute(fact, &known)).collect();
+        pair.path = conjuncts(cx, facts);
+    }
+    for side in [&mut pair.imp, &mut pair.spec] {
+        let mut kept: Vec<Member> = Vec::with_capacity(side.len());
+        for member in side.drain(..) {
+            if !kept.contains(&member) {
+                kept.push(member);
+            }
+        }
+        *side = kept;
+    }
+    pair
+}
+
+/// The variable and the constant that `fact` says are equal.
+fn fixed(cx: &Ctx<'_>, fact: Term) -> Option<(VarId, Term)> {
+    let Node::Eq(a, b) = *cx.pool.node(fact) else { return None };
+    [(a, b), (b, a)].into_iter().find_map(|(one, other)| match *cx.pool.node(one) {
+        Node::Var(var) if cx.pool.is_ground(other) => Some((var, other)),
+        _ => None,
+    })
 }
 
 /// The values a canonical form names, with their sorts; those over the variables of a member's own stay.
@@ -323,14 +362,16 @@ fn projected(
 
 fn conjuncts(cx: &mut Ctx<'_>, facts: Vec<Term>) -> Vec<Term> {
     let all = cx.pool.and(facts);
-    if cx.pool.is_true(all) { Vec::new() } else { cx.pool.conjuncts(all) }
+    let all = if cx.pool.is_true(all) { Vec::new() } else { cx.pool.conjuncts(all) };
+    tightest(cx, &all)
 }
 
 impl Names {
     /// Names for states of these systems.
     pub fn new(cx: &Ctx<'_>, imp: &Sts, spec: &Sts) -> Self {
         let sorts = |sts: &Sts| stored(sts).map(|var| cx.pool.var_info(var).sort).collect();
-        Self { imp: sorts(imp), spec: sorts(spec), bases: FxHashMap::default() }
+        let timed = imp.is_timed() || spec.is_timed();
+        Self { imp: sorts(imp), spec: sorts(spec), timed, bases: FxHashMap::default() }
     }
 
     /// The sorts of the values of `pair`, in the order of [`terms`]; guards keep values in their ranges.

@@ -161,14 +161,14 @@ impl<'s> Side<'s> {
         stored(self.sts)
     }
 
-    /// `member` with its clocks advanced.
+    /// `member` with its clocks advanced, those that matter.
     pub fn delayed(&self, cx: &mut Ctx<'_>, member: &Member, by: Term) -> Member {
         let n_vars = self.sts.vars.len();
         let mut later = member.clone();
         for clock in &mut later.store[n_vars..] {
             *clock = cx.pool.add([*clock, by]);
         }
-        later
+        self.settle(later)
     }
 
     /// The condition in `member`, whose values are `values`, under which something the tester does not send

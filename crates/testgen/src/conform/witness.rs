@@ -168,7 +168,8 @@ impl<'p> Course<'p> {
             let excuse = cx.pool.tt();
             self.members.iter().map(|member| Elapsed { member: member.clone(), excuse }).collect()
         };
-        let waited = |Elapsed { member, excuse }| Waited { values: self.side.values(&member), member, excuse };
+        let waited =
+            |Elapsed { member, excuse }| Waited { values: self.side.values(&member), member, excuse };
         Ok(all.into_iter().map(waited).collect())
     }
 
@@ -268,7 +269,9 @@ impl<'p> Course<'p> {
     /// The condition under which `step` is specified here: under uioco no member that no internal step can
     /// leave refuses an input.
     fn specifies(&self, cx: &mut Ctx<'_>, Message { step, n }: Message) -> Result<Term, NoWitness> {
-        let (Step::Port(at), Relation::Uioco) = (step, self.product.relation) else { return Ok(cx.pool.tt()) };
+        let (Step::Port(at), Relation::Uioco) = (step, self.product.relation) else {
+            return Ok(cx.pool.tt());
+        };
         let port = &self.product.ports[at];
         if !port.kind.is_input() {
             return Ok(cx.pool.tt());

@@ -91,7 +91,9 @@ impl<'m> Runner<'m> {
             let label = walk.labels.get(at);
             // Where the specification may be in several states, one may ignore what another takes.
             let alike = belief.len() == 1 && states == *belief && !self.is_touched(&states);
-            let looks = !matches!(label, Some(Label::Input(..)));
+            // Before an input that is to be given at some instant the test looks until then only.
+            let next = walk.labels[at..].iter().find(|label| !matches!(label, Label::Delay(_)));
+            let looks = !matches!(next, Some(Label::Input(..)));
             if looks && !alike && self.is_unsafe(cx, &states, belief) {
                 return true;
             }

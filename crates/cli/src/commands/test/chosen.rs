@@ -336,13 +336,13 @@ fn show_game(out: &mut impl Write, tester: &Game) -> io::Result<()> {
 
 /// Testers that know nothing of time cannot test a model that has clocks.
 fn refuse_timed(tester: &str, spec: &Model) -> Result<(), Stop> {
-    let is_untimed = matches!(tester, "tour" | "kill") || tester.starts_with("suite:");
+    let is_untimed = tester == "tour" || tester.starts_with("suite:");
     match spec.sts.is_timed() && is_untimed {
         true => Err(Stop::usage(format!(
             "`{}` has clocks, and the tester `{tester}` knows no time",
             spec.sts.name
         ))
-        .help("use `cover`, `purpose:NAME`, `case:FILE`, `tests` or `random`")),
+        .help("use `cover`, `purpose:NAME`, `case:FILE`, `tests`, `kill` or `random`")),
         false => Ok(()),
     }
 }
