@@ -7,6 +7,8 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use super::ticks::{InTicks, Side};
+
 /// Ticks of a second.
 pub const TICKS: u16 = 5;
 /// No clock is compared with more seconds.
@@ -34,12 +36,8 @@ impl Verb {
         }
     }
 
-    pub fn has_field(self) -> bool {
+    fn has_field(self) -> bool {
         matches!(self, Self::A | Self::O | Self::Y)
-    }
-
-    pub fn is_input(self) -> bool {
-        matches!(self, Self::A | Self::O)
     }
 }
 
@@ -126,7 +124,7 @@ pub struct State {
 
 impl State {
     /// After so many ticks.
-    pub fn after(self, ticks: u16) -> Self {
+    fn after(self, ticks: u16) -> Self {
         Self { clocks: self.clocks.map(|clock| (clock + ticks).min(BEYOND)), ..self }
     }
 }
@@ -220,31 +218,71 @@ impl Machine {
     }
 
     /// The states at start, one for each unknown value.
-    pub fn start(&self) -> Vec<State> {
+    fn states_at_start(&self) -> Vec<State> {
         let unknown = if self.has_unknown { 0..3 } else { 0..1 };
         unknown.map(|u| State { loc: 0, u, x: 0, clocks: [0, 0] }).collect()
     }
 
     /// The switches of `verb` that `state` can take now with this field.
-    pub fn enabled<'m>(
-        &'m self,
-        state: State,
-        verb: Verb,
-        field: u16,
-    ) -> impl Iterator<Item = &'m Switch> + 'm {
+    fn enabled<'m>(&'m self, state: State, verb: Verb, field: u16) -> impl Iterator<Item = &'m Switch> + 'm {
         let here = self.switches.iter().filter(move |it| it.from == state.loc && it.verb == verb);
         here.filter(move |switch| switch.is_enabled(&state, field))
     }
-
-    /// Whether `state` can take a switch of such a kind now.
-    pub fn can(&self, state: State, kinds: &[Verb]) -> bool {
-        kinds.iter().any(|&verb| fields(verb).any(|field| self.enabled(state, verb, field).next().is_some()))
-    }
 }
 
-/// The values the field of a message can have.
-pub fn fields(verb: Verb) -> std::ops::Range<u16> {
-    if verb.has_field() { 0..3 } else { 0..1 }
+/// Every message with every value of its field.
+const MESSAGES: [(Verb, u16); 10] = [
+    (Verb::Y, 0),
+    (Verb::Y, 1),
+    (Verb::Y, 2),
+    (Verb::Z, 0),
+    (Verb::A, 0),
+    (Verb::A, 1),
+    (Verb::A, 2),
+    (Verb::O, 0),
+    (Verb::O, 1),
+    (Verb::O, 2),
+];
+const SIDES: [Side; 10] = [
+    Side::System,
+    Side::System,
+    Side::System,
+    Side::System,
+    Side::Tester,
+    Side::Tester,
+    Side::Tester,
+    Side::SomebodyElse,
+    Side::SomebodyElse,
+    Side::SomebodyElse,
+];
+
+impl InTicks for Machine {
+    type State = State;
+
+    fn beyond(&self) -> u16 {
+        BEYOND
+    }
+
+    fn start(&self) -> Vec<State> {
+        self.states_at_start()
+    }
+
+    fn messages(&self) -> &[Side] {
+        &SIDES
+    }
+
+    fn later(&self, state: State, ticks: u16) -> State {
+        state.after(ticks)
+    }
+
+    fn taken(&self, state: State, message: usize) -> Vec<State> {
+        let (verb, field) = MESSAGES[message];
+        self.enabled(state, verb, field).map(|switch| switch.taken(state, field)).collect()
+    }
+
+    fn internal(&self, state: State) -> Vec<State> {
+        self.enabled(state, Verb::Tau, 0).map(|switch| switch.taken(state, 0)).collect()
+    }
 }
 
 impl Switch {
@@ -255,7 +293,7 @@ impl Switch {
     }
 
     /// The state after it.
-    pub fn taken(&self, state: State, field: u16) -> State {
+    fn taken(&self, state: State, field: u16) -> State {
         let mut next = State { loc: self.to, ..state };
         if let Some(value) = self.assign {
             next.x = value.value(&state, field);

@@ -241,7 +241,7 @@ impl Chosen {
         if let Self::Kill(tester) = self {
             let (done, tests) = (tester.n_done(), tester.n_tests());
             writeln!(out, "killing suite: {done} of {tests} tests carried out to their end")?;
-            let (out_of, all) = tester.suspects().map_or((0, 0), Suspects::ruled_out);
+            let Some((out_of, all)) = tester.suspects().map(Suspects::ruled_out) else { return Ok(()) };
             return writeln!(
                 out,
                 "mutants: the system is none of {out_of} of {all} that can be told from the model"
