@@ -4,6 +4,7 @@
 //! tree a graph for the other writers, [`plantuml`] draws it itself; [`python`], [`rust`] and [`ttcn3`]
 //! are tests to run. Guards in programs are written by [`expr`], which refuses what a language cannot say.
 
+mod corner;
 pub mod expr;
 pub mod json;
 pub mod picture;

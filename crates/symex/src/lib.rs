@@ -5,6 +5,7 @@
 //! [`Ctx`]: the transition system, the pool its terms live in, and a solver.
 
 mod after;
+mod bounds;
 mod cx;
 mod explaining;
 mod explore;
@@ -26,7 +27,9 @@ mod tests;
 
 pub use crate::after::{
     After, Arrival, Belief, Blocked, Crossing, Forbidden, Lost, Observed, Refusal, SentId, Tolerance, Wiring,
+    may_wait,
 };
+pub use crate::bounds::tightest;
 pub use crate::cx::Ctx;
 pub use crate::explaining::explaining;
 pub use crate::explore::{

@@ -14,11 +14,14 @@
 //! *Differs* from the paper in splitting product states by cases (see `product`), in merging by
 //! inclusion and widening, and in searching breadth first.
 
+mod beyond;
 mod branch;
+mod elapse;
 pub mod explicit;
 mod graph;
 pub mod join;
 mod ports;
+mod private;
 mod product;
 mod region;
 mod search;
@@ -39,11 +42,12 @@ pub use self::product::Completion;
 pub use self::search::{Bounds, Effort};
 pub use self::witness::Witness;
 
+pub(crate) use self::beyond::ClockLimits;
 pub(crate) use self::ports::ports;
 pub(crate) use self::product::{Next, Pair, Product, Step};
 pub(crate) use self::region::Names;
 pub(crate) use self::search::Shortcut;
-pub(crate) use self::side::{Index, Liveness, Member, Side, joined, liveness, within};
+pub(crate) use self::side::{Index, Liveness, Member, Side, joined, liveness, stored, within};
 pub(crate) use self::witness::{concrete_after, concrete_start, concretely};
 
 use self::region::Widening;
@@ -189,26 +193,15 @@ pub fn conform(
     options: &Options,
     watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>,
 ) -> Result<Verdict, Mismatch> {
-    if let Some(doubt) = unsupported(imp, cx.sts) {
-        return Ok(Verdict { answer: Answer::Unknown(doubt), effort: Effort::default() });
-    }
     let spec = cx.sts;
     let ports = ports(cx, imp, spec)?;
     let (live_imp, live_spec) = (liveness(cx, imp), liveness(cx, spec));
     let (imp, spec) = (Side::new(cx, imp, live_imp), Side::new(cx, spec, live_spec));
     let names = Names::new(cx, imp.sts, spec.sts);
-    let product = Product { imp, spec, ports, completion: options.completion, relation: options.relation };
+    let limits = ClockLimits::new(cx, imp.sts, spec.sts);
+    let (completion, relation) = (options.completion, options.relation);
+    let product = Product { imp, spec, ports, completion, relation, limits };
     Ok(decide(cx, &product, options, &mut || None, &names, watch))
-}
-
-/// What keeps two models from being compared.
-pub(crate) fn unsupported(imp: &Sts, spec: &Sts) -> Option<Doubt> {
-    if imp.is_timed() || spec.is_timed() {
-        return Some(Doubt::Unsupported("models with clocks cannot be compared yet".into()));
-    }
-    spec.has_unknowns().then(|| {
-        Doubt::Unsupported("a specification with values unknown at start cannot be compared yet".into())
-    })
 }
 
 /// Searches exactly, then widened, then state by state if domains are small, then exactly as far as the

@@ -24,8 +24,8 @@ use ioxide_model::term::Term;
 use ioxide_symex::Ctx;
 
 use crate::conform::{
-    Answer, Bounds, Completion, Doubt, Effort, Index, Liveness, Merging, Names, Options, Pair, Product,
-    Proof, Shortcut, Side, SpecGraph, Step, Verdict, decide, joined, liveness, ports, unsupported, within,
+    Answer, Bounds, ClockLimits, Completion, Doubt, Effort, Index, Liveness, Merging, Names, Options, Pair,
+    Product, Proof, Shortcut, Side, SpecGraph, Step, Verdict, decide, joined, liveness, ports, within,
 };
 use crate::mutate::Mutant;
 
@@ -139,9 +139,6 @@ impl Analysis {
     ) -> Verdict {
         let without_search = |answer| Verdict { answer, effort: Effort::default() };
         let imp = mutant.apply(cx.sts);
-        if let Some(doubt) = unsupported(&imp, cx.sts) {
-            return without_search(Answer::Unknown(doubt));
-        }
         if let Some(proof) = self.without_search(cx, mutant, &imp) {
             return without_search(Answer::Conforms(proof));
         }
@@ -151,13 +148,15 @@ impl Analysis {
         };
         let touched = Touched::new(&imp, spec, mutant);
         let live = if reads_no_more(cx, mutant) { self.live.clone() } else { liveness(cx, &imp) };
-        let graph = self.graph.as_ref().filter(|_| self.may_follow(&live, &touched));
+        let limits = ClockLimits::new(cx, &imp, spec);
+        let may_follow = self.may_follow(&live, &touched);
+        let graph = self.graph.as_ref().filter(|graph| may_follow && graph.limits == limits);
         let live = joined(live, &self.live);
         let names = graph.map_or_else(|| Names::new(cx, &imp, spec), |graph| graph.names.clone());
         let left = Side::changed(cx, &imp, live.clone(), &self.index, touched.locations.iter().copied());
         let right = Side::changed(cx, spec, live, &self.index, []);
         let (completion, relation) = (self.completion(), Relation::Ioco);
-        let product = Product { imp: left, spec: right, ports, completion, relation };
+        let product = Product { imp: left, spec: right, ports, completion, relation, limits };
         let analysed = self.config.uses(Optimisation::MutationAnalysis);
         let mut shortcut = || graph.map(|graph| touched.shortcut(graph, &product, analysed));
         let verdict = decide(cx, &product, &self.options(), &mut shortcut, &names, watch);
@@ -215,6 +214,7 @@ fn reads_no_more(cx: &Ctx<'_>, mutant: &Mutant) -> bool {
         before.source == edit.after.source
             && before.target == edit.after.target
             && targets(before) == targets(&edit.after)
+            && before.resets == edit.after.resets
             && before.update.iter().zip(&edit.after.update).all(|((_, old), (_, new))| no_more(*new, *old))
             && no_more(edit.after.guard, before.guard)
     })
@@ -227,12 +227,19 @@ pub(crate) struct Touched {
     observable: bool,
     /// An internal switch is changed: what is reached unseen may differ anywhere.
     pub internal: bool,
+    /// What excuses silence is changed.
+    excuses: bool,
+    /// Internal steps may lead to a changed location while time passes.
+    unseen: bool,
 }
 
 impl Touched {
     pub fn new(imp: &Sts, spec: &Sts, mutant: &Mutant) -> Self {
         let (locations, gates) = (BTreeSet::new(), BTreeSet::new());
-        let mut touched = Self { locations, gates, observable: false, internal: false };
+        let is_internal = |switch: &Switch| spec.kind_of(switch) == GateKind::Internal;
+        let unseen = spec.is_timed() && spec.switches.iter().any(is_internal);
+        let (observable, internal, excuses) = (false, false, false);
+        let mut touched = Self { locations, gates, observable, internal, excuses, unseen };
         for edit in &mutant.edits {
             for sts in [imp, spec] {
                 let switch = &sts.switches[edit.switch];
@@ -240,6 +247,7 @@ impl Touched {
                 touched.gates.insert(switch.gate);
                 touched.observable |= !sts.kind_of(switch).is_input();
                 touched.internal |= sts.kind_of(switch) == GateKind::Internal;
+                touched.excuses |= sts.kind_of(switch) != GateKind::Input;
             }
         }
         touched
@@ -252,11 +260,12 @@ impl Touched {
         analysed: bool,
     ) -> Shortcut<'g> {
         let touches = move |pair: &Pair| {
-            !analysed || pair.spec.iter().any(|member| self.locations.contains(&member.loc))
+            !analysed || self.unseen || pair.spec.iter().any(|member| self.locations.contains(&member.loc))
         };
         let concerns = move |step: Step| match step {
             _ if !analysed => true,
             Step::Delta => self.observable,
+            Step::Wait => self.excuses,
             Step::Port(at) => self.gates.contains(&product.ports[at].spec),
         };
         Shortcut { graph, touches: Box::new(touches), concerns: Box::new(concerns) }

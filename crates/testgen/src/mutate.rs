@@ -3,8 +3,10 @@
 //! 003 sec. 1: a mutant is the model with one fault injected; a test that tells the mutant from
 //! the model finds systems with that fault. The operators work on the core model, so every
 //! front end profits: guards (made true, negated, relations, constants, variables, and/or,
-//! conditions left out), assignments (left out, added, changed), collections (the wrong end, one off,
-//! lost changes, duplicates), and switches (target, source, message, left out).
+//! conditions left out, other arithmetic), assignments (left out, added, changed), collections (the wrong end, one off,
+//! lost changes, duplicates), clocks (not set back, set back too often, confused), and switches (target, source,
+//! message, left out). Bounds of clocks are parts of guards: relations make them strict or not, constants move them.
+//! Faults of time are those of mutation for timed automata.
 //!
 //! *Promises.* Ids are stable: switch, operator, number (`r7-guard-rel-2`). No mutant is the model
 //! itself or equal to another by its terms. The same model gives the same mutants in the same order.
@@ -51,6 +53,14 @@ pub enum Operator {
     /// A collection is handled wrongly, in the guard or in an assignment: the wrong end, one off, a lost or
     /// forgotten change, a duplicate, the wrong key.
     Collection,
+    /// A sum is a difference, or a part of it is left out; a product, quotient or remainder is another one of them.
+    Arithmetic,
+    /// A clock is not set back.
+    ResetDelete,
+    /// A clock is set back that should run on.
+    ResetAdd,
+    /// One clock is taken for another, in the guard or where it is set back.
+    Clock,
     /// The switch leads to another location.
     Target,
     /// The switch starts at another location.
@@ -63,7 +73,7 @@ pub enum Operator {
 
 impl Operator {
     /// Every operator, in the order mutants are made.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 19] = [
         Self::GuardTrue,
         Self::GuardNegate,
         Self::GuardRelation,
@@ -75,6 +85,10 @@ impl Operator {
         Self::AssignAdd,
         Self::AssignMutate,
         Self::Collection,
+        Self::Arithmetic,
+        Self::ResetDelete,
+        Self::ResetAdd,
+        Self::Clock,
         Self::Target,
         Self::Source,
         Self::Gate,
@@ -82,8 +96,8 @@ impl Operator {
     ];
 
     /// The operators used where nobody says otherwise: all but [`AssignAdd`](Self::AssignAdd), whose mutants are
-    /// mostly equivalent.
-    pub const DEFAULT: [Self; 14] = [
+    /// mostly equivalent, and [`Arithmetic`](Self::Arithmetic), which [`AssignMutate`](Self::AssignMutate) mostly covers.
+    pub const DEFAULT: [Self; 17] = [
         Self::GuardTrue,
         Self::GuardNegate,
         Self::GuardRelation,
@@ -94,6 +108,9 @@ impl Operator {
         Self::AssignDelete,
         Self::AssignMutate,
         Self::Collection,
+        Self::ResetDelete,
+        Self::ResetAdd,
+        Self::Clock,
         Self::Target,
         Self::Source,
         Self::Gate,
@@ -115,6 +132,10 @@ impl Operator {
             Self::AssignAdd => "assign-add",
             Self::AssignMutate => "assign-mut",
             Self::Collection => "collection",
+            Self::Arithmetic => "arithmetic",
+            Self::ResetDelete => "reset-del",
+            Self::ResetAdd => "reset-add",
+            Self::Clock => "clock",
             Self::Target => "target",
             Self::Source => "source",
             Self::Gate => "gate",
@@ -188,10 +209,12 @@ pub fn mutants(model: &mut Model, operators: &[Operator]) -> Vec<Mutant> {
 }
 
 /// What makes a switch what it is.
-type Form = (LocId, GateId, Term, Vec<(VarId, Term)>, LocId);
+type Form = (LocId, GateId, Term, Vec<(VarId, Term)>, Vec<VarId>, LocId);
 
 fn form(switch: &Switch) -> Form {
     let mut update = switch.update.clone();
     update.sort_unstable();
-    (switch.source, switch.gate, switch.guard, update, switch.target)
+    let mut resets = switch.resets.clone();
+    resets.sort_unstable();
+    (switch.source, switch.gate, switch.guard, update, resets, switch.target)
 }

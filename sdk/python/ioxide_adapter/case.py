@@ -2,8 +2,8 @@
 
 The tester's side of the adapter protocol: the system is started by `IOXIDE_SUT=stdio:COMMAND` or reached
 at `IOXIDE_SUT=tcp:HOST:PORT`. Time is that of the wall. What a message needs on its way, `IOXIDE_LATENCY_MS`
-(50 if not set), never makes a failure: an arc that is no failure and would have been taken that much earlier
-is taken. A model without time waits for silence as long as `IOXIDE_QUIESCENCE_MS` says (500 if not set).
+(50 if not set), never makes a failure: the message, and the one before it, may have been on their way for as long, so an
+arc that is no failure and would have been taken that much earlier or later is taken. A model without time waits for silence as long as `IOXIDE_QUIESCENCE_MS` says (500 if not set).
 
 PASS lets the test pass, `FAIL_...` fails it, everything else skips it with the reason.
 """
@@ -48,9 +48,11 @@ class Arc:
         target: str,
         guard: Callable[[Values], bool],
         stimulus: Optional[Stimulus] = None,
+        corners: Optional[Callable[[Values], List[Fraction]]] = None,
     ) -> None:
         self.rule, self.action, self.message, self.fields = rule, action, message, list(fields)
         self.target, self.guard, self.stimulus = target, guard, stimulus
+        self.corners = corners or (lambda values: [])
 
     def seen(self, before: Values, args: Values) -> Values:
         """The values seen before with those of this message."""
@@ -66,6 +68,10 @@ class State:
 
 class Trouble(Exception):
     """The system, or the way to it, broke: no verdict."""
+
+
+class Late(Exception):
+    """Nobody knows when an input arrived: what comes after it cannot be judged."""
 
 
 class System:
@@ -105,11 +111,12 @@ class System:
             raise
         self._early.clear()
 
-    def send(self, label: str, args: Values) -> float:
-        """Gives an input; when the system had got it."""
+    def send(self, label: str, args: Values) -> Tuple[float, float]:
+        """Gives an input; when it was given, and when the system had got it at the latest."""
         self._ids += 1
+        given = time.monotonic()
         self._say({"type": "input", "id": self._ids, "label": label, "args": args})
-        return self._await("sent")
+        return given, self._await("sent")
 
     def receive(self, until: float) -> Optional[Tuple[float, str, Values]]:
         """The next message and when it came, or nothing up to that instant."""
@@ -212,10 +219,14 @@ def run(system: System, states: Sequence[State], timeout: Optional[Fraction]) ->
     wait = quiet if timeout is None else timeout
     state, values, entered = states[0], {}, time.monotonic()
     while True:
-        at, action, label, args = _event(system, state, values, entered, wait)
+        try:
+            way = None if timeout is None else latency
+            at, action, label, args = _event(system, state, values, entered, wait, way)
+        except Late as late:
+            return "INC_late", f"at {state.name}: {late}"
         delay = Fraction(max(0.0, at - entered)).limit_denominator(10**9)
         if action == "silence":
-            delay = max(delay, wait)
+            delay = wait
         arc, values = _taken(state, values, action, label, args, delay, latency)
         if arc is None:
             return "INC_no_arc", f"at {state.name} nothing is said about {action} {label} {args}"
@@ -225,14 +236,15 @@ def run(system: System, states: Sequence[State], timeout: Optional[Fraction]) ->
 
 
 def _event(
-    system: System, state: State, values: Values, entered: float, wait: Fraction
+    system: System, state: State, values: Values, entered: float, wait: Fraction, way: Optional[Fraction]
 ) -> Tuple[float, str, Optional[str], Values]:
     """What happens next: a message of the system, the stimulus of the state, or silence."""
     arc = next((arc for arc in state.arcs if arc.stimulus is not None), None)
     if arc is None or arc.stimulus is None:
-        heard = system.receive(entered + float(wait))
+        until = entered + float(wait + (way or 0))
+        heard = system.receive(until)
         if heard is None:
-            return max(time.monotonic(), entered + float(wait)), "silence", None, {}
+            return max(time.monotonic(), until), "silence", None, {}
         return heard[0], "receive", heard[1], heard[2]
     due = entered + float(arc.stimulus.delay)
     heard = system.receive(due)
@@ -242,7 +254,9 @@ def _event(
     now = {**arc.seen(values, arc.stimulus.values), state.delay: arc.stimulus.delay}
     if not arc.guard(now):
         return time.monotonic(), "send", arc.message, {}
-    at = system.send(arc.message, arc.stimulus.values)
+    given, at = system.send(arc.message, arc.stimulus.values)
+    if way is not None and Fraction(at - given) > way:
+        raise Late(f"{arc.message} was confirmed {at - given:.3f} s after it was sent; IOXIDE_LATENCY_MS says less")
     return at, "send", arc.message, dict(arc.stimulus.values)
 
 
@@ -256,20 +270,37 @@ def _taken(
     latency: Fraction,
 ) -> Tuple[Optional[Arc], Values]:
     """The arc an event takes; one that is no failure if the latency explains it."""
-    arcs = [arc for arc in state.arcs if arc.action == action and arc.message == label]
-    failing = None
-    for n in range(9):
-        instant = max(Fraction(0), delay - latency * Fraction(n, 8))
-        for arc in arcs:
-            now = {**arc.seen(values, args), state.delay: instant}
-            if any(field not in args for field, _, _ in arc.fields) or not arc.guard(now):
+    arcs = [
+        arc
+        for arc in state.arcs
+        if arc.action == action and arc.message == label and all(field in args for field, _, _ in arc.fields)
+    ]
+    seen = [(arc, {**arc.seen(values, args), state.delay: delay}) for arc in arcs]
+    instants = [delay] if action == "silence" else _instants(state, seen, delay, latency)
+    failing: Optional[Tuple[Arc, Values]] = None
+    for instant in instants:
+        for arc, now in seen:
+            if not arc.guard({**now, state.delay: instant}):
                 continue
+            # What was seen is remembered, not what was believed: errors do not add up.
             if not arc.target.startswith("FAIL"):
                 return arc, now
             failing = failing or (arc, now)
-        if action == "silence":
-            break
     return failing or (None, values)
+
+
+def _instants(
+    state: State, seen: Sequence[Tuple[Arc, Values]], delay: Fraction, latency: Fraction
+) -> List[Fraction]:
+    """The instants that may have been the true one, the seen one first: the ends of what is believed, those at
+    which a guard changes, and one between each two of them stand for all."""
+    low, high = max(Fraction(0), delay - latency), delay + latency
+    points = {low, high, delay}
+    for arc, now in seen:
+        points.update(corner for corner in arc.corners(now) if low <= corner <= high)
+    ordered = sorted(points)
+    between = [(a + b) / 2 for a, b in zip(ordered, ordered[1:])]
+    return [delay, *sorted([*ordered, *between], key=lambda at: abs(at - delay))]
 
 
 def _exact(sort: str, value: Any) -> Any:

@@ -41,5 +41,6 @@ def _plain(value: object) -> Any:
         return value.name
     if isinstance(value, (Decimal, Fraction)):
         exact = Fraction(value)
-        return f"{exact.numerator}/{exact.denominator}"
+        # A whole number is one; what has no exact form in JSON is a fraction.
+        return exact.numerator if exact.denominator == 1 else f"{exact.numerator}/{exact.denominator}"
     raise TypeError(f"a value of type `{type(value).__name__}` cannot be sent: {value!r}")

@@ -43,14 +43,26 @@ class Numbers(unittest.TestCase):
 
 class Latency(unittest.TestCase):
     def taken(self, delay: F) -> str:
-        on_time = Arc("R3", "receive", "a", [], "PASS", lambda v: v["d"] <= 1)
-        late = Arc("R5", "receive", "a", [], "FAIL_out", lambda v: v["d"] > 1)
+        on_time = Arc("R3", "receive", "a", [], "PASS", lambda v: v["d"] <= 1, corners=lambda v: [F(1)])
+        late = Arc("R5", "receive", "a", [], "FAIL_out", lambda v: v["d"] > 1, corners=lambda v: [F(1)])
         arc, _ = _taken(State("ec0", "d", [on_time, late]), {}, "receive", "a", {}, delay, F(1, 20))
         assert arc is not None
         return arc.target
 
     def test_a_message_on_its_way_is_not_late(self) -> None:
         self.assertEqual([self.taken(F(1)), self.taken(F(21, 20)), self.taken(F(11, 10))], ["PASS", "PASS", "FAIL_out"])
+
+    def at_an_instant(self, delay: F) -> str:
+        exactly = Arc("R3", "receive", "a", [], "PASS", lambda v: v["d"] == F(3, 10), corners=lambda v: [F(3, 10)])
+        other = Arc("R5", "receive", "a", [], "FAIL_out", lambda v: v["d"] != F(3, 10), corners=lambda v: [F(3, 10)])
+        arc, seen = _taken(State("ec0", "d", [exactly, other]), {}, "receive", "a", {}, delay, F(1, 20))
+        assert arc is not None
+        self.assertEqual(seen["d"], delay)
+        return arc.target
+
+    def test_one_instant_is_met_within_the_tolerance_in_both_directions(self) -> None:
+        taken = [self.at_an_instant(F(n, 1000)) for n in (249, 250, 297, 300, 303, 350, 351)]
+        self.assertEqual(taken, ["FAIL_out", "PASS", "PASS", "PASS", "PASS", "PASS", "FAIL_out"])
 
 
 class Live(unittest.TestCase):

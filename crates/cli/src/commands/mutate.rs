@@ -63,19 +63,36 @@ pub fn selected(model: &mut Model, args: &MutantArgs) -> Result<Vec<Mutant>, Sto
 
 /// The model `FILE`, or the mutant of it that `FILE#ID` names.
 pub fn played(path: &str) -> Result<Model, Stop> {
-    let Some((file, id)) = path.rsplit_once('#').filter(|_| !Path::new(path).exists()) else {
+    let Some((file, id)) = file_and_id(path).filter(|_| !Path::new(path).exists()) else {
         return Ok(load::model(path, &[])?.1);
     };
     let (_, mut model) = load::model(file, &[])?;
-    let all = select(&mut model, &Selection { operators: Operator::ALL.to_vec(), ..Selection::default() });
-    let named = |id: &str| all.iter().find(|mutant| mutant.id == id);
-    let edits: Option<Vec<Edit>> = id.split('+').map(|id| Some(named(id)?.edits[0].clone())).collect();
+    let edits: Option<Vec<Edit>> = id.split('+').map(|id| edit_named(&mut model, id)).collect();
     let edits = edits.ok_or_else(|| {
         Stop::usage(format!("`{file}` has no mutant `{id}`"))
             .help("`ioxide mutate FILE --ops all` lists them")
     })?;
     let mutant = Mutant { id: id.to_owned(), edits };
     Ok(Model { sts: mutant.apply(&model.sts), pool: model.pool })
+}
+
+/// `FILE` and `ID` of `FILE#ID`: both may have a `#` in them, so the file is the one that is there.
+fn file_and_id(path: &str) -> Option<(&str, &str)> {
+    let splits = path.match_indices('#').map(|(at, _)| (&path[..at], &path[at + 1..]));
+    splits.clone().find(|(file, _)| Path::new(file).is_file()).or_else(|| splits.last())
+}
+
+/// The change that `id` names, whatever other operators there are.
+fn edit_named(model: &mut Model, id: &str) -> Option<Edit> {
+    let made_it = |operator: &Operator| {
+        let (rest, number) = id.rsplit_once('-').unwrap_or_default();
+        rest.ends_with(&format!("-{}", operator.name())) && number.parse::<usize>().is_ok()
+    };
+    Operator::ALL.into_iter().filter(made_it).find_map(|operator| {
+        let operators = vec![operator];
+        let all = select(model, &Selection { operators, ..Selection::default() });
+        all.into_iter().find(|mutant| mutant.id == id)?.edits.into_iter().next()
+    })
 }
 
 fn operators(text: &str) -> Result<Vec<Operator>, Stop> {

@@ -17,6 +17,8 @@ use tempfile::TempDir;
 
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How often a browser is started before it is given up.
+const TRIES: usize = 5;
 /// How long a page may take to show what is waited for.
 const SHOWN: Duration = Duration::from_secs(30);
 
@@ -37,6 +39,19 @@ impl Browser {
             eprintln!("skipped: IOXIDE_BROWSER=none");
             return None;
         }
+        let mut refusals = Vec::new();
+        while refusals.len() < TRIES {
+            match Self::start() {
+                Ok(browser) => return Some(browser),
+                Err(refusal) => refusals.push(refusal),
+            }
+            sleep(Duration::from_secs(1 << refusals.len()));
+        }
+        panic!("no browser in {TRIES} tries:\n{}", refusals.join("\n"));
+    }
+
+    /// One try: the driver may lose the race for its port, and the browser may be too slow for the driver.
+    fn start() -> Result<Self, String> {
         let program = env::var("IOXIDE_CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".into());
         let started =
             Command::new(&program).arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
@@ -50,12 +65,14 @@ impl Browser {
         let mut said = BufReader::new(driver.stdout.take().expect("stdout is piped"));
         let port = port_of(&mut said);
         let profile = tempfile::tempdir().expect("a folder for the profile");
-        let mut browser = Self { driver, _said: said, port, session: String::new(), _profile: profile };
-        browser.begin();
-        Some(browser)
+        let mut browser =
+            Self { driver, _said: said, port: port.unwrap_or(0), session: String::new(), _profile: profile };
+        port.ok_or("chromedriver ended before it listened")?;
+        browser.begin()?;
+        Ok(browser)
     }
 
-    fn begin(&mut self) {
+    fn begin(&mut self) -> Result<(), String> {
         let profile = format!("--user-data-dir={}", self._profile.path().display());
         let flags = [
             "--headless=new",
@@ -78,8 +95,10 @@ impl Browser {
             "goog:chromeOptions": { "args": flags },
             "goog:loggingPrefs": { "browser": "ALL" },
         }}});
-        let session = self.call("POST", "/session", &wanted);
-        self.session = session["sessionId"].as_str().expect("a session has an id").to_owned();
+        let answer = self.ask("POST", "/session", &wanted).map_err(|error| error.to_string())?;
+        let id = answer["value"]["sessionId"].as_str();
+        self.session = id.ok_or_else(|| answer["value"].to_string())?.to_owned();
+        Ok(())
     }
 
     /// Opens an address and waits until it is loaded.
@@ -272,15 +291,15 @@ pub mod key {
     pub const ESCAPE: &str = "\u{e00c}";
 }
 
-/// The port the driver chose and tells.
-fn port_of(said: &mut impl BufRead) -> u16 {
+/// The port the driver chose and tells; `None` if it ended before.
+fn port_of(said: &mut impl BufRead) -> Option<u16> {
     for line in said.lines() {
         let line = line.expect("the driver can be read");
         if let Some((_, rest)) = line.split_once("successfully on port ") {
-            return rest.trim_end_matches('.').parse().expect("a port");
+            return Some(rest.trim_end_matches('.').parse().expect("a port"));
         }
     }
-    panic!("chromedriver ended before it listened");
+    None
 }
 
 fn base64(text: &str) -> Vec<u8> {

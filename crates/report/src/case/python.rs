@@ -10,6 +10,7 @@ use ioxide_model::term::{TermPool, VarId};
 use ioxide_model::value::Value;
 use ioxide_testgen::case::{Arc, Case};
 
+use super::corner::corners;
 use super::expr::{Dialect, Function, expression, quoted};
 use super::{CaseView, Unwritable};
 
@@ -28,13 +29,16 @@ pub fn python(view: &CaseView<'_>) -> Result<String, Unwritable> {
     );
     let timeout = view.case.timeout.as_ref().map_or_else(|| "None".to_owned(), fraction);
     let _ = writeln!(out, "TM = {timeout}\n\nSTATES = [");
+    let mut pool = view.model.pool.clone();
+    let dialect = Python { tm: view.case.tm };
     for (n, state) in view.case.states.iter().enumerate() {
         let delay = string(view.name(state.delay));
         let _ = writeln!(out, "    State({}, {delay}, [", string(&Case::state_name(n)));
         for arc in &state.arcs {
-            let guard = expression(&view.model.pool, &Python { tm: view.case.tm }, arc.guard)
-                .map_err(|lacks| unwritable(n, arc, lacks))?;
-            write_arc(&mut out, view, arc, &guard);
+            let corners = corners(&mut pool, state.delay, arc.guard);
+            let write = |term| expression(&pool, &dialect, term).map_err(|lacks| unwritable(n, arc, lacks));
+            let corners = corners.into_iter().map(write).collect::<Result<Vec<_>, _>>()?;
+            write_arc(&mut out, view, arc, &write(arc.guard)?, &corners);
         }
         out.push_str("    ]),\n");
     }
@@ -49,7 +53,7 @@ pub(super) fn unwritable(n: usize, arc: &Arc, lacks: &'static str) -> Unwritable
     Unwritable { state: Case::state_name(n), rule: arc.rule.word(), lacks }
 }
 
-fn write_arc(out: &mut String, view: &CaseView<'_>, arc: &Arc, guard: &str) {
+fn write_arc(out: &mut String, view: &CaseView<'_>, arc: &Arc, guard: &str, corners: &[String]) {
     let message = arc.gate.map_or("None".to_owned(), |gate| string(&view.model.sts.gates[gate].name));
     let pool = &view.model.pool;
     let fields = view.fields(arc).map(|(name, var)| {
@@ -69,6 +73,9 @@ fn write_arc(out: &mut String, view: &CaseView<'_>, arc: &Arc, guard: &str) {
             .collect();
         let delay = fraction(&stimulus.delay);
         let _ = write!(out, ",\n            Stimulus({delay}, {{{}}})", values.join(", "));
+    }
+    if !corners.is_empty() {
+        let _ = write!(out, ",\n            corners=lambda v: [{}]", corners.join(", "));
     }
     out.push_str("),\n");
 }

@@ -10,6 +10,7 @@ use ioxide_model::term::{TermPool, VarId};
 use ioxide_model::value::Value;
 use ioxide_testgen::case::{Arc, Case};
 
+use super::corner::corners;
 use super::expr::{Dialect, Function, expression, quoted};
 use super::python::{ascii, unwritable};
 use super::{Action, CaseView, Unwritable};
@@ -30,13 +31,17 @@ pub fn rust(view: &CaseView<'_>) -> Result<String, Unwritable> {
     out.push_str(
         "/// The tree: one state per step of the path.\npub fn states() -> Vec<State> {\n    vec![\n",
     );
+    let mut pool = view.model.pool.clone();
+    let dialect = Rust { tm: view.case.tm };
     for (n, state) in view.case.states.iter().enumerate() {
         let (name, delay) = (string(&Case::state_name(n)), string(view.name(state.delay)));
         let _ = writeln!(out, "        State {{ name: {name}, delay: {delay}, arcs: vec![");
         for arc in &state.arcs {
-            let guard = expression(&view.model.pool, &Rust { tm: view.case.tm }, arc.guard)
+            let corners = corners(&mut pool, state.delay, arc.guard);
+            let write = |term| expression(&pool, &dialect, term).map_err(|lacks| unwritable(n, arc, lacks));
+            let corners = corners.into_iter().map(write).collect::<Result<Vec<_>, _>>()?;
+            write_arc(&mut out, view, arc, &write(arc.guard)?, &corners)
                 .map_err(|lacks| unwritable(n, arc, lacks))?;
-            write_arc(&mut out, view, arc, &guard).map_err(|lacks| unwritable(n, arc, lacks))?;
         }
         out.push_str("        ] },\n");
     }
@@ -44,7 +49,13 @@ pub fn rust(view: &CaseView<'_>) -> Result<String, Unwritable> {
     Ok(out)
 }
 
-fn write_arc(out: &mut String, view: &CaseView<'_>, arc: &Arc, guard: &str) -> Result<(), &'static str> {
+fn write_arc(
+    out: &mut String,
+    view: &CaseView<'_>,
+    arc: &Arc,
+    guard: &str,
+    corners: &[String],
+) -> Result<(), &'static str> {
     let action = match view.action(arc) {
         Action::Send => "Action::Send",
         Action::Receive => "Action::Receive",
@@ -67,7 +78,9 @@ fn write_arc(out: &mut String, view: &CaseView<'_>, arc: &Arc, guard: &str) -> R
         fields.join(", "),
         string(&view.target(arc))
     );
-    let _ = writeln!(out, "                guard: |v| {guard}, stimulus: {stimulus} }},");
+    let _ = writeln!(out, "                guard: |v| {guard}, stimulus: {stimulus},");
+    let seen = if corners.is_empty() { "_" } else { "v" };
+    let _ = writeln!(out, "                corners: |{seen}| vec![{}] }},", corners.join(", "));
     Ok(())
 }
 

@@ -2,13 +2,15 @@
 //!
 //! Types are abstract; ports and codecs are the user's. PASS becomes `pass`, `INC_…` `inconc`, `FAIL_…`
 //! `fail`, with rule and state as the reason. Reals are floats. Silence is a timer started at every state.
+//! `LATENCY` says how long a message may be on its way: before a failure, the instants that may have been the true one
+//! are tried, those at which a guard changes and their neighbours among them.
 
 use std::fmt::Write as _;
 
 use ioxide_model::number::Rational;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::{Gate, GateId, GateKind};
-use ioxide_model::term::{TermPool, VarId};
+use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::value::Value;
 use ioxide_testgen::case::{Arc, Case, CaseState, Target};
 
@@ -24,7 +26,8 @@ pub fn ttcn3(view: &CaseView<'_>) -> Result<String, Unwritable> {
     let name = identifier(&view.model.sts.name);
     let mut out = format!("// A test case made by ioxide. Path: {}.\n", ascii(&view.path().join(" ")));
     let _ = writeln!(out, "module {name}_Case {{");
-    let _ = writeln!(out, "  modulepar float TM := {};\n", float(&view.timeout()));
+    let _ = writeln!(out, "  modulepar float TM := {};", float(&view.timeout()));
+    out.push_str("  modulepar float LATENCY := 0.05;\n\n");
     write_types(&mut out, view);
     let _ = writeln!(out, "  testcase tc_path() runs on Tester system Tester {{");
     out.push_str("    timer silence;\n    timer wait;\n");
@@ -92,7 +95,7 @@ fn write_variables(out: &mut String, view: &CaseView<'_>) -> Result<(), Unwritab
 fn write_state(out: &mut String, view: &CaseView<'_>, n: usize, state: &CaseState) -> Result<(), Unwritable> {
     let _ = writeln!(out, "\n    // {}", Case::state_name(n));
     let delay = variable(view.name(state.delay));
-    out.push_str("    silence.start(TM);\n");
+    out.push_str("    silence.start(TM + LATENCY);\n");
     let stimulus = state.arcs.iter().find(|arc| view.action(arc) == Action::Send);
     if let Some(wait) = stimulus.and_then(|arc| arc.witness.as_ref()) {
         let _ = writeln!(out, "    wait.start({});", float(&wait.delay));
@@ -149,11 +152,36 @@ fn write_choice(
     gate: Option<GateId>,
 ) -> Result<(), Unwritable> {
     let dialect = Ttcn3 { tm: view.case.tm };
+    let mut pool = view.model.pool.clone();
+    let arcs: Vec<&Arc> = state.arcs.iter().filter(|arc| arc.gate == gate).collect();
+    let (failing, others): (Vec<&Arc>, Vec<&Arc>) = arcs.iter().partition(|arc| is_failure(arc));
+    let instants = match gate {
+        Some(_) => instants(&mut pool, state.delay, &arcs),
+        None => Vec::new(),
+    };
+    let choice = |pool: &TermPool, arc: &Arc, guard: Term| -> Result<String, Unwritable> {
+        let guard = expression(pool, &dialect, guard).map_err(|lacks| unwritable(n, arc, lacks))?;
+        Ok(format!("if ({guard}) {{ {} }}\n        else ", outcome(n, arc)))
+    };
     out.push_str("        ");
-    for arc in state.arcs.iter().filter(|arc| arc.gate == gate) {
-        let guard =
-            expression(&view.model.pool, &dialect, arc.guard).map_err(|lacks| unwritable(n, arc, lacks))?;
-        let _ = write!(out, "if ({guard}) {{ {} }}\n        else ", outcome(n, arc));
+    for arc in &others {
+        out.push_str(&choice(&pool, arc, arc.guard)?);
+    }
+    for (instant, offset) in instants {
+        for arc in &others {
+            let guard = at_instant(&mut pool, state.delay, arc.guard, instant);
+            let near = expression(&pool, &dialect, instant).map_err(|lacks| unwritable(n, arc, lacks))?;
+            let delay = variable(view.name(state.delay));
+            let is_near = match offset {
+                Offset::Seen => String::new(),
+                Offset::Corner => format!("{near} >= {delay} - LATENCY and {near} <= {delay} + LATENCY and "),
+            };
+            let guard = expression(&pool, &dialect, guard).map_err(|lacks| unwritable(n, arc, lacks))?;
+            let _ = write!(out, "if ({is_near}{guard}) {{ {} }}\n        else ", outcome(n, arc));
+        }
+    }
+    for arc in &failing {
+        out.push_str(&choice(&pool, arc, arc.guard)?);
     }
     let _ = writeln!(
         out,
@@ -200,13 +228,62 @@ fn outcome(n: usize, arc: &Arc) -> String {
     }
 }
 
+fn is_failure(arc: &Arc) -> bool {
+    matches!(arc.target, Target::Verdict(verdict) if verdict.word().starts_with("FAIL"))
+}
+
+/// Where an instant comes from.
+#[derive(Clone, Copy)]
+enum Offset {
+    /// As far from the seen one as can be.
+    Seen,
+    /// Where a guard changes, or just beside: it must be near the seen one.
+    Corner,
+}
+
+/// The instants that may have been the true one of a message; the seen one aside.
+fn instants(pool: &mut TermPool, delay: VarId, arcs: &[&Arc]) -> Vec<(Term, Offset)> {
+    let seen = pool.var(delay);
+    if !arcs.iter().any(|arc| pool.mentions(arc.guard, delay)) {
+        return Vec::new();
+    }
+    let latency = pool.reserved("LATENCY", Sort::Real);
+    let latency = pool.var(latency);
+    let mut found = vec![(pool.sub(seen, latency), Offset::Seen), (pool.add2(seen, latency), Offset::Seen)];
+    let mut corners: Vec<Term> = Vec::new();
+    for arc in arcs {
+        for corner in super::corner::corners(pool, delay, arc.guard) {
+            if !corners.contains(&corner) {
+                corners.push(corner);
+            }
+        }
+    }
+    let beside = Rational::new(1.into(), 1_000_000.into()).unwrap_or(Rational::ZERO);
+    let beside = pool.value(Value::Real(beside));
+    for corner in corners {
+        let around = [corner, pool.sub(corner, beside), pool.add2(corner, beside)];
+        found.extend(around.map(|instant| (instant, Offset::Corner)));
+    }
+    found
+}
+
+/// `guard` if the message came at `instant`.
+fn at_instant(pool: &mut TermPool, delay: VarId, guard: Term, instant: Term) -> Term {
+    pool.substitute(guard, &[(delay, instant)].into_iter().collect())
+}
+
 struct Ttcn3 {
     tm: VarId,
 }
 
 impl Dialect for Ttcn3 {
     fn var(&self, pool: &TermPool, var: VarId) -> Result<String, &'static str> {
-        Ok(if var == self.tm { "TM".into() } else { variable(&pool.var_info(var).name) })
+        let name = &pool.var_info(var).name;
+        Ok(match &**name {
+            _ if var == self.tm => "TM".into(),
+            "LATENCY" => "LATENCY".into(),
+            name => variable(name),
+        })
     }
 
     fn value(&self, value: &Value) -> Result<String, &'static str> {

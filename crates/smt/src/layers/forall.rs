@@ -340,6 +340,20 @@ mod tests {
     }
 
     #[test]
+    fn a_variable_that_cancels_out_is_no_obstacle() {
+        let mut pool = TermPool::new();
+        let (o, o_term) = pool.fresh("o", Sort::Real);
+        let (_, x) = pool.fresh("x", Sort::Real);
+        let two = pool.number(2.into(), Sort::Real);
+        let (left, right) = (pool.add2(o_term, x), pool.add2(o_term, two));
+        let (cancels, below) = (pool.lt(left, right), pool.le(o_term, x));
+        let body = pool.and2(cancels, below);
+        let fact = pool.exists(&[o], body);
+        let image = eliminate(&mut pool, fact);
+        assert_eq!(pool.show(image).to_string(), "x < 2.0");
+    }
+
+    #[test]
     fn whole_numbers_with_gaps_keep_their_quantifier() {
         assert!(image(Sort::Int, 2, 3).contains("exists"));
     }

@@ -27,6 +27,7 @@ use ioxide_model::term::Term;
 use ioxide_model::value::Value;
 
 use self::elapse::elapsed;
+pub use self::elapse::may_wait;
 use self::project::projected;
 use self::read::as_read;
 use super::single::{Belief, Next, Single, by_label};

@@ -4,7 +4,8 @@
 //! guard holds for some values and not for others, the state is split in two. What is
 //! known already decides most guards without a question.
 
-use ioxide_model::term::Term;
+use ioxide_model::sort::Sort;
+use ioxide_model::term::{Node, Term};
 use ioxide_smt::solver::Decision;
 use ioxide_symex::Ctx;
 
@@ -38,11 +39,18 @@ pub(crate) fn cases(
             return Err(TooMany);
         }
         let mut next = Vec::with_capacity(open.len());
+        let in_time = speaks_of_reals(cx, guard);
         for (case, truths) in open {
-            let (yes, no) = fork(cx, case, guard);
             let with = |truth: bool| [&truths[..], &[truth]].concat();
-            next.extend(yes.map(|case| (case, with(true))));
-            next.extend(no.map(|case| (case, with(false))));
+            for truth in [true, false] {
+                let parts = if in_time { convex(cx, &case, guard, truth) } else { Vec::new() };
+                next.extend(parts.into_iter().map(|case| (case, with(truth))));
+            }
+            if !in_time {
+                let (yes, no) = fork(cx, case, guard);
+                next.extend(yes.map(|case| (case, with(true))));
+                next.extend(no.map(|case| (case, with(false))));
+            }
         }
         if next.len() > MAX_CASES {
             return Err(TooMany);
@@ -50,6 +58,49 @@ pub(crate) fn cases(
         open = next;
     }
     Ok(open)
+}
+
+/// Whether a comparison in `guard` is one of real numbers.
+fn speaks_of_reals(cx: &Ctx<'_>, guard: Term) -> bool {
+    let is_real = |term: &Term| match *cx.pool.node(*term) {
+        Node::Le(a, _) | Node::Lt(a, _) | Node::Eq(a, _) => cx.pool.sort(a) == Sort::Real,
+        _ => false,
+    };
+    cx.pool.subterms(&[guard], |term| !cx.pool.is_ground(term)).iter().any(is_real)
+}
+
+/// The parts of `case` in which `guard` is true or not, each a conjunction: what is known of clocks stays a zone.
+pub(crate) fn convex(cx: &mut Ctx<'_>, case: &Case, guard: Term, truth: bool) -> Vec<Case> {
+    if let Some(known) = known(cx, &case.path, guard) {
+        return if known == truth { vec![case.clone()] } else { Vec::new() };
+    }
+    match (cx.pool.node(guard).clone(), truth) {
+        (Node::Not(inner), _) => convex(cx, case, inner, !truth),
+        (Node::And(parts), true) | (Node::Or(parts), false) => {
+            let mut open = vec![case.clone()];
+            for &part in &parts {
+                open = open.iter().flat_map(|case| convex(cx, case, part, truth)).collect();
+            }
+            open
+        }
+        (Node::And(parts), false) | (Node::Or(parts), true) => {
+            let (mut found, mut rest) = (Vec::new(), vec![case.clone()]);
+            for &part in &parts {
+                found.extend(rest.iter().flat_map(|case| convex(cx, case, part, truth)).collect::<Vec<_>>());
+                rest = rest.iter().flat_map(|case| convex(cx, case, part, !truth)).collect();
+            }
+            found
+        }
+        (Node::Eq(a, b), false) if cx.pool.sort(a) == Sort::Real => {
+            let sides = [cx.pool.lt(a, b), cx.pool.lt(b, a)];
+            sides.into_iter().filter_map(|side| assume(cx, case, side)).collect()
+        }
+        (_, true) => assume(cx, case, guard).into_iter().collect(),
+        (_, false) => {
+            let negated = cx.pool.not(guard);
+            assume(cx, case, negated).into_iter().collect()
+        }
+    }
 }
 
 /// The case where `guard` holds and the one where it does not, as far as there are such.

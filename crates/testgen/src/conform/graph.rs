@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use ioxide_model::relation::Relation;
 use ioxide_symex::Ctx;
 
+use super::beyond::ClockLimits;
 use super::product::{Completion, Pair, Product, Step};
 use super::region::{Names, Seen, Widening};
 use super::search::{Bounds, End, Parts, Revisit, Search};
@@ -22,20 +23,24 @@ pub struct SpecGraph {
     seen: Seen,
     pub(crate) names: Names,
     deterministic: bool,
+    /// Beyond these, clocks are not told apart.
+    pub(crate) limits: ClockLimits,
 }
 
 impl SpecGraph {
     /// Explores the system of `cx`; `None` if it does not come to an end within `bounds`.
     pub fn new(cx: &mut Ctx<'_>, bounds: Bounds) -> Option<Self> {
         let sts = cx.sts;
-        if sts.is_timed() || sts.has_unknowns() {
+        if sts.has_unknowns() {
             return None;
         }
         let live = liveness(cx, sts);
         let names = Names::new(cx, sts, sts);
         let ports = super::ports::ports(cx, sts, sts).ok()?;
         let (imp, spec) = (Side::new(cx, sts, live.clone()), Side::new(cx, sts, live.clone()));
-        let product = Product { imp, spec, ports, completion: Completion::None, relation: Relation::Ioco };
+        let limits = ClockLimits::new(cx, sts, sts);
+        let (completion, relation) = (Completion::None, Relation::Ioco);
+        let product = Product { imp, spec, ports, completion, relation, limits: limits.clone() };
         let mut search = Search::new(&product, Revisit::Never(Widening::Never), bounds, names);
         search.edges = Some(Vec::new());
         let end = search.run(cx, &mut |_| ControlFlow::Continue(()));
@@ -53,7 +58,7 @@ impl SpecGraph {
             }
         }
         let deterministic = pairs.iter().all(|pair| pair.spec.len() == 1);
-        Some(Self { pairs, edges, seen, names, deterministic })
+        Some(Self { pairs, edges, seen, names, deterministic, limits })
     }
 
     /// How many states it has.

@@ -10,9 +10,11 @@ use ioxide_model::sts::{GateKind, SwitchId};
 use ioxide_model::term::{Substitution, Term};
 use ioxide_symex::Ctx;
 
-use super::branch::{Case, TooMany, cases};
+use super::beyond::ClockLimits;
+use super::branch::{Case, TooMany, assume, cases};
+use super::elapse::{Delay, Elapsed, elapsed};
 use super::ports::Port;
-use super::side::{Member, Side};
+use super::side::{Member, Side, Unknowns};
 
 /// At most this many states are kept of one side; more is a divergence, or too much.
 const MAX_MEMBERS: usize = 1024;
@@ -33,10 +35,12 @@ pub enum Completion {
 /// A step of a product: a message of a port, or silence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Step {
-    /// A message, by position among the ports.
+    /// A message, by position among the ports; in time, some delay comes before it.
     Port(usize),
     /// Quiescence.
     Delta,
+    /// Time passes and nothing comes.
+    Wait,
 }
 
 /// A product state.
@@ -64,6 +68,7 @@ pub(crate) struct Product<'s> {
     pub ports: Vec<Port>,
     pub completion: Completion,
     pub relation: Relation,
+    pub limits: ClockLimits,
 }
 
 /// What a step leads to.
@@ -77,14 +82,15 @@ pub(crate) enum Next {
 /// One side with the values of its members, fields of all messages included.
 struct Scene<'p> {
     side: &'p Side<'p>,
-    members: &'p [Member],
+    members: Vec<Member>,
     values: Vec<Substitution>,
 }
 
 impl Product<'_> {
     /// The product state at start; several if internal steps depend on unknown values.
     pub fn initial(&self, cx: &mut Ctx<'_>) -> Result<Vec<(Pair, bool)>, TooMany> {
-        let (imp, spec) = (self.imp.initial(cx), self.spec.initial(cx));
+        let imp = self.imp.initial(cx, Unknowns::Known);
+        let spec = self.spec.initial(cx, Unknowns::Believed);
         let case = Case { path: Vec::new(), doubt: false };
         let mut found = Vec::new();
         for (case, imp) in close(cx, &self.imp, case, vec![imp])? {
@@ -95,19 +101,23 @@ impl Product<'_> {
         Ok(found)
     }
 
+    /// Whether time passes between messages.
+    pub fn is_timed(&self) -> bool {
+        self.imp.sts.is_timed() || self.spec.sts.is_timed()
+    }
+
     /// The steps the system alone decides: outputs and silence.
     pub fn observations(&self) -> Vec<Step> {
         let output = |(at, port): (usize, &Port)| (!port.kind.is_input()).then_some(Step::Port(at));
-        self.ports.iter().enumerate().filter_map(output).chain([Step::Delta]).collect()
+        let outputs = self.ports.iter().enumerate().filter_map(output);
+        outputs.chain([Step::Delta]).chain(self.is_timed().then_some(Step::Wait)).collect()
     }
 
     /// Every step there is, observations first.
     pub fn steps(&self) -> Vec<Step> {
-        let ports = |wanted: bool| {
-            let fits = move |port: &Port| port.kind.is_input() == wanted;
-            self.ports.iter().enumerate().filter(move |(_, port)| fits(port)).map(|(at, _)| Step::Port(at))
-        };
-        ports(false).chain([Step::Delta]).chain(ports(true)).collect()
+        let input = |(at, port): (usize, &Port)| port.kind.is_input().then_some(Step::Port(at));
+        let inputs = self.ports.iter().enumerate().filter_map(input);
+        self.observations().into_iter().chain(inputs).collect()
     }
 
     /// What `step` leads to from `pair`.
@@ -115,46 +125,74 @@ impl Product<'_> {
     /// # Errors
     /// If there are too many cases or too many states.
     pub fn after(&self, cx: &mut Ctx<'_>, pair: &Pair, step: Step) -> Result<Vec<Next>, TooMany> {
-        let fresh = pair.fresh;
-        let (imp, spec) = (scene(&self.imp, &pair.imp), scene(&self.spec, &pair.spec));
         match step {
-            Step::Delta => self.silence(cx, pair, &imp, &spec),
+            Step::Delta => self.silence(cx, pair),
+            Step::Wait => self.wait(cx, pair),
             Step::Port(at) => {
                 let port = &self.ports[at];
-                let message = port.message(cx, fresh);
+                let message = port.message(cx, pair.fresh);
                 match port.kind {
-                    GateKind::Output | GateKind::Internal => self.output(cx, pair, port, &message, imp, spec),
-                    GateKind::Input | GateKind::Observed => self.input(cx, pair, port, &message, imp, spec),
+                    GateKind::Output | GateKind::Internal => self.output(cx, pair, port, &message),
+                    GateKind::Input | GateKind::Observed => self.input(cx, pair, port, &message),
                 }
             }
         }
     }
 
-    fn silence(
-        &self,
-        cx: &mut Ctx<'_>,
-        pair: &Pair,
-        imp: &Scene<'_>,
-        spec: &Scene<'_>,
-    ) -> Result<Vec<Next>, TooMany> {
+    /// What is known just before a message of `pair`, and both sides there.
+    fn moment(&self, cx: &mut Ctx<'_>, pair: &Pair) -> Result<Option<Moment<'_>>, TooMany> {
+        if !self.is_timed() {
+            let (imp, spec) = (scene(&self.imp, pair.imp.clone()), scene(&self.spec, pair.spec.clone()));
+            return Ok(Some(Moment { case: pair.case(), imp, spec, excuses: Vec::new() }));
+        }
+        let delay = Delay::before(cx, pair.fresh);
+        let forward = delay.fact(cx);
+        let Some(case) = assume(cx, &pair.case(), forward) else { return Ok(None) };
+        let imp = elapsed(cx, &self.imp, &case.path, &pair.imp, delay)?;
+        let spec = elapsed(cx, &self.spec, &case.path, &pair.spec, delay)?;
+        let excuses = imp.iter().map(|it| it.excuse).collect();
+        let members = |all: Vec<Elapsed>| all.into_iter().map(|it| it.member).collect();
+        let (imp, spec) = (scene(&self.imp, members(imp)), scene(&self.spec, members(spec)));
+        Ok(Some(Moment { case, imp, spec, excuses }))
+    }
+
+    /// Silence for good: nothing can come any more without an input.
+    fn silence(&self, cx: &mut Ctx<'_>, pair: &Pair) -> Result<Vec<Next>, TooMany> {
+        let (imp, spec) = (scene(&self.imp, pair.imp.clone()), scene(&self.spec, pair.spec.clone()));
         let (quiet_imp, quiet_spec) = (imp.quiet(cx), spec.quiet(cx));
         let mut found = Vec::new();
-        for (case, quiet) in cases(cx, &pair.case(), &quiet_imp)? {
-            if !quiet.contains(&true) {
+        for (case, quiet) in imp.cases(cx, &pair.case(), &quiet_imp)? {
+            if quiet.is_empty() {
                 continue;
             }
-            let kept = kept(imp.members, &quiet);
-            for (case, quiet) in cases(cx, &case, &quiet_spec)? {
-                if !quiet.contains(&true) {
+            for (case, spec) in spec.cases(cx, &case, &quiet_spec)? {
+                if spec.is_empty() {
                     found.push(Next::Fail { doubt: case.doubt });
                     continue;
                 }
-                let spec = self::kept(spec.members, &quiet);
-                let next = Pair { imp: kept.clone(), spec, path: case.path, fresh: pair.fresh };
+                let next = Pair { imp: quiet.clone(), spec, path: case.path, fresh: pair.fresh };
                 found.push(Next::Pair { pair: next, doubt: case.doubt });
             }
         }
         Ok(found)
+    }
+
+    /// Whether the implementation may send nothing for longer than the specification. Waiting alone leads nowhere:
+    /// what comes after it comes after a delay.
+    fn wait(&self, cx: &mut Ctx<'_>, pair: &Pair) -> Result<Vec<Next>, TooMany> {
+        let delay = Delay::before(cx, pair.fresh);
+        let mut facts = pair.path.clone();
+        facts.push(delay.is_some(cx));
+        let may = |cx: &mut Ctx<'_>, side: &Side<'_>, members: &[Member]| {
+            let all = elapsed(cx, side, &facts, members, delay)?;
+            let some: Vec<Term> = all.iter().map(|it| it.member.some(cx, it.excuse)).collect();
+            Ok(cx.pool.or(some))
+        };
+        let (does, allows) = (may(cx, &self.imp, &pair.imp)?, may(cx, &self.spec, &pair.spec)?);
+        let forbidden = cx.pool.not(allows);
+        let Some(case) = assume(cx, &Case { path: facts, doubt: false }, does) else { return Ok(Vec::new()) };
+        let case = assume(cx, &case, forbidden);
+        Ok(case.map(|case| Next::Fail { doubt: case.doubt }).into_iter().collect())
     }
 
     fn output(
@@ -163,16 +201,20 @@ impl Product<'_> {
         pair: &Pair,
         port: &Port,
         message: &[Term],
-        mut imp: Scene<'_>,
-        mut spec: Scene<'_>,
     ) -> Result<Vec<Next>, TooMany> {
+        if !port.imp.is_some_and(|gate| pair.imp.iter().any(|it| self.imp.may_reach(it.loc, gate))) {
+            return Ok(Vec::new());
+        }
+        let Some(Moment { case, mut imp, mut spec, .. }) = self.moment(cx, pair)? else {
+            return Ok(Vec::new());
+        };
         let imp_moves = imp.moves(cx, port, port.imp, message);
         if imp_moves.is_empty() {
             return Ok(Vec::new());
         }
         let spec_moves = spec.moves(cx, port, Some(port.spec), message);
         let mut found = Vec::new();
-        for (case, truths) in cases(cx, &pair.case(), &guards(&imp_moves))? {
+        for (case, truths) in cases(cx, &case, &guards(&imp_moves))? {
             if !truths.contains(&true) {
                 continue;
             }
@@ -195,33 +237,57 @@ impl Product<'_> {
         pair: &Pair,
         port: &Port,
         message: &[Term],
-        mut imp: Scene<'_>,
-        mut spec: Scene<'_>,
     ) -> Result<Vec<Next>, TooMany> {
+        if !pair.spec.iter().any(|it| self.spec.may_reach(it.loc, port.spec)) {
+            return Ok(Vec::new());
+        }
+        let Some(Moment { case, imp, mut spec, excuses }) = self.moment(cx, pair)? else {
+            return Ok(Vec::new());
+        };
         let spec_moves = spec.moves(cx, port, Some(port.spec), message);
         if spec_moves.is_empty() {
             return Ok(Vec::new());
         }
-        let imp_moves = imp.moves(cx, port, port.imp, message);
         let mut found = Vec::new();
-        for (case, spec_truths) in cases(cx, &pair.case(), &guards(&spec_moves))? {
+        for (case, spec_truths) in cases(cx, &case, &guards(&spec_moves))? {
             if !spec_truths.contains(&true) {
                 continue;
             }
             let spec_next = spec.reached(cx, &spec_moves, &spec_truths);
-            for case in self.specified(cx, case, &spec, &spec_moves, &spec_truths)? {
-                for (case, truths) in cases(cx, &case, &guards(&imp_moves))? {
-                    let ignoring = self.may_ignore(pair, &imp_moves, &truths, &spec_moves, &spec_truths);
-                    for (case, ignored) in imp.stable(cx, &case, &ignoring)? {
-                        let mut imp_next = imp.reached(cx, &imp_moves, &truths);
-                        for member in ignored {
-                            include(&mut imp_next, member);
-                        }
+            let taken = Accepted { moves: &spec_moves, truths: &spec_truths };
+            for case in self.specified(cx, case, &spec, &spec_moves)? {
+                for (case, mut imp) in imp.waiting(cx, case, &excuses)? {
+                    let imp_moves = imp.moves(cx, port, port.imp, message);
+                    for (case, imp_next) in self.accepted(cx, case, pair, &imp, &imp_moves, &taken)? {
                         if !imp_next.is_empty() {
                             self.closed(cx, case, imp_next, spec_next.clone(), pair.fresh + 1, &mut found)?;
                         }
                     }
                 }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The members of the implementation after an input, those that ignore it included, case by case.
+    fn accepted(
+        &self,
+        cx: &mut Ctx<'_>,
+        case: Case,
+        pair: &Pair,
+        imp: &Scene<'_>,
+        moves: &[Taken],
+        by_spec: &Accepted<'_>,
+    ) -> Result<Vec<(Case, Vec<Member>)>, TooMany> {
+        let mut found = Vec::new();
+        for (case, truths) in cases(cx, &case, &guards(moves))? {
+            let ignoring = self.may_ignore(pair, imp, &Accepted { moves, truths: &truths }, by_spec);
+            for (case, ignored) in imp.refusing(cx, &case, moves, &ignoring)? {
+                let mut next = imp.reached(cx, moves, &truths);
+                for member in ignored {
+                    include(&mut next, member);
+                }
+                found.push((case, next));
             }
         }
         Ok(found)
@@ -235,37 +301,33 @@ impl Product<'_> {
         case: Case,
         spec: &Scene<'_>,
         moves: &[Taken],
-        truths: &[bool],
     ) -> Result<Vec<Case>, TooMany> {
-        let takes =
-            |member: usize| moves.iter().zip(truths).any(|(taken, &truth)| truth && taken.member == member);
-        let refusing: Vec<usize> = match self.relation {
-            Relation::Ioco => return Ok(vec![case]),
-            Relation::Uioco => (0..spec.members.len()).filter(|&member| !takes(member)).collect(),
-        };
-        let split = spec.stable(cx, &case, &refusing)?;
+        if self.relation == Relation::Ioco {
+            return Ok(vec![case]);
+        }
+        let all: Vec<usize> = (0..spec.members.len()).collect();
+        let split = spec.refusing(cx, &case, moves, &all)?;
         Ok(split.into_iter().filter(|(_, refused)| refused.is_empty()).map(|(case, _)| case).collect())
     }
 
-    /// The members of the implementation that accept nothing and may ignore the input.
+    /// The members of the implementation that may ignore the input.
     fn may_ignore(
         &self,
         pair: &Pair,
-        moves: &[Taken],
-        truths: &[bool],
-        spec_moves: &[Taken],
-        spec_truths: &[bool],
+        imp: &Scene<'_>,
+        by_imp: &Accepted<'_>,
+        by_spec: &Accepted<'_>,
     ) -> Vec<usize> {
-        let acts = |moves: &[Taken], truths: &[bool], member: usize| {
-            moves.iter().zip(truths).any(|(taken, &truth)| truth && taken.member == member)
-        };
-        let restricted = self.completion == Completion::Restricted && pair.is_diagonal();
-        let may = |&member: &usize| {
+        // Who waited too long is not among the members any more, so they are not side by side in time.
+        let is_restricted = self.completion == Completion::Restricted && !self.is_timed();
+        let restricted = is_restricted && pair.is_diagonal();
+        let may = |&at: &usize| {
+            let is_single = imp.members[at].own.is_empty();
             self.completion != Completion::None
-                && !acts(moves, truths, member)
-                && (!restricted || acts(spec_moves, spec_truths, member))
+                && !(is_single && by_imp.by(at))
+                && (!restricted || by_spec.by(at))
         };
-        (0..pair.imp.len()).filter(may).collect()
+        (0..imp.members.len()).filter(may).collect()
     }
 
     /// Closes both sides under internal steps and adds the states reached.
@@ -294,19 +356,41 @@ impl Pair {
     }
 }
 
+/// Both sides just before a message.
+struct Moment<'p> {
+    case: Case,
+    imp: Scene<'p>,
+    spec: Scene<'p>,
+    /// The conditions under which the members of the implementation may have sent nothing until now; none if
+    /// no time passes.
+    excuses: Vec<Term>,
+}
+
 /// A switch a member may take, and its guard there.
-pub(crate) struct Taken {
-    pub member: usize,
-    pub switch: SwitchId,
-    pub guard: Term,
+struct Taken {
+    member: usize,
+    switch: SwitchId,
+    /// Over the variables of the member's own too.
+    guard: Term,
+    /// The condition under which some state of the member takes it.
+    some: Term,
+}
+
+/// Which moves are taken in a case.
+struct Accepted<'m> {
+    moves: &'m [Taken],
+    truths: &'m [bool],
+}
+
+impl Accepted<'_> {
+    /// Whether the member takes one of them.
+    fn by(&self, member: usize) -> bool {
+        self.moves.iter().zip(self.truths).any(|(taken, &truth)| truth && taken.member == member)
+    }
 }
 
 fn guards(moves: &[Taken]) -> Vec<Term> {
-    moves.iter().map(|taken| taken.guard).collect()
-}
-
-fn kept(members: &[Member], truths: &[bool]) -> Vec<Member> {
-    members.iter().zip(truths).filter(|(_, truth)| **truth).map(|(member, _)| member.clone()).collect()
+    moves.iter().map(|taken| taken.some).collect()
 }
 
 fn include(members: &mut Vec<Member>, member: Member) {
@@ -315,14 +399,52 @@ fn include(members: &mut Vec<Member>, member: Member) {
     }
 }
 
-fn scene<'p>(side: &'p Side<'p>, members: &'p [Member]) -> Scene<'p> {
-    Scene { side, members, values: members.iter().map(|member| side.values(member)).collect() }
+fn scene<'p>(side: &'p Side<'p>, members: Vec<Member>) -> Scene<'p> {
+    let values = members.iter().map(|member| side.values(member)).collect();
+    Scene { side, members, values }
 }
 
-impl Scene<'_> {
+impl<'p> Scene<'p> {
     fn quiet(&self, cx: &mut Ctx<'_>) -> Vec<Term> {
         let quiet = |(member, values)| self.side.quiet(cx, member, values);
         self.members.iter().zip(&self.values).map(quiet).collect()
+    }
+
+    /// The members in which their condition holds, case by case.
+    fn cases(
+        &self,
+        cx: &mut Ctx<'_>,
+        case: &Case,
+        conditions: &[Term],
+    ) -> Result<Vec<(Case, Vec<Member>)>, TooMany> {
+        let some: Vec<Term> =
+            self.members.iter().zip(conditions).map(|(member, &it)| member.some(cx, it)).collect();
+        let mut found = Vec::new();
+        for (case, truths) in cases(cx, case, &some)? {
+            let mut kept = Vec::new();
+            for ((member, &condition), _) in
+                self.members.iter().zip(conditions).zip(&truths).filter(|(_, truth)| **truth)
+            {
+                kept.push(member.clone().with(cx, condition));
+            }
+            found.push((case, kept));
+        }
+        Ok(found)
+    }
+
+    /// The side where its members may have waited, which `excuses` tell; as it is where no time passes.
+    fn waiting(
+        &self,
+        cx: &mut Ctx<'_>,
+        case: Case,
+        excuses: &[Term],
+    ) -> Result<Vec<(Case, Scene<'p>)>, TooMany> {
+        if excuses.is_empty() {
+            return Ok(vec![(case, scene(self.side, self.members.clone()))]);
+        }
+        let waiting = self.cases(cx, &case, excuses)?.into_iter();
+        let some = waiting.filter(|(_, members)| !members.is_empty());
+        Ok(some.map(|(case, members)| (case, scene(self.side, members))).collect())
     }
 
     /// The switches of `port` that are not refuted at once, with their guards.
@@ -343,8 +465,9 @@ impl Scene<'_> {
             for switch in self.side.at(member.loc, gate) {
                 let guard = cx.pool.substitute(self.side.sts.switches[switch].guard, values);
                 let guard = cx.pool.and2(demand, guard);
-                if !cx.pool.is_false(guard) {
-                    found.push(Taken { member: at, switch, guard });
+                let some = member.some(cx, guard);
+                if !cx.pool.is_false(some) {
+                    found.push(Taken { member: at, switch, guard, some });
                 }
             }
         }
@@ -356,35 +479,33 @@ impl Scene<'_> {
         let mut next = Vec::new();
         for (taken, _) in moves.iter().zip(truths).filter(|(_, truth)| **truth) {
             let (member, values) = (&self.members[taken.member], &self.values[taken.member]);
-            let member = self.side.successor(cx, member, taken.switch, values);
+            let member = self.side.successor(cx, member, (taken.switch, taken.guard), values);
             include(&mut next, member);
         }
         next
     }
 
-    /// Those of `members` that no internal step can leave, case by case.
-    fn stable(
+    /// Those of `members` that take none of `moves` and that no internal step can leave, case by case.
+    fn refusing(
         &self,
         cx: &mut Ctx<'_>,
         case: &Case,
+        moves: &[Taken],
         members: &[usize],
     ) -> Result<Vec<(Case, Vec<Member>)>, TooMany> {
-        let mut leaving = Vec::with_capacity(members.len());
+        let mut conditions = Vec::with_capacity(members.len());
         for &at in members {
-            let member = &self.members[at];
-            let guard = |cx: &mut Ctx<'_>, switch: &SwitchId| {
-                cx.pool.substitute(self.side.sts.switches[*switch].guard, &self.values[at])
-            };
-            let any: Vec<Term> =
-                self.side.internal(member.loc).iter().map(|switch| guard(cx, switch)).collect();
-            leaving.push(cx.pool.or(any));
+            let own = moves.iter().filter(|taken| taken.member == at).map(|taken| taken.guard);
+            let mut leaving: Vec<Term> = own.collect();
+            for &switch in self.side.internal(self.members[at].loc) {
+                let guard = self.side.sts.switches[switch].guard;
+                leaving.push(cx.pool.substitute(guard, &self.values[at]));
+            }
+            let leaving = cx.pool.or(leaving);
+            conditions.push(cx.pool.not(leaving));
         }
-        let found = cases(cx, case, &leaving)?;
-        let stays = |truths: &[bool]| {
-            let stay = members.iter().zip(truths).filter(|(_, leaves)| !**leaves);
-            stay.map(|(&at, _)| self.members[at].clone()).collect()
-        };
-        Ok(found.into_iter().map(|(case, truths)| (case, stays(&truths))).collect())
+        let chosen = members.iter().map(|&at| self.members[at].clone()).collect();
+        scene(self.side, chosen).cases(cx, case, &conditions)
     }
 }
 
@@ -410,10 +531,12 @@ pub(crate) fn close(
         let guard =
             |cx: &mut Ctx<'_>, id: &SwitchId| cx.pool.substitute(side.sts.switches[*id].guard, &values);
         let guards: Vec<Term> = internal.iter().map(|id| guard(cx, id)).collect();
-        for (case, truths) in cases(cx, &case, &guards)?.into_iter().rev() {
+        let some: Vec<Term> = guards.iter().map(|&guard| member.some(cx, guard)).collect();
+        for (case, truths) in cases(cx, &case, &some)?.into_iter().rev() {
             let mut members = members.clone();
-            for (&id, _) in internal.iter().zip(&truths).filter(|(_, truth)| **truth) {
-                include(&mut members, side.successor(cx, &member, id, &values));
+            let taken = internal.iter().zip(&guards).zip(&truths).filter(|(_, truth)| **truth);
+            for ((&id, &guard), _) in taken {
+                include(&mut members, side.successor(cx, &member, (id, guard), &values));
             }
             if members.len() > MAX_MEMBERS {
                 return Err(TooMany);

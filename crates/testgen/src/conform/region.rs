@@ -20,11 +20,12 @@ use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::Decision;
 use ioxide_symex::leaves::{Leaves, decided, undecided, with_leaves};
-use ioxide_symex::{Ctx, relevant};
+use ioxide_symex::{Ctx, relevant, tightest};
 
 use super::branch::{Case, assume, fork};
+use super::private::{self, has_own};
 use super::product::Pair;
-use super::side::Member;
+use super::side::{Member, stored};
 
 /// At most this many remembered states are asked whether they cover a new one.
 const MAX_CANDIDATES: usize = 24;
@@ -47,14 +48,20 @@ pub(crate) struct Names {
     /// The sorts of the variables of either side.
     imp: Vec<Sort>,
     spec: Vec<Sort>,
+    /// Whether there are clocks.
+    timed: bool,
     bases: FxHashMap<(Use, Sort), VarId>,
 }
 
 /// What a name is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Use {
+pub(super) enum Use {
     /// The value of a canonical state.
     State,
+    /// One of the values a member stands for.
+    Own,
+    /// The same during a projection.
+    OwnPassing,
     /// The same during one projection, apart from what it replaces.
     Passing,
 }
@@ -106,7 +113,13 @@ impl Seen {
         let alike = self.by_shape.get(&shape).map_or(&[][..], Vec::as_slice);
         let widen = matches!(widening, Widening::Beyond(many) if alike.len() >= many);
         let (pair, widened) = match alike.last() {
-            Some(last) if widen && pair.fresh == 0 && last.pair.fresh == 0 => {
+            Some(last)
+                if widen
+                    && pair.fresh == 0
+                    && last.pair.fresh == 0
+                    && !has_own(&pair)
+                    && !has_own(&last.pair) =>
+            {
                 (generalised(cx, names, &last.pair, &pair), true)
             }
             _ => (pair, false),
@@ -192,8 +205,8 @@ fn with_stored(pair: &Pair, terms: Vec<Term>) -> Pair {
     let mut rest = terms.into_iter();
     let mut side = |members: &[Member]| {
         let member = |member: &Member| Member {
-            loc: member.loc,
             store: rest.by_ref().take(member.store.len()).collect(),
+            ..member.clone()
         };
         members.iter().map(member).collect::<Vec<_>>()
     };
@@ -203,16 +216,77 @@ fn with_stored(pair: &Pair, terms: Vec<Term>) -> Pair {
 
 /// The canonical form of `pair`; as it is, without facts that say nothing of it, if a quantifier is left.
 pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut Names, pair: Pair) -> Pair {
-    let Leaves { terms: stored, sorts, .. } = names.leaves(cx, &pair);
+    let pair = if names.timed || has_own(&pair) { resolved(cx, pair) } else { pair };
+    let (pair, is_plain) = private::canonical(cx, names, pair);
+    let Leaves { terms: mut stored, mut sorts, .. } = names.leaves(cx, &pair);
+    let n_stored = stored.len();
+    for var in private::shared(cx, &pair) {
+        sorts.push(cx.pool.var_info(var).sort);
+        stored.push(cx.pool.var(var));
+    }
     if stored.iter().all(|&term| cx.pool.is_ground(term)) {
         return Pair { path: Vec::new(), fresh: 0, ..pair };
     }
     let facts = relevant(cx, &stored, &pair.path);
-    match renamed(cx, names, &stored, &sorts, &facts)
-        .or_else(|| projected(cx, names, &stored, &sorts, &facts))
-    {
-        Some((terms, path)) => with_terms(cx, names, &pair, &terms, path),
+    let own = private::own(&pair);
+    let values = Values { stored: &stored, sorts: &sorts, own: &own };
+    let found =
+        is_plain.then(|| renamed(cx, names, values, &facts).or_else(|| projected(cx, names, values, &facts)));
+    match found.flatten() {
+        Some((terms, path)) => {
+            let named = private::renamed(cx, pair, &stored[n_stored..], &terms[n_stored..]);
+            with_terms(cx, names, &named, &terms[..n_stored], path)
+        }
         None => Pair { path: facts, ..pair },
+    }
+}
+
+/// `pair` with every variable that a fact says the value of replaced by it.
+fn resolved(cx: &mut Ctx<'_>, mut pair: Pair) -> Pair {
+    while let Some((var, value)) = pair.path.iter().find_map(|&fact| fixed(cx, fact)) {
+        let known: Substitution = [(var, value)].into_iter().collect();
+        for member in pair.imp.iter_mut().chain(&mut pair.spec) {
+            for term in member.store.iter_mut().chain(&mut member.facts) {
+                *term = cx.pool.substitute(*term, &known);
+            }
+        }
+        let facts = pair.path.iter().map(|&fact| cx.pool.substitute(fact, &known)).collect();
+        pair.path = conjuncts(cx, facts);
+    }
+    for side in [&mut pair.imp, &mut pair.spec] {
+        let mut kept: Vec<Member> = Vec::with_capacity(side.len());
+        for member in side.drain(..) {
+            if !kept.contains(&member) {
+                kept.push(member);
+            }
+        }
+        *side = kept;
+    }
+    pair
+}
+
+/// The variable and the constant that `fact` says are equal.
+fn fixed(cx: &Ctx<'_>, fact: Term) -> Option<(VarId, Term)> {
+    let Node::Eq(a, b) = *cx.pool.node(fact) else { return None };
+    [(a, b), (b, a)].into_iter().find_map(|(one, other)| match *cx.pool.node(one) {
+        Node::Var(var) if cx.pool.is_ground(other) => Some((var, other)),
+        _ => None,
+    })
+}
+
+/// The values a canonical form names, with their sorts; those over the variables of a member's own stay.
+#[derive(Clone, Copy)]
+struct Values<'v> {
+    stored: &'v [Term],
+    sorts: &'v [Sort],
+    own: &'v [VarId],
+}
+
+impl Values<'_> {
+    /// Whether `term` keeps its form.
+    fn stays(&self, cx: &Ctx<'_>, term: Term) -> bool {
+        let is_own = |var: &VarId| self.own.contains(var);
+        cx.pool.is_ground(term) || !self.own.is_empty() && cx.pool.free_vars(term).iter().any(is_own)
     }
 }
 
@@ -220,20 +294,19 @@ pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut Names, pair: Pair) -> Pair
 fn renamed(
     cx: &mut Ctx<'_>,
     names: &mut Names,
-    stored: &[Term],
-    sorts: &[Sort],
+    values: Values<'_>,
     facts: &[Term],
 ) -> Option<(Vec<Term>, Vec<Term>)> {
     let mut renaming = Substitution::new();
-    let mut terms = Vec::with_capacity(stored.len());
-    for (at, &term) in stored.iter().enumerate() {
-        if cx.pool.is_ground(term) {
+    let mut terms = Vec::with_capacity(values.stored.len());
+    for (at, &term) in values.stored.iter().enumerate() {
+        if values.stays(cx, term) {
             terms.push(term);
             continue;
         }
         let Node::Var(var) = *cx.pool.node(term) else { return None };
         if renaming.get(var).is_none() {
-            renaming.set(var, names.of(cx, Use::State, at, sorts[at]));
+            renaming.set(var, names.of(cx, Use::State, at, values.sorts[at]));
         }
         terms.push(renaming.get(var)?);
     }
@@ -248,18 +321,19 @@ fn renamed(
 fn projected(
     cx: &mut Ctx<'_>,
     names: &mut Names,
-    stored: &[Term],
-    sorts: &[Sort],
+    values: Values<'_>,
     facts: &[Term],
 ) -> Option<(Vec<Term>, Vec<Term>)> {
-    let hidden: Vec<Term> = stored.iter().chain(facts).copied().collect();
+    let sorts = values.sorts;
+    let hidden = values.stored.iter().filter(|&&term| !values.stays(cx, term));
+    let hidden: Vec<Term> = hidden.chain(facts).copied().collect();
     let hidden = cx.pool.free_vars_of(&hidden);
     let mut given: FxHashMap<Term, Term> = FxHashMap::default();
     let mut facts = facts.to_vec();
     let mut back = Substitution::new();
-    let mut terms = Vec::with_capacity(stored.len());
-    for (at, &term) in stored.iter().enumerate() {
-        if cx.pool.is_ground(term) {
+    let mut terms = Vec::with_capacity(values.stored.len());
+    for (at, &term) in values.stored.iter().enumerate() {
+        if values.stays(cx, term) {
             terms.push(term);
             continue;
         }
@@ -288,14 +362,16 @@ fn projected(
 
 fn conjuncts(cx: &mut Ctx<'_>, facts: Vec<Term>) -> Vec<Term> {
     let all = cx.pool.and(facts);
-    if cx.pool.is_true(all) { Vec::new() } else { cx.pool.conjuncts(all) }
+    let all = if cx.pool.is_true(all) { Vec::new() } else { cx.pool.conjuncts(all) };
+    tightest(cx, &all)
 }
 
 impl Names {
     /// Names for states of these systems.
     pub fn new(cx: &Ctx<'_>, imp: &Sts, spec: &Sts) -> Self {
-        let sorts = |sts: &Sts| sts.vars.iter().map(|var| cx.pool.var_info(var.var).sort).collect();
-        Self { imp: sorts(imp), spec: sorts(spec), bases: FxHashMap::default() }
+        let sorts = |sts: &Sts| stored(sts).map(|var| cx.pool.var_info(var).sort).collect();
+        let timed = imp.is_timed() || spec.is_timed();
+        Self { imp: sorts(imp), spec: sorts(spec), timed, bases: FxHashMap::default() }
     }
 
     /// The sorts of the values of `pair`, in the order of [`terms`]; guards keep values in their ranges.
@@ -311,7 +387,7 @@ impl Names {
     }
 
     /// The name of the value at position `at`.
-    fn of(&mut self, cx: &mut Ctx<'_>, what: Use, at: usize, sort: Sort) -> Term {
+    pub(super) fn of(&mut self, cx: &mut Ctx<'_>, what: Use, at: usize, sort: Sort) -> Term {
         let base = *self.bases.entry((what, sort)).or_insert_with(|| cx.pool.declare("v", sort));
         let name = cx.pool.indexed(base, u32::try_from(at).unwrap_or(u32::MAX));
         cx.pool.var(name)
@@ -325,6 +401,9 @@ pub(crate) fn concretised(
     pair: &Pair,
     doubt: bool,
 ) -> Option<Vec<(Pair, bool)>> {
+    if has_own(pair) {
+        return None;
+    }
     let leaves = names.leaves(cx, pair);
     let mut open = vec![(leaves.terms, Case { path: pair.path.clone(), doubt })];
     for (at, sort) in leaves.sorts.into_iter().enumerate() {
@@ -378,10 +457,23 @@ fn may_cover(cx: &Ctx<'_>, (big, leaves): (&Pair, &[Term]), small: &[Term]) -> b
 
 /// Whether every pair of states `small` stands for is one of `big`.
 fn covers(cx: &mut Ctx<'_>, (big, big_leaves): (&Pair, &[Term]), (small, leaves): (&Pair, &[Term])) -> bool {
+    let (own, same_own) = (private::own(big), private::own(small));
+    let (extra, same_extra) = (private::shared(cx, big), private::shared(cx, small));
+    if own != same_own || extra.len() != same_extra.len() {
+        return false;
+    }
     let mut names = Substitution::new();
     let mut demands = Vec::new();
-    for (&b, &s) in big_leaves.iter().zip(leaves) {
+    let extra: Vec<Term> = extra.into_iter().map(|var| cx.pool.var(var)).collect();
+    let same_extra: Vec<Term> = same_extra.into_iter().map(|var| cx.pool.var(var)).collect();
+    let pairs = big_leaves.iter().zip(leaves).chain(extra.iter().zip(&same_extra));
+    for (&b, &s) in pairs {
         match *cx.pool.node(b) {
+            Node::Var(name) if own.contains(&name) => {
+                if b != s {
+                    return false;
+                }
+            }
             Node::Var(name) => match names.get(name) {
                 None => {
                     demands.push(cx.pool.domain_fact(cx.pool.var_info(name).sort, s));
@@ -399,7 +491,7 @@ fn covers(cx: &mut Ctx<'_>, (big, big_leaves): (&Pair, &[Term]), (small, leaves)
     }
     let mut question = small.path.clone();
     question.push(cx.pool.not(demand));
-    cx.decide(&question) == Decision::Unsat
+    cx.decide(&question) == Decision::Unsat && private::covers(cx, big, small, &names)
 }
 
 /// The least general canonical state that stands for both.

@@ -8,11 +8,15 @@ use ioxide_symex::Ctx;
 
 use super::branch::TooMany;
 use super::graph::SpecGraph;
+use super::private::known_values;
 use super::product::{Next, Pair, Product, Step};
 use super::region::{Match, Names, Seen, Widening, canonical, concretised, decided_cases, is_too_large};
+use super::side::Member;
 
 /// Members of both sides beyond which a symbolic search gives up.
 const CROWD: usize = 14;
+/// The same where there are clocks: every member has zones of its own.
+const CROWD_IN_TIME: usize = 5;
 
 /// How far to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +137,16 @@ pub(crate) struct Search<'p, 's> {
     /// Values of some state are too large.
     too_large: bool,
     crowded: bool,
+}
+
+/// In time, the states of the implementation one by one: what one of them can do wrong, the implementation can, and
+/// the zones of several need not be told apart.
+fn one_by_one(product: &Product<'_>, pair: Pair) -> Vec<Pair> {
+    if !product.is_timed() || pair.imp.len() == 1 {
+        return vec![pair];
+    }
+    let alone = |member: &Member| Pair { imp: vec![member.clone()], ..pair.clone() };
+    pair.imp.iter().map(alone).collect()
 }
 
 impl<'p, 's> Search<'p, 's> {
@@ -308,8 +322,16 @@ impl<'p, 's> Search<'p, 's> {
             self.too_large = true;
             return;
         }
-        for (pair, doubt) in decided_cases(cx, &self.names, pair, doubt) {
-            self.reach_case(cx, pair, doubt, depth, parent);
+        for (pair, doubt) in one_by_one(self.product, pair)
+            .into_iter()
+            .flat_map(|pair| self.product.limits.split(cx, pair, doubt))
+            .collect::<Vec<_>>()
+        {
+            for (pair, doubt) in decided_cases(cx, &self.names, pair, doubt) {
+                for (pair, doubt) in known_values(cx, &mut self.names, pair, doubt) {
+                    self.reach_case(cx, pair, doubt, depth, parent);
+                }
+            }
         }
     }
 
@@ -323,7 +345,8 @@ impl<'p, 's> Search<'p, 's> {
         parent: Option<(usize, Step)>,
     ) {
         let pair = canonical(cx, &mut self.names, pair);
-        self.crowded |= self.revisit != Revisit::Concrete && pair.imp.len() + pair.spec.len() > CROWD;
+        let crowd = if self.product.is_timed() { CROWD_IN_TIME } else { CROWD };
+        self.crowded |= self.revisit != Revisit::Concrete && pair.imp.len() + pair.spec.len() > crowd;
         if pair.is_diagonal()
             && let Some(shortcut) = &self.shortcut
             && let Some(node) = shortcut.graph.find(cx, &pair)

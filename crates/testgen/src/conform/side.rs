@@ -1,20 +1,71 @@
 //! One side of a product: a system indexed for stepping, and the states it may be in.
+//!
+//! Most members are one state for each valuation of what the product knows. Where a side may have made a choice
+//! nobody saw (a value unknown at start, the instant of an internal step), a member is a *set* of states: variables
+//! of its own range over the choices, and facts tie them to what is known.
 
 use std::sync::Arc;
 
 use ioxide_model::index::IndexVec;
+use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateId, GateKind, LocId, Sts, SwitchId};
-use ioxide_model::term::{Substitution, Term};
-use ioxide_symex::{Ctx, LiveVars, quiescence};
+use ioxide_model::term::{Substitution, Term, VarId};
+use ioxide_model::value::Value;
+use ioxide_smt::layers::forall::eliminate;
+use ioxide_symex::{Ctx, LiveVars, can_react, quiescence};
 
-/// One state a side may be in: a location and a term for every variable.
+/// What a side may be in: a location and a term for every variable and clock, over all values of the variables
+/// of its own that satisfy its facts.
 ///
 /// *Invariant.* Variables that cannot matter at the location hold a plain value, so states
-/// that differ in them only are equal.
+/// that differ in them only are equal. A member without variables of its own has no facts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Member {
     pub loc: LocId,
+    /// Variables in order of declaration, then clocks.
     pub store: Vec<Term>,
+    /// Variables nobody else mentions: each of their values that satisfies the facts is one state.
+    pub own: Vec<VarId>,
+    pub facts: Vec<Term>,
+}
+
+impl Member {
+    /// The one state with these values.
+    pub fn single(loc: LocId, store: Vec<Term>) -> Self {
+        Self { loc, store, own: Vec::new(), facts: Vec::new() }
+    }
+
+    /// The condition on what is known under which `condition` holds in some of its states.
+    pub fn some(&self, cx: &mut Ctx<'_>, condition: Term) -> Term {
+        if self.own.is_empty() {
+            return condition;
+        }
+        let all = cx.pool.and(self.facts.iter().copied().chain([condition]));
+        let some = cx.pool.exists(&self.own, all);
+        eliminate(cx.pool, some)
+    }
+
+    /// Those of its states in which `condition` holds, which are some.
+    #[must_use]
+    pub fn with(mut self, cx: &Ctx<'_>, condition: Term) -> Self {
+        if !self.own.is_empty() {
+            for fact in cx.pool.conjuncts(condition) {
+                if !self.facts.contains(&fact) && !cx.pool.is_true(fact) {
+                    self.facts.push(fact);
+                }
+            }
+        }
+        self
+    }
+}
+
+/// What is known of the values a system starts with where its model does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unknowns {
+    /// They are the same as long as the comparison looks at one system.
+    Known,
+    /// Every value is believed.
+    Believed,
 }
 
 /// For every location, whether each variable can matter there.
@@ -39,6 +90,8 @@ pub(crate) struct Index {
 struct Place {
     /// The condition under which nothing but an input can happen.
     quiet: Term,
+    /// The condition under which something the tester does not send can still happen, in models with clocks.
+    later: Term,
     internal: Vec<SwitchId>,
     visible: Vec<(GateId, SwitchId)>,
 }
@@ -67,33 +120,61 @@ impl<'s> Side<'s> {
     }
 
     /// The state at start; variables without initial value get a variable of their own.
-    pub fn initial(&self, cx: &mut Ctx<'_>) -> Member {
-        let mut store = Vec::with_capacity(self.sts.vars.len());
+    pub fn initial(&self, cx: &mut Ctx<'_>, unknowns: Unknowns) -> Member {
+        let mut store = Vec::with_capacity(self.sts.vars.len() + self.sts.clocks.len());
+        let mut own = Vec::new();
         for var in &self.sts.vars {
-            store.push(match var.init {
-                Some(term) => term,
-                None => {
+            store.push(match (var.init, unknowns) {
+                (Some(term), _) => term,
+                (None, Unknowns::Known) => {
                     let unknown = cx.pool.indexed(var.var, 0);
+                    cx.pool.var(unknown)
+                }
+                (None, Unknowns::Believed) => {
+                    let unknown = cx.pool.indexed(var.var, 1);
+                    own.push(unknown);
                     cx.pool.var(unknown)
                 }
             });
         }
-        self.settle(self.sts.initial, store)
+        let zero = cx.pool.value(Value::Real(Rational::ZERO));
+        store.extend(self.sts.clocks.iter().map(|_| zero));
+        self.settle(Member { own, ..Member::single(self.sts.initial, store) })
     }
 
-    /// A state of the location, variables that cannot matter set to plain values.
-    fn settle(&self, loc: LocId, mut store: Vec<Term>) -> Member {
-        for (at, term) in store.iter_mut().enumerate() {
-            if !self.live[loc][at] {
+    /// `member`, variables that cannot matter at its location set to plain values.
+    fn settle(&self, mut member: Member) -> Member {
+        for (at, term) in member.store.iter_mut().enumerate() {
+            if !self.live[member.loc][at] {
                 *term = self.index.plain[at];
             }
         }
-        Member { loc, store }
+        member
     }
 
-    /// The values of `member` as what replaces variables.
+    /// The values of `member` as what replaces variables and clocks.
     pub fn values(&self, member: &Member) -> Substitution {
-        self.sts.vars.iter().map(|var| var.var).zip(member.store.iter().copied()).collect()
+        self.stored().zip(member.store.iter().copied()).collect()
+    }
+
+    fn stored(&self) -> impl Iterator<Item = VarId> + '_ {
+        stored(self.sts)
+    }
+
+    /// `member` with its clocks advanced, those that matter.
+    pub fn delayed(&self, cx: &mut Ctx<'_>, member: &Member, by: Term) -> Member {
+        let n_vars = self.sts.vars.len();
+        let mut later = member.clone();
+        for clock in &mut later.store[n_vars..] {
+            *clock = cx.pool.add([*clock, by]);
+        }
+        self.settle(later)
+    }
+
+    /// The condition in `member`, whose values are `values`, under which something the tester does not send
+    /// can happen, now or later.
+    pub fn later(&self, cx: &mut Ctx<'_>, member: &Member, values: &Substitution) -> Term {
+        cx.pool.substitute(self.index.places[member.loc].later, values)
     }
 
     /// The switches of `gate` that start at `loc`.
@@ -103,6 +184,12 @@ impl<'s> Side<'s> {
             .iter()
             .filter(move |(other, _)| *other == gate)
             .map(|(_, switch)| *switch)
+    }
+
+    /// Whether a message of `gate` may come at `loc`, or after internal steps from there.
+    pub fn may_reach(&self, loc: LocId, gate: GateId) -> bool {
+        let has_unseen = self.sts.is_timed() && !self.is_visible();
+        has_unseen || self.at(loc, gate).next().is_some()
     }
 
     /// The internal switches that start at `loc`.
@@ -115,22 +202,26 @@ impl<'s> Side<'s> {
         cx.pool.substitute(self.index.places[member.loc].quiet, values)
     }
 
-    /// The state after `switch`; `values` has the values before it and the fields of the message.
+    /// The state after `switch`, whose guard is `guard` there; `values` has the values before it and the fields
+    /// of the message.
     pub fn successor(
         &self,
         cx: &mut Ctx<'_>,
         member: &Member,
-        id: SwitchId,
+        (id, guard): (SwitchId, Term),
         values: &Substitution,
     ) -> Member {
         let switch = &self.sts.switches[id];
-        let mut store = member.store.clone();
-        for (at, var) in self.sts.vars.iter().enumerate() {
-            if let Some((_, term)) = switch.update.iter().find(|(target, _)| *target == var.var) {
-                store[at] = cx.pool.substitute(*term, values);
+        let mut next = member.clone().with(cx, guard);
+        next.loc = switch.target;
+        for (at, var) in self.stored().enumerate() {
+            if let Some((_, term)) = switch.update.iter().find(|(target, _)| *target == var) {
+                next.store[at] = cx.pool.substitute(*term, values);
+            } else if switch.resets.contains(&var) {
+                next.store[at] = cx.pool.value(Value::Real(Rational::ZERO));
             }
         }
-        self.settle(switch.target, store)
+        self.settle(next)
     }
 
     /// Whether the system has internal switches at all.
@@ -146,7 +237,7 @@ impl Index {
             let value = cx.pool.default_value(cx.pool.var_info(var).sort);
             cx.pool.value(value)
         };
-        let plain = sts.vars.iter().map(|var| plain(cx, var.var)).collect();
+        let plain = stored(sts).map(|var| plain(cx, var)).collect();
         let mut over = cx.over(sts);
         let places = sts.locations.ids().map(|loc| Place::new(&mut over, sts, loc)).collect();
         Self { places: Arc::new(places), plain: Arc::new(plain) }
@@ -156,18 +247,36 @@ impl Index {
 impl Place {
     fn new(cx: &mut Ctx<'_>, sts: &Sts, loc: LocId) -> Self {
         let quiet = quiescence(cx, loc);
+        let later = if sts.is_timed() { Self::later(cx, sts, loc) } else { cx.pool.tt() };
+        let quiet = if sts.is_timed() { eliminate(cx.pool, quiet) } else { quiet };
         let is_internal = |id: &SwitchId| sts.kind_of(&sts.switches[*id]) == GateKind::Internal;
         let all: Vec<SwitchId> = sts.switches_from(loc).map(|(id, _)| id).collect();
         let internal = all.iter().copied().filter(is_internal).collect();
         let visible = all.into_iter().filter(|id| !is_internal(id));
-        Self { quiet, internal, visible: visible.map(|id| (sts.switches[id].gate, id)).collect() }
+        Self { quiet, later, internal, visible: visible.map(|id| (sts.switches[id].gate, id)).collect() }
     }
+
+    fn later(cx: &mut Ctx<'_>, sts: &Sts, loc: LocId) -> Term {
+        let mut any = Vec::new();
+        for (_, switch) in sts.switches_from(loc) {
+            if sts.kind_of(switch) != GateKind::Input {
+                any.push(can_react(cx, switch));
+            }
+        }
+        let any = cx.pool.or(any);
+        eliminate(cx.pool, any)
+    }
+}
+
+/// What a state of `sts` has values for: variables, then clocks.
+pub(crate) fn stored(sts: &Sts) -> impl Iterator<Item = VarId> + '_ {
+    sts.vars.iter().map(|var| var.var).chain(sts.clocks.iter().map(|clock| clock.var))
 }
 
 /// The live variables of `sts`, by location and position.
 pub(crate) fn liveness(cx: &Ctx<'_>, sts: &Sts) -> Liveness {
     let live = LiveVars::of(cx.pool, sts, &[]);
-    let at = |loc| sts.vars.iter().map(|var| live.is_live(loc, var.var)).collect();
+    let at = |loc| stored(sts).map(|var| live.is_live(loc, var)).collect();
     sts.locations.ids().map(at).collect()
 }
 

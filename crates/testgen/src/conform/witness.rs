@@ -2,7 +2,7 @@
 //!
 //! 003's test case is a sequence of actions with the non-conformance condition at its end.
 //! The steps are executed again from the start, all members kept with their conditions, so
-//! the condition speaks of the fields of the messages only. Values are chosen field by field,
+//! the condition speaks of the fields of the messages and the delays between them only. Values are chosen field by field,
 //! different small ones first, each choice confirmed by the solver, so that the same question
 //! always gets the same values. What comes out is replayed on both models before it is shown.
 
@@ -12,16 +12,19 @@ use ioxide_model::concrete::{self, State};
 use ioxide_model::label::Label;
 use ioxide_model::relation::Relation;
 use ioxide_model::sort::Sort;
-use ioxide_model::sts::Sts;
+use ioxide_model::sts::{GateId, Sts, SwitchId};
 use ioxide_model::term::{Node, Substitution, Term, VarId};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
+use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::{Answer, Decision};
-use ioxide_symex::{After, Belief, Ctx, Observed, Quiescence, is_quiescent};
+use ioxide_symex::{After, Belief, Ctx, Observed, Quiescence, is_quiescent, may_wait};
 
+use super::branch::TooMany;
+use super::elapse::{Delay, Elapsed, elapsed};
 use super::ports::Port;
 use super::product::{Completion, Product, Step};
-use super::side::{Member, Side};
+use super::side::{Member, Side, Unknowns};
 
 /// States kept while a trace is replayed.
 const MAX_STATES: usize = 10_000;
@@ -44,29 +47,31 @@ pub struct Witness {
     pub condition: Term,
 }
 
-/// The members of one side, each with the condition under which it is one.
-type Guarded = Vec<(Term, Member)>;
-
 /// A trace along `steps` that the implementation has and the specification forbids at its last label.
 pub(crate) fn witness(cx: &mut Ctx<'_>, product: &Product<'_>, steps: &[Step]) -> Result<Witness, NoWitness> {
     let condition = condition(cx, product, steps)?;
     let mut n = 0;
-    let mut messages: Vec<(Step, Vec<VarId>)> = Vec::new();
+    let mut messages: Vec<(Step, Option<VarId>, Vec<VarId>)> = Vec::new();
     for &step in steps {
         n += 1;
+        let waits = product.is_timed() && step != Step::Delta;
+        let delay = waits.then(|| cx.pool.indexed(cx.delay, n));
         let fields = match step {
-            Step::Delta => Vec::new(),
+            Step::Delta | Step::Wait => Vec::new(),
             Step::Port(at) => product.ports[at].variables(cx, n),
         };
-        messages.push((step, fields));
+        messages.push((step, delay, fields));
     }
-    let fields: Vec<VarId> = messages.iter().flat_map(|(_, fields)| fields.iter().copied()).collect();
-    let values = chosen(cx, condition, &fields)?;
-    let label = |(step, fields): &(Step, Vec<VarId>)| {
-        let values = fields.iter().filter_map(|&field| values_of(&values, field)).collect();
-        product.label(*step, values)
-    };
-    let trace: Trace = messages.iter().map(label).collect();
+    let all = messages.iter().flat_map(|(_, delay, fields)| delay.iter().chain(fields).copied());
+    let values = chosen(cx, condition, &all.collect::<Vec<_>>())?;
+    let mut labels = Vec::new();
+    for (step, delay, fields) in &messages {
+        let delay = delay.and_then(|delay| values_of(&values, delay)?.as_real().cloned());
+        labels.extend(delay.filter(|delay| !delay.is_zero()).map(Label::Delay));
+        let fields = fields.iter().filter_map(|&field| values_of(&values, field)).collect();
+        labels.extend(product.label(*step, fields));
+    }
+    let trace: Trace = labels.into_iter().collect();
     replayed(cx, product, &trace)?;
     Ok(Witness { trace, condition })
 }
@@ -77,47 +82,36 @@ fn values_of(values: &[(VarId, Value)], field: VarId) -> Option<Value> {
 
 /// The condition under which the last of `steps` is what only the implementation does.
 fn condition(cx: &mut Ctx<'_>, product: &Product<'_>, steps: &[Step]) -> Result<Term, NoWitness> {
-    let tt = cx.pool.tt();
-    let (imp, spec) = (product.imp.initial(cx), product.spec.initial(cx));
-    let mut imp = closed(cx, &product.imp, vec![(tt, imp)])?;
-    let mut spec = closed(cx, &product.spec, vec![(tt, spec)])?;
+    let mut imp = Course::start(cx, product, Role::Implementation)?;
+    let mut spec = Course::start(cx, product, Role::Specification)?;
     let (&last, before) = steps.split_last().ok_or(NoWitness::Impossible)?;
     let mut n = 0;
-    let mut specified = Vec::new();
+    let mut facts = Vec::new();
     for &step in before {
         n += 1;
-        specified.push(is_specified(cx, product, step, n, &spec));
-        imp = after(cx, &product.imp, product, step, n, &imp, Role::Implementation)?;
-        spec = after(cx, &product.spec, product, step, n, &spec, Role::Specification)?;
+        facts.extend(forward(cx, product, step, n));
+        let message = Message { step, n };
+        facts.push(spec.specifies(cx, message)?);
+        imp = imp.after(cx, message)?;
+        spec = spec.after(cx, message)?;
     }
-    let does = possible(cx, &product.imp, product, last, n + 1, &imp, Role::Implementation);
-    let allows = possible(cx, &product.spec, product, last, n + 1, &spec, Role::Specification);
-    let there: Vec<Term> = spec.iter().map(|(condition, _)| *condition).collect();
-    let there = cx.pool.or(there);
+    facts.extend(forward(cx, product, last, n + 1));
+    let message = Message { step: last, n: n + 1 };
+    let (does, allows) = (imp.does(cx, message)?, spec.does(cx, message)?);
+    let there = spec.is_somewhere(cx);
     let forbidden = cx.pool.not(allows);
-    specified.extend([does, there, forbidden]);
-    Ok(cx.pool.and(specified))
+    facts.extend([does, there, forbidden]);
+    Ok(cx.pool.and(facts))
 }
 
-/// The condition under which `step` is specified where the specification is in `members`: under uioco no
-/// member that no internal step can leave refuses an input.
-fn is_specified(cx: &mut Ctx<'_>, product: &Product<'_>, step: Step, n: u32, members: &Guarded) -> Term {
-    let (Step::Port(at), Relation::Uioco) = (step, product.relation) else { return cx.pool.tt() };
-    let port = &product.ports[at];
-    if !port.kind.is_input() {
-        return cx.pool.tt();
+/// What is known of the delay before a step.
+fn forward(cx: &mut Ctx<'_>, product: &Product<'_>, step: Step, n: u32) -> Option<Term> {
+    let delay = Delay::before(cx, n);
+    match step {
+        Step::Wait => Some(delay.is_some(cx)),
+        Step::Port(_) if product.is_timed() => Some(delay.fact(cx)),
+        Step::Port(_) | Step::Delta => None,
     }
-    let side = &product.spec;
-    let mut all = Vec::with_capacity(members.len());
-    for (condition, member) in members {
-        let mut values = side.values(member);
-        let mut leaving: Vec<Term> = internal(cx, side, member, &values);
-        let moves = moves(cx, side, port, Some(port.spec), n, member, &mut values);
-        leaving.extend(moves.into_iter().map(|(guard, _)| guard));
-        leaving.push(cx.pool.not(*condition));
-        all.push(cx.pool.or(leaving));
-    }
-    cx.pool.and(all)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -126,155 +120,246 @@ enum Role {
     Specification,
 }
 
-fn gate(port: &Port, role: Role) -> Option<ioxide_model::sts::GateId> {
-    match role {
-        Role::Implementation => port.imp,
-        Role::Specification => Some(port.spec),
-    }
-}
-
-/// The members after `step`, closed under internal steps.
-fn after(
-    cx: &mut Ctx<'_>,
-    side: &Side<'_>,
-    product: &Product<'_>,
+/// A step with its number.
+#[derive(Clone, Copy)]
+struct Message {
     step: Step,
     n: u32,
-    members: &Guarded,
+}
+
+/// One side along the steps. The facts of a member are all conditions under which it is one, those on the messages
+/// included.
+struct Course<'p> {
+    product: &'p Product<'p>,
+    side: &'p Side<'p>,
     role: Role,
-) -> Result<Guarded, NoWitness> {
-    let mut next = Guarded::new();
-    for (condition, member) in members {
-        let mut values = side.values(member);
+    members: Vec<Member>,
+}
+
+/// A member just before a message, and the condition under which it may have waited until then.
+struct Waited {
+    member: Member,
+    values: Substitution,
+    excuse: Term,
+}
+
+impl<'p> Course<'p> {
+    fn start(cx: &mut Ctx<'_>, product: &'p Product<'p>, role: Role) -> Result<Self, NoWitness> {
+        let (side, unknowns) = match role {
+            Role::Implementation => (&product.imp, Unknowns::Known),
+            Role::Specification => (&product.spec, Unknowns::Believed),
+        };
+        let start = side.initial(cx, unknowns);
+        Self { product, side, role, members: vec![start] }.closed(cx)
+    }
+
+    fn with(&self, members: Vec<Member>) -> Self {
+        Self { members, ..*self }
+    }
+
+    /// The members just before message number `n`.
+    fn waited(&self, cx: &mut Ctx<'_>, n: u32) -> Result<Vec<Waited>, NoWitness> {
+        let all = if self.product.is_timed() {
+            let delay = Delay::before(cx, n);
+            let forward = delay.fact(cx);
+            elapsed(cx, self.side, &[forward], &self.members, delay)
+                .map_err(|TooMany| NoWitness::Doubtful("internal steps do not end".into()))?
+        } else {
+            let excuse = cx.pool.tt();
+            self.members.iter().map(|member| Elapsed { member: member.clone(), excuse }).collect()
+        };
+        let waited =
+            |Elapsed { member, excuse }| Waited { values: self.side.values(&member), member, excuse };
+        Ok(all.into_iter().map(waited).collect())
+    }
+
+    fn gate(&self, port: &Port) -> Option<GateId> {
+        match self.role {
+            Role::Implementation => port.imp,
+            Role::Specification => Some(port.spec),
+        }
+    }
+
+    /// The switches of the message and their guards; its fields become part of the values.
+    fn moves(&self, cx: &mut Ctx<'_>, port: &Port, n: u32, waited: &mut Waited) -> Vec<(SwitchId, Term)> {
+        let Some(gate) = self.gate(port) else { return Vec::new() };
+        let message = port.message(cx, n);
+        let demand = port.bind(cx, &self.side.sts.gates[gate], &message, &mut waited.values);
+        let mut found = Vec::new();
+        for switch in self.side.at(waited.member.loc, gate) {
+            let guard = cx.pool.substitute(self.side.sts.switches[switch].guard, &waited.values);
+            found.push((switch, cx.pool.and2(demand, guard)));
+        }
+        found
+    }
+
+    /// The guards of internal switches of a member.
+    fn internal(&self, cx: &mut Ctx<'_>, member: &Member, values: &Substitution) -> Vec<Term> {
+        let guard = |id: &SwitchId| cx.pool.substitute(self.side.sts.switches[*id].guard, values);
+        self.side.internal(member.loc).iter().map(guard).collect()
+    }
+
+    /// The members after the message, closed under internal steps.
+    fn after(&self, cx: &mut Ctx<'_>, Message { step, n }: Message) -> Result<Self, NoWitness> {
+        let mut next = Vec::new();
         match step {
+            Step::Wait => next.clone_from(&self.members),
             Step::Delta => {
-                let quiet = side.quiet(cx, member, &values);
-                add(cx, &mut next, [*condition, quiet], member.clone());
+                for member in &self.members {
+                    let values = self.side.values(member);
+                    let quiet = self.side.quiet(cx, member, &values);
+                    add(cx, &mut next, member.clone(), quiet);
+                }
             }
             Step::Port(at) => {
-                let port = &product.ports[at];
-                let moves = moves(cx, side, port, gate(port, role), n, member, &mut values);
-                for &(guard, switch) in &moves {
-                    let reached = side.successor(cx, member, switch, &values);
-                    add(cx, &mut next, [*condition, guard], reached);
-                }
-                let completed = role == Role::Implementation
-                    && port.kind.is_input()
-                    && product.completion != Completion::None;
-                if completed {
-                    let mut leaving: Vec<Term> = moves.iter().map(|(guard, _)| *guard).collect();
-                    leaving.extend(internal(cx, side, member, &values));
-                    let leaving = cx.pool.or(leaving);
-                    let ignored = cx.pool.not(leaving);
-                    add(cx, &mut next, [*condition, ignored], member.clone());
+                let port = &self.product.ports[at];
+                for waited in self.waited(cx, n)? {
+                    self.take(cx, port, n, waited, &mut next);
                 }
             }
         }
+        self.with(next).closed(cx)
     }
-    closed(cx, side, next)
-}
 
-fn internal(cx: &mut Ctx<'_>, side: &Side<'_>, member: &Member, values: &Substitution) -> Vec<Term> {
-    let guard = |id: &ioxide_model::sts::SwitchId| cx.pool.substitute(side.sts.switches[*id].guard, values);
-    side.internal(member.loc).iter().map(guard).collect()
-}
-
-/// The switches of the message and their guards; its fields become part of `values`.
-fn moves(
-    cx: &mut Ctx<'_>,
-    side: &Side<'_>,
-    port: &Port,
-    gate: Option<ioxide_model::sts::GateId>,
-    n: u32,
-    member: &Member,
-    values: &mut Substitution,
-) -> Vec<(Term, ioxide_model::sts::SwitchId)> {
-    let Some(gate) = gate else { return Vec::new() };
-    let message = port.message(cx, n);
-    let demand = port.bind(cx, &side.sts.gates[gate], &message, values);
-    let mut found = Vec::new();
-    for switch in side.at(member.loc, gate) {
-        let guard = cx.pool.substitute(side.sts.switches[switch].guard, values);
-        found.push((cx.pool.and2(demand, guard), switch));
+    /// Adds what a member becomes by the message.
+    fn take(&self, cx: &mut Ctx<'_>, port: &Port, n: u32, mut waited: Waited, next: &mut Vec<Member>) {
+        let moves = self.moves(cx, port, n, &mut waited);
+        let Waited { member, values, excuse } = waited;
+        let is_imp = self.role == Role::Implementation;
+        let excuse = if is_imp && port.kind.is_input() { excuse } else { cx.pool.tt() };
+        for &(switch, guard) in &moves {
+            let reached = self.side.successor(cx, &member, (switch, guard), &values);
+            let condition = cx.pool.and2(guard, excuse);
+            add(cx, next, reached, condition);
+        }
+        if is_imp && port.kind.is_input() && self.product.completion != Completion::None {
+            let mut leaving: Vec<Term> = moves.iter().map(|(_, guard)| *guard).collect();
+            leaving.extend(self.internal(cx, &member, &values));
+            let leaving = cx.pool.or(leaving);
+            let ignored = cx.pool.not(leaving);
+            let condition = cx.pool.and2(ignored, excuse);
+            add(cx, next, member, condition);
+        }
     }
-    found
+
+    fn closed(self, cx: &mut Ctx<'_>) -> Result<Self, NoWitness> {
+        if self.side.is_visible() {
+            return Ok(self);
+        }
+        let mut closure = self.members.clone();
+        let mut open = self.members.clone();
+        let mut rounds = 0;
+        while let Some(member) = open.pop() {
+            rounds += 1;
+            if rounds > MAX_STATES {
+                return Err(NoWitness::Doubtful("internal steps do not end".into()));
+            }
+            let values = self.side.values(&member);
+            let guards = self.internal(cx, &member, &values);
+            for (&id, guard) in self.side.internal(member.loc).iter().zip(guards) {
+                let next = self.side.successor(cx, &member, (id, guard), &values);
+                if add(cx, &mut closure, next.clone(), guard) {
+                    open.push(constrained(cx, next, guard));
+                }
+            }
+        }
+        Ok(self.with(closure))
+    }
+
+    /// The condition under which `step` is specified here: under uioco no member that no internal step can
+    /// leave refuses an input.
+    fn specifies(&self, cx: &mut Ctx<'_>, Message { step, n }: Message) -> Result<Term, NoWitness> {
+        let (Step::Port(at), Relation::Uioco) = (step, self.product.relation) else {
+            return Ok(cx.pool.tt());
+        };
+        let port = &self.product.ports[at];
+        if !port.kind.is_input() {
+            return Ok(cx.pool.tt());
+        }
+        let mut all = Vec::new();
+        for mut waited in self.waited(cx, n)? {
+            let mut leaving: Vec<Term> = self.internal(cx, &waited.member, &waited.values);
+            let moves = self.moves(cx, port, n, &mut waited);
+            leaving.extend(moves.into_iter().map(|(_, guard)| guard));
+            let leaving = cx.pool.or(leaving);
+            let staying = cx.pool.not(leaving);
+            let refuses = some_state(cx, &waited.member, staying);
+            all.push(cx.pool.not(refuses));
+        }
+        Ok(cx.pool.and(all))
+    }
+
+    /// The condition under which there is a state left.
+    fn is_somewhere(&self, cx: &mut Ctx<'_>) -> Term {
+        let tt = cx.pool.tt();
+        let any: Vec<Term> = self.members.iter().map(|member| some_state(cx, member, tt)).collect();
+        cx.pool.or(any)
+    }
+
+    /// The condition under which some state does `step`.
+    fn does(&self, cx: &mut Ctx<'_>, Message { step, n }: Message) -> Result<Term, NoWitness> {
+        let mut any = Vec::new();
+        match step {
+            Step::Delta => {
+                for member in &self.members {
+                    let values = self.side.values(member);
+                    let quiet = self.side.quiet(cx, member, &values);
+                    any.push(some_state(cx, member, quiet));
+                }
+            }
+            Step::Wait => {
+                for waited in self.waited(cx, n)? {
+                    any.push(some_state(cx, &waited.member, waited.excuse));
+                }
+            }
+            Step::Port(at) => {
+                let port = &self.product.ports[at];
+                for mut waited in self.waited(cx, n)? {
+                    for (_, guard) in self.moves(cx, port, n, &mut waited) {
+                        any.push(some_state(cx, &waited.member, guard));
+                    }
+                }
+            }
+        }
+        Ok(cx.pool.or(any))
+    }
 }
 
-/// Adds `member` under the conjunction of `conditions`, unless that is refuted.
-fn add(cx: &mut Ctx<'_>, members: &mut Guarded, conditions: [Term; 2], member: Member) -> bool {
-    let condition = cx.pool.and(conditions);
-    if cx.pool.is_false(condition) {
+/// The condition under which `condition` holds in some state of a member whose facts are all there is to know.
+fn some_state(cx: &mut Ctx<'_>, member: &Member, condition: Term) -> Term {
+    let all = cx.pool.and(member.facts.iter().copied().chain([condition]));
+    let some = cx.pool.exists(&member.own, all);
+    if member.own.is_empty() { some } else { eliminate(cx.pool, some) }
+}
+
+/// `member` where `condition` holds too.
+fn constrained(cx: &mut Ctx<'_>, mut member: Member, condition: Term) -> Member {
+    let all = cx.pool.and(member.facts.iter().copied().chain([condition]));
+    member.facts = cx.pool.conjuncts(all);
+    member
+}
+
+/// Adds `member` where `condition` holds, unless that is refuted; says whether that is new.
+fn add(cx: &mut Ctx<'_>, members: &mut Vec<Member>, member: Member, condition: Term) -> bool {
+    let member = constrained(cx, member, condition);
+    if cx.decide(&member.facts) == Decision::Unsat {
         return false;
     }
-    let facts = cx.pool.conjuncts(condition);
-    if cx.decide(&facts) == Decision::Unsat {
-        return false;
-    }
-    match members.iter_mut().find(|(_, other)| *other == member) {
-        Some((known, _)) => {
-            let either = cx.pool.or2(*known, condition);
-            let new = either != *known;
-            *known = either;
-            new
+    let alike = |other: &&mut Member| {
+        (other.loc, &other.store, &other.own) == (member.loc, &member.store, &member.own)
+    };
+    match members.iter_mut().find(alike) {
+        Some(known) => {
+            let (old, new) = (cx.pool.and(known.facts.clone()), cx.pool.and(member.facts));
+            let either = cx.pool.or2(old, new);
+            known.facts = cx.pool.conjuncts(either);
+            either != old
         }
         None => {
-            members.push((condition, member));
+            members.push(member);
             true
         }
     }
-}
-
-fn closed(cx: &mut Ctx<'_>, side: &Side<'_>, members: Guarded) -> Result<Guarded, NoWitness> {
-    if side.is_visible() {
-        return Ok(members);
-    }
-    let mut closure = members.clone();
-    let mut open = members;
-    let mut rounds = 0;
-    while let Some((condition, member)) = open.pop() {
-        rounds += 1;
-        if rounds > MAX_STATES {
-            return Err(NoWitness::Doubtful("internal steps do not end".into()));
-        }
-        let values = side.values(&member);
-        for (&id, guard) in side.internal(member.loc).iter().zip(internal(cx, side, &member, &values)) {
-            let next = side.successor(cx, &member, id, &values);
-            if add(cx, &mut closure, [condition, guard], next.clone()) {
-                let condition = cx.pool.and([condition, guard]);
-                open.push((condition, next));
-            }
-        }
-    }
-    Ok(closure)
-}
-
-/// The condition under which some member does `step`.
-fn possible(
-    cx: &mut Ctx<'_>,
-    side: &Side<'_>,
-    product: &Product<'_>,
-    step: Step,
-    n: u32,
-    members: &Guarded,
-    role: Role,
-) -> Term {
-    let mut any = Vec::new();
-    for (condition, member) in members {
-        let mut values = side.values(member);
-        match step {
-            Step::Delta => {
-                let quiet = side.quiet(cx, member, &values);
-                any.push(cx.pool.and2(*condition, quiet));
-            }
-            Step::Port(at) => {
-                let port = &product.ports[at];
-                for (guard, _) in moves(cx, side, port, gate(port, role), n, member, &mut values) {
-                    any.push(cx.pool.and2(*condition, guard));
-                }
-            }
-        }
-    }
-    cx.pool.or(any)
 }
 
 /// Values for `fields` that satisfy `condition`, different small ones first.
@@ -382,21 +467,22 @@ fn constants(cx: &Ctx<'_>, condition: Term) -> Vec<Value> {
 }
 
 impl Product<'_> {
-    /// The label of `step` with these values, in the ids of the specification.
-    pub(crate) fn label(&self, step: Step, values: Vec<Value>) -> Label {
+    /// The label of `step` with these values, in the ids of the specification; a wait has none.
+    fn label(&self, step: Step, values: Vec<Value>) -> Option<Label> {
         match step {
-            Step::Delta => Label::Quiescence,
+            Step::Delta => Some(Label::Quiescence),
+            Step::Wait => None,
             Step::Port(at) => {
                 let port = &self.ports[at];
-                let gate = port.spec;
-                if port.kind.is_input() { Label::Input(gate, values) } else { Label::Output(gate, values) }
+                let label = if port.kind.is_input() { Label::Input } else { Label::Output };
+                Some(label(port.spec, values))
             }
         }
     }
 
     /// `label` in the ids of the implementation; `None` if it has no such gate.
     fn label_of_imp(&self, label: &Label) -> Option<Label> {
-        let gate = |spec: &ioxide_model::sts::GateId| self.ports.iter().find(|port| port.spec == *spec)?.imp;
+        let gate = |spec: &GateId| self.ports.iter().find(|port| port.spec == *spec)?.imp;
         match label {
             Label::Input(spec, values) => Some(Label::Input(gate(spec)?, values.clone())),
             Label::Output(spec, values) => Some(Label::Output(gate(spec)?, values.clone())),
@@ -444,7 +530,11 @@ fn is_refused(cx: &mut Ctx<'_>, after: &After, label: &Label) -> bool {
 /// Whether the implementation, completed, has `trace`; by evaluation.
 fn implements(cx: &mut Ctx<'_>, product: &Product<'_>, trace: &Trace) -> bool {
     let sts = product.imp.sts;
-    // Where initial values are unknown, some of them make the trace possible: the condition says so.
+    // Where initial values or the instants of internal steps are unknown, some of them make the trace possible:
+    // the condition says so.
+    if sts.is_timed() && !product.imp.is_visible() {
+        return true;
+    }
     let Some(start) = concrete::initial_state(cx.pool, sts) else { return true };
     let mut states = closure(cx, sts, [start].into());
     for label in &trace.labels {
@@ -504,6 +594,11 @@ fn successors(
     if *label == Label::Quiescence {
         let quiet = is_quiescent(&mut cx.over(sts), state) == Quiescence::Quiet;
         return if quiet { vec![state.clone()] } else { Vec::new() };
+    }
+    if let Label::Delay(by) = label {
+        let later = concrete::delayed(sts, state, by);
+        let may = may_wait(&mut cx.over(sts), state, &later) == Decision::Sat;
+        return if may { vec![later] } else { Vec::new() };
     }
     let next = concrete::successors(cx.pool, sts, state, label).unwrap_or_default();
     let next: Vec<State> = next.into_iter().map(|successor| successor.state).collect();

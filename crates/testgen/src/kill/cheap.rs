@@ -14,7 +14,7 @@ pub(super) fn unseen(cx: &mut Ctx<'_>, edit: &Edit, imp: &Sts) -> Option<Proof> 
     let after = &edit.after;
     let same_place =
         before.source == after.source && before.gate == after.gate && before.target == after.target;
-    if !same_place {
+    if !same_place || before.resets != after.resets {
         return None;
     }
     if before.update == after.update {
@@ -40,6 +40,7 @@ pub(super) fn weakened(cx: &mut Ctx<'_>, edit: &Edit) -> bool {
     let only_guard = before.source == after.source
         && before.gate == after.gate
         && before.target == after.target
+        && before.resets == after.resets
         && before.update == after.update;
     if !only_guard || !sts.kind_of(before).is_input() || !implies(cx, before.guard, after.guard) {
         return false;

@@ -11,14 +11,14 @@ use ioxide_model::concrete::State;
 use ioxide_model::label::Label;
 use ioxide_model::relation::Relation;
 use ioxide_model::sts::Sts;
-use ioxide_model::term::Term;
+use ioxide_model::term::{Term, VarId};
 use ioxide_model::trace::Trace;
 use ioxide_symex::{After, Belief, Ctx, Observed};
 
 use super::Touched;
 use crate::conform::{
-    Completion, Member, Next, Pair, Product, Side, Step, concrete_after, concrete_start, joined, liveness,
-    ports,
+    ClockLimits, Completion, Member, Next, Pair, Product, Side, Step, concrete_after, concrete_start, joined,
+    liveness, ports, stored,
 };
 use crate::mutate::Mutant;
 
@@ -79,7 +79,8 @@ impl<'m> Runner<'m> {
         let live = joined(liveness(cx, imp), &liveness(cx, spec));
         let (left, right) = (Side::new(cx, imp, live.clone()), Side::new(cx, spec, live));
         let (completion, relation) = (Completion::Angelic, Relation::Ioco);
-        let product = Product { imp: left, spec: right, ports, completion, relation };
+        let limits = ClockLimits::new(cx, imp, spec);
+        let product = Product { imp: left, spec: right, ports, completion, relation, limits };
         Some(Self { imp, product, touched: Touched::new(imp, spec, mutant) })
     }
 
@@ -90,7 +91,9 @@ impl<'m> Runner<'m> {
             let label = walk.labels.get(at);
             // Where the specification may be in several states, one may ignore what another takes.
             let alike = belief.len() == 1 && states == *belief && !self.is_touched(&states);
-            let looks = !matches!(label, Some(Label::Input(..)));
+            // Before an input that is to be given at some instant the test looks until then only.
+            let next = walk.labels[at..].iter().find(|label| !matches!(label, Label::Delay(_)));
+            let looks = !matches!(next, Some(Label::Input(..)));
             if looks && !alike && self.is_unsafe(cx, &states, belief) {
                 return true;
             }
@@ -129,12 +132,12 @@ impl<'m> Runner<'m> {
 
 fn members(cx: &mut Ctx<'_>, sts: &Sts, states: &BTreeSet<State>) -> Vec<Member> {
     let mut member = |state: &State| {
-        let term = |var: &ioxide_model::sts::StateVar| -> Term {
-            let value = state.values.get(var.var).cloned();
-            let value = value.unwrap_or_else(|| cx.pool.default_value(cx.pool.var_info(var.var).sort));
+        let term = |var: VarId| -> Term {
+            let value = state.values.get(var).cloned();
+            let value = value.unwrap_or_else(|| cx.pool.default_value(cx.pool.var_info(var).sort));
             cx.pool.value(value)
         };
-        Member { loc: state.loc, store: sts.vars.iter().map(term).collect() }
+        Member::single(state.loc, stored(sts).map(term).collect())
     };
     states.iter().map(&mut member).collect()
 }

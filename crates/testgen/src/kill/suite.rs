@@ -30,7 +30,7 @@ impl Test {
     /// Inputs, outputs and silences, the last look included.
     #[must_use]
     pub fn n_ios(&self) -> usize {
-        self.trace.len() + 1
+        self.trace.labels.iter().filter(|label| !matches!(label, Label::Delay(_))).count() + 1
     }
 }
 
@@ -38,8 +38,13 @@ impl Test {
 #[must_use]
 pub fn candidates(witnesses: &[&Trace]) -> Vec<Trace> {
     let without_last = |trace: &&Trace| {
-        let labels = trace.labels.split_last().map_or(&[][..], |(_, before)| before);
-        labels.iter().cloned().collect::<Trace>()
+        let mut labels = trace.labels.clone();
+        labels.pop();
+        // The last look lasts as long as anything can come, so no wait is needed before it.
+        while matches!(labels.last(), Some(Label::Delay(_))) {
+            labels.pop();
+        }
+        labels.into_iter().collect::<Trace>()
     };
     let mut all: Vec<Trace> = Vec::new();
     for test in witnesses.iter().map(without_last) {

@@ -7,6 +7,7 @@
 //! be (see [`Suspects`]); without suspects it ends, and the test is tried again later, a few times.
 
 use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
 use ioxide_model::trace::Trace;
 use ioxide_symex::{After, Ctx};
 
@@ -56,8 +57,8 @@ enum Target {
 
 /// How far a run has come along a route.
 enum Standing {
-    /// This comes next; a look where it is no input.
-    On(Option<Label>),
+    /// This comes next, so many seconds after the last message; a look where it is no input.
+    On(Rational, Option<Label>),
     Off,
     Done,
 }
@@ -65,13 +66,47 @@ enum Standing {
 impl Route {
     fn standing(&self, history: &Trace) -> Standing {
         let seen = &history.labels[self.from.min(history.len())..];
-        let common = seen.len().min(self.labels.len());
-        match seen[..common] == self.labels[..common] {
-            false => Standing::Off,
-            true if seen.len() > self.labels.len() => Standing::Done,
-            true => Standing::On(self.labels.get(seen.len()).cloned()),
+        // A system chooses its instants: what came at another one is followed as long as it is what is wanted.
+        let (seen, passed) = messages(seen);
+        let mut wanted = self.labels.iter();
+        for label in seen {
+            match wanted.by_ref().find(|label| !matches!(label, Label::Delay(_))) {
+                Some(next) if next == label => (),
+                Some(_) => return Standing::Off,
+                None => return Standing::Done,
+            }
+        }
+        let (next, wait) = messages_until_first(wanted);
+        let is_over = next.is_none() && !passed.is_zero();
+        if is_over { Standing::Done } else { Standing::On(wait.sub(&passed).max(Rational::ZERO), next) }
+    }
+}
+
+/// The messages and silences of `labels`, and the time that passed after the last of them.
+fn messages(labels: &[Label]) -> (Vec<&Label>, Rational) {
+    let (mut found, mut passed) = (Vec::new(), Rational::ZERO);
+    for label in labels {
+        match label {
+            Label::Delay(by) => passed = passed.add(by),
+            _ => {
+                found.push(label);
+                passed = Rational::ZERO;
+            }
         }
     }
+    (found, passed)
+}
+
+/// The next message of `labels`, and how long to wait for it.
+fn messages_until_first<'l>(labels: impl Iterator<Item = &'l Label>) -> (Option<Label>, Rational) {
+    let mut wait = Rational::ZERO;
+    for label in labels {
+        match label {
+            Label::Delay(by) => wait = wait.add(by),
+            _ => return (Some(label.clone()), wait),
+        }
+    }
+    (None, wait)
 }
 
 impl Killer {
@@ -134,12 +169,10 @@ impl Killer {
 
     /// An open test that `history` is a beginning of.
     fn fitting(&self, history: &Trace) -> Option<Route> {
-        let fits = |&at: &usize| {
-            let labels = &self.tests[at].trace.labels;
-            self.open(at) && history.len() <= labels.len() && labels[..history.len()] == history.labels[..]
-        };
-        let at = (0..self.tests.len()).find(fits)?;
-        Some(Route { from: 0, labels: self.tests[at].trace.labels.clone(), aim: Target::Test(at) })
+        let route =
+            |at: usize| Route { from: 0, labels: self.tests[at].trace.labels.clone(), aim: Target::Test(at) };
+        let open = (0..self.tests.len()).filter(|&at| self.open(at));
+        open.map(route).find(|route| matches!(route.standing(history), Standing::On(..)))
     }
 
     /// The nearest experiment from here.
@@ -186,8 +219,13 @@ impl Tester for Killer {
             if let Some(route) = &self.route {
                 let aim = route.aim;
                 match route.standing(history) {
-                    Standing::On(Some(label @ Label::Input(..))) => return Move::Stimulate(label),
-                    Standing::On(_) => return Move::Observe,
+                    Standing::On(_, Some(label @ Label::Input(..))) if !cx.sts.is_timed() => {
+                        return Move::Stimulate(label);
+                    }
+                    Standing::On(wait, Some(label @ Label::Input(..))) => {
+                        return Move::StimulateAfter(wait, label);
+                    }
+                    Standing::On(..) => return Move::Observe,
                     Standing::Off => (),
                     Standing::Done => self.finish(aim),
                 }

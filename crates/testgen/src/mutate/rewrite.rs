@@ -22,6 +22,10 @@ pub(super) enum Rule<'r> {
     Branch,
     /// A collection handled wrongly.
     Collection,
+    /// Another operation on the same numbers.
+    Arithmetic,
+    /// Another of these clocks.
+    Clock(&'r [VarId]),
 }
 
 /// The terms that `rule`, applied once, makes of `term`.
@@ -57,6 +61,8 @@ fn here(pool: &mut TermPool, term: Term, rule: Rule<'_>) -> (Vec<Term>, bool) {
         Rule::AndOr => (swapped(pool, term), false),
         Rule::Drop => (without(pool, term), false),
         Rule::Branch => (branches(pool, term), false),
+        Rule::Arithmetic => (computed(pool, term), false),
+        Rule::Clock(clocks) => (confused(pool, term, clocks), false),
         Rule::Collection => (super::collection::mishandled(pool, term), false),
     }
 }
@@ -119,6 +125,35 @@ fn others(pool: &mut TermPool, term: Term, vars: &[VarId]) -> Vec<Term> {
     let fits = |other: &&VarId| **other != var && pool.var_info(**other).sort.base() == sort;
     let fitting: Vec<VarId> = vars.iter().filter(fits).copied().collect();
     fitting.into_iter().map(|other| pool.var(other)).collect()
+}
+
+fn confused(pool: &mut TermPool, term: Term, clocks: &[VarId]) -> Vec<Term> {
+    match *pool.node(term) {
+        Node::Var(var) if clocks.contains(&var) => others(pool, term, clocks),
+        _ => Vec::new(),
+    }
+}
+
+/// Other operations on the same numbers: the sign of a part of a sum, a part left out; quotient for remainder.
+fn computed(pool: &mut TermPool, term: Term) -> Vec<Term> {
+    match pool.node(term).clone() {
+        Node::Add(parts) => {
+            let mut found = Vec::new();
+            for at in 0..parts.len() {
+                let opposite = pool.neg(parts[at]);
+                let flipped =
+                    parts.iter().enumerate().map(|(i, &part)| if i == at { opposite } else { part });
+                found.push(pool.add(flipped));
+                let rest = parts.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, &part)| part);
+                found.push(pool.add(rest));
+            }
+            found
+        }
+        Node::Mul(parts) if parts.len() == 2 => vec![pool.add(parts.iter().copied())],
+        Node::Div(a, b) => vec![pool.rem(a, b)],
+        Node::Rem(a, b) => vec![pool.div(a, b)],
+        _ => Vec::new(),
+    }
 }
 
 fn swapped(pool: &mut TermPool, term: Term) -> Vec<Term> {

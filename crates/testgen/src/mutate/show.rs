@@ -18,7 +18,9 @@ pub fn show_switch(model: &Model, switch: &Switch) -> String {
     };
     let assignment =
         |(var, term): &(_, _)| format!("{} = {}", model.pool.var_info(*var).name, model.pool.show(*term));
-    let update: Vec<String> = switch.update.iter().map(assignment).collect();
+    let reset = |clock: &_| format!("reset {}", model.pool.var_info(*clock).name);
+    let update: Vec<String> =
+        switch.update.iter().map(assignment).chain(switch.resets.iter().map(reset)).collect();
     let update = if update.is_empty() { String::new() } else { format!(" {{ {} }}", update.join(", ")) };
     let (source, target) = (&sts.locations[switch.source].name, &sts.locations[switch.target].name);
     format!("state {source}: {}: {verb}{guard}{update} -> {target}", switch.label)

@@ -29,6 +29,14 @@ pub(super) fn changed(model: &mut Model, id: SwitchId, operator: Operator) -> Ve
             found.extend(assignments_rewritten(model, id, Rule::Collection));
             found
         }
+        Operator::Arithmetic => {
+            let mut found = guards(model, id, |pool, guard| rewritten(pool, guard, Rule::Arithmetic));
+            found.extend(assignments_rewritten(model, id, Rule::Arithmetic));
+            found
+        }
+        Operator::ResetDelete => resets_left_out(model, id),
+        Operator::ResetAdd => resets_added(model, id),
+        Operator::Clock => clocks_confused(model, id),
         Operator::Target => targets(model, id),
         Operator::Source => sources(model, id),
         Operator::Gate => gates(model, id),
@@ -177,6 +185,43 @@ fn assignments_changed(model: &mut Model, id: SwitchId) -> Vec<Switch> {
             let mut update = switch.update.clone();
             update[at] = (var, term);
             found.push(with(pool, switch, guard, update));
+        }
+    }
+    found
+}
+
+fn with_resets(switch: &Switch, resets: impl Iterator<Item = VarId>) -> Switch {
+    Switch { resets: resets.collect(), ..switch.clone() }
+}
+
+fn resets_left_out(model: &Model, id: SwitchId) -> Vec<Switch> {
+    let switch = &model.sts.switches[id];
+    let without = |clock: &VarId| {
+        with_resets(switch, switch.resets.iter().copied().filter(move |other| other != clock))
+    };
+    switch.resets.iter().map(without).collect()
+}
+
+fn resets_added(model: &Model, id: SwitchId) -> Vec<Switch> {
+    let switch = &model.sts.switches[id];
+    let clocks = model.sts.clocks.iter().map(|clock| clock.var);
+    let others = clocks.filter(|clock| !switch.resets.contains(clock));
+    others.map(|clock| with_resets(switch, switch.resets.iter().copied().chain([clock]))).collect()
+}
+
+/// Another clock in the guard, or set back instead.
+fn clocks_confused(model: &mut Model, id: SwitchId) -> Vec<Switch> {
+    let clocks: Vec<VarId> = model.sts.clocks.iter().map(|clock| clock.var).collect();
+    let is_clock = |pool: &TermPool, term: Term| pool.free_vars(term).iter().any(|var| clocks.contains(var));
+    let mut found = guards(model, id, |pool, guard| match is_clock(pool, guard) {
+        true => rewritten(pool, guard, Rule::Clock(&clocks)),
+        false => Vec::new(),
+    });
+    let switch = &model.sts.switches[id];
+    for &clock in &switch.resets {
+        for &other in clocks.iter().filter(|other| !switch.resets.contains(other)) {
+            let resets = switch.resets.iter().map(|&it| if it == clock { other } else { it });
+            found.push(with_resets(switch, resets));
         }
     }
     found

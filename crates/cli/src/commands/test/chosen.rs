@@ -241,7 +241,7 @@ impl Chosen {
         if let Self::Kill(tester) = self {
             let (done, tests) = (tester.n_done(), tester.n_tests());
             writeln!(out, "killing suite: {done} of {tests} tests carried out to their end")?;
-            let (out_of, all) = tester.suspects().map_or((0, 0), Suspects::ruled_out);
+            let Some((out_of, all)) = tester.suspects().map(Suspects::ruled_out) else { return Ok(()) };
             return writeln!(
                 out,
                 "mutants: the system is none of {out_of} of {all} that can be told from the model"
@@ -336,13 +336,13 @@ fn show_game(out: &mut impl Write, tester: &Game) -> io::Result<()> {
 
 /// Testers that know nothing of time cannot test a model that has clocks.
 fn refuse_timed(tester: &str, spec: &Model) -> Result<(), Stop> {
-    let is_untimed = matches!(tester, "tour" | "kill") || tester.starts_with("suite:");
+    let is_untimed = tester == "tour" || tester.starts_with("suite:");
     match spec.sts.is_timed() && is_untimed {
         true => Err(Stop::usage(format!(
             "`{}` has clocks, and the tester `{tester}` knows no time",
             spec.sts.name
         ))
-        .help("use `cover`, `purpose:NAME`, `case:FILE`, `tests` or `random`")),
+        .help("use `cover`, `purpose:NAME`, `case:FILE`, `tests`, `kill` or `random`")),
         false => Ok(()),
     }
 }

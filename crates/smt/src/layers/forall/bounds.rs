@@ -17,6 +17,8 @@ struct Side {
 struct Sides {
     lower: Vec<Side>,
     upper: Vec<Side>,
+    /// What does not depend on the variable after all.
+    free: Vec<Term>,
 }
 
 /// `∃ var: all literals`, where each is linear in `var`; none if it is not that easy.
@@ -40,7 +42,7 @@ pub(super) fn eliminate(pool: &mut TermPool, var: VarId, sort: Sort, literals: &
     if !exact && !sides.lower.is_empty() && !sides.upper.is_empty() {
         return None;
     }
-    let mut facts = Vec::new();
+    let mut facts = sides.free;
     for lower in &sides.lower {
         for upper in &sides.upper {
             facts.push(compatible(pool, lower, upper));
@@ -53,7 +55,12 @@ pub(super) fn eliminate(pool: &mut TermPool, var: VarId, sort: Sort, literals: &
 fn compatible(pool: &mut TermPool, lower: &Side, upper: &Side) -> Term {
     let sort = pool.sort(lower.limit).base();
     let (a, b) = (pool.number(lower.factor.clone(), sort), pool.number(upper.factor.clone(), sort));
-    let (left, right) = (pool.mul2(b, lower.limit), pool.mul2(a, upper.limit));
+    let (mut left, mut right) = (pool.mul2(b, lower.limit), pool.mul2(a, upper.limit));
+    let of_right = pool.free_vars(right);
+    // What both sides have cancels out.
+    if pool.free_vars(left).iter().any(|var| of_right.contains(var)) {
+        (left, right) = (pool.sub(left, right), pool.number(Rational::ZERO, sort));
+    }
     if lower.strict || upper.strict { pool.lt(left, right) } else { pool.le(left, right) }
 }
 
@@ -110,6 +117,12 @@ impl Sides {
         strict: bool,
         whole: bool,
     ) -> Option<()> {
+        let difference = pool.sub(a, b);
+        if !pool.mentions(difference, var) {
+            let zero = pool.number(Rational::ZERO, pool.sort(difference).base());
+            self.free.push(if strict { pool.lt(difference, zero) } else { pool.le(difference, zero) });
+            return Some(());
+        }
         let (factor, rest) = split(pool, var, a, b)?;
         let sort = pool.sort(rest).base();
         // factor·x + rest < 0; over whole numbers, factor·x + rest + 1 ≤ 0.

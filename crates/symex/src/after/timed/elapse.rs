@@ -83,8 +83,8 @@ fn elapsed_concrete(
     Next { belief: Belief::Concrete(next), doubts, lost: None, refused: false }
 }
 
-/// Whether `state` may let time pass until it is `later`.
-fn may_wait(cx: &mut Ctx<'_>, state: &State, later: &State) -> Decision {
+/// Whether `state` may let time pass until it is `later`, with nothing seen on the way.
+pub fn may_wait(cx: &mut Ctx<'_>, state: &State, later: &State) -> Decision {
     let mut doubt = None;
     let known = constants(cx, later);
     let sts = cx.sts;

@@ -1,13 +1,10 @@
 //! Instants that do not count any more are projected away, so that a long run costs no more than a short one.
 
-use ioxide_model::number::Rational;
-use ioxide_model::sort::Sort;
-use ioxide_model::term::{Node, Term, VarId};
-use ioxide_model::valuation::Valuation;
-use ioxide_model::value::Value;
+use ioxide_model::term::{Term, VarId};
 use ioxide_smt::layers::forall::eliminate;
 
 use super::super::single::Belief;
+use crate::bounds::tightest;
 use crate::cx::Ctx;
 use crate::state::{Path, Store, SymState};
 
@@ -31,7 +28,7 @@ fn projected_state(cx: &mut Ctx<'_>, state: SymState, since: Term) -> SymState {
     if cx.pool.has_quantifier(some) {
         return state;
     }
-    let path = tightest(cx, &Path::default().with(cx, some));
+    let path = tightest(cx, Path::default().with(cx, some).facts()).into_iter().collect();
     SymState { store: Store::new(state.store.terms().to_vec()), path, ..state }
 }
 
@@ -40,53 +37,4 @@ fn is_instant(cx: &mut Ctx<'_>, var: VarId) -> bool {
     let name = &cx.pool.var_info(var).name;
     let number = name.rsplit('@').next().and_then(|number| number.parse().ok());
     number.is_some_and(|number| cx.pool.indexed(cx.instant, number) == var)
-}
-
-/// `path` with only the tightest of several bounds on the same difference.
-fn tightest(cx: &mut Ctx<'_>, path: &Path) -> Path {
-    let mut bounds: Vec<(Term, Bound)> = Vec::new();
-    let mut others = Vec::new();
-    for &fact in path.facts() {
-        let Some((difference, bound)) = bound(cx, fact) else {
-            others.push(fact);
-            continue;
-        };
-        match bounds.iter_mut().find(|(other, _)| *other == difference) {
-            Some((_, known)) if *known >= bound => (),
-            Some((_, known)) => *known = bound,
-            None => bounds.push((difference, bound)),
-        }
-    }
-    others.into_iter().chain(bounds.into_iter().map(|(_, bound)| bound.fact)).collect()
-}
-
-/// How tight a bound is: the higher, the tighter.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Bound {
-    /// The constant `c` of `difference + c <= 0`.
-    offset: Rational,
-    is_strict: bool,
-    fact: Term,
-}
-
-/// `fact` as a bound on a difference without constant part.
-fn bound(cx: &mut Ctx<'_>, fact: Term) -> Option<(Term, Bound)> {
-    let (a, b, is_strict) = match *cx.pool.node(fact) {
-        Node::Le(a, b) => (a, b, false),
-        Node::Lt(a, b) => (a, b, true),
-        _ => return None,
-    };
-    let sum = cx.pool.sub(a, b);
-    let vars = cx.pool.free_vars(sum);
-    let mut zeros = Valuation::new();
-    for var in vars {
-        if cx.pool.var_info(var).sort != Sort::Real {
-            return None;
-        }
-        zeros.set(var, Value::Real(Rational::ZERO));
-    }
-    let offset = cx.pool.eval(sum, &zeros).ok()?.as_real()?.clone();
-    let constant = cx.pool.value(Value::Real(offset.clone()));
-    let difference = cx.pool.sub(sum, constant);
-    Some((difference, Bound { offset, is_strict, fact }))
 }

@@ -1,0 +1,232 @@
+//! Clocks beyond every constant they are compared with.
+//!
+//! A clock that is compared with constants only, none of them above `m`, makes no difference once it is above `m`: all
+//! such values allow the same from there on, whatever the other clocks are. So product states are split where a clock
+//! may be above its limit, and there it gets one and the same value. With constant bounds this leaves finitely many
+//! states (Alur and Dill's regions, merged to zones by inclusion); a clock that is compared with data of unbounded
+//! range has no limit.
+
+use ioxide_model::number::Rational;
+use ioxide_model::sort::Sort;
+use ioxide_model::sts::Sts;
+use ioxide_model::term::{Node, Term, VarId};
+use ioxide_model::value::Value;
+use ioxide_symex::Ctx;
+
+use super::branch::{Case, convex, fork};
+use super::product::Pair;
+use super::side::Member;
+
+/// Members of one side are not split into more than this many.
+const MAX_SPLIT: usize = 64;
+
+/// For every clock of the two systems the greatest number it is compared with, if there is one.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) struct ClockLimits {
+    imp: Vec<Option<Rational>>,
+    spec: Vec<Option<Rational>>,
+}
+
+impl ClockLimits {
+    /// The limits of the clocks of `imp` and `spec`; where they are the same clocks, the greater ones.
+    pub fn new(cx: &mut Ctx<'_>, imp: &Sts, spec: &Sts) -> Self {
+        let (mut left, mut right) = (limits(cx, imp), limits(cx, spec));
+        let clocks = |sts: &Sts| sts.clocks.iter().map(|clock| clock.var).collect::<Vec<_>>();
+        if clocks(imp) == clocks(spec) {
+            let both: Vec<Option<Rational>> =
+                left.iter().zip(&right).map(|(a, b)| Some(a.clone()?.max(b.clone()?))).collect();
+            (left, right) = (both.clone(), both);
+        }
+        Self { imp: left, spec: right }
+    }
+
+    /// The cases of `pair` in which every clock is within its limit or has its value beyond.
+    pub fn split(&self, cx: &mut Ctx<'_>, pair: Pair, doubt: bool) -> Vec<(Pair, bool)> {
+        if self.imp.is_empty() && self.spec.is_empty() {
+            return vec![(pair, doubt)];
+        }
+        let case = Case { path: pair.path.clone(), doubt };
+        let mut found = Vec::new();
+        for (case, imp) in split_side(cx, &self.imp, case, pair.imp.clone()) {
+            for (case, spec) in split_side(cx, &self.spec, case, pair.spec.clone()) {
+                found.push((Pair { imp: imp.clone(), spec, path: case.path, fresh: pair.fresh }, case.doubt));
+            }
+        }
+        found
+    }
+}
+
+fn split_side(
+    cx: &mut Ctx<'_>,
+    limits: &[Option<Rational>],
+    case: Case,
+    members: Vec<Member>,
+) -> Vec<(Case, Vec<Member>)> {
+    let mut open = vec![(case, Vec::new())];
+    for member in members {
+        let mut next = Vec::new();
+        for (case, done) in open {
+            for (case, members) in split_member(cx, limits, case, member.clone()) {
+                let mut all: Vec<Member> = done.clone();
+                for member in members {
+                    if !all.contains(&member) {
+                        all.push(member);
+                    }
+                }
+                next.push((case, all));
+            }
+        }
+        open = next;
+    }
+    open
+}
+
+/// What becomes of one member, case by case: a set of states may have some within a limit and some beyond.
+fn split_member(
+    cx: &mut Ctx<'_>,
+    limits: &[Option<Rational>],
+    case: Case,
+    member: Member,
+) -> Vec<(Case, Vec<Member>)> {
+    let first = member.store.len().saturating_sub(limits.len());
+    let mut open = vec![(case, vec![member])];
+    for (at, limit) in limits.iter().enumerate() {
+        let Some(limit) = limit else { continue };
+        let mut next = Vec::new();
+        for (case, members) in open {
+            let mut partial = vec![(case, Vec::new())];
+            for member in members {
+                let mut more = Vec::new();
+                for (case, done) in partial {
+                    for (case, split) in split_clock(cx, case, &member, first + at, limit) {
+                        more.push((case, [&done[..], &split].concat()));
+                    }
+                }
+                partial = more;
+            }
+            next.extend(partial);
+        }
+        open = next;
+        if open.len() > MAX_SPLIT {
+            break;
+        }
+    }
+    open
+}
+
+/// `member` with the clock at position `at` within `limit`, or with its value beyond, case by case.
+fn split_clock(
+    cx: &mut Ctx<'_>,
+    case: Case,
+    member: &Member,
+    at: usize,
+    limit: &Rational,
+) -> Vec<(Case, Vec<Member>)> {
+    let clock = member.store[at];
+    let most = cx.pool.value(Value::Real(limit.clone()));
+    let beyond = cx.pool.lt(most, clock);
+    let mut above = member.clone();
+    above.store[at] = cx.pool.value(Value::Real(limit.add(&Rational::ONE)));
+    if let Some(is_beyond) = cx.pool.as_value(beyond).and_then(Value::as_bool) {
+        return vec![(case, vec![if is_beyond { above } else { member.clone() }])];
+    }
+    let vars = cx.pool.free_vars(clock);
+    if !member.own.iter().any(|own| vars.contains(own)) {
+        let (yes, no) = fork(cx, case, beyond);
+        let yes = yes.map(|case| (case, vec![above]));
+        return yes.into_iter().chain(no.map(|case| (case, vec![member.clone()]))).collect();
+    }
+    let within = cx.pool.not(beyond);
+    let (above, below) = (above.with(cx, beyond), member.clone().with(cx, within));
+    let (some_above, some_below) = (member.some(cx, beyond), member.some(cx, within));
+    let mut found = Vec::new();
+    for case in convex(cx, &case, some_above, true) {
+        let both = convex(cx, &case, some_below, true);
+        found.extend(both.into_iter().map(|case| (case, vec![above.clone(), below.clone()])));
+        let only = convex(cx, &case, some_below, false);
+        found.extend(only.into_iter().map(|case| (case, vec![above.clone()])));
+    }
+    // Some state there is, so it is within.
+    let within = convex(cx, &case, some_above, false);
+    found.extend(within.into_iter().map(|case| (case, vec![below.clone()])));
+    found
+}
+
+/// For every clock of `sts` the greatest number it is compared with.
+fn limits(cx: &mut Ctx<'_>, sts: &Sts) -> Vec<Option<Rational>> {
+    sts.clocks.iter().map(|clock| limit(cx, sts, clock.var)).collect()
+}
+
+fn limit(cx: &mut Ctx<'_>, sts: &Sts, clock: VarId) -> Option<Rational> {
+    let mut greatest = Rational::ZERO;
+    for switch in &sts.switches {
+        if switch.update.iter().any(|(_, term)| cx.pool.mentions(*term, clock)) {
+            return None;
+        }
+        greatest = greatest.max(limit_in(cx, switch.guard, clock)?);
+    }
+    Some(greatest)
+}
+
+/// The greatest number that comparisons in `guard` compare `clock` with.
+fn limit_in(cx: &mut Ctx<'_>, guard: Term, clock: VarId) -> Option<Rational> {
+    if !cx.pool.mentions(guard, clock) {
+        return Some(Rational::ZERO);
+    }
+    match cx.pool.node(guard).clone() {
+        Node::Not(inner) => limit_in(cx, inner, clock),
+        Node::And(parts) | Node::Or(parts) => {
+            let mut greatest = Rational::ZERO;
+            for &part in &parts {
+                greatest = greatest.max(limit_in(cx, part, clock)?);
+            }
+            Some(greatest)
+        }
+        Node::Le(a, b) | Node::Lt(a, b) | Node::Eq(a, b) if cx.pool.sort(a).is_numeric() => {
+            compared(cx, a, b, clock)
+        }
+        Node::Exists(_, body) => limit_in(cx, body, clock),
+        _ => None,
+    }
+}
+
+/// The greatest value of `clock` at which `a` and `b` are equal.
+fn compared(cx: &mut Ctx<'_>, a: Term, b: Term, clock: VarId) -> Option<Rational> {
+    let difference = cx.pool.sub(a, b);
+    let (low, high, factor) = span(cx, difference, clock)?;
+    if factor.is_zero() {
+        return None;
+    }
+    let ends = [low.neg().div(&factor), high.neg().div(&factor)];
+    Some(ends.into_iter().fold(Rational::ZERO, Rational::max))
+}
+
+/// The least and the greatest value of the linear `term` without `clock`, and the factor of `clock`.
+fn span(cx: &Ctx<'_>, term: Term, clock: VarId) -> Option<(Rational, Rational, Rational)> {
+    let constant = |value: Rational| Some((value.clone(), value, Rational::ZERO));
+    match cx.pool.node(term) {
+        Node::Value(value) => constant(value.to_rational()?),
+        Node::Var(var) if *var == clock => Some((Rational::ZERO, Rational::ZERO, Rational::ONE)),
+        Node::Var(var) => match cx.pool.var_info(*var).sort {
+            Sort::Range { lo, hi } => Some((Rational::from(lo), Rational::from(hi), Rational::ZERO)),
+            _ => None,
+        },
+        Node::ToReal(inner) => span(cx, *inner, clock),
+        Node::Add(parts) => {
+            let mut sum = (Rational::ZERO, Rational::ZERO, Rational::ZERO);
+            for &part in parts {
+                let (low, high, factor) = span(cx, part, clock)?;
+                sum = (sum.0.add(&low), sum.1.add(&high), sum.2.add(&factor));
+            }
+            Some(sum)
+        }
+        Node::Mul(parts) if parts.len() == 2 => {
+            let by = cx.pool.as_value(parts[0]).and_then(Value::to_rational)?;
+            let (low, high, factor) = span(cx, parts[1], clock)?;
+            let (low, high) = (low.mul(&by), high.mul(&by));
+            let (low, high) = if by.is_negative() { (high, low) } else { (low, high) };
+            Some((low, high, factor.mul(&by)))
+        }
+        _ => None,
+    }
+}

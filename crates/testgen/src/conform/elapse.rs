@@ -1,0 +1,134 @@
+//! Time that passes between two messages, for the members of one side.
+//!
+//! 001 sec. 4: a state may let time pass as long as something the tester does not send can still happen, or if it was
+//! quiescent when it was entered. Internal steps may be taken at any instants on the way; nobody sees them, so
+//! their instants are variables of the member's own.
+
+use ioxide_model::number::Rational;
+use ioxide_model::term::Term;
+use ioxide_model::value::Value;
+use ioxide_smt::solver::Decision;
+use ioxide_symex::Ctx;
+
+use super::branch::TooMany;
+use super::side::{Member, Side};
+
+/// At most this many members come out of internal steps while time passes.
+const MAX_ON_THE_WAY: usize = 64;
+
+/// A member after a delay.
+pub(crate) struct Elapsed {
+    pub member: Member,
+    /// The condition, over its own variables too, under which it may have sent nothing until then.
+    pub excuse: Term,
+}
+
+/// A delay: how long it is, and what numbers the instants within it.
+#[derive(Clone, Copy)]
+pub(crate) struct Delay {
+    pub by: Term,
+    pub number: u32,
+}
+
+impl Delay {
+    /// The delay before message number `number` of a path.
+    pub fn before(cx: &mut Ctx<'_>, number: u32) -> Self {
+        let by = cx.pool.indexed(cx.delay, number);
+        Self { by: cx.pool.var(by), number }
+    }
+
+    /// Time does not go back.
+    pub fn fact(self, cx: &mut Ctx<'_>) -> Term {
+        let zero = zero(cx);
+        cx.pool.le(zero, self.by)
+    }
+
+    /// Some time passes.
+    pub fn is_some(self, cx: &mut Ctx<'_>) -> Term {
+        let zero = zero(cx);
+        cx.pool.lt(zero, self.by)
+    }
+}
+
+fn zero(cx: &mut Ctx<'_>) -> Term {
+    cx.pool.value(Value::Real(Rational::ZERO))
+}
+
+/// The members after `delay`, under what is known on `path`.
+///
+/// # Errors
+/// If internal steps do not end while time passes.
+pub(crate) fn elapsed(
+    cx: &mut Ctx<'_>,
+    side: &Side<'_>,
+    path: &[Term],
+    members: &[Member],
+    delay: Delay,
+) -> Result<Vec<Elapsed>, TooMany> {
+    let mut found = Vec::with_capacity(members.len());
+    let start = zero(cx);
+    let mut open: Vec<(Member, Term)> = members.iter().rev().map(|member| (member.clone(), start)).collect();
+    let mut on_the_way = 0;
+    while let Some((entered, since)) = open.pop() {
+        found.push(arrived(cx, side, &entered, since, delay));
+        if !side.sts.is_timed() {
+            continue;
+        }
+        for next in internal(cx, side, path, &entered, since, delay, on_the_way)? {
+            on_the_way += 1;
+            if on_the_way > MAX_ON_THE_WAY {
+                return Err(TooMany);
+            }
+            open.push(next);
+        }
+    }
+    Ok(found)
+}
+
+/// `entered`, at the instant `since` of the delay, at its end.
+fn arrived(cx: &mut Ctx<'_>, side: &Side<'_>, entered: &Member, since: Term, delay: Delay) -> Elapsed {
+    if !side.sts.is_timed() {
+        return Elapsed { member: entered.clone(), excuse: cx.pool.tt() };
+    }
+    let waited = cx.pool.sub(delay.by, since);
+    let member = side.delayed(cx, entered, waited);
+    let (before, after) = (side.values(entered), side.values(&member));
+    let quiet = side.quiet(cx, entered, &before);
+    let later = side.later(cx, &member, &after);
+    let at_once = cx.pool.le(delay.by, since);
+    let excuse = cx.pool.or([at_once, quiet, later]);
+    Elapsed { member, excuse }
+}
+
+/// The members entered by internal steps from `entered` within the delay, with the instants of these steps.
+fn internal(
+    cx: &mut Ctx<'_>,
+    side: &Side<'_>,
+    path: &[Term],
+    entered: &Member,
+    since: Term,
+    delay: Delay,
+    on_the_way: usize,
+) -> Result<Vec<(Member, Term)>, TooMany> {
+    let mut found = Vec::new();
+    for &switch in side.internal(entered.loc) {
+        let number = delay.number.saturating_mul(2 * MAX_ON_THE_WAY as u32);
+        let number = number.saturating_add(1 + (on_the_way + found.len()) as u32);
+        let var = cx.pool.indexed(cx.instant, number);
+        let at = cx.pool.var(var);
+        let waited = cx.pool.sub(at, since);
+        let mut there = side.delayed(cx, entered, waited);
+        there.own.push(var);
+        let bounds = [cx.pool.le(since, at), cx.pool.le(at, delay.by)];
+        let bounds = cx.pool.and(bounds);
+        let there = there.with(cx, bounds);
+        let values = side.values(&there);
+        let guard = cx.pool.substitute(side.sts.switches[switch].guard, &values);
+        let next = side.successor(cx, &there, (switch, guard), &values);
+        let facts: Vec<Term> = path.iter().chain(&next.facts).copied().collect();
+        if cx.decide(&facts) != Decision::Unsat {
+            found.push((next, at));
+        }
+    }
+    Ok(found)
+}

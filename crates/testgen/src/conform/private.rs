@@ -1,0 +1,280 @@
+//! Members that are sets of states: the variables of their own in canonical form.
+//!
+//! A value over variables of a member's own is named by its position, and the facts become conditions on these names
+//! and on what both sides know. What nobody's value mentions is projected away. Then one set of states is within
+//! another if the facts of the one imply those of the other.
+
+use ioxide_model::term::{Node, Substitution, Term, VarId};
+use ioxide_smt::layers::forall::eliminate;
+use ioxide_smt::solver::Decision;
+use ioxide_symex::Ctx;
+
+use super::branch::{Case, assume};
+use super::product::Pair;
+use super::region::{Names, Use};
+use super::side::Member;
+
+/// Domains up to this size are gone through value by value.
+const MAX_DOMAIN: usize = 16;
+
+/// Whether a member of `pair` is a set of states.
+pub(super) fn has_own(pair: &Pair) -> bool {
+    members(pair).any(|member| !member.own.is_empty())
+}
+
+/// The variables of the members' own.
+pub(super) fn own(pair: &Pair) -> Vec<VarId> {
+    members(pair).flat_map(|member| member.own.iter().copied()).collect()
+}
+
+fn members(pair: &Pair) -> impl Iterator<Item = &Member> {
+    pair.imp.iter().chain(&pair.spec)
+}
+
+/// What the facts of members mention that is not their own, in order of first appearance.
+pub(super) fn shared(cx: &Ctx<'_>, pair: &Pair) -> Vec<VarId> {
+    let mut found = Vec::new();
+    for member in members(pair) {
+        for var in member.facts.iter().flat_map(|&fact| cx.pool.free_vars(fact)) {
+            if !member.own.contains(&var) && !found.contains(&var) {
+                found.push(var);
+            }
+        }
+    }
+    found
+}
+
+/// `pair` with the variables of its members' own named by position; and whether that is so for all of them.
+pub(super) fn canonical(cx: &mut Ctx<'_>, names: &mut Names, mut pair: Pair) -> (Pair, bool) {
+    if !has_own(&pair) {
+        return (pair, true);
+    }
+    let mut is_plain = true;
+    for member in pair.imp.iter_mut().chain(&mut pair.spec) {
+        if !member.own.is_empty() {
+            resolve(cx, member);
+            is_plain &= name(cx, names, member);
+            shorten(cx, &pair.path, member);
+        }
+    }
+    for side in [&mut pair.imp, &mut pair.spec] {
+        let mut kept: Vec<Member> = Vec::with_capacity(side.len());
+        for member in side.drain(..) {
+            if !kept.contains(&member) {
+                kept.push(member);
+            }
+        }
+        *side = kept;
+    }
+    let mut at = 0;
+    for member in pair.imp.iter_mut().chain(&mut pair.spec) {
+        if is_plain {
+            place(cx, names, member, at);
+        }
+        at += member.store.len();
+    }
+    (pair, is_plain)
+}
+
+/// The cases of `pair` in which what facts of members mention, and nobody's value does, is a known value: so what was
+/// seen long ago does not pile up in the facts. Only small domains are gone through.
+pub(super) fn known_values(
+    cx: &mut Ctx<'_>,
+    names: &mut Names,
+    pair: Pair,
+    doubt: bool,
+) -> Vec<(Pair, bool)> {
+    if !has_own(&pair) {
+        return vec![(pair, doubt)];
+    }
+    let (pair, _) = canonical(cx, names, pair);
+    let mut open = vec![(pair, doubt)];
+    for var in shared(cx, &open[0].0) {
+        let stored: Vec<Term> = members(&open[0].0).flat_map(|member| member.store.clone()).collect();
+        let sort = cx.pool.var_info(var).sort;
+        let domain = cx.pool.finite_domain(sort).filter(|domain| domain.len() <= MAX_DOMAIN);
+        let (Some(domain), false) = (domain, cx.pool.free_vars_of(&stored).contains(&var)) else { continue };
+        let term = cx.pool.var(var);
+        let mut next = Vec::new();
+        for (pair, doubt) in open {
+            for value in &domain {
+                let value = cx.pool.value(value.clone());
+                let fact = cx.pool.eq(term, value);
+                let case = Case { path: pair.path.clone(), doubt };
+                let Some(case) = assume(cx, &case, fact) else { continue };
+                let path = case.path;
+                let pair = renamed(cx, Pair { path, ..pair.clone() }, &[term], &[value]);
+                next.push((pair, case.doubt));
+            }
+        }
+        open = next;
+    }
+    open
+}
+
+/// Replaces variables that a fact of `member` says the value of.
+fn resolve(cx: &mut Ctx<'_>, member: &mut Member) {
+    while let Some((var, value)) = member.facts.iter().find_map(|&fact| solved(cx, &member.own, fact)) {
+        let known: Substitution = [(var, value)].into_iter().collect();
+        let in_sort = cx.pool.domain_fact(cx.pool.var_info(var).sort, value);
+        let facts = member.facts.iter().map(|&fact| cx.pool.substitute(fact, &known));
+        let facts: Vec<Term> = facts.chain([in_sort]).collect();
+        member.facts = flat(cx, facts);
+        for term in &mut member.store {
+            *term = cx.pool.substitute(*term, &known);
+        }
+        member.own.retain(|own| *own != var);
+    }
+    if member.own.is_empty() {
+        member.facts.clear();
+    }
+}
+
+/// The variable among `own` that `fact` says the value of.
+fn solved(cx: &Ctx<'_>, own: &[VarId], fact: Term) -> Option<(VarId, Term)> {
+    let Node::Eq(a, b) = *cx.pool.node(fact) else { return None };
+    [(a, b), (b, a)].into_iter().find_map(|(one, other)| match *cx.pool.node(one) {
+        Node::Var(var) if own.contains(&var) && !cx.pool.mentions(other, var) => Some((var, other)),
+        _ => None,
+    })
+}
+
+fn flat(cx: &mut Ctx<'_>, facts: Vec<Term>) -> Vec<Term> {
+    let all = cx.pool.and(facts);
+    if cx.pool.is_true(all) { Vec::new() } else { cx.pool.conjuncts(all) }
+}
+
+/// Names the values of `member` by their positions in it; false if a quantifier is left.
+fn name(cx: &mut Ctx<'_>, names: &mut Names, member: &mut Member) -> bool {
+    if member.own.is_empty() {
+        return true;
+    }
+    let mentions = |cx: &Ctx<'_>, term: Term| {
+        let vars = cx.pool.free_vars(term);
+        member.own.iter().any(|own| vars.contains(own))
+    };
+    let mut facts = member.facts.clone();
+    let (mut store, mut own) = (member.store.clone(), Vec::new());
+    let mut back = Substitution::new();
+    for (offset, term) in store.iter_mut().enumerate() {
+        if !mentions(cx, *term) {
+            continue;
+        }
+        let sort = cx.pool.sort(*term);
+        let passing = names.of(cx, Use::OwnPassing, offset, sort);
+        let name = names.of(cx, Use::Own, offset, sort);
+        facts.push(cx.pool.eq(passing, *term));
+        if let (Node::Var(passing), Node::Var(name)) = (cx.pool.node(passing), cx.pool.node(name)) {
+            let (passing, name) = (*passing, *name);
+            own.push(name);
+            back.set(passing, cx.pool.var(name));
+        }
+        *term = name;
+    }
+    if own.is_empty() {
+        // Nothing depends on the choice any more, and that there is one is known already.
+        (member.own, member.facts) = (Vec::new(), Vec::new());
+        return true;
+    }
+    let all = cx.pool.and(facts);
+    let some = cx.pool.exists(&member.own, all);
+    let some = eliminate(cx.pool, some);
+    if cx.pool.has_quantifier(some) {
+        return false;
+    }
+    let some = cx.pool.substitute(some, &back);
+    let mut facts = flat(cx, vec![some]);
+    facts.sort_unstable();
+    (member.store, member.own, member.facts) = (store, own, facts);
+    true
+}
+
+/// `member`, named by positions in it, named by positions in a pair where it begins `at`.
+fn place(cx: &mut Ctx<'_>, names: &mut Names, member: &mut Member, at: usize) {
+    let mut placed = Substitution::new();
+    let mut own = Vec::with_capacity(member.own.len());
+    for (offset, &term) in member.store.iter().enumerate() {
+        let Node::Var(var) = *cx.pool.node(term) else { continue };
+        if !member.own.contains(&var) {
+            continue;
+        }
+        let name = names.of(cx, Use::Own, at + offset, cx.pool.sort(term));
+        placed.set(var, name);
+        own.extend(cx.pool.free_vars(name));
+    }
+    for term in member.store.iter_mut().chain(&mut member.facts) {
+        *term = cx.pool.substitute(*term, &placed);
+    }
+    member.facts.sort_unstable();
+    member.own = own;
+}
+
+/// Drops facts of `member` that what is known says already: those that do not mention its own variables, and of those
+/// that mention others too the ones that follow from the rest.
+fn shorten(cx: &mut Ctx<'_>, path: &[Term], member: &mut Member) {
+    let own = std::mem::take(&mut member.own);
+    member.facts.retain(|&fact| own.iter().any(|&var| cx.pool.mentions(fact, var)));
+    let speaks_of_others = |cx: &Ctx<'_>, fact| cx.pool.free_vars(fact).iter().any(|var| !own.contains(var));
+    let mut at = 0;
+    while at < member.facts.len() {
+        let fact = member.facts[at];
+        if !speaks_of_others(cx, fact) {
+            at += 1;
+            continue;
+        }
+        let rest = member.facts.iter().copied().filter(|&other| other != fact);
+        let mut question: Vec<Term> = path.iter().copied().chain(rest).collect();
+        question.push(cx.pool.not(fact));
+        if cx.decide(&question) == Decision::Unsat {
+            member.facts.remove(at);
+        } else {
+            at += 1;
+        }
+    }
+    member.own = own;
+}
+
+/// `pair` whose facts speak of `new` where they spoke of the variables `old`.
+pub(super) fn renamed(cx: &mut Ctx<'_>, mut pair: Pair, old: &[Term], new: &[Term]) -> Pair {
+    let vars = old.iter().zip(new).filter_map(|(&old, &new)| match *cx.pool.node(old) {
+        Node::Var(var) => Some((var, new)),
+        _ => None,
+    });
+    let renaming: Substitution = vars.collect();
+    for member in pair.imp.iter_mut().chain(&mut pair.spec) {
+        for fact in &mut member.facts {
+            *fact = cx.pool.substitute(*fact, &renaming);
+        }
+    }
+    pair
+}
+
+/// Whether the sets of the implementation in `big` have all states of those in `small`, and the sets of the
+/// specification no others; `names` gives what both know.
+pub(super) fn covers(cx: &mut Ctx<'_>, big: &Pair, small: &Pair, names: &Substitution) -> bool {
+    let within = |cx: &mut Ctx<'_>, inner: &[Term], outer: &[Term]| {
+        if inner == outer {
+            return true;
+        }
+        let outer = cx.pool.and(outer.iter().copied());
+        let mut question: Vec<Term> = small.path.iter().chain(inner).copied().collect();
+        question.push(cx.pool.not(outer));
+        cx.decide(&question) == Decision::Unsat
+    };
+    let facts = |cx: &mut Ctx<'_>, member: &Member| -> Vec<Term> {
+        member.facts.iter().map(|&fact| cx.pool.substitute(fact, names)).collect()
+    };
+    for (big, small) in big.imp.iter().zip(&small.imp) {
+        let outer = facts(cx, big);
+        if !within(cx, &small.facts, &outer) {
+            return false;
+        }
+    }
+    for (big, small) in big.spec.iter().zip(&small.spec) {
+        let inner = facts(cx, big);
+        if !within(cx, &inner, &small.facts) {
+            return false;
+        }
+    }
+    true
+}

@@ -1,0 +1,120 @@
+//! Random pairs of timed models, with unknown start values and internal steps: the symbolic check against enumeration.
+//!
+//! `IOXIDE_PAIRS` sets how many pairs are tried, `IOXIDE_FIRST_PAIR` with which to begin.
+
+mod machine;
+mod ticks;
+
+use std::ops::ControlFlow;
+
+use ioxide_lang::{Options as LoadOptions, load};
+use ioxide_model::label::Label;
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_smt::stack::{Config, stack};
+use ioxide_symex::{After, Ctx, Observed};
+use ioxide_testgen::conform::join::join;
+use ioxide_testgen::conform::{Answer, Options, Witness, conform};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use self::machine::Machine;
+use self::ticks::{Found, compare};
+
+/// Steps that are enumerated: with two internal steps fewer than there are ticks in a second.
+const DEPTH: usize = 3;
+/// Pairs of beliefs that are looked at on one level.
+const BUDGET: usize = 150;
+
+fn setting(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+fn model(machine: &Machine) -> Model {
+    let mut sources = Sources::new();
+    let text = machine.text();
+    let file = sources.add("random.iox", &text);
+    let loaded = load(&sources, file, &LoadOptions::default());
+    loaded.model.unwrap_or_else(|| panic!("{:?}\n{text}", loaded.diagnostics))
+}
+
+/// An implementation and a specification.
+fn pair(seed: u64) -> (Machine, Machine) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let (has_unknown, has_tau) = (seed % 3 == 1, seed % 5 == 4);
+    let spec = Machine::random(&mut rng, has_unknown, has_tau);
+    let mut imp = spec.mutated(&mut rng, has_tau);
+    if rng.random_range(0..4) == 0 {
+        imp = Machine::random(&mut rng, has_unknown, has_tau);
+    }
+    (imp, spec)
+}
+
+fn symbolic(imp: &Machine, spec: &Machine) -> (Answer, Option<String>) {
+    let (mut spec, imp) = (model(spec), model(imp));
+    let imp = join(&mut spec, &imp).expect("same messages");
+    let mut solver = stack(&Config::default());
+    let mut cx = Ctx::new(&mut spec, &mut solver);
+    let verdict = conform(&mut cx, &imp, &Options::default(), &mut |_| ControlFlow::Continue(()))
+        .expect("same messages");
+    let shown = match &verdict.answer {
+        Answer::Fails(witness) => {
+            assert_forbidden(&mut cx, witness);
+            let labels = witness.trace.labels.iter().map(|label| label.show(cx.pool, cx.sts).to_string());
+            Some(labels.collect::<Vec<_>>().join(" "))
+        }
+        _ => None,
+    };
+    (verdict.answer, shown)
+}
+
+fn assert_forbidden(cx: &mut Ctx<'_>, witness: &Witness) {
+    let (last, before) = witness.trace.labels.split_last().expect("a witness has a label");
+    let mut after = After::new(cx);
+    for label in before {
+        assert_eq!(after.observe(cx, label).expect("allowed"), Observed::Allowed);
+    }
+    assert!(after.observe(cx, last).is_err());
+}
+
+/// Steps of a witness: a delay belongs to what comes after it.
+fn steps(witness: &Witness) -> usize {
+    let labels = &witness.trace.labels;
+    let messages = labels.iter().filter(|label| !matches!(label, Label::Delay(_))).count();
+    messages + usize::from(matches!(labels.last(), Some(Label::Delay(_))))
+}
+
+#[test]
+fn conform_agrees_with_enumeration_in_time() {
+    let first = setting("IOXIDE_FIRST_PAIR", 0);
+    let n_pairs = setting("IOXIDE_PAIRS", 100);
+    let (mut conforming, mut failing, mut open) = (0, 0, 0);
+    for seed in first..first + n_pairs {
+        let (imp, spec) = pair(seed);
+        let expected = compare(&imp, &spec, DEPTH, BUDGET);
+        let (answer, shown) = symbolic(&imp, &spec);
+        let told =
+            || format!("seed {seed}: {expected:?} {answer:?} {shown:?}\n{}\n{}", imp.text(), spec.text());
+        match (expected, &answer) {
+            (Found::Difference(at), Answer::Fails(witness)) => {
+                failing += 1;
+                assert_eq!(at, steps(witness), "{}", told());
+            }
+            (Found::NoneWithin(depth), Answer::Fails(witness)) => {
+                failing += 1;
+                assert!(steps(witness) > depth, "{}", told());
+            }
+            (Found::NoneWithin(_) | Found::NoneAtAll, Answer::Conforms(_)) => conforming += 1,
+            (Found::Difference(_), Answer::Conforms(_)) | (Found::NoneAtAll, Answer::Fails(_)) => {
+                panic!("{}", told())
+            }
+            (_, Answer::Unknown(_)) => {
+                open += 1;
+                println!("{}", told());
+            }
+        }
+    }
+    println!("{conforming} conform, {failing} fail, {open} open");
+    assert!(n_pairs < 100 || (conforming > n_pairs / 8 && failing > n_pairs / 8), "{conforming} {failing}");
+    assert!(open <= n_pairs / 25, "{open} of {n_pairs} are open");
+}
