@@ -123,6 +123,19 @@ pub fn shown(status: ExitStatus, told: io::Result<()>) -> Result<ExitStatus, Sto
     }
 }
 
+/// The status of a verdict of which something was to be kept: it stays what it is, unless it was a success that
+/// lacks what was asked for.
+pub fn kept(status: ExitStatus, saved: Result<(), Stop>) -> Result<ExitStatus, Stop> {
+    match saved {
+        Err(stop) if status == ExitStatus::Success => Err(stop),
+        Err(stop) => {
+            eprintln!("warning: {}", stop.to_line());
+            Ok(status)
+        }
+        Ok(()) => Ok(status),
+    }
+}
+
 /// Writes why a command stopped to stderr.
 pub fn say(stop: &Stop) {
     if !stop.message.is_empty() {

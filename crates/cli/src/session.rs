@@ -121,7 +121,12 @@ impl Session<'_> {
             workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err(broken()))).collect()
         });
         let outcome = shared.finish(&spec.sts)?;
-        ended.into_iter().collect::<Result<(), Stop>>()?;
+        let trouble = ended.into_iter().collect::<Result<(), Stop>>();
+        match trouble {
+            // What one instance showed does not become undone when another breaks off.
+            Err(stop) if outcome.counts.failed > 0 => exit::say(&stop),
+            trouble => trouble?,
+        }
         Ok(outcome)
     }
 }

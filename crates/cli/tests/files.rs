@@ -2,12 +2,13 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
 const SPEC: &str = "examples/brp/spec.iox";
 const FAULTY: &str = "model:examples/brp/m3.iox";
+const METER: &str = "examples/fsm/meter.iox";
 const IOXIDE: &str = env!("CARGO_BIN_EXE_ioxide");
 
 fn root() -> PathBuf {
@@ -87,8 +88,9 @@ fn a_suite_without_its_end_is_refused() {
     let (text, code) = ioxide(&test);
     assert_eq!(code, 2, "{text}");
     assert!(text.contains("the suite was cut off"), "{text}");
-    let (text, code) = ioxide(&["score", SPEC, "--suite", &suite, "--ops", "delete"]);
+    let (text, code) = ioxide(&["score", SPEC, &suite, "--ops", "delete"]);
     assert_eq!(code, 2, "{text}");
+    assert!(text.contains("the suite was cut off"), "{text}");
     fs::write(&suite, whole).expect("written");
     let (text, code) = ioxide(&test);
     assert!(code == 0 || code == 1, "{text}");
@@ -208,6 +210,77 @@ fn a_reader_that_goes_away_takes_no_verdict_away() {
     assert_eq!(run(command).1, 1, "nobody can be told, and it failed all the same");
 }
 
+/// Verdicts of every command that gives some: each with its exit code.
+const VERDICTS: [(&str, i32); 11] = [
+    ("test examples/brp/spec.iox --sut model:examples/brp/m3.iox --seed 1 --no-shrink", 1),
+    ("judge examples/brp/spec.iox RECORD", 1),
+    ("replay RECORD --sut model:examples/brp/m3.iox", 1),
+    ("shrink RECORD --sut model:examples/brp/m3.iox", 1),
+    ("conform examples/brp/m3.iox examples/brp/spec.iox", 1),
+    ("diff examples/fsm/handshake-v1.dot examples/fsm/handshake-v2.dot", 1),
+    ("fsm examples/fsm/handshake-v1.dot --reduction --sut examples/fsm/handshake-v2.dot --bound 5", 1),
+    ("check docs/book/src/broken.iox", 3),
+    ("purposes examples/brp/spec.iox --max-states 2", 5),
+    ("kill examples/brp/spec.iox --ops delete --max-states 2 --solver none", 5),
+    ("adapter check stdio:true", 6),
+];
+
+/// Defect: a reader that went away, as `grep -q` does, made a failure of `judge`, `conform`, `diff` and others a
+/// success, and a full disk behind stdout made it a wrong argument.
+#[test]
+fn no_verdict_depends_on_who_reads_it() {
+    let (_folder, path) = folder();
+    assert_eq!(ioxide(&["test", SPEC, "--sut", FAULTY, "--seed", "1", "--report", &path]).1, 1);
+    for (words, code) in VERDICTS {
+        let words = words.replace("RECORD", &path);
+        let with = |out: Stdio| {
+            let mut command = Command::new(IOXIDE);
+            command.args(words.split(' ')).current_dir(root()).stdin(Stdio::null()).stdout(out);
+            command.stderr(Stdio::null()).status().expect("it runs").code()
+        };
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let full = File::options().write(true).open("/dev/full").expect("a disk without room");
+        assert_eq!(with(Stdio::null()), Some(code), "{words}");
+        assert_eq!(with(writer.into()), Some(code), "{words}, and nobody reads it");
+        assert_eq!(with(full.into()), Some(code), "{words}, and there is no room for it");
+    }
+}
+
+/// Defect: with `--jobs`, an instance that could not be started took away the failure another had found.
+#[test]
+fn a_broken_instance_takes_no_failure_away() {
+    let (_folder, path) = folder();
+    // One instance finds the folder there already and cannot start; it waits until the other has failed.
+    let sut = format!(
+        "stdio:if mkdir {path}/one; then exec {IOXIDE} sut examples/brp/m3.iox --seed 1; \
+         else while ! grep -qs '\"outcome\":\"fail\"' {path}/runs/campaign.jsonl; do sleep 0.1; done; fi"
+    );
+    let runs = format!("{path}/runs");
+    let args =
+        ["test", SPEC, "--sut", &sut, "--seed", "1", "--tester", "random", "--runs", "50", "--no-shrink"];
+    let (text, code) = ioxide(
+        &[&args[..], &["--jobs", "2", "--keep-going", "--quiescence-ms", "30", "--report", &runs]].concat(),
+    );
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("FAIL"), "{text}");
+}
+
+/// Defect: a file without a line break was emptied when it was named as the session of `learn`.
+#[test]
+fn a_file_that_is_no_session_is_left_alone() {
+    let (_folder, path) = folder();
+    let file = format!("{path}/notes");
+    for text in ["important notes", "important\nnotes", "{\"format\":\"ioxide-learn-session\"}\n", "\0"] {
+        fs::write(&file, text).expect("written");
+        let meter = ["learn", METER, "--sut", "model:examples/fsm/meter.iox"];
+        let (told, code) = ioxide(&[&meter[..], &["--session", &file]].concat());
+        assert_eq!((code, fs::read_to_string(&file).expect("there").as_str()), (2, text), "{told}");
+        let (told, code) = ioxide(&["kill", SPEC, "--ops", "delete", "--record", &file]);
+        assert_eq!((code, fs::read_to_string(&file).expect("there").as_str()), (2, text), "{told}");
+    }
+}
+
 /// Where nothing can be written, that is what is said, by every command that writes.
 #[test]
 fn a_place_that_cannot_be_written_to_is_named() {
@@ -222,6 +295,13 @@ fn a_place_that_cannot_be_written_to_is_named() {
         &["fsm", "examples/fsm/door.txt", "--suite", "s", "--html", &inside],
         &["kill", SPEC, "--ops", "delete", "--out", &inside],
         &["kill", SPEC, "--ops", "delete", "--record", &inside],
+        &["kill", SPEC, "--ops", "delete", "--html", &inside],
+        &["score", SPEC, "random", "--ops", "delete", "--runs", "1", "--record", &inside],
+        &["score", SPEC, "random", "--ops", "delete", "--runs", "1", "--html", &inside],
+        &["learn", METER, "--sut", "model:examples/fsm/meter.iox", "--session", &inside],
+        &["learn", METER, "--sut", "model:examples/fsm/meter.iox", "--out", &inside],
+        &["shrink", &path, "--sut", FAULTY, "--report", &inside],
+        &["report", &record, "--markdown", &inside],
         &["mutate", SPEC, "--out", &inside],
         &["report", &record, "--html", &inside],
         &["report", &record, "--junit", &inside],

@@ -85,6 +85,11 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
     let mut watch = Watch::with_tolerance(config.tolerance.clone());
     let mut judged = Judged { steps: trace.len(), ..Judged::default() };
     for (at, label) in trace.labels.iter().enumerate() {
+        if let Some(halted) = cx.halted() {
+            judged.unknown.get_or_insert((at + 1, halted.to_string()));
+            judged.steps = at;
+            break;
+        }
         if let Some(objective) = config.objective.filter(|_| cx.sts.is_timed()) {
             judged.is_outside = !watch.is_inside(cx, objective, after.belief());
             watch.advance(cx, objective, label);

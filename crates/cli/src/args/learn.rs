@@ -74,6 +74,8 @@ pub struct Learn {
     pub quiescence_ms: Option<u64>,
     #[command(flatten)]
     pub solver: SolverArgs,
+    #[command(flatten)]
+    pub limit: LimitArgs,
     /// Prints what was done as JSON.
     #[arg(long, requires = "out")]
     pub json: bool,

@@ -220,6 +220,8 @@ pub struct Judge {
     pub time: TimeArgs,
     #[command(flatten)]
     pub solver: SolverArgs,
+    #[command(flatten)]
+    pub limit: LimitArgs,
 }
 
 /// Arguments of `purposes`.

@@ -11,7 +11,7 @@ use ioxide_runner::adapter::{Adapter as _, Connection, SutSpec};
 use serde_json::{Value as Json, json};
 
 use crate::args::{Adapter, AdapterCheck, AdapterCommand};
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{self, ExitStatus, Stop};
 use crate::load;
 use crate::project::{Described, Source, Speech};
 use crate::system::{connection, managed, trouble, warn};
@@ -53,12 +53,11 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, Stop> {
     checks.iter_mut().for_each(|check| check.note = secrets.hide(&check.note));
     let last_words = secrets.hide(&last_words);
     let passed = checks.iter().all(|check| check.state != State::Failed);
-    if args.json {
-        writeln!(io::stdout().lock(), "{}", as_json(&args.sut, passed, &checks, &last_words))?;
-    } else {
-        tell(passed, &checks, &last_words)?;
-    }
-    Ok(if passed { ExitStatus::Success } else { ExitStatus::Infrastructure })
+    let told = match args.json {
+        true => writeln!(io::stdout().lock(), "{}", as_json(&args.sut, passed, &checks, &last_words)),
+        false => tell(passed, &checks, &last_words),
+    };
+    exit::shown(if passed { ExitStatus::Success } else { ExitStatus::Infrastructure }, told)
 }
 
 /// The self-test of an adapter.

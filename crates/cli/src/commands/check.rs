@@ -11,7 +11,7 @@ use ioxide_symex::{Ctx, ExploreConfig, Limits, Lint, StopReason, lint};
 use serde_json::json;
 
 use crate::args::Check;
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{self, ExitStatus, Stop};
 use crate::progress::Progress;
 use crate::{limit, load, render, solver};
 
@@ -42,18 +42,19 @@ pub fn run(args: &Check) -> Result<ExitStatus, Stop> {
             Ok(checked) => results.push(checked),
             Err(stop) if args.files.len() == 1 => return Err(stop),
             Err(stop) => {
-                crate::exit::say(&stop);
+                exit::say(&stop);
                 trouble = Some(stop);
             }
         }
     }
-    if args.json {
-        show_json(&sources, &results)?
-    } else {
-        show(&sources, &results)?
-    }
+    let told = if args.json { show_json(&sources, &results) } else { show(&sources, &results) };
+    exit::shown(status(args, &halt, &results, trouble), told)
+}
+
+/// The exit status of what was found in all files.
+fn status(args: &Check, halt: &Halt, results: &[Checked], trouble: Option<Stop>) -> ExitStatus {
     if let Some(stop) = trouble {
-        return Err(Stop::quiet(stop.status()));
+        return stop.status();
     }
     let worst = results.iter().flat_map(|checked| &checked.diagnostics).map(|found| found.severity).max();
     let status = match worst {
@@ -62,7 +63,7 @@ pub fn run(args: &Check) -> Result<ExitStatus, Stop> {
         _ => ExitStatus::Success,
     };
     let halted = results.iter().filter_map(|checked| checked.deep.as_ref()).any(|deep| deep.halted.is_some());
-    Ok(if halted { limit::status(&halt, status) } else { status })
+    if halted { limit::status(halt, status) } else { status }
 }
 
 fn check(args: &Check, halt: &Halt, sources: &mut Sources, path: &str) -> Result<Checked, Stop> {
@@ -96,7 +97,7 @@ fn look_deep(args: &Check, halt: &Halt, model: &mut Model) -> Result<Lint, Stop>
     }))
 }
 
-fn show(sources: &Sources, results: &[Checked]) -> Result<(), Stop> {
+fn show(sources: &Sources, results: &[Checked]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for checked in results {
         eprint!("{}", render::text(sources, &checked.diagnostics));
@@ -141,7 +142,7 @@ fn plural(n: usize, word: &str) -> String {
     format!("{n} {word}{}", if n == 1 { "" } else { "s" })
 }
 
-fn show_json(sources: &Sources, results: &[Checked]) -> Result<(), Stop> {
+fn show_json(sources: &Sources, results: &[Checked]) -> io::Result<()> {
     let files: Vec<_> = results
         .iter()
         .map(|checked| {
@@ -158,6 +159,5 @@ fn show_json(sources: &Sources, results: &[Checked]) -> Result<(), Stop> {
             })
         })
         .collect();
-    writeln!(io::stdout().lock(), "{}", json!({ "version": 1, "files": files }))?;
-    Ok(())
+    writeln!(io::stdout().lock(), "{}", json!({ "version": 1, "files": files }))
 }

@@ -11,6 +11,7 @@ use ioxide_model::trace::Trace;
 use ioxide_report::terminal::explanation;
 use ioxide_runner::codec::label_to_json;
 use ioxide_runner::judge::{JudgeConfig, judge};
+use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
 use ioxide_testgen::conform::join::join;
 use ioxide_testgen::conform::{
@@ -19,9 +20,9 @@ use ioxide_testgen::conform::{
 use serde_json::{Value as Json, json};
 
 use crate::args::{Completing, Conform};
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{self, ExitStatus, Stop};
 use crate::progress::Progress;
-use crate::solver::{self, Wanted};
+use crate::solver::Wanted;
 use crate::{limit, load};
 
 /// Compares the models and shows the answer.
@@ -35,17 +36,18 @@ pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
     let options = Options { relation, completion, bounds, ..Options::default() };
     let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
     let verdict = compared(&mut spec, &imp, &options, &wanted)?;
-    let mut out = io::stdout().lock();
-    if args.json {
-        writeln!(out, "{}", verdict_json(&spec, &verdict, args))?;
-    } else {
-        show(&mut out, &mut spec, &verdict, args)?;
-    }
-    Ok(match verdict.answer {
+    let status = match verdict.answer {
         Answer::Conforms(_) => ExitStatus::Success,
         Answer::Fails(_) => ExitStatus::Failure,
         Answer::Unknown(_) => limit::status(&wanted.halt, ExitStatus::Inconclusive),
-    })
+    };
+    let mut solver = wanted.make()?;
+    let mut out = io::stdout().lock();
+    let told = match args.json {
+        true => writeln!(out, "{}", verdict_json(&spec, &verdict, args)),
+        false => show(&mut out, &mut spec, &mut *solver, &verdict, args),
+    };
+    exit::shown(status, told)
 }
 
 fn compared(spec: &mut Model, imp: &Sts, options: &Options, wanted: &Wanted<'_>) -> Result<Verdict, Stop> {
@@ -63,7 +65,13 @@ fn mismatch(why: Mismatch) -> Stop {
         .help("messages are matched by name; give both models the same interface")
 }
 
-fn show(out: &mut impl Write, spec: &mut Model, verdict: &Verdict, args: &Conform) -> Result<(), Stop> {
+fn show(
+    out: &mut impl Write,
+    spec: &mut Model,
+    solver: &mut dyn Solver,
+    verdict: &Verdict,
+    args: &Conform,
+) -> io::Result<()> {
     let (imp, name) = (&args.implementation, &args.specification);
     match &verdict.answer {
         Answer::Conforms(proof) => {
@@ -72,12 +80,11 @@ fn show(out: &mut impl Write, spec: &mut Model, verdict: &Verdict, args: &Confor
         Answer::Unknown(doubt) => writeln!(out, "UNKNOWN: {doubt}")?,
         Answer::Fails(witness) => {
             writeln!(out, "FAILS: `{imp}` does something `{name}` forbids")?;
-            show_witness(out, spec, witness, args)?;
+            show_witness(out, spec, solver, witness)?;
         }
     }
     let Effort { states, depth, .. } = verdict.effort;
-    writeln!(out, "{states} product states, depth {depth}{}", under(spec, args))?;
-    Ok(())
+    writeln!(out, "{states} product states, depth {depth}{}", under(spec, args))
 }
 
 fn relation(spec: &Model, args: &Conform) -> Relation {
@@ -98,19 +105,15 @@ fn under(spec: &Model, args: &Conform) -> String {
 fn show_witness(
     out: &mut impl Write,
     spec: &mut Model,
+    solver: &mut dyn Solver,
     witness: &Witness,
-    args: &Conform,
-) -> Result<(), Stop> {
+) -> io::Result<()> {
     for (at, label) in witness.trace.labels.iter().enumerate() {
         let mark = if at + 1 == witness.trace.len() { "✗" } else { " " };
         writeln!(out, "  {mark} {:>3}  {}", at + 1, label.show(&spec.pool, &spec.sts))?;
     }
-    let mut solver = solver::make(&args.solver)?;
-    let judged = judge(&mut Ctx::new(spec, &mut *solver), &witness.trace, &JudgeConfig::default());
-    if let Some(told) = &judged.forbidden {
-        explanation(told, out)?;
-    }
-    Ok(())
+    let judged = judge(&mut Ctx::new(spec, solver), &witness.trace, &JudgeConfig::default());
+    judged.forbidden.as_ref().map_or(Ok(()), |told| explanation(told, out))
 }
 
 fn verdict_json(spec: &Model, verdict: &Verdict, args: &Conform) -> Json {

@@ -9,7 +9,7 @@ use ioxide_learn::difference::{Changed, MachineDifference, difference};
 use serde_json::{Value as Json, json};
 
 use crate::args::Diff;
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{self, ExitStatus, Stop};
 use crate::limit;
 use crate::machine::Machine;
 use crate::solver::Wanted;
@@ -24,11 +24,11 @@ pub fn run(args: &Diff) -> Result<ExitStatus, Stop> {
     let found = difference(&old, &new);
     let view = View { args, old: &old, new: &new, found: &found };
     let mut out = io::stdout().lock();
-    match args.json {
-        true => writeln!(out, "{}", view.json())?,
-        false => view.lines().iter().try_for_each(|line| writeln!(out, "{line}"))?,
-    }
-    Ok(if found.is_empty() { ExitStatus::Success } else { ExitStatus::Failure })
+    let told = match args.json {
+        true => writeln!(out, "{}", view.json()),
+        false => view.lines().iter().try_for_each(|line| writeln!(out, "{line}")),
+    };
+    exit::shown(if found.is_empty() { ExitStatus::Success } else { ExitStatus::Failure }, told)
 }
 
 /// The machine, with ids of inputs and outputs that both machines share: those of all names in order.

@@ -11,13 +11,14 @@ use ioxide_report::terminal::explanation;
 use ioxide_runner::judge::{Inputs, JudgeConfig, Judged, judge, plain_trace};
 use ioxide_runner::record::Record;
 use ioxide_symex::Ctx;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::replay::{first_failing, numbered};
 use super::test::objective;
 use crate::args::{Judge, settings};
-use crate::exit::{ExitStatus, Stop};
-use crate::{load, record, solver, timing};
+use crate::exit::{self, ExitStatus, Stop};
+use crate::solver::Wanted;
+use crate::{limit, load, record, timing};
 
 /// Steps shown before the forbidden one.
 const LAST_STEPS: usize = 20;
@@ -29,7 +30,9 @@ pub fn run(args: &Judge) -> Result<ExitStatus, Stop> {
     if trace.is_empty() {
         return Err(Stop::new(ExitStatus::Nothing, format!("`{}` has no steps", args.trace)));
     }
-    let mut solver = solver::make(&args.solver)?;
+    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let mut solver = wanted.make()?;
+    let _stage = limit::stage("judging the trace");
     let objective = args.objective.as_deref().map(|name| objective(&model, name)).transpose()?;
     let relation = args.relation.unwrap_or_else(|| Relation::usual(&model.sts));
     let judged = judge(
@@ -43,18 +46,18 @@ pub fn run(args: &Judge) -> Result<ExitStatus, Stop> {
             ..config
         },
     );
-    let mut out = io::stdout().lock();
-    if args.json {
-        show_json(&mut out, &judged)?;
-    } else {
-        show(&mut out, &model, &trace, &judged)?;
-    }
-    Ok(match judged.forbidden {
-        None if judged.unknown.is_some() => ExitStatus::Inconclusive,
+    let status = match judged.forbidden {
+        None if judged.unknown.is_some() => limit::status(&wanted.halt, ExitStatus::Inconclusive),
         None => ExitStatus::Success,
         Some(_) if judged.is_outside => ExitStatus::Inconclusive,
         Some(_) => ExitStatus::Failure,
-    })
+    };
+    let mut out = io::stdout().lock();
+    let told = match args.json {
+        true => writeln!(out, "{}", as_json(&judged)?),
+        false => show(&mut out, &model, &trace, &judged),
+    };
+    exit::shown(status, told)
 }
 
 /// A trace, and how it came about.
@@ -128,7 +131,7 @@ fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &Judged) -> 
     Ok(())
 }
 
-fn show_json(out: &mut impl Write, judged: &Judged) -> Result<(), Stop> {
+fn as_json(judged: &Judged) -> Result<Json, Stop> {
     let verdict = match judged.forbidden {
         None if judged.unknown.is_some() => "inconclusive",
         None => "pass",
@@ -139,7 +142,7 @@ fn show_json(out: &mut impl Write, judged: &Judged) -> Result<(), Stop> {
     let told = told.map_err(|error| Stop::new(ExitStatus::Internal, error.to_string()))?;
     let finding = judged.finding.as_ref().map(serde_json::to_value).transpose();
     let finding = finding.map_err(|error| Stop::new(ExitStatus::Internal, error.to_string()))?;
-    let result = json!({
+    Ok(json!({
         "version": 1,
         "verdict": verdict,
         "steps": judged.steps,
@@ -150,7 +153,5 @@ fn show_json(out: &mut impl Write, judged: &Judged) -> Result<(), Stop> {
         "unknown_because": judged.unknown.as_ref().map(|(_, why)| why),
         "belief": judged.belief,
         "doubts": judged.doubts,
-    });
-    writeln!(out, "{result}")?;
-    Ok(())
+    }))
 }

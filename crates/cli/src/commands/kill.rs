@@ -26,7 +26,7 @@ use self::workers::Outcome;
 use super::conform::{shown, wire};
 use super::mutate::{diff, line, selected};
 use crate::args::{Completing, DecideArgs, Kill, MutantArgs};
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{self, ExitStatus, Stop};
 use crate::progress::Progress;
 use crate::solver::Wanted;
 use crate::write::{self, Aside, Readers};
@@ -82,16 +82,17 @@ pub fn run(args: &Kill) -> Result<ExitStatus, Stop> {
         page::save(path, &subject, &decided, "", page::tests(&model, &suite.tests), &wanted)?;
     }
     let mut out = io::stdout().lock();
-    match args.json {
+    let told = match args.json {
         true => {
             let at = |mutant: &Mutant| mutant.edits.first().map(|edit| line(&sources, &model, edit));
-            writeln!(out, "{}", result_json(&model, &decided, &suite, &at, args))?;
+            writeln!(out, "{}", result_json(&model, &decided, &suite, &at, args))
         }
-        false => show(&mut out, &model, &decided, &suite, args)?,
-    }
+        false => show(&mut out, &model, &decided, &suite, args),
+    };
     let unknown = decided.outcomes.iter().flatten().any(|outcome| matches!(outcome, Outcome::Unknown(_)));
     let whole = !unknown && decided.halted.is_none() && suite.halted.is_none();
-    Ok(if whole { ExitStatus::Success } else { limit::status(&wanted.halt, ExitStatus::Inconclusive) })
+    let partial = || limit::status(&wanted.halt, ExitStatus::Inconclusive);
+    exit::shown(if whole { ExitStatus::Success } else { partial() }, told)
 }
 
 /// The mutants of `model`, decided; what is in the record already is taken from it.

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use ioxide_fsm::mealy::{Names, OutputId};
 use ioxide_fsm::reduce::Live;
@@ -22,6 +22,7 @@ use ioxide_fsm::word::IoWord;
 use ioxide_learn::observer::{Disagreement, Effort, LearnError, Observer};
 use ioxide_learn::oracle::{Examination, Learned, Stage, learn};
 use ioxide_model::sts::Model;
+use ioxide_smt::halt::Halt;
 use ioxide_testgen::tester::suite::Wait;
 
 use self::draft::Draft;
@@ -29,12 +30,15 @@ use self::session::{Kept, SessionFile};
 use self::told::Told;
 use super::fsm::live::{LiveSystem, Trouble};
 use crate::args::{Learn, Unstable};
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{self, ExitStatus, Stop};
 use crate::machine::Messages;
 use crate::progress::Progress;
-use crate::session::{STOP, catch_interrupts, patience};
+use crate::session::patience;
 use crate::system::{Opener, System};
-use crate::{load, machine, seed, write};
+use crate::{limit, load, machine, seed, write};
+
+/// How long learning may take where nobody says: systems are slow.
+const LEARNING: Duration = Duration::from_secs(3600);
 
 /// Votes after which a system is given up.
 const MAX_VOTES: u32 = 1000;
@@ -54,7 +58,7 @@ fn from_system(args: &Learn, sut: &str, mut model: Model) -> Result<ExitStatus, 
         return Err(Stop::usage("systems with time cannot be learned")
             .help("give a model with the same messages and without clocks"));
     }
-    catch_interrupts();
+    let halt = &limit::halt_within(&args.limit, LEARNING);
     let inputs = alphabet::chosen(args, &model)?;
     let system = System::named(sut)?;
     machine::know_outputs(&mut model, &system);
@@ -76,29 +80,30 @@ fn from_system(args: &Learn, sut: &str, mut model: Model) -> Result<ExitStatus, 
         let mut live = LiveSystem::new(&messages, wait, &names, adapter, patience)?.ending();
         let closed = args.closed.iter().map(|answer| live.named(answer)).collect();
         let (file, earlier) = SessionFile::open(args, &messages, &mut live)?;
-        let lessons = Lessons { args, examination: &examination, closed, n_inputs: names.inputs.len() };
+        let lessons = Lessons { args, halt, examination: &examination, closed, n_inputs: names.inputs.len() };
         let (learned, observer) = lessons.take(Kept { live, file }, &earlier)?;
         let effort = earlier.effort(observer.effort);
         let live = &observer.live.live;
         let draft = Draft::new(&learned.machine, live.names(), live.answers(), &messages, None);
-        finish(args, &draft, &Told::of(sut, args, &learned, effort, seed, &messages))?;
-        Ok(if learned.is_stopped { ExitStatus::Interrupted } else { ExitStatus::Success })
+        let told = finish(args, &draft, &Told::of(sut, args, &learned, effort, seed, &messages))?;
+        let partial = || limit::status(halt, ExitStatus::Inconclusive);
+        exit::shown(if learned.is_stopped { partial() } else { ExitStatus::Success }, told)
     })
 }
 
-/// Writes the model and says how it was made.
-fn finish(args: &Learn, draft: &Draft<'_>, told: &Told) -> Result<(), Stop> {
+/// Writes the model and says how it was made; whether that could be shown.
+fn finish(args: &Learn, draft: &Draft<'_>, told: &Told) -> Result<io::Result<()>, Stop> {
     let text = draft.text(args, told)?;
     let Some(path) = &args.out else {
         told.lines().iter().for_each(|line| eprintln!("{line}"));
-        return Ok(io::stdout().lock().write_all(text.as_bytes())?);
+        return Ok(io::stdout().lock().write_all(text.as_bytes()));
     };
     write::named(path, |out| out.write_all(text.as_bytes()))?;
     let mut out = io::stdout().lock();
     if args.json {
-        return Ok(writeln!(out, "{}", told.json(path))?);
+        return Ok(writeln!(out, "{}", told.json(path)));
     }
-    Ok(told.lines().iter().try_for_each(|line| writeln!(out, "{line}"))?)
+    Ok(told.lines().iter().try_for_each(|line| writeln!(out, "{line}")))
 }
 
 fn method(name: &str) -> Result<Method, Stop> {
@@ -121,6 +126,7 @@ fn stopped(trouble: Trouble) -> Stop {
 /// How a system is learned.
 struct Lessons<'a> {
     args: &'a Learn,
+    halt: &'a Halt,
     examination: &'a Examination,
     closed: Vec<OutputId>,
     n_inputs: usize,
@@ -139,7 +145,7 @@ impl Lessons<'_> {
             let mut progress = Progress::new();
             let mut watch = |stage: Stage, _: &_, observer: &Heard<'_>| {
                 progress.tick(|| told::stage(stage, observer.effort));
-                if STOP.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                if self.halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             };
             match learn(&mut observer, self.examination, &mut watch) {
                 Ok(learned) => return Ok((learned, observer)),

@@ -12,7 +12,7 @@ use ioxide_testgen::tester::random::Interaction;
 use serde_json::{Value as Json, json};
 
 use crate::args::Purposes;
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{self, ExitStatus, Stop};
 use crate::progress::Progress;
 use crate::solver::Wanted;
 use crate::{limit, load};
@@ -27,12 +27,11 @@ pub fn run(args: &Purposes) -> Result<ExitStatus, Stop> {
     let set = found(&mut model, args.cover.into(), &wanted, args.max_states)?;
     let goals = goals(&mut model, args, &wanted)?;
     let mut out = io::stdout().lock();
-    if args.json {
-        writeln!(out, "{}", set_json(&model.sts, &set, &goals))?;
-    } else {
-        show(&mut out, &model.sts, &set, &goals)?;
-    }
-    Ok(if set.is_settled() { ExitStatus::Success } else { ExitStatus::Inconclusive })
+    let told = match args.json {
+        true => writeln!(out, "{}", set_json(&model.sts, &set, &goals)),
+        false => show(&mut out, &model.sts, &set, &goals),
+    };
+    exit::shown(if set.is_settled() { ExitStatus::Success } else { ExitStatus::Inconclusive }, told)
 }
 
 /// The purposes of a criterion on `model`.

@@ -26,7 +26,7 @@ use super::kill::{Decided, decided, specimens, workers};
 use super::mutate::diff;
 use super::purposes;
 use crate::args::Score;
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{self, ExitStatus, Stop};
 use crate::progress::Progress;
 use crate::session::{Session, Show, Times};
 use crate::solver::Wanted;
@@ -81,12 +81,13 @@ pub fn run(args: &Score) -> Result<ExitStatus, Stop> {
         page::save(path, &subject, &decided, &name, kills.rows(), &wanted)?;
     }
     let mut out = io::stdout().lock();
-    match args.json {
-        true => writeln!(out, "{}", score_json(&model, &decided, &killable, &kills, args))?,
-        false => show(&mut out, &model, &decided, &killable, &kills)?,
-    }
+    let told = match args.json {
+        true => writeln!(out, "{}", score_json(&model, &decided, &killable, &kills, args)),
+        false => show(&mut out, &model, &decided, &killable, &kills),
+    };
     let whole = decided.halted.is_none() && kills.halted.is_none();
-    Ok(if whole { ExitStatus::Success } else { limit::status(&wanted.halt, ExitStatus::Inconclusive) })
+    let partial = || limit::status(&wanted.halt, ExitStatus::Inconclusive);
+    exit::shown(if whole { ExitStatus::Success } else { partial() }, told)
 }
 
 fn trace(decided: &Decided, at: usize) -> Option<&Trace> {

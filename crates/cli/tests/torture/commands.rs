@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
 const SPEC: &str = "examples/brp/spec.iox";
-const MACHINE: &str = "examples/fsm/handshake-v1.dot";
 const FAULTY: &str = "model:examples/brp/m3.iox";
 /// A model that is not laid out canonically.
 const UNTIDY: &str = "model M { input a output b state s { on a emit b } }\n";
@@ -26,8 +26,12 @@ pub struct WritingCommand {
     pub before: Vec<(&'static str, String)>,
     /// The files that are written line by line: a beginning of them is in order.
     pub growing: &'static [&'static str],
-    /// How it may end where there is no room.
-    pub codes_without_room: &'static [i32],
+    /// The files that are taken away before others take their place.
+    pub going: &'static [&'static str],
+    /// How it ends.
+    pub ends: &'static [i32],
+    /// How it may end where nothing can be written.
+    pub ends_without_room: &'static [i32],
     /// What must hold for whoever goes on in the folder.
     pub after: fn(&Path, &Files, &str),
 }
@@ -62,7 +66,27 @@ pub fn files(folder: &Path) -> Files {
     found
 }
 
+/// A folder for what commands put aside.
+fn scratch() -> &'static Path {
+    static SCRATCH: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().expect("a folder"));
+    SCRATCH.path()
+}
+
 impl WritingCommand {
+    /// A command of these words that ends so, and leaves nothing to go on from.
+    fn new(name: &'static str, words: &'static str, ends: &'static [i32]) -> Self {
+        Self {
+            name,
+            args: words.split(' ').collect(),
+            before: Vec::new(),
+            growing: &[],
+            going: &[],
+            ends,
+            ends_without_room: &[2],
+            after: |_, _, _| (),
+        }
+    }
+
     /// A folder with what is there before.
     pub fn place(&self) -> TempDir {
         // Its name stands in reports: it is as long as any other, and cut out of them.
@@ -85,6 +109,8 @@ impl WritingCommand {
             None => (*text).to_owned(),
         };
         command.args(self.args.iter().map(path)).current_dir(place);
+        // What it puts aside in the folder of the system for such things is nobody's result.
+        command.env("TMPDIR", scratch());
         command
     }
 
@@ -92,7 +118,7 @@ impl WritingCommand {
     pub fn undisturbed(&self) -> Files {
         let place = self.place();
         let output = self.command(place.path()).output().expect("it runs");
-        assert!(matches!(output.status.code(), Some(0 | 1)), "{}: {output:?}", self.name);
+        assert!(self.ends.contains(&output.status.code().unwrap_or(-1)), "{}: {output:?}", self.name);
         files(place.path())
     }
 
@@ -103,60 +129,79 @@ impl WritingCommand {
     }
 }
 
-/// All of them; the one that takes longest comes last.
+/// All of them.
 pub fn subjects() -> Vec<WritingCommand> {
-    vec![suite(), testing(), reporting(), mutating(), formatting(), beginning(), killing()]
+    vec![
+        suite(),
+        reduction(),
+        killing(),
+        scoring(),
+        testing(),
+        shrinking(),
+        reporting(),
+        mutating(),
+        formatting(),
+        beginning(),
+        learning(),
+        showing(),
+    ]
 }
 
 fn suite() -> WritingCommand {
+    let words = "fsm examples/fsm/handshake-v1.dot --suite w --minimise --out suite --html page.html";
     WritingCommand {
-        name: "fsm --out",
-        args: vec!["fsm", MACHINE, "--suite", "w", "--minimise", "--out", "suite", "--html", "page.html"],
         before: vec![("suite", "an old suite".into())],
-        growing: &[],
-        codes_without_room: &[2],
-        after: |_, _, _| (),
+        ..WritingCommand::new("fsm --out --html", words, &[0])
     }
 }
 
+fn reduction() -> WritingCommand {
+    let words = "fsm examples/fsm/handshake-v1.dot --reduction --sut examples/fsm/handshake-v2.dot --bound 5 --html page.html";
+    // What was found is the exit code, page or no page.
+    WritingCommand { ends_without_room: &[1], ..WritingCommand::new("fsm --reduction --html", words, &[1]) }
+}
+
 fn killing() -> WritingCommand {
+    let words =
+        "kill examples/brp/spec.iox --ops delete --jobs 1 --record decided --out suite --html page.html";
     WritingCommand {
-        name: "kill --record",
-        args: vec![
-            "kill",
-            SPEC,
-            "--ops",
-            "delete,target",
-            "--jobs",
-            "1",
-            "--record",
-            "decided",
-            "--out",
-            "suite",
-        ],
-        before: Vec::new(),
         growing: &["decided"],
-        codes_without_room: &[2],
         after: |place, whole, what| {
             // Going on from the record leads to the same suite.
             let (text, code) = killing().again(place);
             assert_eq!(code, Some(0), "{what}: {text}");
             let left = files(place);
-            assert_eq!(left.get("suite"), whole.get("suite"), "{what}: the suite is another one");
+            assert!(left.get("suite") == whole.get("suite"), "{what}: the suite is another one");
         },
+        ..WritingCommand::new("kill --record --out --html", words, &[0])
+    }
+}
+
+fn scoring() -> WritingCommand {
+    let made = tempfile::tempdir().expect("a folder");
+    let suite = made.path().join("suite").display().to_string();
+    let (text, code) = ioxide(&["kill", SPEC, "--ops", "delete", "--out", &suite]);
+    assert_eq!(code, Some(0), "{text}");
+    let words = "score examples/brp/spec.iox suite --ops delete --jobs 1 --record decided --html page.html";
+    WritingCommand {
+        before: vec![("suite", fs::read_to_string(suite).expect("a suite"))],
+        growing: &["decided"],
+        after: |place, whole, what| {
+            let (text, code) = scoring().again(place);
+            assert_eq!(code, Some(0), "{what}: {text}");
+            assert!(files(place).get("page.html") == whole.get("page.html"), "{what}: another score");
+        },
+        ..WritingCommand::new("score --record --html", words, &[0])
     }
 }
 
 fn testing() -> WritingCommand {
-    let args =
+    let words =
         "test examples/brp/spec.iox --sut model:examples/brp/m3.iox --tester random --seed 1 --report runs";
     WritingCommand {
-        name: "test --report",
-        args: args.split(' ').collect(),
-        before: Vec::new(),
         growing: &["runs/campaign.jsonl"],
         // A record that cannot even be begun is told before anything is tested.
-        codes_without_room: &[1, 2],
+        ends_without_room: &[1, 2],
         after: |place, whole, what| {
             let record = place.join("runs/campaign.jsonl");
             let begun = fs::read_to_string(&record).unwrap_or_default();
@@ -169,63 +214,93 @@ fn testing() -> WritingCommand {
             assert_eq!(code, Some(1), "{what}: {text}");
             let left = files(place);
             let kept = |files: &Files| files.get("runs/regressions.jsonl").cloned();
-            assert_eq!(kept(&left), kept(whole), "{what}: other failing runs are kept");
+            assert!(kept(&left) == kept(whole), "{what}: other failing runs are kept");
             let junit = String::from_utf8(left["runs/junit.xml"].clone()).expect("text");
             assert!(roxmltree::Document::parse(&junit).is_ok(), "{what}: {junit}");
         },
+        ..WritingCommand::new("test --report", words, &[1])
     }
 }
 
-fn reporting() -> WritingCommand {
+/// The record of a campaign that fails.
+fn recorded() -> String {
     let made = tempfile::tempdir().expect("a folder");
     let folder = made.path().display().to_string();
     let (text, code) = ioxide(&["test", SPEC, "--sut", FAULTY, "--seed", "1", "--report", &folder]);
     assert_eq!(code, Some(1), "{text}");
     let record = fs::read_to_string(made.path().join("campaign.jsonl")).expect("a record");
-    let args = "report campaign.jsonl --html page.html --junit junit.xml --markdown summary.md";
+    // It says where the model was, which is another folder than the one it is used in.
+    record.replace(SPEC, &root().canonicalize().expect("the repository").join(SPEC).display().to_string())
+}
+
+fn shrinking() -> WritingCommand {
+    let words = "shrink campaign.jsonl --sut model:examples/brp/m3.iox --report runs";
     WritingCommand {
-        name: "report",
-        args: args.split(' ').collect(),
-        before: vec![("campaign.jsonl", record), ("junit.xml", "<old/>".into())],
-        growing: &[],
-        codes_without_room: &[2],
-        after: |_, _, _| (),
+        before: vec![("campaign.jsonl", recorded())],
+        growing: &["runs/campaign.jsonl"],
+        ends_without_room: &[1, 2],
+        ..WritingCommand::new("shrink --report", words, &[1])
+    }
+}
+
+fn reporting() -> WritingCommand {
+    let words = "report campaign.jsonl --html page.html --junit junit.xml --markdown summary.md";
+    WritingCommand {
+        before: vec![("campaign.jsonl", recorded()), ("junit.xml", "<old/>".into())],
+        ..WritingCommand::new("report --html --junit --markdown", words, &[0])
     }
 }
 
 fn mutating() -> WritingCommand {
+    let words = "mutate examples/brp/spec.iox --ops delete --out mutants";
     WritingCommand {
-        name: "mutate --out",
-        args: vec!["mutate", SPEC, "--out", "mutants"],
         before: vec![("mutants/mutants.json", "{}".into())],
-        growing: &[],
-        codes_without_room: &[2],
-        after: |_, _, _| (),
+        ..WritingCommand::new("mutate --out", words, &[0])
     }
 }
 
 fn formatting() -> WritingCommand {
     WritingCommand {
-        name: "fmt",
-        args: vec!["fmt", "m.iox"],
-        before: vec![("m.iox", UNTIDY.into())],
-        growing: &[],
-        codes_without_room: &[2],
+        before: vec![("m.iox", UNTIDY.into()), ("n.iox", UNTIDY.into())],
         after: |place, whole, what| {
             let (text, code) = formatting().again(place);
             assert_eq!(code, Some(0), "{what}: {text}");
-            assert_eq!(files(place).get("m.iox"), whole.get("m.iox"), "{what}");
+            let left = files(place);
+            assert!(["m.iox", "n.iox"].iter().all(|name| left.get(*name) == whole.get(*name)), "{what}");
         },
+        ..WritingCommand::new("fmt", "fmt m.iox n.iox", &[0])
     }
 }
 
 fn beginning() -> WritingCommand {
+    WritingCommand::new("init", "init project --adapter python", &[0])
+}
+
+fn learning() -> WritingCommand {
+    let words = "learn examples/fsm/meter.iox --sut model:examples/fsm/meter.iox --seed 1 --session asked --out learned.iox";
     WritingCommand {
-        name: "init",
-        args: vec!["init", ".", "--adapter", "none"],
-        before: Vec::new(),
-        growing: &[],
-        codes_without_room: &[2],
-        after: |_, _, _| (),
+        before: vec![("learned.iox", "an old model".into())],
+        growing: &["asked"],
+        after: |place, whole, what| {
+            // Going on from the session leads to the same model.
+            let (text, code) = learning().again(place);
+            assert_eq!(code, Some(0), "{what}: {text}");
+            let left = files(place);
+            let model = |files: &Files| {
+                let text = String::from_utf8(files["learned.iox"].clone()).expect("text");
+                // How many messages it took may differ: what was cut off is asked again.
+                text.lines().filter(|line| !line.starts_with("///")).map(str::to_owned).collect::<Vec<_>>()
+            };
+            assert_eq!(model(&left), model(whole), "{what}: another model");
+        },
+        ..WritingCommand::new("learn --session --out", words, &[0])
+    }
+}
+
+fn showing() -> WritingCommand {
+    WritingCommand {
+        // The page is an extra of the demo.
+        ends_without_room: &[0, 2],
+        ..WritingCommand::new("demo --html", "demo --html page.html", &[0])
     }
 }

@@ -1,4 +1,4 @@
-//! The file layer that fails: built once, loaded before a command.
+//! The file layer that fails: built once, put around a command.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,60 +11,92 @@ use super::commands::WritingCommand;
 /// How a command is struck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// It dies in the middle of the write.
-    Die,
-    /// The disk is full from this write on.
+    /// It is killed in the middle of the call.
+    Half,
+    /// It is killed as soon as the call is done.
+    Done,
+    /// The disk is full from this call on.
     Full,
+    /// Nothing may be made, opened for writing, renamed or removed from this call on.
+    ReadOnly,
 }
 
-/// The layer, as a library.
-pub struct Shim {
+impl How {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Half, Self::Done, Self::Full, Self::ReadOnly];
+
+    /// Whether the command does not live on.
+    pub fn kills(self) -> bool {
+        matches!(self, Self::Half | Self::Done)
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Half => "half",
+            Self::Done => "done",
+            Self::Full => "full",
+            Self::ReadOnly => "readonly",
+        }
+    }
+}
+
+/// The layer, as a program.
+pub struct Layer {
     folder: TempDir,
 }
 
-impl Shim {
-    /// Builds it; `None` where there is no compiler or no way to load it.
+impl Layer {
+    /// Builds it; `None` where there is no compiler or no way to follow a program.
     pub fn build() -> Option<Self> {
-        if !cfg!(target_os = "linux") {
+        if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
             return None;
         }
         let folder = tempfile::tempdir().ok()?;
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/torture/shim.c");
-        let library = folder.path().join("shim.so");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/torture/strike.c");
         let built =
-            Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).status();
+            Command::new("cc").args(["-O1", "-o"]).arg(folder.path().join("strike")).arg(source).status();
         match built {
-            Ok(status) if status.success() => Some(Self { folder }),
-            Ok(status) => panic!("shim.c does not compile: {status}"),
+            Ok(status) if status.success() => Self { folder }.that_may_follow(),
+            Ok(status) => panic!("strike.c does not compile: {status}"),
             Err(_) => None,
         }
     }
 
-    fn load(&self, command: &mut Command) -> PathBuf {
-        let count = self.folder.path().join("count");
-        command.env("LD_PRELOAD", self.folder.path().join("shim.so")).env("TORTURE_COUNT", &count);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        count
+    /// Whether the kernel lets it follow a program; in some containers it does not.
+    fn that_may_follow(self) -> Option<Self> {
+        let tried = Command::new(self.folder.path().join("strike"))
+            .arg(self.count_file())
+            .args(["0", "none", "true"])
+            .status();
+        tried.is_ok_and(|status| status.success()).then_some(self)
     }
 
-    /// How many writes the command does when nobody disturbs it.
+    fn count_file(&self) -> PathBuf {
+        self.folder.path().join("count")
+    }
+
+    fn around(&self, at: usize, how: &str, inner: &Command) -> Command {
+        let mut command = Command::new(self.folder.path().join("strike"));
+        command.arg(self.count_file()).arg(at.to_string()).arg(how);
+        command.arg(inner.get_program()).args(inner.get_args());
+        command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        if let Some(folder) = inner.get_current_dir() {
+            command.current_dir(folder);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    /// How many calls the command makes when nobody disturbs it.
     pub fn count(&self, subject: &WritingCommand) -> usize {
         let place = subject.place();
-        let mut command = subject.command(place.path());
-        let count = self.load(&mut command);
-        command.status().expect("it runs");
-        fs::read_to_string(count).expect("the layer is loaded").parse().expect("a number")
+        let status = self.around(0, "none", &subject.command(place.path())).status().expect("it runs");
+        assert!(status.code().is_some_and(|code| subject.ends.contains(&code)), "{}: {status}", subject.name);
+        fs::read_to_string(self.count_file()).expect("a count").parse().expect("a number")
     }
 
-    /// Runs the command in `place` and strikes it at write `at`; its exit code, if it has one.
+    /// Runs the command in `place` and strikes it at call `at`; its exit code, if it has one.
     pub fn strike(&self, subject: &WritingCommand, place: &TempDir, at: usize, how: How) -> Option<i32> {
-        let mut command = subject.command(place.path());
-        self.load(&mut command);
-        let how = match how {
-            How::Die => "die",
-            How::Full => "full",
-        };
-        command.env("TORTURE_AT", at.to_string()).env("TORTURE_HOW", how);
-        command.status().expect("it runs").code()
+        self.around(at, how.word(), &subject.command(place.path())).status().expect("it runs").code()
     }
 }

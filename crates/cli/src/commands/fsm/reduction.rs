@@ -18,7 +18,7 @@ use serde_json::json;
 use super::live::{LiveSystem, Trouble};
 use super::{completion, page, refused};
 use crate::args::{Fsm, FsmVariant};
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{self, ExitStatus, Stop};
 use crate::machine::{self, Machine};
 use crate::session::patience;
 use crate::solver::Wanted;
@@ -70,8 +70,7 @@ fn against_machine(
         Ended::Halted(halted) => not_counted(halted, &wanted.halt),
         Ended::Trouble(never) => match never {},
     })?;
-    save(args, &spec.listing, system.names(), &report)?;
-    show(args, system.names(), &report, None)
+    told_and_kept(args, spec, system.names(), &report, None)
 }
 
 fn against_system(
@@ -96,14 +95,12 @@ fn against_system(
         let repeated = until.system;
         let effort = Effort { repetitions, seed, resets: repeated.live.resets, inputs: repeated.live.inputs };
         match counted {
-            Ok(report) => {
-                save(args, &spec.listing, repeated.live.names(), &report)?;
-                show(args, repeated.live.names(), &report, Some(&effort))
-            }
+            Ok(report) => told_and_kept(args, spec, repeated.live.names(), &report, Some(&effort)),
             Err(Ended::Halted(halted)) => Err(not_counted(halted, halt)),
             Err(Ended::Trouble(Trouble::Preamble(said))) => {
-                writeln!(io::stdout().lock(), "fail: before its first input the system says {said}")?;
-                Ok(ExitStatus::Failure)
+                let told =
+                    writeln!(io::stdout().lock(), "fail: before its first input the system says {said}");
+                exit::shown(ExitStatus::Failure, told)
             }
             Err(Ended::Trouble(trouble)) => Err(trouble.into_stop(Stop::usage)),
         }
@@ -161,30 +158,47 @@ struct Effort {
     inputs: u64,
 }
 
-fn show(args: &Fsm, names: &Names, report: &Report, effort: Option<&Effort>) -> Result<ExitStatus, Stop> {
-    let failures: Vec<String> = report.failures.iter().map(|failure| show_io(names, failure)).collect();
-    let (word, status) = match report.verdict() {
-        Verdict::Pass => ("pass", ExitStatus::Success),
-        Verdict::Fail => ("fail", ExitStatus::Failure),
-        Verdict::Unknown => ("unknown", ExitStatus::Inconclusive),
+/// Writes the page and shows the verdict, which neither changes.
+fn told_and_kept(
+    args: &Fsm,
+    spec: &Machine,
+    names: &Names,
+    report: &Report,
+    effort: Option<&Effort>,
+) -> Result<ExitStatus, Stop> {
+    let status = match report.verdict() {
+        Verdict::Pass => ExitStatus::Success,
+        Verdict::Fail => ExitStatus::Failure,
+        Verdict::Unknown => ExitStatus::Inconclusive,
     };
+    let saved = save(args, &spec.listing, names, report);
+    let told = show(args, names, report, effort);
+    exit::shown(exit::kept(status, saved)?, told)
+}
+
+fn show(args: &Fsm, names: &Names, report: &Report, effort: Option<&Effort>) -> io::Result<()> {
+    let failures: Vec<String> = report.failures.iter().map(|failure| show_io(names, failure)).collect();
     let mut out = io::stdout().lock();
     if args.json {
         let mut result = json!({
-            "version": 1, "verdict": word, "failures": failures, "tested": report.tested.len(),
+            "version": 1, "verdict": word(report), "failures": failures, "tested": report.tested.len(),
             "iterations": report.iterations, "sequences": report.sequences, "symbols": report.symbols,
         });
         if let Some(Effort { repetitions, seed, resets, inputs }) = effort {
             result["live"] =
                 json!({ "repeat": repetitions, "seed": seed, "resets": resets, "inputs": inputs });
         }
-        writeln!(out, "{result}")?;
-        return Ok(status);
+        return writeln!(out, "{result}");
     }
-    for line in told(args, report, effort, &failures) {
-        writeln!(out, "{line}")?;
+    told(args, report, effort, &failures).iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+fn word(report: &Report) -> &'static str {
+    match report.verdict() {
+        Verdict::Pass => "pass",
+        Verdict::Fail => "fail",
+        Verdict::Unknown => "unknown",
     }
-    Ok(status)
 }
 
 /// Writes the page, if one is wanted.
@@ -197,11 +211,7 @@ fn save(args: &Fsm, listing: &Listing, names: &Names, report: &Report) -> Result
             sut(args),
             args.bound.unwrap_or(0)
         ),
-        verdict: Some(match report.verdict() {
-            Verdict::Pass => "pass",
-            Verdict::Fail => "fail",
-            Verdict::Unknown => "unknown",
-        }),
+        verdict: Some(word(report)),
         figures: vec![
             ("words tested".into(), report.tested.len() as u64),
             ("answers seen".into(), report.sequences as u64),

@@ -22,7 +22,7 @@ use super::draft::Draft;
 use super::finish;
 use super::told::{Told, counted};
 use crate::args::Learn;
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{self, ExitStatus, Stop};
 use crate::machine::Messages;
 use crate::{load, record};
 
@@ -63,8 +63,7 @@ pub fn run(args: &Learn, model: Model) -> Result<ExitStatus, Stop> {
     });
     let told = Told::of_runs(&args.traces.join(", "), facts, told);
     let draft = Draft::new(&machine.machine, &names, &answers, &messages, Some(&machine.support));
-    finish(args, &draft, &told)?;
-    Ok(ExitStatus::Success)
+    exit::shown(ExitStatus::Success, finish(args, &draft, &told)?)
 }
 
 /// The runs to learn from and those to check with: every n-th is kept back.

@@ -77,17 +77,20 @@ impl SessionFile {
         let mut text = String::new();
         file.read_to_string(&mut text)
             .map_err(|error| Stop::usage(format!("cannot read `{path}`: {error}")))?;
+        let no_session = || Stop::usage(format!("`{path}` is no session of this model with these inputs"));
         let earlier = match text.split_once('\n') {
+            // A first line that was cut off has no answer after it; anything else is not ours.
+            None if !header.to_string().starts_with(&text) => {
+                return Err(no_session().help("name another file; this one stays as it is"));
+            }
             None => {
-                file.set_len(0).and_then(|()| writeln!(file, "{header}")).map_err(cannot)?;
+                let begun = file.set_len(0).and_then(|()| file.write_all(format!("{header}\n").as_bytes()));
+                begun.map_err(cannot)?;
                 Earlier::default()
             }
             Some((first, rest)) => {
                 if json::read::<Json>(first).ok().as_ref() != Some(&header) {
-                    return Err(Stop::usage(format!(
-                        "`{path}` is no session of this model with these inputs"
-                    ))
-                    .help("name another file; the session keeps what it has"));
+                    return Err(no_session().help("name another file; the session keeps what it has"));
                 }
                 if !text.ends_with('\n') {
                     // What was cut off does not spoil the next line.
@@ -101,7 +104,9 @@ impl SessionFile {
 
     fn add(&mut self, line: &Json) -> Result<(), Trouble> {
         let Some(out) = &mut self.out else { return Ok(()) };
-        writeln!(out, "{line}").map_err(|error| Trouble::Stop(Box::new(write::cannot(&self.path, &error))))
+        // A line is one write: whoever looks between two writes sees whole lines.
+        let written = out.write_all(format!("{line}\n").as_bytes());
+        written.map_err(|error| Trouble::Stop(Box::new(write::cannot(&self.path, &error))))
     }
 }
 
