@@ -2,11 +2,12 @@
 //!
 //! The first byte chooses among the forms a target reads, so that one corpus serves all of them.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use ioxide_explorer::http::read_head;
-use ioxide_lang::{Options, format, load};
-use ioxide_model::source::Sources;
+use ioxide_lang::{Loaded, Options, channel, format, gather, load, through};
+use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::Model;
 use ioxide_report::case::json::Outline;
 use ioxide_report::html::campaign::Campaign;
@@ -22,8 +23,10 @@ use ioxide_runner::record;
 use ioxide_runner::reporter::Reporter;
 use ioxide_runner::suite::SuiteReader;
 
-/// The forms of models.
-const FORMS: [&str; 8] = ["iox", "as", "xml", "xlia", "dot", "kiss2", "txt", "txs"];
+use crate::project::Source;
+
+/// The forms of models, and systems with the files of their parts.
+pub const FORMS: [&str; 10] = ["iox", "as", "xml", "xlia", "dot", "kiss2", "txt", "fsm", "txs", "system"];
 
 /// What the codecs speak.
 const SPOKEN: &str = "model M {
@@ -48,14 +51,62 @@ pub fn model(bytes: &[u8]) {
     let (which, rest) = chosen(bytes);
     let Ok(text) = std::str::from_utf8(rest) else { return };
     let mut sources = Sources::new();
-    let file = sources.add(format!("m.{}", FORMS[which % FORMS.len()]), text);
-    let loaded = load(&sources, file, &Options::default());
+    let loaded = loaded(&mut sources, which, text);
     assert!(loaded.model.is_some() || !loaded.diagnostics.is_empty(), "no model, and nobody says why");
     let plain = sources.add("m.iox", text);
     if let Ok(once) = format(&sources, plain) {
         let again = sources.add("m.iox", once.clone());
         assert_eq!(format(&sources, again), Ok(once), "formatting again changes it");
     }
+}
+
+/// Whether the text is a model of this form.
+pub fn is_model(which: usize, text: &str) -> bool {
+    loaded(&mut Sources::new(), which, text).model.is_some()
+}
+
+fn loaded(sources: &mut Sources, which: usize, text: &str) -> Loaded {
+    let file = match FORMS[which % FORMS.len()] {
+        "system" => parts(sources, text),
+        form => sources.add(format!("m.{form}"), text),
+    };
+    load(sources, file, &Options::default())
+}
+
+/// Adds a system and what it is made of: a line `//// NAME` begins another file.
+fn parts(sources: &mut Sources, text: &str) -> FileId {
+    let (main, rest) = text.split_once("\n//// ").unwrap_or((text, ""));
+    let part = |part: &'_ str| part.split_once('\n').map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let others: BTreeMap<String, String> = rest.split("\n//// ").filter_map(part).collect();
+    let file = sources.add("m.iox", main);
+    gather(sources, file, &mut |path| others.get(path).cloned().ok_or_else(|| "there is none".to_owned()));
+    file
+}
+
+/// A channel as it is typed, and a model seen through it.
+pub fn through_channel(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let _ = channel(text).and_then(|channel| through(&MODEL, &channel));
+}
+
+/// A project file: every system of it.
+pub fn project(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    for name in systems(text) {
+        let source = Source::File { content: text.to_owned(), name: name.to_owned() };
+        let _ = source.warnings();
+        let _ = source.described(0);
+    }
+}
+
+/// The names of the systems in a project file.
+pub fn systems(text: &str) -> Vec<&str> {
+    fn name(line: &str) -> Option<&str> {
+        line.trim().strip_prefix("[sut.")?.split([']', '.']).next()
+    }
+    let mut names: Vec<&str> = text.lines().filter_map(name).collect();
+    names.dedup();
+    names
 }
 
 /// A record, a suite, a test case or a trace.

@@ -37,12 +37,26 @@ pub fn differential(root: &Path, options: &[&str]) -> Result<ExitCode, Problem> 
 }
 
 /// The forms of models, in the order of `fuzz/src/targets.rs`: the first byte of a seed names one.
-const FORMS: [&str; 8] = ["iox", "as", "xml", "xlia", "dot", "kiss2", "txt", "txs"];
+const FORMS: [&str; 10] = ["iox", "as", "xml", "xlia", "dot", "kiss2", "txt", "fsm", "txs", "system"];
 
-/// Seeds of the fuzzer of models, taken from the examples: `fuzz/corpus/model/NAME`.
+/// Of how many forms the first byte chooses, where it chooses at all.
+const CHOICES: [(&str, u8); 7] = [
+    ("record", 4),
+    ("codec", 3),
+    ("http_answer", 4),
+    ("http_request", 0),
+    ("protocol", 0),
+    ("project", 0),
+    ("through", 0),
+];
+
+/// What the fuzzers begin with: the seeds in `fuzz/seeds`, and models from the examples: `fuzz/corpus/TARGET/NAME`.
 pub fn corpora(root: &Path) -> Result<ExitCode, Problem> {
+    for (target, choices) in CHOICES {
+        seeds(root, target, choices)?;
+    }
     let mut files = Vec::new();
-    for folder in ["examples", "corpus", "docs/book/src"] {
+    for folder in ["fuzz/seeds/model", "examples", "corpus", "docs/book/src"] {
         collect(&root.join(folder), &mut files)?;
     }
     let folder = root.join("fuzz/corpus/model");
@@ -56,8 +70,27 @@ pub fn corpora(root: &Path) -> Result<ExitCode, Problem> {
         fs::write(folder.join(name), seed)?;
         n += 1;
     }
-    println!("{n} seeds in fuzz/corpus/model; the other targets begin with what they are given");
+    println!("{n} seeds in fuzz/corpus/model, and those of fuzz/seeds for the other targets");
     Ok(ExitCode::SUCCESS)
+}
+
+/// The seeds of a target, each for all its choices.
+fn seeds(root: &Path, target: &str, choices: u8) -> Result<(), Problem> {
+    let folder = root.join("fuzz/corpus").join(target);
+    fs::create_dir_all(&folder)?;
+    let mut files = Vec::new();
+    collect(&root.join("fuzz/seeds").join(target), &mut files)?;
+    for file in files {
+        let (name, bytes) =
+            (file.file_name().unwrap_or_default().to_string_lossy().into_owned(), fs::read(&file)?);
+        match choices {
+            0 => fs::write(folder.join(name), bytes)?,
+            _ => (0..choices).try_for_each(|choice| {
+                fs::write(folder.join(format!("{name}-{choice}")), [&[choice], &bytes[..]].concat())
+            })?,
+        }
+    }
+    Ok(())
 }
 
 fn collect(folder: &Path, files: &mut Vec<std::path::PathBuf>) -> io::Result<()> {

@@ -1,10 +1,22 @@
-//! A share of the fuzzing: the targets of `fuzz/` with seeds from the examples, mutated. `cargo fuzz` does more of it.
+//! A share of the fuzzing: the targets of `fuzz/` with the seeds there, and models of the examples, mutated. `cargo fuzz`
+//! does more of it.
 
+// The readers of project files are parts of the program, which is no library.
+#[allow(dead_code, unused_imports)]
+#[path = "../src"]
+mod program {
+    pub mod exit;
+    pub mod project;
+}
 #[path = "../../../fuzz/src/targets.rs"]
 mod targets;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use program::{exit, project};
+use targets::FORMS;
 
 /// Mutations of every seed.
 const ROUNDS: usize = 8;
@@ -13,22 +25,30 @@ const MAX_SEED: u64 = 20_000;
 
 type Target = fn(&[u8]);
 
-/// The files of the examples whose names end so.
-fn seeds(endings: &[&str]) -> Vec<Vec<u8>> {
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The files in a folder of the repository and below, in order.
+fn files(folder: &str) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")];
+    let mut folders = vec![root().join(folder)];
     while let Some(folder) = folders.pop() {
         for path in fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path()) {
-            let is_wanted = path.extension().is_some_and(|it| endings.iter().any(|ending| it == *ending));
             match path.is_dir() {
                 true => folders.push(path),
-                false if is_wanted && path.metadata().is_ok_and(|it| it.len() < MAX_SEED) => found.push(path),
+                false if path.metadata().is_ok_and(|it| it.len() < MAX_SEED) => found.push(path),
                 false => (),
             }
         }
     }
     found.sort();
-    found.iter().map(|path| fs::read(path).expect("a file")).collect()
+    found
+}
+
+/// The seeds of a target.
+fn seeds(target: &str) -> Vec<Vec<u8>> {
+    files(&format!("fuzz/seeds/{target}")).iter().map(|path| fs::read(path).expect("a file")).collect()
 }
 
 /// Words that readers look for.
@@ -77,63 +97,108 @@ fn survives(target: Target, seeds: &[Vec<u8>], choices: u8) {
     }
 }
 
+/// The number of the form that a file called so has.
+fn form(path: &Path) -> Option<u8> {
+    let ending = path.extension()?.to_str()?;
+    FORMS.iter().position(|form| *form == ending).and_then(|at| u8::try_from(at).ok())
+}
+
+/// Seeds of every form, read as what they are, whole and mutated; and as everything else.
 #[test]
 fn models() {
-    survives(targets::model, &seeds(&["iox", "as", "dot", "txt", "kiss2", "xlia", "xml", "txs"]), 8);
+    let all: Vec<PathBuf> = ["fuzz/seeds/model", "examples"].into_iter().flat_map(files).collect();
+    let mut met = [0_usize; FORMS.len()];
+    let mut lots = Lots(15);
+    for path in all {
+        let Some(form) = form(&path) else { continue };
+        met[usize::from(form)] += 1;
+        let whole = [&[form], &fs::read(&path).expect("a file")[..]].concat();
+        targets::model(&whole);
+        for _ in 0..3 * ROUNDS {
+            let mut bytes = mutated(&whole[1..], &mut lots);
+            bytes.insert(0, form);
+            targets::model(&bytes);
+        }
+    }
+    assert!(met.iter().all(|&n| n > 0), "a form has no seed: {met:?}");
+    let n_forms = u8::try_from(FORMS.len()).expect("few");
+    survives(targets::model, &seeds("model"), n_forms);
 }
 
+/// What is read as it should be must be in order: seeds that are refused at once try nothing.
 #[test]
-fn records_suites_cases_and_traces() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().display().to_string();
-    let ioxide = |args: &[&str]| {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ioxide"));
-        command.args(args).current_dir(root).output().expect("it runs").stdout
-    };
-    let spec = "examples/brp/spec.iox";
-    ioxide(&["test", spec, "--sut", "model:examples/brp/m3.iox", "--seed", "1", "--report", &path]);
-    let case = ioxide(&["case", spec, "--path", "r1,r2", "--format", "json"]);
-    let read = |name: &str| fs::read(folder.path().join(name)).expect("it was written");
-    survives(targets::record, &[read("campaign.jsonl"), read("regressions.jsonl"), case], 4);
-}
-
-#[test]
-fn lines_of_the_protocol() {
-    let lines = [
-        r#"{"type":"hello","version":1,"name":"x","inputs":{"a":{"n":"int"}},"outputs":{}}"#,
-        r#"{"type":"input","id":1,"label":"coin","args":{"n":123456789012345678901234567890}}"#,
-        r#"{"type":"output","label":"tea","args":{"s":["a",{"b":null}]},"time_ns":5}"#,
-        r#"{"type":"error","kind":"refused","message":"no"}"#,
-    ];
-    let seeds: Vec<Vec<u8>> = lines.iter().map(|line| line.as_bytes().to_vec()).collect();
-    for _ in 0..30 {
-        survives(|bytes| targets::protocol(&bytes[1.min(bytes.len())..]), &seeds, 1);
+fn seeds_are_in_order() {
+    for path in files("fuzz/seeds/model") {
+        let form = form(&path).unwrap_or_else(|| panic!("{}: no form", path.display()));
+        let text = fs::read_to_string(&path).expect("text");
+        assert!(targets::is_model(usize::from(form), &text), "{}", path.display());
+    }
+    for path in files("fuzz/seeds/project") {
+        let content = fs::read_to_string(&path).expect("text");
+        for name in targets::systems(&content) {
+            let source = project::Source::File { content: content.clone(), name: name.to_owned() };
+            assert!(source.described(0).is_ok(), "{}: {:?}", path.display(), source.described(0));
+        }
     }
 }
 
 #[test]
+fn project_files() {
+    for _ in 0..4 {
+        survives(|bytes| targets::project(&bytes[1.min(bytes.len())..]), &seeds("project"), 8);
+    }
+}
+
+#[test]
+fn channels() {
+    survives(|bytes| targets::through_channel(&bytes[1.min(bytes.len())..]), &seeds("through"), 40);
+}
+
+#[test]
+fn records_suites_cases_and_traces() {
+    survives(targets::record, &seeds("record"), 4);
+}
+
+#[test]
+fn lines_of_the_protocol() {
+    survives(|bytes| targets::protocol(&bytes[1.min(bytes.len())..]), &seeds("protocol"), 30);
+}
+
+#[test]
 fn words_and_bytes_of_systems() {
-    let seeds = [
-        "TOLD 12 tea",
-        "SUM -3",
-        "\u{2}\u{7}\u{3}tea",
-        "\u{3}\0\0\0\u{1}",
-        "'L', 0x83, u16 len(rest), bits(1 on, 7 level), u8 mood(calm = 1, bright = 2), u8 len(name), text name, crc16",
-    ];
-    let seeds: Vec<Vec<u8>> = seeds.iter().map(|seed| seed.as_bytes().to_vec()).collect();
-    survives(targets::codec, &seeds, 90);
+    survives(targets::codec, &seeds("codec"), 90);
 }
 
 #[test]
 fn heads_of_http() {
-    let answers = [
-        "HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\n{\"n\": 7, \"s\": [\"a\"]}",
-        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2;x=y\r\n42\r\n0\r\n\r\n",
-        "HTTP/1.0 404 Not Found\r\nx: y\r\n\r\nrest",
-    ];
-    let seeds: Vec<Vec<u8>> = answers.iter().map(|seed| seed.as_bytes().to_vec()).collect();
-    survives(targets::http_answer, &seeds, 100);
-    let request = "POST /t/api?n=3 HTTP/1.1\r\nHost: a:1\r\nContent-Length: 2\r\n\r\n{}".as_bytes().to_vec();
-    survives(|bytes| targets::http_request(&bytes[1.min(bytes.len())..]), &[request], 200);
+    survives(targets::http_answer, &seeds("http_answer"), 100);
+    survives(|bytes| targets::http_request(&bytes[1.min(bytes.len())..]), &seeds("http_request"), 100);
+}
+
+/// What `learn` and `kill` keep and go on from: whatever became of it, they go on or refuse it.
+#[test]
+fn sessions_and_decisions() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("kept").display().to_string();
+    let learn = "learn examples/fsm/meter.iox --sut model:examples/fsm/meter.iox --seed 1 --extra 0 --out - --session";
+    let kill = "kill examples/brp/spec.iox --ops delete --jobs 1 --solver none --record";
+    let mut lots = Lots(16);
+    for words in [learn, kill] {
+        let run = || {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide"));
+            command.args(words.split(' ')).arg(&path).current_dir(root());
+            command.output().expect("it runs")
+        };
+        let whole = {
+            let _ = fs::remove_file(&path);
+            run();
+            fs::read(&path).expect("it is kept")
+        };
+        for _ in 0..12 {
+            let bytes = mutated(&whole, &mut lots);
+            fs::write(&path, &bytes).expect("written");
+            let output = run();
+            assert!(matches!(output.status.code(), Some(0 | 2 | 5)), "{words}: {output:?}");
+        }
+    }
 }
