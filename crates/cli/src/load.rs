@@ -1,7 +1,7 @@
 //! Files become sources and models; what is wrong with them is said here.
 
-use std::fs;
-use std::io::Read;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::Path;
 
 use ioxide_lang::{Loaded, Options};
@@ -13,6 +13,9 @@ use ioxide_model::sts::Model;
 use crate::args::THROUGH;
 use crate::exit::{ExitStatus, Stop};
 use crate::render;
+
+/// Bytes of a file above which it is not read: the front end refuses a model of this size.
+const MAX_BYTES: u64 = 1 << 29;
 
 /// The text of the model at `path` (`-` is stdin).
 pub fn read(path: &str) -> Result<String, Stop> {
@@ -36,13 +39,13 @@ pub fn read_data(path: &str) -> Result<String, Stop> {
 
 /// Why a file gives no text.
 enum Unread {
-    File(std::io::Error),
+    File(io::Error),
     /// Where its first bad byte is.
     NotText(String),
 }
 
 fn text(path: &str) -> Result<String, Unread> {
-    let bytes = if path == "-" { read_stdin() } else { fs::read(path) };
+    let bytes = if path == "-" { bounded(io::stdin().lock()) } else { File::open(path).and_then(bounded) };
     String::from_utf8(bytes.map_err(Unread::File)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
@@ -50,13 +53,24 @@ fn text(path: &str) -> Result<String, Unread> {
     })
 }
 
-fn read_stdin() -> std::io::Result<Vec<u8>> {
+/// All bytes, unless there is no end to them, as with `/dev/zero`.
+fn bounded(reader: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut bytes)?;
-    Ok(bytes)
+    match reader.take(MAX_BYTES + 1).read_to_end(&mut bytes)? as u64 > MAX_BYTES {
+        true => Err(io::Error::other(format!("it has more than {} MB", MAX_BYTES >> 20))),
+        false => Ok(bytes),
+    }
 }
 
-fn cannot_read(path: &str, error: &std::io::Error) -> Stop {
+/// The text of a file that a model names: a regular file, so that nobody waits for a pipe or a device.
+fn part(path: &str) -> Result<String, Unread> {
+    match fs::metadata(path).map_err(Unread::File)?.is_file() {
+        true => text(path),
+        false => Err(Unread::File(io::Error::other("it is no regular file"))),
+    }
+}
+
+fn cannot_read(path: &str, error: &io::Error) -> Stop {
     let stop = Stop::usage(format!("cannot read `{path}`: {error}"));
     match nearby(path) {
         Some(name) => stop.help(format!("did you mean `{name}`?")),
@@ -89,7 +103,7 @@ pub fn model(path: &str, set: &[String]) -> Result<(Sources, Model), Stop> {
 pub fn add(sources: &mut Sources, path: &str) -> Result<FileId, Stop> {
     let file = sources.add(path, read(path)?);
     ioxide_lang::gather(sources, file, &mut |path| {
-        text(path).map_err(|wrong| match wrong {
+        part(path).map_err(|wrong| match wrong {
             Unread::File(error) => error.to_string(),
             Unread::NotText(place) => format!("it is not UTF-8 text: {place}"),
         })

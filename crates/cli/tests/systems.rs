@@ -140,3 +140,53 @@ fn every_instance_has_a_connection_of_its_own() {
     let (text, code) = test("--loud");
     assert!(code == 1 && text.contains("!told_2(text: "), "{code}: {text}");
 }
+
+/// Whatever a system names as its parts, loading it ends, and soon.
+#[cfg(unix)]
+#[test]
+fn hostile_parts_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("written");
+    let part = "model P { input a output b state s { on a -> t } state t { emit b -> s } }";
+    write("a.iox", "system A { use B from \"b.iox\"  b: B }");
+    write("b.iox", "system B { use A from \"a.iox\"  a: A }");
+    // Twenty systems, each made of two of the one before.
+    write("m0.iox", &part.replace("model P", "model M0"));
+    for n in 1..=20 {
+        let before = n - 1;
+        write(
+            &format!("m{n}.iox"),
+            &format!("system M{n} {{ use M{before} from \"m{before}.iox\"  x: M{before}  y: M{before} }}"),
+        );
+    }
+    // A device without end, and a pipe that nobody writes to.
+    write("device.iox", "system S { use P from \"/dev/zero\"  p: P }");
+    write("pipe.iox", "system S { use P from \"fifo.iox\"  p: P }");
+    let made =
+        Command::new("mkfifo").arg(folder.path().join("fifo.iox")).status().expect("there is a `mkfifo`");
+    assert!(made.success());
+    write("array.iox", &format!("{part}\nsystem S {{ p[i in 1..1000000000]: P }}"));
+    write(
+        "channel.iox",
+        &format!("{part}\nsystem S {{ p: P  q: P  n: fifo(capacity: 1000000000) between p and q }}"),
+    );
+    write(
+        "twice.iox",
+        &format!("{part}\nsystem S {{ p: P  q: P  n: fifo(capacity: 1, capacity: 2) between p and q }}"),
+    );
+    for (name, says) in [
+        ("a.iox", "made of itself"),
+        ("m20.iox", "too many systems"),
+        ("device.iox", "no regular file"),
+        ("pipe.iox", "no regular file"),
+        ("array.iox", "an array of 1000000000 instances"),
+        ("channel.iox", "a capacity is from 1 to 1000"),
+        ("twice.iox", "`capacity` is set twice"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide"));
+        let output = command.args(["check", name]).current_dir(folder.path()).output().expect("it runs");
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{name}: {text}");
+        assert!(text.contains(says), "{name}: {text}");
+    }
+}

@@ -124,18 +124,17 @@ pub fn learn<L: Live>(
 ) -> Result<Learned, LearnError<L::Error>> {
     let learner = Learner::new(&observer.tree);
     let rng = ChaCha8Rng::seed_from_u64(examination.seed);
-    let mut search = Search { learner, observer, examination, rng, watch, hypotheses: 0, is_stopped: false };
+    let mut search =
+        Search { learner, observer, examination, rng, watch, last: None, hypotheses: 0, is_stopped: false };
     loop {
-        let machine = search.learner.hypothesis(search.observer)?;
-        search.told_hypothesis();
-        let guarantee = match search.is_stopped {
-            true => Some(Guarantee::Consistent),
-            false => search.examine(&machine)?,
+        let (machine, guarantee) = match search.round() {
+            Ok(Some(found)) => found,
+            Ok(None) => continue,
+            Err(LearnError::System(error)) => (search.cut(error)?, Guarantee::Consistent),
+            Err(error) => return Err(error),
         };
-        if let Some(guarantee) = guarantee {
-            let Search { hypotheses, is_stopped, .. } = search;
-            return Ok(Learned { machine, guarantee, hypotheses, is_stopped });
-        }
+        let Search { hypotheses, is_stopped, .. } = search;
+        return Ok(Learned { machine, guarantee, hypotheses, is_stopped });
     }
 }
 
@@ -145,6 +144,8 @@ struct Search<'s, L> {
     examination: &'s Examination,
     rng: ChaCha8Rng,
     watch: &'s mut Watch<'s, L>,
+    /// The last machine, as long as nothing was seen that speaks against it.
+    last: Option<Mealy>,
     hypotheses: usize,
     is_stopped: bool,
 }
@@ -170,6 +171,24 @@ impl<L: Live> Search<'_, L> {
         self.tell(Stage::Hypothesis { states: self.learner.n_states() });
     }
 
+    /// Makes a machine and tests it; with its guarantee if nothing was found or somebody stopped it.
+    fn round(&mut self) -> Result<Option<(Mealy, Guarantee)>, LearnError<L::Error>> {
+        let machine = self.learner.hypothesis(self.observer)?;
+        self.last = Some(machine.clone());
+        self.told_hypothesis();
+        let guarantee = match self.is_stopped {
+            true => Some(Guarantee::Consistent),
+            false => self.examine(&machine)?,
+        };
+        Ok(guarantee.map(|guarantee| (machine, guarantee)))
+    }
+
+    /// The system cannot be asked any more: if somebody wanted to stop anyway, the last machine will do.
+    fn cut(&mut self, error: L::Error) -> Result<Mealy, LearnError<L::Error>> {
+        self.tell(Stage::Hypothesis { states: self.learner.n_states() });
+        self.last.take().filter(|_| self.is_stopped).ok_or(LearnError::System(error))
+    }
+
     /// Tests `machine`; the guarantee if it has passed everything.
     fn examine(&mut self, machine: &Mealy) -> Result<Option<Guarantee>, LearnError<L::Error>> {
         let states = machine.n_states();
@@ -190,7 +209,7 @@ impl<L: Live> Search<'_, L> {
     }
 
     /// The suite for `extra` more states, unless it is out of proportion.
-    fn suite(&self, machine: &Mealy, extra: usize) -> Option<Tests> {
+    fn suite(&mut self, machine: &Mealy, extra: usize) -> Option<Tests> {
         let words = machine.n_inputs().saturating_pow(u32::try_from(extra + 1).ok()?);
         if words.saturating_mul(machine.n_states()) > MAX_WORDS {
             return None;
@@ -198,8 +217,16 @@ impl<L: Live> Search<'_, L> {
         let spec = Spec::check(machine).ok()?;
         let mut suite = self.examination.method.suite(&spec, extra);
         let mut tests = Tests::default();
+        let states = machine.n_states();
         while let Some(word) = suite.advance() {
             tests.push(word);
+            let of = tests.ends.len();
+            if of.is_multiple_of(4096) {
+                self.tell(Stage::Testing { states, extra, done: 0, of });
+            }
+            if self.is_stopped {
+                return None;
+            }
         }
         Some(tests)
     }
@@ -230,6 +257,7 @@ impl<L: Live> Search<'_, L> {
     /// Whether `word` was answered otherwise than believed; then beliefs have changed.
     fn failed(&mut self, word: &[InputId]) -> Result<bool, LearnError<L::Error>> {
         let Some(length) = self.learner.test(self.observer, word)? else { return Ok(false) };
+        self.last = None;
         self.learner.refute(self.observer, &word[..length])?;
         self.learner.complete(self.observer)?;
         self.told_hypothesis();

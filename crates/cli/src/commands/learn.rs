@@ -22,7 +22,7 @@ use ioxide_fsm::word::IoWord;
 use ioxide_learn::observer::{Disagreement, Effort, LearnError, Observer};
 use ioxide_learn::oracle::{Examination, Learned, Stage, learn};
 use ioxide_model::sts::Model;
-use ioxide_smt::halt::Halt;
+use ioxide_smt::halt::{Halt, Halted};
 use ioxide_testgen::tester::suite::Wait;
 
 use self::draft::Draft;
@@ -76,8 +76,8 @@ fn from_system(args: &Learn, sut: &str, mut model: Model) -> Result<ExitStatus, 
     let opener = Opener::new(&system, Arc::new(messages.model.clone()), &args.solver);
     opener.open(0, seed, |adapter| {
         let wait = if args.one_answer { Wait::Output } else { Wait::Quiescence };
-        messages.preamble = LiveSystem::greeting(adapter, patience).map_err(stopped)?;
-        let mut live = LiveSystem::new(&messages, wait, &names, adapter, patience)?.ending();
+        messages.preamble = LiveSystem::greeting(adapter, patience, halt).map_err(stopped)?;
+        let mut live = LiveSystem::new(&messages, wait, &names, adapter, patience, halt)?.ending();
         let closed = args.closed.iter().map(|answer| live.named(answer)).collect();
         let (file, earlier) = SessionFile::open(args, &messages, &mut live)?;
         let lessons = Lessons { args, halt, examination: &examination, closed, n_inputs: names.inputs.len() };
@@ -149,6 +149,7 @@ impl Lessons<'_> {
             };
             match learn(&mut observer, self.examination, &mut watch) {
                 Ok(learned) => return Ok((learned, observer)),
+                Err(LearnError::System(Trouble::Halted(halted))) => return Err(self.without(halted)),
                 Err(LearnError::System(trouble)) => return Err(stopped(trouble)),
                 Err(LearnError::Disagrees(found)) if self.args.unstable == Unstable::Majority => {
                     votes += 1;
@@ -164,6 +165,18 @@ impl Lessons<'_> {
                 Err(LearnError::Disagrees(found)) => return Err(self.contradiction(&observer, &found)),
             }
         }
+    }
+
+    /// There was no machine, or something spoke against the last one, when the time was over.
+    fn without(&self, halted: Halted) -> Stop {
+        let stop = Stop::new(
+            limit::status(self.halt, ExitStatus::Inconclusive),
+            format!("no machine: {halted} before there was one that agrees with everything that was seen"),
+        );
+        stop.help(match self.args.session {
+            Some(_) => "raise `--time-limit`: the same command goes on from the session",
+            None => "raise `--time-limit`, use fewer inputs, or keep what is answered with `--session FILE`",
+        })
     }
 
     /// Repeats a run that was answered in two ways; the most frequent answer.

@@ -7,6 +7,7 @@
 
 mod http;
 mod killed;
+mod learned;
 mod lifecycle;
 mod protocol;
 mod text;

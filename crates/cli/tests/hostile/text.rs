@@ -70,3 +70,26 @@ fn a_slow_child_passes_where_it_has_the_time() {
     check(&times("default = 100, after.ping = 20000"), 0, &["passed"]);
     check(&times("default = 100, in.idle = 20000"), FAIL, &["·│ got"]);
 }
+
+/// Defect: a line that was cut by a crash was a whole message, `PONG 1` of `PONG 13`.
+#[test]
+fn a_line_that_a_crash_cut_off_is_no_message() {
+    let cut = |n: &str| {
+        let folder = Folder::new(
+            &child("read x; printf 'PONG 1'; exit 0").replace("\"PONG\"", "\"PONG (?P<n>[0-9]+)\""),
+        );
+        let model = "model Echo { input ping output pong(n: int)
+            state idle { on ping -> busy } state busy { emit pong(n: N) -> idle } }";
+        fs::write(folder.path().join("echo.iox"), model.replace("N)", &format!("{n})"))).expect("a model");
+        folder.test()
+    };
+    // It is neither the message that the model wants nor the one that it does not want.
+    for n in ["1", "13"] {
+        let ended = cut(n);
+        assert_eq!(ended.code, FAIL, "{}", ended.text);
+        for word in ["half a message: it closed the connection in the middle of it", "it wrote: PONG 1"] {
+            assert!(ended.text.contains(word), "should say `{word}`:\n{}", ended.text);
+        }
+        assert!(!ended.text.contains("!pong(n: 1) ──│ got"), "{}", ended.text);
+    }
+}

@@ -43,3 +43,33 @@ fn a_report_says_that_its_search_was_cut() {
     let page = fs::read_to_string(folder.path().join("r/report.html")).expect("a page");
     assert!(page.contains("was looked for only for 1 s"), "the page does not say that its search was cut");
 }
+
+/// Models that once held every command up: made from examples by random changes.
+const FINDS: [&str; 4] = ["nonlinear.iox", "brp-1.iox", "brp-2.iox", "divergent.iox"];
+
+/// Every command ends by its limit, with what it found until then, and never with a proof it has not.
+#[test]
+fn commands_end_by_their_limit() {
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/finds");
+    let folder = Folder::new(ENDLESS, "");
+    for name in FINDS {
+        let file = corpus.join(name).display().to_string();
+        let sut = format!("model:{file}");
+        let limited = ["--time-limit", "500ms", "--solver-timeout", "0.5"];
+        for command in [
+            &["check", "--deep", &file][..],
+            &["purposes", &file],
+            &["conform", &file, &file],
+            &["kill", &file, "--sample", "4", "--jobs", "1"],
+            &["fsm", &file, "--suite", "h"],
+            &[
+                "test", &file, "--sut", &sut, "--seed", "1", "--runs", "2", "--steps", "20", "--tester",
+                "cover",
+            ],
+        ] {
+            let ended = folder.ioxide(&[command, &limited].concat());
+            assert!(matches!(ended.code, 0 | 3 | 4 | 5 | 6), "{command:?}: {}: {}", ended.code, ended.text);
+            assert!(!ended.text.trim().is_empty(), "{command:?}: nothing is said");
+        }
+    }
+}

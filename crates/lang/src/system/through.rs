@@ -70,7 +70,11 @@ pub(super) fn channel_of(kind: &Name, settings: &[Pin], constants: &Constants) -
         }
     };
     let mut channel = Channel { discipline, capacity: 1, may_lose: false, may_duplicate: false };
-    for pin in settings {
+    for (at, pin) in settings.iter().enumerate() {
+        if settings[..at].iter().any(|other| other.field.text == pin.field.text) {
+            let message = format!("`{}` is set twice", pin.field.text);
+            return Err(Box::new(Diagnostic::new(Code::BadChannel, pin.field.span, message)));
+        }
         match pin.field.text.as_str() {
             "capacity" => channel.capacity = capacity(pin, constants)?,
             "may_lose" => channel.may_lose = yes_or_no(pin)?,

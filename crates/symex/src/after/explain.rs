@@ -7,6 +7,7 @@ use ioxide_model::sts::{GateKind, SwitchId};
 use ioxide_model::term::{Term, VarId};
 use ioxide_model::value::Value;
 use ioxide_smt::solver::Decision;
+use rustc_hash::FxHashSet;
 
 use super::single::Belief;
 use crate::cx::Ctx;
@@ -71,14 +72,12 @@ pub enum Blocked {
 pub(super) fn forbidden(cx: &mut Ctx<'_>, entry: &Belief, belief: &Belief, label: &Label) -> Forbidden {
     let mut allowed: Vec<Offer> = Vec::new();
     let mut silence_allowed = false;
+    // A belief may have very many states.
+    let mut known: FxHashSet<(SwitchId, Term)> = FxHashSet::default();
     let mut note = |cx: &Ctx<'_>, here: Vec<Offer>| {
         silence_allowed |= here.is_empty();
         let outputs = here.into_iter().filter(|offer| cx.sts.gates[offer.gate].kind == GateKind::Output);
-        for offer in outputs {
-            if !allowed.contains(&offer) {
-                allowed.push(offer);
-            }
-        }
+        allowed.extend(outputs.filter(|offer| known.insert((offer.switch, offer.when))));
     };
     match entry {
         Belief::Concrete(states) => {

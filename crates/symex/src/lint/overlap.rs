@@ -1,8 +1,10 @@
 //! Pairs of switches that one message can take in one state.
 
+use std::collections::BTreeMap;
+
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
-use ioxide_model::sts::{GateKind, Switch, SwitchId};
+use ioxide_model::sts::{GateId, GateKind, LocId, Sts, Switch, SwitchId};
 
 use super::Findings;
 use crate::cx::Ctx;
@@ -12,17 +14,32 @@ use crate::graph::NodeId;
 /// Switches of one location and gate that overlap in a reachable state and differ in effect.
 pub(super) fn overlaps(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
     let sts = cx.sts;
-    for (a, first) in sts.switches.iter_enumerated() {
-        for (b, second) in sts.switches.iter_enumerated().filter(|(b, _)| *b > a) {
-            let rivals = first.source == second.source && first.gate == second.gate;
-            if !rivals || same_effect(first, second) {
-                continue;
+    for rivals in rivals(sts) {
+        for (at, &a) in rivals.iter().enumerate() {
+            // There may be very many pairs.
+            if cx.halted().is_some() {
+                return;
             }
-            if let Some(node) = shared_state(cx, exploration, a, b, findings) {
-                report(cx, exploration, (first, second), node, findings);
+            for &b in &rivals[at + 1..] {
+                let (first, second) = (&sts.switches[a], &sts.switches[b]);
+                if same_effect(first, second) {
+                    continue;
+                }
+                if let Some(node) = shared_state(cx, exploration, a, b, findings) {
+                    report(cx, exploration, (first, second), node, findings);
+                }
             }
         }
     }
+}
+
+/// The switches that one message could take, place by place.
+fn rivals(sts: &Sts) -> impl Iterator<Item = Vec<SwitchId>> {
+    let mut by_place: BTreeMap<(LocId, GateId), Vec<SwitchId>> = BTreeMap::new();
+    for (id, switch) in sts.switches.iter_enumerated() {
+        by_place.entry((switch.source, switch.gate)).or_default().push(id);
+    }
+    by_place.into_values()
 }
 
 fn same_effect(a: &Switch, b: &Switch) -> bool {

@@ -8,7 +8,7 @@
 //! *Promises.* Something is called unreachable only if the graph is complete and no step of it
 //! covers it: every switch left out there was refuted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -111,10 +111,16 @@ impl PurposeSet {
         self.items.iter().chain([&self.at_start]).flatten().copied().collect()
     }
 
-    /// Why `item` is on no purpose beyond doubt, if it is on one in doubt.
-    fn doubt(&self, item: Item) -> Option<WhyUnreached> {
-        let mut on = self.purposes.iter().zip(&self.items).filter(|(_, items)| items.contains(&item));
-        on.find_map(|(purpose, _)| purpose.doubt.clone()).map(WhyUnreached::Doubt)
+    /// Why items are in doubt: those on a purpose that is, with its reason.
+    fn doubts(&self) -> BTreeMap<Item, &Why> {
+        let mut doubts = BTreeMap::new();
+        for (purpose, items) in self.purposes.iter().zip(&self.items) {
+            let Some(why) = &purpose.doubt else { continue };
+            for &item in items {
+                doubts.entry(item).or_insert(why);
+            }
+        }
+        doubts
     }
 
     /// Whether everything is on a purpose beyond doubt or proved unreachable.
@@ -162,6 +168,15 @@ impl Criterion {
         }
     }
 
+    /// Whether `item` is one of [`Self::items`].
+    fn wants(self, sts: &Sts, item: Item) -> bool {
+        match item {
+            Item::Switch(id) => self == Self::Switches && !sts.is_completion(&sts.switches[id]),
+            Item::Location(_) => self == Self::Locations,
+            Item::Gate(id) => self == Self::Gates && sts.gates[id].kind != GateKind::Internal,
+        }
+    }
+
     /// What taking `switch` covers.
     #[must_use]
     pub fn covered_by(self, sts: &Sts, switch: SwitchId) -> Item {
@@ -178,7 +193,8 @@ impl Criterion {
         if self == Self::Locations {
             covered.insert(Item::Location(sts.initial));
         }
-        covered.intersection(&self.items(sts)).copied().collect()
+        covered.retain(|&item| self.wants(sts, item));
+        covered
     }
 }
 
@@ -221,31 +237,38 @@ pub fn coverage(
     });
     let wanted = criterion.items(cx.sts);
     let at_start = criterion.covered_along(cx.sts, std::iter::empty());
+    let uses = uses(cx.sts, &exploration, criterion);
     let found: Vec<Purpose> = wanted
         .difference(&at_start)
-        .filter_map(|&item| shortest(cx, &exploration, criterion, item))
+        .filter_map(|&item| shortest(cx, &exploration, item, uses.get(&item)?))
         .collect();
     let (purposes, items) = without_covered(cx.sts, criterion, found);
     let (stats, total) = (exploration.stats, wanted.len());
     let mut set = PurposeSet { criterion, purposes, items, at_start, unreached: Vec::new(), total, stats };
     let covered = set.covered();
     let left = wanted.difference(&covered);
-    let why = |item| why_unreached(cx.sts, &exploration, criterion, item);
-    let why = |item| set.doubt(item).unwrap_or_else(|| why(item));
-    set.unreached = left.map(|&item| Unreached { item, why: why(item) }).collect();
+    let doubts = set.doubts();
+    let why = |item: &Item| match doubts.get(item) {
+        Some(why) => WhyUnreached::Doubt((*why).clone()),
+        None => why_unreached(&exploration, uses.contains_key(item)),
+    };
+    set.unreached = left.map(|item| Unreached { item: *item, why: why(item) }).collect();
     set
 }
 
-/// A shortest path that ends by covering `item`; one beyond doubt if there is one among the first few.
-fn shortest(
-    cx: &mut Ctx<'_>,
-    exploration: &Exploration,
-    criterion: Criterion,
-    item: Item,
-) -> Option<Purpose> {
+/// The edges that cover each item, in the order of the graph.
+fn uses<'g>(sts: &Sts, exploration: &'g Exploration, criterion: Criterion) -> BTreeMap<Item, Vec<&'g Edge>> {
+    let mut uses: BTreeMap<Item, Vec<&Edge>> = BTreeMap::new();
+    for edge in &exploration.graph.edges {
+        uses.entry(criterion.covered_by(sts, edge.switch)).or_default().push(edge);
+    }
+    uses
+}
+
+/// A shortest path that ends by covering `item`, which `uses` do; one beyond doubt if there is one among the first few.
+fn shortest(cx: &mut Ctx<'_>, exploration: &Exploration, item: Item, uses: &[&Edge]) -> Option<Purpose> {
     let (graph, sts) = (&exploration.graph, cx.sts);
-    let is_wanted = |edge: &&Edge| criterion.covered_by(sts, edge.switch) == item;
-    let mut uses: Vec<&Edge> = graph.edges.iter().filter(is_wanted).collect();
+    let mut uses = uses.to_vec();
     uses.sort_by_key(|edge| graph.nodes[edge.from].depth);
     let mut in_doubt = None;
     for edge in uses.into_iter().take(MAX_PATHS) {
@@ -284,9 +307,7 @@ fn without_covered(
     kept.into_iter().unzip()
 }
 
-fn why_unreached(sts: &Sts, exploration: &Exploration, criterion: Criterion, item: Item) -> WhyUnreached {
-    let is_covered =
-        exploration.graph.edges.iter().any(|edge| criterion.covered_by(sts, edge.switch) == item);
+fn why_unreached(exploration: &Exploration, is_covered: bool) -> WhyUnreached {
     match exploration.stop {
         StopReason::Exhausted if !is_covered => WhyUnreached::Never(exploration.stats.states),
         stop => WhyUnreached::Cut(stop),

@@ -8,7 +8,7 @@
 //! *Promises.* What the purposes cover together stays the same. A detour that cannot be shown to be possible
 //! is not made.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::sts::{GateKind, LocId, Switch, SwitchId};
 use ioxide_symex::Ctx;
@@ -18,8 +18,8 @@ use super::{Criterion, Item, Purpose, PurposeSet};
 /// Detours tried in one set.
 const MAX_TRIES: usize = 24;
 
-/// An input, and its answer if it has one, that lead from a location back to it and change nothing.
-type Loop = (LocId, Vec<SwitchId>);
+/// Inputs, each with its answer if it has one, that lead from a location back to it and change nothing.
+type Loops = BTreeMap<LocId, Vec<Vec<SwitchId>>>;
 
 /// `set` with detours; purposes that cover nothing more are left out.
 #[must_use]
@@ -44,24 +44,34 @@ pub fn with_detours(cx: &mut Ctx<'_>, set: PurposeSet) -> PurposeSet {
 }
 
 /// The loops that change nothing.
-fn loops(cx: &Ctx<'_>) -> Vec<Loop> {
+fn loops(cx: &Ctx<'_>) -> Loops {
     let sts = cx.sts;
     let changes_nothing = |switch: &Switch| switch.update.is_empty() && switch.resets.is_empty();
-    let inputs = sts.switches.iter_enumerated().filter(|(_, switch)| sts.kind_of(switch) == GateKind::Input);
-    let mut found = Vec::new();
-    for (id, switch) in inputs.filter(|(_, switch)| changes_nothing(switch)) {
-        if switch.target == switch.source {
-            found.push((switch.source, vec![id]));
-            continue;
-        }
-        let back = |answer: &Switch| {
-            sts.kind_of(answer) == GateKind::Output
-                && answer.target == switch.source
-                && changes_nothing(answer)
-        };
-        let answer = sts.switches_from(switch.target).find(|(_, answer)| back(answer));
-        found.extend(answer.map(|(answer, _)| (switch.source, vec![id, answer])));
+    let of_kind = |kind: GateKind| {
+        let idle = sts.switches.iter_enumerated().filter(move |(_, switch)| changes_nothing(switch));
+        idle.filter(move |(_, switch)| sts.kind_of(switch) == kind)
+    };
+    let mut answers: BTreeMap<(LocId, LocId), SwitchId> = BTreeMap::new();
+    for (id, answer) in of_kind(GateKind::Output) {
+        answers.entry((answer.source, answer.target)).or_insert(id);
     }
+    let mut found = Loops::new();
+    for (id, switch) in of_kind(GateKind::Input) {
+        let back = match switch.target == switch.source {
+            true => Some(vec![id]),
+            false => answers.get(&(switch.target, switch.source)).map(|&answer| vec![id, answer]),
+        };
+        found.entry(switch.source).or_default().extend(back);
+    }
+    found
+}
+
+/// The loops at the places of a path, in the order of the model.
+fn on_the_way<'l>(cx: &Ctx<'_>, purpose: &Purpose, loops: &'l Loops) -> Vec<(LocId, &'l Vec<SwitchId>)> {
+    let places: BTreeSet<LocId> = purpose.path().map(|id| cx.sts.switches[id].target).collect();
+    let at = |&place: &LocId| loops.get(&place).into_iter().flatten().map(move |detour| (place, detour));
+    let mut found: Vec<_> = places.iter().flat_map(at).collect();
+    found.sort_by_key(|(_, detour)| detour.first().copied());
     found
 }
 
@@ -69,20 +79,23 @@ fn loops(cx: &Ctx<'_>) -> Vec<Loop> {
 fn detoured(
     cx: &mut Ctx<'_>,
     purpose: &Purpose,
-    loops: &[Loop],
+    loops: &Loops,
     covered: &mut BTreeSet<Item>,
     tries: &mut usize,
 ) -> Purpose {
     let mut longer = purpose.clone();
     let room = purpose.steps.len() / 2;
-    for (place, detour) in loops {
+    if room == 0 || *tries == 0 {
+        return longer;
+    }
+    for (place, detour) in on_the_way(cx, purpose, loops) {
         let is_new = detour.iter().any(|&id| !covered.contains(&Item::Switch(id)));
         let has_room = longer.steps.len() + detour.len() <= purpose.steps.len() + room;
         if !is_new || !has_room || !purpose.end.is_empty() || *tries == 0 {
             continue;
         }
         let path: Vec<SwitchId> = longer.path().collect();
-        let comes_by = |&at: &usize| cx.sts.switches[path[at]].target == *place;
+        let comes_by = |&at: &usize| cx.sts.switches[path[at]].target == place;
         let Some(at) = (0..path.len().saturating_sub(1)).find(comes_by) else { continue };
         *tries -= 1;
         let path = [&path[..=at], detour, &path[at + 1..]].concat();

@@ -12,6 +12,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Breakdown;
 use ioxide_runner::adapter::{Adapter, AdapterError, Observation};
+use ioxide_smt::halt::{Halt, Halted};
 use ioxide_testgen::abstraction::answer_name;
 use ioxide_testgen::tester::suite::Wait;
 
@@ -32,6 +33,8 @@ pub enum Trouble {
     Preamble(String),
     /// The system has ended, or closed the connection: how.
     Ended(String),
+    /// The time is over, or somebody stopped it.
+    Halted(Halted),
 }
 
 impl Trouble {
@@ -41,6 +44,10 @@ impl Trouble {
             Self::Stop(stop) => *stop,
             Self::Preamble(said) => greeting(said),
             Self::Ended(how) => Stop::new(ExitStatus::Infrastructure, how).help(CHECK),
+            Self::Halted(Halted::Interrupted) => Stop::new(ExitStatus::Interrupted, "interrupted"),
+            Self::Halted(halted @ Halted::Time) => {
+                Stop::new(ExitStatus::Inconclusive, format!("unknown: {halted}")).help("raise `--time-limit`")
+            }
         }
     }
 }
@@ -74,6 +81,8 @@ pub struct LiveSystem<'a> {
     end: Option<Label>,
     /// The system has ended.
     is_over: bool,
+    /// Says when to ask no more.
+    halt: &'a Halt,
     /// How often it was reset.
     pub resets: u64,
     /// How many inputs it was given.
@@ -88,6 +97,7 @@ impl<'a> LiveSystem<'a> {
         names: &Names,
         adapter: &'a mut dyn Adapter,
         patience: Duration,
+        halt: &'a Halt,
     ) -> Result<Self, Stop> {
         let label = |name: &String| {
             let unknown = || format!("input `{name}` of the machine is no message of the model");
@@ -107,6 +117,7 @@ impl<'a> LiveSystem<'a> {
             answers: BTreeMap::new(),
             end: None,
             is_over: false,
+            halt,
             resets: 0,
             inputs: 0,
         })
@@ -121,10 +132,15 @@ impl<'a> LiveSystem<'a> {
     }
 
     /// What the system says before its first input.
-    pub fn greeting(adapter: &mut dyn Adapter, patience: Duration) -> Result<Vec<Label>, Trouble> {
+    pub fn greeting(
+        adapter: &mut dyn Adapter,
+        patience: Duration,
+        halt: &Halt,
+    ) -> Result<Vec<Label>, Trouble> {
         adapter.reset()?;
         let mut said = Vec::new();
         while said.len() < MAX_ANSWERS {
+            go_on(halt)?;
             match adapter.observe(patience)? {
                 Observation::Output(label) => said.push(label),
                 Observation::Quiet => break,
@@ -160,7 +176,9 @@ impl<'a> LiveSystem<'a> {
     /// One input and what the system says to it.
     fn exchange(&mut self, input: InputId, said: &mut Vec<Label>) -> Result<(), Trouble> {
         // Outputs that come late belong to no answer of a machine: with this one they are seen.
-        while let Some(late) = self.adapter.poll()? {
+        while said.len() < MAX_ANSWERS
+            && let Some(late) = self.adapter.poll()?
+        {
             said.push(late);
         }
         let label = &self.labels[ioxide_model::index::Idx::index(input)];
@@ -185,6 +203,7 @@ impl<'a> LiveSystem<'a> {
     /// Adds what the system says until its answer is complete.
     fn listen(&mut self, said: &mut Vec<Label>, wait: Wait) -> Result<(), Trouble> {
         while said.len() < MAX_ANSWERS {
+            go_on(self.halt)?;
             match self.adapter.observe(self.patience)? {
                 Observation::Output(label) => said.push(label),
                 Observation::Quiet => return Ok(()),
@@ -201,10 +220,16 @@ impl<'a> LiveSystem<'a> {
     }
 }
 
+/// Whether there is time to ask.
+fn go_on(halt: &Halt) -> Result<(), Trouble> {
+    halt.halted().map_or(Ok(()), |halted| Err(Trouble::Halted(halted)))
+}
+
 impl Live for LiveSystem<'_> {
     type Error = Trouble;
 
     fn reset(&mut self) -> Result<(), Trouble> {
+        go_on(self.halt)?;
         self.resets += 1;
         self.is_over = false;
         self.adapter.reset()?;
@@ -219,6 +244,7 @@ impl Live for LiveSystem<'_> {
     }
 
     fn step(&mut self, input: InputId) -> Result<OutputId, Trouble> {
+        go_on(self.halt)?;
         self.inputs += 1;
         let mut said = Vec::new();
         if !self.is_over {

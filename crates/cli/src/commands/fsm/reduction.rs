@@ -89,14 +89,16 @@ fn against_system(
     machine::know_outputs(&mut messages.model, &system);
     let opener = Opener::new(&system, Arc::new(messages.model.clone()), &args.solver);
     opener.open(0, seed, |adapter| {
-        let live = LiveSystem::new(&messages, spec.wait, model.names(), adapter, patience)?;
+        let live = LiveSystem::new(&messages, spec.wait, model.names(), adapter, patience, halt)?;
         let mut until = Until { system: Repeated { live, repetitions }, halt: halt.clone() };
         let counted = count(model, &mut until, plan, args.variant);
         let repeated = until.system;
         let effort = Effort { repetitions, seed, resets: repeated.live.resets, inputs: repeated.live.inputs };
         match counted {
             Ok(report) => told_and_kept(args, spec, repeated.live.names(), &report, Some(&effort)),
-            Err(Ended::Halted(halted)) => Err(not_counted(halted, halt)),
+            Err(Ended::Halted(halted) | Ended::Trouble(Trouble::Halted(halted))) => {
+                Err(not_counted(halted, halt))
+            }
             Err(Ended::Trouble(Trouble::Preamble(said))) => {
                 let told =
                     writeln!(io::stdout().lock(), "fail: before its first input the system says {said}");
