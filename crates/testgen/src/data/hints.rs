@@ -156,6 +156,10 @@ pub(super) fn constants(pool: &TermPool, terms: &[Term]) -> Vec<Value> {
     found
 }
 
+/// Switches beside a switch, and after it, whose guards are looked at: in a place with thousands the table of all
+/// comparisons for all of them would have no end.
+const MAX_NEIGHBOURS: usize = 200;
+
 /// The comparisons about fields of `id`: in guards of its message, in its updates, and in what can follow it. A
 /// remainder is one too: whether it has gone round.
 fn atoms_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
@@ -163,9 +167,12 @@ fn atoms_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
     let switch = &sts.switches[id];
     let mut roots: Vec<Term> = switch.update.iter().map(|&(_, term)| term).collect();
     let same = sts.switches.iter().filter(|other| other.gate == switch.gate && other.source == switch.source);
-    roots.extend(same.map(|other| other.guard));
+    roots.extend(same.map(|other| other.guard).take(MAX_NEIGHBOURS));
+    if !roots.contains(&switch.guard) {
+        roots.push(switch.guard);
+    }
     let update: Substitution = switch.update.iter().copied().collect();
-    for (_, next) in sts.switches_from(switch.target) {
+    for (_, next) in sts.switches_from(switch.target).take(MAX_NEIGHBOURS) {
         roots.push(cx.pool.substitute(next.guard, &update));
         for &(_, term) in &next.update {
             roots.push(cx.pool.substitute(term, &update));

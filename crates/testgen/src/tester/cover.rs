@@ -233,10 +233,13 @@ impl Cover {
     }
 }
 
+/// More purposes than these are not compared with each other, which takes quadratic time: they stay as they are.
+const MAX_COMPARED: usize = 1000;
+
 /// The positions of the purposes of `set` in the wanted order.
 fn in_order(set: &PurposeSet, order: Order) -> Vec<usize> {
     let mut left: Vec<usize> = (0..set.purposes.len()).collect();
-    if order == Order::LongestFirst {
+    if order == Order::LongestFirst || left.len() > MAX_COMPARED {
         return left;
     }
     let mut ordered: Vec<usize> = left.drain(..left.len().min(1)).collect();
