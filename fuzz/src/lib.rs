@@ -1,7 +1,6 @@
 //! What the fuzzers call.
 
-// The readers of project files are parts of the program, which is no library.
-#[allow(dead_code, unused_imports)]
+#[expect(dead_code, reason = "the readers of project files are parts of the program, no library")]
 #[path = "../../crates/cli/src"]
 mod program {
     pub mod exit;

@@ -1,8 +1,7 @@
 //! A share of the fuzzing: the targets of `fuzz/` with the seeds there, and models of the examples, mutated. `cargo fuzz`
 //! does more of it.
 
-// The readers of project files are parts of the program, which is no library.
-#[allow(dead_code, unused_imports)]
+#[expect(dead_code, reason = "the readers of project files are parts of the program, no library")]
 #[path = "../src"]
 mod program {
     pub mod exit;
