@@ -5,6 +5,7 @@
 //! partial. While a stage takes long, who is asked about the deadline says so on stderr.
 
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,9 @@ use crate::session::{self, STOP};
 
 /// The limit where none is given.
 const DEFAULT: Duration = Duration::from_secs(600);
+
+/// How often somebody looks at the clock while work goes on that does not.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// When the command began.
 static START: OnceLock<Instant> = OnceLock::new();
@@ -66,6 +70,26 @@ pub fn halt_within(args: &LimitArgs, default: Duration) -> Halt {
 /// A deadline of its own for something beside the command: so long from now.
 pub fn brief(time: Duration) -> Halt {
     Halt::new(Deadline { at: Instant::now().checked_add(time) })
+}
+
+/// What `work` gives, if it ends in time.
+///
+/// It cannot be asked to end: when the time is over, or somebody stops it, the program says so and ends. So `work`
+/// writes nothing.
+pub fn within<T>(halt: &Halt, work: impl FnOnce() -> T) -> T {
+    let (done, ended) = mpsc::channel::<()>();
+    let halt = halt.clone();
+    std::thread::spawn(move || {
+        while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            if let Some(halted) = halt.halted() {
+                eprintln!("error: unknown: {halted} before there was a result");
+                std::process::exit(status(&halt, ExitStatus::Inconclusive) as i32);
+            }
+        }
+    });
+    let made = work();
+    drop(done);
+    made
 }
 
 /// Says on stderr that `what` is being done, once it takes longer than a second, until the guard is dropped.

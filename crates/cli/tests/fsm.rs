@@ -293,3 +293,18 @@ fn every_command_reads_every_form_of_machine() {
         check(args, 3, &["E0505", "m.kiss2:2:1", "expected 4 columns, found 3"]);
     }
 }
+
+/// Defect: a suite of a machine with very many states was prepared without a look at the time limit, and state counting
+/// took memory for all pairs of states.
+#[test]
+fn machines_with_very_many_states_end_in_time_or_are_refused() {
+    let folder = folder();
+    let n = 6000;
+    let moves: String = (0..n)
+        .map(|i| format!("s{i} -> s{} [label=\"a/0\"];\ns{i} -> s0 [label=\"b/0\"];\n", i + 1))
+        .collect();
+    let last = format!("s{n} -> s0 [label=\"a/1\"];\ns{n} -> s0 [label=\"b/0\"];\n");
+    let chain = machine(&folder, "chain.dot", &format!("digraph g {{\n{moves}{last}}}\n"));
+    check(&["fsm", &chain, "--suite", "h", "--time-limit", "1ms"], 5, &["time limit"]);
+    check(&["fsm", &chain, "--reduction", "--sut", &chain, "--bound", "6001"], 2, &["compares all pairs"]);
+}

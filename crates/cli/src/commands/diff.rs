@@ -21,7 +21,7 @@ pub fn run(args: &Diff) -> Result<ExitStatus, Stop> {
     let old = Machine::load(&args.old, &[], &wanted)?.listing;
     let new = Machine::load(&args.new, &[], &wanted)?.listing;
     let (old, new) = (machine(&args.old, &old, &new)?, machine(&args.new, &new, &old)?);
-    let found = difference(&old, &new);
+    let found = limit::within(&wanted.halt, || difference(&old, &new));
     let view = View { args, old: &old, new: &new, found: &found };
     let mut out = io::stdout().lock();
     let told = match args.json {

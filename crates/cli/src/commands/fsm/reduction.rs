@@ -28,6 +28,9 @@ use crate::{limit, seed};
 /// How often a case is applied to a live system where nobody says otherwise.
 const REPEAT: usize = 10;
 
+/// States of a machine whose pairs there is memory for.
+const MAX_STATES: usize = 5000;
+
 /// Tests whether the system is a reduction of the machine.
 pub fn run(args: &Fsm) -> Result<ExitStatus, Stop> {
     let missing = || {
@@ -39,7 +42,16 @@ pub fn run(args: &Fsm) -> Result<ExitStatus, Stop> {
     let _stage = limit::stage("counting states");
     let spec = Machine::load(&args.file, &args.set, &wanted)?;
     let model = observable(args, &args.file, &spec, Nfsm::from_listing(&spec.listing))?;
-    let plan = Plan::new(&model, bound).map_err(|refusal| refused(&args.file, &refusal))?;
+    let states = model.n_states();
+    if states > MAX_STATES {
+        let why = format!(
+            "`{}` has {states} states; state counting compares all pairs of up to {MAX_STATES}",
+            args.file
+        );
+        return Err(Stop::usage(why).help("count a part of it, or make a suite with `--suite s`"));
+    }
+    let plan = limit::within(&wanted.halt, || Plan::new(&model, bound));
+    let plan = plan.map_err(|refusal| refused(&args.file, &refusal))?;
     let plan = Plan { max_words: args.max_words, ..plan };
     match is_file(sut) {
         true => against_machine(args, sut, &spec, &model, &plan, &wanted),

@@ -41,7 +41,7 @@ pub fn make(args: &Fsm, method: &str) -> Result<ExitStatus, Stop> {
     })?;
     let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
     let machine = Machine::load(&args.file, &args.set, &wanted)?;
-    let spec = spec(args, &machine)?;
+    let spec = limit::within(&wanted.halt, || spec(args, &machine))?;
     let size = match &args.out {
         Some(path) => written(args, path, method, &machine, &spec, &wanted.halt)?,
         None => measured(args, method, &spec, &wanted.halt)?,
@@ -71,7 +71,7 @@ pub fn make(args: &Fsm, method: &str) -> Result<ExitStatus, Stop> {
 fn measured(args: &Fsm, method: Method, spec: &Spec, halt: &Halt) -> Result<Size, Stop> {
     let _stage = limit::stage("making the suite");
     let mut size = Size { tests: 0, symbols: 0 };
-    let mut suite = method.suite(spec, args.extra);
+    let mut suite = limit::within(halt, || method.suite(spec, args.extra));
     while let Some(word) = suite.advance() {
         size.tests += 1;
         size.symbols += word.len();
@@ -135,10 +135,10 @@ fn written(
 ) -> Result<Size, Stop> {
     let _stage = limit::stage("making the suite");
     let cannot = |error: io::Error| write::cannot(path, &error);
+    let mut suite = limit::within(halt, || method.suite(spec, args.extra));
     let aside = Aside::new(Path::new(path), Readers::Usual).map_err(cannot)?;
     let mut out = SuiteWriter::new(aside, about(args, method, machine, spec)).map_err(cannot)?;
     let mut size = Size { tests: 0, symbols: 0 };
-    let mut suite = method.suite(spec, args.extra);
     while let Some(word) = suite.advance() {
         size.tests += 1;
         size.symbols += word.len();
