@@ -78,8 +78,8 @@ pub fn played(path: &str) -> Result<Model, Stop> {
 
 /// `FILE` and `ID` of `FILE#ID`: both may have a `#` in them, so the file is the one that is there.
 fn file_and_id(path: &str) -> Option<(&str, &str)> {
-    let splits = path.match_indices('#').map(|(at, _)| (&path[..at], &path[at + 1..]));
-    splits.clone().find(|(file, _)| Path::new(file).is_file()).or_else(|| splits.last())
+    let mut splits = path.match_indices('#').map(|(at, _)| (&path[..at], &path[at + 1..]));
+    splits.clone().find(|(file, _)| Path::new(file).is_file()).or_else(|| splits.next_back())
 }
 
 /// The change that `id` names, whatever other operators there are.
