@@ -79,7 +79,7 @@ fn constants(system: &System, options: &Options, sink: &mut Sink) -> Constants {
 fn place(composer: &mut Composer, instances: Vec<Instance>, sink: &mut Sink) -> Option<Vec<Instance>> {
     let mut placed = Vec::with_capacity(instances.len());
     for mut instance in instances {
-        match composer.part(&instance.name, &instance.family, &instance.model) {
+        match composer.part(&instance.family, instance.index, &instance.model) {
             Ok(part) => {
                 instance.part = Some(part);
                 placed.push(instance);

@@ -26,8 +26,8 @@ mod step;
 mod tests;
 
 pub use crate::after::{
-    After, Arrival, Belief, Blocked, Crossing, Forbidden, Lost, Observed, Refusal, SentId, Tolerance, Wiring,
-    may_wait,
+    After, Arrival, Belief, Blocked, Crossing, Forbidden, Lost, MessageRoute, Observed, Refusal, SentId,
+    Tolerance, Wiring, may_wait,
 };
 pub use crate::bounds::tightest;
 pub use crate::cx::Ctx;

@@ -61,6 +61,10 @@ class Adapter:
     """The seed ioxide asked for."""
     instance: int
     """Which of several systems side by side this is."""
+    part: Optional[str]
+    """The part of the model it stands for, where it is one of several connections."""
+    index: Optional[int]
+    """Which instance of that part it is, if the part is an array."""
     random: random.Random
     """Random choices, repeatable by seed."""
 
@@ -75,6 +79,7 @@ class Adapter:
     def __new__(cls, *args: Any, **kwargs: Any) -> "Adapter":
         self = super().__new__(cls)
         self.settings, self.seed, self.instance = {}, None, 0
+        self.part, self.index = None, None
         self.random = random.Random(0)
         self._lock, self._turn = threading.RLock(), threading.RLock()
         self._clock = Clock(self._turn, self._late_failure)
@@ -209,6 +214,8 @@ class Adapter:
             return
         self.settings = message.get("settings") or {}
         self.instance = message.get("instance") or 0
+        part = message.get("part") or {}
+        self.part, self.index = part.get("name"), part.get("index")
         self.seed = message.get("seed")
         self.random = random.Random(self.seed)
         self._configured = True

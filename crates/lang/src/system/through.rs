@@ -117,7 +117,7 @@ pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
     let span = sts.locations[sts.initial].span;
     let mut composer = Composer::new(&sts.name, span);
     let no = |why: &str| NotAChannel(why.to_owned());
-    let part = composer.part("model", "model", &completed).map_err(|clash| no(&clash.0))?;
+    let part = composer.part("model", None, &completed).map_err(|clash| no(&clash.0))?;
     let ways = [GateKind::Input, GateKind::Output].map(|kind| {
         let gates: Vec<GateId> = passing(sts, kind).collect();
         let messages: Vec<Carried> =

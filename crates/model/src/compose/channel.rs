@@ -105,7 +105,8 @@ impl Composer {
         }
         self.composition.parts.push(Part {
             name: name.into(),
-            family: name.split('[').next().unwrap_or(name).into(),
+            family: name.split(['[', '(']).next().unwrap_or(name).into(),
+            index: None,
             control: None,
             places: Vec::new(),
             switches: switches.iter().map(|switch| switch.label.clone()).collect(),
