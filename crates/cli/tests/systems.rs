@@ -138,5 +138,5 @@ fn every_instance_has_a_connection_of_its_own() {
     let (text, code) = test("");
     assert!(code == 0 && text.contains("listener  1 of 1 switches in some of 2 instances"), "{code}: {text}");
     let (text, code) = test("--loud");
-    assert!(code == 1 && text.contains("!told_2(text: "), "{code}: {text}");
+    assert!(code == 1 && text.contains("!listener.told(i: 2, text: "), "{code}: {text}");
 }

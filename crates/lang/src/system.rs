@@ -8,6 +8,7 @@
 
 mod constant;
 pub(crate) mod files;
+mod goals;
 mod parts;
 mod through;
 mod wires;
@@ -49,7 +50,7 @@ pub(crate) fn load(
     }
     let mut model = composer.finish();
     model.sts.doc = system.meta.docs.join("\n");
-    Some(model)
+    Some(goals::add(model, system, &constants, sink))
 }
 
 /// The constants of the system, as overridden.

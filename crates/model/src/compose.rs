@@ -26,7 +26,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use channel::{Carried, Channel, Discipline};
+pub use channel::{Carried, Channel, ChannelDelay, Discipline};
 pub use meeting::{Meeting, Member, OpenField, Source};
 
 use crate::index::{Idx, IndexVec};
@@ -91,6 +91,8 @@ pub struct Part {
     pub places: Vec<Arc<str>>,
     /// The labels of its own switches.
     pub switches: Vec<Arc<str>>,
+    /// Its variables and clocks, `control` included: in the same order in every instance of a model.
+    pub vars: Vec<VarId>,
 }
 
 /// One part's share of a switch.
@@ -190,7 +192,7 @@ impl Composer {
     pub fn part(&mut self, family: &str, index: Option<i64>, model: &Model) -> Result<PartId, DataClash> {
         let Model { pool, sts } = model;
         let name = &index.map_or_else(|| family.to_owned(), |at| format!("{family}[{at}]"));
-        let control = self.control(name, sts);
+        let control = self.control(name, family, sts);
         let mut import = Import::new(&mut self.pool, pool)?;
         let mut vars = Vec::with_capacity(sts.vars.len());
         for var in &sts.vars {
@@ -237,6 +239,8 @@ impl Composer {
             let init = Some(self.pool.value(place(data, sts.initial)));
             self.sts.vars.push(StateVar { var, init, span: sts.locations[sts.initial].span });
         }
+        let own = vars.iter().map(|var| var.var).chain(clocks.iter().map(|clock| clock.var));
+        let own = control.map(|(var, _)| var).into_iter().chain(own).collect();
         self.sts.vars.extend(vars);
         self.sts.clocks.extend(clocks);
         self.composition.parts.push(Part {
@@ -246,19 +250,22 @@ impl Composer {
             control: control.map(|(var, _)| var),
             places: sts.locations.iter().map(|location| location.name.clone()).collect(),
             switches: sts.switches.iter().map(|switch| switch.label.clone()).collect(),
+            vars: own,
         });
         Ok(self.imported.push(Imported { gates, switches }))
     }
 
     /// The variable that says where the part `name` is, and its type; none if there is one place only.
-    fn control(&mut self, name: &str, sts: &Sts) -> Option<(VarId, DataId)> {
+    fn control(&mut self, name: &str, family: &str, sts: &Sts) -> Option<(VarId, DataId)> {
         if sts.locations.len() < 2 {
             return None;
         }
         let ctor = |name: &Arc<str>| Ctor { name: name.clone(), fields: Vec::new() };
         let ctors = sts.locations.iter().map(|location| ctor(&location.name)).collect();
-        let data = Data { name: format!("{name}.state").into(), kind: DataKind::Enum, ctors };
-        let data = self.pool.declare_data(data);
+        let data = Data { name: format!("{family}.state").into(), kind: DataKind::Enum, ctors };
+        // The instances of an array have one type for their places.
+        let known = self.pool.data_types().find(|(_, other)| **other == data).map(|(id, _)| id);
+        let data = known.unwrap_or_else(|| self.pool.declare_data(data));
         Some((self.pool.declare(&format!("{name}.state"), Sort::Data(data)), data))
     }
 

@@ -3,8 +3,10 @@
 //! For a campaign:
 //!
 //! `IOXIDE_SYSTEMS=10000 cargo test -p ioxide-symex --test systems product -- --nocapture`
+//! `IOXIDE_TIMED=10000 cargo test -p ioxide-symex --test systems timed -- --nocapture`
 //! `IOXIDE_RUNS=20000 cargo test -p ioxide-symex --test systems through -- --nocapture`
 
 mod generator;
 mod product;
 mod through;
+mod timed;
