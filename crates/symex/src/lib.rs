@@ -21,6 +21,7 @@ mod quiescence;
 mod split;
 mod state;
 mod step;
+mod symmetry;
 
 #[cfg(test)]
 mod tests;
@@ -44,3 +45,4 @@ pub use crate::outputs::{Offer, offers, symbolic_offers};
 pub use crate::quiescence::{Quiescence, after_waiting, can_react, is_quiescent, quiescence};
 pub use crate::state::{Path, Store, SymState};
 pub use crate::step::{Step, along, step, successor};
+pub use crate::symmetry::Symmetry;

@@ -354,7 +354,7 @@ fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str) -> usize 
 
 #[test]
 fn systems_with_clocks_are_what_the_product_of_their_parts_is() {
-    let n: usize = std::env::var("IOXIDE_TIMED").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
+    let n: usize = std::env::var("IOXIDE_TIMED").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
     let (mut labels, mut channels, mut hidden) = (0, 0, 0);
     for seed in 0..n as u64 {
         let mut dice = Dice(seed);
