@@ -33,7 +33,9 @@ impl Engine<'_> {
                         .collect(),
                     facts: Vec::new(),
                     doc: doc(cx, state.loc),
-                };
+                    parts: Vec::new(),
+                }
+                .by_part(cx);
                 states.iter().take(MAX_PLACES).map(place).collect()
             }
             Belief::Symbolic(states) => {
@@ -90,6 +92,23 @@ fn place(cx: &Ctx<'_>, state: &SymState) -> Place {
             .collect(),
         facts: state.path.facts().iter().map(|&fact| clip(cx.pool.show(fact).to_string())).collect(),
         doc: doc(cx, state.loc),
+        parts: Vec::new(),
+    }
+    .by_part(cx)
+}
+
+impl Place {
+    /// The same with one row for each part, if there are parts.
+    fn by_part(mut self, cx: &Ctx<'_>) -> Self {
+        let Some(composition) = &cx.sts.composition else { return self };
+        for part in &composition.parts {
+            let (place, own) = (format!("{}: ", part.name), format!("{}.", part.name));
+            let here = self.location.split(", ").find(|text| text.starts_with(&place));
+            let here = here.map_or_else(|| part.name.to_string(), str::to_owned);
+            let values = self.values.iter().filter_map(|value| value.strip_prefix(&own)).map(str::to_owned);
+            self.parts.push((here, values.collect()));
+        }
+        self
     }
 }
 
