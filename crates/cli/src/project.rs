@@ -233,7 +233,8 @@ fn warnings(system: &Table<'_>, variables: &Variables) -> Result<Vec<String>, St
     }
     let mut told = Vec::new();
     for connection in &connections {
-        let Some(table) = system.table("connections")?.map_or(Ok(None), |all| all.table(&connection.table))?
+        let Some(table) =
+            system.table("connections")?.map_or(Ok(None), |all| all.table(&connection.table))?
         else {
             continue;
         };

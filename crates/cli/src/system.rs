@@ -15,9 +15,7 @@ use ioxide_runner::adapter::several::{Part, SeveralAdapter, closing, share, shar
 use ioxide_runner::adapter::tcp::TcpAdapter;
 use ioxide_runner::adapter::text::TextAdapter;
 use ioxide_runner::adapter::tls::{Tls, TlsConfig};
-use ioxide_runner::adapter::{
-    Adapter, AdapterError, ClockKind, Connection, Interrupt, PartPlace, SutSpec,
-};
+use ioxide_runner::adapter::{Adapter, AdapterError, ClockKind, Connection, Interrupt, PartPlace, SutSpec};
 use ioxide_runner::clock::patience::Patience;
 use ioxide_runner::secrets::Secrets;
 use ioxide_symex::Ctx;
@@ -61,7 +59,9 @@ impl System {
     pub fn times(&self, spec: &Model, default: Patience) -> Result<Patience, Stop> {
         match self {
             Self::Model(_) => Ok(default),
-            Self::Outside(source) => source.described(0, &Instances::default())?.quiescence.resolved(spec, default),
+            Self::Outside(source) => {
+                source.described(0, &Instances::default())?.quiescence.resolved(spec, default)
+            }
         }
     }
 }
@@ -120,7 +120,9 @@ impl<'s> Opener<'s> {
     ) -> Result<T, Stop> {
         match self.system {
             System::Model(model) => self.play(model, seed, act),
-            System::Outside(source) => self.reach(source.described(instance, &Instances::of(&self.interface))?, instance, seed, act),
+            System::Outside(source) => {
+                self.reach(source.described(instance, &Instances::of(&self.interface))?, instance, seed, act)
+            }
         }
     }
 
@@ -284,14 +286,11 @@ fn check_instances(described: &Described, interface: &Model) -> Result<(), Stop>
     let own: Vec<&PartPlace> = described.connections.iter().filter_map(|one| one.part.as_ref()).collect();
     let parts = interface.sts.composition.iter().flat_map(|composition| composition.parts.iter());
     let places = parts.map(|part| PartPlace { name: part.family.to_string(), index: part.index });
-    let is_forgotten = |place: &PartPlace| {
-        own.iter().any(|other| other.name == place.name) && !own.contains(&place)
-    };
+    let is_forgotten =
+        |place: &PartPlace| own.iter().any(|other| other.name == place.name) && !own.contains(&place);
     match places.into_iter().find(is_forgotten) {
-        Some(place) => {
-            Err(Stop::usage(format!("`{FILE}`: the part `{}` has no connection", shown(&place)))
-                .help(format!("`part = \"{}\"` gives each of its instances one", place.name)))
-        }
+        Some(place) => Err(Stop::usage(format!("`{FILE}`: the part `{}` has no connection", shown(&place)))
+            .help(format!("`part = \"{}\"` gives each of its instances one", place.name))),
         None => Ok(()),
     }
 }

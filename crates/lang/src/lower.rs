@@ -65,7 +65,12 @@ pub(crate) struct GoalNames<'a> {
 }
 
 /// `model`, a system made of parts, with the goals among `items`.
-pub(crate) fn with_goals<'a>(model: Model, names: GoalNames<'a>, items: &'a [Item], sink: &mut Sink) -> Model {
+pub(crate) fn with_goals<'a>(
+    model: Model,
+    names: GoalNames<'a>,
+    items: &'a [Item],
+    sink: &mut Sink,
+) -> Model {
     let options = Options::default();
     let mut lowering = Lowering {
         sts: model.sts,

@@ -122,10 +122,15 @@ impl LiveParts {
         let mut found = Self {
             owner: composition.parts.iter().enumerate().flat_map(vars).collect(),
             controls: composition.parts.iter().map(|part| part.control).collect(),
-            live: composition.parts.iter().map(|part| vec![BTreeSet::new(); part.places.len().max(1)]).collect(),
+            live: composition
+                .parts
+                .iter()
+                .map(|part| vec![BTreeSet::new(); part.places.len().max(1)])
+                .collect(),
             always: always.to_vec(),
         };
-        let moves: Vec<PartMoves> = sts.switches.iter().map(|switch| found.moves(pool, sts, switch)).collect();
+        let moves: Vec<PartMoves> =
+            sts.switches.iter().map(|switch| found.moves(pool, sts, switch)).collect();
         while moves.iter().fold(false, |changed, moved| found.spread(moved) | changed) {}
         Some(found)
     }

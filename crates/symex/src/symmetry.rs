@@ -277,7 +277,8 @@ mod tests {
     fn symmetry(text: &str) -> Symmetry {
         let mut sources = ioxide_model::source::Sources::new();
         let file = sources.add("s.iox", text);
-        let mut model = ioxide_lang::load(&sources, file, &ioxide_lang::Options::default()).model.expect("loads");
+        let mut model =
+            ioxide_lang::load(&sources, file, &ioxide_lang::Options::default()).model.expect("loads");
         Symmetry::of(&mut model.pool, &model.sts, &[])
     }
 
@@ -291,8 +292,9 @@ mod tests {
     fn instances_that_nothing_tells_apart_are_found() {
         let alike = symmetry(&format!("{CLIENT}\nsystem S {{ c[i in 1..3]: Client }}"));
         assert_eq!((alike.interchangeable(), alike.groups.len()), (3, 1));
-        let wired =
-            format!("{CLIENT}\nsystem S {{ c[i in 1..3]: Client\n s: Server\n c[i].say -> s.post(from: 7)\n hide c.say }}");
+        let wired = format!(
+            "{CLIENT}\nsystem S {{ c[i in 1..3]: Client\n s: Server\n c[i].say -> s.post(from: 7)\n hide c.say }}"
+        );
         assert_eq!(symmetry(&wired).interchangeable(), 3);
     }
 
@@ -302,10 +304,13 @@ mod tests {
         let constant = format!("{constant}\nsystem S {{ c[i in 1..3]: Client(ID: i) }}");
         assert!(symmetry(&constant).is_empty());
         let stored = CLIENT.replace("{ last = n } -> t", "{ last = n, who = from } -> t");
-        let stored =
-            format!("{stored}\nsystem S {{ c[i in 1..3]: Client\n s: Server\n c[i].say -> s.post(from: i)\n hide c.say }}");
+        let stored = format!(
+            "{stored}\nsystem S {{ c[i in 1..3]: Client\n s: Server\n c[i].say -> s.post(from: i)\n hide c.say }}"
+        );
         assert!(symmetry(&stored).is_empty());
-        let one = format!("{CLIENT}\nsystem S {{ c[i in 1..3]: Client\n s: Server\n c[1].say -> s.post(from: 7) }}");
+        let one = format!(
+            "{CLIENT}\nsystem S {{ c[i in 1..3]: Client\n s: Server\n c[1].say -> s.post(from: 7) }}"
+        );
         assert!(symmetry(&one).interchangeable() <= 2);
     }
 }

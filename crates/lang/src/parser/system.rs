@@ -2,7 +2,8 @@
 
 use super::{Abort, Parse, Parser};
 use crate::ast::{
-    ChannelDecl, Connection, Item, ItemKind, Name, PartDecl, Pin, Port, System, SystemItem, SystemItemKind, UseDecl,
+    ChannelDecl, Connection, Item, ItemKind, Name, PartDecl, Pin, Port, System, SystemItem, SystemItemKind,
+    UseDecl,
 };
 use crate::lexer::TokenKind;
 

@@ -9,9 +9,7 @@
 //! with a place where all outputs may come, which lie beyond the channel, and one where none comes.
 
 use ioxide_model::code::Code;
-use ioxide_model::compose::{
-    Carried, Channel, ChannelDelay, Composer, Discipline, Meeting, Member, Source,
-};
+use ioxide_model::compose::{Carried, Channel, ChannelDelay, Composer, Discipline, Meeting, Member, Source};
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::index::Idx;
 use ioxide_model::number::Rational;
@@ -73,8 +71,7 @@ pub(super) fn channel_of(kind: &Name, settings: &[Pin], constants: &Constants) -
             return Err(Box::new(diagnostic.help(help)));
         }
     };
-    let mut channel =
-        Channel { discipline, capacity: 1, may_lose: false, may_duplicate: false, delay: None };
+    let mut channel = Channel { discipline, capacity: 1, may_lose: false, may_duplicate: false, delay: None };
     for pin in settings {
         match pin.field.text.as_str() {
             "capacity" => channel.capacity = capacity(pin, constants)?,
@@ -146,7 +143,8 @@ fn yes_or_no(pin: &Pin) -> Known<bool> {
 /// If that cannot be said: why.
 pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
     if channel.delay.is_some() && !model.sts.is_timed() {
-        let why = "the model has no clocks: a delay would say nothing, its messages may take as long as they like";
+        let why =
+            "the model has no clocks: a delay would say nothing, its messages may take as long as they like";
         return Err(NotAChannel(why.into()));
     }
     let (completed, chaos) = completed(model);

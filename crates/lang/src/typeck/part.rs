@@ -56,7 +56,9 @@ impl Checker<'_, '_> {
                 let path = self.part_path(receiver)?;
                 match (&key.kind, path.inner.is_empty()) {
                     (_, true) if path.index.is_none() => Some(Path { index: Some(key), ..path }),
-                    (ExprKind::Number(at), false) => Some(Path { inner: format!("{}[{at}]", path.inner), ..path }),
+                    (ExprKind::Number(at), false) => {
+                        Some(Path { inner: format!("{}[{at}]", path.inner), ..path })
+                    }
                     _ => None,
                 }
             }
@@ -77,12 +79,18 @@ impl Checker<'_, '_> {
         let parts = Rc::clone(&self.parts);
         let has = |part: &PartNames| {
             let mut all = part.vars.iter().chain(&part.clocks);
-            all.any(|(var, _)| *var == full || var.starts_with(&format!("{full}.")) || var.starts_with(&format!("{full}[")))
+            all.any(|(var, _)| {
+                *var == full || var.starts_with(&format!("{full}.")) || var.starts_with(&format!("{full}["))
+            })
         };
         let mut family = parts.iter().filter(|part| part.family == path.family);
         if !family.any(has) {
             // It may be a field of a record that the part has.
-            return if path.inner.is_empty() { Some(self.no_variable(path.family, &full, name)) } else { None };
+            return if path.inner.is_empty() {
+                Some(self.no_variable(path.family, &full, name))
+            } else {
+                None
+            };
         }
         Some(self.of_instances(&path, |cx, part| {
             if let Some((_, var)) = part.vars.iter().find(|(var, _)| *var == full)
@@ -98,8 +106,9 @@ impl Checker<'_, '_> {
             let place = cx.place.describe();
             cx.sink.error(|| {
                 let message = format!("`{full}` of a part cannot be read in {place}");
-                Diagnostic::new(Code::NotInScope, name.span, message)
-                    .help("tests and observers see messages; properties and `reach` read the variables of parts")
+                Diagnostic::new(Code::NotInScope, name.span, message).help(
+                    "tests and observers see messages; properties and `reach` read the variables of parts",
+                )
             });
             None
         }))
@@ -213,9 +222,8 @@ impl Checker<'_, '_> {
     }
 
     fn needs_index(&mut self, path: &Path<'_>, what: &str) -> Option<Term> {
-        self.sink.error(|| {
-            Diagnostic::new(Code::UnknownPart, path.span, format!("`{}` is {what}", path.family))
-        });
+        self.sink
+            .error(|| Diagnostic::new(Code::UnknownPart, path.span, format!("`{}` is {what}", path.family)));
         None
     }
 

@@ -110,7 +110,10 @@ fn steps(
 fn meets(edge: &mut Edge, others: &str) {
     const MAX_TOLD: usize = 3;
     match edge.lines.iter_mut().find(|line| is_meeting(line)) {
-        None => edge.lines.insert(edge.lines.len().min(1), Line { part: Part::Message, text: visible(&format!("with {others}")) }),
+        None => edge.lines.insert(
+            edge.lines.len().min(1),
+            Line { part: Part::Message, text: visible(&format!("with {others}")) },
+        ),
         Some(line) if line.text.split(" or ").count() < MAX_TOLD => {
             line.text.push_str(&visible(&format!(" or {others}")));
         }

@@ -15,7 +15,9 @@ use super::wire::Wire;
 use super::{Adapter, AdapterError, Interrupt, Observation, Passed, Sent};
 use crate::codec::{self, label_from_json, label_to_json};
 use crate::line::cut;
-use crate::protocol::{Advance, Configure, Hello, Input, Message, Output, PartPlace, Reset, ResetKind, VERSION};
+use crate::protocol::{
+    Advance, Configure, Hello, Input, Message, Output, PartPlace, Reset, ResetKind, VERSION,
+};
 
 /// More messages than this before a receipt, and the system is taken for mad.
 const MAX_EARLIER: usize = 10_000;

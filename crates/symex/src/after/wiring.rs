@@ -57,12 +57,7 @@ pub struct Wiring {
 
 impl Wiring {
     /// The connections that `of` gives the gates of `sts`.
-    pub fn new(
-        pool: &TermPool,
-        sts: &Sts,
-        connections: u32,
-        of: impl Fn(GateId) -> MessageRoute,
-    ) -> Self {
+    pub fn new(pool: &TermPool, sts: &Sts, connections: u32, of: impl Fn(GateId) -> MessageRoute) -> Self {
         let of: Vec<MessageRoute> = sts.gates.iter_enumerated().map(|(gate, _)| of(gate)).collect();
         let of_switch = |switch: &Switch| {
             let first = sts.gates[switch.gate].fields.first();

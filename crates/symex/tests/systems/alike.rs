@@ -40,7 +40,8 @@ fn random_array(dice: &mut Dice, n: usize) -> String {
         _ => {
             // One instance is connected, so it is not like the others.
             let (output, input) = (OUTPUTS[dice.roll(2)], INPUTS[dice.roll(2)]);
-            writeln!(text, " hub: Hub\n leaf[1].{output} -> hub.{input}\n hide leaf[1].{output}").expect("text");
+            writeln!(text, " hub: Hub\n leaf[1].{output} -> hub.{input}\n hide leaf[1].{output}")
+                .expect("text");
         }
     }
     text + "}\n"

@@ -173,8 +173,7 @@ impl Product {
     }
 
     fn later(&self, state: &Vector, steps: i64) -> Vector {
-        let delayed =
-            |(model, part): (&Model, &State)| concrete::delayed(&model.sts, part, &seconds(steps));
+        let delayed = |(model, part): (&Model, &State)| concrete::delayed(&model.sts, part, &seconds(steps));
         Vector {
             parts: self.parts.iter().zip(&state.parts).map(delayed).collect(),
             under_way: state.under_way.iter().map(|&(v, age)| (v, age + steps)).collect(),
@@ -369,6 +368,8 @@ fn systems_with_clocks_are_what_the_product_of_their_parts_is() {
             labels += walk(&product, &model, &mut dice, &text);
         }
     }
-    println!("{n} timed systems, {labels} labels, {channels} channels with delay, {hidden} hidden messages: no disagreement");
+    println!(
+        "{n} timed systems, {labels} labels, {channels} channels with delay, {hidden} hidden messages: no disagreement"
+    );
     assert!(labels > n && channels > 0 && hidden > 0, "the systems do something");
 }

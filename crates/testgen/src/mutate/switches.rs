@@ -211,7 +211,8 @@ fn assignments_changed(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     let guard = written(pool, switch);
     let controls = controls(&model.sts);
     let mut found = Vec::new();
-    for (at, &(var, term)) in switch.update.iter().enumerate().filter(|(_, (var, _))| !controls.contains(var)) {
+    for (at, &(var, term)) in switch.update.iter().enumerate().filter(|(_, (var, _))| !controls.contains(var))
+    {
         let mut terms = Vec::new();
         for rule in [Rule::Constant, Rule::Variable(&vars), Rule::Relation, Rule::Branch] {
             terms.extend(rewritten(pool, term, rule));

@@ -103,8 +103,7 @@ fn merging(args: &Bench, family: &str, parts: u32, text: &str) -> Result<Json, S
     let explored = |is_merging: bool| -> Result<(usize, f64), Stop> {
         let (mut model, mut solver) = (model(text)?, solver::make(&args.solver)?);
         let mut cx = Ctx::new(&mut model, &mut solver);
-        let symmetry =
-            if is_merging { Symmetry::of(cx.pool, cx.sts, &[]) } else { Symmetry::default() };
+        let symmetry = if is_merging { Symmetry::of(cx.pool, cx.sts, &[]) } else { Symmetry::default() };
         let config = ExploreConfig { limits: LIMITS, symmetry, ..ExploreConfig::default() };
         let start = Instant::now();
         let exploration = explore(&mut cx, &config, &mut |_| ControlFlow::Continue(()));

@@ -107,7 +107,8 @@ impl Slots<'_> {
             let update = [(self.slots[slot].0, packet)].into_iter().chain(turn).collect();
             let resets = vec![self.slots[slot].1];
             let which = self.which(slot);
-            switches.push(PartSwitch { resets, ..self.switch("accept", &which, message, gate, guard, update) });
+            switches
+                .push(PartSwitch { resets, ..self.switch("accept", &which, message, gate, guard, update) });
         }
         if self.channel.may_lose {
             let always = composer.pool.tt();
@@ -176,13 +177,7 @@ impl Slots<'_> {
     }
 
     /// That the slot holds this message with these fields.
-    fn packet_facts(
-        &self,
-        composer: &mut Composer,
-        slot: usize,
-        at: usize,
-        fields: &[VarId],
-    ) -> Vec<Term> {
+    fn packet_facts(&self, composer: &mut Composer, slot: usize, at: usize, fields: &[VarId]) -> Vec<Term> {
         let is_held = self.is_held(composer, slot, true);
         let pool = &mut composer.pool;
         let held = pool.var(self.slots[slot].0);

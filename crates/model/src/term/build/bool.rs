@@ -63,7 +63,11 @@ impl TermPool {
 
     /// Whether a conjunct of `guard` says that a variable has another value than `value` says: then it does not hold, and
     /// nothing needs to be computed. Most switches of a system made of parts are excluded so.
-    pub fn is_refuted_at_once<'v>(&self, guard: Term, value: impl Fn(crate::term::VarId) -> Option<&'v Value>) -> bool {
+    pub fn is_refuted_at_once<'v>(
+        &self,
+        guard: Term,
+        value: impl Fn(crate::term::VarId) -> Option<&'v Value>,
+    ) -> bool {
         let is_other = |var: Term, wanted: Term| match (self.node(var), self.node(wanted)) {
             (Node::Var(var), Node::Value(wanted)) => value(*var).is_some_and(|found| found != wanted),
             _ => false,

@@ -292,8 +292,7 @@ const BOARD: &str = "model Board { input POST output POSTED output NOTE output c
 fn monitored(events: &[&str], mark: Option<u64>) -> Vec<bool> {
     let model = model(BOARD);
     crate::samples::with_cx(model.clone(), |mut cx| {
-        let is_bob =
-            |gate: GateId| matches!(&*model.sts.gates[gate].name, "NOTE" | "LEAVE" | "closed_bob");
+        let is_bob = |gate: GateId| matches!(&*model.sts.gates[gate].name, "NOTE" | "LEAVE" | "closed_bob");
         let of = |gate: GateId| MessageRoute::One(u32::from(is_bob(gate)));
         let wiring = Arc::new(Wiring::new(&model.pool, &model.sts, 2, of));
         let mut after = After::new(&mut cx).wired(Some(Arc::clone(&wiring)));

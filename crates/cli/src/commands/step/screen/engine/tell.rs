@@ -22,20 +22,22 @@ impl Engine<'_> {
                 let value = |(var, value): (_, &Value)| {
                     format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show_value(value))
                 };
-                let place = |state: &State| Place {
-                    location: state.place(cx.sts),
-                    values: state
-                        .values
-                        .iter()
-                        .filter(|(var, _)| cx.sts.is_data(*var))
-                        .map(value)
-                        .map(clip)
-                        .collect(),
-                    facts: Vec::new(),
-                    doc: doc(cx, state.loc),
-                    parts: Vec::new(),
-                }
-                .by_part(cx);
+                let place = |state: &State| {
+                    Place {
+                        location: state.place(cx.sts),
+                        values: state
+                            .values
+                            .iter()
+                            .filter(|(var, _)| cx.sts.is_data(*var))
+                            .map(value)
+                            .map(clip)
+                            .collect(),
+                        facts: Vec::new(),
+                        doc: doc(cx, state.loc),
+                        parts: Vec::new(),
+                    }
+                    .by_part(cx)
+                };
                 states.iter().take(MAX_PLACES).map(place).collect()
             }
             Belief::Symbolic(states) => {
