@@ -129,14 +129,14 @@ struct Sheet {
 
 impl Sheet {
     fn of(chart: &Chart<'_>) -> Self {
-        let lanes = lanes(chart.steps);
-        let room = lanes.len().saturating_sub(1) * (gap(&lanes) + 1);
-        let most = (chart.width.max(MIN_WIDTH) - MARGIN - NOTE - 2).saturating_sub(room);
-        let least = MIN_WIDTH - MARGIN - NOTE - 2;
         let instead = match chart.last {
             Last::Instead(instead) => &instead[..instead.len().min(MAX_EXPECTED)],
             Last::Fine | Last::Forbidden => &[],
         };
+        let lanes = lanes(chart.steps, instead);
+        let room = lanes.len().saturating_sub(1) * (gap(&lanes) + 1);
+        let most = (chart.width.max(MIN_WIDTH) - MARGIN - NOTE - 2).saturating_sub(room);
+        let least = MIN_WIDTH - MARGIN - NOTE - 2;
         let texts = chart.steps.iter().map(|step| columns(&step.text));
         let widest =
             texts.chain(instead.iter().map(|allowed| columns(&excerpt(&allowed.label, MAX_TEXT)))).max();
@@ -246,10 +246,7 @@ impl Sheet {
                 None => "expected".to_owned(),
             };
             let kind = if allowed.switch.is_some() { LabelKind::Output } else { LabelKind::Quiescence };
-            let of = |name: &&String| {
-                allowed.switch.as_ref().is_some_and(|switch| switch.starts_with(&format!("{name}.")))
-            };
-            let part = self.lanes.iter().find(of).cloned();
+            let part = allowed.switch.as_deref().and_then(part_of);
             let step = Step { kind, text: excerpt(&allowed.label, MAX_TEXT), part };
             lines.extend(self.step("", &step, Stroke::Dashed, &note));
         }
@@ -263,15 +260,22 @@ impl Sheet {
 
 /// The parts that messages belong to, in the order of their names; none if there are fewer than two, not enough room for
 /// them, or messages that belong to none.
-fn lanes(steps: &[Step]) -> Vec<String> {
+fn lanes(steps: &[Step], instead: &[Allowed]) -> Vec<String> {
     let messages = || steps.iter().filter(|step| matches!(step.kind, LabelKind::Input | LabelKind::Output));
-    let names: BTreeSet<&String> = messages().filter_map(|step| step.part.as_ref()).collect();
-    let names: Vec<String> = names.into_iter().cloned().collect();
+    let expected = instead.iter().filter_map(|allowed| part_of(allowed.switch.as_deref()?));
+    let names: BTreeSet<String> = messages().filter_map(|step| step.part.clone()).chain(expected).collect();
+    let names: Vec<String> = names.into_iter().collect();
     let has_room = names.len() * (gap(&names) + 1) <= MAX_LANES;
     match names.len() > 1 && has_room && messages().all(|step| step.part.is_some()) {
         true => names,
         false => Vec::new(),
     }
+}
+
+/// The part that takes a switch of a system first.
+fn part_of(switch: &str) -> Option<String> {
+    let first = switch.split('+').next()?;
+    first.rsplit_once('.').map(|(part, _)| excerpt(part, MAX_LANE))
 }
 
 /// Columns between the lanes of parts: room for their names.
