@@ -8,7 +8,7 @@
 //! A system made of parts has one location; there the places of its parts take the part of locations, as only
 //! the switches of a part change its variables. Where a part is, is always live.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
@@ -209,7 +209,7 @@ struct PartMoves {
     /// What the guard reads.
     guard: Vec<VarId>,
     /// What the new value of each variable that changes is computed from.
-    updates: FxHashMap<VarId, Vec<VarId>>,
+    updates: BTreeMap<VarId, Vec<VarId>>,
 }
 
 /// The number of the place that the value of a control variable is.
