@@ -246,7 +246,9 @@ impl Checker<'_, '_> {
 
     /// `p.x`.
     pub(super) fn field(&mut self, receiver: &Expr, name: &Name) -> Option<Term> {
-        if let Some(of_part) = self.part_field(receiver, name) {
+        if !self.parts.is_empty()
+            && let Some(of_part) = self.part_field(receiver, name)
+        {
             return of_part;
         }
         let term = self.infer(receiver, None)?;
@@ -285,7 +287,9 @@ impl Checker<'_, '_> {
 
     /// `s.contains(t)` and its like.
     pub(super) fn method(&mut self, receiver: &Expr, name: &Name, args: &[Expr], span: Span) -> Option<Term> {
-        if let Some(of_part) = self.part_at(receiver, name, args) {
+        if !self.parts.is_empty()
+            && let Some(of_part) = self.part_at(receiver, name, args)
+        {
             return of_part;
         }
         let term = self.infer(receiver, None)?;
