@@ -29,7 +29,7 @@ use ioxide_runner::codec::http::{BadUrl, Url};
 use ioxide_runner::codec::overlap;
 use ioxide_runner::secrets::Secrets;
 
-pub use self::connections::Connected;
+pub use self::connections::{Connected, Instances, shown};
 pub use self::quiescence::Quiescence;
 pub use self::speech::Speech;
 use self::table::{File, Table};
@@ -146,12 +146,13 @@ impl Source {
         }
     }
 
-    /// The description for one of several instances, with a port that no other one was given.
-    pub fn described(&self, instance: usize) -> Result<Described, Stop> {
+    /// The description for one of several instances, with a port that no other one was given; `parts` are those of
+    /// the model, for connections of parts.
+    pub fn described(&self, instance: usize, parts: &Instances) -> Result<Described, Stop> {
         match self {
             Self::Typed(spec) => Ok(Described::typed(spec.clone())),
             Self::File { content, name } => {
-                named(content, name, &Variables { port: port::free()?, instance })
+                named(content, name, &Variables { port: port::free()?, instance }, parts)
             }
         }
     }
@@ -169,7 +170,7 @@ impl Source {
 
 /// The system that `text` names, if there is only one of it.
 pub fn find(text: &str) -> Result<Described, Stop> {
-    Source::find(text)?.described(0)
+    Source::find(text)?.described(0, &Instances::default())
 }
 
 /// The quiescence time for the system: what was typed, else what the project file says.
@@ -194,8 +195,8 @@ impl Variables {
 }
 
 /// The system called `name` in a project file with this content.
-fn named(content: &str, name: &str, variables: &Variables) -> Result<Described, Stop> {
-    with_system(content, name, |system| described(system, variables))
+fn named(content: &str, name: &str, variables: &Variables, parts: &Instances) -> Result<Described, Stop> {
+    with_system(content, name, |system| described(system, variables, parts))
 }
 
 /// What `read` makes of the table of the system called `name`.
@@ -226,13 +227,14 @@ fn with_system<T>(
 
 /// What may be a mistake in the description of a system.
 fn warnings(system: &Table<'_>, variables: &Variables) -> Result<Vec<String>, Stop> {
-    let Described { speech, tls, connections, .. } = described(system, variables)?;
+    let Described { speech, tls, connections, .. } = described(system, variables, &Instances::default())?;
     if connections.is_empty() {
         return warnings_of(system, &speech, tls.as_ref());
     }
     let mut told = Vec::new();
     for connection in &connections {
-        let Some(table) = system.table("connections")?.map_or(Ok(None), |all| all.table(&connection.name))?
+        let Some(table) =
+            system.table("connections")?.map_or(Ok(None), |all| all.table(&connection.table))?
         else {
             continue;
         };
@@ -332,9 +334,9 @@ fn way(table: &Table<'_>, kind: &str, more: &[&str], variables: &Variables) -> R
     Ok(Way { spec, speech, tls })
 }
 
-fn described(system: &Table<'_>, variables: &Variables) -> Result<Described, Stop> {
+fn described(system: &Table<'_>, variables: &Variables, parts: &Instances) -> Result<Described, Stop> {
     let kind = system.text("kind")?;
-    let connections = connections::read(system, kind.as_deref(), variables)?;
+    let connections = connections::read(system, kind.as_deref(), variables, parts)?;
     let is_address = |one: &&Connected| matches!(one.spec, SutSpec::Tcp(_));
     let (Way { spec, speech, tls }, places) =
         match connections.iter().find(is_address).or(connections.first()) {

@@ -11,11 +11,11 @@ use ioxide_runner::adapter::managed::{Make, Managed};
 use ioxide_runner::adapter::model::ModelAdapter;
 use ioxide_runner::adapter::process::ProcessAdapter;
 use ioxide_runner::adapter::server::Server;
-use ioxide_runner::adapter::several::{Part, SeveralAdapter, closing, share};
+use ioxide_runner::adapter::several::{Part, SeveralAdapter, closing, share, share_of_part};
 use ioxide_runner::adapter::tcp::TcpAdapter;
 use ioxide_runner::adapter::text::TextAdapter;
 use ioxide_runner::adapter::tls::{Tls, TlsConfig};
-use ioxide_runner::adapter::{Adapter, AdapterError, ClockKind, Connection, Interrupt, SutSpec};
+use ioxide_runner::adapter::{Adapter, AdapterError, ClockKind, Connection, Interrupt, PartPlace, SutSpec};
 use ioxide_runner::clock::patience::Patience;
 use ioxide_runner::secrets::Secrets;
 use ioxide_symex::Ctx;
@@ -23,7 +23,7 @@ use ioxide_symex::Ctx;
 use crate::args::SolverArgs;
 use crate::commands::mutate;
 use crate::exit::{ExitStatus, Stop};
-use crate::project::{Connected, Described, FILE, Source, Speech};
+use crate::project::{Connected, Described, FILE, Instances, Source, Speech, shown};
 use crate::session::STOP;
 use crate::solver;
 
@@ -40,7 +40,7 @@ impl System {
     pub fn named(text: &str) -> Result<Self, Stop> {
         let source = Source::find(text)?;
         warn(&source)?;
-        match source.described(0)?.spec {
+        match source.described(0, &Instances::default())?.spec {
             SutSpec::Model(path) => Ok(Self::Model(Box::new(mutate::played(&path)?))),
             SutSpec::Stdio(_) | SutSpec::Tcp(_) => Ok(Self::Outside(source)),
         }
@@ -50,7 +50,7 @@ impl System {
     pub fn secrets(&self) -> Result<Secrets, Stop> {
         match self {
             Self::Model(_) => Ok(Secrets::none()),
-            Self::Outside(source) => Ok(source.described(0)?.secrets),
+            Self::Outside(source) => Ok(source.described(0, &Instances::default())?.secrets),
         }
     }
 
@@ -59,7 +59,9 @@ impl System {
     pub fn times(&self, spec: &Model, default: Patience) -> Result<Patience, Stop> {
         match self {
             Self::Model(_) => Ok(default),
-            Self::Outside(source) => source.described(0)?.quiescence.resolved(spec, default),
+            Self::Outside(source) => {
+                source.described(0, &Instances::default())?.quiescence.resolved(spec, default)
+            }
         }
     }
 }
@@ -118,7 +120,9 @@ impl<'s> Opener<'s> {
     ) -> Result<T, Stop> {
         match self.system {
             System::Model(model) => self.play(model, seed, act),
-            System::Outside(source) => self.reach(source.described(instance)?, instance, seed, act),
+            System::Outside(source) => {
+                self.reach(source.described(instance, &Instances::of(&self.interface))?, instance, seed, act)
+            }
         }
     }
 
@@ -207,7 +211,7 @@ fn several(ways: Vec<Way>, interface: Arc<Model>, interrupt: Interrupt) -> Make 
     Box::new(move || {
         let part = |way: &Way| {
             let (name, messages) = (way.name.clone(), way.messages.clone());
-            Ok(Part { name, messages, adapter: way.make()? })
+            Ok(Part { name, messages, place: way.connection.part.clone(), adapter: way.make()? })
         };
         let parts = ways.iter().map(part).collect::<Result<Vec<Part>, AdapterError>>()?;
         Ok(Box::new(SeveralAdapter::new(parts, &interface, interrupt)) as Box<dyn Adapter>)
@@ -232,15 +236,24 @@ fn ways(described: &Described, interface: &Arc<Model>, connection: &Connection) 
     check_connections(described, interface)?;
     let mut ways = Vec::new();
     for connected in &described.connections {
-        let Connected { name, spec, speech, messages, .. } = connected;
+        let Connected { name, spec, speech, part, .. } = connected;
         let tls = encrypted(connected.tls.as_ref())?;
-        let mut way = way(name, spec, speech, messages);
-        way.interface = Arc::new(share(interface, messages));
-        way.connection = Connection { tls, ..connection.clone() };
+        let (messages, share) = shared(connected, interface);
+        let mut way = way(name, spec, speech, &messages);
+        way.interface = Arc::new(share);
+        way.connection = Connection { tls, part: part.clone(), ..connection.clone() };
         way.check(described)?;
         ways.push(way);
     }
     Ok(ways)
+}
+
+/// What travels by a connection: the names of the messages in the model, and the model as the connection speaks it.
+fn shared(connected: &Connected, interface: &Model) -> (Vec<String>, Model) {
+    match &connected.part {
+        Some(place) => share_of_part(interface, place),
+        None => (connected.messages.clone(), share(interface, &connected.messages)),
+    }
 }
 
 /// Every message must have its connection, and every connection messages of the model.
@@ -251,7 +264,8 @@ fn check_connections(described: &Described, interface: &Model) -> Result<(), Sto
         ));
     }
     let all = &described.connections;
-    let has = |name: &str| all.iter().any(|one| one.messages.iter().any(|message| message == name));
+    let ways: Vec<Vec<String>> = all.iter().map(|one| shared(one, interface).0).collect();
+    let has = |name: &str| ways.iter().flatten().any(|message| message == name);
     let is_end = |gate: &Gate| {
         gate.tells_the_end()
             || all.iter().any(|one| closing(&one.name) == *gate.name) && gate.fields.is_empty()
@@ -260,10 +274,23 @@ fn check_connections(described: &Described, interface: &Model) -> Result<(), Sto
     if let Some(gate) = gates.find(|gate| !has(&gate.name) && !is_end(gate)) {
         return Err(Stop::usage(format!("`{FILE}`: no connection has the message `{}`", gate.name)));
     }
-    let unknown =
-        all.iter().flat_map(|one| &one.messages).find(|name| interface.sts.gate_named(name).is_none());
-    match unknown {
-        Some(name) => Err(Stop::usage(format!("`{FILE}`: the model has no message `{name}`"))),
+    let unknown = ways.iter().flatten().find(|name| interface.sts.gate_named(name).is_none());
+    if let Some(name) = unknown {
+        return Err(Stop::usage(format!("`{FILE}`: the model has no message `{name}`")));
+    }
+    check_instances(described, interface)
+}
+
+/// Where one instance of an array has a connection, each needs one.
+fn check_instances(described: &Described, interface: &Model) -> Result<(), Stop> {
+    let own: Vec<&PartPlace> = described.connections.iter().filter_map(|one| one.part.as_ref()).collect();
+    let parts = interface.sts.composition.iter().flat_map(|composition| composition.parts.iter());
+    let places = parts.map(|part| PartPlace { name: part.family.to_string(), index: part.index });
+    let is_forgotten =
+        |place: &PartPlace| own.iter().any(|other| other.name == place.name) && !own.contains(&place);
+    match places.into_iter().find(is_forgotten) {
+        Some(place) => Err(Stop::usage(format!("`{FILE}`: the part `{}` has no connection", shown(&place)))
+            .help(format!("`part = \"{}\"` gives each of its instances one", place.name))),
         None => Ok(()),
     }
 }

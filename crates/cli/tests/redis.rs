@@ -74,6 +74,21 @@ fn faults_of_all_kinds_are_found() {
     }
 }
 
+/// A publisher and two subscribers at once; what subscribers miss or hear twice is found.
+#[test]
+fn several_clients_at_once() {
+    if !is_there() {
+        return;
+    }
+    let output = tested(&example(), "pubsub", "", &["--seed", "1", "--steps", "300", "--for", "1min"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    for fault in ["loses-long-lines", "repeats-short-lines"] {
+        let args = ["--seed", "1", "--steps", "5000", "--for", "2min", "--no-shrink"];
+        let output = tested(&example(), "pubsub", fault, &args);
+        assert_eq!(output.status.code(), Some(1), "{fault}: {output:?}");
+    }
+}
+
 /// The listings of the book are those of the model.
 #[test]
 fn the_book_shows_the_model() {

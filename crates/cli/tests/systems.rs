@@ -138,7 +138,107 @@ fn every_instance_has_a_connection_of_its_own() {
     let (text, code) = test("");
     assert!(code == 0 && text.contains("listener  1 of 1 switches in some of 2 instances"), "{code}: {text}");
     let (text, code) = test("--loud");
-    assert!(code == 1 && text.contains("!told_2(text: "), "{code}: {text}");
+    assert!(code == 1 && text.contains("!listener.told(i: 2, text: "), "{code}: {text}");
+}
+
+const PAIR: &str = "model Node {
+    input go
+    output gone(n: int)
+    var count: int = 0
+
+    state idle { go: on go -> busy }
+    state busy { say: emit gone(n: count) { count = (count + 1) % 3 } -> idle }
+}
+
+system Pair {
+    const LIMIT = 2
+    node[i in 1..2]: Node
+
+    small: always forall i in 1..2: node[i].count <= LIMIT
+    purpose third: reach when exists i in 1..2: node[i].count == LIMIT && node[i].at(idle)
+    purpose way: node[2].go, node[2].say
+    purpose seen {
+        state start { on node.gone when i == 2 && n == 1 -> hit }
+    }
+    test \"first\" {
+        send node.go(i: 1)
+        expect node.gone(i: 1, n: 0)
+    }
+}
+";
+
+#[test]
+fn goals_of_a_system_speak_of_its_parts() {
+    let folder = folder(&[("pair.iox", PAIR), ("wrong.iox", &PAIR.replace("<= LIMIT", "< LIMIT"))]);
+    check(folder.path(), &["check", "--deep", "pair.iox"], 0, &["pair.iox: ok", "all explored"]);
+    check(folder.path(), &["check", "--deep", "wrong.iox"], 0, &["`small` does not always hold"]);
+    let found = ["purpose third: [", "purpose way: [2] node[2].go node[2].say", "purpose seen: ["];
+    check(folder.path(), &["purposes", "pair.iox"], 0, &found);
+    let test = ["test", "pair.iox", "--sut", "model:pair.iox", "--tester", "purpose:seen", "--seed", "1"];
+    check(folder.path(), &test, 0, &["1 of 1 executed"]);
+    check(folder.path(), &["fmt", "pair.iox"], 0, &[]);
+    check(folder.path(), &["fmt", "--check", "pair.iox"], 0, &[]);
+    check(folder.path(), &["check", "pair.iox"], 0, &["ok"]);
+}
+
+/// What a goal names and no part has is told where it stands.
+#[test]
+fn goals_that_name_nothing_are_errors() {
+    for (goal, says) in [
+        ("always node[1].m == 0", "the part `node` has no variable `m`"),
+        ("always node[1].at(gone)", "the part `node` has no state `gone`"),
+        ("always node.count == 0", "`node` is an array: say which instance"),
+        ("always node[3].count == 0", "`node` is an array without such an instance"),
+        ("purpose p: node[1].come", "there is no label `node[1].come`"),
+        ("test \"t\" { expect node.come }", "there is no message `node.come`"),
+        ("test \"t\" { expect node.gone(n: node[1].count) }", "cannot be read in a test or an observer"),
+    ] {
+        let text = PAIR.replace("    const LIMIT", &format!("    {goal}\n    const LIMIT"));
+        let folder = folder(&[("pair.iox", &text)]);
+        check(folder.path(), &["check", "pair.iox"], 3, &[says, "pair.iox:11:"]);
+    }
+}
+
+#[test]
+fn a_message_under_way_takes_its_time() {
+    let radio = fs::read_to_string(examples().join("delay.iox")).expect("the example");
+    let hasty = radio.replace("min_delay: 1s", "min_delay: 0s").replace("max_delay: 3s", "max_delay: 500ms");
+    let slow = radio.replace("min_delay: 1s", "min_delay: 4s").replace("max_delay: 3s", "max_delay: 5s");
+    let folder = folder(&[("radio.iox", &radio), ("hasty.iox", &hasty), ("slow.iox", &slow)]);
+    let test = |sut: &'static str| {
+        let how = ["--tester", "random", "--seed", "1", "--runs", "3", "--steps", "30", "--no-shrink"];
+        [&["test", "radio.iox", "--sut", sut], &how[..]].concat()
+    };
+    let (text, code) = ioxide(folder.path(), &test("model:radio.iox"));
+    assert!(code != 1 && !text.contains("FAIL"), "{code}: {text}");
+    check(folder.path(), &test("model:hasty.iox"), 1, &["FAIL"]);
+    check(folder.path(), &test("model:slow.iox"), 1, &["FAIL"]);
+    let wrong = radio.replace("max_delay: 3s", "max_delay: 500ms");
+    fs::write(folder.path().join("wrong.iox"), wrong).expect("a file");
+    let says = ["the longest delay is shorter than the least one"];
+    check(folder.path(), &["check", "wrong.iox"], 3, &says);
+}
+
+#[test]
+fn a_system_is_drawn_part_by_part() {
+    let dir = &examples();
+    let text =
+        check(dir, &["show", "chat/chat.iox"], 0, &["\nserver: ready (initial)\n", "\nclient[3]: typing\n"]);
+    assert!(text.contains("take: τ with client[1].send or client[2].send or client[3].send"), "{text}");
+    let dot = check(dir, &["show", "chat/chat.iox", "--format", "dot"], 0, &["label=\"client[2]: reading\""]);
+    assert_eq!(dot.matches("shape=point").count(), 4, "each of four parts starts somewhere:\n{dot}");
+    check(dir, &["show", "chat/chat.iox", "--format", "svg"], 0, &["data-location=\"server: busy\""]);
+}
+
+/// Changes of a system are changes of its parts: where they are is no condition to be rewritten.
+#[test]
+fn mutants_of_a_system_leave_its_places_alone() {
+    let text = check(&examples(), &["mutate", "two-phase-commit.iox"], 0, &["-target-1", "-source-1"]);
+    let touched = |line: &&str| {
+        let is_of_guard = line.contains("-guard-") || line.contains("-assign-");
+        is_of_guard && line.contains(".state !=")
+    };
+    assert_eq!(text.lines().find(touched), None);
 }
 
 /// Whatever a system names as its parts, loading it ends, and soon.

@@ -87,6 +87,8 @@ pub enum SystemItemKind {
     Hide(Port),
     /// `expose client.say as say`.
     Expose(Port, Name),
+    /// A purpose, a property or a test, as a model has them.
+    Goal(Box<Item>),
 }
 
 /// A model from another file.

@@ -12,18 +12,20 @@ mod define;
 mod goal;
 mod switch;
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::index::{Idx, IndexVec};
+use ioxide_model::sort::Sort;
 use ioxide_model::source::Span;
-use ioxide_model::sts::{LocId, Location, Model, Sts};
+use ioxide_model::sts::{LocId, Location, Model, Sts, SwitchId};
 
-use crate::ast::{AttrKind, Item, ItemKind, Meta, Model as ModelDecl};
+use crate::ast::{AttrKind, Item, ItemKind, Meta, Model as ModelDecl, Name};
 use crate::lint;
 use crate::sink::Sink;
-use crate::typeck::Checker;
+use crate::typeck::{Checker, GateItem, PartNames, ValueItem};
 use crate::{Lints, Options};
 
 /// Copies of `any` transitions included.
@@ -53,15 +55,50 @@ pub(crate) fn lower(decl: &ModelDecl, options: &Options, lints: Lints, sink: &mu
     Model { pool: cx.pool, sts }
 }
 
+/// What the goals of a system may name.
+pub(crate) struct GoalNames<'a> {
+    pub(crate) values: Vec<(&'a Name, ValueItem)>,
+    pub(crate) types: Vec<(&'a Name, Sort)>,
+    pub(crate) gates: Vec<(&'a Name, Rc<GateItem>)>,
+    pub(crate) labels: Vec<(&'a Name, SwitchId)>,
+    pub(crate) parts: Rc<[PartNames]>,
+}
+
+/// `model`, a system made of parts, with the goals among `items`.
+pub(crate) fn with_goals<'a>(
+    model: Model,
+    names: GoalNames<'a>,
+    items: &'a [Item],
+    sink: &mut Sink,
+) -> Model {
+    let options = Options::default();
+    let mut lowering = Lowering {
+        sts: model.sts,
+        cx: Checker::new(sink),
+        options: &options,
+        labels: crate::resolve::Table::new("label"),
+        any_labels: rustc_hash::FxHashMap::default(),
+    };
+    let Lowering { cx, labels, .. } = &mut lowering;
+    (cx.pool, cx.parts) = (model.pool, names.parts);
+    names.values.into_iter().for_each(|(name, item)| cx.values.declare(cx.sink, name, item));
+    names.types.into_iter().for_each(|(name, sort)| cx.types.declare(cx.sink, name, Some(sort)));
+    names.gates.into_iter().for_each(|(name, gate)| cx.gates.declare(cx.sink, name, gate));
+    names.labels.into_iter().for_each(|(name, switch)| labels.declare(cx.sink, name, switch));
+    lowering.goals(items);
+    let Lowering { sts, cx, .. } = lowering;
+    Model { pool: cx.pool, sts }
+}
+
 /// A system under construction.
 pub(crate) struct Lowering<'a, 's> {
     pub(crate) sts: Sts,
     pub(crate) cx: Checker<'a, 's>,
     options: &'a Options,
     /// Labels as written, with the switch they name.
-    labels: crate::resolve::Table<'a, ioxide_model::sts::SwitchId>,
+    labels: crate::resolve::Table<'a, SwitchId>,
     /// The copies of labelled `any` transitions: the first switch of each.
-    any_labels: rustc_hash::FxHashMap<&'a str, Vec<ioxide_model::sts::SwitchId>>,
+    any_labels: rustc_hash::FxHashMap<&'a str, Vec<SwitchId>>,
 }
 
 impl<'a> Lowering<'a, '_> {

@@ -8,6 +8,7 @@
 
 mod constant;
 pub(crate) mod files;
+mod goals;
 mod parts;
 mod through;
 mod wires;
@@ -49,7 +50,7 @@ pub(crate) fn load(
     }
     let mut model = composer.finish();
     model.sts.doc = system.meta.docs.join("\n");
-    Some(model)
+    Some(goals::add(model, system, &constants, sink))
 }
 
 /// The constants of the system, as overridden.
@@ -79,7 +80,7 @@ fn constants(system: &System, options: &Options, sink: &mut Sink) -> Constants {
 fn place(composer: &mut Composer, instances: Vec<Instance>, sink: &mut Sink) -> Option<Vec<Instance>> {
     let mut placed = Vec::with_capacity(instances.len());
     for mut instance in instances {
-        match composer.part(&instance.name, &instance.family, &instance.model) {
+        match composer.part(&instance.family, instance.index, &instance.model) {
             Ok(part) => {
                 instance.part = Some(part);
                 placed.push(instance);

@@ -17,6 +17,7 @@ mod call;
 mod choice;
 mod collection;
 mod expr;
+mod part;
 mod pattern;
 
 use std::rc::Rc;
@@ -32,6 +33,7 @@ use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
+pub(crate) use self::part::PartNames;
 use crate::ast::{Expr, Name, Type, TypeKind};
 use crate::resolve::Table;
 use crate::sink::Sink;
@@ -218,6 +220,8 @@ pub(crate) struct Checker<'a, 's> {
     options: FxHashMap<Sort, DataId>,
     /// The variable being assigned: reading it for its own update does not count as use.
     pub(crate) assigned: Option<String>,
+    /// The parts, in the goals of a system.
+    pub(crate) parts: Rc<[PartNames]>,
 }
 
 impl<'a, 's> Checker<'a, 's> {
@@ -240,6 +244,7 @@ impl<'a, 's> Checker<'a, 's> {
             undefined: FxHashSet::default(),
             options: FxHashMap::default(),
             assigned: None,
+            parts: Rc::new([]),
         }
     }
 

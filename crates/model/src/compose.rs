@@ -26,7 +26,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use channel::{Carried, Channel, Discipline};
+pub use channel::{Carried, Channel, ChannelDelay, Discipline};
 pub use meeting::{Meeting, Member, OpenField, Source};
 
 use crate::index::{Idx, IndexVec};
@@ -50,6 +50,30 @@ pub struct Composition {
     /// Where everything may follow, if there is such a place: a part and the name of its location. What leads
     /// there, or starts there, is nothing to aim at.
     pub open: Option<(PartId, Arc<str>)>,
+    /// Whose messages the messages of the system are.
+    pub messages: BTreeMap<GateId, PartMessage>,
+}
+
+/// A message of the system as a message of a part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartMessage {
+    /// The part, or the array of parts.
+    pub family: Arc<str>,
+    /// What the part calls the message.
+    pub message: Arc<str>,
+    /// Which instance it belongs to.
+    pub owner: MessageOwner,
+}
+
+/// Which instance of a part a message belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageOwner {
+    /// The part is no array.
+    Only,
+    /// The instance with this index.
+    Instance(i64),
+    /// The one that the first field of the message says.
+    FirstField,
 }
 
 /// A part.
@@ -59,12 +83,16 @@ pub struct Part {
     pub name: Arc<str>,
     /// The name it shares with the other instances of its array, such as `client`.
     pub family: Arc<str>,
+    /// Which instance of an array it is.
+    pub index: Option<i64>,
     /// The variable that says where it is; none if it has one location.
     pub control: Option<VarId>,
     /// The names of its locations, by the number of the value of `control`.
     pub places: Vec<Arc<str>>,
     /// The labels of its own switches.
     pub switches: Vec<Arc<str>>,
+    /// Its variables and clocks, `control` included: in the same order in every instance of a model.
+    pub vars: Vec<VarId>,
 }
 
 /// One part's share of a switch.
@@ -84,6 +112,22 @@ impl Composition {
         let part = &self.parts[*part];
         let at = part.places.iter().position(|name| name == place)?;
         Some((part.control?, u32::try_from(at).ok()?))
+    }
+
+    /// The message of the system that is `message` of one instance of `family`, if there is one.
+    #[must_use]
+    pub fn message_of(&self, family: &str, index: Option<i64>, message: &str) -> Option<GateId> {
+        let named = |of: &PartMessage| *of.family == *family && *of.message == *message;
+        let owned = |owner: MessageOwner| match (owner, index) {
+            (MessageOwner::Only, None) => Some(0),
+            (MessageOwner::Instance(at), Some(index)) if at == index => Some(0),
+            // An instance with a message of its own does not speak by that of all.
+            (MessageOwner::FirstField, Some(_)) => Some(1),
+            _ => None,
+        };
+        let found = self.messages.iter().filter(|(_, of)| named(of));
+        let found = found.filter_map(|(&gate, of)| Some((owned(of.owner)?, gate)));
+        found.min().map(|(_, gate)| gate)
     }
 
     /// Where the parts are, as people read it: `server: idle, client[1]: waiting`.
@@ -141,13 +185,14 @@ impl Composer {
         }
     }
 
-    /// Adds `model` as the part `name` of `family`. Its messages are silent until they [meet](Self::meet).
+    /// Adds `model` as the part `family`, or as the instance of it with this index. Its messages are silent until they [meet](Self::meet).
     ///
     /// # Errors
     /// If a type of `model` differs from a type of another part with the same name.
-    pub fn part(&mut self, name: &str, family: &str, model: &Model) -> Result<PartId, DataClash> {
+    pub fn part(&mut self, family: &str, index: Option<i64>, model: &Model) -> Result<PartId, DataClash> {
         let Model { pool, sts } = model;
-        let control = self.control(name, sts);
+        let name = &index.map_or_else(|| family.to_owned(), |at| format!("{family}[{at}]"));
+        let control = self.control(name, family, sts);
         let mut import = Import::new(&mut self.pool, pool)?;
         let mut vars = Vec::with_capacity(sts.vars.len());
         for var in &sts.vars {
@@ -194,27 +239,33 @@ impl Composer {
             let init = Some(self.pool.value(place(data, sts.initial)));
             self.sts.vars.push(StateVar { var, init, span: sts.locations[sts.initial].span });
         }
+        let own = vars.iter().map(|var| var.var).chain(clocks.iter().map(|clock| clock.var));
+        let own = control.map(|(var, _)| var).into_iter().chain(own).collect();
         self.sts.vars.extend(vars);
         self.sts.clocks.extend(clocks);
         self.composition.parts.push(Part {
-            name: name.into(),
+            name: name.as_str().into(),
             family: family.into(),
+            index,
             control: control.map(|(var, _)| var),
             places: sts.locations.iter().map(|location| location.name.clone()).collect(),
             switches: sts.switches.iter().map(|switch| switch.label.clone()).collect(),
+            vars: own,
         });
         Ok(self.imported.push(Imported { gates, switches }))
     }
 
     /// The variable that says where the part `name` is, and its type; none if there is one place only.
-    fn control(&mut self, name: &str, sts: &Sts) -> Option<(VarId, DataId)> {
+    fn control(&mut self, name: &str, family: &str, sts: &Sts) -> Option<(VarId, DataId)> {
         if sts.locations.len() < 2 {
             return None;
         }
         let ctor = |name: &Arc<str>| Ctor { name: name.clone(), fields: Vec::new() };
         let ctors = sts.locations.iter().map(|location| ctor(&location.name)).collect();
-        let data = Data { name: format!("{name}.state").into(), kind: DataKind::Enum, ctors };
-        let data = self.pool.declare_data(data);
+        let data = Data { name: format!("{family}.state").into(), kind: DataKind::Enum, ctors };
+        // The instances of an array have one type for their places.
+        let known = self.pool.data_types().find(|(_, other)| **other == data).map(|(id, _)| id);
+        let data = known.unwrap_or_else(|| self.pool.declare_data(data));
         Some((self.pool.declare(&format!("{name}.state"), Sort::Data(data)), data))
     }
 
@@ -238,6 +289,11 @@ impl Composer {
     /// Adds a message of the system with these [fields](Self::field).
     pub fn gate(&mut self, name: &str, kind: GateKind, fields: Vec<VarId>, span: Span, doc: &str) -> GateId {
         self.sts.gates.push(Gate { name: name.into(), kind, fields, span, doc: doc.to_owned() })
+    }
+
+    /// Says whose message a message of the system is.
+    pub fn belongs(&mut self, gate: GateId, of: PartMessage) {
+        self.composition.messages.insert(gate, of);
     }
 
     /// The pool that the system's terms live in, for values of fields.

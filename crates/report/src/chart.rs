@@ -1,10 +1,13 @@
 //! A run as a sequence chart in plain text: two lanes, an arrow for every message.
 //!
-//! The tester stands on the left, the system on the right, time goes down. Silence is drawn
+//! The tester stands on the left, the system on the right, time goes down. A system made of parts has a lane for
+//! every part that is seen, as long as there is room. Silence is drawn
 //! as such. Under a forbidden last step stands what was expected in its place.
 //!
 //! *Promises.* No line is wider than asked for (as terminals count columns), nor does any text
 //! break out of its lane: it is cut, wrapped and made [`visible`](crate::visible::visible), whatever it holds.
+
+use std::collections::BTreeSet;
 
 use ioxide_runner::event::{Allowed, LabelKind, LabelTold};
 use unicode_width::UnicodeWidthChar;
@@ -25,6 +28,10 @@ const MAX_EXPECTED: usize = 3;
 const MARGIN: usize = 10;
 /// Columns for the note behind the second lane.
 const NOTE: usize = 18;
+/// Columns of the name of a part.
+const MAX_LANE: usize = 14;
+/// Columns that the lanes of parts may take together.
+const MAX_LANES: usize = 44;
 /// Columns of an arrow that no text uses.
 const ARROW: usize = 7;
 
@@ -35,13 +42,16 @@ pub struct Step {
     pub kind: LabelKind,
     /// What is written on the arrow.
     pub text: String,
+    /// The part of the system that it belongs to.
+    pub part: Option<String>,
 }
 
 impl Step {
     /// `label` as it is drawn; of a very long one, the beginning.
     #[must_use]
     pub fn new(label: &LabelTold) -> Self {
-        Self { kind: label.kind, text: excerpt(&label.text, MAX_TEXT) }
+        let part = label.part.as_ref().map(|part| excerpt(part, MAX_LANE));
+        Self { kind: label.kind, text: excerpt(&label.text, MAX_TEXT), part }
     }
 }
 
@@ -113,30 +123,62 @@ impl Stroke {
 /// The paper: how many columns there are between the lanes.
 struct Sheet {
     inner: usize,
+    /// The parts with lanes of their own; the last lane of the system alone if there are none.
+    lanes: Vec<String>,
 }
 
 impl Sheet {
     fn of(chart: &Chart<'_>) -> Self {
-        let most = chart.width.max(MIN_WIDTH) - MARGIN - NOTE - 2;
         let instead = match chart.last {
             Last::Instead(instead) => &instead[..instead.len().min(MAX_EXPECTED)],
             Last::Fine | Last::Forbidden => &[],
         };
+        let lanes = lanes(chart.steps, instead);
+        let room = lanes.len().saturating_sub(1) * (gap(&lanes) + 1);
+        let most = (chart.width.max(MIN_WIDTH) - MARGIN - NOTE - 2).saturating_sub(room);
+        let least = MIN_WIDTH - MARGIN - NOTE - 2;
         let texts = chart.steps.iter().map(|step| columns(&step.text));
         let widest =
             texts.chain(instead.iter().map(|allowed| columns(&excerpt(&allowed.label, MAX_TEXT)))).max();
-        Self { inner: (widest.unwrap_or(0) + ARROW).clamp(MIN_WIDTH - MARGIN - NOTE - 2, most) }
+        Self { inner: (widest.unwrap_or(0) + ARROW).clamp(least, most.max(least)), lanes }
     }
 
     fn head(&self) -> String {
-        format!("{:MARGIN$}tester{:>rest$}", "", "system", rest = self.inner - 4)
+        if self.lanes.is_empty() {
+            return format!("{:MARGIN$}tester{:>rest$}", "", "system", rest = self.inner - 4);
+        }
+        let mut line = format!("{:MARGIN$}tester{:rest$}", "", "", rest = self.inner - 5);
+        for name in &self.lanes {
+            line.push_str(name);
+            line.push_str(&" ".repeat((gap(&self.lanes) + 1).saturating_sub(columns(name))));
+        }
+        line.trim_end().to_owned()
     }
 
     /// A line between the lanes.
     fn row(&self, lead: &str, between: &str, note: &str) -> String {
-        let gap = MARGIN.saturating_sub(columns(lead));
-        let line = format!("{lead}{:gap$}│{between}│ {note}", "");
+        self.row_to(lead, between, (0, ' ', ' '), note)
+    }
+
+    /// A line that goes on to lane number `to`, drawn with `ink` and ended by `head`.
+    fn row_to(&self, lead: &str, between: &str, (to, ink, head): (usize, char, char), note: &str) -> String {
+        let before = MARGIN.saturating_sub(columns(lead));
+        let mut line = format!("{lead}{:before$}│{between}", "");
+        for at in 1..self.lanes.len() {
+            let (sign, ink) = if at <= to { ('┼', ink) } else { ('│', ' ') };
+            let end = if at == to { head } else { ink };
+            line.push(sign);
+            line.push_str(&ink.to_string().repeat(gap(&self.lanes) - 1));
+            line.push(end);
+        }
+        line.push_str(&format!("│ {note}"));
         line.trim_end().to_owned()
+    }
+
+    /// The lane of a step.
+    fn lane(&self, step: &Step) -> usize {
+        let of = |name: &String| step.part.as_ref() == Some(name);
+        self.lanes.iter().position(of).unwrap_or(0)
     }
 
     fn step(&self, lead: &str, step: &Step, stroke: Stroke, note: &str) -> Vec<String> {
@@ -144,8 +186,17 @@ impl Sheet {
         let note = if is_seen { "from outside" } else { note };
         let mut parts = wrapped(&step.text, self.inner - ARROW);
         let last = parts.pop().unwrap_or_default();
+        let to = self.lane(step);
+        let ink = stroke.ink();
+        let (head, reaches) = match step.kind {
+            LabelKind::Input => (if to == 0 { '▶' } else { ink }, ('▶', ink)),
+            LabelKind::Output => (ink, (ink, ink)),
+            _ => (' ', (' ', ' ')),
+        };
+        let is_message = matches!(step.kind, LabelKind::Input | LabelKind::Output);
+        let on = (if is_message { to } else { 0 }, reaches.1, reaches.0);
         let arrow = match step.kind {
-            LabelKind::Input => self.to_system(&last, stroke),
+            LabelKind::Input => self.to_system(&last, stroke, head),
             // It came to the system, but not from the tester.
             LabelKind::Observed => self.centred(&format!(" {last} "), '╌'),
             LabelKind::Output => self.to_tester(&last, stroke),
@@ -161,14 +212,14 @@ impl Sheet {
             lines.push(self.row(lead, &self.centred(part, ' '), ""));
             lead = "";
         }
-        lines.push(self.row(lead, &arrow, note));
+        lines.push(self.row_to(lead, &arrow, on, note));
         lines
     }
 
-    fn to_system(&self, text: &str, stroke: Stroke) -> String {
+    fn to_system(&self, text: &str, stroke: Stroke, head: char) -> String {
         let rest = (self.inner - 5).saturating_sub(columns(text));
         let ink = stroke.ink();
-        format!("{ink}{ink} {text} {}▶", ink.to_string().repeat(rest))
+        format!("{ink}{ink} {text} {}{head}", ink.to_string().repeat(rest))
     }
 
     fn to_tester(&self, text: &str, stroke: Stroke) -> String {
@@ -195,7 +246,8 @@ impl Sheet {
                 None => "expected".to_owned(),
             };
             let kind = if allowed.switch.is_some() { LabelKind::Output } else { LabelKind::Quiescence };
-            let step = Step { kind, text: excerpt(&allowed.label, MAX_TEXT) };
+            let part = allowed.switch.as_deref().and_then(part_of);
+            let step = Step { kind, text: excerpt(&allowed.label, MAX_TEXT), part };
             lines.extend(self.step("", &step, Stroke::Dashed, &note));
         }
         if instead.len() > MAX_EXPECTED {
@@ -204,6 +256,31 @@ impl Sheet {
         }
         lines
     }
+}
+
+/// The parts that messages belong to, in the order of their names; none if there are fewer than two, not enough room for
+/// them, or messages that belong to none.
+fn lanes(steps: &[Step], instead: &[Allowed]) -> Vec<String> {
+    let messages = || steps.iter().filter(|step| matches!(step.kind, LabelKind::Input | LabelKind::Output));
+    let expected = instead.iter().filter_map(|allowed| part_of(allowed.switch.as_deref()?));
+    let names: BTreeSet<String> = messages().filter_map(|step| step.part.clone()).chain(expected).collect();
+    let names: Vec<String> = names.into_iter().collect();
+    let has_room = names.len() * (gap(&names) + 1) <= MAX_LANES;
+    match names.len() > 1 && has_room && messages().all(|step| step.part.is_some()) {
+        true => names,
+        false => Vec::new(),
+    }
+}
+
+/// The part that takes a switch of a system first.
+fn part_of(switch: &str) -> Option<String> {
+    let first = switch.split('+').next()?;
+    first.rsplit_once('.').map(|(part, _)| excerpt(part, MAX_LANE))
+}
+
+/// Columns between the lanes of parts: room for their names.
+fn gap(names: &[String]) -> usize {
+    names.iter().map(|name| columns(name)).max().unwrap_or(0) + 1
 }
 
 /// The columns `text` takes, character by character, as most terminals count them.

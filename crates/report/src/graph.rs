@@ -6,6 +6,8 @@
 //!
 //! *Invariant.* Every edge joins two nodes that exist.
 
+mod parts;
+
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
@@ -57,6 +59,8 @@ pub struct Edge {
     pub kind: EdgeKind,
     /// The switch it stands for.
     pub switch: Option<SwitchId>,
+    /// More switches it stands for: those of a system in which a part takes the same step.
+    pub more: Vec<SwitchId>,
     /// What its author wrote about it.
     pub doc: String,
     /// Words for the style sheet, separated by spaces.
@@ -141,10 +145,13 @@ impl fmt::Display for DanglingEdge {
 impl std::error::Error for DanglingEdge {}
 
 impl Graph {
-    /// The locations and switches of `model`.
+    /// The locations and switches of `model`; of a system made of parts those of its parts, side by side.
     #[must_use]
     pub fn of(model: &Model) -> Self {
         let sts = &model.sts;
+        if let Some(composition) = &sts.composition {
+            return Self::of_parts(model, composition);
+        }
         let nodes = sts.locations.iter_enumerated().map(|(loc, location)| Node {
             id: location.name.to_string(),
             name: visible(&location.name),
@@ -264,6 +271,7 @@ impl Edge {
             lines,
             kind: EdgeKind::Plain,
             switch: None,
+            more: Vec::new(),
             doc: String::new(),
             class: String::new(),
         }
@@ -273,6 +281,7 @@ impl Edge {
     fn absorb(&mut self, other: &Self) {
         self.lines.extend(other.lines.iter().cloned());
         self.switch = None;
+        self.more.clear();
         if !self.doc.is_empty() && !other.doc.is_empty() {
             self.doc.push('\n');
         }
@@ -293,6 +302,7 @@ fn switch_edge(model: &Model, id: SwitchId, switch: &Switch) -> Edge {
         lines: switch_lines(&describe(model, switch)),
         kind: model.sts.kind_of(switch).into(),
         switch: Some(id),
+        more: Vec::new(),
         doc: switch.doc.clone(),
         class: String::new(),
     }

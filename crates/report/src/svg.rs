@@ -1,7 +1,7 @@
 //! A graph as a picture: self-contained SVG that needs no other program, font or network.
 //!
 //! Every node is a `<g class="node …" data-location="…">` and every edge a
-//! `<g class="edge KIND …" data-edge="…" data-switch="…">`, each with the class given in the
+//! `<g class="edge KIND …" data-edge="…" data-switch="…">` (numbers of switches), each with the class given in the
 //! graph and a tooltip, so that a page can colour and click them. Kinds of edges differ in
 //! colour and also in dashes and arrow heads. All texts are escaped.
 
@@ -178,7 +178,9 @@ fn draw_edges(out: &mut String, graph: &Graph, texts: &Texts, layout: &Layout) {
         let class = escaped(&format!("edge {} {}", edge.kind.word(), edge.class));
         let _ = write!(out, "<g class=\"{}\" data-edge=\"{}\"", class.trim_end(), id.index());
         if let Some(switch) = edge.switch {
-            let _ = write!(out, " data-switch=\"{}\"", switch.index());
+            let all = [switch].into_iter().chain(edge.more.iter().copied());
+            let all: Vec<String> = all.map(|switch| switch.index().to_string()).collect();
+            let _ = write!(out, " data-switch=\"{}\"", all.join(" "));
         }
         let _ = writeln!(out, "><title>{}</title>", escaped(&edge_tooltip(graph, edge)));
         draw_line(out, &layout.routes[id], edge.kind);

@@ -10,6 +10,7 @@ use ioxide_model::sort::{Data, DataKind};
 use ioxide_model::sts::{Gate, LocId, Model, Switch};
 
 use crate::describe::{describe, kind_word, show, var_name};
+use crate::graph::Graph;
 use crate::visible::visible;
 
 /// Columns wider than this are not waited for by the rows above and below.
@@ -28,11 +29,27 @@ pub fn text(model: &Model) -> String {
         "clocks",
         model.sts.clocks.iter().map(|clock| var_name(&model.pool, clock.var)).collect(),
     );
-    for loc in model.sts.locations.ids() {
-        location(&mut out, model, loc);
+    if model.sts.composition.is_some() {
+        parts(&mut out, model);
+    } else {
+        for loc in model.sts.locations.ids() {
+            location(&mut out, model, loc);
+        }
     }
     section(&mut out, "goals", model.sts.goals.iter().map(|goal| goal_line(model, goal)).collect());
     out
+}
+
+/// The parts of a system, place by place.
+fn parts(out: &mut String, model: &Model) {
+    let graph = Graph::of(model);
+    for (id, node) in graph.nodes().iter_enumerated() {
+        let initial = if node.initial { " (initial)" } else { "" };
+        let _ = writeln!(out, "\n{}{initial}", node.name);
+        for edge in graph.edges().iter().filter(|edge| edge.from == id) {
+            let _ = writeln!(out, "  {}  -> {}", edge.text(), graph.nodes()[edge.to].name);
+        }
+    }
 }
 
 fn section(out: &mut String, title: &str, lines: Vec<String>) {
@@ -53,7 +70,9 @@ fn write_doc(out: &mut String, indent: &str, doc: &str) {
 }
 
 fn types(model: &Model) -> Vec<String> {
-    let written = model.pool.data_types().filter(|(_, data)| data.kind != DataKind::Option);
+    // Types with a point in their name are those of places and packets, which the parts show.
+    let is_written = |data: &Data| data.kind != DataKind::Option && !data.name.contains('.');
+    let written = model.pool.data_types().filter(|(_, data)| is_written(data));
     written.map(|(_, data)| type_line(model, data)).collect()
 }
 
@@ -105,7 +124,8 @@ fn comment(doc: &str) -> String {
 }
 
 fn variables(model: &Model) -> Vec<String> {
-    let rows = model.sts.vars.iter().map(|var| {
+    let data = model.sts.vars.iter().filter(|var| model.sts.is_data(var.var));
+    let rows = data.map(|var| {
         let sort = model.pool.show_sort(model.pool.var_info(var.var).sort);
         let init = var
             .init

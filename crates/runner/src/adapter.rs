@@ -43,6 +43,7 @@ pub use self::frames::{Counts, Framing, LengthField};
 pub use self::interrupt::Interrupt;
 pub use self::remote::{ClockKind, Connection};
 pub use self::spec::{BadSpec, SutSpec};
+pub use crate::protocol::PartPlace;
 
 /// The system under test.
 pub trait Adapter {

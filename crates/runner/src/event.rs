@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use ioxide_model::compose::MessageOwner;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Sts};
 use ioxide_model::term::TermPool;
@@ -196,6 +197,9 @@ pub struct LabelTold {
     /// How it travelled, where there are several lanes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub way: Option<WayTold>,
+    /// The part of a system that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
 }
 
 /// Who moved.
@@ -568,7 +572,7 @@ impl LabelTold {
     #[must_use]
     pub fn of_breakdown(breakdown: Breakdown, text: String, raw: Option<String>) -> Self {
         let (kind, label, args) = (breakdown.into(), String::new(), Map::new());
-        Self { kind, label, args, text, delay_ns: None, raw, way: None }
+        Self { kind, label, args, text, delay_ns: None, raw, way: None, part: None }
     }
 
     /// `label` as it is told.
@@ -594,6 +598,18 @@ impl LabelTold {
             delay_ns,
             raw: None,
             way: None,
+            part: part_of(sts, label),
         }
     }
+}
+
+/// The part of a system that a message belongs to, as people call it.
+fn part_of(sts: &Sts, label: &Label) -> Option<String> {
+    let (Label::Input(gate, args) | Label::Output(gate, args)) = label else { return None };
+    let of = sts.composition.as_ref()?.messages.get(gate)?;
+    Some(match of.owner {
+        MessageOwner::Only => of.family.to_string(),
+        MessageOwner::Instance(at) => format!("{}[{at}]", of.family),
+        MessageOwner::FirstField => format!("{}[{}]", of.family, args.first()?.as_int()?),
+    })
 }

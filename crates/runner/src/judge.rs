@@ -80,7 +80,7 @@ pub enum Inputs {
 pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judged {
     let mut after = After::with_tolerance(cx, config.tolerance.clone()).judging(config.relation);
     if !config.connections.is_empty() {
-        after = after.wired(Some(Arc::new(wiring(cx.sts, &config.connections))));
+        after = after.wired(Some(Arc::new(wiring(cx.pool, cx.sts, &config.connections))));
     }
     let mut watch = Watch::with_tolerance(config.tolerance.clone());
     let mut judged = Judged { steps: trace.len(), ..Judged::default() };

@@ -254,6 +254,9 @@ impl<'m> Player<'m> {
         let mut open = None;
         for id in candidates {
             let switch = &sts.switches[id];
+            if self.cx.pool.is_refuted_at_once(switch.guard, |var| self.state.values.get(var)) {
+                continue;
+            }
             let wish = Wish { gate: switch.gate, guard: switch.guard, state: &self.state.values };
             match pick(&mut self.cx, &mut self.rng, &wish) {
                 Pick::Values(values) => return Ok(Some((id, values))),

@@ -142,6 +142,19 @@ pub struct Configure {
     /// A directory it may write to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_dir: Option<String>,
+    /// The part of the model that it stands for, where it is one of several connections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<PartPlace>,
+}
+
+/// A part of a system made of parts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartPlace {
+    /// What it is called.
+    pub name: String,
+    /// Which instance of an array it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<i64>,
 }
 
 /// The system is in its initial state.

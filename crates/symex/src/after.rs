@@ -42,7 +42,7 @@ use crate::cx::Ctx;
 pub use self::explain::{Blocked, Forbidden, Refusal};
 pub use self::single::Belief;
 pub use self::timed::{Tolerance, may_wait};
-pub use self::wiring::Wiring;
+pub use self::wiring::{MessageRoute, Wiring};
 
 /// At most this many courses are followed; more is reported, never silently cut.
 const MAX_COURSES: usize = 256;

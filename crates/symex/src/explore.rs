@@ -16,6 +16,7 @@ use crate::merge::{Match, Revisit, Seen};
 use crate::split::{Split, split};
 use crate::state::SymState;
 use crate::step::{Step, step};
+use crate::symmetry::Symmetry;
 
 /// Which state is looked at next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +54,8 @@ pub struct ExploreConfig {
     pub ignore_dead: IgnoreDead,
     /// How far to go.
     pub limits: Limits,
+    /// Parts that are swapped when states are compared: of states that differ by that, one is kept.
+    pub symmetry: Symmetry,
 }
 
 /// Which variables are compared when states are merged.
@@ -72,6 +75,7 @@ impl Default for ExploreConfig {
             revisit: Revisit::MergeSubsumed,
             ignore_dead: IgnoreDead::Except(Vec::new()),
             limits: Limits { max_states: 100_000, max_depth: u32::MAX },
+            symmetry: Symmetry::default(),
         }
     }
 }
@@ -193,7 +197,7 @@ impl Search {
             IgnoreDead::No => LiveVars::all(cx.sts),
             IgnoreDead::Except(vars) => LiveVars::of(cx.pool, cx.sts, vars),
         };
-        let mut seen = Seen::new(config.revisit, live);
+        let mut seen = Seen::new(config.revisit, live, config.symmetry.clone());
         let mut graph = ExecGraph::default();
         let initial = match seen.visit(cx, initial.clone(), graph.nodes.next_id()) {
             Match::New(summary) => summary,

@@ -21,13 +21,14 @@ mod quiescence;
 mod split;
 mod state;
 mod step;
+mod symmetry;
 
 #[cfg(test)]
 mod tests;
 
 pub use crate::after::{
-    After, Arrival, Belief, Blocked, Crossing, Forbidden, Lost, Observed, Refusal, SentId, Tolerance, Wiring,
-    may_wait,
+    After, Arrival, Belief, Blocked, Crossing, Forbidden, Lost, MessageRoute, Observed, Refusal, SentId,
+    Tolerance, Wiring, may_wait,
 };
 pub use crate::bounds::tightest;
 pub use crate::cx::Ctx;
@@ -44,3 +45,4 @@ pub use crate::outputs::{Offer, offers, symbolic_offers};
 pub use crate::quiescence::{Quiescence, after_waiting, can_react, is_quiescent, quiescence};
 pub use crate::state::{Path, Store, SymState};
 pub use crate::step::{Step, along, step, successor};
+pub use crate::symmetry::Symmetry;

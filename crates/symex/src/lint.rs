@@ -19,6 +19,7 @@ use ioxide_smt::solver::Decision;
 
 use crate::cx::Ctx;
 use crate::explore::{Exploration, ExploreConfig, IgnoreDead, Stats, explore};
+use crate::symmetry::Symmetry;
 
 /// What the lints found.
 #[derive(Clone, Debug)]
@@ -43,10 +44,11 @@ pub fn lint(
     if let IgnoreDead::Except(kept) = &mut config.ignore_dead {
         kept.extend(goal::mentioned(cx));
     }
+    config.symmetry = Symmetry::of(cx.pool, cx.sts, &goal::terms(cx));
     let exploration = explore(cx, &config, watch);
     let mut findings = Findings { list: Vec::new(), open: exploration.stats.doubtful, halted: None };
     reach::unsatisfiable_guards(cx, &mut findings);
-    reach::unreachable(cx, &exploration, &mut findings);
+    reach::unreachable(cx, &exploration, &config.symmetry, &mut findings);
     tau::loops(cx, &exploration, &mut findings);
     overlap::overlaps(cx, &exploration, &mut findings);
     divide::ranges(cx, &exploration, &mut findings);

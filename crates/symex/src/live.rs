@@ -4,22 +4,50 @@
 //! it, or an update reads it for a variable that is live at the target, or it is live at the
 //! target and not overwritten. States that agree on location and live variables allow the
 //! same behaviour, so exploration may merge them.
+//!
+//! A system made of parts has one location; there the places of its parts take the part of locations, as only
+//! the switches of a part change its variables. Where a part is, is always live.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
 
 use ioxide_model::index::IndexVec;
 use ioxide_model::sts::{LocId, Sts, Switch};
-use ioxide_model::term::{TermPool, VarId};
+use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::value::Value;
+
+use crate::cx::Ctx;
+use crate::state::SymState;
 
 /// The live variables and clocks of every location.
 #[derive(Clone, Debug)]
 pub struct LiveVars {
     live: IndexVec<LocId, Vec<VarId>>,
+    /// Where it is known, by the places of parts.
+    parts: Option<LiveParts>,
 }
+
+/// The live variables of every place of every part.
+#[derive(Clone, Debug)]
+struct LiveParts {
+    /// The part that a variable belongs to.
+    owner: FxHashMap<VarId, usize>,
+    controls: Vec<Option<VarId>>,
+    /// By part and place.
+    live: Vec<Vec<BTreeSet<VarId>>>,
+    always: Vec<VarId>,
+}
+
+/// Where each part of a system is, as far as it is known.
+pub struct PartPlaces(Vec<Option<usize>>);
 
 impl LiveVars {
     /// The least fixed point over the switches of `sts`; `always` is live everywhere.
     #[must_use]
     pub fn of(pool: &TermPool, sts: &Sts, always: &[VarId]) -> Self {
         let mut live = IndexVec::filled(always.to_vec(), sts.locations.len());
+        let parts = LiveParts::of(pool, sts, always);
         loop {
             let mut changed = false;
             for switch in &sts.switches {
@@ -30,7 +58,7 @@ impl LiveVars {
                 here.extend(new);
             }
             if !changed {
-                return Self { live };
+                return Self { live, parts };
             }
         }
     }
@@ -40,13 +68,155 @@ impl LiveVars {
     pub fn all(sts: &Sts) -> Self {
         let vars =
             sts.vars.iter().map(|var| var.var).chain(sts.clocks.iter().map(|clock| clock.var)).collect();
-        Self { live: IndexVec::filled(vars, sts.locations.len()) }
+        Self { live: IndexVec::filled(vars, sts.locations.len()), parts: None }
     }
 
     /// Whether the value of `var` can matter at `loc`.
     #[must_use]
     pub fn is_live(&self, loc: LocId, var: VarId) -> bool {
         self.live[loc].contains(&var)
+    }
+
+    /// Where the parts are in `state`.
+    #[must_use]
+    pub fn places(&self, cx: &Ctx<'_>, state: &SymState) -> PartPlaces {
+        let Some(parts) = &self.parts else { return PartPlaces(Vec::new()) };
+        let mut places = vec![None; parts.controls.len()];
+        for (var, term) in state.store.iter(cx.sts) {
+            if let Some(&part) = parts.owner.get(&var)
+                && parts.controls[part] == Some(var)
+            {
+                places[part] = cx.pool.as_value(term).and_then(place);
+            }
+        }
+        for (at, control) in parts.controls.iter().enumerate() {
+            if control.is_none() {
+                places[at] = Some(0);
+            }
+        }
+        PartPlaces(places)
+    }
+
+    /// Whether the value of `var` can matter at `loc`, with the parts at these places.
+    #[must_use]
+    pub fn is_live_in(&self, places: &PartPlaces, loc: LocId, var: VarId) -> bool {
+        if !self.is_live(loc, var) {
+            return false;
+        }
+        let Some(parts) = &self.parts else { return true };
+        let Some(&part) = parts.owner.get(&var) else { return true };
+        let is_always = parts.controls[part] == Some(var) || parts.always.contains(&var);
+        match places.0.get(part).copied().flatten() {
+            Some(at) if !is_always => parts.live[part].get(at).is_none_or(|live| live.contains(&var)),
+            _ => true,
+        }
+    }
+}
+
+impl LiveParts {
+    fn of(pool: &TermPool, sts: &Sts, always: &[VarId]) -> Option<Self> {
+        let composition = sts.composition.as_ref()?;
+        let vars = |(at, part): (usize, &ioxide_model::compose::Part)| {
+            part.vars.iter().map(move |&var| (var, at)).collect::<Vec<_>>()
+        };
+        let mut found = Self {
+            owner: composition.parts.iter().enumerate().flat_map(vars).collect(),
+            controls: composition.parts.iter().map(|part| part.control).collect(),
+            live: composition
+                .parts
+                .iter()
+                .map(|part| vec![BTreeSet::new(); part.places.len().max(1)])
+                .collect(),
+            always: always.to_vec(),
+        };
+        let moves: Vec<PartMoves> =
+            sts.switches.iter().map(|switch| found.moves(pool, sts, switch)).collect();
+        while moves.iter().fold(false, |changed, moved| found.spread(moved) | changed) {}
+        Some(found)
+    }
+
+    /// Where `switch` leads the parts that take it, and what it reads.
+    fn moves(&self, pool: &TermPool, sts: &Sts, switch: &Switch) -> PartMoves {
+        let mut ends: Vec<Option<(usize, usize)>> =
+            self.controls.iter().map(|control| control.is_none().then_some((0, 0))).collect();
+        for fact in pool.conjuncts(switch.guard) {
+            if let Some((part, at)) = self.is_at(pool, fact) {
+                ends[part] = Some((at, at));
+            }
+        }
+        for &(var, term) in &switch.update {
+            if let Some(&part) = self.owner.get(&var)
+                && self.controls[part] == Some(var)
+                && let (Some(ends), Some(to)) = (&mut ends[part], pool.as_value(term).and_then(place))
+            {
+                ends.1 = to;
+            }
+        }
+        let fields = &sts.gates[switch.gate].fields;
+        let read = |term: Term| -> Vec<VarId> {
+            pool.free_vars(term).into_iter().filter(|var| !fields.contains(var)).collect()
+        };
+        let updates = switch.update.iter().map(|&(var, term)| (var, read(term)));
+        let resets = switch.resets.iter().map(|&clock| (clock, Vec::new()));
+        PartMoves { ends, guard: read(switch.guard), updates: updates.chain(resets).collect() }
+    }
+
+    /// The part and the place that a fact of a guard is about.
+    fn is_at(&self, pool: &TermPool, fact: Term) -> Option<(usize, usize)> {
+        let Node::Eq(a, b) = *pool.node(fact) else { return None };
+        [(a, b), (b, a)].into_iter().find_map(|(var, value)| {
+            let Node::Var(var) = *pool.node(var) else { return None };
+            let part = *self.owner.get(&var)?;
+            let at = pool.as_value(value).and_then(place)?;
+            (self.controls[part] == Some(var)).then_some((part, at))
+        })
+    }
+
+    /// Adds what must be known before a step; whether there was something new.
+    fn spread(&mut self, moved: &PartMoves) -> bool {
+        let mut needed = moved.guard.clone();
+        for (part, ends) in moved.ends.iter().enumerate() {
+            let Some((_, to)) = *ends else { continue };
+            for &var in &self.live[part][to] {
+                match moved.updates.get(&var) {
+                    Some(reads) => needed.extend(reads),
+                    None => needed.push(var),
+                }
+            }
+        }
+        for (var, reads) in &moved.updates {
+            if self.always.contains(var) || !self.owner.contains_key(var) {
+                needed.extend(reads);
+            }
+        }
+        let mut changed = false;
+        for var in needed {
+            let Some(&part) = self.owner.get(&var) else { continue };
+            match moved.ends[part] {
+                Some((from, _)) => changed |= self.live[part][from].insert(var),
+                // Read although nothing says where the part is: it matters everywhere.
+                None => changed = self.live[part].iter_mut().fold(changed, |c, live| live.insert(var) | c),
+            }
+        }
+        changed
+    }
+}
+
+/// What a switch does to the parts.
+struct PartMoves {
+    /// Of each part that takes it where it starts and where it ends.
+    ends: Vec<Option<(usize, usize)>>,
+    /// What the guard reads.
+    guard: Vec<VarId>,
+    /// What the new value of each variable that changes is computed from.
+    updates: BTreeMap<VarId, Vec<VarId>>,
+}
+
+/// The number of the place that the value of a control variable is.
+fn place(value: &Value) -> Option<usize> {
+    match value {
+        Value::Data(value) => usize::try_from(value.ctor).ok(),
+        _ => None,
     }
 }
 

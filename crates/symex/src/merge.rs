@@ -12,6 +12,8 @@
 //! 3. *Inclusion by solver*, against earlier states at the same location, where the
 //!    condition is free of quantifiers.
 //!
+//! States of a system made of parts are compared with [interchangeable](crate::symmetry) parts in one order.
+//!
 //! *Promises* that a state is only dropped if an explored state stands for all of it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -27,6 +29,7 @@ use crate::graph::NodeId;
 use crate::leaves::{Leaves, with_leaves};
 use crate::live::LiveVars;
 use crate::state::{Path, Store, SymState};
+use crate::symmetry::Symmetry;
 
 /// What to do with a state that is covered by an explored one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +60,7 @@ struct Region {
 pub(crate) struct Seen {
     revisit: Revisit,
     live: LiveVars,
+    symmetry: Symmetry,
     by_region: FxHashMap<Region, NodeId>,
     by_loc: FxHashMap<LocId, Vec<(Region, NodeId)>>,
 }
@@ -73,8 +77,8 @@ pub(crate) enum Match {
 }
 
 impl Seen {
-    pub fn new(revisit: Revisit, live: LiveVars) -> Self {
-        Self { revisit, live, by_region: FxHashMap::default(), by_loc: FxHashMap::default() }
+    pub fn new(revisit: Revisit, live: LiveVars, symmetry: Symmetry) -> Self {
+        Self { revisit, live, symmetry, by_region: FxHashMap::default(), by_loc: FxHashMap::default() }
     }
 
     /// Looks for a state that covers `state`; remembers it as `node` if there is none.
@@ -82,7 +86,14 @@ impl Seen {
         if self.revisit == Revisit::Explore {
             return Match::New(state);
         }
-        let region = self.region(cx, &state);
+        let own = self.region(cx, &state);
+        let region = match self.symmetry.is_empty() {
+            true => own.clone(),
+            false => {
+                let canonical = self.symmetry.canonical(cx, &state);
+                if canonical == state { own.clone() } else { self.region(cx, &canonical) }
+            }
+        };
         if let Some(&known) = self.by_region.get(&region) {
             return Match::Equivalent(known);
         }
@@ -91,7 +102,7 @@ impl Seen {
         {
             return Match::Subsumed(known);
         }
-        let summary = self.summary(cx, state, &region);
+        let summary = self.summary(cx, state, &own);
         self.by_region.insert(region.clone(), node);
         self.by_loc.entry(region.loc).or_default().push((region, node));
         Match::New(summary)
@@ -103,12 +114,13 @@ impl Seen {
         if region.facts.iter().any(|&fact| cx.pool.has_quantifier(fact)) {
             return state;
         }
+        let places = self.live.places(cx, &state);
         let mut names = Substitution::new();
         let mut terms = Vec::with_capacity(state.store.terms().len());
         let mut regional = region.terms.iter();
         let all: Vec<(VarId, Term)> = state.store.iter(cx.sts).collect();
         for (var, stored) in all {
-            if !self.live.is_live(state.loc, var) {
+            if !self.live.is_live_in(&places, state.loc, var) {
                 let plain = cx.pool.default_value(cx.pool.var_info(var).sort);
                 terms.push(cx.pool.value(plain));
                 continue;
@@ -149,8 +161,9 @@ impl Seen {
 
     /// What `state` stands for.
     fn region(&self, cx: &mut Ctx<'_>, state: &SymState) -> Region {
-        let live: Vec<(VarId, Term)> =
-            state.store.iter(cx.sts).filter(|(var, _)| self.live.is_live(state.loc, *var)).collect();
+        let places = self.live.places(cx, state);
+        let is_live = |(var, _): &(VarId, Term)| self.live.is_live_in(&places, state.loc, *var);
+        let live: Vec<(VarId, Term)> = state.store.iter(cx.sts).filter(is_live).collect();
         let stored: Vec<Term> = live.iter().map(|(_, term)| *term).collect();
         let mut facts = relevant(cx, &stored, state.path.facts());
         let mut hidden = stored.clone();

@@ -70,7 +70,7 @@ fn offers_at(
     let sts = cx.sts;
     let mut found = Vec::new();
     for (id, switch) in sts.switches_from(loc) {
-        if !want(sts.kind_of(switch)) {
+        if !want(sts.kind_of(switch)) || is_refuted(cx, switch.guard, known) {
             continue;
         }
         let when = match instants {
@@ -87,6 +87,13 @@ fn offers_at(
         found.push(Offer { switch: id, gate: switch.gate, when, doubt });
     }
     found
+}
+
+/// Whether the guard says of a variable, no clock, that it has another value than it has.
+fn is_refuted(cx: &Ctx<'_>, guard: Term, known: &Substitution) -> bool {
+    let is_clock = |var| cx.sts.clocks.iter().any(|clock| clock.var == var);
+    let value = |var| known.get(var).filter(|_| !is_clock(var)).and_then(|term| cx.pool.as_value(term));
+    cx.pool.is_refuted_at_once(guard, value)
 }
 
 impl Offer {

@@ -6,8 +6,8 @@
 
 use ioxide_model::concrete::State;
 use ioxide_model::number::Rational;
-use ioxide_model::sts::{GateKind, LocId, Switch};
-use ioxide_model::term::{Substitution, Term};
+use ioxide_model::sts::{GateKind, LocId, Sts, Switch};
+use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_smt::solver::{Decision, Why};
@@ -83,6 +83,9 @@ pub fn is_quiescent(cx: &mut Ctx<'_>, state: &State) -> Quiescence {
 
 /// Whether `switch` can be taken from `state` with some field values, now or after waiting.
 pub(crate) fn can_react_in(cx: &mut Ctx<'_>, switch: &Switch, state: &State) -> Decision {
+    if cx.pool.is_refuted_at_once(switch.guard, |var| known(cx.sts, state, var)) {
+        return Decision::Unsat;
+    }
     let possible = can_react(cx, switch);
     let values = constants(cx, state);
     let possible = cx.pool.substitute(possible, &values);
@@ -91,4 +94,10 @@ pub(crate) fn can_react_in(cx: &mut Ctx<'_>, switch: &Switch, state: &State) -> 
         Ok(false) => Decision::Unsat,
         Err(_) => cx.decide(&[possible]),
     }
+}
+
+/// The value of a variable; clocks go on, so nothing is known of them.
+fn known<'s>(sts: &Sts, state: &'s State, var: VarId) -> Option<&'s Value> {
+    let is_clock = sts.clocks.iter().any(|clock| clock.var == var);
+    if is_clock { None } else { state.values.get(var) }
 }

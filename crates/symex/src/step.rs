@@ -41,6 +41,11 @@ pub fn step(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> Step {
     if switch.source != state.loc {
         return Step::Refuted;
     }
+    let is_clock = |var| cx.sts.clocks.iter().any(|clock| clock.var == var);
+    let value = |var| state.store.get(cx.sts, var).filter(|_| !is_clock(var));
+    if cx.pool.is_refuted_at_once(switch.guard, |var| value(var).and_then(|term| cx.pool.as_value(term))) {
+        return Step::Refuted;
+    }
     let next = successor(cx, state, switch);
     match cx.decide(next.path.facts()) {
         Decision::Sat => Step::Taken(next),

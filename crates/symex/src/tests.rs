@@ -49,7 +49,13 @@ fn interpretations(cx: &mut Ctx<'_>, state: &SymState) -> BTreeSet<State> {
 
 fn configs() -> [ExploreConfig; 3] {
     let limits = Limits { max_states: 400, max_depth: 6 };
-    let with = |revisit, ignore_dead, order| ExploreConfig { order, revisit, ignore_dead, limits };
+    let with = |revisit, ignore_dead, order| ExploreConfig {
+        order,
+        revisit,
+        ignore_dead,
+        limits,
+        symmetry: crate::symmetry::Symmetry::default(),
+    };
     [
         with(Revisit::MergeEquivalent, IgnoreDead::No, Order::BreadthFirst),
         with(Revisit::MergeSubsumed, IgnoreDead::No, Order::BreadthFirst),

@@ -17,7 +17,7 @@ import threading
 import time
 import traceback
 from decimal import Decimal
-from typing import Any, Callable, Dict, List, Mapping, Optional, TextIO, TypeVar
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, TextIO, TypeVar
 
 from .clock import Clock, Seconds, nanoseconds
 from .codec import PROTOCOL, BadLine, Message, from_line, to_line
@@ -61,6 +61,10 @@ class Adapter:
     """The seed ioxide asked for."""
     instance: int
     """Which of several systems side by side this is."""
+    part: Optional[str]
+    """The part of the model it stands for, where it is one of several connections."""
+    index: Optional[int]
+    """Which instance of that part it is, if the part is an array."""
     random: random.Random
     """Random choices, repeatable by seed."""
 
@@ -75,6 +79,7 @@ class Adapter:
     def __new__(cls, *args: Any, **kwargs: Any) -> "Adapter":
         self = super().__new__(cls)
         self.settings, self.seed, self.instance = {}, None, 0
+        self.part, self.index = None, None
         self.random = random.Random(0)
         self._lock, self._turn = threading.RLock(), threading.RLock()
         self._clock = Clock(self._turn, self._late_failure)
@@ -167,17 +172,24 @@ class Adapter:
             sys.stdout = writer
 
     def _run_tcp(self, address: str) -> None:
-        host, _, port = address.rpartition(":")
-        with socket.create_server((host or "127.0.0.1", int(port))) as server:
-            place = "{}:{}".format(*server.getsockname()[:2])
-            print(f"listening on {place}", file=sys.stderr, flush=True)
-            while True:
-                connection, _ = server.accept()
-                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                with connection:
-                    reader = connection.makefile("r", encoding="utf-8", errors="replace")
-                    writer = connection.makefile("w", encoding="utf-8", newline="\n")
-                    self.talk(reader, writer)
+        for connection in _connections(address):
+            self._talk_on(connection)
+
+    @classmethod
+    def serve(cls, listen: str, *args: Any, **kwargs: Any) -> None:
+        """Speaks to all who connect to the address `HOST:PORT` at once, to each with an adapter of its own.
+
+        So one process has the connections of several parts; what they share is for the class to keep.
+        """
+        for connection in _connections(listen):
+            adapter = cls(*args, **kwargs)
+            threading.Thread(target=adapter._talk_on, args=(connection,), daemon=True).start()
+
+    def _talk_on(self, connection: socket.socket) -> None:
+        with connection:
+            reader = connection.makefile("r", encoding="utf-8", errors="replace")
+            writer = connection.makefile("w", encoding="utf-8", newline="\n")
+            self.talk(reader, writer)
 
     def _hear(self, line: str) -> bool:
         """Acts on one line; False after `bye`."""
@@ -209,6 +221,8 @@ class Adapter:
             return
         self.settings = message.get("settings") or {}
         self.instance = message.get("instance") or 0
+        part = message.get("part") or {}
+        self.part, self.index = part.get("name"), part.get("index")
         self.seed = message.get("seed")
         self.random = random.Random(self.seed)
         self._configured = True
@@ -340,6 +354,18 @@ class Adapter:
         name, labels = self.name or type(self).__name__, inputs + observed + outputs
         hello = {"type": "hello", "protocol": PROTOCOL, "name": name, "labels": labels}
         return {**hello, "virtual_time": True} if self.virtual_time else hello
+
+
+def _connections(address: str) -> Iterator[socket.socket]:
+    """Whoever connects to `address`, one after the other."""
+    host, _, port = address.rpartition(":")
+    with socket.create_server((host or "127.0.0.1", int(port))) as server:
+        place = "{}:{}".format(*server.getsockname()[:2])
+        print(f"listening on {place}", file=sys.stderr, flush=True)
+        while True:
+            connection, _ = server.accept()
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            yield connection
 
 
 def _refuse_taken_names(cls: type) -> None:

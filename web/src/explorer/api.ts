@@ -43,6 +43,8 @@ export interface State {
   location: number;
   values: [string, string][];
   path: string[];
+  /** Where each part of a system is, and what it remembers; `values` is empty then. */
+  parts: { name: string; place: string; values: [string, string][] }[];
 }
 
 export interface Choice {

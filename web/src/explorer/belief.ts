@@ -26,7 +26,14 @@ export function belief(model: Model, walk: Walk, before: Walk | null): HTMLEleme
   );
 }
 
+/** The places of a state as the picture calls them: of a system those of its parts. */
+export function placesOf(model: Model, state: State): string[] {
+  if (state.parts.length === 0) return [model.locations[state.location]?.name ?? ""];
+  return state.parts.map((part) => (part.place === "" ? part.name : `${part.name}: ${part.place}`));
+}
+
 function stateView(model: Model, state: State, before: State | undefined): HTMLElement {
+  if (state.parts.length > 0) return partsView(state, before);
   const location = model.locations[state.location];
   const old = new Map(before?.values ?? []);
   const value = ([name, text]: [string, string]): HTMLElement => {
@@ -45,6 +52,27 @@ function stateView(model: Model, state: State, before: State | undefined): HTMLE
     state.values.length > 0 && h("dl", { class: "values" }, state.values.map(value)),
     state.path.length > 0 && condition(state.path),
   );
+}
+
+/** One pane for each part. */
+function partsView(state: State, before: State | undefined): HTMLElement {
+  const old = new Map((before?.parts ?? []).map((part) => [part.name, part] as const));
+  const pane = (part: State["parts"][number]): HTMLElement => {
+    const was = old.get(part.name);
+    const values = new Map(was?.values ?? []);
+    const moved = was !== undefined && was.place !== part.place;
+    const value = ([name, text]: [string, string]): HTMLElement => {
+      const changed = values.has(name) && values.get(name) !== text;
+      return h("div", { class: changed ? "value changed" : "value", title: changed ? `was ${values.get(name)}` : null }, h("dt", null, name), h("dd", null, text));
+    };
+    return h(
+      "div",
+      { class: moved ? "part moved" : "part" },
+      h("div", { class: "place" }, h("strong", null, part.name), h("span", null, part.place)),
+      part.values.length > 0 && h("dl", { class: "values" }, part.values.map(value)),
+    );
+  };
+  return h("div", { class: "state parts" }, state.parts.map(pane), state.path.length > 0 && condition(state.path));
 }
 
 function condition(path: string[]): HTMLElement {

@@ -1,7 +1,7 @@
 // The picture of the model beside every screen, and what is known of the switch that is looked at.
 
 import { fill, h } from "../shared/dom.js";
-import { GraphView } from "../shared/graph.js";
+import { GraphView, numbersOf } from "../shared/graph.js";
 import type { Model } from "./api.js";
 
 export class Picture {
@@ -18,7 +18,7 @@ export class Picture {
     const none = h("p", { class: "soft no-picture" }, `${model.switches.length.toLocaleString("en")} switches are too many for a picture.`);
     this.element = h("section", { class: "picture", "aria-label": "picture of the model" }, this.graph?.element ?? none, this.detail);
     for (const edge of this.element.querySelectorAll<SVGGElement>("[data-switch]")) {
-      const number = Number(edge.dataset["switch"]);
+      const number = numbersOf(edge)[0] ?? 0;
       edge.addEventListener("mouseenter", () => this.tell(number));
       edge.addEventListener("mouseleave", () => this.tell(null));
     }

@@ -6,7 +6,7 @@ import { badge } from "../shared/verdict.js";
 import { excerpt } from "../shared/visible.js";
 import type { Brief, Model, RecordedStep, Recording, Run, Walk } from "./api.js";
 import { get, post } from "./api.js";
-import { belief, forbidden } from "./belief.js";
+import { belief, forbidden, placesOf } from "./belief.js";
 import type { Picture } from "./picture.js";
 import { type Route, go, rename } from "./route.js";
 import type { Screen } from "./screen.js";
@@ -249,6 +249,6 @@ export class RunScreen implements Screen {
       if (suspects.has(this.model.switches[number]?.label ?? "")) return "suspect";
       return next.has(number) ? "enabled" : "dim";
     });
-    this.picture.at(view.belief.states.map((state) => this.model.locations[state.location]?.name ?? ""));
+    this.picture.at(view.belief.states.flatMap((state) => placesOf(this.model, state)));
   }
 }

@@ -5,7 +5,7 @@ import { badge } from "../shared/verdict.js";
 import { excerpt } from "../shared/visible.js";
 import type { Model, Walk } from "./api.js";
 import { post } from "./api.js";
-import { belief, forbidden } from "./belief.js";
+import { belief, forbidden, placesOf } from "./belief.js";
 import { Choices } from "./choices.js";
 import type { Picture } from "./picture.js";
 import { type Route, go, rename } from "./route.js";
@@ -246,6 +246,6 @@ export class WalkScreen implements Screen {
     const possible = new Set(view.choices.filter(({ possible }) => possible !== "no").map((choice) => choice.switch));
     const last = new Set(view.steps[view.steps.length - 1]?.switches ?? []);
     this.picture.mark((number) => (possible.has(number) ? "enabled" : last.has(number) ? "last" : "dim"));
-    this.picture.at(view.belief.states.map((state) => this.model.locations[state.location]?.name ?? ""));
+    this.picture.at(view.belief.states.flatMap((state) => placesOf(this.model, state)));
   }
 }

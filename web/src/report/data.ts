@@ -16,6 +16,7 @@ export interface Document {
 
 export interface Campaign {
   figures: Figures;
+  parts: PartFigures[];
   runs: {
     listed: RunRow[];
     unlisted: number;
@@ -27,6 +28,15 @@ export interface Campaign {
   latency: { label: string; classes: [number, number][] }[];
   smaller: [number, Smaller][];
   values: ValueCounts[];
+}
+
+/** What was taken of a part of a system: in some instance, and in each. */
+export interface PartFigures {
+  name: string;
+  instances: number;
+  total: number;
+  some: number;
+  each: number;
 }
 
 /** number, outcome, steps, time, goal, reason, kind of failure, whether there is a tape, seed */

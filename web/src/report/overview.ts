@@ -6,7 +6,7 @@ import { duration } from "../shared/time.js";
 import { badge } from "../shared/verdict.js";
 import { excerpt } from "../shared/visible.js";
 import { counted, ORDER, STATUS } from "./coverage.js";
-import type { Campaign, Document, Explanation, Failure, Reasons } from "./data.js";
+import type { Campaign, Document, Explanation, Failure, PartFigures, Reasons } from "./data.js";
 import { card, link, plural, stacked, switchLink } from "./parts.js";
 
 /** Kinds of failures told on the first page. */
@@ -26,6 +26,7 @@ export function overview(document: Document): Child {
     failures,
     more > 0 && h("p", null, link(`${plural(more, "more kind")} of failures among the runs`, "runs")),
     h("div", { class: "pair" }, coverageCard(document), figuresCard(campaign)),
+    partsCard(campaign),
     reasonsCard("No verdict", figures.errors),
     reasonsCard("Inconclusive", figures.inconclusive),
   );
@@ -129,6 +130,15 @@ function coverageCard(document: Document): Child {
     stacked(parts, "switches"),
     h("p", null, link("Look at the graph", "model")),
   );
+}
+
+/** What was taken of each part of a system. */
+function partsCard({ parts }: Campaign): Child {
+  if (parts.length === 0) return null;
+  const row = ({ name, instances, total, some, each }: PartFigures): HTMLElement =>
+    h("tr", null, h("td", null, h("code", null, name)), h("td", { class: "number" }, instances), h("td", { class: "number" }, total), h("td", { class: "number" }, some), h("td", { class: "number" }, each));
+  const head = ["part", "instances", "switches", "taken in some", "taken in each"].map((text) => h("th", null, text));
+  return card("The parts", h("table", { class: "parts" }, h("tr", null, head), parts.map(row)));
 }
 
 function figuresCard({ figures }: Campaign): HTMLElement {

@@ -32,9 +32,10 @@ export class GraphView {
   readonly element: HTMLElement;
   private readonly whole: View;
   private view: View;
-  private readonly switches = new Map<number, SVGGElement>();
+  private readonly switches = new Map<number, SVGGElement[]>();
+  private readonly edges: { edge: SVGGElement; numbers: number[] }[] = [];
   private readonly locations = new Map<string, SVGGElement>();
-  private readonly marks = new Map<number, string>();
+  private readonly marks = new Map<SVGGElement, string>();
   private chosen: Element | null = null;
   private here: Element[] = [];
   private touched = false;
@@ -51,7 +52,9 @@ export class GraphView {
     this.view = this.whole;
     this.drawn = this.whole;
     for (const edge of svg.querySelectorAll<SVGGElement>("[data-switch]")) {
-      this.switches.set(Number(edge.dataset["switch"]), edge);
+      const numbers = numbersOf(edge);
+      this.edges.push({ edge, numbers });
+      for (const number of numbers) this.switches.set(number, [...(this.switches.get(number) ?? []), edge]);
     }
     for (const node of svg.querySelectorAll<SVGGElement>("[data-location]")) {
       this.locations.set(node.dataset["location"] ?? "", node);
@@ -83,13 +86,13 @@ export class GraphView {
 
   /** Gives every switch a class, in the place of the one it had. */
   mark(classOf: (number: number) => string): void {
-    for (const [number, edge] of this.switches) {
-      const word = classOf(number);
-      const old = this.marks.get(number);
+    for (const { edge, numbers } of this.edges) {
+      const word = best(numbers.map(classOf));
+      const old = this.marks.get(edge);
       if (old === word) continue;
       if (old) edge.classList.remove(...old.split(" "));
       if (word) edge.classList.add(...word.split(" "));
-      this.marks.set(number, word);
+      this.marks.set(edge, word);
     }
   }
 
@@ -109,7 +112,7 @@ export class GraphView {
     this.chosen?.classList.remove("chosen");
     this.chosen = null;
     if (what === null) return;
-    const element = "switch" in what ? this.switches.get(what.switch) : this.locations.get(what.location);
+    const element = "switch" in what ? this.switches.get(what.switch)?.[0] : this.locations.get(what.location);
     if (element === undefined) return;
     element.classList.add("chosen");
     element.parentNode?.append(element);
@@ -276,9 +279,24 @@ export class GraphView {
     if (this.moved || !(event.target instanceof Element)) return;
     const edge = event.target.closest<SVGGElement>("[data-switch]");
     const node = event.target.closest<SVGGElement>("[data-location]");
-    if (edge !== null) this.options.onSwitch?.(Number(edge.dataset["switch"]));
+    if (edge !== null) this.options.onSwitch?.(numbersOf(edge)[0] ?? 0);
     else if (node !== null) this.options.onLocation?.(node.dataset["location"] ?? "");
   }
+}
+
+/** The switches an edge stands for: one, or in a part of a system all in which the part takes the same step. */
+export function numbersOf(edge: SVGGElement): number[] {
+  return (edge.dataset["switch"] ?? "").split(" ").map(Number);
+}
+
+/** Of the marks of several switches the one that tells most. */
+function best(words: string[]): string {
+  const order = ["last", "suspect", "taken", "enabled", "maybe", "possible", "reached"];
+  const rank = (word: string): number => {
+    const at = order.findIndex((known) => word.split(" ").includes(known));
+    return at < 0 ? order.length : at;
+  };
+  return words.reduce((one, other) => (rank(other) < rank(one) ? other : one), words[0] ?? "");
 }
 
 /** A picture drawn by ioxide, from its text; `null` if it is none. */

@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use crate::args::{Adapter, AdapterCheck, AdapterCommand};
 use crate::exit::{self, ExitStatus, Stop};
 use crate::load;
-use crate::project::{Described, Source, Speech};
+use crate::project::{Described, Instances, Source, Speech};
 use crate::system::{connection, managed, trouble, warn};
 
 /// Milliseconds that outputs are listened for where the project file has no quiescence time.
@@ -29,13 +29,13 @@ pub fn run(args: &Adapter) -> Result<ExitStatus, Stop> {
 fn check(args: &AdapterCheck) -> Result<ExitStatus, Stop> {
     let source = Source::find(&args.sut)?;
     warn(&source)?;
-    let described = source.described(0)?;
+    let model = args.model.as_ref().map(|file| load::model(file, &[])).transpose()?.map(|(_, model)| model);
+    let described = source.described(0, &model.as_ref().map(Instances::of).unwrap_or_default())?;
     if matches!(described.spec, SutSpec::Model(_)) {
         return Err(
             Stop::usage("a model as system has no adapter").help("name `stdio:COMMAND` or `tcp:ADDR`")
         );
     }
-    let model = args.model.as_ref().map(|file| load::model(file, &[])).transpose()?.map(|(_, model)| model);
     let limit = Duration::from_millis(args.limit_ms.max(1));
     let connection = Connection { seed: Some(1), limit, ..connection(&described)? };
     let secrets = described.secrets.clone();

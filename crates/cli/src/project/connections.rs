@@ -1,10 +1,14 @@
 //! A system with several connections: `[sut.NAME.connections.ALICE]`, each with its own address and words.
 //!
 //! Every message of the model travels by one connection: the one that has its template or pattern, or, where an
-//! adapter speaks for itself, the one that lists it in `messages`.
+//! adapter speaks for itself, the one that lists it in `messages`. A connection with `part = "client"` is that of a
+//! part of the model, one for each instance of an array, and has all of its messages, as the part calls them.
 
-use ioxide_runner::adapter::SutSpec;
+use std::collections::BTreeMap;
+
+use ioxide_model::sts::Model;
 use ioxide_runner::adapter::tls::TlsConfig;
+use ioxide_runner::adapter::{PartPlace, SutSpec};
 
 use super::speech::Speech;
 use super::table::Table;
@@ -16,16 +20,66 @@ use crate::exit::Stop;
 pub struct Connected {
     /// Its name.
     pub name: String,
+    /// The table of the project file that describes it.
+    pub table: String,
     /// How it is reached.
     pub spec: SutSpec,
     /// How it speaks.
     pub speech: Speech,
     /// How it is encrypted, if it is.
     pub tls: Option<TlsConfig>,
-    /// The messages that travel by it.
+    /// The part of the model that it is the connection of, if it is that of one.
+    pub part: Option<PartPlace>,
+    /// The messages that travel by it, if it is not that of a part.
     pub messages: Vec<String>,
     /// Where they stand in the project file: table, name, file and line.
     pub places: Vec<([String; 2], String)>,
+}
+
+/// The parts of a model, and the indices of those that are arrays.
+#[derive(Clone, Debug, Default)]
+pub struct Instances(BTreeMap<String, Vec<Option<i64>>>);
+
+impl Instances {
+    /// The parts of `model`; none if it is not made of parts.
+    pub fn of(model: &Model) -> Self {
+        let mut found: BTreeMap<String, Vec<Option<i64>>> = BTreeMap::new();
+        let Some(composition) = &model.sts.composition else { return Self(found) };
+        let speaks = |family: &str| composition.messages.values().any(|of| *of.family == *family);
+        for part in composition.parts.iter().filter(|part| speaks(&part.family)) {
+            found.entry(part.family.to_string()).or_default().push(part.index);
+        }
+        Self(found)
+    }
+
+    /// The instances that `text` means, `client` or `client[2]`, as `wrong` says if there are none.
+    fn meant(&self, text: &str, wrong: impl Fn(&str) -> Stop) -> Result<Vec<PartPlace>, Stop> {
+        let (name, index) = written(text).ok_or_else(|| wrong("write `client` or `client[2]`"))?;
+        let place = |index: Option<i64>| PartPlace { name: name.to_owned(), index };
+        if self.0.is_empty() {
+            // Nothing is known of the model: one stands for all.
+            return Ok(vec![place(index)]);
+        }
+        let Some(all) = self.0.get(name) else {
+            let names: Vec<&str> = self.0.keys().map(String::as_str).collect();
+            return Err(wrong(&format!("the model has no part `{name}` with messages of its own"))
+                .help(format!("there is {}", names.join(", "))));
+        };
+        let fits: Vec<PartPlace> =
+            all.iter().filter(|at| index.is_none() || **at == index).map(|at| place(*at)).collect();
+        match fits.is_empty() {
+            true => Err(wrong(&format!("the part `{name}` has no such instance"))),
+            false => Ok(fits),
+        }
+    }
+}
+
+/// A part as it is written, and the index, if it has one.
+fn written(text: &str) -> Option<(&str, Option<i64>)> {
+    match text.split_once('[') {
+        None => Some((text, None)),
+        Some((name, rest)) => Some((name, Some(rest.strip_suffix(']')?.trim().parse().ok()?))),
+    }
 }
 
 /// The connections of a system, none if it has only one, which is the system itself.
@@ -33,19 +87,18 @@ pub(super) fn read(
     system: &Table<'_>,
     kind: Option<&str>,
     variables: &Variables,
+    instances: &Instances,
 ) -> Result<Vec<Connected>, Stop> {
     let Some(tables) = system.table("connections")? else { return Ok(Vec::new()) };
     system.only(&[&COMMON[..], &["connections"]].concat())?;
     let mut connections: Vec<Connected> = Vec::new();
     for name in tables.keys() {
-        let Some(table) = tables.table(name)? else { continue };
-        let connected = connected(name, &table, kind, variables)?;
-        let taken = |message: &&String| connections.iter().any(|other| other.messages.contains(message));
-        if let Some(twice) = connected.messages.iter().find(taken) {
-            let problem = format!("`{twice}` travels by another connection already");
-            return Err(tables.wrong(name, &problem));
+        for connected in connected_at(&tables, name, kind, variables, instances)? {
+            if let Some(problem) = taken(&connections, &connected) {
+                return Err(tables.wrong(name, &problem));
+            }
+            connections.push(connected);
         }
-        connections.push(connected);
     }
     match connections.is_empty() {
         true => Err(system.wrong("connections", "there is no connection in it")),
@@ -53,11 +106,61 @@ pub(super) fn read(
     }
 }
 
+/// What of `connected` has a connection already.
+fn taken(connections: &[Connected], connected: &Connected) -> Option<String> {
+    let message = |message: &&String| connections.iter().any(|other| other.messages.contains(message));
+    if let Some(twice) = connected.messages.iter().find(message) {
+        return Some(format!("`{twice}` travels by another connection already"));
+    }
+    let part = connected.part.as_ref()?;
+    let twice = connections.iter().find(|other| other.part.as_ref() == Some(part))?;
+    Some(format!("`{}` has a connection already, `{}`", shown(part), twice.table))
+}
+
+/// A part as people write it.
+pub fn shown(part: &PartPlace) -> String {
+    part.index.map_or_else(|| part.name.clone(), |at| format!("{}[{at}]", part.name))
+}
+
+/// The connections that the table `name` describes: one, or one for each instance of its part.
+fn connected_at(
+    tables: &Table<'_>,
+    name: &str,
+    kind: Option<&str>,
+    variables: &Variables,
+    instances: &Instances,
+) -> Result<Vec<Connected>, Stop> {
+    let table = |index| Ok::<_, Stop>(tables.table(name)?.map(|table| table.of_instance(index)));
+    let Some(plain) = table(None)? else { return Ok(Vec::new()) };
+    let Some(part) = plain.text("part")? else {
+        return Ok(vec![connected(name, &plain, kind, variables, None)?]);
+    };
+    let singled = singled_out(tables, &part)?;
+    let mut found = Vec::new();
+    for place in instances.meant(&part, |problem| plain.wrong("part", problem))? {
+        let is_elsewhere = part != shown(&place) && singled.contains(&shown(&place));
+        let Some(own) = table(place.index)?.filter(|_| !is_elsewhere) else { continue };
+        found.push(connected(name, &own, kind, variables, Some(place))?);
+    }
+    Ok(found)
+}
+
+/// The instances of `part` that have tables of their own.
+fn singled_out(tables: &Table<'_>, part: &str) -> Result<Vec<String>, Stop> {
+    let mut found = Vec::new();
+    for name in tables.keys() {
+        let other = tables.table(name)?.map_or(Ok(None), |table| table.text("part"))?;
+        found.extend(other.filter(|other| other.split('[').next() == Some(part) && other != part));
+    }
+    Ok(found)
+}
+
 fn connected(
     name: &str,
     table: &Table<'_>,
     kind: Option<&str>,
     variables: &Variables,
+    part: Option<PartPlace>,
 ) -> Result<Connected, Stop> {
     let kind = table.text("kind")?.or(kind.map(str::to_owned));
     let kind = kind.ok_or_else(|| table.wrong("kind", "nothing says of what kind it is"))?;
@@ -65,7 +168,12 @@ fn connected(
         return Err(table.wrong("kind", "a model is played as a whole, it has no connections"));
     }
     let is_adapter = matches!(kind.as_str(), "stdio" | "tcp");
-    let own = if is_adapter { &["kind", "messages"][..] } else { &["kind", "reset"][..] };
+    let own = match (is_adapter, &part) {
+        (true, None) => &["kind", "messages"][..],
+        (true, Some(_)) => &["kind", "part"][..],
+        (false, None) => &["kind", "reset"][..],
+        (false, Some(_)) => &["kind", "part", "reset"][..],
+    };
     let Way { spec, speech, tls } = way(table, &kind, own, variables)?;
     if renewal::is_of_system(table)? {
         let problem =
@@ -73,12 +181,16 @@ fn connected(
         return Err(table.wrong("reset", problem));
     }
     let places = places(table)?;
-    let messages = match is_adapter {
-        true => table.words("messages")?,
-        false => places.iter().map(|([_, message], _)| message.clone()).collect(),
+    let messages = match (is_adapter, &part) {
+        (_, Some(_)) => Vec::new(),
+        (true, None) => table.words("messages")?,
+        (false, None) => places.iter().map(|([_, message], _)| message.clone()).collect(),
     };
-    if messages.is_empty() {
+    if messages.is_empty() && part.is_none() {
         return Err(table.wrong("kind", "no message travels by it"));
     }
-    Ok(Connected { name: name.to_owned(), spec, speech, tls, messages, places })
+    let index = part.as_ref().and_then(|part| part.index);
+    let table = name.to_owned();
+    let name = index.map_or_else(|| name.to_owned(), |at| format!("{name}[{at}]"));
+    Ok(Connected { name, table, spec, speech, tls, part, messages, places })
 }

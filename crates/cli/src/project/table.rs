@@ -40,11 +40,22 @@ pub struct Table<'f> {
     file: &'f File<'f>,
     path: String,
     table: &'f DeTable<'f>,
+    /// What `{index}` stands for in its texts, if it stands for something.
+    index: Option<i64>,
 }
 
 impl<'f> Table<'f> {
     pub fn new(file: &'f File<'f>, path: &str, table: &'f DeTable<'f>) -> Self {
-        Self { file, path: path.to_owned(), table }
+        Self { file, path: path.to_owned(), table, index: None }
+    }
+
+    /// The same with `{index}` replaced in all texts.
+    pub fn of_instance(self, index: Option<i64>) -> Self {
+        Self { index, ..self }
+    }
+
+    fn filled(&self, text: &str) -> String {
+        self.index.map_or_else(|| text.to_owned(), |at| text.replace("{index}", &at.to_string()))
     }
 
     /// The keys it has, in the order of the file.
@@ -80,9 +91,13 @@ impl<'f> Table<'f> {
     pub fn table(&self, key: &str) -> Result<Option<Self>, Stop> {
         let Some((_, value)) = self.entry(key) else { return Ok(None) };
         match value.get_ref() {
-            DeValue::Table(table) => Ok(Some(Self { file: self.file, path: self.full(key), table })),
+            DeValue::Table(table) => Ok(Some(self.inner(key, table))),
             _ => Err(self.wrong(key, "expected a table")),
         }
+    }
+
+    fn inner(&self, key: &str, table: &'f DeTable<'f>) -> Self {
+        Self { file: self.file, path: self.full(key), table, index: self.index }
     }
 
     /// The table at `key`, or all of a list of them.
@@ -92,7 +107,7 @@ impl<'f> Table<'f> {
             return Ok(self.table(key)?.into_iter().collect());
         };
         let table = |item: &'f Spanned<DeValue<'f>>| match item.get_ref() {
-            DeValue::Table(table) => Ok(Self { file: self.file, path: self.full(key), table }),
+            DeValue::Table(table) => Ok(self.inner(key, table)),
             _ => Err(self.wrong(key, "expected a list of tables")),
         };
         items.iter().map(table).collect()
@@ -116,7 +131,7 @@ impl<'f> Table<'f> {
     pub fn text(&self, key: &str) -> Result<Option<String>, Stop> {
         let Some((_, value)) = self.entry(key) else { return Ok(None) };
         match value.get_ref().as_str() {
-            Some(text) => Ok(Some(text.to_owned())),
+            Some(text) => Ok(Some(self.filled(text))),
             None => Err(self.wrong(key, "expected a string")),
         }
     }
@@ -145,7 +160,7 @@ impl<'f> Table<'f> {
     pub fn words(&self, key: &str) -> Result<Vec<String>, Stop> {
         let Some((_, value)) = self.entry(key) else { return Ok(Vec::new()) };
         let word = |value: &DeValue<'_>| match value {
-            DeValue::String(text) => Ok(text.to_string()),
+            DeValue::String(text) => Ok(self.filled(text)),
             DeValue::Integer(number) => Ok(number.as_str().to_owned()),
             _ => Err(self.wrong(key, "expected a number, a string, or a list of them")),
         };

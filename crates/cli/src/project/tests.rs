@@ -7,6 +7,11 @@ use super::*;
 /// The first instance, on port 7.
 const FIRST: Variables = Variables { port: 7, instance: 0 };
 
+/// The system `name` where nothing is known of a model.
+fn named(content: &str, name: &str, variables: &Variables) -> Result<Described, Stop> {
+    super::named(content, name, variables, &Instances::default())
+}
+
 const CONTENT: &str = r#"
 [sut.adder]
 kind = "stdio"
@@ -54,7 +59,7 @@ fn systems_are_described() {
 fn every_instance_has_its_own_port_and_number() {
     let content = "[sut.x]\nkind = \"stdio\"\ncommand = \"serve {port} {instance}\"\nenvironment = { N = \"{instance}\" }";
     let source = Source::File { content: content.into(), name: "x".into() };
-    let both = [0, 1].map(|n| source.described(n).expect("it is there"));
+    let both = [0, 1].map(|n| source.described(n, &Instances::default()).expect("it is there"));
     assert_ne!(both[0].spec, both[1].spec);
     assert!(matches!(&both[1].spec, SutSpec::Stdio(command) if command.ends_with(" 1")));
     assert_eq!(both[1].environment, [("N".to_owned(), "1".to_owned())]);

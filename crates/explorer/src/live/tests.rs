@@ -51,6 +51,7 @@ impl Launcher for Arc<Steps> {
                 delay_ns: None,
                 raw: None,
                 way: None,
+                part: None,
             };
             let switches = vec![if step % 2 == 1 { "a".into() } else { "b".into() }];
             tell(step, EventKind::Stimulus(StepTold { step, label, belief: Some(1), switches }))?;

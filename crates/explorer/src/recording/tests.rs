@@ -26,6 +26,7 @@ fn step(text: &str) -> EventKind {
         delay_ns: None,
         raw: None,
         way: None,
+        part: None,
     };
     EventKind::Observation(StepTold { step: 1, label, belief: Some(1), switches: Vec::new() })
 }

@@ -1,9 +1,11 @@
 //! A walk as the page sees it: the steps, the belief, what can come next, and why something cannot.
 
+use ioxide_model::compose::Part;
 use ioxide_model::concrete::State;
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
-use ioxide_model::sts::GateKind;
+use ioxide_model::sts::{GateKind, LocId};
+use ioxide_model::term::VarId;
 use ioxide_report::describe::{kind_word, show};
 use ioxide_runner::event::Explanation;
 use ioxide_symex::{Belief, Ctx, SymState};
@@ -133,6 +135,16 @@ pub struct StateView {
     location: usize,
     values: Vec<(String, String)>,
     path: Vec<String>,
+    /// The same by part, in a system made of parts; `values` is empty then.
+    parts: Vec<PartStateView>,
+}
+
+/// Where a part is, and what it remembers.
+#[derive(Debug, Serialize)]
+pub struct PartStateView {
+    name: String,
+    place: String,
+    values: Vec<(String, String)>,
 }
 
 /// Something that can come next.
@@ -285,21 +297,37 @@ fn belief(cx: &Ctx<'_>, belief: &Belief) -> BeliefView {
 }
 
 fn concrete(cx: &Ctx<'_>, state: &State) -> StateView {
-    let value = |(var, value)| (told(&cx.pool.var_info(var).name), told(&cx.pool.show_value(value)));
-    StateView {
-        location: state.loc.index(),
-        values: state.values.iter().map(value).collect(),
-        path: Vec::new(),
-    }
+    let values = state.values.iter().map(|(var, value)| (var, cx.pool.show_value(value))).collect();
+    state_view(cx, state.loc, values, Vec::new())
+}
+
+/// A state whose variables have these values; those of a system made of parts go to their parts.
+fn state_view(cx: &Ctx<'_>, loc: LocId, values: Vec<(VarId, String)>, path: Vec<String>) -> StateView {
+    let name = |var: VarId| cx.pool.var_info(var).name.to_string();
+    let Some(composition) = &cx.sts.composition else {
+        let values = values.iter().map(|(var, value)| (told(&name(*var)), told(value))).collect();
+        return StateView { location: loc.index(), values, path, parts: Vec::new() };
+    };
+    let part = |part: &Part| {
+        let own = |(var, _): &&(VarId, String)| part.vars.contains(var);
+        let is_control = |var: VarId| part.control == Some(var);
+        let place = values.iter().find(|(var, _)| is_control(*var)).map(|(_, place)| told(place));
+        let short = |var: VarId| name(var).trim_start_matches(&format!("{}.", part.name)).to_owned();
+        let values = values.iter().filter(own).filter(|(var, _)| !is_control(*var));
+        PartStateView {
+            name: told(&part.name),
+            place: place.unwrap_or_else(|| part.places.first().map_or_else(String::new, |place| told(place))),
+            values: values.map(|(var, value)| (told(&short(*var)), told(value))).collect(),
+        }
+    };
+    let parts = composition.parts.iter().map(part).collect();
+    StateView { location: loc.index(), values: Vec::new(), path, parts }
 }
 
 fn symbolic(cx: &Ctx<'_>, state: &SymState) -> StateView {
-    let value = |(var, term)| (told(&cx.pool.var_info(var).name), told(&show(cx.pool, term)));
-    StateView {
-        location: state.loc.index(),
-        values: state.store.iter(cx.sts).map(value).collect(),
-        path: state.path.facts().iter().map(|&fact| told(&show(cx.pool, fact))).collect(),
-    }
+    let values = state.store.iter(cx.sts).map(|(var, term)| (var, show(cx.pool, term))).collect();
+    let path = state.path.facts().iter().map(|&fact| told(&show(cx.pool, fact))).collect();
+    state_view(cx, state.loc, values, path)
 }
 
 fn choice_view(cx: &Ctx<'_>, choice: &Choice) -> ChoiceView {

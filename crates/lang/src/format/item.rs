@@ -18,7 +18,7 @@ impl Printer<'_> {
         });
     }
 
-    fn item(&mut self, item: &Item) {
+    pub(super) fn item(&mut self, item: &Item) {
         let (span, meta) = (item.span, &item.meta);
         match &item.kind {
             ItemKind::State(state) => {

@@ -13,7 +13,10 @@ impl Printer<'_> {
         let first = system.items.first().map(|item| item.span);
         self.block(system.span, &system.meta, &heading, first, |printer| {
             for item in &system.items {
-                printer.unit(item.span, &item.meta, |printer| printer.system_item(item));
+                match &item.kind {
+                    SystemItemKind::Goal(goal) => printer.item(goal),
+                    _ => printer.unit(item.span, &item.meta, |printer| printer.system_item(item)),
+                }
             }
         });
     }
@@ -33,6 +36,7 @@ impl Printer<'_> {
             SystemItemKind::Expose(exposed, name) => {
                 self.line(&format!("expose {} as {}", port(exposed), name.text));
             }
+            SystemItemKind::Goal(goal) => self.item(goal),
         }
     }
 }

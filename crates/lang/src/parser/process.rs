@@ -109,7 +109,7 @@ impl Parser<'_> {
         let verb_span = self.span();
         let verb = self.verb()?;
         let gate = match verb {
-            Verb::On | Verb::Emit => Some(self.name("the name of a message")?),
+            Verb::On | Verb::Emit => Some(self.message_name()?),
             Verb::Internal | Verb::Quiet => None,
         };
         let (pins, lets, updates) = (Vec::new(), Vec::new(), Vec::new());
@@ -350,9 +350,9 @@ impl Parser<'_> {
         let reaches =
             self.at_word("reach") && matches!(self.kind_after(1), TokenKind::Name | TokenKind::When);
         if !reaches {
-            let mut path = vec![self.name("the label of a transition")?];
+            let mut path = vec![self.label_name()?];
             while self.eat(TokenKind::Comma) {
-                path.push(self.name("the label of a transition")?);
+                path.push(self.label_name()?);
             }
             return Ok(Purpose { name, goal: PurposeGoal::Path(path) });
         }
@@ -465,7 +465,7 @@ impl Parser<'_> {
     }
 
     fn message_pattern(&mut self) -> Parse<MessagePattern> {
-        let gate = self.name("the name of a message")?;
+        let gate = self.message_name()?;
         Ok(MessagePattern { gate, pins: self.pins()?, guard: self.guard()? })
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{Abort, Parse, Parser};
 use crate::ast::{
-    ChannelDecl, Connection, Name, PartDecl, Pin, Port, System, SystemItem, SystemItemKind, UseDecl,
+    ChannelDecl, Connection, Item, ItemKind, Name, PartDecl, Pin, Port, System, SystemItem, SystemItemKind,
+    UseDecl,
 };
 use crate::lexer::TokenKind;
 
@@ -59,8 +60,63 @@ impl Parser<'_> {
     fn system_item(&mut self) -> Parse<SystemItem> {
         let start = self.span();
         let meta = self.meta()?;
-        let kind = self.system_item_kind()?;
+        let kind = match self.goal()? {
+            Some(kind) => {
+                let span = self.since(start);
+                SystemItemKind::Goal(Box::new(Item { meta: meta.clone(), kind, span }))
+            }
+            None => self.system_item_kind()?,
+        };
         Ok(SystemItem { meta, kind, span: self.since(start) })
+    }
+
+    /// A purpose, a property or a test, if one starts here.
+    fn goal(&mut self) -> Parse<Option<ItemKind>> {
+        let next = self.kind_after(1);
+        let is_property = |text: &str| matches!(text, "always" | "sometimes");
+        if self.at(TokenKind::Name) && next == TokenKind::Colon && is_property(self.slice_at(2)) {
+            let label = self.name("a label")?;
+            self.bump();
+            return self.property(Some(label)).map(|property| Some(ItemKind::Property(property)));
+        }
+        let names_part = matches!(next, TokenKind::Colon | TokenKind::Dot | TokenKind::OpenBracket);
+        Ok(match self.slice() {
+            "purpose" if next == TokenKind::Name => Some(ItemKind::Purpose(self.purpose()?)),
+            "test" if next == TokenKind::Str => Some(ItemKind::Test(self.test()?)),
+            text if is_property(text) && !names_part => Some(ItemKind::Property(self.property(None)?)),
+            _ => None,
+        })
+    }
+
+    /// The name of a message: `say`, or in a system `client.say`.
+    pub(super) fn message_name(&mut self) -> Parse<Name> {
+        let mut name = self.name("the name of a message")?;
+        while self.at(TokenKind::Dot) && self.kind_after(1) == TokenKind::Name {
+            self.bump();
+            let next = self.name("a message of the part")?;
+            name = Name { text: format!("{}.{}", name.text, next.text), span: name.span.to(next.span) };
+        }
+        Ok(name)
+    }
+
+    /// The label of a transition: `take`, or in a system `client[2].send+server.take`.
+    pub(super) fn label_name(&mut self) -> Parse<Name> {
+        let mut name = self.name("the label of a transition")?;
+        while matches!(self.kind(), TokenKind::Dot | TokenKind::OpenBracket | TokenKind::Plus) {
+            let open = self.span();
+            let mut more = self.slice().to_owned();
+            match self.bump().kind {
+                TokenKind::OpenBracket => {
+                    more.push_str(self.slice());
+                    self.expect(TokenKind::Number)?;
+                    self.close(TokenKind::CloseBracket, open)?;
+                    more.push(']');
+                }
+                _ => more.push_str(&self.name("the label of a transition")?.text),
+            }
+            name = Name { text: name.text + &more, span: self.since(name.span) };
+        }
+        Ok(name)
     }
 
     fn system_item_kind(&mut self) -> Parse<SystemItemKind> {

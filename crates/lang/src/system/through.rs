@@ -9,9 +9,10 @@
 //! with a place where all outputs may come, which lie beyond the channel, and one where none comes.
 
 use ioxide_model::code::Code;
-use ioxide_model::compose::{Carried, Channel, Composer, Discipline, Meeting, Member, Source};
+use ioxide_model::compose::{Carried, Channel, ChannelDelay, Composer, Discipline, Meeting, Member, Source};
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::index::Idx;
+use ioxide_model::number::Rational;
 use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::{GateId, GateKind, LocId, Location, Model, Sts, Switch};
 use ioxide_model::term::{Term, VarId};
@@ -19,6 +20,7 @@ use ioxide_model::term::{Term, VarId};
 use super::constant::{Constants, Known};
 use crate::ast::{ExprKind, Name, Pin};
 use crate::lexer::lex;
+use crate::literal::{self, Number};
 use crate::parser::Parser;
 use crate::sink::Sink;
 use crate::suggest;
@@ -69,7 +71,7 @@ pub(super) fn channel_of(kind: &Name, settings: &[Pin], constants: &Constants) -
             return Err(Box::new(diagnostic.help(help)));
         }
     };
-    let mut channel = Channel { discipline, capacity: 1, may_lose: false, may_duplicate: false };
+    let mut channel = Channel { discipline, capacity: 1, may_lose: false, may_duplicate: false, delay: None };
     for (at, pin) in settings.iter().enumerate() {
         if settings[..at].iter().any(|other| other.field.text == pin.field.text) {
             let message = format!("`{}` is set twice", pin.field.text);
@@ -79,17 +81,45 @@ pub(super) fn channel_of(kind: &Name, settings: &[Pin], constants: &Constants) -
             "capacity" => channel.capacity = capacity(pin, constants)?,
             "may_lose" => channel.may_lose = yes_or_no(pin)?,
             "may_duplicate" => channel.may_duplicate = yes_or_no(pin)?,
+            "min_delay" => delay_of(&mut channel).least = duration(pin, constants)?,
+            "max_delay" => delay_of(&mut channel).most = Some(duration(pin, constants)?),
             other => {
                 let message = format!("channels have no setting `{other}`");
                 let diagnostic = Diagnostic::new(Code::BadChannel, pin.field.span, message);
-                let known = ["capacity", "may_lose", "may_duplicate"];
+                let known = ["capacity", "may_lose", "may_duplicate", "min_delay", "max_delay"];
                 let diagnostic = suggest::nearest(diagnostic, &pin.field, known.into_iter());
-                let help = "settings are `capacity: 4`, `may_lose: true` and `may_duplicate: true`";
+                let help = "settings are `capacity: 4`, `may_lose: true`, `may_duplicate: true`, `min_delay: 1s` and \
+                            `max_delay: 3s`";
                 return Err(Box::new(diagnostic.help(help)));
             }
         }
     }
+    let is_empty = |delay: &ChannelDelay| delay.most.as_ref().is_some_and(|most| *most < delay.least);
+    if channel.delay.as_ref().is_some_and(is_empty) {
+        let message = "the longest delay is shorter than the least one";
+        return Err(Box::new(Diagnostic::new(Code::BadChannel, kind.span, message)));
+    }
     Ok(channel)
+}
+
+fn delay_of(channel: &mut Channel) -> &mut ChannelDelay {
+    channel.delay.get_or_insert(ChannelDelay { least: Rational::ZERO, most: None })
+}
+
+/// Seconds, such as `250ms` or `2s`.
+fn duration(pin: &Pin, constants: &Constants) -> Known<Rational> {
+    let written = match &pin.value.kind {
+        ExprKind::Number(text) => match literal::number(text) {
+            Ok(Number::Real(seconds)) => Some(seconds),
+            Ok(Number::Int(seconds)) => Some(Rational::from(seconds)),
+            Err(_) => None,
+        },
+        _ => constants.int(&pin.value).ok().and_then(|n| i64::try_from(n).ok()).map(Rational::from),
+    };
+    written.filter(|seconds| !seconds.is_negative()).ok_or_else(|| {
+        let message = "a duration such as `250ms` or `2s` is needed here";
+        Box::new(Diagnostic::new(Code::BadChannel, pin.value.span, message))
+    })
 }
 
 fn capacity(pin: &Pin, constants: &Constants) -> Known<usize> {
@@ -116,12 +146,17 @@ fn yes_or_no(pin: &Pin) -> Known<bool> {
 /// # Errors
 /// If that cannot be said: why.
 pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
+    if channel.delay.is_some() && !model.sts.is_timed() {
+        let why =
+            "the model has no clocks: a delay would say nothing, its messages may take as long as they like";
+        return Err(NotAChannel(why.into()));
+    }
     let (completed, chaos) = completed(model);
     let sts = &completed.sts;
     let span = sts.locations[sts.initial].span;
     let mut composer = Composer::new(&sts.name, span);
     let no = |why: &str| NotAChannel(why.to_owned());
-    let part = composer.part("model", "model", &completed).map_err(|clash| no(&clash.0))?;
+    let part = composer.part("model", None, &completed).map_err(|clash| no(&clash.0))?;
     let ways = [GateKind::Input, GateKind::Output].map(|kind| {
         let gates: Vec<GateId> = passing(sts, kind).collect();
         let messages: Vec<Carried> =

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::code::Code;
-use ioxide_model::compose::{Carried, Channel, Composer, Meeting, Member, PartId, Source};
+use ioxide_model::compose::{
+    Carried, Channel, Composer, Meeting, Member, MessageOwner, PartId, PartMessage, Source,
+};
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::sort::Sort;
 use ioxide_model::source::Span;
@@ -572,7 +574,20 @@ impl<'a> Wiring<'a> {
         }
         let all = index.into_iter().chain(fields.iter().copied()).collect();
         let gate = self.composer.gate(name, kind, all, span, &doc);
+        self.composer.belongs(gate, self.message_of(end, index.is_some()));
         Face { gate, kind, index, fields }
+    }
+
+    /// Whose message it is.
+    fn message_of(&self, end: End, has_index: bool) -> PartMessage {
+        let instance = &self.instances[end.0];
+        let owner = match (instance.index, has_index) {
+            (None, _) => MessageOwner::Only,
+            (Some(at), false) => MessageOwner::Instance(at),
+            (Some(_), true) => MessageOwner::FirstField,
+        };
+        let message = instance.model.sts.gates[end.1].name.clone();
+        PartMessage { family: instance.family.as_str().into(), message, owner }
     }
 
     /// Name and sort of the field that says which instance of an array it is.

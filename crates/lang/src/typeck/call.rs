@@ -246,6 +246,11 @@ impl Checker<'_, '_> {
 
     /// `p.x`.
     pub(super) fn field(&mut self, receiver: &Expr, name: &Name) -> Option<Term> {
+        if !self.parts.is_empty()
+            && let Some(of_part) = self.part_field(receiver, name)
+        {
+            return of_part;
+        }
         let term = self.infer(receiver, None)?;
         let sort = self.pool.sort(term);
         if let Sort::Data(data) = sort
@@ -282,6 +287,11 @@ impl Checker<'_, '_> {
 
     /// `s.contains(t)` and its like.
     pub(super) fn method(&mut self, receiver: &Expr, name: &Name, args: &[Expr], span: Span) -> Option<Term> {
+        if !self.parts.is_empty()
+            && let Some(of_part) = self.part_at(receiver, name, args)
+        {
+            return of_part;
+        }
         let term = self.infer(receiver, None)?;
         let sort = self.pool.sort(term);
         if matches!(sort, Sort::Collection(_)) {

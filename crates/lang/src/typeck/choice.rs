@@ -196,6 +196,11 @@ impl Checker<'_, '_> {
         body: &Expr,
     ) -> Option<Term> {
         let [lo, hi] = bounds.map(|bound| self.bound_value(bound));
+        if let (Some(lo), Some(hi)) = (lo, hi)
+            && let Some(written) = self.written_out(quantifier, var, (lo, hi), body)
+        {
+            return written;
+        }
         let sort = match (lo, hi) {
             (Some(lo), Some(hi)) if lo <= hi => Sort::Range { lo, hi },
             _ => Sort::Int,

@@ -1,6 +1,6 @@
 //! Names in systems made of parts: they lead into models of this text, or of other files.
 
-use ioxide_lang::ast::{Name, PartDecl, Pin, Port, System, SystemItem, SystemItemKind};
+use ioxide_lang::ast::{ItemKind, Name, PartDecl, Pin, Port, Property, System, SystemItem, SystemItemKind};
 use ioxide_model::source::Span;
 use rustc_hash::FxHashMap;
 
@@ -67,6 +67,17 @@ impl Indexer<'_> {
             SystemItemKind::Channel(channel) => {
                 self.define(&channel.name, DefinitionKind::Channel, item.span)
             }
+            SystemItemKind::Goal(goal) => match &goal.kind {
+                ItemKind::Purpose(purpose) => self.define(&purpose.name, DefinitionKind::Purpose, item.span),
+                ItemKind::Property(Property { label: Some(label), .. }) => {
+                    self.define(label, DefinitionKind::Property, item.span)
+                }
+                ItemKind::Test(test) => {
+                    let name = Name { text: test.name.clone(), span: test.name_span };
+                    self.define(&name, DefinitionKind::Test, item.span)
+                }
+                _ => return,
+            },
             SystemItemKind::Connect(_) | SystemItemKind::Hide(_) | SystemItemKind::Expose(..) => return,
         };
         self.of(id).docs = docs(&item.meta);
@@ -74,7 +85,8 @@ impl Indexer<'_> {
 
     fn resolve_system(&mut self, item: &SystemItem, names: &SystemNames) {
         match &item.kind {
-            SystemItemKind::Use(_) => {}
+            // Goals name parts by paths, which are not followed.
+            SystemItemKind::Use(_) | SystemItemKind::Goal(_) => {}
             SystemItemKind::Const(decl) => _ = self.expr(&decl.value),
             SystemItemKind::Part(part) => self.part(part, names),
             SystemItemKind::Connect(connection) => {

@@ -4,13 +4,17 @@
 //! sender does, and *delivers* it, which the receiver waits for. A queue (`fifo`) delivers the oldest packet, a `bag`
 //! any. A channel that may lose may forget a message when it accepts it, also when it is full; one that may
 //! duplicate may keep what it delivers. What is not delivered yet keeps a hidden channel busy:
-//! the system is not quiescent while a packet can be delivered.
+//! the system is not quiescent while a packet can be delivered. One with a delay has a slot and a clock for each packet,
+//! see [`delay`](self::delay).
+
+mod delay;
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::{Composer, Imported, Part, PartId, PartSwitch};
 use crate::index::Idx;
+use crate::number::Rational;
 use crate::sort::{CollectionId, Ctor, Data, DataField, DataId, DataKind, Sort};
 use crate::source::Span;
 use crate::sts::{GateId, StateVar};
@@ -36,6 +40,17 @@ pub struct Channel {
     pub may_lose: bool,
     /// Whether messages may be delivered more than once.
     pub may_duplicate: bool,
+    /// How long messages are under way, if it takes time.
+    pub delay: Option<ChannelDelay>,
+}
+
+/// How long messages are under way, in seconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChannelDelay {
+    /// At least this long.
+    pub least: Rational,
+    /// At most this long, if there is a limit.
+    pub most: Option<Rational>,
 }
 
 impl Channel {
@@ -55,6 +70,12 @@ impl fmt::Display for Channel {
         }
         if self.may_duplicate {
             f.write_str(", may_duplicate: true")?;
+        }
+        if let Some(delay) = &self.delay {
+            write!(f, ", min_delay: {}s", delay.least)?;
+            if let Some(most) = &delay.most {
+                write!(f, ", max_delay: {most}s")?;
+            }
         }
         f.write_str(")")
     }
@@ -87,6 +108,9 @@ impl Composer {
     /// Adds a channel as the part `name`. It carries `messages`, each [accepted](Carried::accepted) and
     /// [delivered](Carried::delivered) at gates of its own.
     pub fn channel(&mut self, name: &str, channel: &Channel, messages: &[Carried], span: Span) -> PartId {
+        if let Some(delay) = &channel.delay {
+            return self.delayed_channel(name, channel, delay, messages, span);
+        }
         let packet = self.packets(name, messages);
         let list = self.pool.list_of(Sort::Data(packet));
         let queue = self.pool.declare(&format!("{name}.packets"), Sort::Collection(list));
@@ -103,12 +127,24 @@ impl Composer {
             gates.push(fields);
             switches.extend(delivering);
         }
+        self.channel_part(name, gates, switches, vec![queue])
+    }
+
+    fn channel_part(
+        &mut self,
+        name: &str,
+        gates: Vec<Vec<VarId>>,
+        switches: Vec<PartSwitch>,
+        vars: Vec<VarId>,
+    ) -> PartId {
         self.composition.parts.push(Part {
             name: name.into(),
-            family: name.split('[').next().unwrap_or(name).into(),
+            family: name.split(['[', '(']).next().unwrap_or(name).into(),
+            index: None,
             control: None,
             places: Vec::new(),
             switches: switches.iter().map(|switch| switch.label.clone()).collect(),
+            vars,
         });
         self.imported.push(Imported { gates, switches })
     }

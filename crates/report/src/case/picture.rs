@@ -66,5 +66,6 @@ fn edge(view: &CaseView<'_>, from: NodeId, to: NodeId, arc: &Arc) -> Edge {
         (Action::Silence, _) | (_, None) => EdgeKind::Plain,
         (_, Some(gate)) => EdgeKind::from(view.model.sts.gates[gate].kind),
     };
-    Edge { from, to, lines, kind, switch: arc.switch, doc: String::new(), class: arc.rule.word().into() }
+    let (more, doc) = (Vec::new(), String::new());
+    Edge { from, to, lines, kind, switch: arc.switch, more, doc, class: arc.rule.word().into() }
 }

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn step(kind: LabelKind, text: &str) -> Step {
-    Step { kind, text: excerpt(text, MAX_TEXT) }
+    Step { kind, text: excerpt(text, MAX_TEXT), part: None }
 }
 
 fn allowed(label: &str, switch: Option<&str>) -> Allowed {
@@ -131,4 +131,26 @@ fn what_somebody_else_sends_is_no_arrow_of_the_tester() {
     1  │── ?ask ─────────────▶│
     2  │╌╌ ?bank(ok: true) ╌╌╌│ from outside
     ");
+}
+
+/// A part has a lane of its own; what goes further passes the lanes before it.
+#[test]
+fn parts_have_lanes() {
+    let of = |kind, text: &str, part: &str| Step { part: Some(part.into()), ..step(kind, text) };
+    let steps = [
+        of(LabelKind::Input, "?client.say(i: 2)", "client[2]"),
+        of(LabelKind::Output, "!client.show(i: 1)", "client[1]"),
+        step(LabelKind::Quiescence, "silence"),
+        of(LabelKind::Output, "!server.done", "server"),
+    ];
+    let lines = draw(&Chart { steps: &steps, before: 0, last: Last::Forbidden, width: WIDTH });
+    insta::assert_snapshot!(lines.join("\n"), @r"
+            tester                    client[1]  client[2]  server
+         1  │── ?client.say(i: 2) ────┼─────────▶│          │
+         2  │◀── !client.show(i: 1) ──│          │          │
+         3  │········ silence ········│          │          │
+    ✗    4  │◀──────── !server.done ──┼──────────┼──────────│
+    ");
+    let alone = draw(&Chart { steps: &steps[..1], before: 0, last: Last::Fine, width: WIDTH });
+    assert!(alone[0].ends_with("system"), "{alone:?}");
 }

@@ -40,6 +40,15 @@ impl Campaign {
         (model.to_owned(), told)
     }
 
+    /// What was taken of each part of a system.
+    fn parts(&self) -> Json {
+        let part = |family: crate::summary::parts::Family| {
+            let crate::summary::parts::Family { name, instances, total, some, each } = family;
+            json!({ "name": name, "instances": instances, "total": total, "some": some, "each": each })
+        };
+        self.summary.families().into_iter().map(part).collect()
+    }
+
     /// How often each value was sent, by field.
     fn values(&self) -> Json {
         let field = |told: crate::values::Counts<'_>| {
@@ -56,13 +65,14 @@ impl Campaign {
 /// The document's part on it.
 impl Serialize for Campaign {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        let mut campaign = out.serialize_struct("Campaign", 6)?;
+        let mut campaign = out.serialize_struct("Campaign", 7)?;
         campaign.serialize_field("figures", &self.summary.to_json())?;
         campaign.serialize_field("runs", &self.runs)?;
         campaign.serialize_field("taken", &self.runs.taken.to_json())?;
         campaign.serialize_field("latency", &self.runs.latency.to_json())?;
         campaign.serialize_field("smaller", &self.smaller)?;
         campaign.serialize_field("values", &self.values())?;
+        campaign.serialize_field("parts", &self.parts())?;
         campaign.end()
     }
 }

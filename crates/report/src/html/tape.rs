@@ -269,6 +269,7 @@ mod tests {
             delay_ns: None,
             raw: None,
             way: None,
+            part: None,
         }
     }
 

@@ -127,6 +127,7 @@ fn input(step: usize, name: &str) -> LabelTold {
         delay_ns: None,
         raw: None,
         way: None,
+        part: None,
     }
 }
 
@@ -145,6 +146,7 @@ pub fn label(text: &str) -> LabelTold {
         delay_ns: None,
         raw: None,
         way: None,
+        part: None,
     }
 }
 

@@ -15,6 +15,7 @@ fn input(label: &str, args: Json) -> LabelTold {
         delay_ns: None,
         raw: None,
         way: None,
+        part: None,
     }
 }
 
@@ -42,6 +43,7 @@ fn numbers_have_a_range_and_others_their_most_frequent() {
             delay_ns: None,
             raw: None,
             way: None,
+            part: None,
         },
     ]);
     insta::assert_snapshot!(text, @r#"

@@ -15,7 +15,9 @@ use super::wire::Wire;
 use super::{Adapter, AdapterError, Interrupt, Observation, Passed, Sent};
 use crate::codec::{self, label_from_json, label_to_json};
 use crate::line::cut;
-use crate::protocol::{Advance, Configure, Hello, Input, Message, Output, Reset, ResetKind, VERSION};
+use crate::protocol::{
+    Advance, Configure, Hello, Input, Message, Output, PartPlace, Reset, ResetKind, VERSION,
+};
 
 /// More messages than this before a receipt, and the system is taken for mad.
 const MAX_EARLIER: usize = 10_000;
@@ -32,6 +34,8 @@ pub struct Connection {
     pub instance: u32,
     /// Variables added to its environment, if it is started here.
     pub environment: Vec<(String, String)>,
+    /// The part of the model that it stands for, where it is one of several connections.
+    pub part: Option<PartPlace>,
     /// Its settings.
     pub settings: Map<String, Json>,
     /// Which clock counts in a timed model.
@@ -52,6 +56,7 @@ impl Default for Connection {
         Self {
             seed: None,
             instance: 0,
+            part: None,
             environment: Vec::new(),
             settings: Map::new(),
             clock: ClockKind::default(),
@@ -451,6 +456,7 @@ fn greet(
         seed: connection.seed,
         virtual_time: is_virtual,
         work_dir: None,
+        part: connection.part.clone(),
     };
     wire.write(&Message::Configure(configure))?;
     await_ready(wire, connection.limit)?;

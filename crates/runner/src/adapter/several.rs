@@ -4,7 +4,8 @@
 //! messages of different connections were sent, nor whether an input on one was taken before a message on another was
 //! sent: every connection is a lane of its own, inputs are never more than written, and the monitor believes
 //! every order ([`Crossing`]). The end of connection `NAME` is the output `closed_NAME` if the model has it, and
-//! the others go on; else the system has broken down.
+//! the others go on; else the system has broken down. A connection may be that of one part of a system made of parts: it
+//! speaks as the part does, without the index of an array, and its end is the output `closed` of the part.
 //!
 //! *Promises.* What comes on one connection is given in the order it came. A breakdown is told only when the
 //! other connections have nothing more to say for a while: their last words count too.
@@ -13,11 +14,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ioxide_model::compose::{MessageOwner, PartMessage};
+use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, Model, Sts};
-use ioxide_symex::{Arrival, Crossing, Wiring};
+use ioxide_model::term::TermPool;
+use ioxide_model::value::Value;
+use ioxide_symex::{Arrival, Crossing, MessageRoute, Wiring};
 
-use super::{Adapter, AdapterError, Interrupt, Observation, Receipt, Sent};
+use super::{Adapter, AdapterError, Interrupt, Observation, PartPlace, Receipt, Sent};
 use crate::event::ConnectionTold;
 
 /// Between two looks at the connections.
@@ -33,6 +38,8 @@ pub struct Part {
     pub name: String,
     /// The messages that travel by it.
     pub messages: Vec<String>,
+    /// The part of the model that it is the connection of, if it is that of one.
+    pub place: Option<PartPlace>,
     /// The way to it.
     pub adapter: Box<dyn Adapter>,
 }
@@ -55,6 +62,8 @@ pub struct SeveralAdapter {
 struct Line {
     name: String,
     adapter: Box<dyn Adapter>,
+    /// The messages whose first field says that they are this connection's, and what it says.
+    indexed: Vec<(GateId, Value)>,
     /// The output that says that it was closed.
     closing: Option<GateId>,
     is_gone: bool,
@@ -78,6 +87,37 @@ pub fn share(model: &Model, messages: &[String]) -> Model {
     share
 }
 
+/// The messages of one part of a system made of parts: what the system calls them, and the model with these messages
+/// alone, as the part speaks them, without the index of an array.
+#[must_use]
+pub fn share_of_part(model: &Model, place: &PartPlace) -> (Vec<String>, Model) {
+    let mut share = model.clone();
+    let mut messages = Vec::new();
+    let own = owned(model, place);
+    for (at, gate) in share.sts.gates.iter_mut().enumerate() {
+        let Some((_, of)) = own.iter().find(|(gate, _)| gate.index() == at) else {
+            (gate.kind, gate.name) = (GateKind::Internal, "".into());
+            continue;
+        };
+        messages.push(gate.name.to_string());
+        gate.name = of.message.clone();
+        if of.owner == MessageOwner::FirstField {
+            gate.fields.remove(0);
+        }
+    }
+    (messages, share)
+}
+
+/// The messages of a part.
+fn owned<'m>(model: &'m Model, place: &PartPlace) -> Vec<(GateId, &'m PartMessage)> {
+    let Some(composition) = &model.sts.composition else { return Vec::new() };
+    let is_own = |(gate, of): &(GateId, &PartMessage)| {
+        composition.message_of(&place.name, place.index, &of.message) == Some(*gate)
+            && *of.family == *place.name
+    };
+    composition.messages.iter().map(|(&gate, of)| (gate, of)).filter(is_own).collect()
+}
+
 /// The name of the output that says that connection `name` was closed.
 #[must_use]
 pub fn closing(name: &str) -> String {
@@ -90,11 +130,16 @@ impl SeveralAdapter {
     pub fn new(parts: Vec<Part>, model: &Model, interrupt: Interrupt) -> Self {
         let told: Vec<ConnectionTold> = parts
             .iter()
-            .map(|part| ConnectionTold { name: part.name.clone(), messages: part.messages.clone() })
+            .map(|part| ConnectionTold {
+                name: part.name.clone(),
+                messages: part.messages.clone(),
+                index: part.place.as_ref().and_then(|place| place.index),
+            })
             .collect();
-        let wiring = Arc::new(wiring(&model.sts, &told));
+        let wiring = Arc::new(wiring(&model.pool, &model.sts, &told));
         let line = |part: Part| Line {
-            closing: model.sts.gate_named(&closing(&part.name)).filter(|gate| is_sign(model, *gate)),
+            closing: part.closing(model),
+            indexed: part.place.as_ref().map(|place| indexed(model, place)).unwrap_or_default(),
             name: part.name,
             adapter: part.adapter,
             is_gone: false,
@@ -123,6 +168,7 @@ impl SeveralAdapter {
     }
 
     fn hear(&mut self, at: usize, label: Label) {
+        let label = self.lines[at].with_index(label);
         let adapter = &self.lines[at].adapter;
         let connection = number(at);
         let crossing = match adapter.arrival() {
@@ -147,7 +193,7 @@ impl SeveralAdapter {
         let is_end =
             matches!(error, AdapterError::Closed | AdapterError::Ended { .. } | AdapterError::Broken(_));
         if let (true, Some(gate)) = (is_end, self.lines[at].closing) {
-            let (label, raw) = (Label::Output(gate, Vec::new()), None);
+            let (label, raw) = (self.lines[at].with_index(Label::Output(gate, Vec::new())), None);
             let crossing = Crossing { is_end: true, ..on(number(at)) };
             self.heard.push_back(Heard { label, arrived, raw, crossing });
             return;
@@ -207,27 +253,56 @@ impl SeveralAdapter {
 
     /// The connection an input goes to.
     fn line_of(&self, input: &Label) -> Option<usize> {
-        let (Label::Input(gate, _) | Label::Output(gate, _)) = input else { return None };
-        self.wiring.connection(*gate).and_then(|connection| usize::try_from(connection).ok())
+        self.wiring.connection(input).and_then(|connection| usize::try_from(connection).ok())
     }
 }
 
 /// Which connection every message comes by.
 #[must_use]
-pub fn wiring(sts: &Sts, connections: &[ConnectionTold]) -> Wiring {
-    let of = |name: &str| {
+pub fn wiring(pool: &TermPool, sts: &Sts, connections: &[ConnectionTold]) -> Wiring {
+    let of = |gate: GateId| {
+        let name = &*sts.gates[gate].name;
         let is_of = |told: &ConnectionTold| {
             told.messages.iter().any(|message| message == name) || closing(&told.name) == name
         };
-        connections.iter().position(is_of).map(number)
+        let ways = (0..).zip(connections).filter(|(_, told)| is_of(told));
+        let by_index = || ways.clone().filter_map(|(at, told)| Some((told.index?, at))).collect();
+        match (is_indexed(sts, gate), ways.clone().next()) {
+            (true, Some((_, ConnectionTold { index: Some(_), .. }))) => MessageRoute::FirstField(by_index()),
+            (_, Some((at, _))) => MessageRoute::One(at),
+            (_, None) => MessageRoute::Any,
+        }
     };
-    Wiring::new(sts, number(connections.len()), of)
+    Wiring::new(pool, sts, number(connections.len()), of)
 }
 
-/// Whether an output can say that a connection was closed.
-fn is_sign(model: &Model, gate: GateId) -> bool {
-    let gate = &model.sts.gates[gate];
-    gate.kind == GateKind::Output && gate.fields.is_empty()
+/// Whether the first field of a message says which instance of an array it belongs to.
+fn is_indexed(sts: &Sts, gate: GateId) -> bool {
+    let of = sts.composition.as_ref().and_then(|composition| composition.messages.get(&gate));
+    of.is_some_and(|of| of.owner == MessageOwner::FirstField)
+}
+
+/// The messages of a part of an array that have the index as their first field, and its value.
+fn indexed(model: &Model, place: &PartPlace) -> Vec<(GateId, Value)> {
+    let index = place.index.map(Value::int);
+    let own = owned(model, place).into_iter().filter(|(gate, _)| is_indexed(&model.sts, *gate));
+    own.filter_map(|(gate, _)| Some((gate, index.clone()?))).collect()
+}
+
+impl Part {
+    /// The output that says that this connection was closed.
+    fn closing(&self, model: &Model) -> Option<GateId> {
+        let (gate, indices) = match &self.place {
+            None => (model.sts.gate_named(&closing(&self.name))?, 0),
+            Some(PartPlace { name, index }) => {
+                let composition = model.sts.composition.as_ref()?;
+                let gate = composition.message_of(name, *index, "closed")?;
+                (gate, usize::from(is_indexed(&model.sts, gate)))
+            }
+        };
+        let found = &model.sts.gates[gate];
+        (found.kind == GateKind::Output && found.fields.len() == indices).then_some(gate)
+    }
 }
 
 /// A message of a stream.
@@ -240,6 +315,27 @@ fn number(at: usize) -> u32 {
 }
 
 impl Line {
+    /// A message of this connection as the whole system has it.
+    fn with_index(&self, mut label: Label) -> Label {
+        if let Label::Input(gate, args) | Label::Output(gate, args) = &mut label
+            && let Some((_, index)) = self.indexed.iter().find(|(indexed, _)| indexed == gate)
+        {
+            args.insert(0, index.clone());
+        }
+        label
+    }
+
+    /// A message of the whole system as this connection has it.
+    fn without_index(&self, label: &Label) -> Label {
+        let mut label = label.clone();
+        if let Label::Input(gate, args) | Label::Output(gate, args) = &mut label
+            && self.indexed.iter().any(|(indexed, _)| indexed == gate)
+        {
+            args.remove(0);
+        }
+        label
+    }
+
     /// `error` with the name of the connection.
     fn named(&self, error: AdapterError) -> AdapterError {
         let name = &self.name;
@@ -273,7 +369,8 @@ impl Adapter for SeveralAdapter {
         if self.lines[at].is_gone {
             return Err(closed(&self.lines[at]));
         }
-        let sent = match self.lines[at].adapter.send(input) {
+        let own = self.lines[at].without_index(input);
+        let sent = match self.lines[at].adapter.send(&own) {
             Ok(sent) => sent,
             Err(AdapterError::Closed | AdapterError::Ended { .. }) if self.lines[at].closing.is_some() => {
                 // What it said before it closed is still to be read; that it did is seen there.
@@ -284,6 +381,7 @@ impl Adapter for SeveralAdapter {
         let connection = number(at);
         for (n, label) in sent.earlier.into_iter().enumerate() {
             let arrived = sent.arrived.get(n).copied().unwrap_or_else(Instant::now);
+            let label = self.lines[at].with_index(label);
             self.heard.push_back(Heard { label, arrived, raw: None, crossing: on(connection) });
         }
         let lane = self.wiring.lane(connection, sent.lane);

@@ -65,4 +65,7 @@ pub struct ConnectionTold {
     pub name: String,
     /// The messages that travel by it.
     pub messages: Vec<String>,
+    /// Of messages of an array of parts only those of this instance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<i64>,
 }

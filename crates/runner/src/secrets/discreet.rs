@@ -141,7 +141,7 @@ mod tests {
         let text = format!("?{label}({field}: {value})");
         let args: Map<String, Json> = [(field.to_owned(), value)].into_iter().collect();
         let (kind, raw, label) = (LabelKind::Input, Some(raw.to_owned()), label.to_owned());
-        let label = LabelTold { kind, label, args, text, delay_ns: None, raw, way: None };
+        let label = LabelTold { kind, label, args, text, delay_ns: None, raw, way: None, part: None };
         EventKind::Stimulus(StepTold { step: 1, label, belief: None, switches: Vec::new() })
     }
 

@@ -2,11 +2,16 @@
 //!
 //! A message that came on one connection may have been sent after one that another connection still owes. That is
 //! believed only where the specification can say something there: whatever else could come first (an input under
-//! way, an internal step, a message held) has a course, or a state of the belief, of its own.
+//! way, an internal step, a message held) has a course, or a state of the belief, of its own. A message of an array of
+//! parts comes by the connection of the instance that its first field says.
 
 use ioxide_model::concrete::State;
 use ioxide_model::index::Idx;
-use ioxide_model::sts::{GateId, GateKind, LocId, Sts};
+use ioxide_model::label::Label;
+use ioxide_model::number::Int;
+use ioxide_model::sts::{GateId, GateKind, LocId, Sts, Switch, SwitchId};
+use ioxide_model::term::{Node, TermPool, VarId};
+use ioxide_model::value::Value;
 use ioxide_smt::solver::Decision;
 
 use super::Belief;
@@ -14,25 +19,65 @@ use super::course::Course;
 use crate::cx::Ctx;
 use crate::quiescence::can_react_in;
 
+/// Which connection a message comes by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MessageRoute {
+    /// Any.
+    Any,
+    /// This one.
+    One(u32),
+    /// That of the instance which the first field of the message says.
+    FirstField(Vec<(i64, u32)>),
+}
+
+impl MessageRoute {
+    /// The connection of a message whose first field has this value, as far as it is known.
+    fn connection(&self, first: Option<i64>) -> Option<u32> {
+        match self {
+            Self::Any => None,
+            Self::One(connection) => Some(*connection),
+            Self::FirstField(instances) => {
+                let own = instances.iter().find(|(index, _)| Some(*index) == first);
+                own.map(|(_, connection)| *connection)
+            }
+        }
+    }
+}
+
 /// The connections of a system, by message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wiring {
     /// How many there are.
     connections: u32,
-    /// The connection of every gate; `None` for what may come by any.
-    of: Vec<Option<u32>>,
+    /// The connections of every gate.
+    of: Vec<MessageRoute>,
+    /// The connection of every switch, as far as it is known.
+    of_switch: Vec<Option<u32>>,
 }
 
 impl Wiring {
-    /// The connections that `of` gives the gates of `sts`, by name.
-    pub fn new(sts: &Sts, connections: u32, of: impl Fn(&str) -> Option<u32>) -> Self {
-        Self { connections: connections.max(1), of: sts.gates.iter().map(|gate| of(&gate.name)).collect() }
+    /// The connections that `of` gives the gates of `sts`.
+    pub fn new(pool: &TermPool, sts: &Sts, connections: u32, of: impl Fn(GateId) -> MessageRoute) -> Self {
+        let of: Vec<MessageRoute> = sts.gates.iter_enumerated().map(|(gate, _)| of(gate)).collect();
+        let of_switch = |switch: &Switch| {
+            let first = sts.gates[switch.gate].fields.first();
+            of[switch.gate.index()].connection(first.and_then(|&field| pinned(pool, switch, field)))
+        };
+        let of_switch = sts.switches.iter().map(of_switch).collect();
+        Self { connections: connections.max(1), of, of_switch }
     }
 
     /// The connection of a message.
     #[must_use]
-    pub fn connection(&self, gate: GateId) -> Option<u32> {
-        self.of.get(gate.index()).copied().flatten()
+    pub fn connection(&self, label: &Label) -> Option<u32> {
+        let (Label::Input(gate, args) | Label::Output(gate, args)) = label else { return None };
+        let first = args.first().and_then(Value::as_int).and_then(Int::to_i64);
+        self.of.get(gate.index())?.connection(first)
+    }
+
+    /// The connection of the messages of a switch, as far as it is known.
+    fn connection_of(&self, switch: SwitchId) -> Option<u32> {
+        self.of_switch.get(switch.index()).copied().flatten()
     }
 
     /// The lane of all connections that `lane` of `connection` is; every connection has a lane 0, with its own number.
@@ -69,9 +114,9 @@ impl Wiring {
         connection: u32,
     ) -> bool {
         let sts = cx.sts;
-        sts.switches_from(loc).any(|(_, switch)| {
+        sts.switches_from(loc).any(|(id, switch)| {
             let is_seen = matches!(sts.kind_of(switch), GateKind::Output | GateKind::Observed);
-            let is_elsewhere = match self.connection(switch.gate) {
+            let is_elsewhere = match self.connection_of(id) {
                 Some(other) => other != connection && !course.holds_on(other),
                 None => true,
             };
@@ -80,4 +125,16 @@ impl Wiring {
                 && state.is_none_or(|state| can_react_in(cx, switch, state) != Decision::Unsat)
         })
     }
+}
+
+/// The value that the guard of `switch` says `field` has.
+fn pinned(pool: &TermPool, switch: &Switch, field: VarId) -> Option<i64> {
+    let value = |a, b| match (pool.node(a), pool.node(b)) {
+        (Node::Var(var), Node::Value(value)) if *var == field => value.as_int().and_then(Int::to_i64),
+        _ => None,
+    };
+    pool.conjuncts(switch.guard).into_iter().find_map(|fact| match *pool.node(fact) {
+        Node::Eq(a, b) => value(a, b).or_else(|| value(b, a)),
+        _ => None,
+    })
 }

@@ -15,16 +15,16 @@ use crate::graph::NodeId;
 
 /// The variables that `always` and `sometimes` speak of: they matter wherever they stand.
 pub(super) fn mentioned(cx: &Ctx<'_>) -> Vec<VarId> {
-    let terms: Vec<Term> = cx
-        .sts
-        .goals
-        .iter()
-        .filter_map(|goal| match goal.kind {
-            GoalKind::Always(term) | GoalKind::Sometimes(term) => Some(term),
-            _ => None,
-        })
-        .collect();
-    cx.pool.free_vars_of(&terms)
+    cx.pool.free_vars_of(&terms(cx))
+}
+
+/// What `always` and `sometimes` say.
+pub(super) fn terms(cx: &Ctx<'_>) -> Vec<Term> {
+    let said = |goal: &Goal| match goal.kind {
+        GoalKind::Always(term) | GoalKind::Sometimes(term) => Some(term),
+        _ => None,
+    };
+    cx.sts.goals.iter().filter_map(said).collect()
 }
 
 /// Invariants that do not hold, and conditions that are never met.

@@ -10,6 +10,7 @@ use ioxide_smt::solver::Decision;
 use super::Findings;
 use crate::cx::Ctx;
 use crate::explore::Exploration;
+use crate::symmetry::Symmetry;
 
 /// Guards that are false whatever the variables are.
 pub(super) fn unsatisfiable_guards(cx: &mut Ctx<'_>, findings: &mut Findings) {
@@ -28,12 +29,17 @@ pub(super) fn unsatisfiable_guards(cx: &mut Ctx<'_>, findings: &mut Findings) {
 }
 
 /// Switches and messages that no reachable state enables; silent if the exploration is not complete.
-pub(super) fn unreachable(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
+pub(super) fn unreachable(
+    cx: &mut Ctx<'_>,
+    exploration: &Exploration,
+    symmetry: &Symmetry,
+    findings: &mut Findings,
+) {
     if !exploration.is_complete() {
         return;
     }
     let sts = cx.sts;
-    let taken = exploration.taken();
+    let taken = symmetry.images(&exploration.taken());
     let already: Vec<_> = findings.list.iter().map(|finding| finding.span).collect();
     for (id, switch) in sts.switches.iter_enumerated() {
         if taken.contains(&id) || already.contains(&switch.span) {

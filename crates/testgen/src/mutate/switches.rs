@@ -1,7 +1,11 @@
 //! The operators, switch by switch.
+//!
+//! In a system made of parts, where a part is and which instance it is are no conditions of anybody's model: they are not
+//! rewritten. There `source` and `target` are those of the parts that take the switch.
 
+use ioxide_model::compose::MessageOwner;
 use ioxide_model::sort::Sort;
-use ioxide_model::sts::{GateKind, Model, Switch, SwitchId};
+use ioxide_model::sts::{GateKind, Model, Sts, Switch, SwitchId};
 use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::value::Value;
 
@@ -46,8 +50,32 @@ pub(super) fn changed(model: &mut Model, id: SwitchId, operator: Operator) -> Ve
 
 /// State variables, then the fields of the message.
 fn in_scope(model: &Model, id: SwitchId) -> Vec<VarId> {
-    let vars = model.sts.vars.iter().map(|var| var.var);
+    let controls = controls(&model.sts);
+    let vars = model.sts.vars.iter().map(|var| var.var).filter(|var| !controls.contains(var));
     vars.chain(model.sts.gates[model.sts.switches[id].gate].fields.iter().copied()).collect()
+}
+
+/// The variables that say where parts are.
+fn controls(sts: &Sts) -> Vec<VarId> {
+    let parts = sts.composition.iter().flat_map(|composition| composition.parts.iter());
+    parts.filter_map(|part| part.control).collect()
+}
+
+/// What of a guard says where parts are and which instance it is, and the rest.
+fn parted(pool: &mut TermPool, sts: &Sts, switch: &Switch, guard: Term) -> (Term, Term) {
+    let Some(composition) = &sts.composition else { return (pool.tt(), guard) };
+    let mut fixed = controls(sts);
+    let of = composition.messages.get(&switch.gate);
+    if of.is_some_and(|of| of.owner == MessageOwner::FirstField) {
+        fixed.extend(sts.gates[switch.gate].fields.first());
+    }
+    let is_fixed = |pool: &TermPool, fact: &Term| {
+        let read = pool.free_vars(*fact);
+        !read.is_empty() && read.iter().all(|var| fixed.contains(var))
+    };
+    let (places, rest): (Vec<Term>, Vec<Term>) =
+        pool.conjuncts(guard).into_iter().partition(|fact| is_fixed(pool, fact));
+    (pool.and(places), pool.and(rest))
 }
 
 /// The guard as written: without what keeps updated values in their ranges.
@@ -84,8 +112,13 @@ fn guards(
     let pool = &mut model.pool;
     let switch = &model.sts.switches[id];
     let guard = written(pool, switch);
+    let (places, guard) = parted(pool, &model.sts, switch, guard);
     let changed = change(pool, guard);
-    changed.into_iter().map(|guard| with(pool, switch, guard, switch.update.clone())).collect()
+    let with_places = |guard: Term| {
+        let guard = pool.and2(places, guard);
+        with(pool, switch, guard, switch.update.clone())
+    };
+    changed.into_iter().map(with_places).collect()
 }
 
 fn assignments_left_out(model: &mut Model, id: SwitchId) -> Vec<Switch> {
@@ -96,7 +129,9 @@ fn assignments_left_out(model: &mut Model, id: SwitchId) -> Vec<Switch> {
         let kept = switch.update.iter().enumerate().filter(|(other, _)| *other != at);
         kept.map(|(_, assignment)| *assignment).collect::<Vec<_>>()
     };
-    let updates: Vec<_> = (0..switch.update.len()).map(without).collect();
+    let controls = controls(&model.sts);
+    let own = (0..switch.update.len()).filter(|&at| !controls.contains(&switch.update[at].0));
+    let updates: Vec<_> = own.map(without).collect();
     updates.into_iter().map(|update| with(pool, switch, guard, update)).collect()
 }
 
@@ -105,8 +140,9 @@ fn assignments_rewritten(model: &mut Model, id: SwitchId, rule: Rule<'_>) -> Vec
     let pool = &mut model.pool;
     let switch = &model.sts.switches[id];
     let guard = written(pool, switch);
+    let controls = controls(&model.sts);
     let mut found = Vec::new();
-    for at in 0..switch.update.len() {
+    for at in (0..switch.update.len()).filter(|&at| !controls.contains(&switch.update[at].0)) {
         for term in rewritten(pool, switch.update[at].1, rule) {
             let mut update = switch.update.clone();
             update[at].1 = term;
@@ -121,8 +157,9 @@ fn assignments_added(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     let pool = &mut model.pool;
     let switch = &model.sts.switches[id];
     let guard = written(pool, switch);
+    let controls = controls(&model.sts);
     let mut found = Vec::new();
-    for var in &model.sts.vars {
+    for var in model.sts.vars.iter().filter(|var| !controls.contains(&var.var)) {
         if switch.update.iter().any(|(target, _)| *target == var.var) {
             continue;
         }
@@ -172,8 +209,10 @@ fn assignments_changed(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     let pool = &mut model.pool;
     let switch = &model.sts.switches[id];
     let guard = written(pool, switch);
+    let controls = controls(&model.sts);
     let mut found = Vec::new();
-    for (at, &(var, term)) in switch.update.iter().enumerate() {
+    for (at, &(var, term)) in switch.update.iter().enumerate().filter(|(_, (var, _))| !controls.contains(var))
+    {
         let mut terms = Vec::new();
         for rule in [Rule::Constant, Rule::Variable(&vars), Rule::Relation, Rule::Branch] {
             terms.extend(rewritten(pool, term, rule));
@@ -227,13 +266,79 @@ fn clocks_confused(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     found
 }
 
-fn targets(model: &Model, id: SwitchId) -> Vec<Switch> {
+fn targets(model: &mut Model, id: SwitchId) -> Vec<Switch> {
+    if model.sts.composition.is_some() {
+        return part_targets(model, id);
+    }
     let switch = &model.sts.switches[id];
     let others = model.sts.locations.ids().filter(|&loc| loc != switch.target);
     others.map(|target| Switch { target, ..switch.clone() }).collect()
 }
 
-fn sources(model: &Model, id: SwitchId) -> Vec<Switch> {
+/// A part that takes the switch goes elsewhere.
+fn part_targets(model: &mut Model, id: SwitchId) -> Vec<Switch> {
+    let switch = model.sts.switches[id].clone();
+    let mut found = Vec::new();
+    for (control, here) in places(model, &switch) {
+        let at = switch.update.iter().position(|(var, _)| *var == control);
+        let there = at.map_or(here, |at| switch.update[at].1);
+        for place in other_places(model, control, there) {
+            let mut update = switch.update.clone();
+            match at {
+                Some(at) => update[at].1 = place,
+                None => update.push((control, place)),
+            }
+            found.push(Switch { update, ..switch.clone() });
+        }
+    }
+    found
+}
+
+/// A part that takes the switch does so elsewhere.
+fn part_sources(model: &mut Model, id: SwitchId) -> Vec<Switch> {
+    let switch = model.sts.switches[id].clone();
+    let mut found = Vec::new();
+    for (control, here) in places(model, &switch) {
+        let at = |pool: &mut TermPool, place: Term| {
+            let var = pool.var(control);
+            pool.eq(var, place)
+        };
+        let is_here = at(&mut model.pool, here);
+        for place in other_places(model, control, here) {
+            let pool = &mut model.pool;
+            let is_there = at(pool, place);
+            let facts = pool.conjuncts(switch.guard);
+            let guard = pool.and(facts.into_iter().map(|fact| if fact == is_here { is_there } else { fact }));
+            found.push(Switch { guard, ..switch.clone() });
+        }
+    }
+    found
+}
+
+/// The variables that say where the parts are that take `switch`, and where they must be.
+fn places(model: &mut Model, switch: &Switch) -> Vec<(VarId, Term)> {
+    let controls = controls(&model.sts);
+    let pool = &mut model.pool;
+    let facts = pool.conjuncts(switch.guard);
+    let mut found = Vec::new();
+    for control in controls {
+        let place = facts.iter().find_map(|&fact| pool.solved_for(control, fact));
+        found.extend(place.filter(|&place| pool.is_ground(place)).map(|place| (control, place)));
+    }
+    found
+}
+
+fn other_places(model: &mut Model, control: VarId, here: Term) -> Vec<Term> {
+    let pool = &mut model.pool;
+    let all = pool.finite_domain(pool.var_info(control).sort).unwrap_or_default();
+    let all: Vec<Term> = all.into_iter().map(|value| pool.value(value)).collect();
+    all.into_iter().filter(|&place| place != here).collect()
+}
+
+fn sources(model: &mut Model, id: SwitchId) -> Vec<Switch> {
+    if model.sts.composition.is_some() {
+        return part_sources(model, id);
+    }
     let switch = &model.sts.switches[id];
     let others = model.sts.locations.ids().filter(|&loc| loc != switch.source);
     others.map(|source| Switch { source, ..switch.clone() }).collect()

@@ -9,10 +9,10 @@ use std::ops::ControlFlow;
 
 use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sts::{LocId, SwitchId};
-use ioxide_model::term::{Term, VarId};
+use ioxide_model::term::Term;
 use ioxide_smt::solver::Decision;
 use ioxide_symex::{
-    Ctx, Exploration, ExploreConfig, IgnoreDead, Limits, StopReason, SymState, explore, step,
+    Ctx, Exploration, ExploreConfig, IgnoreDead, Limits, StopReason, SymState, Symmetry, explore, step,
 };
 
 use super::{Purpose, observer};
@@ -89,7 +89,7 @@ pub(super) fn found(
 ) -> Result<Purpose, NoPurpose> {
     let mut max_states = FIRST_STATES.min(limits.max_states);
     loop {
-        let exploration = search(cx, wanted.when, Limits { max_states, ..limits });
+        let exploration = search(cx, wanted, Limits { max_states, ..limits });
         if let Some(purpose) = first(cx, name, wanted, &exploration) {
             return Ok(purpose);
         }
@@ -103,11 +103,15 @@ pub(super) fn found(
     }
 }
 
-/// Explores with the variables of `when` kept apart: they matter even if no guard reads them.
-fn search(cx: &mut Ctx<'_>, when: Term, limits: Limits) -> Exploration {
-    let watched: Vec<VarId> = cx.pool.free_vars(when);
-    let config =
-        ExploreConfig { limits, ignore_dead: IgnoreDead::Except(watched), ..ExploreConfig::default() };
+/// Explores with the variables of the condition kept apart: they matter even if no guard reads them. Parts that neither it nor
+/// the system tells apart are interchangeable, unless the rest of the path names some.
+fn search(cx: &mut Ctx<'_>, wanted: &Wanted<'_>, limits: Limits) -> Exploration {
+    let ignore_dead = IgnoreDead::Except(cx.pool.free_vars(wanted.when));
+    let symmetry = match wanted.rest.is_empty() {
+        true => Symmetry::of(cx.pool, cx.sts, &[wanted.when]),
+        false => Symmetry::default(),
+    };
+    let config = ExploreConfig { limits, ignore_dead, symmetry, ..ExploreConfig::default() };
     explore(cx, &config, &mut |_| ControlFlow::Continue(()))
 }
 

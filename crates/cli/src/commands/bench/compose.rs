@@ -13,7 +13,7 @@ use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateId, GateKind, Model};
 use ioxide_model::value::Value;
 use ioxide_runner::player::Player;
-use ioxide_symex::{After, Ctx, Limits};
+use ioxide_symex::{After, Ctx, ExploreConfig, Limits, Symmetry, explore};
 use ioxide_testgen::purpose::{Criterion, coverage};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -42,11 +42,20 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         rows.push(measure(args, "hidden, a number passed on", parts, &pipeline(parts, true))?);
         rows.push(measure(args, "all meet", parts, &multiway(parts))?);
     }
+    let mut merged = Vec::new();
+    for parts in [2, 3, 4, 5, 6] {
+        merged.push(merging(args, "independent, 4 states", parts, &alike(parts))?);
+    }
+    for parts in [3, 4, 5, 6] {
+        merged.push(merging(args, "all meet", parts, &multiway(parts))?);
+    }
     let mut out = io::stdout().lock();
     if args.json {
-        writeln!(out, "{}", json!({ "version": 1, "bench": "compose", "rows": rows }))?;
+        let result = json!({ "version": 1, "bench": "compose", "rows": rows, "symmetry": merged });
+        writeln!(out, "{result}")?;
     } else {
         show(&mut out, &rows)?;
+        show_merging(&mut out, &merged)?;
     }
     Ok(ExitStatus::Success)
 }
@@ -68,6 +77,42 @@ fn show(out: &mut impl Write, rows: &[Json]) -> io::Result<()> {
         )?;
     }
     Ok(())
+}
+
+fn show_merging(out: &mut impl Write, rows: &[Json]) -> io::Result<()> {
+    writeln!(out, "\n{:<28} parts  states  merged  ms  merged ms", "interchangeable parts")?;
+    for row in rows {
+        let text = |key: &str| row[key].to_string();
+        let ms = |key: &str| format!("{:.0}", row[key].as_f64().unwrap_or(0.0));
+        writeln!(
+            out,
+            "{:<28} {:>5} {:>7} {:>7} {:>3} {:>10}",
+            row["family"].as_str().unwrap_or(""),
+            text("parts"),
+            text("states"),
+            text("merged"),
+            ms("ms"),
+            ms("merged_ms"),
+        )?;
+    }
+    Ok(())
+}
+
+/// States of a whole exploration, with and without merging of interchangeable instances.
+fn merging(args: &Bench, family: &str, parts: u32, text: &str) -> Result<Json, Stop> {
+    let explored = |is_merging: bool| -> Result<(usize, f64), Stop> {
+        let (mut model, mut solver) = (model(text)?, solver::make(&args.solver)?);
+        let mut cx = Ctx::new(&mut model, &mut solver);
+        let symmetry = if is_merging { Symmetry::of(cx.pool, cx.sts, &[]) } else { Symmetry::default() };
+        let config = ExploreConfig { limits: LIMITS, symmetry, ..ExploreConfig::default() };
+        let start = Instant::now();
+        let exploration = explore(&mut cx, &config, &mut |_| ControlFlow::Continue(()));
+        Ok((exploration.stats.states, start.elapsed().as_secs_f64() * 1e3))
+    };
+    let ((states, ms), (merged, merged_ms)) = (explored(false)?, explored(true)?);
+    Ok(json!({
+        "family": family, "parts": parts, "states": states, "merged": merged, "ms": ms, "merged_ms": merged_ms,
+    }))
 }
 
 fn measure(args: &Bench, family: &str, parts: u32, text: &str) -> Result<Json, Stop> {
@@ -151,6 +196,15 @@ fn independent(parts: u32) -> String {
         let _ = writeln!(text, " state s{state} {{ {line} -> s{next} }}");
     }
     text + &format!("}}\nsystem S {{\n p[i in 1..{parts}]: P\n}}\n")
+}
+
+/// Parts that know nothing of each other, with few states.
+fn alike(parts: u32) -> String {
+    format!(
+        "model P {{\n input go\n output done\n input back\n output home
+ state s0 {{ on go -> s1 }}\n state s1 {{ emit done -> s2 }}\n state s2 {{ on back -> s3 }}\n state s3 {{ emit home -> s0 }}\n}}
+system S {{\n p[i in 1..{parts}]: P\n}}\n"
+    )
 }
 
 /// Parts that each do a row of steps, once.

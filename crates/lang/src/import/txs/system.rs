@@ -145,18 +145,15 @@ fn tree(control: Control, leaves: &mut Vec<Control>) -> Tree {
     }
 }
 
-/// Of every part its name and that of its family: the process it starts as, with a number if several do.
-fn part_names(spec: &Specification, model: &str, leaves: &[Control]) -> Vec<(String, String)> {
+/// Of every part the process it starts as, with a number if several do.
+fn part_names(spec: &Specification, model: &str, leaves: &[Control]) -> Vec<(String, Option<i64>)> {
     let families: Vec<String> = leaves.iter().map(|leaf| family(spec, model, leaf)).collect();
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut seen: BTreeMap<String, i64> = BTreeMap::new();
     let number = |family: &String| {
         let n = seen.entry(family.clone()).or_insert(0);
         *n += 1;
-        if families.iter().filter(|other| *other == family).count() == 1 {
-            (family.clone(), family.clone())
-        } else {
-            (format!("{family}[{n}]"), family.clone())
-        }
+        let is_alone = families.iter().filter(|other| *other == family).count() == 1;
+        (family.clone(), (!is_alone).then_some(*n))
     };
     families.iter().map(number).collect()
 }
@@ -180,7 +177,7 @@ fn family(spec: &Specification, model: &str, control: &Control) -> String {
 struct Composing<'a> {
     outside: &'a Outside,
     parts: &'a [Built],
-    names: &'a [(String, String)],
+    names: &'a [(String, Option<i64>)],
     span: Span,
 }
 
@@ -188,8 +185,8 @@ impl Composing<'_> {
     fn compose(&self, tree: &Tree, name: &Name, sink: &mut Sink) -> Option<Model> {
         let mut composer = Composer::new(&name.text, name.span);
         let mut ids = Vec::with_capacity(self.parts.len());
-        for (part, (name, family)) in self.parts.iter().zip(self.names) {
-            match composer.part(name, family, &part.model) {
+        for (part, (family, index)) in self.parts.iter().zip(self.names) {
+            match composer.part(family, *index, &part.model) {
                 Ok(id) => ids.push(id),
                 Err(clash) => {
                     let message = format!("two parts have different types called `{}`", clash.0);

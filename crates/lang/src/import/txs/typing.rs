@@ -270,6 +270,11 @@ impl Typing<'_> {
                 let message = format!("`{}` has {} arguments, not {n_args}", name.text, one.params.len());
                 return Diagnostic::new(Code::ArgumentCount, name.span, message);
             }
+            if matches!(name.text.as_str(), "toXml" | "fromXml") {
+                let message = format!("`{}` is not read", name.text);
+                return Diagnostic::new(Code::TxsNotRead, name.span, message)
+                    .help("send the values themselves, or `toString` of them; the project file says how they are written");
+            }
             let names = scope.keys().chain(words.callables.keys()).map(String::as_str);
             let (code, what) = if n_args == 0 {
                 (Code::UnknownName, "variable, constant or constructor")

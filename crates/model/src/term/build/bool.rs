@@ -61,6 +61,27 @@ impl TermPool {
         self.and(parts.into_iter().filter(|part| !known.contains(part)))
     }
 
+    /// Whether a conjunct of `guard` says that a variable has another value than `value` says: then it does not hold, and
+    /// nothing needs to be computed. Most switches of a system made of parts are excluded so.
+    pub fn is_refuted_at_once<'v>(
+        &self,
+        guard: Term,
+        value: impl Fn(crate::term::VarId) -> Option<&'v Value>,
+    ) -> bool {
+        let is_other = |var: Term, wanted: Term| match (self.node(var), self.node(wanted)) {
+            (Node::Var(var), Node::Value(wanted)) => value(*var).is_some_and(|found| found != wanted),
+            _ => false,
+        };
+        let refutes = |fact: &Term| match *self.node(*fact) {
+            Node::Eq(a, b) => is_other(a, b) || is_other(b, a),
+            _ => false,
+        };
+        match self.node(guard) {
+            Node::And(list) => list.iter().any(refutes),
+            _ => refutes(&guard),
+        }
+    }
+
     /// The conjuncts of `term`: its parts if it is a conjunction, none if it is true, else itself.
     #[must_use]
     pub fn conjuncts(&self, term: Term) -> Vec<Term> {

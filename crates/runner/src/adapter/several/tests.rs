@@ -50,6 +50,7 @@ impl Adapter for Script {
 fn several(left: &[Option<&'static str>], right: &[Option<&'static str>]) -> SeveralAdapter {
     let model = Arc::new(model(MODEL));
     let part = |name: &str, messages: [&str; 2], moves: &[Option<&'static str>]| Part {
+        place: None,
         name: name.into(),
         messages: messages.map(str::to_owned).to_vec(),
         adapter: Box::new(Script {

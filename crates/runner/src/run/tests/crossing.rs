@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use ioxide_model::index::Idx;
-use ioxide_symex::{Crossing, Wiring};
+use ioxide_model::sts::GateId;
+use ioxide_symex::{Crossing, MessageRoute, Wiring};
 
 use super::*;
 use crate::adapter::model::ModelAdapter;
@@ -128,8 +129,8 @@ fn failures(spec: &Model, sut: &Model, tester: &mut dyn Tester, seed: u64) -> (u
     let (mut a, mut b) = (ioxide_smt::brute::Brute::new(), ioxide_smt::brute::Brute::new());
     let mut cx = Ctx::new(&mut spec_own, &mut a);
     let inner = ModelAdapter::new(spec, Ctx::new(&mut sut_own, &mut b), seed).unwrap();
-    let named = |name: &str| spec.sts.gate_named(name).map(|gate| (gate.index() % CONNECTIONS) as u32);
-    let wiring = Arc::new(Wiring::new(&spec.sts, CONNECTIONS as u32, named));
+    let of = |gate: GateId| MessageRoute::One((gate.index() % CONNECTIONS) as u32);
+    let wiring = Arc::new(Wiring::new(&spec.pool, &spec.sts, CONNECTIONS as u32, of));
     let (to_system, to_tester) = Default::default();
     let (rng, is_hasty) = (ChaCha8Rng::seed_from_u64(seed), seed % 2 == 1);
     let mut adapter = Crossed { inner, wiring, to_system, to_tester, is_hasty, last: 0, rng };
@@ -291,16 +292,18 @@ const BOARD: &str = "model Board { input POST output POSTED output NOTE output c
 fn monitored(events: &[&str], mark: Option<u64>) -> Vec<bool> {
     let model = model(BOARD);
     crate::samples::with_cx(model.clone(), |mut cx| {
-        let of = |name: &str| Some(u32::from(matches!(name, "NOTE" | "LEAVE" | "closed_bob")));
-        let wiring = Arc::new(Wiring::new(&model.sts, 2, of));
+        let is_bob = |gate: GateId| matches!(&*model.sts.gates[gate].name, "NOTE" | "LEAVE" | "closed_bob");
+        let of = |gate: GateId| MessageRoute::One(u32::from(is_bob(gate)));
+        let wiring = Arc::new(Wiring::new(&model.pool, &model.sts, 2, of));
         let mut after = After::new(&mut cx).wired(Some(Arc::clone(&wiring)));
         let mut allowed = Vec::new();
         for event in events {
             let (sign, name) = event.split_at(1);
             let message = || {
                 let gate = model.sts.gate_named(name).expect("the model has it");
-                let at = wiring.connection(gate).expect("it has a connection");
-                (Label::message(&model.sts, gate, Vec::new()).expect("a message"), at)
+                let label = Label::message(&model.sts, gate, Vec::new()).expect("a message");
+                let at = wiring.connection(&label).expect("it has a connection");
+                (label, at)
             };
             allowed.push(match sign {
                 "d" => after.observe(&mut cx, &Label::Quiescence).is_ok(),

@@ -94,7 +94,7 @@ fn pair(
         let speech = Speech { reset: vec![HELLO.into()], ..text(&interface) };
         let spec = SutSpec::Tcp(address.to_string());
         let adapter = Box::new(TextAdapter::new(&spec, speech, interface, connection)?);
-        Ok(Part { name: name.to_lowercase(), messages, adapter })
+        Ok(Part { name: name.to_lowercase(), messages, place: None, adapter })
     };
     let parts = ["LEFT", "RIGHT"].into_iter().zip(addresses).map(part);
     let parts = parts.collect::<Result<Vec<Part>, AdapterError>>()?;

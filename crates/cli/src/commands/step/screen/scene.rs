@@ -60,6 +60,8 @@ pub struct Place {
     pub facts: Vec<String>,
     /// What its author wrote about the location.
     pub doc: String,
+    /// Of a system made of parts where each part is, and its values.
+    pub parts: Vec<(String, Vec<String>)>,
 }
 
 /// Something that can come next, or cannot.

@@ -54,12 +54,26 @@ fn belief_lines(state: &State, theme: Theme) -> Vec<Line<'_>> {
     };
     let mut lines = Vec::new();
     for place in &scene.places {
-        let mut spans = vec![Span::raw("● "), Span::styled(&*place.location, theme.location())];
-        spans.push(Span::raw(format!("  {}", place.values.join(", "))));
-        if !place.doc.is_empty() {
-            spans.push(Span::styled(format!("  // {}", place.doc), theme.quiet()));
+        let row = |sign: &'static str, location, values: &[String]| {
+            vec![
+                Span::raw(sign),
+                Span::styled(location, theme.location()),
+                Span::raw(format!("  {}", values.join(", "))),
+            ]
+        };
+        match place.parts.split_first() {
+            None => {
+                let mut spans = row("● ", &*place.location, &place.values);
+                if !place.doc.is_empty() {
+                    spans.push(Span::styled(format!("  // {}", place.doc), theme.quiet()));
+                }
+                lines.push(Line::from(spans));
+            }
+            Some(((first, values), rest)) => {
+                lines.push(Line::from(row("● ", first, values)));
+                lines.extend(rest.iter().map(|(part, values)| Line::from(row("  ", part, values))));
+            }
         }
-        lines.push(Line::from(spans));
         for (i, fact) in place.facts.iter().enumerate() {
             let word = if i == 0 { "where" } else { "  and" };
             lines.push(Line::from(vec![

@@ -22,17 +22,21 @@ impl Engine<'_> {
                 let value = |(var, value): (_, &Value)| {
                     format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show_value(value))
                 };
-                let place = |state: &State| Place {
-                    location: state.place(cx.sts),
-                    values: state
-                        .values
-                        .iter()
-                        .filter(|(var, _)| cx.sts.is_data(*var))
-                        .map(value)
-                        .map(clip)
-                        .collect(),
-                    facts: Vec::new(),
-                    doc: doc(cx, state.loc),
+                let place = |state: &State| {
+                    Place {
+                        location: state.place(cx.sts),
+                        values: state
+                            .values
+                            .iter()
+                            .filter(|(var, _)| cx.sts.is_data(*var))
+                            .map(value)
+                            .map(clip)
+                            .collect(),
+                        facts: Vec::new(),
+                        doc: doc(cx, state.loc),
+                        parts: Vec::new(),
+                    }
+                    .by_part(cx)
                 };
                 states.iter().take(MAX_PLACES).map(place).collect()
             }
@@ -90,6 +94,23 @@ fn place(cx: &Ctx<'_>, state: &SymState) -> Place {
             .collect(),
         facts: state.path.facts().iter().map(|&fact| clip(cx.pool.show(fact).to_string())).collect(),
         doc: doc(cx, state.loc),
+        parts: Vec::new(),
+    }
+    .by_part(cx)
+}
+
+impl Place {
+    /// The same with one row for each part, if there are parts.
+    fn by_part(mut self, cx: &Ctx<'_>) -> Self {
+        let Some(composition) = &cx.sts.composition else { return self };
+        for part in &composition.parts {
+            let (place, own) = (format!("{}: ", part.name), format!("{}.", part.name));
+            let here = self.location.split(", ").find(|text| text.starts_with(&place));
+            let here = here.map_or_else(|| part.name.to_string(), str::to_owned);
+            let values = self.values.iter().filter_map(|value| value.strip_prefix(&own)).map(str::to_owned);
+            self.parts.push((here, values.collect()));
+        }
+        self
     }
 }
 

@@ -1,0 +1,257 @@
+//! What goals of a system say of its parts: `client[i].draft`, `server.at(busy)`.
+//!
+//! An index that is no constant chooses among the instances; quantifiers over a range are written out, so
+//! in `forall i in 1..3: client[i].at(idle)` it is one.
+
+use std::rc::Rc;
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::sort::Sort;
+use ioxide_model::source::Span;
+use ioxide_model::term::{Term, VarId};
+use ioxide_model::value::{DataValue, Value};
+
+use super::{BoundName, Checker, Role};
+use crate::ast::{Expr, ExprKind, Name, Quantifier};
+use crate::suggest;
+
+/// Quantifiers over more values are not written out.
+const MAX_WRITTEN_OUT: i64 = 1000;
+
+/// What can be read of one part.
+#[derive(Clone, Debug)]
+pub(crate) struct PartNames {
+    pub(crate) family: String,
+    pub(crate) index: Option<i64>,
+    /// The variable that says where it is, if it has more than one place.
+    pub(crate) control: Option<VarId>,
+    pub(crate) places: Vec<String>,
+    pub(crate) vars: Vec<(String, VarId)>,
+    pub(crate) clocks: Vec<(String, VarId)>,
+}
+
+/// A part as it is written, and what of it.
+struct Path<'e> {
+    family: &'e str,
+    span: Span,
+    index: Option<&'e Expr>,
+    /// Names behind it, for parts of parts.
+    inner: String,
+}
+
+impl Checker<'_, '_> {
+    /// The part that `expr` names; none if it names none.
+    fn part_path<'e>(&self, expr: &'e Expr) -> Option<Path<'e>> {
+        match &expr.kind {
+            ExprKind::Name(name) => {
+                let is_part = self.parts.iter().any(|part| part.family == *name);
+                let is_other = self.bound.iter().any(|bound| bound.name == *name)
+                    || self.params.contains_key(name)
+                    || self.message.as_ref().is_some_and(|message| message.fields.contains_key(name));
+                let path = Path { family: name, span: expr.span, index: None, inner: String::new() };
+                (is_part && !is_other).then_some(path)
+            }
+            ExprKind::Index(receiver, key) => {
+                let path = self.part_path(receiver)?;
+                match (&key.kind, path.inner.is_empty()) {
+                    (_, true) if path.index.is_none() => Some(Path { index: Some(key), ..path }),
+                    (ExprKind::Number(at), false) => {
+                        Some(Path { inner: format!("{}[{at}]", path.inner), ..path })
+                    }
+                    _ => None,
+                }
+            }
+            ExprKind::Field(receiver, name) => {
+                let path = self.part_path(receiver)?;
+                let dot = if path.inner.is_empty() { "" } else { "." };
+                Some(Path { inner: format!("{}{dot}{}", path.inner, name.text), ..path })
+            }
+            _ => None,
+        }
+    }
+
+    /// `part.name`, if the receiver is a part that has such a variable; with the error told if it has none.
+    pub(super) fn part_field(&mut self, receiver: &Expr, name: &Name) -> Option<Option<Term>> {
+        let path = self.part_path(receiver)?;
+        let dot = if path.inner.is_empty() { "" } else { "." };
+        let full = format!("{}{dot}{}", path.inner, name.text);
+        let parts = Rc::clone(&self.parts);
+        let has = |part: &PartNames| {
+            let mut all = part.vars.iter().chain(&part.clocks);
+            all.any(|(var, _)| {
+                *var == full || var.starts_with(&format!("{full}.")) || var.starts_with(&format!("{full}["))
+            })
+        };
+        let mut family = parts.iter().filter(|part| part.family == path.family);
+        if !family.any(has) {
+            // It may be a field of a record that the part has.
+            return if path.inner.is_empty() {
+                Some(self.no_variable(path.family, &full, name))
+            } else {
+                None
+            };
+        }
+        Some(self.of_instances(&path, |cx, part| {
+            if let Some((_, var)) = part.vars.iter().find(|(var, _)| *var == full)
+                && cx.place.reads_variables()
+            {
+                return Some(cx.pool.var(*var));
+            }
+            if let Some((_, clock)) = part.clocks.iter().find(|(clock, _)| *clock == full)
+                && cx.place.reads_clocks()
+            {
+                return Some(cx.pool.var(*clock));
+            }
+            let place = cx.place.describe();
+            cx.sink.error(|| {
+                let message = format!("`{full}` of a part cannot be read in {place}");
+                Diagnostic::new(Code::NotInScope, name.span, message).help(
+                    "tests and observers see messages; properties and `reach` read the variables of parts",
+                )
+            });
+            None
+        }))
+    }
+
+    fn no_variable(&mut self, family: &str, full: &str, name: &Name) -> Option<Term> {
+        let parts = Rc::clone(&self.parts);
+        let names = parts.iter().filter(|part| part.family == family);
+        let names = names.flat_map(|part| part.vars.iter().chain(&part.clocks)).map(|(var, _)| var.as_str());
+        self.sink.error(|| {
+            let message = format!("the part `{family}` has no variable `{full}`");
+            let diagnostic = Diagnostic::new(Code::UnknownName, name.span, message);
+            suggest::nearest(diagnostic, name, names)
+                .help(format!("where the part is, is written `{family}.at(state)`"))
+        });
+        None
+    }
+
+    /// `part.at(state)`, if the receiver is a part.
+    pub(super) fn part_at(&mut self, receiver: &Expr, name: &Name, args: &[Expr]) -> Option<Option<Term>> {
+        if name.text != "at" {
+            return None;
+        }
+        let path = self.part_path(receiver)?;
+        let [Expr { kind: ExprKind::Name(state), span }] = args else {
+            self.sink.error(|| {
+                Diagnostic::new(Code::UnknownState, name.span, "`at` needs the name of a state of the part")
+                    .help(format!("write `{}.at(idle)`", path.family))
+            });
+            return Some(None);
+        };
+        let control = format!("{}.state", path.inner);
+        Some(self.of_instances(&path, |cx, part| {
+            let inner = part.vars.iter().find(|(var, _)| *var == control).map(|(_, var)| *var);
+            let (var, places) = match inner.filter(|_| !path.inner.is_empty()) {
+                Some(var) => (Some(var), cx.places_of(var)),
+                None => (part.control, part.places.clone()),
+            };
+            let Some(at) = places.iter().position(|place| place == state) else {
+                cx.no_place(&path, state, *span, &places);
+                return None;
+            };
+            Some(match var.map(|var| (var, cx.pool.var_info(var).sort)) {
+                Some((var, Sort::Data(data))) => {
+                    let ctor = u32::try_from(at).unwrap_or(u32::MAX);
+                    let value = Value::Data(DataValue { data, ctor, args: std::sync::Arc::default() });
+                    let (var, value) = (cx.pool.var(var), cx.pool.value(value));
+                    cx.pool.eq(var, value)
+                }
+                _ => cx.pool.tt(),
+            })
+        }))
+    }
+
+    fn places_of(&self, control: VarId) -> Vec<String> {
+        match self.pool.var_info(control).sort {
+            Sort::Data(data) => self.pool.data(data).ctors.iter().map(|ctor| ctor.name.to_string()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn no_place(&mut self, path: &Path<'_>, state: &str, span: Span, places: &[String]) {
+        self.sink.error(|| {
+            let message = format!("the part `{}` has no state `{state}`", path.family);
+            let diagnostic = Diagnostic::new(Code::UnknownState, span, message);
+            let name = Name { text: state.to_owned(), span };
+            suggest::nearest(diagnostic, &name, places.iter().map(String::as_str))
+        });
+    }
+
+    /// What `of` says of the instance that `path` means; where the index is no constant, what it says of the one that
+    /// the index is.
+    fn of_instances(
+        &mut self,
+        path: &Path<'_>,
+        mut of: impl FnMut(&mut Self, &PartNames) -> Option<Term>,
+    ) -> Option<Term> {
+        let parts = Rc::clone(&self.parts);
+        let family: Vec<&PartNames> = parts.iter().filter(|part| part.family == path.family).collect();
+        let Some(index) = path.index else {
+            return match family[..] {
+                [part] if part.index.is_none() => of(self, part),
+                _ => self.needs_index(path, "an array: say which instance"),
+            };
+        };
+        if family.iter().any(|part| part.index.is_none()) {
+            return self.needs_index(path, "one part, not an array");
+        }
+        let index = self.check(index, Sort::Int, Role::Key)?;
+        let mut chosen: Option<Term> = None;
+        let mut is_one = Vec::with_capacity(family.len());
+        for part in family.into_iter().rev() {
+            let at = self.pool.int(part.index.unwrap_or_default());
+            let here = self.pool.eq(index, at);
+            is_one.push(here);
+            if self.pool.is_false(here) {
+                continue;
+            }
+            let term = of(self, part)?;
+            chosen = Some(match chosen {
+                Some(other) => self.pool.ite(here, term, other),
+                None => term,
+            });
+        }
+        let is_one = self.pool.or(is_one);
+        if self.pool.is_false(is_one) {
+            return self.needs_index(path, "an array without such an instance");
+        }
+        self.oblige(is_one);
+        chosen
+    }
+
+    fn needs_index(&mut self, path: &Path<'_>, what: &str) -> Option<Term> {
+        self.sink
+            .error(|| Diagnostic::new(Code::UnknownPart, path.span, format!("`{}` is {what}", path.family)));
+        None
+    }
+
+    /// A quantifier over a range as all of its cases, in the goals of a system.
+    pub(super) fn written_out(
+        &mut self,
+        quantifier: Quantifier,
+        var: &Name,
+        (lo, hi): (i64, i64),
+        body: &Expr,
+    ) -> Option<Option<Term>> {
+        if self.parts.is_empty() || hi.checked_sub(lo).is_none_or(|n| n >= MAX_WRITTEN_OUT) {
+            return None;
+        }
+        let mut cases = Vec::new();
+        for at in lo..=hi {
+            let term = self.pool.int(at);
+            self.bound.push(BoundName { name: var.text.clone(), term, part_of: None });
+            let case = self.check(body, Sort::Bool, Role::Condition);
+            self.bound.pop();
+            match case {
+                Some(case) => cases.push(case),
+                None => return Some(None),
+            }
+        }
+        Some(Some(match quantifier {
+            Quantifier::Exists => self.pool.or(cases),
+            Quantifier::Forall => self.pool.and(cases),
+        }))
+    }
+}

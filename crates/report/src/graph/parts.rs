@@ -1,0 +1,166 @@
+//! A system made of parts as one graph: the parts side by side, each with its own places and steps.
+//!
+//! A switch of the system is an edge in every part that takes it; an edge stands for all switches of the system in which
+//! its part takes the same step, and tells who else takes part. Of guards and updates an edge shows what belongs to its part
+//! and is the same in all of these.
+
+use std::collections::BTreeMap;
+
+use ioxide_model::compose::{Composition, Part as SystemPart, PartId};
+use ioxide_model::index::Idx;
+use ioxide_model::sts::{Model, Switch, SwitchId};
+use ioxide_model::term::{Node as TermNode, Term, VarId};
+use ioxide_model::value::Value;
+
+use super::{Edge, Graph, Line, Node, NodeId, Part, switch_lines};
+use crate::describe::describe;
+use crate::visible::visible;
+
+impl Graph {
+    /// The parts of `model`, which is `composition`.
+    pub(super) fn of_parts(model: &Model, composition: &Composition) -> Self {
+        // Terms are put together anew, in a pool of their own.
+        let mut model = model.clone();
+        let mut firsts = Vec::with_capacity(composition.parts.len());
+        let mut nodes = Vec::new();
+        for part in &composition.parts {
+            firsts.push(nodes.len());
+            nodes.extend(places(&model, part));
+        }
+        let mut edges = Vec::new();
+        for (id, part) in composition.parts.iter_enumerated() {
+            edges.extend(steps(&mut model, composition, (id, part), firsts[id.index()]));
+        }
+        let title = visible(&model.sts.name);
+        Self { title, nodes: nodes.into_iter().collect(), edges: edges.into_iter().collect() }
+    }
+}
+
+/// Where a part can be.
+fn places(model: &Model, part: &SystemPart) -> Vec<Node> {
+    if part.places.is_empty() {
+        return vec![Node { initial: true, ..Node::named(&part.name) }];
+    }
+    let start = part.control.and_then(|control| {
+        let var = model.sts.vars.iter().find(|var| var.var == control)?;
+        place(model.pool.as_value(var.init?)?)
+    });
+    let node = |(at, name): (usize, &std::sync::Arc<str>)| Node {
+        initial: at == start.unwrap_or(0),
+        ..Node::named(&format!("{}: {name}", part.name))
+    };
+    part.places.iter().enumerate().map(node).collect()
+}
+
+fn place(value: &Value) -> Option<usize> {
+    match value {
+        Value::Data(value) => usize::try_from(value.ctor).ok(),
+        _ => None,
+    }
+}
+
+/// The steps of a part, each with the switches of the system that are this step of it.
+fn steps(
+    model: &mut Model,
+    composition: &Composition,
+    (id, part): (PartId, &SystemPart),
+    first: usize,
+) -> Vec<Edge> {
+    let mut found: BTreeMap<(usize, usize, usize, String), Edge> = BTreeMap::new();
+    let switches: Vec<(SwitchId, Switch)> =
+        model.sts.switches.iter_enumerated().map(|(id, switch)| (id, switch.clone())).collect();
+    for (switch_id, switch) in switches {
+        let moves = composition.moves.get(&switch.label).map(Vec::as_slice).unwrap_or_default();
+        let Some(own) = moves.iter().find(|moved| moved.part == id) else { continue };
+        let (from, to) = ends(model, part, &switch);
+        let others: Vec<String> = moves
+            .iter()
+            .filter(|moved| moved.part != id)
+            .map(|moved| format!("{}.{}", composition.parts[moved.part].name, moved.switch))
+            .collect();
+        let order = part.switches.iter().position(|label| *label == own.switch).unwrap_or(usize::MAX);
+        let share = share(model, part, &switch, &own.switch);
+        let mut lines = switch_lines(&describe(model, &share));
+        if part.places.is_empty() {
+            // What a channel does with its packets needs no telling.
+            lines.truncate(1);
+        }
+        let edge = Edge {
+            from: NodeId::new(first + from),
+            to: NodeId::new(first + to),
+            kind: model.sts.kind_of(&switch).into(),
+            switch: Some(switch_id),
+            doc: switch.doc.clone(),
+            ..Edge::plain(NodeId::new(first), NodeId::new(first), "")
+        };
+        let key = (order, from, to, own.switch.to_string());
+        let edge = found.entry(key).or_insert(Edge { lines: lines.clone(), ..edge });
+        if edge.switch != Some(switch_id) {
+            edge.more.push(switch_id);
+            edge.lines.retain(|line| is_meeting(line) || lines.contains(line));
+        }
+        if !others.is_empty() {
+            meets(edge, &others.join(" + "));
+        }
+    }
+    found.into_values().collect()
+}
+
+/// Tells with whom a step is taken.
+fn meets(edge: &mut Edge, others: &str) {
+    const MAX_TOLD: usize = 3;
+    match edge.lines.iter_mut().find(|line| is_meeting(line)) {
+        None => edge.lines.insert(
+            edge.lines.len().min(1),
+            Line { part: Part::Message, text: visible(&format!("with {others}")) },
+        ),
+        Some(line) if line.text.split(" or ").count() < MAX_TOLD => {
+            line.text.push_str(&visible(&format!(" or {others}")));
+        }
+        Some(line) if !line.text.ends_with(" …") => line.text.push_str(" …"),
+        Some(_) => {}
+    }
+}
+
+/// Whether a line tells with whom a step is taken.
+fn is_meeting(line: &Line) -> bool {
+    line.part == Part::Message && line.text.starts_with("with ")
+}
+
+/// Where a part is before and after a switch.
+fn ends(model: &Model, part: &SystemPart, switch: &Switch) -> (usize, usize) {
+    let Some(control) = part.control else { return (0, 0) };
+    let pool = &model.pool;
+    let at = |fact: Term| {
+        let TermNode::Eq(a, b) = *pool.node(fact) else { return None };
+        let is_control = |term: Term| matches!(pool.node(term), TermNode::Var(var) if *var == control);
+        [(a, b), (b, a)]
+            .into_iter()
+            .find(|(var, _)| is_control(*var))
+            .and_then(|(_, value)| place(pool.as_value(value)?))
+    };
+    let from = pool.conjuncts(switch.guard).into_iter().find_map(at).unwrap_or(0);
+    let after = switch.update.iter().find(|(var, _)| *var == control);
+    let to = after.and_then(|(_, term)| place(pool.as_value(*term)?)).unwrap_or(from);
+    (from, to)
+}
+
+/// What of a switch concerns `part`, called `label` there.
+fn share(model: &mut Model, part: &SystemPart, switch: &Switch, label: &str) -> Switch {
+    let fields = model.sts.gates[switch.gate].fields.clone();
+    let pool = &mut model.pool;
+    let is_own = |var: &VarId| part.vars.contains(var) && part.control != Some(*var);
+    let concerns = |term: Term| {
+        let read = pool.free_vars(term);
+        read.iter().any(is_own) || !read.is_empty() && read.iter().all(|var| fields.contains(var))
+    };
+    let facts: Vec<Term> = pool.conjuncts(switch.guard).into_iter().filter(|&fact| concerns(fact)).collect();
+    Switch {
+        label: label.into(),
+        guard: pool.and(facts),
+        update: switch.update.iter().copied().filter(|(var, _)| is_own(var)).collect(),
+        resets: switch.resets.iter().copied().filter(|clock| part.vars.contains(clock)).collect(),
+        range_check: None,
+        ..switch.clone()
+    }
+}

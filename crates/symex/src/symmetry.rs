@@ -1,0 +1,316 @@
+//! Interchangeable parts: instances of an array that nothing tells apart.
+//!
+//! Two instances are interchangeable if swapping them maps the system onto itself: their variables have the same sorts and
+//! values at start, and every switch with the variables, the index and the messages of the two swapped is a switch of the
+//! system too. A constant of one instance, or an index that another part stores, breaks that, so nothing needs to be
+//! said about them. States that differ by a permutation of interchangeable instances then allow the same
+//! behaviour up to that permutation, and a search may keep one of them.
+//!
+//! *Promises.* [`Symmetry::canonical`] gives a permutation of the state it is given. Instances whose values are not known
+//! keep their order: that merges less, never more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use ioxide_model::compose::{Composition, MessageOwner, Part, PartId};
+use ioxide_model::sts::{GateId, LocId, Sts, Switch, SwitchId};
+use ioxide_model::term::{Node, Substitution, Term, TermPool, VarId};
+use ioxide_model::value::Value;
+
+use crate::cx::Ctx;
+use crate::state::{Store, SymState};
+
+/// The interchangeable parts of a system.
+#[derive(Clone, Debug, Default)]
+pub struct Symmetry {
+    /// Groups of instances; of each the places of its variables in a store.
+    groups: Vec<Vec<Vec<usize>>>,
+    /// What switches become when two instances are swapped.
+    swaps: Vec<BTreeMap<SwitchId, SwitchId>>,
+}
+
+/// What a switch is, for comparing.
+#[derive(PartialEq, Eq, Hash)]
+struct SwitchShape {
+    ends: (LocId, LocId),
+    gate: GateId,
+    guard: Vec<Term>,
+    update: Vec<(VarId, Term)>,
+    resets: Vec<VarId>,
+}
+
+impl Symmetry {
+    /// The parts of `sts` that can be swapped and leave `terms` as they are.
+    pub fn of(pool: &mut TermPool, sts: &Sts, terms: &[Term]) -> Self {
+        let mut found = Self::default();
+        let Some(composition) = &sts.composition else { return found };
+        let mut families: BTreeMap<&str, Vec<PartId>> = BTreeMap::new();
+        for (id, part) in composition.parts.iter_enumerated().filter(|(_, part)| part.index.is_some()) {
+            families.entry(&part.family).or_default().push(id);
+        }
+        let mut shapes: Option<FxHashMap<SwitchShape, SwitchId>> = None;
+        for mut instances in families.into_values() {
+            while instances.len() > 1 {
+                let first = instances.remove(0);
+                let shapes = shapes.get_or_insert_with(|| shapes_of(pool, sts));
+                let mut group = vec![first];
+                instances.retain(|&other| {
+                    let pair = (&composition.parts[first], &composition.parts[other]);
+                    let swap = Swap::new(pool, sts, composition, pair);
+                    let images = swap.and_then(|swap| swap.images(pool, sts, shapes, terms));
+                    let is_alike = images.is_some();
+                    found.swaps.extend(images);
+                    group.extend(is_alike.then_some(other));
+                    !is_alike
+                });
+                found.add(sts, composition, &group);
+            }
+        }
+        found
+    }
+
+    fn add(&mut self, sts: &Sts, composition: &Composition, group: &[PartId]) {
+        let all = sts.vars.iter().map(|var| var.var).chain(sts.clocks.iter().map(|clock| clock.var));
+        let places: BTreeMap<VarId, usize> = all.zip(0..).collect();
+        let block = |&part: &PartId| composition.parts[part].vars.iter().map(|var| places[var]).collect();
+        if group.len() > 1 {
+            self.groups.push(group.iter().map(block).collect());
+        }
+    }
+
+    /// Whether no two parts can be swapped.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// How many instances can be swapped with another one.
+    #[must_use]
+    pub fn interchangeable(&self) -> usize {
+        self.groups.iter().map(Vec::len).sum()
+    }
+
+    /// `switches` and what they become when instances are swapped.
+    #[must_use]
+    pub fn images(&self, switches: &BTreeSet<SwitchId>) -> BTreeSet<SwitchId> {
+        let mut all = switches.clone();
+        let mut todo: Vec<SwitchId> = all.iter().copied().collect();
+        while let Some(switch) = todo.pop() {
+            let images = self.swaps.iter().filter_map(|swap| swap.get(&switch).copied());
+            todo.extend(images.filter(|&image| all.insert(image)).collect::<Vec<_>>());
+        }
+        all
+    }
+
+    /// `state` with interchangeable instances in the order of their values.
+    pub(crate) fn canonical(&self, cx: &Ctx<'_>, state: &SymState) -> SymState {
+        let mut terms = state.store.terms().to_vec();
+        for group in &self.groups {
+            let mut blocks: Vec<Vec<Term>> =
+                group.iter().map(|block| block.iter().map(|&at| terms[at]).collect()).collect();
+            blocks.sort_by_key(|block| {
+                block.iter().map(|&term| cx.pool.is_ground(term).then_some(term)).collect::<Vec<_>>()
+            });
+            for (places, block) in group.iter().zip(blocks) {
+                places.iter().zip(block).for_each(|(&at, term)| terms[at] = term);
+            }
+        }
+        SymState { store: Store::new(terms), ..state.clone() }
+    }
+}
+
+fn shapes_of(pool: &TermPool, sts: &Sts) -> FxHashMap<SwitchShape, SwitchId> {
+    let shape = |(id, switch): (SwitchId, &Switch)| {
+        let guard = pool.conjuncts(switch.guard);
+        (SwitchShape::new(switch, switch.gate, guard, switch.update.clone(), switch.resets.clone()), id)
+    };
+    sts.switches.iter_enumerated().map(shape).collect()
+}
+
+impl SwitchShape {
+    fn new(
+        switch: &Switch,
+        gate: GateId,
+        mut guard: Vec<Term>,
+        mut update: Vec<(VarId, Term)>,
+        mut resets: Vec<VarId>,
+    ) -> Self {
+        guard.sort_unstable();
+        update.sort_unstable();
+        resets.sort_unstable();
+        Self { ends: (switch.source, switch.target), gate, guard, update, resets }
+    }
+}
+
+/// Two instances swapped.
+struct Swap<'a> {
+    composition: &'a Composition,
+    family: &'a str,
+    indices: (i64, i64),
+    vars: BTreeMap<VarId, VarId>,
+}
+
+impl<'a> Swap<'a> {
+    /// `None` if the instances differ in their variables already.
+    fn new(
+        pool: &TermPool,
+        sts: &Sts,
+        composition: &'a Composition,
+        (one, other): (&'a Part, &'a Part),
+    ) -> Option<Self> {
+        let start = |var: VarId| sts.vars.iter().find(|known| known.var == var).map(|known| known.init);
+        let is_alike = |(&a, &b): (&VarId, &VarId)| {
+            pool.var_info(a).sort == pool.var_info(b).sort && start(a) == start(b)
+        };
+        let pairs = || one.vars.iter().zip(&other.vars);
+        if one.vars.len() != other.vars.len() || !pairs().all(is_alike) {
+            return None;
+        }
+        let vars = pairs().flat_map(|(&a, &b)| [(a, b), (b, a)]).collect();
+        Some(Self { composition, family: &one.family, indices: (one.index?, other.index?), vars })
+    }
+
+    /// What every switch becomes; `None` if one becomes no switch of the system, or one of `terms` changes.
+    fn images(
+        &self,
+        pool: &mut TermPool,
+        sts: &Sts,
+        shapes: &FxHashMap<SwitchShape, SwitchId>,
+        terms: &[Term],
+    ) -> Option<BTreeMap<SwitchId, SwitchId>> {
+        let names = self.names(pool, &[]);
+        let stays = |pool: &mut TermPool, term: Term| {
+            let mut image = pool.conjuncts(term);
+            image.iter_mut().for_each(|part| *part = pool.substitute(*part, &names));
+            let mut before = pool.conjuncts(term);
+            image.sort_unstable();
+            before.sort_unstable();
+            image == before
+        };
+        if !terms.iter().all(|&term| stays(pool, term)) {
+            return None;
+        }
+        let mut images = BTreeMap::new();
+        for (id, switch) in sts.switches.iter_enumerated() {
+            let shape = self.image(pool, sts, switch)?;
+            images.insert(id, *shapes.get(&shape)?);
+        }
+        Some(images)
+    }
+
+    fn names(&self, pool: &mut TermPool, fields: &[(VarId, VarId)]) -> Substitution {
+        let vars = self.vars.iter().map(|(&from, &to)| (from, to));
+        vars.chain(fields.iter().copied()).map(|(from, to)| (from, pool.var(to))).collect()
+    }
+
+    fn image(&self, pool: &mut TermPool, sts: &Sts, switch: &Switch) -> Option<SwitchShape> {
+        let (gate, index) = self.gate(switch.gate)?;
+        let (from, to) = (&sts.gates[switch.gate].fields, &sts.gates[gate].fields);
+        if from.len() != to.len() || sts.gates[gate].kind != sts.gates[switch.gate].kind {
+            return None;
+        }
+        let fields: Vec<(VarId, VarId)> = from.iter().copied().zip(to.iter().copied()).collect();
+        let names = self.names(pool, &fields);
+        let index = from.first().copied().filter(|_| index);
+        let mut guard = Vec::new();
+        for fact in pool.conjuncts(switch.guard) {
+            let fact = self.with_index(pool, index, fact);
+            guard.push(pool.substitute(fact, &names));
+        }
+        let swapped = |var: VarId| self.vars.get(&var).copied().unwrap_or(var);
+        let mut update = Vec::with_capacity(switch.update.len());
+        for &(var, term) in &switch.update {
+            update.push((swapped(var), pool.substitute(term, &names)));
+        }
+        let resets = switch.resets.iter().map(|&clock| swapped(clock)).collect();
+        Some(SwitchShape::new(switch, gate, guard, update, resets))
+    }
+
+    /// The message that takes the place of a message, and whether its first field says which instance it is.
+    fn gate(&self, gate: GateId) -> Option<(GateId, bool)> {
+        let own = self.composition.messages.get(&gate).filter(|of| *of.family == *self.family);
+        let Some(of) = own else { return Some((gate, false)) };
+        match of.owner {
+            MessageOwner::Only => Some((gate, false)),
+            MessageOwner::FirstField => Some((gate, true)),
+            MessageOwner::Instance(at) => {
+                let image = self.composition.messages.iter().find(|(_, other)| {
+                    other.family == of.family
+                        && other.message == of.message
+                        && other.owner == MessageOwner::Instance(self.swapped(at))
+                });
+                image.map(|(&gate, _)| (gate, false))
+            }
+        }
+    }
+
+    fn swapped(&self, index: i64) -> i64 {
+        match self.indices {
+            (one, other) if index == one => other,
+            (one, other) if index == other => one,
+            _ => index,
+        }
+    }
+
+    /// A fact about the index with the other one, if it is such a fact.
+    fn with_index(&self, pool: &mut TermPool, index: Option<VarId>, fact: Term) -> Term {
+        let (Some(index), Node::Eq(a, b)) = (index, pool.node(fact).clone()) else { return fact };
+        let pinned = |var: Term, value: Term| match (pool.node(var), pool.node(value)) {
+            (Node::Var(var), Node::Value(Value::Int(value))) if *var == index => value.to_i64(),
+            _ => None,
+        };
+        match pinned(a, b).or_else(|| pinned(b, a)) {
+            Some(at) => {
+                let (var, value) = (pool.var(index), pool.int(self.swapped(at)));
+                pool.eq(var, value)
+            }
+            None => fact,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn symmetry(text: &str) -> Symmetry {
+        let mut sources = ioxide_model::source::Sources::new();
+        let file = sources.add("s.iox", text);
+        let mut model =
+            ioxide_lang::load(&sources, file, &ioxide_lang::Options::default()).model.expect("loads");
+        Symmetry::of(&mut model.pool, &model.sts, &[])
+    }
+
+    const CLIENT: &str = "model Client { const ID = 0
+        input ask(n: 0..3)  output say(id: int, n: 0..3)  var last: 0..3 = 0
+        state idle { on ask { last = n } -> busy }  state busy { emit say(id: 0, n: last) -> idle } }
+        model Server { input post(from: int, n: 0..3)  output all(n: 0..3)  var who: int = 0  var last: 0..3 = 0
+        state s { on post { last = n } -> t }  state t { emit all(n: last) -> s } }";
+
+    #[test]
+    fn instances_that_nothing_tells_apart_are_found() {
+        let alike = symmetry(&format!("{CLIENT}\nsystem S {{ c[i in 1..3]: Client }}"));
+        assert_eq!((alike.interchangeable(), alike.groups.len()), (3, 1));
+        let wired = format!(
+            "{CLIENT}\nsystem S {{ c[i in 1..3]: Client\n s: Server\n c[i].say -> s.post(from: 7)\n hide c.say }}"
+        );
+        assert_eq!(symmetry(&wired).interchangeable(), 3);
+    }
+
+    #[test]
+    fn identities_and_constants_tell_instances_apart() {
+        let constant = CLIENT.replace("id: 0", "id: ID");
+        let constant = format!("{constant}\nsystem S {{ c[i in 1..3]: Client(ID: i) }}");
+        assert!(symmetry(&constant).is_empty());
+        let stored = CLIENT.replace("{ last = n } -> t", "{ last = n, who = from } -> t");
+        let stored = format!(
+            "{stored}\nsystem S {{ c[i in 1..3]: Client\n s: Server\n c[i].say -> s.post(from: i)\n hide c.say }}"
+        );
+        assert!(symmetry(&stored).is_empty());
+        let one = format!(
+            "{CLIENT}\nsystem S {{ c[i in 1..3]: Client\n s: Server\n c[1].say -> s.post(from: 7) }}"
+        );
+        assert!(symmetry(&one).interchangeable() <= 2);
+    }
+}
