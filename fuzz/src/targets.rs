@@ -23,7 +23,7 @@ use ioxide_runner::record;
 use ioxide_runner::reporter::Reporter;
 use ioxide_runner::suite::SuiteReader;
 
-use crate::project::Source;
+use crate::project::{Instances, Source};
 
 /// The forms of models, and systems with the files of their parts.
 pub const FORMS: [&str; 10] = ["iox", "as", "xml", "xlia", "dot", "kiss2", "txt", "fsm", "txs", "system"];
@@ -95,7 +95,7 @@ pub fn project(bytes: &[u8]) {
     for name in systems(text) {
         let source = Source::File { content: text.to_owned(), name: name.to_owned() };
         let _ = source.warnings();
-        let _ = source.described(0);
+        let _ = source.described(0, &Instances::default());
     }
 }
 

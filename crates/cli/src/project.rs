@@ -6,7 +6,7 @@
 //!
 //! *Promises.* Every mistake is told with file, line and key; a key that is not known is one.
 
-mod connections;
+pub mod connections;
 mod framing;
 mod port;
 mod quiescence;
@@ -29,7 +29,7 @@ use ioxide_runner::codec::http::{BadUrl, Url};
 use ioxide_runner::codec::overlap;
 use ioxide_runner::secrets::Secrets;
 
-pub use self::connections::{Connected, Instances, shown};
+pub use self::connections::{Connected, Instances};
 pub use self::quiescence::Quiescence;
 pub use self::speech::Speech;
 use self::table::{File, Table};

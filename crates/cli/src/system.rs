@@ -23,7 +23,8 @@ use ioxide_symex::Ctx;
 use crate::args::SolverArgs;
 use crate::commands::mutate;
 use crate::exit::{ExitStatus, Stop};
-use crate::project::{Connected, Described, FILE, Instances, Source, Speech, shown};
+use crate::project::connections::shown;
+use crate::project::{Connected, Described, FILE, Instances, Source, Speech};
 use crate::session::STOP;
 use crate::solver;
 
