@@ -29,7 +29,7 @@ fn conform_tells_its_three_answers_apart() {
         ioxide(&["conform", "examples/brp/m5.iox", "examples/brp/spec.iox", "--depth", "17", "--json"]);
     assert_eq!((open.status.code(), &json(&open)["conforms"]), (Some(5), &Json::from("unknown")));
     let timed = ioxide(&["conform", "examples/atm/atm.iox", "examples/atm/atm.iox", "--json"]);
-    assert_eq!((timed.status.code(), &json(&timed)["conforms"]), (Some(5), &Json::from("unknown")));
+    assert_eq!((timed.status.code(), &json(&timed)["conforms"]), (Some(0), &Json::Bool(true)));
 }
 
 #[test]
@@ -41,6 +41,25 @@ fn the_trace_of_conform_is_judged_a_failure() {
     fs::write(&file, lines.join("\n")).expect("written");
     let judged = ioxide(&["judge", "examples/brp/spec.iox", file.to_str().expect("UTF-8"), "--json"]);
     assert_eq!((judged.status.code(), json(&judged)["steps"].as_u64()), (Some(1), Some(6)));
+}
+
+/// In time, the instants are part of the trace, and a system that plays it fails.
+#[test]
+fn the_trace_of_conform_in_time_is_judged_a_failure() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("trace.jsonl");
+    let late = ioxide(&["conform", "examples/atm/late.iox", "examples/atm/atm.iox", "--json"]);
+    let told = json(&late);
+    assert_eq!((late.status.code(), &told["conforms"]), (Some(1), &Json::Bool(false)));
+    let lines: Vec<String> = told["trace"].as_array().expect("a trace").iter().map(Json::to_string).collect();
+    fs::write(&file, lines.join("\n")).expect("written");
+    let judged = ioxide(&["judge", "examples/atm/atm.iox", file.to_str().expect("UTF-8"), "--json"]);
+    assert_eq!(judged.status.code(), Some(1), "{}", String::from_utf8_lossy(&judged.stderr));
+    assert!(
+        told["trace"].as_array().is_some_and(|trace| trace.iter().any(|line| line.get("after").is_some()))
+    );
+    let allowed = ioxide(&["judge", "examples/atm/late.iox", file.to_str().expect("UTF-8"), "--json"]);
+    assert_eq!(allowed.status.code(), Some(0), "{}", String::from_utf8_lossy(&allowed.stderr));
 }
 
 #[test]
@@ -227,6 +246,15 @@ fn a_time_limit_ends_a_command_with_a_partial_result() {
         assert_eq!(code, Some(5), "{args:?}: {told}");
         assert!(told.contains("time limit"), "{args:?}: {told}");
     }
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("chain.iox");
+    let state = |n: usize| format!("    state s{n} {{\n        on a -> s{}\n    }}\n", (n + 1) % 500);
+    let states: String = (0..500).map(state).collect();
+    std::fs::write(&file, format!("model Chain {{\n    input a\n{states}}}\n")).expect("a file");
+    let chain = file.display().to_string();
+    let (code, told) = within(&["mutate", &chain]);
+    assert_eq!(code, Some(5));
+    assert!(told.contains("time limit"));
     let wrong = ioxide(&["check", brp, "--time-limit", "soon"]);
     assert_eq!(wrong.status.code(), Some(2));
 }

@@ -266,7 +266,9 @@ fn lanes(steps: &[Step], instead: &[Allowed]) -> Vec<String> {
     let names: BTreeSet<String> = messages().filter_map(|step| step.part.clone()).chain(expected).collect();
     let names: Vec<String> = names.into_iter().collect();
     let has_room = names.len() * (gap(&names) + 1) <= MAX_LANES;
-    match names.len() > 1 && has_room && messages().all(|step| step.part.is_some()) {
+    // A label may have a dot in it: only messages say that there are parts.
+    let are_parts = messages().next().is_some() && messages().all(|step| step.part.is_some());
+    match names.len() > 1 && has_room && are_parts {
         true => names,
         false => Vec::new(),
     }

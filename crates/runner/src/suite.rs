@@ -16,11 +16,13 @@ use serde_json::{Map, Value as Json};
 use thiserror::Error;
 
 use ioxide_model::label::Label;
+use ioxide_model::sort::Sort;
 use ioxide_model::sts::{Model, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
+use ioxide_model::value::Value;
 
-use crate::codec::{CodecError, Message, label_from_json, label_to_json};
+use crate::codec::{CodecError, Message, label_from_json, label_to_json, value_from_json, value_to_json};
 use crate::json::{self, JsonError};
 use crate::line::{Line, cut, next_line};
 
@@ -80,7 +82,7 @@ pub struct TraceTest {
     pub trace: Vec<SuiteLabel>,
 }
 
-/// A label of a test: a message, or silence.
+/// A label of a test: a message, silence, or a wait.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuiteLabel {
     /// The message.
@@ -92,6 +94,9 @@ pub struct SuiteLabel {
     /// Silence.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub quiescence: bool,
+    /// Seconds that pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Json>,
 }
 
 /// Why a suite cannot be read.
@@ -120,16 +125,19 @@ pub enum SuiteError {
 }
 
 impl SuiteLabel {
-    /// `label` as it is written; `None` for a delay.
+    /// `label` as it is written; `None` if it is of no model.
     #[must_use]
     pub fn new(pool: &TermPool, sts: &Sts, label: &Label) -> Option<Self> {
         match label {
             Label::Quiescence => Some(Self { quiescence: true, ..Self::default() }),
-            Label::Delay(_) => None,
+            Label::Delay(by) => {
+                let after = Some(value_to_json(pool, &Value::Real(by.clone())));
+                Some(Self { after, ..Self::default() })
+            }
             Label::Input(..) | Label::Output(..) => label_to_json(pool, sts, label).map(|message| Self {
                 label: Some(message.label),
                 args: message.args,
-                quiescence: false,
+                ..Self::default()
             }),
         }
     }
@@ -141,7 +149,11 @@ impl SuiteLabel {
     pub fn read(&self, model: &Model) -> Result<Option<Label>, CodecError> {
         match (&self.label, self.quiescence) {
             (None, true) => Ok(Some(Label::Quiescence)),
-            (None, false) => Ok(None),
+            (None, false) => {
+                let Some(after) = &self.after else { return Ok(None) };
+                let wait = value_from_json(&model.pool, Sort::Real, after)?;
+                Ok(wait.as_real().filter(|wait| !wait.is_negative()).cloned().map(Label::Delay))
+            }
             (Some(label), _) => {
                 let message = Message { label: label.clone(), args: self.args.clone() };
                 label_from_json(model, &message, |_| true).map(Some)

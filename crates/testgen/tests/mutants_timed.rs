@@ -21,7 +21,7 @@ use ioxide_model::value::Value;
 use ioxide_symex::Ctx;
 use ioxide_testgen::conform::Answer;
 use ioxide_testgen::kill::{Analysis, Config};
-use ioxide_testgen::mutate::{Operator, mutants};
+use ioxide_testgen::mutate::{Mutant, Operator, mutants};
 use ticks::{Found, InTicks, Side, compare};
 
 /// Half seconds that are told apart; all constants are below.
@@ -125,7 +125,12 @@ fn every_mutant_of_a_timed_car_alarm_is_decided_as_enumeration_decides_it() {
     let analysis = Analysis::new(&mut cx, &Config::default());
     let spec = Played::new(&copy, copy.sts.clone());
     let (mut killed, mut equivalent, mut unknown) = (0, 0, Vec::new());
-    for mutant in all.iter().step_by(every) {
+    // Clocks that are set back too often are mostly equivalent: some of both kinds are looked at.
+    let is_looked_at = |(at, mutant): &(usize, &Mutant)| {
+        let is_mostly_equivalent = mutant.edits[0].operator == Operator::ResetAdd;
+        at % every == 0 || is_mostly_equivalent && at % 5 == 0
+    };
+    for (_, mutant) in all.iter().enumerate().filter(is_looked_at) {
         let verdict = analysis.decide(&mut cx, mutant, &mut |_| ControlFlow::Continue(()));
         let imp = Played::new(&copy, mutant.apply(&copy.sts));
         let found = compare(&imp, &spec, usize::MAX, 5_000);

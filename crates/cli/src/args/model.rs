@@ -69,6 +69,8 @@ pub struct Show {
     /// How to show it.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+    #[command(flatten)]
+    pub limit: LimitArgs,
 }
 
 /// How a model is shown.

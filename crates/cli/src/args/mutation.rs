@@ -105,6 +105,8 @@ pub struct Mutate {
     /// Writes a catalogue (`mutants.json`) and one diff per mutant to this folder.
     #[arg(long, value_name = "DIR")]
     pub out: Option<String>,
+    #[command(flatten)]
+    pub limit: LimitArgs,
     /// Prints the mutants as JSON.
     #[arg(long)]
     pub json: bool,

@@ -8,8 +8,9 @@ use ioxide_model::relation::Relation;
 use ioxide_model::sts::{Model, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
+use ioxide_model::value::Value;
 use ioxide_report::terminal::explanation;
-use ioxide_runner::codec::label_to_json;
+use ioxide_runner::codec::{label_to_json, value_to_json};
 use ioxide_runner::judge::{JudgeConfig, judge};
 use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
@@ -144,9 +145,10 @@ pub fn shown(model: &Model, trace: &Trace) -> Vec<String> {
 
 /// The labels of a trace as `ioxide judge` reads them.
 pub fn wire(pool: &TermPool, sts: &Sts, trace: &Trace) -> Vec<Json> {
-    let line = |label: &Label| match label_to_json(pool, sts, label) {
-        Some(message) => json!({ "label": message.label, "args": message.args }),
-        None => json!({ "quiescence": true }),
+    let line = |label: &Label| match (label_to_json(pool, sts, label), label) {
+        (Some(message), _) => json!({ "label": message.label, "args": message.args }),
+        (None, Label::Delay(by)) => json!({ "after": value_to_json(pool, &Value::Real(by.clone())) }),
+        (None, _) => json!({ "quiescence": true }),
     };
     trace.labels.iter().map(line).collect()
 }

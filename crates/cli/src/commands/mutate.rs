@@ -11,13 +11,16 @@ use serde_json::{Value as Json, json};
 
 use crate::args::{MutantArgs, Mutate};
 use crate::exit::{ExitStatus, Stop};
+use crate::limit;
 use crate::load;
 use crate::write::{self, Readers};
 
 /// Makes the mutants and shows them.
 pub fn run(args: &Mutate) -> Result<ExitStatus, Stop> {
     let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
-    let mutants = selected(&mut model, &args.mutants)?;
+    let halt = limit::halt(&args.limit);
+    let _stage = limit::stage("making mutants");
+    let mutants = limit::within(&halt, || selected(&mut model, &args.mutants))?;
     let catalogue = || catalogue(&sources, &model, &mutants);
     if let Some(folder) = &args.out {
         write(folder, &catalogue(), &model, &mutants)
