@@ -250,7 +250,7 @@ fn a_time_limit_ends_a_command_with_a_partial_result() {
     let file = folder.path().join("chain.iox");
     let state = |n: usize| format!("    state s{n} {{\n        on a -> s{}\n    }}\n", (n + 1) % 500);
     let states: String = (0..500).map(state).collect();
-    std::fs::write(&file, format!("model Chain {{\n    input a\n{states}}}\n")).expect("a file");
+    fs::write(&file, format!("model Chain {{\n    input a\n{states}}}\n")).expect("a file");
     let chain = file.display().to_string();
     let (code, told) = within(&["mutate", &chain]);
     assert_eq!(code, Some(5));
