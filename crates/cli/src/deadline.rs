@@ -4,6 +4,7 @@
 
 use std::time::{Duration, Instant};
 
+use ioxide_model::sts::SwitchId;
 use ioxide_model::trace::Trace;
 use ioxide_symex::{After, Ctx};
 use ioxide_testgen::tester::{Finding, Move, Stop, Tester};
@@ -38,6 +39,10 @@ impl Tester for Deadline<'_> {
             true => Move::Stop(Stop::GoalMet("the time is up".into())),
             false => self.inner.next(cx, after, history),
         }
+    }
+
+    fn explained(&mut self, switches: &[SwitchId]) {
+        self.inner.explained(switches);
     }
 
     fn goal(&self) -> Option<String> {

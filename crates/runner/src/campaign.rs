@@ -13,7 +13,7 @@ mod tell;
 
 use std::io;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -24,7 +24,8 @@ use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::replay::{Planned, Replay, Unmentioned, plan_of};
 
 use crate::clock::latency::Latencies;
-use crate::coverage::Coverage;
+use crate::coverage::item::Measure;
+use crate::coverage::{Coverage, CoverageSurvey, Enough};
 use crate::event::{EventKind, Outcome, ShrinkingTold};
 use crate::reporter::Teller;
 use crate::run::{Bench, End, Finished, RunConfig, RunId, run};
@@ -56,6 +57,8 @@ pub struct CampaignConfig {
     pub seed: u64,
     /// What to do after a failure.
     pub on_failure: OnFailure,
+    /// What ends the campaign as soon as all of it was seen.
+    pub until: Option<Measure>,
     /// How often a failing run is done again.
     pub replays: u32,
     /// How much to spend on making failures smaller; nothing if `None`.
@@ -80,6 +83,7 @@ impl Default for CampaignConfig {
             runs: 1,
             seed: 0,
             on_failure: OnFailure::Stop,
+            until: None,
             replays: 3,
             shrink: Some(ShrinkConfig::default()),
             run: RunConfig::default(),
@@ -111,8 +115,12 @@ pub struct CampaignOutcome {
     pub failures: Vec<Failure>,
     /// The last trouble, if any.
     pub error: Option<crate::adapter::AdapterError>,
-    /// The switches taken.
+    /// What was covered.
     pub coverage: Coverage,
+    /// What there is to cover.
+    pub survey: CoverageSurvey,
+    /// Everything that was waited for was seen, if something was.
+    pub is_enough: bool,
     /// How long outputs took.
     pub latencies: Latencies,
     /// Labels seen in all runs.
@@ -203,6 +211,16 @@ pub struct Campaign<'c, 'r> {
     jobs: u64,
     teller: &'c Teller<'r>,
     progress: Mutex<Progress>,
+    /// What is waited for, known once a worker has a specification.
+    enough: OnceLock<Arc<Enough>>,
+}
+
+/// What a worker keeps from run to run.
+struct WorkerShare {
+    /// The settings of its runs.
+    config: RunConfig,
+    /// What the run under way has covered.
+    coverage: Coverage,
 }
 
 /// How far a campaign has come.
@@ -231,12 +249,14 @@ impl<'c, 'r> Campaign<'c, 'r> {
             failures: Vec::new(),
             error: None,
             coverage: Coverage::new(sts),
+            survey: CoverageSurvey::default(),
+            is_enough: true,
             latencies: Latencies::default(),
             steps: 0,
             unknown: 0,
         };
         let progress = Mutex::new(Progress { found, errors_in_a_row: 0, is_over: false });
-        Ok(Self { config, jobs: jobs.max(1), teller, progress })
+        Ok(Self { config, jobs: jobs.max(1), teller, progress, enough: OnceLock::new() })
     }
 
     /// Does the runs of worker `worker`, counted from 0.
@@ -247,6 +267,7 @@ impl<'c, 'r> Campaign<'c, 'r> {
         let before = self.config.regressions.len() as u64;
         let total = before.saturating_add(self.config.runs);
         let mut number = worker;
+        let mut share = self.share_of(bench);
         while number < total && !self.progress().is_over {
             match self.config.regressions.get(usize::try_from(number).unwrap_or(usize::MAX)) {
                 Some(regression) => {
@@ -255,25 +276,46 @@ impl<'c, 'r> Campaign<'c, 'r> {
                     plan.push(Planned::Look);
                     let mut again = Replay::new(plan, Unmentioned::Skip)
                         .named(format!("failed before: {}", regression.name));
-                    self.one(bench, &mut again, RunId { run: number, seed: self.config.seed })?;
+                    self.one(bench, &mut again, RunId { run: number, seed: self.config.seed }, &mut share)?;
                 }
                 None if tester.is_done() => break,
                 None => {
                     let seed = run_seed(self.config.seed, number - before);
-                    self.one(bench, tester, RunId { run: number, seed })?;
+                    self.one(bench, tester, RunId { run: number, seed }, &mut share)?;
                 }
             }
             number = number.saturating_add(self.jobs);
         }
+        if worker == 0 {
+            let mut coverage = self.progress().found.coverage.clone();
+            let survey = CoverageSurvey::of(bench.cx, &mut coverage);
+            self.progress().found.survey = survey;
+        }
         Ok(())
     }
 
+    /// What a worker begins with.
+    fn share_of(&self, bench: &mut Bench<'_, '_>) -> WorkerShare {
+        let coverage = Coverage::new(bench.cx.sts);
+        let enough = self
+            .config
+            .until
+            .map(|measure| self.enough.get_or_init(|| Arc::new(Enough::new(bench.cx, measure))).clone());
+        WorkerShare { config: RunConfig { enough, ..self.config.run.clone() }, coverage }
+    }
+
     /// Does one run and counts it.
-    fn one(&self, bench: &mut Bench<'_, '_>, tester: &mut dyn Tester, id: RunId) -> io::Result<()> {
+    fn one(
+        &self,
+        bench: &mut Bench<'_, '_>,
+        tester: &mut dyn Tester,
+        id: RunId,
+        share: &mut WorkerShare,
+    ) -> io::Result<()> {
         let tagged = (self.jobs > 1).then(|| self.teller.for_run(id.run));
         let teller = tagged.as_ref().unwrap_or(self.teller);
-        let mut coverage = Coverage::new(bench.cx.sts);
-        let finished = run(bench, tester, &self.config.run, id, &mut coverage, teller)?;
+        let finished = run(bench, tester, &share.config, id, &mut share.coverage, teller)?;
+        let coverage = share.coverage.take(bench.cx.sts);
         self.count(&finished, &coverage, bench.stop.load(Ordering::Relaxed));
         match &finished.signature {
             Some(signature) => self.failed(bench, id, &finished, signature, teller),
@@ -297,7 +339,8 @@ impl<'c, 'r> Campaign<'c, 'r> {
         let is_bad = matches!(outcome, Outcome::Fail | Outcome::Error);
         progress.is_over |= is_bad && self.config.on_failure == OnFailure::Stop
             || progress.errors_in_a_row >= MAX_ERRORS
-            || interrupted;
+            || interrupted
+            || self.enough.get().is_some_and(|enough| enough.is_met());
     }
 
     /// Looks into a failing run, unless one of its kind has been understood.
@@ -347,6 +390,7 @@ impl<'c, 'r> Campaign<'c, 'r> {
     pub fn finish(self, sts: &Sts) -> io::Result<CampaignOutcome> {
         let mut found = self.progress.into_inner().unwrap_or_else(PoisonError::into_inner).found;
         found.failures.sort_by_key(|failure| failure.id.run);
+        found.is_enough = self.enough.get().is_none_or(|enough| enough.is_met());
         self.teller.tell(EventKind::CampaignFinished(tell::finished(
             sts,
             &found,

@@ -1,12 +1,41 @@
-//! Which switches a run took, as far as what was seen tells.
+//! What runs have covered: switches, and beside them data and history.
 //!
 //! The specification may be in several states, so a label may have taken one of several
 //! switches. A switch counts as *certain* if it is the only one that explains a label, and
 //! as *possible* if it is one of several (000's conservative and liberal measure, by label).
-//! Internal switches are not seen; they are not counted here.
+//! Internal switches are not seen; they are not counted here. What else is covered is said in [`item`].
+//!
+//! *Promises.* Only what is certain is covered: a pair if both switches are, values of an input where it
+//! is known which switch took them, and a side of a comparison if it is the same in all states the model may be in.
+
+mod class;
+mod comparisons;
+mod enough;
+pub mod item;
+mod notice;
+mod possible;
+mod survey;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
 
 use ioxide_model::index::IndexVec;
-use ioxide_model::sts::{Sts, SwitchId};
+use ioxide_model::label::Label;
+use ioxide_model::number::Int;
+use ioxide_model::sts::{GateId, GateKind, Sts, SwitchId};
+use ioxide_model::value::Value;
+use ioxide_symex::{Belief, Ctx};
+
+use self::comparisons::Comparisons;
+pub use self::enough::Enough;
+use self::item::CoverageItem;
+pub use self::survey::{CoverageSurvey, MeasureCount};
+
+/// Variables whose extent is kept, at most.
+const MAX_EXTENTS: usize = 64;
+/// Pairs from which on a guess is made at what is left.
+const MIN_SAMPLE: u64 = 100;
 
 /// How often a switch was taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,20 +46,55 @@ pub struct Taken {
     pub possible: u64,
 }
 
-/// How often every switch was taken.
+/// What was covered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
     taken: IndexVec<SwitchId, Taken>,
     /// Whether a switch is internal, so that nobody sees it taken, or nothing to aim at: nothing is said about it.
     internal: IndexVec<SwitchId, bool>,
+    /// How often everything but switches was seen.
+    seen: BTreeMap<CoverageItem, u64>,
+    /// How far variables went, by position: numbers, or sizes of collections.
+    extents: BTreeMap<usize, Extent>,
+    /// Labels of the longest run.
+    longest: usize,
+    run: RunSoFar,
+    comparisons: Comparisons,
+}
+
+/// The least and the greatest value of a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// The least.
+    pub least: Int,
+    /// The greatest.
+    pub most: Int,
+}
+
+/// The run under way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct RunSoFar {
+    /// The switch of the last message, if it is certain.
+    last: Option<SwitchId>,
+    labels: usize,
+    /// What was seen for the first time since this was last asked for.
+    fresh: Vec<CoverageItem>,
 }
 
 impl Coverage {
-    /// Nothing taken yet.
+    /// Nothing covered yet.
     #[must_use]
     pub fn new(sts: &Sts) -> Self {
         let internal = sts.switches.iter().map(|switch| !sts.is_seen(switch)).collect();
-        Self { taken: IndexVec::filled(Taken::default(), sts.switches.len()), internal }
+        Self {
+            taken: IndexVec::filled(Taken::default(), sts.switches.len()),
+            internal,
+            seen: BTreeMap::new(),
+            extents: BTreeMap::new(),
+            longest: 0,
+            run: RunSoFar::default(),
+            comparisons: Comparisons::default(),
+        }
     }
 
     /// How often `switch` was taken.
@@ -50,21 +114,158 @@ impl Coverage {
         untaken.map(|(id, _)| id).filter(|&id| !self.internal[id])
     }
 
-    /// Adds what another run of the same model took.
+    /// Whether `item` was seen.
+    #[must_use]
+    pub fn has(&self, item: &CoverageItem) -> bool {
+        match item {
+            CoverageItem::Switch(id) => self.taken[*id].certain > 0,
+            other => self.seen.contains_key(other),
+        }
+    }
+
+    /// Pairs of switches of which one certainly followed the other.
+    pub fn pairs(&self) -> impl Iterator<Item = (SwitchId, SwitchId)> + '_ {
+        self.seen
+            .keys()
+            .filter_map(|item| if let CoverageItem::Pair(a, b) = item { Some((*a, *b)) } else { None })
+    }
+
+    /// Labels of the longest run.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// How likely it is that the next pair of switches is one not seen yet: pairs seen once over all pairs seen (Good and
+    /// Turing). It holds for runs that go on as they did; nothing is guessed from few pairs.
+    #[must_use]
+    pub fn chance_of_a_new_pair(&self) -> Option<f64> {
+        let pairs = || self.seen.iter().filter(|(item, _)| matches!(item, CoverageItem::Pair(..)));
+        let total: u64 = pairs().map(|(_, times)| times).sum();
+        let once = pairs().filter(|&(_, &times)| times == 1).count();
+        (total >= MIN_SAMPLE).then(|| once as f64 / total as f64)
+    }
+
+    /// Adds what another run of the same model covered.
     pub fn add(&mut self, other: &Self) {
         for (taken, more) in self.taken.iter_mut().zip(other.taken.iter()) {
             taken.certain += more.certain;
             taken.possible += more.possible;
         }
+        for (item, times) in &other.seen {
+            *self.seen.entry(item.clone()).or_default() += times;
+        }
+        for (&var, extent) in &other.extents {
+            self.reach(var, &extent.least);
+            self.reach(var, &extent.most);
+        }
+        self.longest = self.longest.max(other.longest);
+    }
+
+    /// A new run begins: what came before is no history of it.
+    pub(crate) fn begin_run(&mut self) {
+        self.run = RunSoFar::default();
+    }
+
+    /// What was covered since the last time; what is known of the model stays.
+    pub(crate) fn take(&mut self, sts: &Sts) -> Self {
+        let known = std::mem::take(&mut self.comparisons);
+        let taken = std::mem::replace(self, Self::new(sts));
+        self.comparisons = known;
+        taken
+    }
+
+    /// What was seen for the first time since the last call.
+    pub(crate) fn fresh(&mut self) -> Vec<CoverageItem> {
+        std::mem::take(&mut self.run.fresh)
+    }
+
+    /// Counts `label`, which `switches` explain and which came when the model was in one of the states of `before`.
+    pub(crate) fn note(&mut self, cx: &mut Ctx<'_>, before: &Belief, label: &Label, switches: &[SwitchId]) {
+        self.run.labels += 1;
+        self.longest = self.longest.max(self.run.labels);
+        self.count(switches);
+        let (Label::Input(gate, values) | Label::Output(gate, values)) = label else { return };
+        let certain = if let [only] = switches { Some(*only) } else { None };
+        if let (Some(last), Some(now)) = (self.run.last, certain) {
+            self.see(CoverageItem::Pair(last, now));
+        }
+        self.run.last = certain;
+        if cx.sts.gates[*gate].kind == GateKind::Input && !switches.is_empty() {
+            self.note_input(cx, before, *gate, values, certain);
+        }
+        self.note_extents(cx.sts, before);
     }
 
     /// Counts one label that these switches explain.
-    pub fn count(&mut self, switches: &[SwitchId]) {
+    fn count(&mut self, switches: &[SwitchId]) {
         for &switch in switches {
             self.taken[switch].possible += 1;
         }
         if let [only] = switches {
             self.taken[*only].certain += 1;
+            if self.taken[*only].certain == 1 {
+                self.run.fresh.push(CoverageItem::Switch(*only));
+            }
+        }
+    }
+
+    fn note_input(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        before: &Belief,
+        gate: GateId,
+        values: &[Value],
+        certain: Option<SwitchId>,
+    ) {
+        let mut items = notice::of_values(cx, gate, values);
+        if let (Belief::Concrete(states), Some(id)) = (before, certain) {
+            let here = states.iter().filter(|state| state.loc == cx.sts.switches[id].source);
+            let mut common: Option<Vec<CoverageItem>> = None;
+            for state in here {
+                let mut found = notice::of_stored(cx, gate, values, state);
+                found.extend(notice::of_comparisons(cx, &mut self.comparisons, id, values, state));
+                match &mut common {
+                    Some(common) => common.retain(|item| found.contains(item)),
+                    None => common = Some(found),
+                }
+            }
+            items.extend(common.unwrap_or_default());
+        }
+        items.into_iter().for_each(|item| self.see(item));
+    }
+
+    fn see(&mut self, item: CoverageItem) {
+        if let Some(times) = self.seen.get_mut(&item) {
+            *times += 1;
+            return;
+        }
+        self.run.fresh.push(item.clone());
+        self.seen.insert(item, 1);
+    }
+
+    /// How far the variables are, where it is certain.
+    fn note_extents(&mut self, sts: &Sts, before: &Belief) {
+        let Belief::Concrete(states) = before else { return };
+        let (1, Some(state)) = (states.len(), states.first()) else { return };
+        for (at, held) in sts.vars.iter().enumerate().take(MAX_EXTENTS) {
+            match state.values.get(held.var) {
+                Some(Value::Int(n)) => self.reach(at, n),
+                Some(Value::Collection(items)) => {
+                    self.reach(at, &Int::from(i64::try_from(items.len()).unwrap_or(i64::MAX)));
+                }
+                _ => (),
+            }
+        }
+    }
+
+    fn reach(&mut self, var: usize, n: &Int) {
+        let extent = self.extents.entry(var).or_insert_with(|| Extent { least: n.clone(), most: n.clone() });
+        if *n < extent.least {
+            extent.least = n.clone();
+        }
+        if *n > extent.most {
+            extent.most = n.clone();
         }
     }
 }

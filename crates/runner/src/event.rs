@@ -4,6 +4,7 @@
 //! plain data that means the same without the model, so a record read back tells the same.
 //! Times are in [`Event::time_ns`] and nowhere else.
 
+mod measure;
 mod tolerance;
 mod way;
 
@@ -23,6 +24,7 @@ use ioxide_testgen::tester::Finding;
 use crate::clock::duration;
 use crate::codec::label_to_json;
 
+pub use self::measure::{ExtentTold, HistoryTold, MeasureTold};
 pub use self::tolerance::ToleranceTold;
 pub use self::way::{ConnectionTold, WayTold};
 
@@ -519,6 +521,12 @@ pub struct CampaignFinished {
     /// Runs after some step of which nothing is known.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unknown: u64,
+    /// How much of data and history was covered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measures: Vec<MeasureTold>,
+    /// How far runs went.
+    #[serde(default)]
+    pub history: HistoryTold,
 }
 
 /// Failures of one kind.

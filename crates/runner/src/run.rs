@@ -46,7 +46,7 @@ use crate::adapter::{Adapter, AdapterError, Receipt};
 use crate::clock::latency::Latencies;
 use crate::clock::patience::Patience;
 use crate::clock::{duration, seconds};
-use crate::coverage::Coverage;
+use crate::coverage::{Coverage, Enough};
 use crate::event::{
     EventKind, FindingTold, LabelTold, Outcome, RunFinished, RunStarted, StepTold, ToleranceTold, Trouble,
     VerdictTold, WayTold,
@@ -90,6 +90,8 @@ pub struct RunConfig {
     pub tolerance: Tolerance,
     /// Labels after which the run ends whatever the tester wants.
     pub max_steps: usize,
+    /// What ends the run as soon as it was seen.
+    pub enough: Option<Arc<Enough>>,
 }
 
 impl Default for RunConfig {
@@ -101,7 +103,16 @@ impl Default for RunConfig {
         let tolerance = Tolerance { latency, ..Tolerance::default() };
         let relation = Relation::default();
         let (confirm, max_under_way, max_steps) = (10, 8, 1_000_000);
-        Self { patience, relation, confirm, max_under_way, objective: None, tolerance, max_steps }
+        Self {
+            patience,
+            relation,
+            confirm,
+            max_under_way,
+            objective: None,
+            tolerance,
+            max_steps,
+            enough: None,
+        }
     }
 }
 
@@ -167,6 +178,7 @@ pub fn run(
     teller: &Teller<'_>,
 ) -> io::Result<Finished> {
     tester.start(id.seed);
+    coverage.begin_run();
     let goal = tester.goal().unwrap_or_default();
     let asked = Instant::now();
     let trouble = bench.adapter.reset().err();
@@ -208,6 +220,7 @@ pub fn run(
         has_times,
         unwritten: 0,
         coverage,
+        explained: Vec::new(),
         teller,
     };
     let ended = match trouble {
@@ -266,6 +279,8 @@ struct Walk<'w, 'b, 'm, 'r> {
     /// Inputs in a row that could not be written.
     unwritten: u32,
     coverage: &'w mut Coverage,
+    /// The switches that explain the messages since the last move.
+    explained: Vec<Vec<SwitchId>>,
     teller: &'w Teller<'r>,
 }
 
@@ -294,6 +309,10 @@ impl Walk<'_, '_, '_, '_> {
                 let reason = format!("the limit of {} steps was reached", self.config.max_steps);
                 return Ok(Ended::Stopped(Stop::GoalMissed(reason)));
             }
+            if self.config.enough.as_ref().is_some_and(|enough| enough.is_met()) {
+                return self.stop(Stop::GoalMet("what was waited for was seen".into()));
+            }
+            self.explained.drain(..).for_each(|switches| tester.explained(&switches));
             let is_untimed = matches!(self.pace, Pace::Untimed);
             let step = match tester.next(self.bench.cx, &self.after, &self.history) {
                 Move::Stimulate(label) if is_untimed => self.stimulate(&label)?,
@@ -403,9 +422,15 @@ impl Walk<'_, '_, '_, '_> {
         let switches = explaining(self.bench.cx, self.after.belief(), label);
         let is_inside = self.is_inside_in_time();
         self.advance_watch(label);
+        self.coverage.note(self.bench.cx, self.after.belief(), label, &switches);
+        if let Some(enough) = &self.config.enough {
+            enough.note(&self.coverage.fresh());
+        }
         let judged = observe(&mut self.after, self.bench.cx);
-        self.coverage.count(&switches);
         self.tell_step(label, &switches)?;
+        if matches!(label, Label::Input(..) | Label::Output(..)) {
+            self.explained.push(switches);
+        }
         self.note_unknown(judged.as_ref().ok());
         Ok(match judged {
             Ok(Observed::Allowed | Observed::Unspecified | Observed::Unknown) => Ok(()),

@@ -41,7 +41,7 @@ use ioxide_smt::diverse::{Diverse, Policy};
 use ioxide_smt::solver::{Answer, Decision, Why};
 use ioxide_symex::Ctx;
 
-pub use self::hints::{Hints, Lexicon, Seen, Taste};
+pub use self::hints::{Hints, Lexicon, Seen, Taste, comparisons_of, is_comparison};
 use self::random::Draft;
 pub use self::random::any_value;
 

@@ -24,6 +24,7 @@ use std::time::Duration;
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
+use ioxide_model::sts::SwitchId;
 use ioxide_model::trace::Trace;
 use ioxide_symex::{After, Ctx};
 
@@ -34,6 +35,9 @@ pub trait Tester {
 
     /// The next move, given the states the specification may be in and what was seen so far.
     fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move;
+
+    /// A message of the run that is explained by `switches`, one only if that is certain; told before the next move.
+    fn explained(&mut self, _switches: &[SwitchId]) {}
 
     /// What the run that has begun is for, in a few words; `None` where nothing special is wanted.
     fn goal(&self) -> Option<String> {

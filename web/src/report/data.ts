@@ -68,6 +68,16 @@ export interface Figures {
   switches: { certain: string[]; possible: string[]; never: string[] };
   latencies: { label: string; n: number; p50_us: number; p99_us: number; max_us: number }[];
   suggested_patience_ms: number | null;
+  measures: Measure[];
+  history: { longest_run: number; extents: { variable: string; least: string; most: string }[]; new_pairs_per_million?: number } | null;
+}
+
+/** How much of data or history was covered. */
+export interface Measure {
+  measure: string;
+  seen: number;
+  total?: number;
+  missing?: string[];
 }
 
 export interface Reasons {

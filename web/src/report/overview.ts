@@ -6,7 +6,7 @@ import { duration } from "../shared/time.js";
 import { badge } from "../shared/verdict.js";
 import { excerpt } from "../shared/visible.js";
 import { counted, ORDER, STATUS } from "./coverage.js";
-import type { Campaign, Document, Explanation, Failure, PartFigures, Reasons } from "./data.js";
+import type { Campaign, Document, Explanation, Failure, Measure, PartFigures, Reasons } from "./data.js";
 import { card, link, plural, stacked, switchLink } from "./parts.js";
 
 /** Kinds of failures told on the first page. */
@@ -27,6 +27,7 @@ export function overview(document: Document): Child {
     more > 0 && h("p", null, link(`${plural(more, "more kind")} of failures among the runs`, "runs")),
     h("div", { class: "pair" }, coverageCard(document), figuresCard(campaign)),
     partsCard(campaign),
+    measuresCard(campaign),
     reasonsCard("No verdict", figures.errors),
     reasonsCard("Inconclusive", figures.inconclusive),
   );
@@ -139,6 +140,39 @@ function partsCard({ parts }: Campaign): Child {
     h("tr", null, h("td", null, h("code", null, name)), h("td", { class: "number" }, instances), h("td", { class: "number" }, total), h("td", { class: "number" }, some), h("td", { class: "number" }, each));
   const head = ["part", "instances", "switches", "taken in some", "taken in each"].map((text) => h("th", null, text));
   return card("The parts", h("table", { class: "parts" }, h("tr", null, head), parts.map(row)));
+}
+
+/** What the measures count, in words. */
+const MEASURES: Record<string, string> = {
+  switches: "switches taken",
+  pairs: "switches one after the other",
+  comparisons: "sides and edges of comparisons, deadlines included",
+  values: "kinds of values of fields",
+  equalities: "fields equal to each other, and to what is stored",
+};
+
+/** How much of data and history was covered, and what was not. */
+function measuresCard({ figures }: Campaign): Child {
+  const { measures, history } = figures;
+  if (measures.length === 0) return null;
+  const row = ({ measure, seen, total, missing = [] }: Measure): HTMLElement => {
+    const left = (total ?? seen) - seen;
+    const named = missing.map((name) => h("li", null, excerpt(name, 200)));
+    const more = left - missing.length;
+    const rest = left > 0 && h("details", null, h("summary", null, `${left} not seen`), h("ul", null, named, more > 0 && h("li", null, `and ${more} more`)));
+    const bar = total !== undefined && total > 0 && h("meter", { min: "0", max: String(total), value: String(seen) });
+    return h("tr", null, h("td", null, MEASURES[measure] ?? measure), h("td", { class: "number" }, total === undefined ? String(seen) : `${seen} of ${total}`), h("td", null, bar), h("td", null, rest));
+  };
+  const far = (history?.extents ?? []).map(({ variable, least, most }) => h("li", null, h("code", null, variable), ` ${least} to ${most}`));
+  const chance = history?.new_pairs_per_million;
+  return card(
+    "Data and history",
+    h("table", { class: "measures" }, measures.map(row)),
+    h("p", { class: "soft" }, "What guards exclude is not counted; what is not seen was possible as far as guards tell, and did not come."),
+    history !== null && h("p", null, `The longest run had ${plural(history.longest_run, "step")}.`),
+    far.length > 0 && h("details", null, h("summary", null, "How far variables went"), h("ul", null, far)),
+    chance !== undefined && h("p", { class: "soft" }, `A pair of switches not seen yet would come about ${(chance / 1e4).toFixed(1)} times in 100 steps, if it went on like this.`),
+  );
 }
 
 function figuresCard({ figures }: Campaign): HTMLElement {

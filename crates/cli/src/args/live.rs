@@ -5,8 +5,9 @@ use std::time::Duration;
 use ioxide_model::relation::Relation;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+use ioxide_runner::coverage::item::Measure;
 use ioxide_testgen::purpose::Criterion;
-use ioxide_testgen::tester::{hunt, random};
+use ioxide_testgen::tester::random;
 
 use super::{LimitArgs, ModelArgs, SolverArgs, TimeArgs, duration};
 
@@ -82,7 +83,7 @@ pub struct Test {
     /// half a minute if the system is not a model played here].
     #[arg(long = "for", value_name = "TIME", value_parser = super::duration)]
     pub time_limit: Option<Duration>,
-    /// Ends `hunt` as soon as everything of a kind was seen; exit code 5 if it was not.
+    /// Ends the campaign as soon as everything of a kind was seen; exit code 5 if it was not.
     #[arg(long, value_enum, value_name = "GOAL")]
     pub until: Option<Until>,
     /// Seed of all random choices.
@@ -254,13 +255,22 @@ pub enum Until {
     Switches,
     /// Every pair of switches that can follow each other in the graph was taken.
     Pairs,
+    /// Inputs were on both sides of every comparison and at its edge, deadlines and other instants included.
+    Comparisons,
+    /// Every field of an input had a value of every kind that its guards allow.
+    Values,
+    /// Every field of an input was equal to every other one and to every stored value of its sort.
+    Equalities,
 }
 
-impl From<Until> for hunt::Until {
+impl From<Until> for Measure {
     fn from(until: Until) -> Self {
         match until {
             Until::Switches => Self::Switches,
             Until::Pairs => Self::Pairs,
+            Until::Comparisons => Self::Comparisons,
+            Until::Values => Self::Values,
+            Until::Equalities => Self::Equalities,
         }
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use ioxide_model::relation::Relation;
 use ioxide_model::sts::Model;
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
+use ioxide_runner::event::MeasureTold;
 use ioxide_runner::objective::Objective;
 use ioxide_runner::run::RunConfig;
 use ioxide_testgen::tester::Tester;
@@ -52,6 +53,7 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         regressions: known,
         runs: chosen.runs(args),
         seed,
+        until: args.until.map(Into::into),
         on_failure: if args.keep_going { OnFailure::GoOn } else { OnFailure::Stop },
         run: run_config(args, &spec, &sut)?,
         replays: if args.no_shrink { 0 } else { CampaignConfig::default().replays },
@@ -90,12 +92,14 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         result["cover"] = chosen.json(&shown.sts);
         result["suite"] = chosen.suite_json();
         result["game"] = chosen.game_json();
-        result["hunt"] = chosen.hunt_json(&shown.sts, was_late);
+        result["hunt"] = chosen.hunt_json(&shown.sts, &outcome, was_late);
         secrets.hide_json(&mut result);
         writeln!(io::stdout(), "{result}")
     } else {
         let mut out = io::stdout().lock();
-        chosen.show(&mut out, &shown.sts).and_then(|()| chosen.show_end(&mut out, &shown.sts, was_late))
+        chosen
+            .show(&mut out, &shown.sts)
+            .and_then(|()| chosen.show_end(&mut out, &shown.sts, &outcome, was_late))
     };
     if let Some(folder) = folder.as_ref().filter(|folder| folder.trouble().is_none()) {
         if !args.json {
@@ -103,14 +107,14 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         }
         html::beside(folder, &sources, &shown, &args.solver);
     }
-    let status = exit::shown(verdict(args, &shown, &chosen, &outcome), told)?;
+    let status = exit::shown(verdict(&chosen, &outcome), told)?;
     folder.map_or(Ok(status), |folder| folder.end(status))
 }
 
 /// The exit status of what was found and what was wanted.
-fn verdict(args: &Test, spec: &Model, chosen: &Chosen, outcome: &CampaignOutcome) -> ExitStatus {
+fn verdict(chosen: &Chosen, outcome: &CampaignOutcome) -> ExitStatus {
     match status(outcome) {
-        ExitStatus::Success if !chosen.has_met(args, &spec.sts) => ExitStatus::Inconclusive,
+        ExitStatus::Success if !outcome.is_enough => ExitStatus::Inconclusive,
         // What nobody knows how to reach is a goal not met.
         ExitStatus::Success if !chosen.is_settled() => {
             eprintln!("goals not met: what is unknown above is neither covered nor proved unreachable");
@@ -176,6 +180,8 @@ pub fn outcome_json(spec: &Model, config: &CampaignConfig, outcome: &CampaignOut
     let names = |ids: Vec<ioxide_model::sts::SwitchId>| {
         ids.into_iter().map(|id| spec.sts.switches[id].label.to_string()).collect::<Vec<_>>()
     };
+    let measures: Vec<MeasureTold> =
+        outcome.survey.counts(&outcome.coverage).iter().map(MeasureTold::from).collect();
     json!({
         "version": 1,
         "seed": config.seed,
@@ -190,5 +196,7 @@ pub fn outcome_json(spec: &Model, config: &CampaignConfig, outcome: &CampaignOut
         "failures": failures,
         "covered": names(outcome.coverage.covered().collect()),
         "never": names(outcome.coverage.never().collect()),
+        "measures": measures,
+        "longest_run": outcome.coverage.longest(),
     })
 }

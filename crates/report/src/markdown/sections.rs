@@ -1,5 +1,7 @@
 //! The sections of the page.
 
+use ioxide_runner::event::MeasureTold;
+
 use super::escape::{block, cell, code, word};
 use crate::summary::parts::Family;
 use crate::summary::story::{self, plural};
@@ -8,6 +10,8 @@ use crate::visible::visible;
 
 /// Kinds of failures told in full.
 const MAX_KINDS: usize = 10;
+/// Things not seen that are named, for each measure.
+const MAX_MISSING: usize = 8;
 /// Switches, fields and messages named.
 const MAX_NAMED: usize = 50;
 
@@ -138,7 +142,24 @@ pub(super) fn coverage(summary: &Summary) -> String {
         started.switches.len(),
         summary.possible.len() - summary.certain.len(),
     );
-    switches + &parts(summary)
+    switches + &parts(summary) + &measures(summary)
+}
+
+/// How much of data and history was covered.
+fn measures(summary: &Summary) -> String {
+    let row = |told: &MeasureTold| {
+        let seen = told.total.map_or(told.seen.to_string(), |total| format!("{} of {total}", told.seen));
+        let missing: Vec<String> = told.missing.iter().take(MAX_MISSING).map(|name| cell(name)).collect();
+        let left = told.total.unwrap_or(told.seen) - told.seen;
+        let more = left.saturating_sub(missing.len() as u64);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("| {} | {seen} | {}{more} |", told.measure, missing.join(", "))
+    };
+    let rows: Vec<String> = summary.measures().iter().map(row).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    format!("\n| measure | seen | not seen |\n| --- | ---: | --- |\n{}\n", rows.join("\n"))
 }
 
 /// What was taken of each part of a system.

@@ -1,6 +1,6 @@
 //! The figures of a campaign for programs: stable names, versioned.
 
-use ioxide_runner::event::{LatencyTold, Replayed};
+use ioxide_runner::event::{LatencyTold, MeasureTold, Replayed};
 use serde_json::{Value as Json, json};
 
 use super::{Kind, Reasons, Summary};
@@ -38,6 +38,8 @@ impl Summary {
             "values_full": self.values.is_full(),
             "latencies": self.latencies().iter().map(latency_json).collect::<Vec<_>>(),
             "suggested_patience_ms": self.suggested_patience_ms(),
+            "measures": self.measures(),
+            "history": self.finished.as_ref().map(|told| &told.history),
         })
     }
 
@@ -45,6 +47,12 @@ impl Summary {
     #[must_use]
     pub fn latencies(&self) -> &[LatencyTold] {
         self.finished.as_ref().map_or(&[], |told| &told.latencies)
+    }
+
+    /// How much of data and history was covered, as far as it was told.
+    #[must_use]
+    pub fn measures(&self) -> &[MeasureTold] {
+        self.finished.as_ref().map_or(&[], |told| &told.measures)
     }
 
     /// A time of silence that fits the system, if one was told.

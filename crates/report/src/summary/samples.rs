@@ -1,9 +1,9 @@
 //! Campaigns made by hand, for the tests of all reports.
 
 use ioxide_runner::event::{
-    Allowed, CampaignFinished, CampaignStarted, Event, EventKind, Explanation, FailureKind, LabelKind,
-    LabelTold, LatencyTold, Outcome, Replayed, RunFinished, RunStarted, ShrunkTold, StateTold, StepTold,
-    VerdictTold, VerdictWord, WhyNot,
+    Allowed, CampaignFinished, CampaignStarted, Event, EventKind, Explanation, ExtentTold, FailureKind,
+    HistoryTold, LabelKind, LabelTold, LatencyTold, MeasureTold, Outcome, Replayed, RunFinished, RunStarted,
+    ShrunkTold, StateTold, StepTold, VerdictTold, VerdictWord, WhyNot,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -150,6 +150,15 @@ pub fn label(text: &str) -> LabelTold {
     }
 }
 
+fn measure(name: &str, seen: u64, total: Option<u64>, missing: &[&str]) -> MeasureTold {
+    MeasureTold {
+        measure: name.into(),
+        seen,
+        total,
+        missing: missing.iter().map(ToString::to_string).collect(),
+    }
+}
+
 pub fn finished(passed: u64, failed: u64) -> EventKind {
     EventKind::CampaignFinished(CampaignFinished {
         runs: passed + failed,
@@ -166,6 +175,16 @@ pub fn finished(passed: u64, failed: u64) -> EventKind {
         patience_ms: Some(100),
         raised_patience_ms: None,
         unknown: 0,
+        measures: vec![
+            measure("switches", 2, Some(3), &["r3"]),
+            measure("pairs", 3, Some(7), &["r1 then r3", "r3 then <T> | r1"]),
+            measure("values", 4, None, &[]),
+        ],
+        history: HistoryTold {
+            longest_run: 20,
+            extents: vec![ExtentTold { variable: "n".into(), least: "0".into(), most: "3".into() }],
+            new_pairs_per_million: Some(21_500),
+        },
     })
 }
 

@@ -1,6 +1,6 @@
 //! The last lines of a campaign: outcomes, kinds of failures, switches, values, times.
 
-use ioxide_runner::event::LatencyTold;
+use ioxide_runner::event::{LatencyTold, MeasureTold};
 
 use super::meter::{duration, seconds};
 use crate::summary::Summary;
@@ -13,6 +13,10 @@ use crate::visible::excerpt;
 const TOLD_FROM_NS: u64 = 5_000_000_000;
 /// Fields told one by one.
 const MAX_ROWS: usize = 16;
+/// Things not seen that are named, for each measure.
+const MAX_MISSING: usize = 3;
+/// Variables whose extent is told.
+const MAX_EXTENTS: usize = 6;
 /// Columns for names.
 const MAX_NAME: usize = 32;
 
@@ -31,6 +35,7 @@ pub(super) fn lines(summary: &Summary) -> Vec<String> {
         lines.extend(parts(summary));
     }
     lines.extend(values(summary));
+    lines.extend(measures(summary));
     lines.extend(latencies(summary));
     lines
 }
@@ -127,6 +132,45 @@ fn values(summary: &Summary) -> Vec<String> {
         lines.push("  further messages or fields were not counted".to_owned());
     }
     lines
+}
+
+/// How much of data and history was covered beside switches, and the first things that were not.
+fn measures(summary: &Summary) -> Vec<String> {
+    let beside = |told: &&MeasureTold| told.measure != "switches";
+    let mut lines: Vec<String> = summary.measures().iter().filter(beside).map(measure).collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    lines.insert(0, "covered besides (what guards exclude is not counted):".to_owned());
+    let Some(history) = summary.finished.as_ref().map(|told| &told.history) else { return lines };
+    let far: Vec<String> = history
+        .extents
+        .iter()
+        .take(MAX_EXTENTS)
+        .map(|it| format!("{} {} to {}", it.variable, it.least, it.most))
+        .collect();
+    let far = if far.is_empty() { String::new() } else { format!("; {}", far.join(", ")) };
+    lines.push(format!("  the longest run had {}{far}", plural(history.longest_run, "step")));
+    if let Some(chance) = history.new_pairs_per_million {
+        let percent = chance as f64 / 1e4;
+        lines.push(format!(
+            "  a pair not seen yet would come about {percent:.1} times in 100 steps, if it went on like this"
+        ));
+    }
+    lines
+}
+
+fn measure(told: &MeasureTold) -> String {
+    let seen = told.total.map_or(told.seen.to_string(), |total| format!("{} of {total}", told.seen));
+    let mut line = format!("  {:<11}  {seen}", told.measure);
+    let left = told.total.unwrap_or(told.seen) - told.seen;
+    if left > 0 {
+        let named: Vec<String> = told.missing.iter().take(MAX_MISSING).map(|it| excerpt(it, 60)).collect();
+        let more = left.saturating_sub(named.len() as u64);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        line.push_str(&format!("; not {}{more}", named.join(", ")));
+    }
+    line
 }
 
 fn latencies(summary: &Summary) -> Vec<String> {

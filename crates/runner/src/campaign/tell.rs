@@ -6,6 +6,7 @@ use std::time::Duration;
 use ioxide_model::compose::PartId;
 use ioxide_model::index::IndexVec;
 use ioxide_model::label::Label;
+use ioxide_model::number::Int;
 use ioxide_model::sts::{GateId, Sts, SwitchId};
 use ioxide_model::trace::Breakdown;
 
@@ -13,8 +14,8 @@ use super::{CampaignConfig, CampaignOutcome, Failure};
 use crate::clock::latency::Histogram;
 use crate::clock::patience::Patience;
 use crate::event::{
-    CampaignFinished, CampaignStarted, FailureKind, InsteadTold, LabelTold, LatencyTold, PartTold, Replayed,
-    ShrunkTold,
+    CampaignFinished, CampaignStarted, ExtentTold, FailureKind, HistoryTold, InsteadTold, LabelTold,
+    LatencyTold, MeasureTold, PartTold, Replayed, ShrunkTold,
 };
 use crate::run::{Bench, Finished, RunId};
 use crate::shrink::{Again, Instead, Shrunk};
@@ -91,6 +92,24 @@ fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// How far runs went, and what may be left.
+fn history(found: &CampaignOutcome) -> HistoryTold {
+    let extent = |(name, least, most): (&str, &Int, &Int)| ExtentTold {
+        variable: name.to_owned(),
+        least: least.to_string(),
+        most: most.to_string(),
+    };
+    HistoryTold {
+        longest_run: found.coverage.longest() as u64,
+        extents: found.survey.extents(&found.coverage).map(extent).collect(),
+        // A share is told in millionths: events are compared, and fractions are not.
+        new_pairs_per_million: found
+            .coverage
+            .chance_of_a_new_pair()
+            .map(|chance| (chance * 1e6).round() as u64),
+    }
+}
+
 pub(super) fn finished(sts: &Sts, found: &CampaignOutcome, patience: &Patience) -> CampaignFinished {
     let name = |id: SwitchId| sts.switches[id].label.to_string();
     let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
@@ -126,5 +145,7 @@ pub(super) fn finished(sts: &Sts, found: &CampaignOutcome, patience: &Patience) 
         patience_ms: is_waited_for.then(|| milliseconds(patience.default_time())),
         raised_patience_ms: raised.map(milliseconds),
         unknown: found.unknown,
+        measures: found.survey.counts(&found.coverage).iter().map(MeasureTold::from).collect(),
+        history: history(found),
     }
 }

@@ -66,6 +66,10 @@ impl Secrets {
             EventKind::CampaignStarted(told) => self.hide_in(&mut told.sut),
             EventKind::CampaignFinished(told) => {
                 told.failures.iter_mut().for_each(|kind| self.hide_in(&mut kind.signature));
+                for extent in &mut told.history.extents {
+                    self.hide_in(&mut extent.least);
+                    self.hide_in(&mut extent.most);
+                }
             }
             EventKind::RunStarted(_) | EventKind::Patience(_) | EventKind::RunFinished(_) => (),
         }

@@ -80,7 +80,7 @@ impl Lexicon {
             .filter(|(_, switch)| sts.kind_of(switch) == GateKind::Input)
             .map(|(id, _)| id)
             .collect();
-        let atoms = inputs.into_iter().map(|id| (id, atoms_of(cx, id))).collect();
+        let atoms = inputs.into_iter().map(|id| (id, comparisons_of(cx, id))).collect();
         Self { constants, atoms }
     }
 
@@ -162,7 +162,7 @@ const MAX_NEIGHBOURS: usize = 200;
 
 /// The comparisons about fields of `id`: in guards of its message, in its updates, and in what can follow it. A
 /// remainder is one too: whether it has gone round.
-fn atoms_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
+pub fn comparisons_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
     let sts = cx.sts;
     let switch = &sts.switches[id];
     let mut roots: Vec<Term> = switch.update.iter().map(|&(_, term)| term).collect();
@@ -201,7 +201,8 @@ fn wraps(pool: &mut TermPool, term: Term) -> Option<Term> {
 }
 
 /// Whether `term` is a formula that is no connective.
-pub(super) fn is_comparison(pool: &TermPool, term: Term) -> bool {
+#[must_use]
+pub fn is_comparison(pool: &TermPool, term: Term) -> bool {
     let node = pool.node(term);
     let is_connective = matches!(node, Node::Not(_) | Node::And(_) | Node::Or(_) | Node::Ite(..));
     let is_formula = pool.sort(term) == Sort::Bool && !matches!(node, Node::Value(_) | Node::Exists(..));

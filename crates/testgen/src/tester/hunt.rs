@@ -14,7 +14,6 @@
 //! bounded number of symbolic states, a few before the first step and more of them later if that was not
 //! enough, so the first step does not wait for a long search.
 
-mod insight;
 mod mood;
 mod starts;
 mod trap;
@@ -28,7 +27,6 @@ use ioxide_model::term::{Node, TermPool};
 use ioxide_model::trace::Trace;
 use ioxide_symex::{After, Ctx, Limits};
 
-pub use self::insight::Insight;
 use self::walk::Walk;
 use super::cover::{Cover, Order, Rounds, Tally};
 use super::random::Interaction;
@@ -63,17 +61,6 @@ pub struct HuntConfig {
     pub criterion: Criterion,
     /// How eager walks are to give inputs: as their mood is, or eager in any mood.
     pub interaction: Interaction,
-    /// What ends the hunt earlier once it was seen.
-    pub until: Option<Until>,
-}
-
-/// What a hunt may wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Until {
-    /// Every visible switch was taken.
-    Switches,
-    /// Every pair of visible switches that the graph allows was taken.
-    Pairs,
 }
 
 impl Default for HuntConfig {
@@ -84,7 +71,6 @@ impl Default for HuntConfig {
             walk: usize::MAX,
             criterion: Criterion::Switches,
             interaction: Interaction::Fair,
-            until: None,
         }
     }
 }
@@ -98,7 +84,10 @@ pub struct Hunt {
     cover: Option<Cover>,
     search: Search,
     walk: Walk,
-    insight: Insight,
+    /// The switches that were certainly taken.
+    taken: BTreeSet<SwitchId>,
+    /// The messages since the last move, each with its switch if that is certain.
+    fresh: Vec<Option<SwitchId>>,
     phase: Phase,
     seed: u64,
     /// Runs begun.
@@ -113,8 +102,6 @@ pub struct Hunt {
     met: BTreeSet<Item>,
     /// How the purpose of this run ended.
     ended: Option<Stop>,
-    /// What was waited for has come.
-    has_met: bool,
 }
 
 /// How far the search for purposes is.
@@ -145,7 +132,8 @@ impl Hunt {
             cover: None,
             search: Search::Pending { states: 0, from: 0 },
             walk: Walk::new(config.interaction),
-            insight: Insight::default(),
+            taken: BTreeSet::new(),
+            fresh: Vec::new(),
             phase: Phase::Open,
             seed: 0,
             runs: 0,
@@ -155,7 +143,6 @@ impl Hunt {
             first: 1,
             met: BTreeSet::new(),
             ended: None,
-            has_met: false,
         }
     }
 
@@ -185,12 +172,6 @@ impl Hunt {
         self.set.as_ref().is_none_or(|set| !set.is_settled())
     }
 
-    /// What was seen of the model.
-    #[must_use]
-    pub fn insight(&self) -> &Insight {
-        &self.insight
-    }
-
     /// Labels after which no new run begins.
     #[must_use]
     pub fn budget(&self) -> usize {
@@ -205,7 +186,7 @@ impl Hunt {
 
     /// Adds what another worker did with its share.
     pub fn absorb(&mut self, other: &Self) {
-        self.insight.absorb(&other.insight);
+        self.taken.extend(&other.taken);
         self.spent += other.spent();
         match (&mut self.cover, &other.cover) {
             (Some(mine), Some(theirs)) => mine.absorb(theirs),
@@ -224,7 +205,7 @@ impl Hunt {
     fn search(&mut self, cx: &mut Ctx<'_>) {
         let Search::Pending { states, .. } = self.search else { return };
         let is_dear = is_dear(cx.pool, cx.sts);
-        if is_dear && self.insight.has_all(cx.sts) {
+        if is_dear && self.has_all(cx.sts) {
             self.search = Search::Over;
             return;
         }
@@ -239,13 +220,28 @@ impl Hunt {
         let set = coverage(cx, self.config.criterion, limits, &mut |_| ControlFlow::Continue(()));
         let set = with_detours(cx, set);
         let (is_settled, covered) = (set.is_settled(), set.covered().len());
-        self.search = match is_settled || states >= most || self.insight.has_all(cx.sts) {
+        self.search = match is_settled || states >= most || self.has_all(cx.sts) {
             true => Search::Over,
             false => Search::Pending { states: states * MORE_STATES, from: self.spent + STEPS_BETWEEN },
         };
         if self.set.as_ref().is_none_or(|known| known.covered().len() < covered) {
             self.adopt(set);
         }
+    }
+
+    /// Whether every visible switch was certainly taken.
+    fn has_all(&self, sts: &Sts) -> bool {
+        sts.switches.ids().all(|id| !sts.is_seen(&sts.switches[id]) || self.taken.contains(&id))
+    }
+
+    /// Takes in what has happened since the last move.
+    fn notice(&mut self, sts: &Sts, after: &After, history: &Trace) {
+        // Of several messages at once, nobody knows which led where.
+        let fresh = if let [only] = self.fresh[..] { only } else { None };
+        self.fresh.clear();
+        self.walk.notice(after, history, fresh);
+        self.taken.extend(fresh);
+        self.met.extend(fresh.map(|id| self.config.criterion.covered_by(sts, id)));
     }
 
     /// Whether it is time to look for purposes.
@@ -348,7 +344,7 @@ impl Tester for Hunt {
         self.phase = Phase::Open;
         self.ended = None;
         self.walk.start(seed);
-        self.insight.start();
+        self.fresh.clear();
         if !self.is_search_due() {
             self.choose_phase();
         }
@@ -374,25 +370,19 @@ impl Tester for Hunt {
             self.first = self.set.as_ref().map_or(1, |set| patterns(cx, set));
         }
         self.here = history.len();
-        self.insight.catch_up(cx, after, history);
-        self.walk.notice(after, history, self.insight.fresh());
-        self.met.extend(self.insight.fresh().map(|id| self.config.criterion.covered_by(cx.sts, id)));
-        self.has_met |= self.config.until.is_some_and(|until| self.insight.has_met(cx.sts, until));
-        if self.has_met {
-            return Move::Stop(Stop::GoalMet("what was waited for was seen".into()));
-        }
-        let next = match self.purpose(cx, after, history) {
+        self.notice(cx.sts, after, history);
+        match self.purpose(cx, after, history) {
             Some(next) => next,
             None => {
                 let left = self.config.steps.saturating_sub(self.spent);
                 let next = self.walk.next(cx, after, history, left.max(SHORTEST).min(self.config.walk));
                 self.told(next)
             }
-        };
-        if let Move::Stimulate(label) | Move::StimulateAfter(_, label) = &next {
-            self.insight.sends(cx, after, label);
         }
-        next
+    }
+
+    fn explained(&mut self, switches: &[SwitchId]) {
+        self.fresh.push(if let [only] = switches { Some(*only) } else { None });
     }
 
     fn share(&mut self, worker: usize, jobs: usize) {
@@ -409,11 +399,6 @@ impl Tester for Hunt {
 
     fn is_done(&self) -> bool {
         let is_covered = self.cover.as_ref().is_none_or(|cover| cover.is_done() || cover.rounds_done() > 0);
-        self.has_met || self.spent() >= self.config.steps && is_covered
+        self.spent() >= self.config.steps && is_covered
     }
-}
-
-/// The visible switches of `sts`.
-fn visible(sts: &Sts) -> BTreeSet<SwitchId> {
-    sts.switches.ids().filter(|&id| sts.is_seen(&sts.switches[id])).collect()
 }

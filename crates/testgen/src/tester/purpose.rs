@@ -9,6 +9,8 @@
 //! Two things the algorithm lacks are added: silence is seen like any output, and after the
 //! last switch the tester looks once more, or the effect of a last input is never seen.
 
+mod shown;
+
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -21,6 +23,7 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::Decision;
 use ioxide_symex::{After, Belief, Ctx};
 
+use self::shown::order_of_use;
 use super::instant::within;
 use super::{Move, Stop, Tester};
 use crate::data::patterned::{Patterned, pick_patterned};
@@ -305,17 +308,29 @@ impl PurposeGuided {
             facts.iter().map(|&fact| cx.pool.substitute(fact, &self.progress.known)).collect();
         let fields = self.fields(cx, id);
         let picked = match self.choice {
-            Choice::Patterns => {
-                let (beside, first) = (&self.progress.values[..], self.round);
-                let wish = Patterned { fields: &fields, facts: &facts, beside, first };
-                pick_patterned(cx, &mut self.rng, &wish)
-            }
+            Choice::Patterns => self.patterned(cx, &fields, &facts),
             Choice::Uniform(n) => pick_uniform(cx, &mut self.rng, &fields, &facts, n),
         };
         match picked {
             Pick::Values(values) => Ok(values),
             Pick::Impossible => Err("no values lead on along the purpose".into()),
             Pick::Unknown(why) => Err(format!("no values were found that lead on along the purpose: {why}")),
+        }
+    }
+
+    /// Values by patterns of equality, the fields in the order in which the path uses them.
+    fn patterned(&mut self, cx: &mut Ctx<'_>, fields: &[VarId], facts: &[Term]) -> Pick {
+        let order = order_of_use(cx.pool, fields, &self.purpose.steps[self.progress.at + 1..]);
+        let in_use: Vec<VarId> = order.iter().map(|&at| fields[at]).collect();
+        let (beside, first) = (&self.progress.values[..], self.round);
+        let wish = Patterned { fields: &in_use, facts, beside, first };
+        match pick_patterned(cx, &mut self.rng, &wish) {
+            Pick::Values(found) => {
+                let mut values: Vec<(usize, Value)> = order.into_iter().zip(found).collect();
+                values.sort_by_key(|&(at, _)| at);
+                Pick::Values(values.into_iter().map(|(_, value)| value).collect())
+            }
+            other => other,
         }
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sts::{Model, Sts};
 use ioxide_report::summary::ENDLESS;
+use ioxide_runner::campaign::CampaignOutcome;
 use ioxide_symex::Limits;
 use ioxide_testgen::kill::suspects::Suspects;
 use ioxide_testgen::kill::tester::Killer;
@@ -208,27 +209,25 @@ impl Chosen {
         }
     }
 
-    /// Whether what `--until` waits for was seen.
-    pub fn has_met(&self, args: &Test, sts: &Sts) -> bool {
-        match (self, args.until) {
-            (Self::Hunt(tester), Some(until)) => tester.insight().has_met(sts, until.into()),
-            _ => true,
-        }
-    }
-
     /// What a hunt has seen and what it has not, for people.
-    pub fn show_end(&self, out: &mut impl Write, sts: &Sts, was_late: bool) -> io::Result<()> {
+    pub fn show_end(
+        &self,
+        out: &mut impl Write,
+        sts: &Sts,
+        outcome: &CampaignOutcome,
+        was_late: bool,
+    ) -> io::Result<()> {
         match self {
-            Self::Hunt(tester) => hunted::show(out, sts, tester, was_late),
+            Self::Hunt(tester) => hunted::show(out, sts, tester, outcome, was_late),
             _ if was_late => writeln!(out, "ended by the clock"),
             _ => Ok(()),
         }
     }
 
     /// The same for programs; nothing with other testers.
-    pub fn hunt_json(&self, sts: &Sts, was_late: bool) -> Json {
+    pub fn hunt_json(&self, sts: &Sts, outcome: &CampaignOutcome, was_late: bool) -> Json {
         match self {
-            Self::Hunt(tester) => hunted::json(sts, tester, was_late),
+            Self::Hunt(tester) => hunted::json(sts, tester, outcome, was_late),
             _ => Json::Null,
         }
     }
@@ -357,13 +356,7 @@ fn hunt(args: &Test, sts: &Sts) -> HuntConfig {
         (None, None, None, None) => plain,
     };
     let walk = args.runs.and(args.steps).unwrap_or(usize::MAX);
-    HuntConfig {
-        steps,
-        walk,
-        criterion: args.cover.into(),
-        interaction: args.interaction.into(),
-        until: args.until.map(Into::into),
-    }
+    HuntConfig { steps, walk, criterion: args.cover.into(), interaction: args.interaction.into() }
 }
 
 /// The purposes of the wanted criterion.

@@ -3,43 +3,33 @@
 use std::io::{self, Write};
 
 use ioxide_model::sts::{Sts, SwitchId};
-use ioxide_testgen::tester::hunt::{Hunt, Insight};
+use ioxide_runner::campaign::CampaignOutcome;
+use ioxide_runner::coverage::MeasureCount;
+use ioxide_runner::coverage::item::Measure;
+use ioxide_testgen::tester::hunt::Hunt;
 use serde_json::{Value as Json, json};
 
 /// Switches named as never taken.
 const MAX_NAMED: usize = 8;
 
-/// Writes what was seen in a few lines.
-pub fn show(out: &mut impl Write, sts: &Sts, hunt: &Hunt, was_late: bool) -> io::Result<()> {
-    let insight = hunt.insight();
-    let (edges, n_edges) = insight.edges();
-    let switches = (insight.taken().len(), visible(sts).len());
-    let pairs = (insight.pairs().len(), Insight::possible_pairs(sts));
-    let mut parts = vec![
-        format!("{} of {} switches", switches.0, switches.1),
-        format!("{} of {} pairs of them", pairs.0, pairs.1),
-    ];
-    if n_edges > 0 {
-        parts.push(format!("{edges} of {n_edges} edges of comparisons"));
-    }
-    writeln!(out, "hunt: {}; the longest run had {} steps", parts.join(", "), insight.longest())?;
-    let missing = missing(sts, hunt);
+/// Writes what was not taken, as far as it is known why, in a few lines.
+pub fn show(
+    out: &mut impl Write,
+    sts: &Sts,
+    hunt: &Hunt,
+    outcome: &CampaignOutcome,
+    was_late: bool,
+) -> io::Result<()> {
+    let missing = missing(sts, outcome);
     if !missing.is_empty() {
         let more = missing.len().saturating_sub(MAX_NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let named: Vec<&str> = missing.iter().take(MAX_NAMED).map(|&id| &*sts.switches[id].label).collect();
-        writeln!(out, "  not certainly taken: {}{more}", named.join(", "))?;
+        writeln!(out, "not certainly taken: {}{more}", named.join(", "))?;
         unreached(out, sts, hunt)?;
     }
-    if let Some(chance) = insight.unseen() {
-        let percent = 100.0 * chance;
-        writeln!(
-            out,
-            "  a pair not seen yet would come about {percent:.1} times in 100 steps, if it went on like this"
-        )?;
-    }
     match was_late {
-        true => writeln!(out, "  ended by the clock after {} steps; `--for` gives it longer", hunt.spent()),
+        true => writeln!(out, "ended by the clock after {} steps; `--for` gives it longer", hunt.spent()),
         false => Ok(()),
     }
 }
@@ -53,27 +43,25 @@ fn unreached(out: &mut impl Write, sts: &Sts, hunt: &Hunt) -> io::Result<()> {
     Ok(())
 }
 
-fn visible(sts: &Sts) -> Vec<SwitchId> {
-    sts.switches.ids().filter(|&id| sts.is_seen(&sts.switches[id])).collect()
-}
-
 /// The visible switches that were not certainly taken.
-fn missing(sts: &Sts, hunt: &Hunt) -> Vec<SwitchId> {
-    visible(sts).into_iter().filter(|id| !hunt.insight().taken().contains_key(id)).collect()
+fn missing(sts: &Sts, outcome: &CampaignOutcome) -> Vec<SwitchId> {
+    let visible = sts.switches.ids().filter(|&id| sts.is_seen(&sts.switches[id]));
+    visible.filter(|&id| outcome.coverage.of(id).certain == 0).collect()
 }
 
 /// The same for programs.
-pub fn json(sts: &Sts, hunt: &Hunt, was_late: bool) -> Json {
-    let insight = hunt.insight();
-    let (edges, n_edges) = insight.edges();
-    let missing: Vec<&str> = missing(sts, hunt).into_iter().map(|id| &*sts.switches[id].label).collect();
+pub fn json(sts: &Sts, hunt: &Hunt, outcome: &CampaignOutcome, was_late: bool) -> Json {
+    let missing: Vec<&str> = missing(sts, outcome).into_iter().map(|id| &*sts.switches[id].label).collect();
+    let counts = outcome.survey.counts(&outcome.coverage);
+    let count = |measure| counts.iter().find(|count: &&MeasureCount| count.measure == measure);
+    let seen = |measure| count(measure).map_or(0, |count| count.seen);
+    let total = |measure| count(measure).and_then(|count| count.total);
     json!({
         "steps": hunt.spent(),
-        "switches": { "taken": insight.taken().len(), "total": visible(sts).len(), "missing": missing },
-        "pairs": { "taken": insight.pairs().len(), "total": Insight::possible_pairs(sts) },
-        "edges": { "met": edges, "total": n_edges },
-        "longest_run": insight.longest(),
-        "chance_of_a_new_pair": insight.unseen(),
+        "switches": { "taken": seen(Measure::Switches), "total": total(Measure::Switches), "missing": missing },
+        "pairs": { "taken": seen(Measure::Pairs), "total": total(Measure::Pairs) },
+        "longest_run": outcome.coverage.longest(),
+        "chance_of_a_new_pair": outcome.coverage.chance_of_a_new_pair(),
         "ended_by_the_clock": was_late,
     })
 }

@@ -1,0 +1,215 @@
+//! Classes of values: kinds that programs tend to treat differently, whatever the model says.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ioxide_model::number::Int;
+use ioxide_model::sort::Sort;
+use ioxide_model::term::TermPool;
+use ioxide_model::value::Value;
+
+/// Texts with more characters are long.
+const LONG_TEXT: usize = 20;
+/// Collections with so many elements are large.
+const MANY_ELEMENTS: usize = 10;
+/// Numbers of this magnitude do not fit into 32 bits with a sign.
+const HUGE: i64 = 1 << 31;
+/// Cases of an enum that are told apart, at most.
+const MAX_CASES: usize = 32;
+
+/// A kind of values of a field.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ValueClass {
+    /// A truth value.
+    Truth(bool),
+    /// The number 0.
+    Zero,
+    /// The number 1.
+    One,
+    /// The number -1.
+    MinusOne,
+    /// Above 1, within 32 bits.
+    Positive,
+    /// Below -1, within 32 bits.
+    Negative,
+    /// At least 2^31.
+    HugePositive,
+    /// Below -2^31.
+    HugeNegative,
+    /// A number that is not whole.
+    Fraction,
+    /// A case of an enum, with its name.
+    Case(Arc<str>),
+    /// A text without characters.
+    EmptyText,
+    /// A text of one character.
+    OneCharacter,
+    /// A text of up to 20 characters.
+    ShortText,
+    /// A longer text.
+    LongText,
+    /// A text with characters beyond ASCII.
+    NotAscii,
+    /// A text with quotes, backslashes or control characters.
+    NeedsEscapes,
+    /// A collection without elements.
+    NoElement,
+    /// A collection with one element.
+    OneElement,
+    /// A collection with up to nine elements.
+    FewElements,
+    /// A collection with ten elements or more.
+    ManyElements,
+}
+
+impl fmt::Display for ValueClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Truth(true) => "true",
+            Self::Truth(false) => "false",
+            Self::Zero => "0",
+            Self::One => "1",
+            Self::MinusOne => "-1",
+            Self::Positive => "above 1",
+            Self::Negative => "below -1",
+            Self::HugePositive => "beyond 32 bits",
+            Self::HugeNegative => "negative beyond 32 bits",
+            Self::Fraction => "a fraction",
+            Self::Case(name) => name,
+            Self::EmptyText => "empty",
+            Self::OneCharacter => "one character",
+            Self::ShortText => "short",
+            Self::LongText => "longer than 20 characters",
+            Self::NotAscii => "beyond ASCII",
+            Self::NeedsEscapes => "with quotes or control characters",
+            Self::NoElement => "empty",
+            Self::OneElement => "one element",
+            Self::FewElements => "2 to 9 elements",
+            Self::ManyElements => "10 elements or more",
+        })
+    }
+}
+
+impl ValueClass {
+    /// The classes that `value` belongs to.
+    #[must_use]
+    pub fn all_of(pool: &TermPool, value: &Value) -> Vec<Self> {
+        match value {
+            Value::Bool(truth) => vec![Self::Truth(*truth)],
+            Value::Int(n) => vec![Self::of_int(n)],
+            Value::Real(n) if n.is_integer() => vec![Self::of_int(&n.floor())],
+            Value::Real(_) => vec![Self::Fraction],
+            Value::Str(text) => Self::of_text(text),
+            Value::Data(data) => {
+                let name = pool.data(data.data).ctors.get(data.ctor as usize).map(|ctor| ctor.name.clone());
+                name.map(Self::Case).into_iter().collect()
+            }
+            Value::Collection(items) => vec![Self::of_size(items.len())],
+        }
+    }
+
+    fn of_int(n: &Int) -> Self {
+        match n.to_i64() {
+            Some(0) => Self::Zero,
+            Some(1) => Self::One,
+            Some(-1) => Self::MinusOne,
+            Some(n) if (2..HUGE).contains(&n) => Self::Positive,
+            Some(n) if (-HUGE..-1).contains(&n) => Self::Negative,
+            _ if n.is_negative() => Self::HugeNegative,
+            _ => Self::HugePositive,
+        }
+    }
+
+    fn of_text(text: &str) -> Vec<Self> {
+        let length = match text.chars().count() {
+            0 => Self::EmptyText,
+            1 => Self::OneCharacter,
+            n if n <= LONG_TEXT => Self::ShortText,
+            _ => Self::LongText,
+        };
+        let is_odd = |c: char| c.is_control() || matches!(c, '"' | '\'' | '\\');
+        let not_ascii = (!text.is_ascii()).then_some(Self::NotAscii);
+        let escapes = text.contains(is_odd).then_some(Self::NeedsEscapes);
+        [Some(length), not_ascii, escapes].into_iter().flatten().collect()
+    }
+
+    fn of_size(len: usize) -> Self {
+        match len {
+            0 => Self::NoElement,
+            1 => Self::OneElement,
+            n if n < MANY_ELEMENTS => Self::FewElements,
+            _ => Self::ManyElements,
+        }
+    }
+
+    /// The classes that a field of `sort` can have.
+    #[must_use]
+    pub fn possible(pool: &TermPool, sort: Sort) -> Vec<Self> {
+        use ValueClass::*;
+        match sort {
+            Sort::Bool => vec![Truth(false), Truth(true)],
+            Sort::Int => vec![Zero, One, MinusOne, Positive, Negative, HugePositive, HugeNegative],
+            Sort::Range { lo, hi } => within(lo, hi),
+            Sort::Real => vec![Zero, One, MinusOne, Positive, Negative, Fraction],
+            Sort::Str => vec![EmptyText, OneCharacter, ShortText, LongText, NotAscii, NeedsEscapes],
+            Sort::Data(id) => {
+                pool.data(id).ctors.iter().take(MAX_CASES).map(|ctor| Case(ctor.name.clone())).collect()
+            }
+            Sort::Collection(_) => vec![NoElement, OneElement, FewElements, ManyElements],
+        }
+    }
+
+    /// The least and the greatest whole number of the class, if it is one of whole numbers.
+    #[must_use]
+    pub fn whole_numbers(&self) -> Option<(Option<i64>, Option<i64>)> {
+        Some(match self {
+            Self::Zero => (Some(0), Some(0)),
+            Self::One => (Some(1), Some(1)),
+            Self::MinusOne => (Some(-1), Some(-1)),
+            Self::Positive => (Some(2), Some(HUGE - 1)),
+            Self::Negative => (Some(-HUGE), Some(-2)),
+            Self::HugePositive => (Some(HUGE), None),
+            Self::HugeNegative => (None, Some(-HUGE - 1)),
+            _ => return None,
+        })
+    }
+}
+
+/// The classes with a number from `lo` to `hi`.
+fn within(lo: i64, hi: i64) -> Vec<ValueClass> {
+    let mut classes = vec![
+        ValueClass::Zero,
+        ValueClass::One,
+        ValueClass::MinusOne,
+        ValueClass::Positive,
+        ValueClass::Negative,
+        ValueClass::HugePositive,
+        ValueClass::HugeNegative,
+    ];
+    classes.retain(|class| {
+        let (least, most) = class.whole_numbers().unwrap_or_default();
+        least.is_none_or(|least| least <= hi) && most.is_none_or(|most| lo <= most)
+    });
+    classes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_in_the_class_that_its_range_allows() {
+        for n in [-(1i64 << 40), -HUGE - 1, -HUGE, -2, -1, 0, 1, 2, HUGE - 1, HUGE] {
+            assert_eq!(within(n, n), [ValueClass::of_int(&Int::from(n))], "{n}");
+        }
+    }
+
+    #[test]
+    fn a_text_has_a_length_and_what_it_contains() {
+        use ValueClass::*;
+        assert_eq!(ValueClass::of_text(""), [EmptyText]);
+        assert_eq!(ValueClass::of_text("é"), [OneCharacter, NotAscii]);
+        assert_eq!(ValueClass::of_text("a\"b"), [ShortText, NeedsEscapes]);
+        assert_eq!(ValueClass::of_text(&"x".repeat(21)), [LongText]);
+    }
+}

@@ -1,0 +1,54 @@
+//! The comparisons that an input decides: about its fields, and about clocks where it is sent.
+
+use std::collections::BTreeMap;
+
+use ioxide_model::sts::SwitchId;
+use ioxide_model::term::{Node, Term, VarId};
+use ioxide_symex::Ctx;
+use ioxide_testgen::data::{comparisons_of, is_comparison};
+
+/// The comparisons of every input switch that was asked for; terms of one pool.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Comparisons {
+    known: BTreeMap<SwitchId, Vec<Term>>,
+}
+
+impl Comparisons {
+    /// Those of `id`, in an order that depends on the model alone.
+    pub(super) fn of(&mut self, cx: &mut Ctx<'_>, id: SwitchId) -> &[Term] {
+        self.known.entry(id).or_insert_with(|| {
+            let mut all = comparisons_of(cx, id);
+            let about_time: Vec<Term> = instants(cx, id).into_iter().filter(|it| !all.contains(it)).collect();
+            all.extend(about_time);
+            all
+        })
+    }
+}
+
+/// The comparisons with clocks in the guards of everything that may happen where `id` starts: its own, and the
+/// deadlines of others that are pending there.
+fn instants(cx: &Ctx<'_>, id: SwitchId) -> Vec<Term> {
+    if !cx.sts.is_timed() {
+        return Vec::new();
+    }
+    let guards: Vec<Term> =
+        cx.sts.switches_from(cx.sts.switches[id].source).map(|(_, switch)| switch.guard).collect();
+    let is_clock = |var: &VarId| cx.sts.clocks.iter().any(|clock| clock.var == *var);
+    let is_own = |var: &VarId| is_clock(var) || cx.sts.vars.iter().any(|held| held.var == *var);
+    let terms = cx.pool.subterms(&guards, |term| !cx.pool.is_ground(term)).into_iter();
+    terms
+        .filter(|&term| is_comparison(cx.pool, term))
+        .filter(|&term| {
+            let vars = cx.pool.free_vars(term);
+            vars.iter().any(is_clock) && vars.iter().all(is_own)
+        })
+        .collect()
+}
+
+/// Both sides of a comparison that has an edge.
+pub(super) fn sides(cx: &Ctx<'_>, comparison: Term) -> Option<(Term, Term)> {
+    match *cx.pool.node(comparison) {
+        Node::Le(a, b) | Node::Lt(a, b) => Some((a, b)),
+        _ => None,
+    }
+}

@@ -1,0 +1,42 @@
+//! When it is enough: everything of a measure was seen, by whichever worker.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ioxide_symex::Ctx;
+
+use super::comparisons::Comparisons;
+use super::item::{CoverageItem, Measure};
+use super::possible::possible;
+
+/// What is still waited for.
+#[derive(Debug)]
+pub struct Enough {
+    /// `None` if the items are too many to be enumerated.
+    missing: Mutex<Option<BTreeSet<CoverageItem>>>,
+}
+
+impl Enough {
+    /// Waits for all of `measure` in the model of `cx`.
+    pub fn new(cx: &mut Ctx<'_>, measure: Measure) -> Self {
+        let mut all = possible(cx, &mut Comparisons::default(), &[measure], &|_| false);
+        Self { missing: Mutex::new(all.remove(&measure)) }
+    }
+
+    /// Takes in what was just seen for the first time in a run.
+    pub(crate) fn note(&self, fresh: &[CoverageItem]) {
+        if let Some(missing) = &mut *self.missing() {
+            missing.retain(|item| !fresh.contains(item));
+        }
+    }
+
+    /// Whether nothing is missing.
+    #[must_use]
+    pub fn is_met(&self) -> bool {
+        self.missing().as_ref().is_some_and(BTreeSet::is_empty)
+    }
+
+    fn missing(&self) -> MutexGuard<'_, Option<BTreeSet<CoverageItem>>> {
+        self.missing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,225 @@
+//! What could be covered: every item of the model, without those that guards exclude.
+//!
+//! An item that was not seen is left out if the guard of every switch of its input excludes it, whatever the state:
+//! that is a proof. What remains is possible as far as guards alone tell; whether a state is reached in which it happens is
+//! another question. A large model has too many items: where they are not enumerated, nothing is said of a total.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ioxide_model::sts::{GateId, GateKind, LocId, Sts, SwitchId};
+use ioxide_model::term::{Node, Term, TermPool};
+use ioxide_model::value::Value;
+use ioxide_smt::solver::Decision;
+use ioxide_symex::Ctx;
+
+use super::class::ValueClass;
+use super::comparisons::{Comparisons, sides};
+use super::item::{ComparisonSide, CoverageItem, EqualTo, Measure};
+use super::notice::is_compared;
+
+/// Questions asked of the solver, at most.
+const MAX_QUESTIONS: usize = 400;
+/// Pairs that are enumerated, at most.
+const MAX_PAIRS: usize = 50_000;
+/// Inputs whose comparisons are looked at, at most.
+const MAX_INPUTS: usize = 1_000;
+
+/// The items of every measure; a measure that is too large is missing.
+pub(super) type Possible = BTreeMap<Measure, BTreeSet<CoverageItem>>;
+
+/// Everything that could be covered; what is in `seen` certainly can.
+pub(super) fn possible(
+    cx: &mut Ctx<'_>,
+    known: &mut Comparisons,
+    wanted: &[Measure],
+    seen: &dyn Fn(&CoverageItem) -> bool,
+) -> Possible {
+    let mut all = Possible::new();
+    for &measure in wanted {
+        let items = match measure {
+            Measure::Switches => Some(visible(cx.sts).into_iter().map(CoverageItem::Switch).collect()),
+            Measure::Pairs => pairs(cx.sts),
+            Measure::Comparisons => comparisons(cx, known),
+            Measure::Values => Some(classes(cx)),
+            Measure::Equalities => Some(equalities(cx)),
+        };
+        all.extend(items.map(|items| (measure, items)));
+    }
+    let mut questions = MAX_QUESTIONS;
+    for items in all.values_mut() {
+        items.retain(|item| seen(item) || !is_excluded(cx, known, item, &mut questions));
+    }
+    all
+}
+
+/// The visible switches of `sts`.
+pub(super) fn visible(sts: &Sts) -> Vec<SwitchId> {
+    sts.switches.ids().filter(|&id| sts.is_seen(&sts.switches[id])).collect()
+}
+
+/// Pairs that the graph alone would allow, internal steps between them included.
+fn pairs(sts: &Sts) -> Option<BTreeSet<CoverageItem>> {
+    let mut from: BTreeMap<LocId, Vec<SwitchId>> = BTreeMap::new();
+    for id in visible(sts) {
+        from.entry(sts.switches[id].source).or_default().push(id);
+    }
+    let mut found = BTreeSet::new();
+    for first in visible(sts) {
+        for loc in silently_reached(sts, sts.switches[first].target) {
+            let next = from.get(&loc).map_or(&[][..], Vec::as_slice);
+            if found.len() + next.len() > MAX_PAIRS {
+                return None;
+            }
+            found.extend(next.iter().map(|&then| CoverageItem::Pair(first, then)));
+        }
+    }
+    Some(found)
+}
+
+/// The locations that internal steps alone may lead to from `start`.
+fn silently_reached(sts: &Sts, start: LocId) -> BTreeSet<LocId> {
+    let (mut reached, mut open) = (BTreeSet::from([start]), vec![start]);
+    while let Some(at) = open.pop() {
+        let internal = sts.switches_from(at).filter(|(_, switch)| sts.kind_of(switch) == GateKind::Internal);
+        open.extend(internal.map(|(_, switch)| switch.target).filter(|&next| reached.insert(next)));
+    }
+    reached
+}
+
+/// The switches by which inputs are given.
+fn inputs(sts: &Sts) -> impl Iterator<Item = SwitchId> + '_ {
+    visible(sts).into_iter().filter(|&id| sts.kind_of(&sts.switches[id]) == GateKind::Input)
+}
+
+fn comparisons(cx: &mut Ctx<'_>, known: &mut Comparisons) -> Option<BTreeSet<CoverageItem>> {
+    let inputs: Vec<SwitchId> = inputs(cx.sts).collect();
+    if inputs.len() > MAX_INPUTS {
+        return None;
+    }
+    let mut found = BTreeSet::new();
+    for id in inputs {
+        for (at, comparison) in known.of(cx, id).to_vec().into_iter().enumerate() {
+            let edge = sides(cx, comparison).map(|_| ComparisonSide::Edge);
+            let sides = [Some(ComparisonSide::Holds), Some(ComparisonSide::Fails), edge];
+            found.extend(sides.into_iter().flatten().map(|side| CoverageItem::Side(id, at, side)));
+        }
+    }
+    Some(found)
+}
+
+/// The gates by which inputs are given.
+fn input_gates(sts: &Sts) -> BTreeSet<GateId> {
+    inputs(sts).map(|id| sts.switches[id].gate).collect()
+}
+
+fn classes(cx: &Ctx<'_>) -> BTreeSet<CoverageItem> {
+    let mut found = BTreeSet::new();
+    for gate in input_gates(cx.sts) {
+        for (at, &field) in cx.sts.gates[gate].fields.iter().enumerate() {
+            let classes = ValueClass::possible(cx.pool, cx.pool.var_info(field).sort);
+            found.extend(classes.into_iter().map(|class| CoverageItem::Class(gate, at, class)));
+        }
+    }
+    found
+}
+
+fn equalities(cx: &Ctx<'_>) -> BTreeSet<CoverageItem> {
+    let sort = |var| cx.pool.var_info(var).sort;
+    let mut found = BTreeSet::new();
+    for gate in input_gates(cx.sts) {
+        let fields = &cx.sts.gates[gate].fields;
+        for (at, &field) in fields.iter().enumerate().filter(|&(_, &field)| is_compared(cx.pool, sort(field)))
+        {
+            let alike = |other| sort(other).base() == sort(field).base();
+            let others = (at + 1..fields.len()).filter(|&other| alike(fields[other])).map(EqualTo::Field);
+            let stored =
+                (0..cx.sts.vars.len()).filter(|&var| alike(cx.sts.vars[var].var)).map(EqualTo::Stored);
+            found.extend(others.chain(stored).map(|to| CoverageItem::Equal(gate, at, to)));
+        }
+    }
+    found
+}
+
+/// Whether the guards of all switches of the input of `item` exclude it.
+fn is_excluded(
+    cx: &mut Ctx<'_>,
+    known: &mut Comparisons,
+    item: &CoverageItem,
+    questions: &mut usize,
+) -> bool {
+    let switches: Vec<SwitchId> = match item {
+        CoverageItem::Side(id, ..) => vec![*id],
+        CoverageItem::Class(gate, ..) | CoverageItem::Equal(gate, ..) => {
+            inputs(cx.sts).filter(|&id| cx.sts.switches[id].gate == *gate).collect()
+        }
+        CoverageItem::Switch(_) | CoverageItem::Pair(..) => return false,
+    };
+    let Some(condition) = condition(cx, known, item) else { return false };
+    switches.into_iter().all(|id| {
+        let guard = cx.sts.switches[id].guard;
+        if *questions == 0 || is_about_texts(cx.pool, guard) {
+            return false;
+        }
+        *questions -= 1;
+        cx.decide(&[guard, condition]) == Decision::Unsat
+    })
+}
+
+/// The item as a formula over fields and variables.
+fn condition(cx: &mut Ctx<'_>, known: &mut Comparisons, item: &CoverageItem) -> Option<Term> {
+    match item {
+        CoverageItem::Side(id, at, side) => {
+            let comparison = *known.of(cx, *id).get(*at)?;
+            Some(match side {
+                ComparisonSide::Holds => comparison,
+                ComparisonSide::Fails => cx.pool.not(comparison),
+                ComparisonSide::Edge => {
+                    let (a, b) = sides(cx, comparison)?;
+                    cx.pool.eq(a, b)
+                }
+            })
+        }
+        CoverageItem::Class(gate, at, class) => in_class(cx, *gate, *at, class),
+        CoverageItem::Equal(gate, at, to) => {
+            let other = match to {
+                EqualTo::Field(other) => cx.sts.gates[*gate].fields[*other],
+                EqualTo::Stored(var) => cx.sts.vars[*var].var,
+            };
+            let (field, other) = (cx.pool.var(cx.sts.gates[*gate].fields[*at]), cx.pool.var(other));
+            Some(cx.pool.eq(field, other))
+        }
+        CoverageItem::Switch(_) | CoverageItem::Pair(..) => None,
+    }
+}
+
+/// A field has a whole number of `class`.
+fn in_class(cx: &mut Ctx<'_>, gate: GateId, at: usize, class: &ValueClass) -> Option<Term> {
+    let (least, most) = class.whole_numbers()?;
+    let field = cx.pool.var(cx.sts.gates[gate].fields[at]);
+    let number = |n: i64| match cx.pool.sort(field).base() {
+        ioxide_model::sort::Sort::Int => Some(Value::int(n)),
+        _ => None,
+    };
+    let (least, most) = (least.map(number), most.map(number));
+    let mut facts = Vec::new();
+    if let Some(least) = least {
+        let least = cx.pool.value(least?);
+        facts.push(cx.pool.le(least, field));
+    }
+    if let Some(most) = most {
+        let most = cx.pool.value(most?);
+        facts.push(cx.pool.le(field, most));
+    }
+    Some(cx.pool.and(facts))
+}
+
+/// Whether questions about `guard` are dear.
+fn is_about_texts(pool: &TermPool, guard: Term) -> bool {
+    let is_text = |term: Term| {
+        matches!(
+            pool.node(term),
+            Node::Matches(..) | Node::Contains(..) | Node::Prefix(..) | Node::Suffix(..) | Node::Length(_)
+        )
+    };
+    pool.subterms(&[guard], |_| true).into_iter().any(is_text)
+}

@@ -1,0 +1,84 @@
+//! What is left: how much of every measure was seen, and what was not.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ioxide_model::number::Int;
+use ioxide_symex::Ctx;
+
+use super::Coverage;
+use super::item::{CoverageItem, Measure};
+use super::possible::possible;
+
+/// What a model has to be covered, made when most of it was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CoverageSurvey {
+    /// How many items a measure has; no entry where they are too many to be enumerated.
+    totals: BTreeMap<Measure, usize>,
+    /// What was not seen then, for people.
+    unseen: BTreeMap<CoverageItem, String>,
+    /// The names of the variables, by position.
+    names: Vec<Arc<str>>,
+}
+
+/// How much of a measure was seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeasureCount {
+    /// The measure.
+    pub measure: Measure,
+    /// How many items were seen.
+    pub seen: usize,
+    /// How many there are, if they could be enumerated.
+    pub total: Option<usize>,
+    /// What was not seen though no guard excludes it, for people.
+    pub missing: Vec<String>,
+}
+
+impl CoverageSurvey {
+    /// Everything the model of `cx` has to be covered, with the names of what `coverage` has not.
+    pub fn of(cx: &mut Ctx<'_>, coverage: &mut Coverage) -> Self {
+        let mut known = std::mem::take(&mut coverage.comparisons);
+        let all = possible(cx, &mut known, &Measure::ALL, &|item| coverage.has(item));
+        let totals = all.iter().map(|(&measure, items)| (measure, items.len())).collect();
+        let mut unseen = BTreeMap::new();
+        for item in all.into_values().flatten().filter(|item| !coverage.has(item)) {
+            let comparison = match &item {
+                CoverageItem::Side(id, at, _) => known.of(cx, *id).get(*at).copied(),
+                _ => None,
+            };
+            let shown = item.show(cx.pool, cx.sts, |_, _| comparison);
+            unseen.insert(item, shown);
+        }
+        coverage.comparisons = known;
+        let names = cx.sts.vars.iter().map(|held| cx.pool.var_info(held.var).name.clone()).collect();
+        Self { totals, unseen, names }
+    }
+
+    /// How much of every measure is in `coverage`; measures with nothing to cover are left out.
+    #[must_use]
+    pub fn counts(&self, coverage: &Coverage) -> Vec<MeasureCount> {
+        let count = |measure: Measure| {
+            let total = self.totals.get(&measure).copied();
+            let unseen =
+                self.unseen.iter().filter(|(item, _)| item.measure() == measure && !coverage.has(item));
+            let missing: Vec<String> = unseen.map(|(_, shown)| shown.clone()).collect();
+            let seen = match total {
+                Some(total) => total - missing.len(),
+                None => coverage.seen.keys().filter(|item| item.measure() == measure).count(),
+            };
+            MeasureCount { measure, seen, total, missing }
+        };
+        Measure::ALL.into_iter().map(count).filter(|count| count.seen > 0 || count.total != Some(0)).collect()
+    }
+
+    /// How far the variables went, with their names.
+    pub fn extents<'s>(
+        &'s self,
+        coverage: &'s Coverage,
+    ) -> impl Iterator<Item = (&'s str, &'s Int, &'s Int)> {
+        let named = |(&var, extent): (&usize, &'s super::Extent)| {
+            Some((&**self.names.get(var)?, &extent.least, &extent.most))
+        };
+        coverage.extents.iter().filter_map(named)
+    }
+}

@@ -1,0 +1,145 @@
+use std::collections::BTreeSet;
+
+use ioxide_model::sts::Model;
+use ioxide_smt::brute::Brute;
+use ioxide_symex::Ctx;
+use ioxide_testgen::tester::hunt::{Hunt, HuntConfig};
+use ioxide_testgen::tester::random::{Interaction, Random, RandomConfig};
+use serde_json::Value as Json;
+
+use super::item::Measure;
+use super::{Coverage, CoverageSurvey, MeasureCount};
+use crate::campaign::{CampaignConfig, CampaignOutcome};
+use crate::event::{Event, EventKind};
+use crate::samples::{example, model, test_by};
+
+/// A shelf with a limit: what is put must be below it.
+const SHELF: &str = "model Shelf {
+    input limit(n: 0..20)
+    input put(x: int, y: int)
+    output ok
+    var most: int = 5
+    state idle {
+        on limit { most = n } -> said
+        on put when x < most && y >= 0 -> said
+    }
+    state said { emit ok -> idle }
+}";
+
+fn hunted(spec: &Model, config: &CampaignConfig, steps: usize) -> (Vec<Event>, CampaignOutcome) {
+    let mut hunt = Hunt::new(HuntConfig { steps, ..HuntConfig::default() });
+    let config = CampaignConfig { runs: 1_000, seed: 7, ..config.clone() };
+    let mut events = Vec::new();
+    let outcome = test_by(spec, spec, &mut hunt, &config, &mut events).unwrap();
+    (events, outcome)
+}
+
+fn count(outcome: &CampaignOutcome, measure: Measure) -> MeasureCount {
+    let counts = outcome.survey.counts(&outcome.coverage);
+    counts.into_iter().find(|count| count.measure == measure).unwrap()
+}
+
+/// What was sent: the message and its fields as whole numbers.
+fn sent(events: &[Event]) -> Vec<(String, Vec<i64>)> {
+    let number = |json: &Json| json.as_i64().or_else(|| json.as_str()?.parse().ok()).unwrap();
+    let message = |event: &Event| match &event.event {
+        EventKind::Stimulus(step) => {
+            Some((step.label.label.clone(), step.label.args.values().map(number).collect()))
+        }
+        _ => None,
+    };
+    events.iter().filter_map(message).collect()
+}
+
+/// The sides of `x < most` and `y >= 0` and the equalities, counted by hand from the record.
+#[test]
+fn a_count_by_hand_from_the_record_finds_the_same() {
+    let (events, outcome) = hunted(&model(SHELF), &CampaignConfig::default(), 400);
+    let (mut most, mut edge, mut equal, mut stored) = (5, false, false, false);
+    let mut limits = BTreeSet::new();
+    for (message, fields) in sent(&events) {
+        match (message.as_str(), &fields[..]) {
+            ("limit", [n]) => {
+                most = *n;
+                limits.insert(*n);
+            }
+            ("put", [x, y]) => {
+                edge |= *y == 0;
+                equal |= x == y;
+                stored |= *y == most;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let missing = |measure| count(&outcome, measure).missing;
+    let has = |measure, text: &str| !missing(measure).iter().any(|it| it.contains(text));
+    assert_eq!(has(Measure::Equalities, "put.x equal to y"), equal);
+    assert_eq!(has(Measure::Equalities, "put.y equal to stored most"), stored);
+    assert_eq!(has(Measure::Comparisons, "0 <= y` at its edge"), edge, "{:?}", missing(Measure::Comparisons));
+    assert_eq!(has(Measure::Values, "limit.n 0"), limits.contains(&0));
+    assert_eq!(has(Measure::Values, "limit.n above 1"), limits.iter().any(|&n| n > 1));
+    assert!(edge && equal && stored, "400 steps are enough for this");
+}
+
+/// `x < most` is false for no input that is specified, `y` is never negative, and a range has no huge numbers.
+#[test]
+fn what_guards_exclude_is_not_missing() {
+    let (_, outcome) = hunted(&model(SHELF), &CampaignConfig::default(), 400);
+    let all: Vec<String> =
+        outcome.survey.counts(&outcome.coverage).into_iter().flat_map(|count| count.missing).collect();
+    for excluded in
+        ["x < most` false", "x < most` at its edge", "put.y -1", "put.y below -1", "limit.n beyond 32"]
+    {
+        assert!(!all.iter().any(|it| it.contains(excluded)), "{excluded}: {all:?}");
+    }
+    assert!(outcome.survey.extents(&outcome.coverage).any(|(name, ..)| name == "most"));
+}
+
+/// What a campaign waits for ends it, with any tester; what cannot be enumerated never does.
+#[test]
+fn a_campaign_ends_when_what_it_waits_for_was_seen() {
+    let spec = example("brp/spec.iox");
+    for measure in Measure::ALL.into_iter().filter(|&it| it != Measure::Pairs && it != Measure::Values) {
+        let (_, outcome) =
+            hunted(&spec, &CampaignConfig { until: Some(measure), ..Default::default() }, 50_000);
+        assert!(outcome.is_enough && outcome.steps < 20_000, "{measure:?} after {}", outcome.steps);
+        assert_eq!(count(&outcome, measure).missing, [""; 0]);
+    }
+    let config = CampaignConfig { until: Some(Measure::Switches), runs: 500, ..Default::default() };
+    let mut random = Random::new(RandomConfig { steps: 100, interaction: Interaction::Fair }, 1);
+    let outcome = test_by(&spec, &spec, &mut random, &config, &mut Vec::<Event>::new()).unwrap();
+    assert!(outcome.is_enough && outcome.counts.total() < 500, "{:?}", outcome.counts);
+}
+
+#[test]
+fn a_campaign_that_ends_before_says_what_is_missing() {
+    let spec = example("brp/spec.iox");
+    let (_, outcome) =
+        hunted(&spec, &CampaignConfig { until: Some(Measure::Pairs), ..Default::default() }, 60);
+    assert!(!outcome.is_enough);
+    let pairs = count(&outcome, Measure::Pairs);
+    assert_eq!(pairs.total.unwrap(), pairs.seen + pairs.missing.len());
+    assert!(!pairs.missing.is_empty());
+}
+
+/// A guess at what is left is made from enough pairs only.
+#[test]
+fn a_guess_is_a_share() {
+    let (_, outcome) = hunted(&example("brp/spec.iox"), &CampaignConfig::default(), 1_000);
+    assert!(outcome.coverage.chance_of_a_new_pair().is_some_and(|chance| (0.0..=1.0).contains(&chance)));
+    let (_, few) = hunted(&example("brp/spec.iox"), &CampaignConfig::default(), 20);
+    assert_eq!(few.coverage.longest().min(20), 20);
+}
+
+/// A model too large to be enumerated is counted, and no total is claimed.
+#[test]
+fn where_items_are_too_many_no_total_is_claimed() {
+    let switches: String = (0..300).map(|n| format!("on i{n} -> s\n")).collect();
+    let inputs: String = (0..300).map(|n| format!("input i{n}\n")).collect();
+    let mut large = model(&format!("model Large {{ {inputs} state s {{ {switches} }} }}"));
+    let mut coverage = Coverage::new(&large.sts);
+    let mut solver = Brute::new();
+    let survey = CoverageSurvey::of(&mut Ctx::new(&mut large, &mut solver), &mut coverage);
+    let pairs = survey.counts(&coverage).into_iter().find(|count| count.measure == Measure::Pairs).unwrap();
+    assert_eq!((pairs.seen, pairs.total), (0, None));
+}
