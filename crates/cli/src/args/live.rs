@@ -93,9 +93,10 @@ pub struct Test {
     /// the answers of the system].
     #[arg(long, value_name = "MS")]
     pub quiescence_ms: Option<u64>,
-    /// How eager testers are to send where they could also look: `random`, `hunt` and `force:NAME`.
-    #[arg(long, value_enum, default_value_t)]
-    pub interaction: Interaction,
+    /// How eager the tester is to send where the system could speak as well [default: `fair` for `random`, `hunt` and
+    /// `force:NAME`, whose choice it is; the others always send].
+    #[arg(long, value_enum)]
+    pub interaction: Option<Interaction>,
     /// Judges only what is seen within this goal of the model (an observer that has not said miss, a path, a
     /// place to reach).
     #[arg(long, value_name = "GOAL")]

@@ -14,6 +14,7 @@ use ioxide_runner::event::MeasureTold;
 use ioxide_runner::objective::Objective;
 use ioxide_runner::run::RunConfig;
 use ioxide_testgen::tester::Tester;
+use ioxide_testgen::tester::fair::InputFair;
 use serde_json::{Value as Json, json};
 
 use self::chosen::Chosen;
@@ -65,8 +66,10 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
     };
     let shown = spec.clone();
     let mut workers = chosen.shared(args.jobs.max(1));
-    let mut limited: Vec<Deadline<'_>> =
-        workers.iter_mut().map(|worker| Deadline::new(worker.tester(), limit)).collect();
+    let interaction = chosen.interaction(args);
+    let mut fair: Vec<InputFair<'_>> =
+        workers.iter_mut().map(|worker| InputFair::new(worker.tester(), interaction)).collect();
+    let mut limited: Vec<Deadline<'_>> = fair.iter_mut().map(|worker| Deadline::new(worker, limit)).collect();
     let session = Session {
         spec,
         sut,

@@ -99,6 +99,12 @@ fn a_failing_campaign_on_one_page() {
 
     1 of 3 certainly taken, 1 possibly; never: `r3`.
 
+    | measure | seen | not seen |
+    | --- | ---: | --- |
+    | switches | 2 of 3 | `r3` |
+    | pairs | 3 of 7 | `r1 then r3`, `r3 then <T> \| r1` and 2 more |
+    | values | 4 |  |
+
     ### Inputs
 
     | input | sent | distinct values | values |

@@ -140,6 +140,17 @@ fn the_figures_for_programs() {
         }
       ],
       "failures_unlisted": 0,
+      "history": {
+        "extents": [
+          {
+            "least": "0",
+            "most": "3",
+            "variable": "n"
+          }
+        ],
+        "longest_run": 20,
+        "new_pairs_per_million": 21500
+      },
       "inconclusive": {
         "others": 0,
         "reasons": [
@@ -157,6 +168,29 @@ fn the_figures_for_programs() {
           "n": 3,
           "p50_us": 1200,
           "p99_us": 9000
+        }
+      ],
+      "measures": [
+        {
+          "measure": "switches",
+          "missing": [
+            "r3"
+          ],
+          "seen": 2,
+          "total": 3
+        },
+        {
+          "measure": "pairs",
+          "missing": [
+            "r1 then r3",
+            "r3 then <T> | r1"
+          ],
+          "seen": 3,
+          "total": 7
+        },
+        {
+          "measure": "values",
+          "seen": 4
         }
       ],
       "runs": {

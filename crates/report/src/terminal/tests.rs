@@ -97,6 +97,11 @@ fn a_failing_campaign_tells_each_kind_once() {
     switches: 1 certainly taken, 1 possibly, 1 never: r3
     inputs:
       A.n  20 sent, 19 distinct: 1 to 19
+    covered besides (what guards exclude is not counted):
+      pairs        3 of 7; not r1 then r3, r3 then <T> | r1 and 2 more
+      values       4
+      the longest run had 20 steps; n 0 to 3
+      a pair not seen yet would come about 2.1 times in 100 steps, if it went on like this
     answers took (half of them, 99 of 100, the longest):
       !X  3 seen: 1.2, 9.0, 12.3 ms
     silence counted after 100 ms; 40 ms would fit these 3 answers, the longest of which took 12.3 ms (a slower one is waited for before it is a failure)
@@ -130,6 +135,11 @@ fn runs_that_go_on_at_once_keep_their_steps_apart() {
     inputs:
       A.n  1 sent, 1 distinct: always 1
       B.n  1 sent, 1 distinct: always 1
+    covered besides (what guards exclude is not counted):
+      pairs        3 of 7; not r1 then r3, r3 then <T> | r1 and 2 more
+      values       4
+      the longest run had 20 steps; n 0 to 3
+      a pair not seen yet would come about 2.1 times in 100 steps, if it went on like this
     answers took (half of them, 99 of 100, the longest):
       !X  3 seen: 1.2, 9.0, 12.3 ms
     silence counted after 100 ms; 40 ms would fit these 3 answers, the longest of which took 12.3 ms (a slower one is waited for before it is a failure)

@@ -6,6 +6,8 @@ use ioxide_symex::Ctx;
 use ioxide_testgen::purpose::{Criterion, PurposeSet, of_goal};
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
+use ioxide_testgen::tester::fair::InputFair;
+use ioxide_testgen::tester::random::Interaction;
 use ioxide_testgen::tester::script::Scripted;
 use ioxide_testgen::tester::tour::Tour;
 
@@ -153,4 +155,26 @@ fn what_a_test_did_not_expect_is_not_a_failure() {
         "{:?}",
         verdicts(&events)
     );
+}
+
+/// Where the system could speak, an eager tester sends, and a fair one looks as often as not.
+#[test]
+fn a_fair_tester_hears_what_an_eager_one_talks_over() {
+    let spec = model(
+        "model M { input a output news output b
+            state s { on a -> t  emit news -> s }
+            state t { emit b -> s } }",
+    );
+    let heard = |interaction| {
+        let (set, spec) = purposes(&spec, Criterion::Switches);
+        let set = PurposeSet::of(&spec.sts, set.purposes.into_iter().filter(|it| it.name != "s#2").collect());
+        let mut cover = Cover::new(&set, Rounds::Bounded(40), Order::default());
+        let mut tester = InputFair::new(&mut cover, interaction);
+        let (events, outcome) = tested(&spec, &spec, &mut tester, &many(40, 3));
+        assert_eq!(outcome.counts.failed, 0);
+        let is_news = |event: &&Event| matches!(&event.event, EventKind::Observation(step) if step.step == 1 && step.label.label == "news");
+        events.iter().filter(is_news).count()
+    };
+    assert_eq!(heard(Interaction::InputEager), 0);
+    assert!((5..36).contains(&heard(Interaction::Fair)), "{}", heard(Interaction::Fair));
 }

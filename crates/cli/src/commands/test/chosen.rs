@@ -16,7 +16,7 @@ use ioxide_testgen::tester::case::CaseGuided;
 use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
 use ioxide_testgen::tester::game::Game;
 use ioxide_testgen::tester::hunt::{Hunt, HuntConfig};
-use ioxide_testgen::tester::random::{Random, RandomConfig};
+use ioxide_testgen::tester::random::{Interaction, Random, RandomConfig};
 use ioxide_testgen::tester::script::Scripted;
 use ioxide_testgen::tester::suite::SuiteTester;
 use ioxide_testgen::tester::tour::Tour;
@@ -77,7 +77,12 @@ impl Chosen {
             ));
         }
         if let Some(name) = args.tester.strip_prefix("force:") {
-            return Ok(Self::Game(Box::new(purposes::game(spec, &wanted, name, args.interaction.into())?)));
+            return Ok(Self::Game(Box::new(purposes::game(
+                spec,
+                &wanted,
+                name,
+                args.interaction.unwrap_or_default().into(),
+            )?)));
         }
         if let Some(name) = args.tester.strip_prefix("test:") {
             return Self::tests(args, spec, Some(name));
@@ -93,7 +98,7 @@ impl Chosen {
             "hunt" => Ok(Self::Hunt(Box::new(Hunt::new(hunt(args, &spec.sts))))),
             "random" => {
                 let steps = args.steps.unwrap_or(RANDOM_STEPS);
-                let config = RandomConfig { steps, interaction: args.interaction.into() };
+                let config = RandomConfig { steps, interaction: args.interaction.unwrap_or_default().into() };
                 Ok(Self::Random(Box::new(Random::new(config, seed))))
             }
             "cover" => {
@@ -168,6 +173,14 @@ impl Chosen {
             Self::Kill(tester) => &mut **tester,
             Self::Case(tester) => &mut **tester,
             Self::Game(tester) => &mut **tester,
+        }
+    }
+
+    /// How eager to be made: testers that choose between sending and looking are left alone.
+    pub fn interaction(&self, args: &Test) -> Interaction {
+        match (self, args.interaction) {
+            (Self::Hunt(_) | Self::Random(_) | Self::Game(_), _) | (_, None) => Interaction::InputEager,
+            (_, Some(wanted)) => wanted.into(),
         }
     }
 
@@ -356,7 +369,12 @@ fn hunt(args: &Test, sts: &Sts) -> HuntConfig {
         (None, None, None, None) => plain,
     };
     let walk = args.runs.and(args.steps).unwrap_or(usize::MAX);
-    HuntConfig { steps, walk, criterion: args.cover.into(), interaction: args.interaction.into() }
+    HuntConfig {
+        steps,
+        walk,
+        criterion: args.cover.into(),
+        interaction: args.interaction.unwrap_or_default().into(),
+    }
 }
 
 /// The purposes of the wanted criterion.

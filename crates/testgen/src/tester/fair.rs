@@ -1,0 +1,97 @@
+//! Input-fair interaction for testers that would otherwise always send.
+//!
+//! 000 Algorithm 1 is written for a system that waits for its input even where it could say something itself
+//! (input-eager). Where the model allows an output, a fair tester looks first, one time in two: what the system wants to say is
+//! seen before the next input, and the inner tester goes on from what was seen.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use ioxide_model::sts::{GateKind, LocId, Sts, SwitchId};
+use ioxide_model::trace::Trace;
+use ioxide_symex::{After, Belief, Ctx};
+
+use super::random::Interaction;
+use super::{Finding, Move, Tester};
+
+/// Looks, one time in two, where the inner tester could send and the system could speak.
+pub struct InputFair<'t> {
+    inner: &'t mut (dyn Tester + Send),
+    interaction: Interaction,
+    rng: ChaCha8Rng,
+    /// Labels there were when it last looked: once is enough.
+    looked: Option<usize>,
+}
+
+impl<'t> InputFair<'t> {
+    /// `inner` as it is if the interaction is eager, else made fair.
+    pub fn new(inner: &'t mut (dyn Tester + Send), interaction: Interaction) -> Self {
+        Self { inner, interaction, rng: ChaCha8Rng::seed_from_u64(0), looked: None }
+    }
+
+    /// Whether to look before the inner tester decides.
+    fn looks(&mut self, sts: &Sts, after: &After, history: &Trace) -> bool {
+        let is_new = self.interaction == Interaction::Fair
+            && self.looked != Some(history.len())
+            && !history.ends_in_silence();
+        let looks = is_new && may_speak(sts, after.belief()) && self.rng.random_ratio(1, 2);
+        if looks {
+            self.looked = Some(history.len());
+        }
+        looks
+    }
+}
+
+/// Whether some state of `belief` has an output, as far as its location tells.
+fn may_speak(sts: &Sts, belief: &Belief) -> bool {
+    let speaks =
+        |loc: LocId| sts.switches_from(loc).any(|(_, switch)| sts.kind_of(switch) == GateKind::Output);
+    match belief {
+        Belief::Concrete(states) => states.iter().any(|state| speaks(state.loc)),
+        Belief::Symbolic(states) => states.iter().any(|state| speaks(state.loc)),
+        Belief::Unspecified => false,
+    }
+}
+
+impl Tester for InputFair<'_> {
+    fn start(&mut self, seed: u64) {
+        self.rng = ChaCha8Rng::seed_from_u64(seed);
+        self.looked = None;
+        self.inner.start(seed);
+    }
+
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+        match self.looks(cx.sts, after, history) {
+            true => Move::Observe,
+            false => self.inner.next(cx, after, history),
+        }
+    }
+
+    fn explained(&mut self, switches: &[SwitchId]) {
+        self.inner.explained(switches);
+    }
+
+    fn goal(&self) -> Option<String> {
+        self.inner.goal()
+    }
+
+    fn share(&mut self, worker: usize, jobs: usize) {
+        self.inner.share(worker, jobs);
+    }
+
+    fn finding(&mut self, cx: &mut Ctx<'_>, history: &Trace) -> Option<Finding> {
+        self.inner.finding(cx, history)
+    }
+
+    fn prepare(&mut self, cx: &mut Ctx<'_>) {
+        self.inner.prepare(cx);
+    }
+
+    fn time_is_free(&mut self) {
+        self.inner.time_is_free();
+    }
+
+    fn is_done(&self) -> bool {
+        self.inner.is_done()
+    }
+}
