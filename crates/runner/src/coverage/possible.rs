@@ -1,15 +1,17 @@
 //! What could be covered: every item of the model, without those that guards exclude.
 //!
-//! An item that was not seen is left out if the guard of every switch of its input excludes it, whatever the state:
-//! that is a proof. What remains is possible as far as guards alone tell; whether a state is reached in which it happens is
+//! An item that was not seen is left out if the guard of every switch of its input excludes it, whatever the state, and
+//! a pair if the second guard cannot hold after the first step: that is a proof. What remains is possible as far as guards alone tell; whether a state is reached in which it happens is
 //! another question. A large model has too many items: where they are not enumerated, nothing is said of a total.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ioxide_model::sort::Sort;
 use ioxide_model::sts::{GateId, GateKind, LocId, Sts, SwitchId};
-use ioxide_model::term::{Node, Term, TermPool};
+use ioxide_model::term::{Node, Substitution, Term, TermPool};
 use ioxide_model::value::Value;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::{Decision, Solver as _};
+use ioxide_smt::stack::{Choice, Config, Stack, stack};
 use ioxide_symex::Ctx;
 
 use super::class::ValueClass;
@@ -17,7 +19,7 @@ use super::comparisons::{Comparisons, sides};
 use super::item::{ComparisonSide, CoverageItem, EqualTo, Measure};
 use super::notice::is_compared;
 
-/// Questions asked of the solver, at most.
+/// Questions asked, at most.
 const MAX_QUESTIONS: usize = 400;
 /// Pairs that are enumerated, at most.
 const MAX_PAIRS: usize = 50_000;
@@ -45,9 +47,11 @@ pub(super) fn possible(
         };
         all.extend(items.map(|items| (measure, items)));
     }
-    let mut questions = MAX_QUESTIONS;
+    // The layers alone: a report does not wait for a back-end, and says the same every time.
+    let mut quick =
+        Quick { layers: stack(&Config { backend: Choice::None, ..Config::default() }), left: MAX_QUESTIONS };
     for items in all.values_mut() {
-        items.retain(|item| seen(item) || !is_excluded(cx, known, item, &mut questions));
+        items.retain(|item| seen(item) || !is_excluded(cx, known, item, &mut quick));
     }
     all
 }
@@ -141,28 +145,78 @@ fn equalities(cx: &Ctx<'_>) -> BTreeSet<CoverageItem> {
 }
 
 /// Whether the guards of all switches of the input of `item` exclude it.
-fn is_excluded(
-    cx: &mut Ctx<'_>,
-    known: &mut Comparisons,
-    item: &CoverageItem,
-    questions: &mut usize,
-) -> bool {
+fn is_excluded(cx: &mut Ctx<'_>, known: &mut Comparisons, item: &CoverageItem, quick: &mut Quick) -> bool {
     let switches: Vec<SwitchId> = match item {
         CoverageItem::Side(id, ..) => vec![*id],
         CoverageItem::Class(gate, ..) | CoverageItem::Equal(gate, ..) => {
             inputs(cx.sts).filter(|&id| cx.sts.switches[id].gate == *gate).collect()
         }
-        CoverageItem::Switch(_) | CoverageItem::Pair(..) => return false,
+        CoverageItem::Pair(first, then) => return cannot_follow(cx, *first, *then, quick),
+        CoverageItem::Switch(_) => return false,
     };
     let Some(condition) = condition(cx, known, item) else { return false };
-    switches.into_iter().all(|id| {
-        let guard = cx.sts.switches[id].guard;
-        if *questions == 0 || is_about_texts(cx.pool, guard) {
+    switches.into_iter().all(|id| quick.refutes(cx.pool, [cx.sts.switches[id].guard, condition]))
+}
+
+/// Answers what is easy.
+struct Quick {
+    layers: Stack,
+    /// Questions that may still be asked.
+    left: usize,
+}
+
+impl Quick {
+    /// Whether both formulas cannot hold together; what would be dear to ask is left open.
+    fn refutes(&mut self, pool: &mut TermPool, facts: [Term; 2]) -> bool {
+        if contradict(pool, facts) {
+            return true;
+        }
+        if self.left == 0 || is_about_texts(pool, &facts) {
             return false;
         }
-        *questions -= 1;
-        cx.decide(&[guard, condition]) == Decision::Unsat
-    })
+        self.left -= 1;
+        self.layers.decide(pool, &facts) == Decision::Unsat
+    }
+}
+
+/// Whether a part of `guard` is the opposite of `condition`, as it is written.
+fn contradict(pool: &mut TermPool, [guard, condition]: [Term; 2]) -> bool {
+    let mut opposites = vec![pool.not(condition)];
+    if let Node::Eq(a, b) = *pool.node(condition)
+        && pool.sort(a).is_numeric()
+    {
+        opposites.extend([pool.lt(a, b), pool.lt(b, a)]);
+    }
+    let parts = match pool.node(guard) {
+        Node::And(parts) => parts.to_vec(),
+        _ => vec![guard],
+    };
+    parts.iter().any(|part| opposites.contains(part))
+}
+
+/// Whether `then` cannot be taken right after `first`, whatever the state before; internal steps may lie between if
+/// they do not follow each other in the graph.
+fn cannot_follow(cx: &mut Ctx<'_>, first: SwitchId, then: SwitchId, quick: &mut Quick) -> bool {
+    let (a, b) = (&cx.sts.switches[first], &cx.sts.switches[then]);
+    let is_direct = a.target == b.source
+        && cx.sts.switches_from(a.target).all(|(_, it)| cx.sts.kind_of(it) != GateKind::Internal);
+    if !is_direct {
+        return false;
+    }
+    // The fields of both messages may be the same variables: those of the first get other names.
+    let mut renamed = Substitution::new();
+    for &field in &cx.sts.gates[a.gate].fields {
+        let other = cx.pool.indexed(field, 1);
+        renamed.set(field, cx.pool.var(other));
+    }
+    let before = cx.pool.substitute(a.guard, &renamed);
+    let mut update = Substitution::new();
+    // Clocks go on between the two.
+    for &(var, term) in a.update.iter().filter(|(var, _)| cx.sts.vars.iter().any(|held| held.var == *var)) {
+        update.set(var, cx.pool.substitute(term, &renamed));
+    }
+    let after = cx.pool.substitute(b.guard, &update);
+    quick.refutes(cx.pool, [before, after])
 }
 
 /// The item as a formula over fields and variables.
@@ -197,7 +251,7 @@ fn in_class(cx: &mut Ctx<'_>, gate: GateId, at: usize, class: &ValueClass) -> Op
     let (least, most) = class.whole_numbers()?;
     let field = cx.pool.var(cx.sts.gates[gate].fields[at]);
     let number = |n: i64| match cx.pool.sort(field).base() {
-        ioxide_model::sort::Sort::Int => Some(Value::int(n)),
+        Sort::Int => Some(Value::int(n)),
         _ => None,
     };
     let (least, most) = (least.map(number), most.map(number));
@@ -213,13 +267,13 @@ fn in_class(cx: &mut Ctx<'_>, gate: GateId, at: usize, class: &ValueClass) -> Op
     Some(cx.pool.and(facts))
 }
 
-/// Whether questions about `guard` are dear.
-fn is_about_texts(pool: &TermPool, guard: Term) -> bool {
+/// Whether questions about `facts` are dear.
+fn is_about_texts(pool: &TermPool, facts: &[Term]) -> bool {
     let is_text = |term: Term| {
         matches!(
             pool.node(term),
             Node::Matches(..) | Node::Contains(..) | Node::Prefix(..) | Node::Suffix(..) | Node::Length(_)
         )
     };
-    pool.subterms(&[guard], |_| true).into_iter().any(is_text)
+    pool.subterms(facts, |_| true).into_iter().any(is_text)
 }
