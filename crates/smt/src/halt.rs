@@ -59,6 +59,16 @@ impl Halt {
         Self(Some(Arc::new(signal)))
     }
 
+    /// Stops as soon as one of both says so.
+    #[must_use]
+    pub fn or(&self, other: &Self) -> Self {
+        match (&self.0, &other.0) {
+            (None, _) => other.clone(),
+            (_, None) => self.clone(),
+            (Some(_), Some(_)) => Self::new(Either(self.clone(), other.clone())),
+        }
+    }
+
     /// Why to stop now, if it is time to.
     #[must_use]
     pub fn halted(&self) -> Option<Halted> {
@@ -69,6 +79,23 @@ impl Halt {
     #[must_use]
     pub fn at_most(&self, time: Duration) -> Duration {
         self.0.as_ref().and_then(|signal| signal.left()).map_or(time, |left| left.min(time))
+    }
+}
+
+/// Says stop as soon as one of two does.
+struct Either(Halt, Halt);
+
+impl Signal for Either {
+    fn halted(&self) -> Option<Halted> {
+        self.0.halted().or_else(|| self.1.halted())
+    }
+
+    fn left(&self) -> Option<Duration> {
+        let left = |halt: &Halt| halt.0.as_ref().and_then(|signal| signal.left());
+        match (left(&self.0), left(&self.1)) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
     }
 }
 
@@ -123,6 +150,17 @@ mod tests {
     use crate::solver::{Answer, Decision, Solver};
     use crate::stack::{Choice, Config, stack};
     use ioxide_model::term::TermPool;
+
+    #[test]
+    fn the_first_of_two_signals_counts() {
+        let patient = || Halt::new(AfterAsks::new(100));
+        let both = |one: &Halt, other: &Halt| one.or(other).halted();
+        assert_eq!(both(&patient(), &Halt::new(AfterAsks::new(0))), Some(Halted::Time));
+        assert_eq!(both(&Halt::new(AfterAsks::new(0)), &patient()), Some(Halted::Time));
+        assert_eq!(both(&Halt::new(AfterAsks::new(0)), &Halt::default()), Some(Halted::Time));
+        assert_eq!(both(&patient(), &patient()), None);
+        assert_eq!(both(&Halt::default(), &Halt::default()), None);
+    }
 
     #[test]
     fn nothing_is_answered_once_the_command_has_to_end() {

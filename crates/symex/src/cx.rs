@@ -44,6 +44,16 @@ impl<'a> Ctx<'a> {
         Ctx { sts, pool: self.pool, solver: self.solver, delay, instant, halt, names }
     }
 
+    /// What `work` gives if it ends as soon as `halt` says so, too. Questions under way are answered: only searches
+    /// end.
+    pub fn within<T>(&mut self, halt: &Halt, work: impl FnOnce(&mut Self) -> T) -> T {
+        let both = self.halt.or(halt);
+        let before = std::mem::replace(&mut self.halt, both);
+        let made = work(self);
+        self.halt = before;
+        made
+    }
+
     /// Why to stop now, if it is time to: searches ask between two states.
     #[must_use]
     pub fn halted(&self) -> Option<Halted> {

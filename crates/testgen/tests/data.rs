@@ -31,16 +31,13 @@ fn solver() -> Stack {
 fn drawn(text: &str, seen: &[Value], n: u64) -> Vec<Vec<Value>> {
     let (mut model, mut solver) = (model(text), solver());
     let mut cx = Ctx::new(&mut model, &mut solver);
-    let lexicon = Lexicon::of(&mut cx);
+    let mut lexicon = Lexicon::of(&mut cx);
     let id = SwitchId::new(0);
     let switch = &cx.sts.switches[id];
     let state = initial_state(cx.pool, cx.sts).expect("all values are known");
-    let hints = Hints {
-        recent: seen,
-        constants: lexicon.constants(),
-        atoms: lexicon.atoms(id),
-        taste: Taste::default(),
-    };
+    let atoms = lexicon.atoms(&mut cx, id).to_vec();
+    let hints =
+        Hints { recent: seen, constants: lexicon.constants(), atoms: &atoms, taste: Taste::default() };
     let wish = Wish { gate: switch.gate, guard: switch.guard, state: &state.values };
     let pick = |seed| match pick_hinted(&mut cx, &mut ChaCha8Rng::seed_from_u64(seed), &wish, &hints) {
         Pick::Values(values) => values,

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Write};
 
 use ioxide_model::label::Label;
-use ioxide_model::sts::{GateKind, Model, Sts};
+use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::trace::Trace;
 use ioxide_report::html::mutation::TestRow;
 use ioxide_runner::adapter::ClockKind;
@@ -104,7 +104,7 @@ fn by_suite(
 ) -> Result<Kills, Stop> {
     let tests = read(path, model)?;
     let spec = model.sts.clone();
-    let systems: Vec<Sts> = decided.mutants.iter().map(|mutant| mutant.apply(&spec)).collect();
+    let systems = decided.systems(&spec);
     let mut solver = wanted.make()?;
     let mut cx = Ctx::new(model, &mut *solver);
     let lab = Lab::new(&mut cx, &spec, &specimens(&decided.mutants, &systems));

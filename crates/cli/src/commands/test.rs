@@ -64,9 +64,10 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         set: args.model.settings(),
     };
     let shown = spec.clone();
+    let thinking = chosen::thinking(args);
     let mut workers = chosen.shared(args.jobs.max(1));
     let mut limited: Vec<Deadline<'_>> =
-        workers.iter_mut().map(|worker| Deadline::new(worker.tester(), limit)).collect();
+        workers.iter_mut().map(|worker| Deadline::new(worker.tester(), limit, thinking)).collect();
     let session = Session {
         spec,
         sut,
