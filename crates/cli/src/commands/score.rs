@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Write};
+use std::time::Duration;
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
@@ -26,7 +27,9 @@ use super::kill::{Decided, decided, specimens, workers};
 use super::mutate::diff;
 use super::purposes;
 use crate::args::Score;
+use crate::deadline::Deadline;
 use crate::exit::{self, ExitStatus, Stop};
+use crate::limit::TimeLimit;
 use crate::progress::Progress;
 use crate::session::{Session, Show, Times};
 use crate::solver::Wanted;
@@ -216,11 +219,14 @@ fn by_tester(
             ..CampaignConfig::default()
         };
         let system = Model { pool: model.pool.clone(), sts: decided.mutants[at].apply(&model.sts) };
+        let left = wanted.halt.at_most(Duration::MAX);
+        let mut limited = Deadline::new(&mut *tester, Some(left), TimeLimit::Within(left));
         let session = Session {
-            spec: model.clone(),
+            // The terms of purposes live in the pool they were found in.
+            spec: spec.clone(),
             sut: System::Model(Box::new(system)),
             clock: ClockKind::default(),
-            testers: vec![&mut *tester],
+            testers: vec![&mut limited],
             solver: &args.solver,
             show: Show::Nothing,
             record: None,
