@@ -8,7 +8,7 @@
 //! *Promises.* Who was stopped says so: what was not looked at is *unknown*, with the reason.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::solver::Why;
@@ -99,6 +99,36 @@ impl Signal for Either {
     }
 }
 
+/// A [`Halt`] that is exchanged while others hold it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HaltCell(Arc<Mutex<Halt>>);
+
+impl HaltCell {
+    pub(crate) fn new(halt: Halt) -> Self {
+        Self(Arc::new(Mutex::new(halt)))
+    }
+
+    /// What counts now.
+    pub(crate) fn get(&self) -> Halt {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Lets `halt` count from now on; gives what counted before.
+    pub(crate) fn replace(&self, halt: Halt) -> Halt {
+        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), halt)
+    }
+}
+
+impl Signal for HaltCell {
+    fn halted(&self) -> Option<Halted> {
+        self.get().halted()
+    }
+
+    fn left(&self) -> Option<Duration> {
+        self.get().0.as_ref().and_then(|signal| signal.left())
+    }
+}
+
 impl fmt::Debug for Halt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Halt({:?})", self.halted())
@@ -172,5 +202,16 @@ mod tests {
         assert_eq!(solver.decide(&mut pool, &[tt]), Decision::Unknown(Why::Limit));
         assert_eq!(solver.check(&mut pool, &[tt]), Answer::Unknown(Why::Limit));
         assert_eq!(solver.halt().halted(), Some(Halted::Time));
+    }
+
+    #[test]
+    fn a_signal_counts_only_as_long_as_it_is_given() {
+        let mut pool = TermPool::new();
+        let tt = pool.tt();
+        let mut solver = stack(&Config { backend: Choice::None, ..Config::default() });
+        let before = solver.restrict(Halt::new(AfterAsks::new(0)));
+        assert_eq!(solver.decide(&mut pool, &[tt]), Decision::Unknown(Why::Limit));
+        solver.restrict(before);
+        assert_eq!(solver.decide(&mut pool, &[tt]), Decision::Sat);
     }
 }

@@ -153,8 +153,12 @@ const FREE: &str = "model Free { input a output x output y
     state s { ra: on a -> t } state t { rx: emit x -> u  ry: emit y -> s } state u { rb: on a -> u2 } state u2 { rz: emit y -> s } }";
 
 fn free() -> Model {
+    compiled(FREE)
+}
+
+fn compiled(text: &str) -> Model {
     let mut sources = Sources::new();
-    let file = sources.add("free.iox", FREE);
+    let file = sources.add("free.iox", text);
     load(&sources, file, &Options::default()).model.expect("it compiles")
 }
 
@@ -220,7 +224,8 @@ fn of_too_many_mutants_there_is_a_sample_and_no_list() {
     // Every one of 601 switches may lead to 600 other places.
     let places: Vec<String> =
         (0..601).map(|at| format!("state s{at} {{ on go -> s{} }}", (at + 1) % 601)).collect();
-    let mut model = read(&format!("model M {{ input go {} }}", places.join("\n")));
+    let text = format!("model M {{ input go {} }}", places.join("\n"));
+    let mut model = compiled(&text);
     assert!(601 * 600 > MAX_MUTANTS);
     let operators = vec![Operator::Target];
     let all = Selection { operators, ..Selection::default() };
