@@ -117,9 +117,7 @@ fn assemble(config: &Config, halt: &HaltCell) -> (Backing, Box<dyn Solver>) {
     let halt = Halt::new(halt.clone());
     let (backing, backend): (Backing, Box<dyn Solver>) = match &config.backend {
         Choice::Auto | Choice::Z3 => match z3::solver(config.limits) {
-            Ok(solver) => {
-                (Backing::Z3(solver.backend().version()), Box::new(solver.until(halt)))
-            }
+            Ok(solver) => (Backing::Z3(solver.backend().version()), Box::new(solver.until(halt))),
             Err(reason) => (Backing::None(reason), Box::new(NoSolver)),
         },
         Choice::Process(command) => {

@@ -290,7 +290,8 @@ fn recorded_machine() -> String {
     let made = tempfile::tempdir().expect("a folder");
     let folder = made.path().display().to_string();
     let (meter, sut) = ("examples/fsm/meter.iox", "model:examples/fsm/meter.iox");
-    let (text, code) = ioxide(&["test", meter, "--sut", sut, "--seed", "1", "--steps", "300", "--report", &folder]);
+    let (text, code) =
+        ioxide(&["test", meter, "--sut", sut, "--seed", "1", "--steps", "300", "--report", &folder]);
     assert_eq!(code, Some(0), "{text}");
     fs::read_to_string(made.path().join("campaign.jsonl")).expect("a record")
 }
