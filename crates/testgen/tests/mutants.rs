@@ -226,7 +226,7 @@ fn of_too_many_mutants_there_is_a_sample_and_no_list() {
         (0..601).map(|at| format!("state s{at} {{ on go -> s{} }}", (at + 1) % 601)).collect();
     let text = format!("model M {{ input go {} }}", places.join("\n"));
     let mut model = compiled(&text);
-    assert!(601 * 600 > MAX_MUTANTS);
+    const { assert!(601 * 600 > MAX_MUTANTS) };
     let operators = vec![Operator::Target];
     let all = Selection { operators, ..Selection::default() };
     assert_eq!(select(&mut model, &all).map(|found| found.len()), Err(TooManyMutants));
