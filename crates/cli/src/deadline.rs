@@ -1,25 +1,46 @@
 //! A tester with a deadline: when the time is up, the run under way ends and no other begins.
 //!
-//! Time is a matter of the rim, so no tester knows it. What a run did up to the deadline counts.
+//! Time is a matter of the rim, so no tester knows it. What a run did up to the deadline counts. What a tester thinks
+//! about before a step has an end too: its searches are told to stop while there is time left for what they found.
 
 use std::time::{Duration, Instant};
 
 use ioxide_model::sts::SwitchId;
 use ioxide_model::trace::Trace;
+use ioxide_smt::halt::Halt;
 use ioxide_symex::{After, Ctx};
 use ioxide_testgen::tester::{Finding, Move, Stop, Tester};
+
+use crate::limit::{self, TimeLimit};
+
+/// Thinking may take one part in so many of the time that is left.
+const SHARE: u32 = 2;
 
 /// Lets `inner` decide until the time is up.
 pub struct Deadline<'t> {
     inner: &'t mut (dyn Tester + Send),
     limit: Option<Duration>,
+    thinking: TimeLimit,
     begun: Option<Instant>,
 }
 
 impl<'t> Deadline<'t> {
-    /// `inner` for at most `limit` from its first run on, if there is a limit.
-    pub fn new(inner: &'t mut (dyn Tester + Send), limit: Option<Duration>) -> Self {
-        Self { inner, limit, begun: None }
+    /// `inner` for at most `limit`, if there is one, from when it begins to think; it thinks for at most `thinking`
+    /// before a step.
+    pub fn new(inner: &'t mut (dyn Tester + Send), limit: Option<Duration>, thinking: TimeLimit) -> Self {
+        Self { inner, limit, thinking, begun: None }
+    }
+
+    /// Ends what is thought about before the next step.
+    fn thinking(&self) -> Halt {
+        let left =
+            self.limit.zip(self.begun).map(|(limit, begun)| limit.saturating_sub(begun.elapsed()) / SHARE);
+        let time = match (self.thinking, left) {
+            (TimeLimit::Within(thinking), Some(left)) => Some(thinking.min(left)),
+            (TimeLimit::Within(thinking), None) => Some(thinking),
+            (TimeLimit::Unlimited, left) => left,
+        };
+        limit::from_now(time)
     }
 
     /// Whether the time is up.
@@ -37,7 +58,7 @@ impl Tester for Deadline<'_> {
     fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
         match self.has_passed() {
             true => Move::Stop(Stop::GoalMet("the time is up".into())),
-            false => self.inner.next(cx, after, history),
+            false => cx.within(&self.thinking(), |cx| self.inner.next(cx, after, history)),
         }
     }
 
@@ -58,7 +79,9 @@ impl Tester for Deadline<'_> {
     }
 
     fn prepare(&mut self, cx: &mut Ctx<'_>) {
-        self.inner.prepare(cx);
+        self.begun.get_or_insert_with(Instant::now);
+        let _stage = limit::stage("looking for test purposes");
+        cx.within(&self.thinking(), |cx| self.inner.prepare(cx));
     }
 
     fn time_is_free(&mut self) {

@@ -69,7 +69,12 @@ pub fn halt_within(args: &LimitArgs, default: Duration) -> Halt {
 
 /// A deadline of its own for something beside the command: so long from now.
 pub fn brief(time: Duration) -> Halt {
-    Halt::new(Deadline { at: Instant::now().checked_add(time) })
+    from_now(Some(time))
+}
+
+/// The same, or none but Ctrl-C.
+pub fn from_now(time: Option<Duration>) -> Halt {
+    Halt::new(Deadline { at: time.and_then(|time| Instant::now().checked_add(time)) })
 }
 
 /// What `work` gives, if it ends in time.

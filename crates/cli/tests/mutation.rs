@@ -98,6 +98,16 @@ fn an_interrupted_analysis_goes_on_where_it_was() {
     assert_eq!(told["killed"], told["killable"], "the suite kills what it was made to kill");
 }
 
+/// Defect: purposes were used with terms of another model, and the program broke off (exit code 70).
+#[test]
+fn mutants_are_scored_by_covering_every_switch() {
+    let scored = ioxide(&["score", "examples/brp/spec.iox", "cover", "--ops", "delete", "--json"]);
+    assert_eq!(scored.status.code(), Some(0), "{}", String::from_utf8_lossy(&scored.stderr));
+    let told = json(&scored);
+    // A switch that is left out is missed where a purpose takes it, and every purpose is played.
+    assert_eq!(told["killed"], told["killable"], "{told}");
+}
+
 /// The process is killed once some mutants are decided; what it wrote is used.
 #[test]
 fn a_killed_analysis_goes_on_where_it_was() {

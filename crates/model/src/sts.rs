@@ -10,8 +10,11 @@
 //! gate are variables shared by all its switches. A guard mentions variables, clocks and
 //! the fields of its own gate only. Every switch knows its span.
 
+mod switches;
+
 use std::sync::Arc;
 
+pub use self::switches::Switches;
 use crate::compose::Composition;
 use crate::goal::Goal;
 use crate::index::{Idx, IndexVec};
@@ -54,7 +57,7 @@ pub struct Sts {
     /// Where it starts.
     pub initial: LocId,
     /// Switches, in order of appearance.
-    pub switches: IndexVec<SwitchId, Switch>,
+    pub switches: Switches,
     /// Purposes, invariants and tests written beside the model.
     pub goals: Vec<Goal>,
     /// The parts, if the system is made of parts.
@@ -195,7 +198,7 @@ impl Sts {
             gates: [internal].into_iter().collect(),
             locations: [location].into_iter().collect(),
             initial: LocId::new(0),
-            switches: IndexVec::new(),
+            switches: Switches::default(),
             goals: Vec::new(),
             composition: None,
         }
@@ -203,7 +206,7 @@ impl Sts {
 
     /// The switches that start at `loc`, in order.
     pub fn switches_from(&self, loc: LocId) -> impl Iterator<Item = (SwitchId, &Switch)> {
-        self.switches.iter_enumerated().filter(move |(_, switch)| switch.source == loc)
+        self.switches.from(loc)
     }
 
     /// Who moves at the gate of `switch`.

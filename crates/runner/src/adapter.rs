@@ -220,6 +220,14 @@ pub enum AdapterError {
         /// What is wrong with it.
         reason: String,
     },
+    /// It said more than is read here, which is nobody's fault.
+    #[error("the system said more than is read: {reason}; it wrote: {line}")]
+    TooLarge {
+        /// What it wrote, cut.
+        line: String,
+        /// What is too large, and how to read more.
+        reason: String,
+    },
     /// It wrote something that is no message of the protocol.
     #[error("the system broke the protocol: {reason}; it wrote: {line}")]
     Protocol {
@@ -262,6 +270,7 @@ impl AdapterError {
             Self::Late { awaited: "sent" | "rest of the answer", .. } => Some(Breakdown::Hung),
             Self::Start { .. }
             | Self::Late { .. }
+            | Self::TooLarge { .. }
             | Self::Protocol { .. }
             | Self::Refused(_)
             | Self::Unwritable(_)

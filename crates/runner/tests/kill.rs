@@ -44,8 +44,11 @@ fn decided() -> (Model, Vec<Mutant>, Killer) {
     };
     let (killed, traces): (Vec<Mutant>, Vec<Trace>) = all.into_iter().filter_map(&mut decide).unzip();
     let systems: Vec<Sts> = killed.iter().map(|mutant| mutant.apply(&spec)).collect();
-    let specimens: Vec<Specimen<'_>> =
-        killed.iter().zip(&systems).map(|(mutant, system)| Specimen { mutant, system }).collect();
+    let specimens: Vec<Specimen<'_>> = killed
+        .iter()
+        .zip(&systems)
+        .map(|(mutant, system)| Specimen { mutant, system: Some(system) })
+        .collect();
     let witnesses: Vec<Option<&Trace>> = traces.iter().map(Some).collect();
     let suite = Lab::new(&mut cx, &spec, &specimens).suite(&mut cx, &witnesses);
     (model, killed, Killer::new(suite))

@@ -8,6 +8,8 @@
 //! The limit of a question bounds all questions: once some have run into it, the others get a
 //! fraction, so that a hundred hard questions do not take a hundred times the limit.
 
+use std::time::Duration;
+
 use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use rustc_hash::FxHashSet;
@@ -118,11 +120,14 @@ impl<B: Backend> Incremental<B> {
     }
 
     fn ask(&mut self, pool: &TermPool, facts: &[Term]) -> Decision {
+        let granted = self.granted();
         let decision = match self.sync(pool, facts) {
-            Ok(()) => self.backend.check(self.granted()),
+            Ok(()) => self.backend.check(granted),
             Err(why) => Decision::Unknown(why),
         };
-        self.timeouts += u32::from(decision == Decision::Unknown(Why::Time));
+        // One that the end of the command cut short says nothing about the others.
+        let had_all = granted.wall >= self.share();
+        self.timeouts += u32::from(had_all && decision == Decision::Unknown(Why::Time));
         if let Decision::Unknown(why) = &decision
             && *why != Why::Incomplete
         {
@@ -133,8 +138,12 @@ impl<B: Backend> Incremental<B> {
 
     /// What the next question may cost.
     fn granted(&self) -> Limits {
-        let share = if self.timeouts < GENEROUS { 1 } else { FRACTION };
-        Limits { wall: self.halt.at_most(self.limits.wall / share), ..self.limits }
+        Limits { wall: self.halt.at_most(self.share()), ..self.limits }
+    }
+
+    /// The time of one question.
+    fn share(&self) -> Duration {
+        self.limits.wall / if self.timeouts < GENEROUS { 1 } else { FRACTION }
     }
 
     /// Brings the stack of the back-end to `facts`.
@@ -215,7 +224,6 @@ impl<B: Backend> Solver for Incremental<B> {
 #[cfg(test)]
 mod tests {
     use std::sync::{Arc, Mutex};
-    use std::time::Duration;
 
     use super::*;
     use ioxide_model::sort::Sort;

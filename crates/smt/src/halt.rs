@@ -8,7 +8,7 @@
 //! *Promises.* Who was stopped says so: what was not looked at is *unknown*, with the reason.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::solver::Why;
@@ -59,6 +59,16 @@ impl Halt {
         Self(Some(Arc::new(signal)))
     }
 
+    /// Stops as soon as one of both says so.
+    #[must_use]
+    pub fn or(&self, other: &Self) -> Self {
+        match (&self.0, &other.0) {
+            (None, _) => other.clone(),
+            (_, None) => self.clone(),
+            (Some(_), Some(_)) => Self::new(Either(self.clone(), other.clone())),
+        }
+    }
+
     /// Why to stop now, if it is time to.
     #[must_use]
     pub fn halted(&self) -> Option<Halted> {
@@ -69,6 +79,53 @@ impl Halt {
     #[must_use]
     pub fn at_most(&self, time: Duration) -> Duration {
         self.0.as_ref().and_then(|signal| signal.left()).map_or(time, |left| left.min(time))
+    }
+}
+
+/// Says stop as soon as one of two does.
+struct Either(Halt, Halt);
+
+impl Signal for Either {
+    fn halted(&self) -> Option<Halted> {
+        self.0.halted().or_else(|| self.1.halted())
+    }
+
+    fn left(&self) -> Option<Duration> {
+        let left = |halt: &Halt| halt.0.as_ref().and_then(|signal| signal.left());
+        match (left(&self.0), left(&self.1)) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
+    }
+}
+
+/// A [`Halt`] that is exchanged while others hold it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HaltCell(Arc<Mutex<Halt>>);
+
+impl HaltCell {
+    pub(crate) fn new(halt: Halt) -> Self {
+        Self(Arc::new(Mutex::new(halt)))
+    }
+
+    /// What counts now.
+    pub(crate) fn get(&self) -> Halt {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Lets `halt` count from now on; gives what counted before.
+    pub(crate) fn replace(&self, halt: Halt) -> Halt {
+        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), halt)
+    }
+}
+
+impl Signal for HaltCell {
+    fn halted(&self) -> Option<Halted> {
+        self.get().halted()
+    }
+
+    fn left(&self) -> Option<Duration> {
+        self.get().0.as_ref().and_then(|signal| signal.left())
     }
 }
 
@@ -125,6 +182,17 @@ mod tests {
     use ioxide_model::term::TermPool;
 
     #[test]
+    fn the_first_of_two_signals_counts() {
+        let patient = || Halt::new(AfterAsks::new(100));
+        let both = |one: &Halt, other: &Halt| one.or(other).halted();
+        assert_eq!(both(&patient(), &Halt::new(AfterAsks::new(0))), Some(Halted::Time));
+        assert_eq!(both(&Halt::new(AfterAsks::new(0)), &patient()), Some(Halted::Time));
+        assert_eq!(both(&Halt::new(AfterAsks::new(0)), &Halt::default()), Some(Halted::Time));
+        assert_eq!(both(&patient(), &patient()), None);
+        assert_eq!(both(&Halt::default(), &Halt::default()), None);
+    }
+
+    #[test]
     fn nothing_is_answered_once_the_command_has_to_end() {
         let mut pool = TermPool::new();
         let tt = pool.tt();
@@ -134,5 +202,16 @@ mod tests {
         assert_eq!(solver.decide(&mut pool, &[tt]), Decision::Unknown(Why::Limit));
         assert_eq!(solver.check(&mut pool, &[tt]), Answer::Unknown(Why::Limit));
         assert_eq!(solver.halt().halted(), Some(Halted::Time));
+    }
+
+    #[test]
+    fn a_signal_counts_only_as_long_as_it_is_given() {
+        let mut pool = TermPool::new();
+        let tt = pool.tt();
+        let mut solver = stack(&Config { backend: Choice::None, ..Config::default() });
+        let before = solver.restrict(Halt::new(AfterAsks::new(0)));
+        assert_eq!(solver.decide(&mut pool, &[tt]), Decision::Unknown(Why::Limit));
+        solver.restrict(before);
+        assert_eq!(solver.decide(&mut pool, &[tt]), Decision::Sat);
     }
 }

@@ -36,6 +36,12 @@ pub trait Solver: Send {
         Halt::default()
     }
 
+    /// Lets `halt` say when to stop from now on; gives what said it before.
+    fn restrict(&mut self, halt: Halt) -> Halt {
+        let _ = halt;
+        Halt::default()
+    }
+
     /// Adds to `tally` what this solver, and those behind it, have answered so far.
     fn tally(&self, tally: &mut Tally) {
         let _ = tally;
@@ -148,6 +154,10 @@ impl<S: Solver + ?Sized> Solver for Box<S> {
         (**self).halt()
     }
 
+    fn restrict(&mut self, halt: Halt) -> Halt {
+        (**self).restrict(halt)
+    }
+
     fn tally(&self, tally: &mut Tally) {
         (**self).tally(tally);
     }
@@ -164,6 +174,10 @@ impl<S: Solver + ?Sized> Solver for &mut S {
 
     fn halt(&self) -> Halt {
         (**self).halt()
+    }
+
+    fn restrict(&mut self, halt: Halt) -> Halt {
+        (**self).restrict(halt)
     }
 
     fn tally(&self, tally: &mut Tally) {

@@ -11,7 +11,7 @@
 
 use ioxide_model::term::{Term, TermPool};
 
-use crate::halt::Halt;
+use crate::halt::{Halt, HaltCell};
 use crate::layers::cache::Cache;
 use crate::layers::count::Count;
 use crate::layers::forall::Forall;
@@ -62,6 +62,8 @@ impl Default for Config {
 /// from another pool makes it start afresh.
 pub struct Stack {
     config: Config,
+    /// What says when to stop, for the back-end too.
+    halt: HaltCell,
     solver: Box<dyn Solver>,
     backend: Backing,
     /// The pool of the questions so far.
@@ -96,7 +98,7 @@ impl Stack {
         }
         if self.pool.is_some() {
             self.solver.tally(&mut self.before);
-            (self.backend, self.solver) = assemble(&self.config);
+            (self.backend, self.solver) = assemble(&self.config, &self.halt);
         }
         self.pool = Some(pool.id());
     }
@@ -106,20 +108,20 @@ impl Stack {
 /// back-end, the layers alone, which leave open what they cannot decide.
 #[must_use]
 pub fn stack(config: &Config) -> Stack {
-    let (backend, solver) = assemble(config);
-    Stack { config: config.clone(), solver, backend, pool: None, before: Tally::default() }
+    let halt = HaltCell::new(config.halt.clone());
+    let (backend, solver) = assemble(config, &halt);
+    Stack { config: config.clone(), halt, solver, backend, pool: None, before: Tally::default() }
 }
 
-fn assemble(config: &Config) -> (Backing, Box<dyn Solver>) {
+fn assemble(config: &Config, halt: &HaltCell) -> (Backing, Box<dyn Solver>) {
+    let halt = Halt::new(halt.clone());
     let (backing, backend): (Backing, Box<dyn Solver>) = match &config.backend {
         Choice::Auto | Choice::Z3 => match z3::solver(config.limits) {
-            Ok(solver) => {
-                (Backing::Z3(solver.backend().version()), Box::new(solver.until(config.halt.clone())))
-            }
+            Ok(solver) => (Backing::Z3(solver.backend().version()), Box::new(solver.until(halt))),
             Err(reason) => (Backing::None(reason), Box::new(NoSolver)),
         },
         Choice::Process(command) => {
-            let solver = process::solver(command, config.limits).until(config.halt.clone());
+            let solver = process::solver(command, config.limits).until(halt);
             (Backing::Process(command.clone()), Box::new(solver))
         }
         Choice::None => (Backing::None("not wanted".into()), Box::new(NoSolver)),
@@ -131,7 +133,7 @@ fn assemble(config: &Config) -> (Backing, Box<dyn Solver>) {
 
 impl Solver for Stack {
     fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
-        if let Some(halted) = self.config.halt.halted() {
+        if let Some(halted) = self.halt.get().halted() {
             return Answer::Unknown(halted.into());
         }
         self.turn_to(pool);
@@ -139,7 +141,7 @@ impl Solver for Stack {
     }
 
     fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
-        if let Some(halted) = self.config.halt.halted() {
+        if let Some(halted) = self.halt.get().halted() {
             return Decision::Unknown(halted.into());
         }
         self.turn_to(pool);
@@ -147,7 +149,11 @@ impl Solver for Stack {
     }
 
     fn halt(&self) -> Halt {
-        self.config.halt.clone()
+        self.halt.get()
+    }
+
+    fn restrict(&mut self, halt: Halt) -> Halt {
+        self.halt.replace(halt)
     }
 
     fn tally(&self, tally: &mut Tally) {

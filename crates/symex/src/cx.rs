@@ -44,6 +44,18 @@ impl<'a> Ctx<'a> {
         Ctx { sts, pool: self.pool, solver: self.solver, delay, instant, halt, names }
     }
 
+    /// What `work` gives if it ends as soon as `halt` says so, too: searches end, and no question gets more time than
+    /// is left.
+    pub fn within<T>(&mut self, halt: &Halt, work: impl FnOnce(&mut Self) -> T) -> T {
+        let both = self.halt.or(halt);
+        let asked = self.solver.restrict(both.clone());
+        let before = std::mem::replace(&mut self.halt, both);
+        let made = work(self);
+        self.halt = before;
+        self.solver.restrict(asked);
+        made
+    }
+
     /// Why to stop now, if it is time to: searches ask between two states.
     #[must_use]
     pub fn halted(&self) -> Option<Halted> {

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use ioxide_model::index::IndexVec;
 use ioxide_model::sts::{LocId, Sts, Switch};
@@ -23,7 +23,7 @@ use crate::state::SymState;
 /// The live variables and clocks of every location.
 #[derive(Clone, Debug)]
 pub struct LiveVars {
-    live: IndexVec<LocId, Vec<VarId>>,
+    live: IndexVec<LocId, FxHashSet<VarId>>,
     /// Where it is known, by the places of parts.
     parts: Option<LiveParts>,
 }
@@ -46,27 +46,33 @@ impl LiveVars {
     /// The least fixed point over the switches of `sts`; `always` is live everywhere.
     #[must_use]
     pub fn of(pool: &TermPool, sts: &Sts, always: &[VarId]) -> Self {
-        let mut live = IndexVec::filled(always.to_vec(), sts.locations.len());
         let parts = LiveParts::of(pool, sts, always);
-        loop {
-            let mut changed = false;
-            for switch in &sts.switches {
-                let before = needed(pool, sts, switch, &live[switch.target]);
-                let here = &mut live[switch.source];
-                let new: Vec<VarId> = before.into_iter().filter(|var| !here.contains(var)).collect();
-                changed |= !new.is_empty();
-                here.extend(new);
+        let mut live = IndexVec::filled(FxHashSet::default(), sts.locations.len());
+        let mut into: IndexVec<LocId, Vec<&Switch>> = IndexVec::filled(Vec::new(), sts.locations.len());
+        let mut open: Vec<(LocId, VarId)> =
+            sts.locations.ids().flat_map(|loc| always.iter().map(move |&var| (loc, var))).collect();
+        for switch in &sts.switches {
+            into[switch.target].push(switch);
+            let read = pool.free_vars(switch.guard).into_iter().map(|var| (switch.source, var));
+            open.extend(read.filter(|(_, var)| !sts.gates[switch.gate].fields.contains(var)));
+        }
+        while let Some((loc, var)) = open.pop() {
+            if !live[loc].insert(var) {
+                continue;
             }
-            if !changed {
-                return Self { live, parts };
+            for switch in &into[loc] {
+                let needed = needed(pool, sts, switch, var).into_iter();
+                let new = needed.filter(|var| !live[switch.source].contains(var));
+                open.extend(new.map(|var| (switch.source, var)));
             }
         }
+        Self { live, parts }
     }
 
     /// Everything is live everywhere.
     #[must_use]
     pub fn all(sts: &Sts) -> Self {
-        let vars =
+        let vars: FxHashSet<VarId> =
             sts.vars.iter().map(|var| var.var).chain(sts.clocks.iter().map(|clock| clock.var)).collect();
         Self { live: IndexVec::filled(vars, sts.locations.len()), parts: None }
     }
@@ -220,19 +226,12 @@ fn place(value: &Value) -> Option<usize> {
     }
 }
 
-/// What must be known before `switch` if `after` must be known after it.
-fn needed(pool: &TermPool, sts: &Sts, switch: &Switch, after: &[VarId]) -> Vec<VarId> {
-    let mut reads = pool.free_vars(switch.guard);
-    for &var in after {
-        match switch.update.iter().find(|(target, _)| *target == var) {
-            Some((_, term)) => reads.extend(pool.free_vars(*term)),
-            None if switch.resets.contains(&var) => (),
-            None => reads.push(var),
-        }
-    }
+/// What must be known before `switch` if `var` must be known after it.
+fn needed(pool: &TermPool, sts: &Sts, switch: &Switch, var: VarId) -> Vec<VarId> {
     let fields = &sts.gates[switch.gate].fields;
-    reads.retain(|var| !fields.contains(var));
-    reads.sort_unstable();
-    reads.dedup();
-    reads
+    match switch.update.iter().find(|(target, _)| *target == var) {
+        Some((_, term)) => pool.free_vars(*term).into_iter().filter(|var| !fields.contains(var)).collect(),
+        None if switch.resets.contains(&var) => Vec::new(),
+        None => vec![var],
+    }
 }

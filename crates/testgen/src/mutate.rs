@@ -24,7 +24,7 @@ use rustc_hash::FxHashSet;
 use ioxide_model::sts::{GateId, LocId, Model, Sts, Switch, SwitchId};
 use ioxide_model::term::{Term, VarId};
 
-pub use self::select::{Sample, Selection, select};
+pub use self::select::{MAX_MUTANTS, Sample, Selection, TooManyMutants, select};
 pub use self::show::show_switch;
 
 /// A kind of change.
@@ -190,18 +190,21 @@ impl Mutant {
 
 /// Every first-order mutant of `model` by `operators`, in the order of switches and operators.
 pub fn mutants(model: &mut Model, operators: &[Operator]) -> Vec<Mutant> {
+    model.sts.switches.ids().flat_map(|id| mutants_of(model, operators, id)).collect()
+}
+
+/// The mutants of one switch, in the order of operators.
+fn mutants_of(model: &mut Model, operators: &[Operator], id: SwitchId) -> Vec<Mutant> {
     let mut found = Vec::new();
-    for id in model.sts.switches.ids() {
-        let mut known: FxHashSet<Form> = [form(&model.sts.switches[id])].into_iter().collect();
-        for operator in Operator::ALL.into_iter().filter(|it| operators.contains(it)) {
-            let label = model.sts.switches[id].label.clone();
-            let mut number = 0;
-            for after in switches::changed(model, id, operator) {
-                number += 1;
-                if known.insert(form(&after)) {
-                    let edits = vec![Edit { switch: id, operator, after }];
-                    found.push(Mutant { id: format!("{label}-{}-{number}", operator.name()), edits });
-                }
+    let mut known: FxHashSet<Form> = [form(&model.sts.switches[id])].into_iter().collect();
+    for operator in Operator::ALL.into_iter().filter(|it| operators.contains(it)) {
+        let label = model.sts.switches[id].label.clone();
+        let mut number = 0;
+        for after in switches::changed(model, id, operator) {
+            number += 1;
+            if known.insert(form(&after)) {
+                let edits = vec![Edit { switch: id, operator, after }];
+                found.push(Mutant { id: format!("{label}-{}-{number}", operator.name()), edits });
             }
         }
     }

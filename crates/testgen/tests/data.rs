@@ -31,22 +31,35 @@ fn solver() -> Stack {
 fn drawn(text: &str, seen: &[Value], n: u64) -> Vec<Vec<Value>> {
     let (mut model, mut solver) = (model(text), solver());
     let mut cx = Ctx::new(&mut model, &mut solver);
-    let lexicon = Lexicon::of(&mut cx);
+    let mut lexicon = Lexicon::of(&mut cx);
     let id = SwitchId::new(0);
     let switch = &cx.sts.switches[id];
     let state = initial_state(cx.pool, cx.sts).expect("all values are known");
-    let hints = Hints {
-        recent: seen,
-        constants: lexicon.constants(),
-        atoms: lexicon.atoms(id),
-        taste: Taste::default(),
-    };
+    let atoms = lexicon.atoms(&mut cx, id).to_vec();
+    let hints =
+        Hints { recent: seen, constants: lexicon.constants(), atoms: &atoms, taste: Taste::default() };
     let wish = Wish { gate: switch.gate, guard: switch.guard, state: &state.values };
     let pick = |seed| match pick_hinted(&mut cx, &mut ChaCha8Rng::seed_from_u64(seed), &wish, &hints) {
         Pick::Values(values) => values,
         other => panic!("{other:?}"),
     };
     (0..n).map(pick).collect()
+}
+
+/// Defect: the comparisons of all inputs of a model with thousands of switches in one place were looked for before the first
+/// step.
+#[test]
+fn the_comparisons_of_a_crowded_place_are_found_when_they_are_asked_for() {
+    let switches: Vec<String> = (0..1200).map(|at| format!("on ask when n == {at}")).collect();
+    let mut model = model(&format!("model M {{ input ask(n: int) state s {{ {} }} }}", switches.join("\n")));
+    let mut solver = solver();
+    let mut cx = Ctx::new(&mut model, &mut solver);
+    let mut lexicon = Lexicon::of(&mut cx);
+    let before = lexicon.n_atoms();
+    let last = SwitchId::new(1199);
+    let own = cx.sts.switches[last].guard;
+    assert!(lexicon.atoms(&mut cx, last).contains(&own), "its own comparison is among them");
+    assert!(lexicon.n_atoms() > before, "nobody had looked for it");
 }
 
 /// How many of `n` draws of the only field are `value`.

@@ -20,7 +20,9 @@ use ioxide_testgen::kill::lab::{Lab, Specimen};
 use ioxide_testgen::kill::suite::Test;
 use ioxide_testgen::kill::tester::Killer;
 use ioxide_testgen::kill::{Analysis, Config};
-use ioxide_testgen::mutate::{Mutant, Operator, Sample, Selection, mutants, select};
+use ioxide_testgen::mutate::{
+    MAX_MUTANTS, Mutant, Operator, Sample, Selection, TooManyMutants, mutants, select,
+};
 use ioxide_testgen::tester::{Move, Stop, Tester};
 
 fn model(name: &str, change: impl Fn(String) -> String) -> Model {
@@ -88,8 +90,12 @@ fn assert_enumeration_agrees(model: &Model, decided: &Decided, stride: usize) {
 fn suite(model: &mut Model, decided: &Decided) -> Vec<Test> {
     let spec = model.sts.clone();
     let systems: Vec<Sts> = decided.mutants.iter().map(|mutant| mutant.apply(&spec)).collect();
-    let specimens: Vec<Specimen<'_>> =
-        decided.mutants.iter().zip(&systems).map(|(mutant, system)| Specimen { mutant, system }).collect();
+    let specimens: Vec<Specimen<'_>> = decided
+        .mutants
+        .iter()
+        .zip(&systems)
+        .map(|(mutant, system)| Specimen { mutant, system: Some(system) })
+        .collect();
     let witnesses: Vec<_> =
         decided.answers.iter().map(|answer| witness(answer).map(|it| &it.trace)).collect();
     let mut solver = stack(&SolverConfig::default());
@@ -147,8 +153,12 @@ const FREE: &str = "model Free { input a output x output y
     state s { ra: on a -> t } state t { rx: emit x -> u  ry: emit y -> s } state u { rb: on a -> u2 } state u2 { rz: emit y -> s } }";
 
 fn free() -> Model {
+    compiled(FREE)
+}
+
+fn compiled(text: &str) -> Model {
     let mut sources = Sources::new();
-    let file = sources.add("free.iox", FREE);
+    let file = sources.add("free.iox", text);
     load(&sources, file, &Options::default()).model.expect("it compiles")
 }
 
@@ -194,16 +204,42 @@ fn mutants_have_stable_names_and_can_be_chosen() {
     let at = Selection { places: vec!["t".into()], ..Selection::default() };
     assert!(
         select(&mut model, &at)
+            .expect("few")
             .iter()
             .all(|mutant| mutant.id.starts_with('r') && !mutant.id.starts_with("ra"))
     );
     let few = Selection { sample: Some(Sample { count: 3, seed: 7 }), ..Selection::default() };
     let names = |model: &mut Model, selection| {
-        select(model, selection).into_iter().map(|it| it.id).collect::<Vec<_>>()
+        select(model, selection).expect("few").into_iter().map(|it| it.id).collect::<Vec<_>>()
     };
     assert_eq!(names(&mut model, &few).len(), 3);
     assert_eq!(names(&mut model, &few), names(&mut model, &few));
     let two = Selection { second_order: Some(Sample { count: 5, seed: 7 }), ..Selection::default() };
-    let pairs = select(&mut model, &two);
+    let pairs = select(&mut model, &two).expect("few");
     assert!(pairs.len() == 5 && pairs.iter().all(|mutant| mutant.edits[0].switch != mutant.edits[1].switch));
+}
+
+#[test]
+fn of_too_many_mutants_there_is_a_sample_and_no_list() {
+    // Every one of 601 switches may lead to 600 other places.
+    let places: Vec<String> =
+        (0..601).map(|at| format!("state s{at} {{ on go -> s{} }}", (at + 1) % 601)).collect();
+    let text = format!("model M {{ input go {} }}", places.join("\n"));
+    let mut model = compiled(&text);
+    const { assert!(601 * 600 > MAX_MUTANTS) };
+    let operators = vec![Operator::Target];
+    let all = Selection { operators, ..Selection::default() };
+    assert_eq!(select(&mut model, &all).map(|found| found.len()), Err(TooManyMutants));
+    let few = Selection { sample: Some(Sample { count: 7, seed: 7 }), ..all.clone() };
+    let drawn = select(&mut model, &few).expect("a sample");
+    assert_eq!(drawn.len(), 7);
+    assert!(drawn.is_sorted_by_key(|mutant| mutant.edits[0].switch));
+    let again = select(&mut model, &few).expect("a sample");
+    assert_eq!(ids(&drawn), ids(&again));
+    let one = Selection { places: vec!["s600".into()], ..all };
+    assert_eq!(select(&mut model, &one).map(|found| found.len()), Ok(600));
+}
+
+fn ids(mutants: &[Mutant]) -> Vec<&str> {
+    mutants.iter().map(|mutant| mutant.id.as_str()).collect()
 }

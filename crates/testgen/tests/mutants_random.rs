@@ -104,8 +104,11 @@ fn suites_kill_every_mutant_with_a_trace() {
         let answers = answers(&mut model, &mutants, BTreeSet::new());
         let spec = model.sts.clone();
         let systems: Vec<Sts> = mutants.iter().map(|mutant| mutant.apply(&spec)).collect();
-        let specimens: Vec<Specimen<'_>> =
-            mutants.iter().zip(&systems).map(|(mutant, system)| Specimen { mutant, system }).collect();
+        let specimens: Vec<Specimen<'_>> = mutants
+            .iter()
+            .zip(&systems)
+            .map(|(mutant, system)| Specimen { mutant, system: Some(system) })
+            .collect();
         let witnesses: Vec<_> = answers.iter().map(trace).collect();
         for (mutant, witness) in mutants.iter().zip(&witnesses) {
             let fails = matches!(enumerated(&model, mutant), Found::Fails(_));

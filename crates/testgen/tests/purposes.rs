@@ -290,6 +290,40 @@ fn a_search_that_has_to_end_proves_nothing() {
     assert!(set.unreached.iter().any(|it| it.why == WhyUnreached::Cut(StopReason::Halted(Halted::Time))));
 }
 
+/// A chain of states, each with a side step to the first.
+fn chain(n: usize) -> Model {
+    let state = |at: usize| format!("state s{at} {{ on go -> s{} on stop -> s0 }}", (at + 1).min(n - 1));
+    let states: Vec<String> = (0..n).map(state).collect();
+    named("chain.iox", &format!("model Chain {{ input go input stop {} }}", states.join("\n")), &[])
+}
+
+/// Every side step needs a path of its own; the chain itself is walked along once.
+#[test]
+fn what_is_on_the_way_is_not_walked_again() {
+    let set = covered(&mut chain(40), LIMITS);
+    assert_eq!((set.covered().len(), set.total), (80, 80));
+    // The longest goes to the end and stays there; a side step of every state but the first, which has no way.
+    let expected: Vec<usize> = std::iter::once(40).chain((1..=40).rev()).collect();
+    assert_eq!(lengths(&set), expected);
+}
+
+/// Defect: the paths to tens of thousands of switches were made whatever time it was.
+#[test]
+fn paths_are_made_only_as_long_as_there_is_time() {
+    let mut model = chain(400);
+    let mut solver = stack(&Config::default());
+    let mut cx = Ctx::new(&mut model, &mut solver);
+    // The search asks before every switch, and ends before the paths are made.
+    let asks = 2 * 400 + 10;
+    let set = cx.within(&Halt::new(AfterAsks::new(asks)), |cx| {
+        coverage(cx, Criterion::Switches, LIMITS, &mut |_| ControlFlow::Continue(()))
+    });
+    assert!(!set.purposes.is_empty(), "what was found by then is told");
+    assert!(set.covered().len() < set.total);
+    assert!(set.unreached.iter().any(|it| it.why == WhyUnreached::Cut(StopReason::Halted(Halted::Time))));
+    assert_eq!(cx.halted(), None, "the signal counts for this search only");
+}
+
 const GOALS: &str = "model M { input add(x: 1..3) output sum(n: int) input stop
     var total: int = 0
     state s { more: on add when total < 9 { total = total + x } -> t  halt: on stop when total > 4 -> e }

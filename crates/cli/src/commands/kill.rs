@@ -47,6 +47,14 @@ impl Decided {
     pub fn is_interrupted(&self) -> bool {
         self.outcomes.contains(&None)
     }
+
+    /// The systems of those that are killed; nobody runs the others, and a large model has no room for all.
+    pub fn systems(&self, spec: &Sts) -> Vec<Option<Sts>> {
+        let system = |(mutant, outcome): (&Mutant, &Option<Outcome>)| {
+            outcome.as_ref().and_then(Outcome::trace).map(|_| mutant.apply(spec))
+        };
+        self.mutants.iter().zip(&self.outcomes).map(system).collect()
+    }
 }
 
 /// A suite that kills mutants.
@@ -103,7 +111,7 @@ pub fn decided(
     wanted: &Wanted<'_>,
     record: Option<&str>,
 ) -> Result<Decided, Stop> {
-    let mutants = selected(model, which)?;
+    let mutants = limit::within(&wanted.halt, || selected(model, which))?;
     let config = workers::config(decide)?;
     let settings = format!("{:?} {:?} {:?}", config.bounds, config.off, config.completion);
     let (mut journal, known) = match record {
@@ -140,7 +148,7 @@ pub fn decided(
 /// A small suite that kills every killed mutant.
 pub fn suite(model: &mut Model, decided: &Decided, wanted: &Wanted<'_>) -> Result<Suite, Stop> {
     let spec = model.sts.clone();
-    let systems: Vec<Sts> = decided.mutants.iter().map(|mutant| mutant.apply(&spec)).collect();
+    let systems = decided.systems(&spec);
     let specimens = specimens(&decided.mutants, &systems);
     let witnesses: Vec<Option<&Trace>> =
         decided.outcomes.iter().map(|outcome| outcome.as_ref().and_then(Outcome::trace)).collect();
@@ -182,8 +190,10 @@ pub fn tester(model: &mut Model, wanted: &Wanted<'_>) -> Result<Killer, Stop> {
 }
 
 /// The mutants with their systems.
-pub fn specimens<'m>(mutants: &'m [Mutant], systems: &'m [Sts]) -> Vec<Specimen<'m>> {
-    mutants.iter().zip(systems).map(|(mutant, system)| Specimen { mutant, system }).collect()
+pub fn specimens<'m>(mutants: &'m [Mutant], systems: &'m [Option<Sts>]) -> Vec<Specimen<'m>> {
+    let specimen =
+        |(mutant, system): (&'m Mutant, &'m Option<Sts>)| Specimen { mutant, system: system.as_ref() };
+    mutants.iter().zip(systems).map(specimen).collect()
 }
 
 fn write(path: &str, model: &Model, args: &Kill, suite: &Suite) -> Result<(), Stop> {

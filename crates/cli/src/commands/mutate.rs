@@ -56,7 +56,9 @@ pub fn selected(model: &mut Model, args: &MutantArgs) -> Result<Vec<Mutant>, Sto
                 .help("`ioxide show FILE` lists them"));
         }
     }
-    let mutants = select(model, &selection);
+    let mutants = select(model, &selection).map_err(|many| {
+        Stop::usage(many.to_string()).help("take some of them: `--sample N`, `--at NAME`, fewer `--ops`")
+    })?;
     match mutants.is_empty() {
         true => Err(Stop::new(ExitStatus::Nothing, "these operators change nothing here")
             .help("use more `--ops`, or fewer `--at`")),
@@ -87,13 +89,14 @@ fn file_and_id(path: &str) -> Option<(&str, &str)> {
 
 /// The change that `id` names, whatever other operators there are.
 fn edit_named(model: &mut Model, id: &str) -> Option<Edit> {
-    let made_it = |operator: &Operator| {
-        let (rest, number) = id.rsplit_once('-').unwrap_or_default();
-        rest.ends_with(&format!("-{}", operator.name())) && number.parse::<usize>().is_ok()
+    let place = |operator: Operator| {
+        let (rest, number) = id.rsplit_once('-')?;
+        number.parse::<usize>().ok()?;
+        Some((operator, rest.strip_suffix(&format!("-{}", operator.name()))?))
     };
-    Operator::ALL.into_iter().filter(made_it).find_map(|operator| {
-        let operators = vec![operator];
-        let all = select(model, &Selection { operators, ..Selection::default() });
+    Operator::ALL.into_iter().filter_map(place).find_map(|(operator, place)| {
+        let (operators, places) = (vec![operator], vec![place.to_owned()]);
+        let all = select(model, &Selection { operators, places, ..Selection::default() }).ok()?;
         all.into_iter().find(|mutant| mutant.id == id)?.edits.into_iter().next()
     })
 }

@@ -2,9 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Write};
+use std::time::Duration;
 
 use ioxide_model::label::Label;
-use ioxide_model::sts::{GateKind, Model, Sts};
+use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::trace::Trace;
 use ioxide_report::html::mutation::TestRow;
 use ioxide_runner::adapter::ClockKind;
@@ -26,7 +27,9 @@ use super::kill::{Decided, decided, specimens, workers};
 use super::mutate::diff;
 use super::purposes;
 use crate::args::Score;
+use crate::deadline::Deadline;
 use crate::exit::{self, ExitStatus, Stop};
+use crate::limit::TimeLimit;
 use crate::progress::Progress;
 use crate::session::{Session, Show, Times};
 use crate::solver::Wanted;
@@ -104,7 +107,7 @@ fn by_suite(
 ) -> Result<Kills, Stop> {
     let tests = read(path, model)?;
     let spec = model.sts.clone();
-    let systems: Vec<Sts> = decided.mutants.iter().map(|mutant| mutant.apply(&spec)).collect();
+    let systems = decided.systems(&spec);
     let mut solver = wanted.make()?;
     let mut cx = Ctx::new(model, &mut *solver);
     let lab = Lab::new(&mut cx, &spec, &specimens(&decided.mutants, &systems));
@@ -216,11 +219,14 @@ fn by_tester(
             ..CampaignConfig::default()
         };
         let system = Model { pool: model.pool.clone(), sts: decided.mutants[at].apply(&model.sts) };
+        let left = wanted.halt.at_most(Duration::MAX);
+        let mut limited = Deadline::new(&mut *tester, Some(left), TimeLimit::Within(left));
         let session = Session {
-            spec: model.clone(),
+            // The terms of purposes live in the pool they were found in.
+            spec: spec.clone(),
             sut: System::Model(Box::new(system)),
             clock: ClockKind::default(),
-            testers: vec![&mut *tester],
+            testers: vec![&mut limited],
             solver: &args.solver,
             show: Show::Nothing,
             record: None,

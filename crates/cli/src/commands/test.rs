@@ -65,11 +65,13 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         set: args.model.settings(),
     };
     let shown = spec.clone();
+    let thinking = chosen::thinking(args);
     let mut workers = chosen.shared(args.jobs.max(1));
     let interaction = chosen.interaction(args);
     let mut fair: Vec<InputFair<'_>> =
         workers.iter_mut().map(|worker| InputFair::new(worker.tester(), interaction)).collect();
-    let mut limited: Vec<Deadline<'_>> = fair.iter_mut().map(|worker| Deadline::new(worker, limit)).collect();
+    let mut limited: Vec<Deadline<'_>> =
+        fair.iter_mut().map(|worker| Deadline::new(worker, limit, thinking)).collect();
     let session = Session {
         spec,
         sut,

@@ -143,7 +143,9 @@ pub fn subjects() -> Vec<WritingCommand> {
         formatting(),
         beginning(),
         learning(),
+        recalling(),
         showing(),
+        explaining(),
     ]
 }
 
@@ -274,6 +276,32 @@ fn formatting() -> WritingCommand {
 
 fn beginning() -> WritingCommand {
     WritingCommand::new("init", "init project --adapter python", &[0])
+}
+
+fn explaining() -> WritingCommand {
+    WritingCommand {
+        before: vec![("pages/ioxide.1", "an old page".into())],
+        ..WritingCommand::new("man --out", "man --out pages", &[0])
+    }
+}
+
+/// The record of a campaign on a machine, every message of it.
+fn recorded_machine() -> String {
+    let made = tempfile::tempdir().expect("a folder");
+    let folder = made.path().display().to_string();
+    let (meter, sut) = ("examples/fsm/meter.iox", "model:examples/fsm/meter.iox");
+    let (text, code) =
+        ioxide(&["test", meter, "--sut", sut, "--seed", "1", "--steps", "300", "--report", &folder]);
+    assert_eq!(code, Some(0), "{text}");
+    fs::read_to_string(made.path().join("campaign.jsonl")).expect("a record")
+}
+
+fn recalling() -> WritingCommand {
+    let words = "learn examples/fsm/meter.iox --traces campaign.jsonl --seed 1 --out learned.iox";
+    WritingCommand {
+        before: vec![("campaign.jsonl", recorded_machine()), ("learned.iox", "an old model".into())],
+        ..WritingCommand::new("learn --traces --out", words, &[0])
+    }
 }
 
 fn learning() -> WritingCommand {

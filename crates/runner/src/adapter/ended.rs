@@ -29,6 +29,7 @@ impl Ends {
             Err(AdapterError::Ended { .. }
                 | AdapterError::Closed
                 | AdapterError::Unreadable { .. }
+                | AdapterError::TooLarge { .. }
                 | AdapterError::Protocol { .. }
                 | AdapterError::Broken(_)
                 | AdapterError::Unknown(_)

@@ -13,7 +13,7 @@ use super::ended::Ends;
 use super::tls::Tls;
 use super::wire::Wire;
 use super::{Adapter, AdapterError, Interrupt, Observation, Passed, Sent};
-use crate::codec::{self, label_from_json, label_to_json};
+use crate::codec::{self, Problem, label_from_json, label_to_json};
 use crate::line::cut;
 use crate::protocol::{
     Advance, Configure, Hello, Input, Message, Output, PartPlace, Reset, ResetKind, VERSION,
@@ -515,9 +515,13 @@ pub(super) fn await_ready(wire: &mut Wire, limit: Duration) -> Result<(), Adapte
 pub(super) fn decoded(model: &Model, output: Output) -> Result<Label, AdapterError> {
     let is_seen = |kind| matches!(kind, GateKind::Output | GateKind::Observed);
     let message = codec::Message { label: output.label, args: output.args };
-    label_from_json(model, &message, is_seen).map_err(|error| AdapterError::Unreadable {
-        line: cut(&serde_json::to_string(&message).unwrap_or_default(), 200),
-        reason: error.to_string(),
+    label_from_json(model, &message, is_seen).map_err(|error| {
+        let line = cut(&serde_json::to_string(&message).unwrap_or_default(), 200);
+        let reason = error.to_string();
+        match error.problem {
+            Problem::TooLong { .. } => AdapterError::TooLarge { line, reason },
+            _ => AdapterError::Unreadable { line, reason },
+        }
     })
 }
 

@@ -5,10 +5,10 @@
 //! leads to `left`, the last one to `end`. So the unrolled system does what the specification does as long as
 //! a run is on the path, and its belief says where on the path the specification may be.
 
-use ioxide_model::index::{Idx, IndexVec};
+use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
-use ioxide_model::sts::{GateKind, LocId, Sts, Switch, SwitchId};
+use ioxide_model::sts::{GateKind, LocId, Sts, Switch, SwitchId, Switches};
 use ioxide_smt::solver::Decision;
 use ioxide_symex::{After, Belief, Ctx, Observed, Tolerance};
 
@@ -106,7 +106,7 @@ struct Unrolled {
 
 impl Unrolled {
     fn new(model: &Sts, path: &[SwitchId]) -> Self {
-        let mut sts = Sts { switches: IndexVec::new(), goals: Vec::new(), ..model.clone() };
+        let mut sts = Sts { switches: Switches::default(), goals: Vec::new(), ..model.clone() };
         let spare = model.locations[model.initial].clone();
         let first = sts.locations.push(spare.clone());
         let place = |position: usize| LocId::new(first.index() + position);

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashSet;
+
 use ioxide_model::label::Label;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::{GateKind, SwitchId};
@@ -57,6 +59,9 @@ impl Seen {
 }
 
 /// What a model mentions: its constants, and for every input the comparisons its values decide.
+///
+/// The comparisons of most models are found at once. In one with tens of thousands of switches that would take
+/// longer than a campaign: there those of an input are found when it is asked about first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lexicon {
     constants: Vec<Value>,
@@ -80,8 +85,16 @@ impl Lexicon {
             .filter(|(_, switch)| sts.kind_of(switch) == GateKind::Input)
             .map(|(id, _)| id)
             .collect();
-        let atoms = inputs.into_iter().map(|id| (id, comparisons_of(cx, id))).collect();
-        Self { constants, atoms }
+        let mut lexicon = Self { constants, atoms: BTreeMap::new() };
+        let mut looked_at = 0;
+        for id in inputs {
+            looked_at += roots_of(cx, id).len();
+            if looked_at > MAX_LOOKED_AT {
+                break;
+            }
+            lexicon.atoms(cx, id);
+        }
+        lexicon
     }
 
     /// The constants.
@@ -90,16 +103,15 @@ impl Lexicon {
         &self.constants
     }
 
-    /// How many comparisons there are, for all inputs together.
+    /// How many comparisons were found, for all inputs together.
     #[must_use]
     pub fn n_atoms(&self) -> usize {
         self.atoms.values().map(Vec::len).sum()
     }
 
     /// The comparisons that the values of an input by `switch` decide.
-    #[must_use]
-    pub fn atoms(&self, switch: SwitchId) -> &[Term] {
-        self.atoms.get(&switch).map_or(&[], Vec::as_slice)
+    pub fn atoms(&mut self, cx: &mut Ctx<'_>, switch: SwitchId) -> &[Term] {
+        self.atoms.entry(switch).or_insert_with(|| comparisons_of(cx, switch))
     }
 }
 
@@ -160,14 +172,36 @@ pub(super) fn constants(pool: &TermPool, terms: &[Term]) -> Vec<Value> {
 /// comparisons for all of them would have no end.
 const MAX_NEIGHBOURS: usize = 200;
 
+/// Guards and updates that are looked at before the first step.
+const MAX_LOOKED_AT: usize = 100_000;
+
 /// The comparisons about fields of `id`: in guards of its message, in its updates, and in what can follow it. A
 /// remainder is one too: whether it has gone round.
 pub fn comparisons_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
+    let roots = roots_of(cx, id);
+    let sts = cx.sts;
+    let fields = &sts.gates[sts.switches[id].gate].fields;
+    let held: FxHashSet<VarId> = sts.vars.iter().map(|held| held.var).collect();
+    let own = |var: &VarId| fields.contains(var) || held.contains(var);
+    let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
+    for term in cx.pool.subterms(&roots, |term| !cx.pool.is_ground(term)) {
+        let term = wraps(cx.pool, term).unwrap_or(term);
+        let is_new = is_comparison(cx.pool, term) && seen.insert(term);
+        let vars = if is_new { cx.pool.free_vars(term) } else { continue };
+        if vars.iter().any(|var| fields.contains(var)) && vars.iter().all(own) {
+            found.push(term);
+        }
+    }
+    found
+}
+
+/// Where comparisons about fields of `id` may stand.
+fn roots_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
     let sts = cx.sts;
     let switch = &sts.switches[id];
     let mut roots: Vec<Term> = switch.update.iter().map(|&(_, term)| term).collect();
-    let same = sts.switches.iter().filter(|other| other.gate == switch.gate && other.source == switch.source);
-    roots.extend(same.map(|other| other.guard).take(MAX_NEIGHBOURS));
+    let same = sts.switches_from(switch.source).filter(|(_, other)| other.gate == switch.gate);
+    roots.extend(same.map(|(_, other)| other.guard).take(MAX_NEIGHBOURS));
     if !roots.contains(&switch.guard) {
         roots.push(switch.guard);
     }
@@ -178,18 +212,7 @@ pub fn comparisons_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
             roots.push(cx.pool.substitute(term, &update));
         }
     }
-    let fields = &sts.gates[switch.gate].fields;
-    let own = |var: &VarId| fields.contains(var) || sts.vars.iter().any(|other| other.var == *var);
-    let mut found = Vec::new();
-    for term in cx.pool.subterms(&roots, |term| !cx.pool.is_ground(term)) {
-        let term = wraps(cx.pool, term).unwrap_or(term);
-        let is_new = is_comparison(cx.pool, term) && !found.contains(&term);
-        let vars = if is_new { cx.pool.free_vars(term) } else { continue };
-        if vars.iter().any(|var| fields.contains(var)) && vars.iter().all(own) {
-            found.push(term);
-        }
-    }
-    found
+    roots
 }
 
 /// Where a division or remainder has gone round once: its sides are equal.

@@ -27,8 +27,8 @@ const MAX_ANSWERS: usize = 16;
 pub struct Specimen<'m> {
     /// The mutant.
     pub mutant: &'m Mutant,
-    /// The mutated system.
-    pub system: &'m Sts,
+    /// The mutated system; none for one that is never run.
+    pub system: Option<&'m Sts>,
 }
 
 /// Runs tests on mutants.
@@ -47,7 +47,8 @@ struct Joint {
 impl<'m> Lab<'m> {
     /// A lab for mutants of `spec`, the system of `cx`.
     pub fn new(cx: &mut Ctx<'_>, spec: &'m Sts, specimens: &[Specimen<'m>]) -> Self {
-        let runner = |it: &Specimen<'m>| Runner::new(cx, spec, it.system, it.mutant);
+        let runner =
+            |it: &Specimen<'m>| it.system.and_then(|system| Runner::new(cx, spec, system, it.mutant));
         let runners = specimens.iter().map(runner).collect();
         Self { runners, live: LiveVars::of(cx.pool, spec, &[]) }
     }

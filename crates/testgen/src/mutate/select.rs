@@ -1,12 +1,14 @@
 //! Which mutants to make: by operator, by place, a sample, pairs.
 
+use std::fmt;
+
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use ioxide_model::sts::Model;
+use ioxide_model::sts::{Model, SwitchId};
 
-use super::{Mutant, Operator, mutants};
+use super::{Mutant, Operator, mutants_of};
 
 /// What to make.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,26 +39,80 @@ impl Default for Selection {
     }
 }
 
-/// The selected mutants, in order.
-pub fn select(model: &mut Model, selection: &Selection) -> Vec<Mutant> {
-    let mut all = mutants(model, &selection.operators);
-    all.retain(|mutant| is_wanted(model, selection, mutant));
-    if let Some(sample) = selection.second_order {
-        all = pairs(&all, sample);
-    }
-    match selection.sample {
-        Some(sample) => sampled(all, sample),
-        None => all,
+/// Mutants that are made at most: a switch of a model with twenty thousand places alone has forty thousand.
+pub const MAX_MUTANTS: usize = 300_000;
+
+/// There are more than [`MAX_MUTANTS`], and nobody asked for a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooManyMutants;
+
+impl fmt::Display for TooManyMutants {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there are more than {MAX_MUTANTS} mutants")
     }
 }
 
-fn is_wanted(model: &Model, selection: &Selection, mutant: &Mutant) -> bool {
-    let named = |place: &String| {
-        mutant.edits.iter().any(|edit| {
-            let switch = &model.sts.switches[edit.switch];
-            *switch.label == **place || *model.sts.locations[switch.source].name == **place
-        })
+impl std::error::Error for TooManyMutants {}
+
+/// The selected mutants, in order. Where there are too many of them, a sample is one of the mutants of some switches,
+/// which are drawn first.
+///
+/// # Errors
+/// If there are too many and no sample is asked for.
+pub fn select(model: &mut Model, selection: &Selection) -> Result<Vec<Mutant>, TooManyMutants> {
+    let places: Vec<SwitchId> =
+        model.sts.switches.ids().filter(|&id| is_wanted(model, selection, id)).collect();
+    let mut all = match (made(model, selection, &places), selection.second_order.or(selection.sample)) {
+        (Made::All(all), _) => all,
+        (Made::Some(_), None) => return Err(TooManyMutants),
+        (Made::Some(_), Some(sample)) => some_places(model, selection, places, sample),
     };
+    if let Some(sample) = selection.second_order {
+        all = pairs(&all, sample);
+    }
+    Ok(match selection.sample {
+        Some(sample) => sampled(all, sample),
+        None => all,
+    })
+}
+
+/// Mutants of switches.
+enum Made {
+    /// Of all of them.
+    All(Vec<Mutant>),
+    /// Of the first of them.
+    Some(Vec<Mutant>),
+}
+
+/// The mutants of `places`, as many as there may be.
+fn made(model: &mut Model, selection: &Selection, places: &[SwitchId]) -> Made {
+    let mut found = Vec::new();
+    for &id in places {
+        found.extend(mutants_of(model, &selection.operators, id));
+        if found.len() > MAX_MUTANTS {
+            return Made::Some(found);
+        }
+    }
+    Made::All(found)
+}
+
+/// The mutants of switches drawn at random, as many as there may be, in order.
+fn some_places(
+    model: &mut Model,
+    selection: &Selection,
+    mut places: Vec<SwitchId>,
+    sample: Sample,
+) -> Vec<Mutant> {
+    places.shuffle(&mut ChaCha8Rng::seed_from_u64(sample.seed));
+    let (Made::All(mut found) | Made::Some(mut found)) = made(model, selection, &places);
+    found.sort_by_key(|mutant| mutant.edits.first().map(|edit| edit.switch));
+    found
+}
+
+fn is_wanted(model: &Model, selection: &Selection, id: SwitchId) -> bool {
+    let switch = &model.sts.switches[id];
+    let named =
+        |place: &String| *switch.label == **place || *model.sts.locations[switch.source].name == **place;
     selection.places.is_empty() || selection.places.iter().any(named)
 }
 

@@ -8,18 +8,28 @@
 //! *Promises.* Something is called unreachable only if the graph is complete and no step of it
 //! covers it: every switch left out there was refuted.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::ControlFlow;
 
 use ioxide_model::sts::{GateId, GateKind, LocId, Sts, SwitchId};
 use ioxide_smt::solver::Why;
-use ioxide_symex::{Ctx, Edge, Exploration, ExploreConfig, Limits, Order, Stats, StopReason, explore};
+use ioxide_symex::{
+    Ctx, Edge, Exploration, ExploreConfig, Limits, NodeId, Order, Stats, StopReason, explore,
+};
 
 use super::Purpose;
 
 /// Paths tried to one item before one in doubt is taken.
 const MAX_PATHS: usize = 8;
+
+/// Steps of all purposes together, from which on no other is looked for: in a chain of twenty thousand states every
+/// side step would be a purpose of its own, and all of them together more than memory holds.
+const MAX_STEPS: usize = 2_000_000;
+
+/// Steps of paths that are looked at even if the time is over: what was found by then is worth telling.
+const GRACE: usize = 5_000;
 
 /// States without a new switch after which the search stops insisting on shortest paths.
 const PATIENCE: usize = 300;
@@ -82,6 +92,8 @@ pub enum WhyUnreached {
     Never(usize),
     /// Not known: the search ended before it had seen everything.
     Cut(StopReason),
+    /// Not known: the purposes that were found are so long that there is no room for another one.
+    Full,
     /// Not known: there is a purpose, but the solver did not show that it can be executed.
     Doubt(Why),
 }
@@ -146,6 +158,7 @@ impl fmt::Display for WhyUnreached {
             }
             Self::Cut(StopReason::Exhausted) => f.write_str("unknown: no path found could be confirmed"),
             Self::Cut(stop) => write!(f, "unknown: {stop}"),
+            Self::Full => write!(f, "unknown: the purposes before it have more than {MAX_STEPS} steps"),
             Self::Doubt(why) => write!(f, "unknown: the path to it is in doubt: {why}"),
         }
     }
@@ -238,19 +251,19 @@ pub fn coverage(
     let wanted = criterion.items(cx.sts);
     let at_start = criterion.covered_along(cx.sts, std::iter::empty());
     let uses = uses(cx.sts, &exploration, criterion);
-    let found: Vec<Purpose> = wanted
-        .difference(&at_start)
-        .filter_map(|&item| shortest(cx, &exploration, item, uses.get(&item)?))
-        .collect();
-    let (purposes, items) = without_covered(cx.sts, criterion, found);
+    let aims: Vec<Item> = wanted.difference(&at_start).copied().collect();
+    let mut selection = Selection::new(&exploration, criterion);
+    let cut = selection.choose(cx, &aims, &uses);
+    let (purposes, items) = selection.kept();
     let (stats, total) = (exploration.stats, wanted.len());
     let mut set = PurposeSet { criterion, purposes, items, at_start, unreached: Vec::new(), total, stats };
     let covered = set.covered();
     let left = wanted.difference(&covered);
     let doubts = set.doubts();
-    let why = |item: &Item| match doubts.get(item) {
-        Some(why) => WhyUnreached::Doubt((*why).clone()),
-        None => why_unreached(&exploration, uses.contains_key(item)),
+    let why = |item: &Item| match (doubts.get(item), &cut) {
+        (Some(why), _) => WhyUnreached::Doubt((*why).clone()),
+        (None, Some(why)) if uses.contains_key(item) => why.clone(),
+        (None, _) => why_unreached(&exploration, uses.contains_key(item)),
     };
     set.unreached = left.map(|item| Unreached { item: *item, why: why(item) }).collect();
     set
@@ -265,46 +278,128 @@ fn uses<'g>(sts: &Sts, exploration: &'g Exploration, criterion: Criterion) -> BT
     uses
 }
 
-/// A shortest path that ends by covering `item`, which `uses` do; one beyond doubt if there is one among the first few.
-fn shortest(cx: &mut Ctx<'_>, exploration: &Exploration, item: Item, uses: &[&Edge]) -> Option<Purpose> {
+/// The choice of purposes: longest first, without those whose items are all on the ones kept. One in doubt is kept for
+/// what no other covers.
+struct Selection<'g> {
+    exploration: &'g Exploration,
+    criterion: Criterion,
+    kept: Vec<(Purpose, BTreeSet<Item>)>,
+    covered: BTreeSet<Item>,
+    /// States whose way from the initial one is on a kept purpose.
+    known: BTreeSet<NodeId>,
+    /// Steps of the kept purposes.
+    steps: usize,
+    /// Steps of all paths that were looked at.
+    walked: usize,
+}
+
+impl<'g> Selection<'g> {
+    fn new(exploration: &'g Exploration, criterion: Criterion) -> Self {
+        let (kept, covered, known) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+        Self { exploration, criterion, kept, covered, known, steps: 0, walked: 0 }
+    }
+
+    /// Looks at every one of `aims`, which `uses` cover; says why not, if it had to end before.
+    fn choose(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        aims: &[Item],
+        uses: &BTreeMap<Item, Vec<&'g Edge>>,
+    ) -> Option<WhyUnreached> {
+        let graph = &self.exploration.graph;
+        let depth = |edge: &Edge| graph.nodes[edge.from].depth;
+        let mut aims: Vec<(Item, Vec<&Edge>)> =
+            aims.iter().filter_map(|&item| Some((item, uses.get(&item)?.clone()))).collect();
+        for (_, uses) in &mut aims {
+            uses.sort_by_key(|edge| depth(edge));
+        }
+        aims.sort_by_key(|(_, uses)| Reverse(depth(uses[0])));
+        let mut in_doubt = Vec::new();
+        for (item, uses) in aims {
+            if self.walked > GRACE
+                && let Some(halted) = cx.halted()
+            {
+                return Some(WhyUnreached::Cut(StopReason::Halted(halted)));
+            }
+            if self.steps > MAX_STEPS {
+                return Some(WhyUnreached::Full);
+            }
+            if self.is_on_the_way(cx.sts, uses[0]) {
+                continue;
+            }
+            self.walked += depth(uses[0]) as usize + 1;
+            match shortest(cx, self.exploration, item, &uses) {
+                Some((purpose, from)) if purpose.doubt.is_none() => self.keep(cx.sts, purpose, Some(from)),
+                Some((purpose, _)) => in_doubt.push(purpose),
+                None => (),
+            }
+        }
+        in_doubt.sort_by_key(|purpose| Reverse(purpose.steps.len()));
+        in_doubt.into_iter().for_each(|purpose| self.keep(cx.sts, purpose, None));
+        None
+    }
+
+    /// Whether everything is covered on the way to the end of `edge`.
+    fn is_on_the_way(&self, sts: &Sts, edge: &Edge) -> bool {
+        let is_covered = |switch: SwitchId| {
+            let item = self.criterion.covered_by(sts, switch);
+            self.covered.contains(&item) || !self.criterion.wants(sts, item)
+        };
+        let mut edge = *edge;
+        loop {
+            if !is_covered(edge.switch) {
+                return false;
+            }
+            match self.exploration.graph.found_by[edge.from] {
+                Some(before) if !self.known.contains(&edge.from) => edge = before,
+                _ => return true,
+            }
+        }
+    }
+
+    /// Keeps a purpose that covers something new; its last step is from `from`, if it is beyond doubt.
+    fn keep(&mut self, sts: &Sts, purpose: Purpose, from: Option<NodeId>) {
+        let items = self.criterion.covered_along(sts, purpose.path());
+        if items.is_subset(&self.covered) {
+            return;
+        }
+        self.covered.extend(&items);
+        self.steps += purpose.steps.len();
+        let mut at = from;
+        while let Some(node) = at.filter(|&node| self.known.insert(node)) {
+            at = self.exploration.graph.found_by[node].map(|edge| edge.from);
+        }
+        self.kept.push((purpose, items));
+    }
+
+    /// The purposes with what they cover, longest first.
+    fn kept(mut self) -> (Vec<Purpose>, Vec<BTreeSet<Item>>) {
+        self.kept.sort_by_key(|(purpose, _)| Reverse(purpose.steps.len()));
+        self.kept.into_iter().unzip()
+    }
+}
+
+/// A shortest path that ends by covering `item`, which `uses` do, nearest first, and where its last step starts; one
+/// beyond doubt if there is one among the first few.
+fn shortest(
+    cx: &mut Ctx<'_>,
+    exploration: &Exploration,
+    item: Item,
+    uses: &[&Edge],
+) -> Option<(Purpose, NodeId)> {
     let (graph, sts) = (&exploration.graph, cx.sts);
-    let mut uses = uses.to_vec();
-    uses.sort_by_key(|edge| graph.nodes[edge.from].depth);
     let mut in_doubt = None;
-    for edge in uses.into_iter().take(MAX_PATHS) {
+    for edge in uses.iter().take(MAX_PATHS) {
         let mut path = graph.path_to(edge.from);
         path.push(edge.switch);
         match Purpose::along(cx, item.name(sts).to_owned(), &path) {
-            Ok(purpose) if purpose.doubt.is_none() => return Some(purpose),
-            Ok(purpose) => in_doubt = in_doubt.or(Some(purpose)),
+            Ok(purpose) if purpose.doubt.is_none() => return Some((purpose, edge.from)),
+            Ok(purpose) => in_doubt = in_doubt.or(Some((purpose, edge.from))),
             // Only a state in doubt has a way to it that does not exist.
             Err(_) => (),
         }
     }
     in_doubt
-}
-
-/// Longest first with what they cover, without those whose items are all on the ones kept. One in doubt is
-/// kept for what no other covers.
-fn without_covered(
-    sts: &Sts,
-    criterion: Criterion,
-    mut purposes: Vec<Purpose>,
-) -> (Vec<Purpose>, Vec<BTreeSet<Item>>) {
-    purposes.sort_by_key(|purpose| (purpose.doubt.is_some(), std::cmp::Reverse(purpose.steps.len())));
-    let mut covered = BTreeSet::new();
-    let with_items = purposes.into_iter().map(|purpose| {
-        let items = criterion.covered_along(sts, purpose.path());
-        (purpose, items)
-    });
-    let kept = with_items.filter(|(_, items)| {
-        let before = covered.len();
-        covered.extend(items.iter().copied());
-        covered.len() > before
-    });
-    let mut kept: Vec<_> = kept.collect();
-    kept.sort_by_key(|(purpose, _)| std::cmp::Reverse(purpose.steps.len()));
-    kept.into_iter().unzip()
 }
 
 fn why_unreached(exploration: &Exploration, is_covered: bool) -> WhyUnreached {

@@ -85,7 +85,7 @@ fn detoured(
 ) -> Purpose {
     let mut longer = purpose.clone();
     let room = purpose.steps.len() / 2;
-    if room == 0 || *tries == 0 {
+    if room == 0 || *tries == 0 || cx.halted().is_some() {
         return longer;
     }
     for (place, detour) in on_the_way(cx, purpose, loops) {

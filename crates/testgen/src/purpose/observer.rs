@@ -11,7 +11,7 @@
 
 use ioxide_model::goal::{Observer, ObserverRule, ObserverTarget, Seen};
 use ioxide_model::index::{Idx, IndexVec};
-use ioxide_model::sts::{Clock, GateId, LocId, StateVar, Sts, Switch, SwitchId};
+use ioxide_model::sts::{Clock, GateId, LocId, StateVar, Sts, Switch, SwitchId, Switches};
 use ioxide_model::term::Term;
 use ioxide_symex::{Ctx, Limits, quiescence};
 
@@ -50,7 +50,7 @@ pub(crate) struct Product {
 impl Product {
     pub(crate) fn new(cx: &mut Ctx<'_>, observer: &Observer) -> Self {
         let model = cx.sts;
-        let mut sts = Sts { switches: IndexVec::new(), goals: Vec::new(), ..model.clone() };
+        let mut sts = Sts { switches: Switches::default(), goals: Vec::new(), ..model.clone() };
         let n_locations = model.locations.len();
         let span = model.locations[model.initial].span;
         sts.vars.extend(observer.vars.iter().map(|&(var, init)| StateVar { var, init: Some(init), span }));

@@ -220,7 +220,8 @@ impl Hunt {
         let set = coverage(cx, self.config.criterion, limits, &mut |_| ControlFlow::Continue(()));
         let set = with_detours(cx, set);
         let (is_settled, covered) = (set.is_settled(), set.covered().len());
-        self.search = match is_settled || states >= most || self.has_all(cx.sts) {
+        let is_over = is_settled || states >= most || self.has_all(cx.sts);
+        self.search = match is_over || cx.halted().is_some() {
             true => Search::Over,
             false => Search::Pending { states: states * MORE_STATES, from: self.spent + STEPS_BETWEEN },
         };

@@ -9,7 +9,6 @@
 //! observation: without it the effect of the last input is never seen.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -63,7 +62,7 @@ pub struct Random {
     /// Why values for an input could not be found at the last try, if the solver owed an answer.
     owed: Option<Why>,
     /// What the model mentions, once it is known.
-    lexicon: Option<Arc<Lexicon>>,
+    lexicon: Option<Lexicon>,
     seen: Seen,
     last_look: LastLook,
 }
@@ -96,12 +95,17 @@ impl Random {
         self.owed = None;
         let mut candidates = belief.inputs(cx.sts);
         while let Some(at) = self.weighted(cx.sts, &candidates) {
+            if let Some(halted) = cx.halted() {
+                self.owed = Some(halted.into());
+                break;
+            }
             let id = candidates.swap_remove(at);
-            let lexicon = &*self.lexicon.get_or_insert_with(|| Arc::new(Lexicon::of(cx)));
+            let lexicon = self.lexicon.get_or_insert_with(|| Lexicon::of(cx));
+            let atoms = lexicon.atoms(cx, id).to_vec();
             let hints = Hints {
                 recent: self.seen.values(),
                 constants: lexicon.constants(),
-                atoms: lexicon.atoms(id),
+                atoms: &atoms,
                 taste: Taste::default(),
             };
             let mut stimulus = Stimulus::new(&mut self.rng, hints, Timing::default());

@@ -113,7 +113,7 @@ fn loaded(text: &str) -> Result<Model, Stop> {
 
 fn sample(model: &mut Model, count: usize) -> Vec<Mutant> {
     let sample = Some(Sample { count, seed: 1 });
-    select(model, &Selection { sample, ..Selection::default() })
+    select(model, &Selection { sample, ..Selection::default() }).unwrap_or_default()
 }
 
 /// Seconds for each mutant, and what they were.
@@ -238,7 +238,7 @@ fn optimisations(name: &str, mut model: Model, wanted: &SolverArgs) -> Result<Js
 /// All mutants on one core and on two.
 fn scaling(wanted: &SolverArgs) -> Result<Json, Stop> {
     let mut model = loaded(BRP)?;
-    let mutants = select(&mut model, &Selection::default());
+    let mutants = select(&mut model, &Selection::default()).unwrap_or_default();
     let mutants: Vec<Mutant> = std::iter::repeat_n(mutants, REPEATS).flatten().collect();
     let mut seconds = Vec::new();
     let endless = Wanted::endless(wanted);

@@ -26,7 +26,7 @@ use super::{case, hunted};
 use crate::args::Test;
 use crate::commands::{fsm, kill, purposes};
 use crate::exit::{ExitStatus, Stop};
-use crate::limit;
+use crate::limit::{self, TimeLimit};
 use crate::solver::Wanted;
 use crate::system::System;
 
@@ -344,6 +344,11 @@ fn show_game(out: &mut impl Write, tester: &Game) -> io::Result<()> {
         None => "it was not played for",
     };
     writeln!(out, "goal `{}`: reached in {} of {} runs; {strategy}", tester.name(), tally.reached, tally.runs)
+}
+
+/// How long a tester may think before a step.
+pub fn thinking(args: &Test) -> TimeLimit {
+    args.limit.thinking.unwrap_or(TimeLimit::Within(BEFORE_TESTING))
 }
 
 /// Testers that know nothing of time cannot test a model that has clocks.

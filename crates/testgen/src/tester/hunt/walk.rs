@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash as _, Hasher as _};
-use std::sync::Arc;
 use std::time::Duration;
 
 use rand::seq::IndexedRandom;
@@ -48,7 +47,7 @@ pub(super) struct Walk {
     interaction: Interaction,
     rng: ChaCha8Rng,
     timing: Timing,
-    lexicon: Option<Arc<Lexicon>>,
+    lexicon: Option<Lexicon>,
     /// How often an input followed the last few of them, over all walks; looked up, never listed.
     grams: FxHashMap<Vec<SwitchId>, u32>,
     /// How often an input was sent in a state like that; looked up, never listed.
@@ -215,6 +214,10 @@ impl Walk {
             self.met.entry(id).or_default();
         }
         while !candidates.is_empty() {
+            if let Some(halted) = cx.halted() {
+                self.run.owed = Some(halted.into());
+                break;
+            }
             let id = self.choose(cx.sts, &candidates, about);
             candidates.retain(|&other| other != id);
             if let Some(chosen) = self.again(cx, after, id).or_else(|| self.valued(cx, after, belief, id)) {
@@ -227,14 +230,11 @@ impl Walk {
     }
 
     fn valued(&mut self, cx: &mut Ctx<'_>, after: &After, belief: &States<'_>, id: SwitchId) -> Option<Move> {
-        let lexicon = Arc::clone(self.lexicon.get_or_insert_with(|| Arc::new(Lexicon::of(cx))));
+        let lexicon = self.lexicon.get_or_insert_with(|| Lexicon::of(cx));
+        let atoms = lexicon.atoms(cx, id).to_vec();
         let taste = self.run.mood.as_ref().map(|mood| mood.taste).unwrap_or_default();
-        let hints = Hints {
-            recent: self.run.seen.values(),
-            constants: lexicon.constants(),
-            atoms: lexicon.atoms(id),
-            taste,
-        };
+        let hints =
+            Hints { recent: self.run.seen.values(), constants: lexicon.constants(), atoms: &atoms, taste };
         let mut stimulus = Stimulus::new(&mut self.rng, hints, self.timing);
         let chosen = stimulus.by(cx, after, belief, id);
         self.run.owed = stimulus.owed.or(self.run.owed.take());

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use ioxide_model::index::{Idx, IndexVec};
-use ioxide_model::sts::{GateId, LocId, Model, Sts};
+use ioxide_model::sts::{GateId, LocId, Model, Sts, SwitchId};
 use rand::SeedableRng as _;
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
@@ -40,7 +40,7 @@ impl Shuffle {
         let mut shuffled = Sts {
             gates: reordered(&sts.gates, &gates),
             locations: reordered(&sts.locations, &places),
-            switches: reordered(&sts.switches, &switches),
+            switches: switches.iter().map(|&at| sts.switches[SwitchId::new(at)].clone()).collect(),
             vars: vars.iter().map(|&at| sts.vars[at].clone()).collect(),
             goals: Vec::new(),
             ..sts.clone()
