@@ -92,8 +92,15 @@ impl Wiring {
         lane % self.connections == connection
     }
 
-    /// Whether another connection than `connection` may owe a message that was sent already, after `course`.
+    /// Whether another connection than `connection` may owe a message that was sent already, after `course`. In time,
+    /// where internal steps and clocks go on until then, every message of another connection may be owed.
     pub(super) fn owes(&self, cx: &mut Ctx<'_>, course: &Course, connection: u32) -> bool {
+        if cx.sts.is_timed() {
+            let sts = cx.sts;
+            return sts.switches.iter_enumerated().any(|(id, switch)| {
+                is_seen(sts.kind_of(switch)) && self.is_elsewhere(id, course, connection)
+            });
+        }
         match course.single.belief() {
             Belief::Unspecified => true,
             Belief::Concrete(states) => {
@@ -103,6 +110,11 @@ impl Wiring {
                 states.iter().any(|state| self.owes_from(cx, state.loc, None, course, connection))
             }
         }
+    }
+
+    /// Whether the messages of a switch come by another connection than `connection`, on which none is held.
+    fn is_elsewhere(&self, switch: SwitchId, course: &Course, connection: u32) -> bool {
+        self.connection_of(switch).is_none_or(|other| other != connection && !course.holds_on(other))
     }
 
     fn owes_from(
@@ -115,16 +127,16 @@ impl Wiring {
     ) -> bool {
         let sts = cx.sts;
         sts.switches_from(loc).any(|(id, switch)| {
-            let is_seen = matches!(sts.kind_of(switch), GateKind::Output | GateKind::Observed);
-            let is_elsewhere = match self.connection_of(id) {
-                Some(other) => other != connection && !course.holds_on(other),
-                None => true,
-            };
-            is_seen
-                && is_elsewhere
+            is_seen(sts.kind_of(switch))
+                && self.is_elsewhere(id, course, connection)
                 && state.is_none_or(|state| can_react_in(cx, switch, state) != Decision::Unsat)
         })
     }
+}
+
+/// Whether a message of this kind is seen by the tester.
+fn is_seen(kind: GateKind) -> bool {
+    matches!(kind, GateKind::Output | GateKind::Observed)
 }
 
 /// The value that the guard of `switch` says `field` has.

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::ops::Range;
 
 use ioxide_model::concrete::{self, State};
 use ioxide_model::label::Label;
@@ -351,11 +352,19 @@ fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str) -> usize 
     judged
 }
 
+/// The seeds to run: `IOXIDE_TIMED=500` or a share of a campaign, `IOXIDE_TIMED=500..1000`.
+fn wanted() -> Range<u64> {
+    let text = std::env::var("IOXIDE_TIMED").unwrap_or_else(|_| "12".into());
+    let (from, to) = text.split_once("..").unwrap_or(("0", &text));
+    from.parse().expect("a seed")..to.parse().expect("a seed")
+}
+
 #[test]
 fn systems_with_clocks_are_what_the_product_of_their_parts_is() {
-    let n: usize = std::env::var("IOXIDE_TIMED").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
+    let seeds = wanted();
+    let n = usize::try_from(seeds.end - seeds.start).expect("a number of systems");
     let (mut labels, mut channels, mut hidden) = (0, 0, 0);
-    for seed in 0..n as u64 {
+    for seed in seeds {
         let mut dice = Dice(seed);
         let plan = random_plan(&mut dice);
         let text = plan.text();
