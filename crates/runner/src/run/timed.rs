@@ -18,12 +18,18 @@ use crate::event::WayTold;
 impl Walk<'_, '_, '_, '_> {
     /// Looks for a while, in a timed model.
     pub(super) fn look(&mut self, time: Duration) -> io::Result<Step> {
+        let time = if self.after.is_unexplained() { time.min(self.settling()) } else { time };
         let until = self.at.saturating_add(time);
         match self.pace.pass(self.bench.adapter, until) {
             Ok(Passed { now, message: Some(label) }) => self.seen_at(now, &label),
             Ok(Passed { now, message: None }) => self.silence(now),
             Err(error) => self.broke(error),
         }
+    }
+
+    /// How long it takes until what was sent has come; in virtual time that is the next instant.
+    fn settling(&self) -> Duration {
+        duration(&self.lag()).max(Duration::from_nanos(1))
     }
 
     /// How much later than it happened the end of a silence is certain.
@@ -72,9 +78,7 @@ impl Walk<'_, '_, '_, '_> {
             if self.is_gone || !self.after.is_unexplained() {
                 break;
             }
-            // In virtual time whatever was sent has come with the next instant.
-            let lag = duration(&self.lag()).max(Duration::from_nanos(1));
-            let step = self.look(lag)?;
+            let step = self.look(self.settling())?;
             if step.is_err() {
                 return Ok(step);
             }
@@ -95,9 +99,9 @@ impl Walk<'_, '_, '_, '_> {
             }
             Err(error) => return self.broke(error),
         }
-        if self.after.orders() > MAX_ORDERS {
+        if self.after.orders() > MAX_ORDERS || self.after.is_unexplained() {
             // What is under way is settled first; the tester thinks again.
-            return self.look(duration(&self.lag()).max(Duration::from_nanos(1)));
+            return self.look(self.settling());
         }
         if !self.after.accepts(self.bench.cx, label) {
             return Ok(Err(Ended::Stopped(Stop::GoalMissed(self.too_late(until, label)))));

@@ -144,6 +144,11 @@ impl Single {
         self.time.as_ref().map(|time| &time.now)
     }
 
+    /// The states just after the last message; `None` where there are no clocks.
+    pub(super) fn entry(&self) -> Option<&Belief> {
+        self.time.as_ref().map(|time| if self.belief == Belief::Unspecified { &self.belief } else { &time.entry })
+    }
+
     /// Instants are observed exactly, or there are none.
     pub(super) fn is_exact(&self) -> bool {
         self.time.as_ref().is_none_or(|time| time.tolerance.is_exact())
