@@ -251,11 +251,7 @@ fn ways(described: &Described, interface: &Arc<Model>, connection: &Connection) 
 }
 
 /// The clock of one of several connections: that of this machine, unless virtual time is wanted.
-fn clock_of_several(
-    connected: &Connected,
-    wanted: ClockKind,
-    interface: &Model,
-) -> Result<ClockKind, Stop> {
+fn clock_of_several(connected: &Connected, wanted: ClockKind, interface: &Model) -> Result<ClockKind, Stop> {
     match (wanted, &connected.speech) {
         (ClockKind::Virtual, Speech::Protocol) => Ok(ClockKind::Virtual),
         (ClockKind::Virtual, Speech::Own(_) | Speech::Http(_)) if interface.sts.is_timed() => {

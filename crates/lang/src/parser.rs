@@ -237,7 +237,8 @@ impl<'a> Parser<'a> {
     /// Whether a word of the language stands here as only a name does: `none: on a`, `some[i in 1..3]: Part`,
     /// `if.message -> part.message`.
     fn is_reserved_name(&self) -> bool {
-        let is_named = matches!(self.kind_after(1), TokenKind::Colon | TokenKind::OpenBracket | TokenKind::Dot);
+        let is_named =
+            matches!(self.kind_after(1), TokenKind::Colon | TokenKind::OpenBracket | TokenKind::Dot);
         self.kind().is_reserved() && is_named
     }
 

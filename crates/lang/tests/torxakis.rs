@@ -424,9 +424,17 @@ fn communications_on_several_hidden_channels_are_one_step() {
         assert!(loaded.model.is_none() && findings.contains(says), "`{says}`: {findings}");
     };
     refused("HIDE [ M :: Int ] IN A ? x | M ! 1 >-> STOP NI", "", "only some channels are hidden");
-    refused("HIDE [ M :: Int ] IN ( A ? x | M ! 1 >-> STOP ) |[ M ]| ( M ? y >-> STOP ) NI", "", "only some channels");
+    refused(
+        "HIDE [ M :: Int ] IN ( A ? x | M ! 1 >-> STOP ) |[ M ]| ( M ? y >-> STOP ) NI",
+        "",
+        "only some channels",
+    );
     refused("A ? x | C ! 1 >-> STOP", "", "an input and an output at once");
-    refused("( A ? x | B ? y >-> STOP ) |[ A ]| ( A ? x | C ! 1 >-> STOP )", "", "an input and an output at once");
+    refused(
+        "( A ? x | B ? y >-> STOP ) |[ A ]| ( A ? x | C ! 1 >-> STOP )",
+        "",
+        "an input and an output at once",
+    );
     refused("A ? x | A ? y >-> STOP", "", "stands twice");
     refused("A ? x | B >-> STOP", "", "channel `B` has 1 values, here are 0");
     refused("A ? x | B ? y >-> C ! 1 >-> STOP", "SYNC { A | B }", "`SYNC` does not list `C`");

@@ -344,8 +344,7 @@ impl After {
                 holding.push(course);
             }
         }
-        let observed =
-            self.step(cx, label, |course| is_next(&course) && !course.holds_on(lane));
+        let observed = self.step(cx, label, |course| is_next(&course) && !course.holds_on(lane));
         if observed.is_err() && holding.is_empty() {
             return observed;
         }

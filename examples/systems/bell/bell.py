@@ -31,9 +31,9 @@ class Ward(Adapter):
         self.is_called = True
         self.pressed += 1
         again = self.rang is not None and self.now() - self.rang < 1
-        ring = "0.9" if FAULT == "late" and again else "0.35"
+        ring = "0.9" if FAULT == "late" and again else "0.5"
         if not (FAULT == "dark" and self.pressed == 3):
-            self.after("0.2", self.light)
+            self.after("0.6", self.light)
         self.after(ring, self.ring)
 
     def light(self):

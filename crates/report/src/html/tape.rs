@@ -289,7 +289,10 @@ mod tests {
         }
         let json = shown(&tape);
         assert_eq!(json["label"], json!([0, 1, 0]));
-        assert_eq!(json["labels"], json!([[0, "m", "a", null, null, null, null], [0, "m", "b", null, null, null, null]]));
+        assert_eq!(
+            json["labels"],
+            json!([[0, "m", "a", null, null, null, null], [0, "m", "b", null, null, null, null]])
+        );
         assert_eq!(json["time"], json!([0, 10, 10]));
         assert_eq!((&json["sets"], &json["set"]), (&json!([["r0"]]), &json!([0, 0, 0])));
     }

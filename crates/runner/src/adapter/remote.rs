@@ -479,11 +479,7 @@ impl<L: Link> Drop for Remote<L> {
 }
 
 /// Hears who is there, says how it is wanted, waits until it is ready.
-fn greet(
-    wire: &mut Wire,
-    connection: &Connection,
-    is_timed: bool,
-) -> Result<Greeted, AdapterError> {
+fn greet(wire: &mut Wire, connection: &Connection, is_timed: bool) -> Result<Greeted, AdapterError> {
     let hello = hear_hello(wire, connection.limit)?;
     let is_virtual = is_timed && hello.virtual_time && connection.clock != ClockKind::Wall;
     if is_timed && !is_virtual && connection.clock == ClockKind::Virtual {

@@ -27,7 +27,7 @@ use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 use ioxide_symex::{Arrival, Crossing, MessageRoute, Wiring};
 
-use super::{Adapter, AdapterError, Interrupt, Observation, Passed, PartPlace, Receipt, Sent};
+use super::{Adapter, AdapterError, Interrupt, Observation, PartPlace, Passed, Receipt, Sent};
 use crate::event::ConnectionTold;
 
 /// Between two looks at the connections.
@@ -165,9 +165,10 @@ impl SeveralAdapter {
         match self.lines.iter().find(has_no_part) {
             Some(line) if self.lines.iter().any(is_virtual) => Err(AdapterError::Protocol {
                 line: format!("hello on `{}`", line.name),
-                reason: "virtual time is wanted on several connections, and this one does not offer to say when \
+                reason:
+                    "virtual time is wanted on several connections, and this one does not offer to say when \
                          something is due (`\"foresight\": true`)"
-                    .into(),
+                        .into(),
             }),
             _ => Ok(()),
         }

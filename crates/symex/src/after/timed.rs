@@ -146,7 +146,9 @@ impl Single {
 
     /// The states just after the last message; `None` where there are no clocks.
     pub(super) fn entry(&self) -> Option<&Belief> {
-        self.time.as_ref().map(|time| if self.belief == Belief::Unspecified { &self.belief } else { &time.entry })
+        self.time
+            .as_ref()
+            .map(|time| if self.belief == Belief::Unspecified { &self.belief } else { &time.entry })
     }
 
     /// Instants are observed exactly, or there are none.

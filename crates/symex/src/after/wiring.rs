@@ -120,20 +120,14 @@ impl Wiring {
         states.iter().any(|state| self.owes_some_time(cx, state, course, connection))
     }
 
-    fn owes_some_time(
-        &self,
-        cx: &mut Ctx<'_>,
-        state: &SymState,
-        course: &Course,
-        connection: u32,
-    ) -> bool {
+    fn owes_some_time(&self, cx: &mut Ctx<'_>, state: &SymState, course: &Course, connection: u32) -> bool {
         let sts = cx.sts;
         let is_clock = |var: VarId| sts.clocks.iter().any(|clock| clock.var == var);
         let known: Substitution = state.store.iter(sts).filter(|(var, _)| !is_clock(*var)).collect();
         sts.switches_from(state.loc).any(|(id, switch)| {
             let kind = sts.kind_of(switch);
-            let matters = kind == GateKind::Internal
-                || is_seen(kind) && self.is_elsewhere(id, course, connection);
+            let matters =
+                kind == GateKind::Internal || is_seen(kind) && self.is_elsewhere(id, course, connection);
             matters && {
                 let guard = cx.pool.substitute(switch.guard, &known);
                 guard != cx.pool.bool(false)

@@ -116,8 +116,8 @@ fn is_blamed(model: &Model, noted: &[Noted]) -> (bool, usize) {
         }
     }
     // What is held must be explained by what came until now.
-    let settled = after.is_unexplained()
-        && after.observe(&mut cx, &Label::Delay(seconds(2 * LATENCY + 1))).is_err();
+    let settled =
+        after.is_unexplained() && after.observe(&mut cx, &Label::Delay(seconds(2 * LATENCY + 1))).is_err();
     (settled, noted.len())
 }
 
@@ -152,13 +152,18 @@ fn what_parts_say_on_connections_of_their_own_is_never_blamed_for_the_way() {
             let (is_blamed_wrongly, judged) = is_blamed(&model, &noted);
             assert!(!is_blamed_wrongly, "blamed after {judged} of {noted:?} in\n{text}");
             labels += judged;
-            crossed += noted.windows(2).filter(|pair| connection(&pair[0].name) != connection(&pair[1].name)).count();
+            crossed += noted
+                .windows(2)
+                .filter(|pair| connection(&pair[0].name) != connection(&pair[1].name))
+                .count();
             if hold_back(&mut noted) {
                 faults += 1;
                 found += usize::from(is_blamed(&model, &noted).0);
             }
         }
     }
-    println!("{systems} systems, {labels} labels, {crossed} changes of connection: nobody blamed; {found} of {faults} late messages found");
+    println!(
+        "{systems} systems, {labels} labels, {crossed} changes of connection: nobody blamed; {found} of {faults} late messages found"
+    );
     assert!(labels > 0 && crossed > 0 && found > 0, "the systems do something");
 }

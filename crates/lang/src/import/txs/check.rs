@@ -346,7 +346,13 @@ impl BehaviourChecker<'_> {
     }
 
     /// The sorts on all channels of a communication, and what they are called; each channel must have its own values.
-    fn with_further(&mut self, name: &Name, sorts: Vec<Sort>, offer: &Offer, reach: &Reach) -> (Vec<Sort>, String) {
+    fn with_further(
+        &mut self,
+        name: &Name,
+        sorts: Vec<Sort>,
+        offer: &Offer,
+        reach: &Reach,
+    ) -> (Vec<Sort>, String) {
         if offer.with.is_empty() {
             return (sorts, format!("channel `{}`", name.text));
         }

@@ -142,7 +142,8 @@ impl Sharing {
         right: &BTreeSet<ChannelId>,
     ) -> Option<BTreeSet<ChannelId>> {
         let (shared, others) = (self.of(left), self.of(right));
-        let is_met = !shared.is_empty() && shared == others && left.intersection(right).count() == shared.len();
+        let is_met =
+            !shared.is_empty() && shared == others && left.intersection(right).count() == shared.len();
         is_met.then(|| left.union(right).copied().collect())
     }
 }
@@ -578,7 +579,8 @@ impl<'a> Stepper<'a> {
             Act::Exit(_) | Act::Hit | Act::Miss => true,
             Act::Hidden(_) | Act::Enabling(_) | Act::Internal | Act::Quiet => false,
         };
-        let (shared_lefts, lefts): (Vec<Step>, Vec<Step>) = lefts.into_iter().partition(|step| is_shared(&step.act));
+        let (shared_lefts, lefts): (Vec<Step>, Vec<Step>) =
+            lefts.into_iter().partition(|step| is_shared(&step.act));
         let (shared_rights, rights): (Vec<Step>, Vec<Step>) =
             rights.into_iter().partition(|step| is_shared(&step.act));
         let both = |a: Control, b: Control| Control::Parallel(sharing.clone(), Box::new(a), Box::new(b));

@@ -15,9 +15,7 @@ use ioxide_model::sts::{GateId, GateKind, Model, Sts, Switch};
 use ioxide_model::term::{TermPool, VarId};
 
 use super::check::Interface;
-use super::control::{
-    Channel, ChannelId, Channels, Control, JOINT, Sharing, Stepper, Wiring, field_name,
-};
+use super::control::{Channel, ChannelId, Channels, Control, JOINT, Sharing, Stepper, Wiring, field_name};
 use super::part::{Built, NoPart, PartBuilder, Said, both_ways, kind_of, partly_hidden};
 use super::tree::{ModelDef, Specification};
 use super::typing::Scope;
@@ -99,7 +97,8 @@ pub(super) fn system(meant: &Meant<'_>, model: &ModelDef, sink: &mut Sink) -> Op
 fn listed(model: &ModelDef, system: Model, sink: &mut Sink) -> Option<Model> {
     let Some(sync) = &model.sync else { return Some(system) };
     let known: Vec<&Name> = model.inputs.iter().chain(&model.outputs).collect();
-    if let Some(name) = sync.iter().flatten().find(|name| !known.iter().any(|other| other.text == name.text)) {
+    if let Some(name) = sync.iter().flatten().find(|name| !known.iter().any(|other| other.text == name.text))
+    {
         let message = format!("the model has no channel `{}`", name.text);
         sink.error(|| Diagnostic::new(Code::UnknownGate, name.span, message));
         return None;
@@ -256,7 +255,8 @@ impl Composing<'_> {
                 sink.error(|| both_ways(span));
                 return None;
             };
-            let gate = gates.entry(channel).or_insert_with(|| self.gate(&mut composer, channel, kind)).clone();
+            let gate =
+                gates.entry(channel).or_insert_with(|| self.gate(&mut composer, channel, kind)).clone();
             self.meet(&mut composer, &ids, (channel, &members), gate, sink);
         }
         let mut hidden = BTreeMap::new();
@@ -367,7 +367,8 @@ impl Composing<'_> {
             Tree::Part(at) => {
                 let part = &self.parts[*at];
                 let said = part.said.keys().filter(|said| part.says(said).is_some());
-                let on = said.filter_map(|said| if let Said::On(channel) = said { Some(*channel) } else { None });
+                let on =
+                    said.filter_map(|said| if let Said::On(channel) = said { Some(*channel) } else { None });
                 let seen = on.map(|channel| Group { channel, members: vec![(*at, channel)] }).collect();
                 Some(Groups { seen, hidden: Vec::new() })
             }
@@ -386,7 +387,8 @@ impl Composing<'_> {
     fn beside(&mut self, sharing: &Sharing, left: Groups, right: Groups, sink: &mut Sink) -> Option<Groups> {
         let channels = &mut self.outside.channels;
         let is_alone = |group: &Group| sharing.of(&channels.plain(group.channel)).is_empty();
-        let (lefts, mut seen): (Vec<Group>, Vec<Group>) = left.seen.into_iter().partition(|group| !is_alone(group));
+        let (lefts, mut seen): (Vec<Group>, Vec<Group>) =
+            left.seen.into_iter().partition(|group| !is_alone(group));
         let (rights, others): (Vec<Group>, Vec<Group>) =
             right.seen.into_iter().partition(|group| !is_alone(group));
         seen.extend(others);
@@ -398,7 +400,8 @@ impl Composing<'_> {
                 seen.push(Group { channel: channels.joined(&met), members });
             }
             if seen.len() > MAX_GROUPS {
-                let message = format!("more than {MAX_GROUPS} groups of parts meet on the channels of this model");
+                let message =
+                    format!("more than {MAX_GROUPS} groups of parts meet on the channels of this model");
                 sink.error(|| Diagnostic::new(Code::TooManySwitches, self.span, message));
                 return None;
             }
