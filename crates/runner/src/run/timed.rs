@@ -115,9 +115,10 @@ impl Walk<'_, '_, '_, '_> {
             Ok(sent) => sent,
             Err(error) => return self.unsent(label, error),
         };
+        // What the monitor makes of it takes time as well, but the system has it.
+        let taken = seconds(self.pace.now().saturating_sub(self.at));
         self.raw = sent.raw.clone();
         let id = self.give(label, &sent)?;
-        let taken = seconds(self.pace.now().saturating_sub(self.at));
         if matches!(self.pace, Pace::Wall(_)) && taken > self.config.tolerance.latency {
             return Ok(Err(Ended::Stopped(Stop::GoalMissed(self.too_slow(&taken, label)))));
         }
