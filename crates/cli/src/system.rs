@@ -242,11 +242,25 @@ fn ways(described: &Described, interface: &Arc<Model>, connection: &Connection) 
         let (messages, share) = shared(connected, interface);
         let mut way = way(name, spec, speech, &messages);
         way.interface = Arc::new(share);
-        way.connection = Connection { tls, part: part.clone(), ..connection.clone() };
+        let clock = clock_of_several(connected, connection.clock, interface)?;
+        way.connection = Connection { tls, clock, part: part.clone(), ..connection.clone() };
         way.check(described)?;
         ways.push(way);
     }
     Ok(ways)
+}
+
+/// The clock of one of several connections: that of this machine, unless virtual time is wanted.
+fn clock_of_several(connected: &Connected, wanted: ClockKind, interface: &Model) -> Result<ClockKind, Stop> {
+    match (wanted, &connected.speech) {
+        (ClockKind::Virtual, Speech::Protocol) => Ok(ClockKind::Virtual),
+        (ClockKind::Virtual, Speech::Own(_) | Speech::Http(_)) if interface.sts.is_timed() => {
+            let name = &connected.name;
+            Err(Stop::usage(format!("`{FILE}`: the connection `{name}` has no virtual time"))
+                .help("only adapters that speak the protocol can have it; leave `--clock virtual` out"))
+        }
+        _ => Ok(ClockKind::Wall),
+    }
 }
 
 /// What travels by a connection: the names of the messages in the model, and the model as the connection speaks it.
@@ -259,11 +273,6 @@ fn shared(connected: &Connected, interface: &Model) -> (Vec<String>, Model) {
 
 /// Every message must have its connection, and every connection messages of the model.
 fn check_connections(described: &Described, interface: &Model) -> Result<(), Stop> {
-    if interface.sts.is_timed() {
-        return Err(Stop::usage(
-            "a system with several connections cannot be tested against a model with time",
-        ));
-    }
     let all = &described.connections;
     let ways: Vec<Vec<String>> = all.iter().map(|one| shared(one, interface).0).collect();
     let has = |name: &str| ways.iter().flatten().any(|message| message == name);

@@ -218,21 +218,28 @@ impl<'a> Parser<'a> {
             return Ok(name);
         }
         if self.kind().is_reserved() {
-            let word = self.slice();
-            let span = self.span();
-            self.report(
-                Diagnostic::new(
-                    Code::ReservedWord,
-                    span,
-                    format!("`{word}` is a word of the language, expected {what}"),
-                )
-                .caret("cannot be a name")
-                .help(format!("pick another name, such as `{word}_`"))
-                .fix(span, format!("{word}_")),
-            );
+            self.report(self.reserved(what));
             return Err(Abort);
         }
         self.unexpected(what)
+    }
+
+    /// A word of the language stands where a name should.
+    fn reserved(&self, what: &str) -> Diagnostic {
+        let (word, span) = (self.slice(), self.span());
+        let message = format!("`{word}` is a word of the language, expected {what}");
+        Diagnostic::new(Code::ReservedWord, span, message)
+            .caret("cannot be a name")
+            .help(format!("pick another name, such as `{word}_`"))
+            .fix(span, format!("{word}_"))
+    }
+
+    /// Whether a word of the language stands here as only a name does: `none: on a`, `some[i in 1..3]: Part`,
+    /// `if.message -> part.message`.
+    fn is_reserved_name(&self) -> bool {
+        let is_named =
+            matches!(self.kind_after(1), TokenKind::Colon | TokenKind::OpenBracket | TokenKind::Dot);
+        self.kind().is_reserved() && is_named
     }
 
     // Reporting.
@@ -275,6 +282,7 @@ impl<'a> Parser<'a> {
     fn unexpected_diagnostic(&self, expected: &str) -> Diagnostic {
         let span = self.span();
         match self.kind() {
+            _ if self.is_reserved_name() => self.reserved(expected),
             TokenKind::Unknown => self.unknown_character(span),
             TokenKind::OpenStr => {
                 Diagnostic::new(Code::UnterminatedString, span, "the string is not closed on its line")

@@ -376,3 +376,69 @@ fn hidden_communications_are_steps_of_all_who_share_them() {
     assert!(!can(&model, &[start.clone(), job(10), done(20, 0), start]), "both start together");
     assert!(!can(&model, &[job(10)]));
 }
+
+/// A model with two inputs and two outputs of numbers.
+fn joint(sync: &str, behaviour: &str) -> String {
+    format!(
+        "CHANDEF Chans ::= A, B, C, D :: Int ENDDEF\n\
+         MODELDEF Joint ::= CHAN IN A, B CHAN OUT C, D {sync} BEHAVIOUR {behaviour} ENDDEF\n"
+    )
+}
+
+#[test]
+fn a_communication_on_several_channels_is_one_message() {
+    let both = |a: i64, b: i64| vec![Value::int(a), Value::int(b)];
+    let model = loaded_model(&joint("", "B ? y | A ? x [[ x < y ]] >-> C ! x + y | D ! y >-> STOP"));
+    assert!(can(&model, &[("A_B", both(1, 2)), ("C_D", both(3, 2))]));
+    assert!(!can(&model, &[("A_B", both(2, 1))]), "the guard speaks of both");
+    assert!(!can(&model, &[("A", int(1))]), "neither happens alone");
+    let gate = &model.sts.gates[model.sts.gate_named("A_B").expect("a message")];
+    let names: Vec<&str> = gate.fields.iter().map(|&field| &*model.pool.var_info(field).name).collect();
+    assert_eq!((gate.kind, names), (GateKind::Input, vec!["A_v1", "B_v1"]));
+}
+
+#[test]
+fn in_a_composition_each_side_adds_its_own_channels() {
+    let sides = "( A ? x | B ! 1 >-> C ! x >-> STOP ) |[ A ]| ( A ? y [[ y > 3 ]] >-> D ! y >-> STOP )";
+    // The same below a prefix, where control has both sides, and outermost, where each is a part.
+    for behaviour in [sides.to_owned(), format!("A ! 0 >-> ( {sides} )")] {
+        let start: &[(&str, Vec<Value>)] = if behaviour == sides { &[] } else { &[("A", int(0))] };
+        let model = loaded_model(&joint("", &behaviour));
+        let can = |more: &[(&str, Vec<Value>)]| can(&model, &[start, more].concat());
+        assert!(can(&[("A_B", vec![Value::int(4), Value::int(1)]), ("D", int(4)), ("C", int(4))]));
+        assert!(!can(&[("A_B", vec![Value::int(3), Value::int(1)])]), "the other side refuses it");
+        assert!(!can(&[("A_B", vec![Value::int(4), Value::int(2)])]), "the first side says 1");
+        assert!(!can(&[("A", int(4))]), "the first side does not do it alone");
+    }
+}
+
+#[test]
+fn communications_on_several_hidden_channels_are_one_step() {
+    let hidden = "HIDE [ M, N :: Int ] IN ( A ? x >-> M ! x | N ! 2 >-> STOP ) |[ M, N ]| \
+         ( M ? y | N ? z >-> C ! y + z >-> STOP ) NI";
+    let model = loaded_model(&joint("", hidden));
+    assert!(can(&model, &[("A", int(5)), ("C", int(7))]));
+    let refused = |behaviour: &str, sync: &str, says: &str| {
+        let (sources, loaded) = load_text("joint.txs", &joint(sync, behaviour));
+        let findings = render(&sources, &loaded.diagnostics);
+        assert!(loaded.model.is_none() && findings.contains(says), "`{says}`: {findings}");
+    };
+    refused("HIDE [ M :: Int ] IN A ? x | M ! 1 >-> STOP NI", "", "only some channels are hidden");
+    refused(
+        "HIDE [ M :: Int ] IN ( A ? x | M ! 1 >-> STOP ) |[ M ]| ( M ? y >-> STOP ) NI",
+        "",
+        "only some channels",
+    );
+    refused("A ? x | C ! 1 >-> STOP", "", "an input and an output at once");
+    refused(
+        "( A ? x | B ? y >-> STOP ) |[ A ]| ( A ? x | C ! 1 >-> STOP )",
+        "",
+        "an input and an output at once",
+    );
+    refused("A ? x | A ? y >-> STOP", "", "stands twice");
+    refused("A ? x | B >-> STOP", "", "channel `B` has 1 values, here are 0");
+    refused("A ? x | B ? y >-> C ! 1 >-> STOP", "SYNC { A | B }", "`SYNC` does not list `C`");
+    refused("A ? x >-> STOP", "SYNC { A | X }", "the model has no channel `X`");
+    let listed = joint("SYNC { B | A }, { C }", "A ? x | B ? y >-> C ! 1 >-> STOP");
+    assert!(loaded_model(&listed).sts.gate_named("A_B").is_some());
+}

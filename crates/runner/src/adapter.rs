@@ -132,6 +132,20 @@ pub trait Adapter {
         Err(AdapterError::Refused("the system has no virtual time".into()))
     }
 
+    /// Whether it says what is due in its virtual time, by [`foresee`](Self::foresee).
+    fn has_foresight(&self) -> bool {
+        false
+    }
+
+    /// When something of the system is due next in virtual time, if anything is: nothing happens before that unless
+    /// it is given something.
+    ///
+    /// # Errors
+    /// If the system does not say so, or the connection is of no more use.
+    fn foresee(&mut self) -> Result<Option<Duration>, AdapterError> {
+        Err(AdapterError::Refused("the system does not say what is due".into()))
+    }
+
     /// How the system ended by itself since this was last asked, where nobody was told: between two runs, or
     /// at a reset. It was started again.
     fn ended_by_itself(&mut self) -> Option<String> {

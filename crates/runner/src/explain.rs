@@ -79,9 +79,12 @@ pub fn timed_finding(cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace) -> Opti
     }
     let is_delay = |label: &&Label| matches!(label, Label::Delay(_));
     let is_message = |label: &Label| !matches!(label, Label::Delay(_));
-    let before = match trace.labels.split_last() {
-        Some((last, before)) if is_message(last) => before,
-        _ => &trace.labels[..],
+    let is_it = |label: &Label| is_message(label) && *label == forbidden.label;
+    // A message that might have been explained by one still under way is forbidden some time after it came.
+    let before = match (trace.labels.split_last(), trace.labels.iter().rposition(is_it)) {
+        (Some((last, before)), _) if is_message(last) => before,
+        (_, Some(at)) => &trace.labels[..at],
+        (_, None) => &trace.labels[..],
     };
     let waited = before.iter().rev().take_while(is_delay).fold(Rational::ZERO, |sum, label| match label {
         Label::Delay(time) => sum.add(time),

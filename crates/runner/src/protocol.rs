@@ -73,6 +73,9 @@ pub struct Hello {
     /// Whether its time can be made to pass only when told to.
     #[serde(default)]
     pub virtual_time: bool,
+    /// Whether it says when something is due next, so that the time of several connections can pass together.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub foresight: bool,
     /// How it goes back to its initial state.
     #[serde(default)]
     pub reset: ResetKind,
@@ -212,6 +215,9 @@ pub struct Advance {
     /// Up to this time in nanoseconds since `ready`; to the next thing that happens if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_ns: Option<u64>,
+    /// The answer shall say when something is due next.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub foresee: bool,
 }
 
 /// Virtual time has passed: up to where it was wanted, or to the instant of the outputs just written.
@@ -219,6 +225,9 @@ pub struct Advance {
 pub struct Advanced {
     /// How late it is, in nanoseconds since `ready`.
     pub now_ns: u64,
+    /// When something is due next, if anything is: nothing happens before unless an input comes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_ns: Option<u64>,
 }
 
 /// A text for people.

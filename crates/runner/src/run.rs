@@ -349,10 +349,8 @@ impl Walk<'_, '_, '_, '_> {
                 return Ok(ended);
             }
         }
-        Ok(match is_untimed {
-            true => self.explain_held()?.err().unwrap_or(Ended::Stopped(stop)),
-            false => Ended::Stopped(stop),
-        })
+        let explained = if is_untimed { self.explain_held()? } else { self.explain_in_time()? };
+        Ok(explained.err().unwrap_or(Ended::Stopped(stop)))
     }
 
     /// A message was seen.

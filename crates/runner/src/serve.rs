@@ -236,8 +236,17 @@ impl<W: Write> Talk<'_, W> {
         if self.phase == Phase::Broken {
             return Ok(());
         }
-        let now_ns = u64::try_from(duration(self.player.now()).as_nanos()).unwrap_or(u64::MAX);
-        self.write(&Message::Advanced(Advanced { now_ns }))
+        let next = match advance.foresee {
+            true => self.player.next_instant(),
+            false => Ok(None),
+        };
+        match next {
+            Ok(next) => {
+                let (now_ns, next_ns) = (nanoseconds(self.player.now()), next.as_ref().map(nanoseconds));
+                self.write(&Message::Advanced(Advanced { now_ns, next_ns }))
+            }
+            Err(error) => self.break_down(&error),
+        }
     }
 
     /// Writes the next output of the player, if there is one.
@@ -403,6 +412,10 @@ impl<W: Write> Talk<'_, W> {
     }
 }
 
+fn nanoseconds(time: &Rational) -> u64 {
+    u64::try_from(duration(time).as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// The first field of `label` whose value lies outside its sort.
 fn out_of_range(model: &Model, label: &Label) -> Option<String> {
     let (Label::Input(gate, values) | Label::Output(gate, values)) = label else { return None };
@@ -435,6 +448,7 @@ pub fn hello(pool: &TermPool, sts: &Sts) -> Hello {
         labels: labels.collect(),
         reset: ResetKind::Message,
         virtual_time: sts.is_timed(),
+        foresight: sts.is_timed(),
         ..Hello::default()
     }
 }

@@ -14,6 +14,7 @@
 //! | an answer of one of several lanes | the same, or if an answer still out came first: it is held |
 //! | a message of one of several connections | the same, or if another connection still owes one that came first |
 //! | the end of a connection | the same; inputs under way on it were taken, or are lost |
+//! | time that passes | nothing it waits for must have happened long ago, by the stated latency |
 //! | silence | every input was taken and every held message came, and then there is nothing to come |
 //!
 //! *Promises.* An observation is [`Forbidden`] only if every course forbids it. What may be missing from a belief
@@ -238,10 +239,8 @@ impl After {
                 Ok(self.told())
             }
             Label::Input(..) | Label::Output(..) => self.see(cx, label, Arrival::Direct),
-            Label::Quiescence | Label::Delay(_) => self.step(cx, label, |course| match label {
-                Label::Quiescence => course.is_settled(),
-                _ => !course.has_expired(),
-            }),
+            Label::Quiescence => self.step(cx, label, Course::is_settled),
+            Label::Delay(by) => self.step(cx, label, |course| !course.has_expired(by)),
         }
     }
 
@@ -302,11 +301,12 @@ impl After {
         arrival: Arrival,
     ) -> Result<Observed, Box<Forbidden>> {
         match arrival {
-            Arrival::Direct => self.step(cx, label, |course| !course.has_expired()),
+            Arrival::Direct => self.step(cx, label, Course::is_timely),
             Arrival::Answer { lane, others } => {
                 let held = if others > 0 { self.holding(label, lane) } else { Vec::new() };
                 let before = self.courses.clone();
-                let observed = self.step(cx, label, |course| !course.waits_on(lane));
+                let may = |course: &Course| course.is_timely() && !course.waits_on(lane);
+                let observed = self.step(cx, label, may);
                 match (observed, held.is_empty()) {
                     (observed, true) => observed.and_then(|observed| self.explained(cx, before, observed)),
                     (observed, false) => {
@@ -336,15 +336,15 @@ impl After {
         let mut held = self.waiting(label, lane);
         held.is_held = true;
         let mut holding = Vec::new();
-        for course in self.courses.iter().filter(|course| !(is_answer && course.waits_on(lane))) {
+        let is_next = |course: &&Course| course.is_timely() && !(is_answer && course.waits_on(lane));
+        for course in self.courses.iter().filter(is_next) {
             if others > 0 || wiring.as_ref().is_none_or(|wiring| wiring.owes(cx, course, connection)) {
                 let mut course = course.clone();
                 course.push(held.clone());
                 holding.push(course);
             }
         }
-        let observed =
-            self.step(cx, label, |course| !(course.holds_on(lane) || is_answer && course.waits_on(lane)));
+        let observed = self.step(cx, label, |course| is_next(&course) && !course.holds_on(lane));
         if observed.is_err() && holding.is_empty() {
             return observed;
         }
@@ -475,8 +475,8 @@ impl After {
     fn holding(&mut self, label: &Label, lane: u32) -> Vec<Course> {
         let mut held = self.waiting(label, lane);
         held.is_held = true;
-        let mut courses: Vec<Course> =
-            self.courses.iter().filter(|course| !course.waits_on(lane)).cloned().collect();
+        let is_next = |course: &&Course| course.is_timely() && !course.waits_on(lane);
+        let mut courses: Vec<Course> = self.courses.iter().filter(is_next).cloned().collect();
         courses.iter_mut().for_each(|course| course.push(held.clone()));
         courses
     }

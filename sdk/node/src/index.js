@@ -262,7 +262,8 @@ export class Adapter {
       for (let call; !this.#spoken && (call = this.#clock.step(to)); ) await call();
       if (!this.#spoken) this.#clock.move(to);
       this.#spoken = false;
-      this.#tell({ type: 'advanced', now_ns: this.#clock.now() });
+      const due = message.foresee === true ? this.#clock.next() : undefined;
+      this.#tell({ type: 'advanced', now_ns: this.#clock.now(), ...(due === undefined ? {} : { next_ns: due }) });
     }).catch((error) => this.#lateFailure(error));
   }
 
@@ -296,7 +297,7 @@ export class Adapter {
       })),
     );
     const hello = { type: 'hello', protocol: PROTOCOL, name, labels };
-    return virtualTime ? { ...hello, virtual_time: true } : hello;
+    return virtualTime ? { ...hello, virtual_time: true, foresight: true } : hello;
   }
 }
 

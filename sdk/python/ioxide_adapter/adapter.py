@@ -274,7 +274,13 @@ class Adapter:
                 if not self._spoken:
                     self._clock.move(to)
                 self._spoken = False
-                self._write({"type": "advanced", "now_ns": self._clock.now()})
+                self._write(self._advanced(message))
+
+    def _advanced(self, message: Message) -> Message:
+        """How late it is and, if that was asked for, when something is due next."""
+        told: Message = {"type": "advanced", "now_ns": self._clock.now()}
+        due = self._clock.next() if message.get("foresee") is True else None
+        return told if due is None else {**told, "next_ns": due}
 
     def _late_failure(self, error: Exception) -> None:
         """A call made later went wrong: nobody knows what the system does now."""
@@ -353,7 +359,7 @@ class Adapter:
         observed = [_label(name, "observed", fields) for name, fields in self.observed.items()]
         name, labels = self.name or type(self).__name__, inputs + observed + outputs
         hello = {"type": "hello", "protocol": PROTOCOL, "name": name, "labels": labels}
-        return {**hello, "virtual_time": True} if self.virtual_time else hello
+        return {**hello, "virtual_time": True, "foresight": True} if self.virtual_time else hello
 
 
 def _connections(address: str) -> Iterator[socket.socket]:

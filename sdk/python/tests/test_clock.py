@@ -94,6 +94,12 @@ NEXT = {"type": "advance"}
 
 
 class VirtualTime(unittest.TestCase):
+    def test_it_says_what_is_due_if_it_is_asked(self) -> None:
+        foresee = {**to(0), "foresee": True}
+        self.assertEqual(virtually(foresee), [{**advanced(0), "next_ns": SECOND}])
+        *_, told = virtually(to(1), {**to(1), "foresee": True})
+        self.assertEqual(told, advanced(1))
+
     def test_it_is_offered_and_asked_for(self) -> None:
         writer = io.StringIO()
         Alarm().talk(io.StringIO(""), writer)

@@ -202,8 +202,8 @@ export interface Suite {
   failures: string[];
 }
 
-/** kind, gate, text, fields, characters there were if some are missing */
-export type LabelData = [number, string, string, Record<string, unknown> | null, number | null, string | null];
+/** kind, gate, text, fields, characters there were if some are missing, what was on the wire, the part it belongs to */
+export type LabelData = [number, string, string, Record<string, unknown> | null, number | null, string | null, string | null];
 
 export interface TapeData {
   before: number;
@@ -222,12 +222,15 @@ export class Tape {
   readonly count: number;
   readonly before: number;
   readonly timed: boolean;
+  /** The parts that messages belong to; `null` if that is not known of all, or there is only one. */
+  readonly parts: string[] | null;
   private readonly times: Float64Array;
 
   constructor(private readonly data: TapeData) {
     this.count = data.label.length;
     this.before = data.before;
     this.timed = data.time !== null;
+    this.parts = partsOf(data.labels);
     this.times = new Float64Array(this.count);
     let now = 0;
     data.time?.forEach((delta, at) => {
@@ -237,12 +240,13 @@ export class Tape {
   }
 
   step(index: number): Step {
-    const [kind, gate, text] = this.label(index);
-    return { kind: KINDS[kind] ?? "delay", gate: kind < 2 || kind === 4 ? gate : "", text, time: this.times[index] ?? 0 };
+    const [kind, gate, text, , , , part] = this.label(index);
+    const step = { kind: KINDS[kind] ?? "delay", gate: isMessage(kind) ? gate : "", text, time: this.times[index] ?? 0 };
+    return part !== null && this.parts !== null ? { ...step, lane: part } : step;
   }
 
   label(index: number): LabelData {
-    return this.data.labels[this.data.label[index] ?? 0] ?? [3, "", "", null, null, null];
+    return this.data.labels[this.data.label[index] ?? 0] ?? [3, "", "", null, null, null, null];
   }
 
   switches(index: number): string[] {
@@ -255,12 +259,29 @@ export class Tape {
     return n < 0 ? null : n;
   }
 
+  /** The lanes of a chart: the parts, or the gates. */
+  lanes(): string[] {
+    return this.parts ?? this.gates();
+  }
+
   /** The gates, inputs first, in the order they were met. */
   gates(): string[] {
     const of = (kind: number): string[] =>
       this.data.labels.filter(([it]) => it === kind).map(([, gate]) => gate);
     return [...new Set([...of(0), ...of(4), ...of(1)])];
   }
+}
+
+/** Whether a kind of label is a message. */
+function isMessage(kind: number): boolean {
+  return kind < 2 || kind === 4;
+}
+
+function partsOf(labels: LabelData[]): string[] | null {
+  const parts = labels.filter(([kind]) => isMessage(kind)).map(([, , , , , , part]) => part ?? null);
+  const known = parts.filter((part) => part !== null);
+  const names = [...new Set(known)].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  return known.length === parts.length && names.length > 1 ? names : null;
 }
 
 /** The document in this page. */

@@ -142,12 +142,14 @@ function charts(
 function chart(document: Document, tape: Tape, bad: boolean, explanation: Explanation | null, step: number | undefined): HTMLElement {
   const detail = h("aside", { class: "card step-detail", "aria-live": "polite", "aria-label": "the step" });
   const allowed = bad ? (explanation?.allowed ?? []).slice(0, MAX_EXPECTED) : [];
-  const gates = tape.gates();
+  const lanes = tape.lanes();
   const expected = (at: number): Step => {
     const text = allowed[at]?.label ?? "";
     const gate = /^[!?]?([^\s(]+)/.exec(text)?.[1] ?? "";
-    const known = gates.includes(gate);
-    return { kind: known ? "output" : "quiescence", gate: known ? gate : "", text, class: "expected", note: "expected", mark: "" };
+    const part = partOf(allowed[at]?.switch ?? "");
+    const lane = tape.parts === null ? gate : part;
+    const known = lanes.includes(lane);
+    return { kind: known ? "output" : "quiescence", gate: known ? gate : "", lane, text, class: "expected", note: "expected", mark: "" };
   };
   const step_at = (at: number): Step => {
     if (at >= tape.count) return { ...expected(at - tape.count), time: tape.step(tape.count - 1).time ?? 0 };
@@ -159,7 +161,7 @@ function chart(document: Document, tape: Tape, bad: boolean, explanation: Explan
     count: tape.count,
     tail: allowed.length,
     step: step_at,
-    gates,
+    lanes,
     timed: tape.timed,
     onSelect: (at) => fill(detail, at < tape.count ? stepDetail(document, tape, at) : h("p", null, "What the model allowed in the place of the last step.")),
   });
@@ -169,6 +171,12 @@ function chart(document: Document, tape: Tape, bad: boolean, explanation: Explan
   const box = h("div", { class: "card sequence-card" }, tape.before > 0 && h("p", { class: "soft" }, `${plural(tape.before, "step")} before these are in the record only.`), sequence.element);
   box.style.height = `${Math.max(280, 30 * rows + 130)}px`;
   return h("div", { class: "chart" }, box, detail);
+}
+
+/** The part that takes a switch of a system first. */
+function partOf(label: string): string {
+  const first = label.split("+")[0] ?? "";
+  return first.slice(0, Math.max(0, first.lastIndexOf(".")));
 }
 
 function stepDetail(document: Document, tape: Tape, at: number): Child {

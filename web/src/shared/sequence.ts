@@ -1,7 +1,8 @@
-// A run as a sequence chart: time goes down, the tester stands on the left, every gate has a lane.
+// A run as a sequence chart: time goes down, the tester stands on the left, every gate has a lane; of a
+// system made of parts, every part.
 //
 // The chart is a virtual list, so a run may have any number of steps. Above it stands the strip: all
-// steps at once, each a mark in the lane of its gate, set by its time where the run has times.
+// steps at once, each a mark in its lane, set by its time where the run has times.
 
 import { h, s } from "./dom.js";
 import { VirtualList } from "./list.js";
@@ -14,6 +15,8 @@ export interface Step {
   kind: StepKind;
   /** The gate; empty for silence and delays. */
   gate: string;
+  /** The lane, if it is not that of the gate. */
+  lane?: string;
   /** The whole label. */
   text: string;
   /** Nanoseconds since the run began. */
@@ -32,15 +35,15 @@ export interface SequenceOptions {
   step: (index: number) => Step;
   /** Rows behind the last step, such as what was expected; they are not on the strip. */
   tail?: number;
-  /** The gates, in the order of their lanes. */
-  gates: string[];
+  /** The lanes, in their order: gates, or parts. */
+  lanes: string[];
   /** Whether times are shown. */
   timed: boolean;
   onSelect?: (index: number) => void;
 }
 
 const ROW = 30;
-/** Gates beyond these share the last lane. */
+/** What is beyond these shares the last lane. */
 const MAX_LANES = 9;
 const TESTER = 16;
 
@@ -53,10 +56,10 @@ export class Sequence {
   private readonly strip: Strip;
 
   constructor(private readonly options: SequenceOptions) {
-    const { gates } = options;
-    const own = gates.length > MAX_LANES ? gates.slice(0, MAX_LANES - 1) : gates;
-    this.lanes = own.length < gates.length ? [...own, `${gates.length - own.length} more`] : [...own];
-    gates.forEach((gate, at) => this.laneOf.set(gate, Math.min(at, this.lanes.length - 1)));
+    const { lanes } = options;
+    const own = lanes.length > MAX_LANES ? lanes.slice(0, MAX_LANES - 1) : lanes;
+    this.lanes = own.length < lanes.length ? [...own, `${lanes.length - own.length} more`] : [...own];
+    lanes.forEach((lane, at) => this.laneOf.set(lane, Math.min(at, this.lanes.length - 1)));
     this.gap = Math.max(34, Math.min(80, (options.timed ? 290 : 340) / Math.max(1, this.lanes.length)));
     this.list = new VirtualList({
       label: options.label,
@@ -68,7 +71,7 @@ export class Sequence {
         options.onSelect?.(index);
       },
     });
-    this.strip = new Strip(options, this.lanes, (gate) => this.lane(gate), (index) => this.list.select(index));
+    this.strip = new Strip(options, this.lanes, (step) => this.lane(step), (index) => this.list.select(index));
     this.element = h(
       "div",
       { class: options.timed ? "sequence timed" : "sequence" },
@@ -78,8 +81,8 @@ export class Sequence {
     );
   }
 
-  private lane(gate: string): number {
-    return this.laneOf.get(gate) ?? 0;
+  private lane(step: Step): number {
+    return this.laneOf.get(step.lane ?? step.gate) ?? 0;
   }
 
   private x(lane: number): number {
@@ -140,7 +143,7 @@ export class Sequence {
       const to = this.x(Math.max(0, this.lanes.length - 1));
       return s("path", { class: "arrow broken", d: `M${to - 6} ${y - 6} L${to + 6} ${y + 6} M${to + 6} ${y - 6} L${to - 6} ${y + 6}` });
     }
-    const lane = this.x(this.lane(step.gate));
+    const lane = this.x(this.lane(step));
     const input = step.kind === "input";
     const [tip, back] = input ? [lane, -7] : [TESTER, 7];
     return s(
@@ -165,7 +168,7 @@ class Strip {
   constructor(
     private readonly options: SequenceOptions,
     lanes: string[],
-    laneOf: (gate: string) => number,
+    laneOf: (step: Step) => number,
     private readonly go: (index: number) => void,
   ) {
     const { count, timed } = options;
@@ -203,13 +206,13 @@ class Strip {
   }
 
   /** One mark per lane and pixel at most, however long the run is. */
-  private marks(lanes: number, laneOf: (gate: string) => number): SVGElement[] {
+  private marks(lanes: number, laneOf: (step: Step) => number): SVGElement[] {
     const paths = new Map<string, string[]>();
     const seen = new Set<number>();
     for (let index = 0; index < this.options.count; index += 1) {
       const step = this.options.step(index);
       const silent = step.gate === "";
-      const lane = silent ? lanes : laneOf(step.gate);
+      const lane = silent ? lanes : laneOf(step);
       const x = Math.round(this.x(index));
       const bad = step.class?.includes("bad") === true;
       if (!bad && seen.has(lane * 4096 + x)) continue;

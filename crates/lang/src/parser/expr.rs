@@ -479,9 +479,18 @@ impl Parser<'_> {
     /// `: body` behind `exists x in xs`.
     fn over(&mut self, word: OverWord, var: Name, of: Box<Expr>) -> Parse<ExprKind> {
         if !self.at(TokenKind::Colon) {
-            return self.unexpected_with("`:` and a condition, or `..` and the end of a range", |d| {
-                d.help("write `exists i in 0..9: condition` or `exists x in items: condition`")
-            });
+            let (expected, help) = match word {
+                OverWord::Exists | OverWord::Forall => (
+                    "`:` and a condition, or `..` and the end of a range",
+                    "write `exists i in 0..9: condition` or `exists x in items: condition`",
+                ),
+                OverWord::Count => (
+                    "`:` and a condition",
+                    "the items of a list, set or map are counted, `count x in items: condition`; of a range, say what \
+                     holds with `exists` or `forall`",
+                ),
+            };
+            return self.unexpected_with(expected, |d| d.help(help));
         }
         self.bump();
         let body = Box::new(self.expr()?);

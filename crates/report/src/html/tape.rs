@@ -51,6 +51,8 @@ struct Entry {
     of: Option<usize>,
     /// What was on the wire, if it is known.
     raw: Option<String>,
+    /// The part of a system that it belongs to.
+    part: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -148,7 +150,8 @@ impl Tape {
         let raw = label.raw.as_ref().map(|raw| cut(raw, MAX_TEXT));
         let of = (chars > MAX_TEXT).then_some(chars);
         let gate = cut(&label.label, MAX_NAME);
-        let entry = Entry { kind: kind_code(label.kind), gate, text, args: String::new(), of, raw };
+        let part = label.part.as_ref().map(|part| cut(part, MAX_NAME));
+        let entry = Entry { kind: kind_code(label.kind), gate, text, args: String::new(), of, raw, part };
         if let Some(&at) = self.by_text.get(&entry.number())
             && self.labels.get(at as usize).is_some_and(|old| old.is_as(&entry))
         {
@@ -212,7 +215,7 @@ impl Entry {
 impl Serialize for Entry {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         let args: Json = serde_json::from_str(&self.args).unwrap_or(Json::Null);
-        (self.kind, &self.gate, &self.text, args, self.of, &self.raw).serialize(out)
+        (self.kind, &self.gate, &self.text, args, self.of, &self.raw, &self.part).serialize(out)
     }
 }
 
@@ -286,7 +289,10 @@ mod tests {
         }
         let json = shown(&tape);
         assert_eq!(json["label"], json!([0, 1, 0]));
-        assert_eq!(json["labels"], json!([[0, "m", "a", null, null, null], [0, "m", "b", null, null, null]]));
+        assert_eq!(
+            json["labels"],
+            json!([[0, "m", "a", null, null, null, null], [0, "m", "b", null, null, null, null]])
+        );
         assert_eq!(json["time"], json!([0, 10, 10]));
         assert_eq!((&json["sets"], &json["set"]), (&json!([["r0"]]), &json!([0, 0, 0])));
     }
@@ -301,6 +307,14 @@ mod tests {
         let json = shown(&tape);
         assert_eq!(json["label"], json!([0, 1, 0]));
         assert_eq!((&json["labels"][0][5], &json["labels"][1][5]), (&json!("A 1"), &json!("A 01")));
+    }
+
+    #[test]
+    fn a_label_says_whose_it_is() {
+        let mut tape = Tape::new(0);
+        let label = LabelTold { part: Some("client[2]".into()), ..told(LabelKind::Output, "!a") };
+        tape.add(&StepTold { label, ..step(1, "a") }, 0);
+        assert_eq!(shown(&tape)["labels"][0][6], json!("client[2]"));
     }
 
     #[test]

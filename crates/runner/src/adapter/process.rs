@@ -78,6 +78,14 @@ impl Adapter for ProcessAdapter {
         self.remote.advance(until)
     }
 
+    fn has_foresight(&self) -> bool {
+        self.remote.has_foresight()
+    }
+
+    fn foresee(&mut self) -> Result<Option<Duration>, AdapterError> {
+        self.remote.foresee()
+    }
+
     fn exit_status(&mut self) -> Option<i32> {
         self.remote.exit_status()
     }

@@ -16,7 +16,7 @@ use super::{Adapter, AdapterError, Interrupt, Observation, Passed, Sent};
 use crate::codec::{self, Problem, label_from_json, label_to_json};
 use crate::line::cut;
 use crate::protocol::{
-    Advance, Configure, Hello, Input, Message, Output, PartPlace, Reset, ResetKind, VERSION,
+    Advance, Advanced, Configure, Hello, Input, Message, Output, PartPlace, Reset, ResetKind, VERSION,
 };
 
 /// More messages than this before a receipt, and the system is taken for mad.
@@ -126,6 +126,15 @@ struct Live {
     raw: Option<String>,
     /// How late it is for a system with virtual time, since its reset.
     now: Option<Duration>,
+    /// It says when something is due next.
+    foresight: bool,
+}
+
+/// What was agreed upon at the greeting.
+struct Greeted {
+    reset: ResetKind,
+    is_virtual: bool,
+    foresight: bool,
 }
 
 impl Live {
@@ -133,6 +142,11 @@ impl Live {
     fn heard(&self, model: &Model, mut output: Output) -> Result<Heard, AdapterError> {
         let raw = output.raw.take();
         Ok(Heard { label: decoded(model, output)?, arrived: self.wire.arrived(), raw })
+    }
+
+    /// How late it is in virtual time.
+    fn virtual_now(&self) -> Result<Duration, AdapterError> {
+        self.now.ok_or_else(|| AdapterError::Refused("the system has no virtual time".into()))
     }
 
     /// Gives an output away; when it came and what it was is remembered.
@@ -174,11 +188,11 @@ impl<L: Link> Remote<L> {
         self.close();
         let mut wire = self.link.open()?;
         match greet(&mut wire, &self.connection, self.model.sts.is_timed()) {
-            Ok((reset, is_virtual)) => {
+            Ok(Greeted { reset, is_virtual, foresight }) => {
                 let (waiting, arrived) = (VecDeque::new(), Instant::now());
                 let now = is_virtual.then_some(Duration::ZERO);
                 let (fresh, next_id, raw) = (true, 0, None);
-                self.live = Some(Live { wire, reset, fresh, next_id, waiting, arrived, raw, now });
+                self.live = Some(Live { wire, reset, fresh, next_id, waiting, arrived, raw, now, foresight });
                 Ok(())
             }
             Err(error) => {
@@ -270,31 +284,48 @@ impl<L: Link> Remote<L> {
 
     /// Lets virtual time pass, and waits until the system says that it has.
     fn let_pass(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+        let live = self.live()?;
+        let now = live.virtual_now()?;
+        if let Some(heard) = live.waiting.pop_front() {
+            return Ok(Passed { now, message: Some(live.give(heard)) });
+        }
+        let advanced = self.advanced(Advance { to_ns: Some(nanoseconds(until)), foresee: false })?;
+        let then = Duration::from_nanos(advanced.now_ns);
+        let live = self.live()?;
+        let message = live.waiting.pop_front().map(|heard| live.give(heard));
+        check_passage(now, then, until, message.is_some())?;
+        live.now = Some(then);
+        Ok(Passed { now: then, message })
+    }
+
+    /// When something is due next; now, if something was said already.
+    fn next_due(&mut self) -> Result<Option<Duration>, AdapterError> {
+        let now = self.live()?.virtual_now()?;
+        if !self.live()?.waiting.is_empty() {
+            return Ok(Some(now));
+        }
+        let advanced = self.advanced(Advance { to_ns: Some(nanoseconds(now)), foresee: true })?;
+        check_passage(now, Duration::from_nanos(advanced.now_ns), now, true)?;
+        match self.live()?.waiting.is_empty() {
+            true => Ok(advanced.next_ns.map(|next| Duration::from_nanos(next).max(now))),
+            false => Ok(Some(now)),
+        }
+    }
+
+    /// Says how virtual time shall pass, and reads up to the answer.
+    fn advanced(&mut self, advance: Advance) -> Result<Advanced, AdapterError> {
         let limit = self.connection.limit;
         let deadline = Instant::now() + limit;
         let model = Arc::clone(&self.model);
         let live = self.live()?;
-        let Some(now) = live.now else {
-            return Err(AdapterError::Refused("the system has no virtual time".into()));
-        };
-        if let Some(heard) = live.waiting.pop_front() {
-            return Ok(Passed { now, message: Some(live.give(heard)) });
-        }
-        live.wire.write(&Message::Advance(Advance { to_ns: Some(nanoseconds(until)) }))?;
+        live.wire.write(&Message::Advance(advance))?;
         while live.waiting.len() <= MAX_EARLIER {
             match live.wire.read(deadline)? {
                 Some(Message::Output(output)) => {
                     let heard = live.heard(&model, output)?;
                     live.waiting.push_back(heard);
                 }
-                Some(Message::Advanced(advanced)) => {
-                    let then = Duration::from_nanos(advanced.now_ns);
-                    let heard = live.waiting.pop_front();
-                    let message = heard.map(|heard| live.give(heard));
-                    check_passage(now, then, until, message.is_some())?;
-                    live.now = Some(then);
-                    return Ok(Passed { now: then, message });
-                }
+                Some(Message::Advanced(advanced)) => return Ok(advanced),
                 Some(other) => return Err(out_of_place(&other)),
                 None => return Err(AdapterError::Late { awaited: "advanced", limit }),
             }
@@ -425,6 +456,16 @@ impl<L: Link> Adapter for Remote<L> {
         self.told(passed)
     }
 
+    fn has_foresight(&self) -> bool {
+        self.live.as_ref().is_some_and(|live| live.now.is_some() && live.foresight)
+    }
+
+    fn foresee(&mut self) -> Result<Option<Duration>, AdapterError> {
+        self.live()?.fresh = false;
+        let due = self.next_due().map_err(|error| self.explained(error));
+        self.told(due)
+    }
+
     fn last_words(&self) -> String {
         let log = self.live.as_ref().map(|live| live.wire.log()).unwrap_or_default();
         format!("{log}{}", self.link.last_words())
@@ -437,13 +478,8 @@ impl<L: Link> Drop for Remote<L> {
     }
 }
 
-/// Hears who is there, says how it is wanted, waits until it is ready; how it is reset, and whether its
-/// time is virtual.
-fn greet(
-    wire: &mut Wire,
-    connection: &Connection,
-    is_timed: bool,
-) -> Result<(ResetKind, bool), AdapterError> {
+/// Hears who is there, says how it is wanted, waits until it is ready.
+fn greet(wire: &mut Wire, connection: &Connection, is_timed: bool) -> Result<Greeted, AdapterError> {
     let hello = hear_hello(wire, connection.limit)?;
     let is_virtual = is_timed && hello.virtual_time && connection.clock != ClockKind::Wall;
     if is_timed && !is_virtual && connection.clock == ClockKind::Virtual {
@@ -460,7 +496,7 @@ fn greet(
     };
     wire.write(&Message::Configure(configure))?;
     await_ready(wire, connection.limit)?;
-    Ok((hello.reset, is_virtual))
+    Ok(Greeted { reset: hello.reset, is_virtual, foresight: hello.foresight })
 }
 
 /// Hears who is there; it must speak our version.

@@ -7,6 +7,11 @@
 //! the others go on; else the system has broken down. A connection may be that of one part of a system made of parts: it
 //! speaks as the part does, without the index of an array, and its end is the output `closed` of the part.
 //!
+//! Time is one for all connections. On the clock of this machine every message has the instant at which it arrived. In
+//! virtual time every connection says when something of its own is due next, and all of them go on to the first of these
+//! instants (conservative simulation: Chandy and Misra, "Distributed Simulation", 1979); what is said at one instant on
+//! several connections has no order.
+//!
 //! *Promises.* What comes on one connection is given in the order it came. A breakdown is told only when the
 //! other connections have nothing more to say for a while: their last words count too.
 
@@ -22,13 +27,15 @@ use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 use ioxide_symex::{Arrival, Crossing, MessageRoute, Wiring};
 
-use super::{Adapter, AdapterError, Interrupt, Observation, PartPlace, Receipt, Sent};
+use super::{Adapter, AdapterError, Interrupt, Observation, PartPlace, Passed, Receipt, Sent};
 use crate::event::ConnectionTold;
 
 /// Between two looks at the connections.
 const TURN: Duration = Duration::from_millis(1);
 /// How long the other connections may still speak when one has broken down.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+/// Times in a row that nothing came although something was due, and no time passed.
+const MAX_STANDSTILL: usize = 10_000;
 /// Messages taken from one connection at a look.
 const MAX_LOOK: usize = 64;
 
@@ -56,6 +63,8 @@ pub struct SeveralAdapter {
     broken: Option<(Instant, AdapterError)>,
     /// The message given last.
     last: Option<Heard>,
+    /// How late it is in virtual time, since the reset.
+    now: Duration,
 }
 
 /// A connection.
@@ -145,7 +154,77 @@ impl SeveralAdapter {
             is_gone: false,
         };
         let lines = parts.into_iter().map(line).collect();
-        Self { lines, wiring, told, interrupt, heard: VecDeque::new(), broken: None, last: None }
+        let (heard, now) = (VecDeque::new(), Duration::ZERO);
+        Self { lines, wiring, told, interrupt, heard, broken: None, last: None, now }
+    }
+
+    /// The connections of one system have one clock.
+    fn check_time(&self) -> Result<(), AdapterError> {
+        let is_virtual = |line: &Line| line.adapter.has_virtual_time();
+        let has_no_part = |line: &&Line| !line.adapter.has_foresight();
+        match self.lines.iter().find(has_no_part) {
+            Some(line) if self.lines.iter().any(is_virtual) => Err(AdapterError::Protocol {
+                line: format!("hello on `{}`", line.name),
+                reason:
+                    "virtual time is wanted on several connections, and this one does not offer to say when \
+                         something is due (`\"foresight\": true`)"
+                        .into(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The first instant at which something is due on some connection, at most `until`.
+    fn next_instant(&mut self, until: Duration) -> Option<Duration> {
+        let mut first = until;
+        for at in 0..self.lines.len() {
+            if self.lines[at].is_gone {
+                continue;
+            }
+            match self.lines[at].adapter.foresee() {
+                Ok(due) => first = due.map_or(first, |due| due.min(first)),
+                Err(error) => {
+                    self.end(at, error);
+                    return None;
+                }
+            }
+        }
+        Some(first.max(self.now))
+    }
+
+    /// Brings every connection to the instant `to`; what is said on the way is said there: nothing of its own was due
+    /// before, so another connection made it speak.
+    fn bring_to(&mut self, to: Duration) {
+        for at in 0..self.lines.len() {
+            for _ in 0..MAX_STANDSTILL {
+                if self.lines[at].is_gone || self.goes_to(at, to) {
+                    break;
+                }
+            }
+        }
+        self.now = to;
+    }
+
+    /// Lets the time of one connection pass up to `to`, or to its next message; says whether it has come there.
+    fn goes_to(&mut self, at: usize, to: Duration) -> bool {
+        match self.lines[at].adapter.advance(to) {
+            Ok(Passed { now, message }) => {
+                message.into_iter().for_each(|label| self.hear(at, label));
+                now >= to
+            }
+            Err(error) => {
+                self.end(at, error);
+                true
+            }
+        }
+    }
+
+    /// What was heard, or how the system broke down, at the instant it is.
+    fn at_once(&mut self) -> Option<Result<Passed, AdapterError>> {
+        if let Some(label) = self.next() {
+            return Some(Ok(Passed { now: self.now, message: Some(label) }));
+        }
+        self.broken.as_ref().map(|(_, error)| Err(error.clone()))
     }
 
     /// Looks at every connection once.
@@ -354,11 +433,12 @@ impl Adapter for SeveralAdapter {
     fn reset(&mut self) -> Result<(), AdapterError> {
         self.heard.clear();
         (self.broken, self.last) = (None, None);
+        self.now = Duration::ZERO;
         for line in &mut self.lines {
             line.is_gone = false;
             line.adapter.reset()?;
         }
-        Ok(())
+        self.check_time()
     }
 
     fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
@@ -420,6 +500,32 @@ impl Adapter for SeveralAdapter {
 
     fn connections(&self) -> Vec<ConnectionTold> {
         self.told.clone()
+    }
+
+    fn has_virtual_time(&self) -> bool {
+        !self.lines.is_empty() && self.lines.iter().all(|line| line.adapter.has_foresight())
+    }
+
+    fn advance(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+        let mut standing = 0;
+        while standing < MAX_STANDSTILL {
+            self.interrupt.check()?;
+            if let Some(passed) = self.at_once() {
+                return passed;
+            }
+            let before = self.now;
+            if let Some(to) = self.next_instant(until) {
+                self.bring_to(to);
+            }
+            if self.now == until && self.heard.is_empty() && self.broken.is_none() {
+                return Ok(Passed { now: until, message: None });
+            }
+            standing = if self.now == before { standing + 1 } else { 0 };
+        }
+        Err(AdapterError::Protocol {
+            line: "advanced".into(),
+            reason: "something is always due, nothing comes, and time does not pass".into(),
+        })
     }
 
     fn exit_status(&mut self) -> Option<i32> {

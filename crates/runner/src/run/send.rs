@@ -16,7 +16,7 @@ use crate::objective::orders::Happened;
 const MAX_UNWRITTEN: u32 = 50;
 
 /// Orders of what is under way after which the run looks before it sends more.
-const MAX_ORDERS: usize = 64;
+pub(super) const MAX_ORDERS: usize = 64;
 
 impl Walk<'_, '_, '_, '_> {
     /// Gives an input, unless the system was quicker: then the tester may think again.

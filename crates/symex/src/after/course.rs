@@ -84,11 +84,19 @@ impl Course {
         self.inputs() < self.waiting.len()
     }
 
-    /// Whether an input was given so long ago that it must have been taken.
-    pub(super) fn has_expired(&self) -> bool {
-        self.waiting
-            .iter()
-            .any(|waiting| waiting.given.as_ref().is_some_and(|given| self.single.has_expired(given)))
+    /// Whether, once so much more time has passed, an input was given so long ago that it must have been taken, or a
+    /// message seen so long ago that whatever was sent before it has come.
+    pub(super) fn has_expired(&self, by: &Rational) -> bool {
+        let is_over = |waiting: &Waiting| {
+            let given = waiting.given.as_ref();
+            given.is_some_and(|given| self.single.has_expired(given, waiting.is_held, by))
+        };
+        self.waiting.iter().any(is_over)
+    }
+
+    /// Nothing it waits for must have happened by now.
+    pub(super) fn is_timely(&self) -> bool {
+        !self.has_expired(&Rational::ZERO)
     }
 
     /// Nothing is known any more.
@@ -122,7 +130,7 @@ impl Course {
     /// Why the first message held cannot have come, if one is held and cannot.
     pub(super) fn refusal(&self, cx: &mut Ctx<'_>, relation: Relation) -> Option<Box<Forbidden>> {
         let held = self.waiting.iter().find(|waiting| waiting.is_held)?;
-        self.single.clone().observe(cx, &held.label, relation).err()
+        self.single.refusal(cx, &held.label, held.given.as_ref(), relation)
     }
 
     /// Whether the specification mentions this input once everything under way was taken.

@@ -134,6 +134,21 @@ impl Single {
         }
     }
 
+    /// Why a label that was given or seen at `given` cannot have happened then, if it cannot.
+    pub(super) fn refusal(
+        &self,
+        cx: &mut Ctx<'_>,
+        label: &Label,
+        given: Option<&Rational>,
+        relation: Relation,
+    ) -> Option<Box<Forbidden>> {
+        let mut then = self.clone();
+        if let Some(given) = given {
+            then.turn_back(given);
+        }
+        then.observe(cx, label, relation).err()
+    }
+
     /// Whether the specification allows this label now; whether it mentions it, if it is an input.
     pub(super) fn accepts(&self, cx: &mut Ctx<'_>, label: &Label, relation: Relation) -> bool {
         if self.belief == Belief::Unspecified {

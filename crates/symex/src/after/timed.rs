@@ -144,17 +144,34 @@ impl Single {
         self.time.as_ref().map(|time| &time.now)
     }
 
+    /// The states just after the last message; `None` where there are no clocks.
+    pub(super) fn entry(&self) -> Option<&Belief> {
+        self.time
+            .as_ref()
+            .map(|time| if self.belief == Belief::Unspecified { &self.belief } else { &time.entry })
+    }
+
     /// Instants are observed exactly, or there are none.
     pub(super) fn is_exact(&self) -> bool {
         self.time.as_ref().is_none_or(|time| time.tolerance.is_exact())
     }
 
-    /// Whether what comes now cannot have happened before an input given at `given` arrived.
-    pub(super) fn has_expired(&self, given: &Rational) -> bool {
+    /// Whether what comes once so much more time has passed cannot have happened before an input given at `given`
+    /// arrived; before a message seen then, if `is_held`.
+    pub(super) fn has_expired(&self, given: &Rational, is_held: bool, by: &Rational) -> bool {
         self.time.as_ref().is_some_and(|time| {
+            let Tolerance { resolution, .. } = &time.tolerance;
             let lag = time.tolerance.lag();
-            time.now > given.add(&lag).add(&lag)
+            let travels = if is_held { lag.add(resolution) } else { lag.add(&lag) };
+            time.now.add(by) > given.add(&travels)
         })
+    }
+
+    /// Sets the observed instant back to `given`.
+    pub(super) fn turn_back(&mut self, given: &Rational) {
+        if let Some(time) = &mut self.time {
+            time.now = given.clone();
+        }
     }
 
     /// Time passes up to a message, which is judged together with its instant.

@@ -10,7 +10,7 @@ use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::number::Int;
 use ioxide_model::sts::{GateId, GateKind, LocId, Sts, Switch, SwitchId};
-use ioxide_model::term::{Node, TermPool, VarId};
+use ioxide_model::term::{Node, Substitution, TermPool, VarId};
 use ioxide_model::value::Value;
 use ioxide_smt::solver::Decision;
 
@@ -18,6 +18,7 @@ use super::Belief;
 use super::course::Course;
 use crate::cx::Ctx;
 use crate::quiescence::can_react_in;
+use crate::state::SymState;
 
 /// Which connection a message comes by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +95,9 @@ impl Wiring {
 
     /// Whether another connection than `connection` may owe a message that was sent already, after `course`.
     pub(super) fn owes(&self, cx: &mut Ctx<'_>, course: &Course, connection: u32) -> bool {
+        if let Some(entry) = course.single.entry() {
+            return self.owes_in_time(cx, entry, course, connection);
+        }
         match course.single.belief() {
             Belief::Unspecified => true,
             Belief::Concrete(states) => {
@@ -103,6 +107,37 @@ impl Wiring {
                 states.iter().any(|state| self.owes_from(cx, state.loc, None, course, connection))
             }
         }
+    }
+
+    /// The same in time, from the states just after the last message: whenever that was, what no value of a variable
+    /// rules out may have been sent, and an internal step may have led to anything.
+    fn owes_in_time(&self, cx: &mut Ctx<'_>, entry: &Belief, course: &Course, connection: u32) -> bool {
+        let states: Vec<SymState> = match entry {
+            Belief::Unspecified => return true,
+            Belief::Concrete(states) => states.iter().filter_map(|state| SymState::at(cx, state)).collect(),
+            Belief::Symbolic(states) => states.clone(),
+        };
+        states.iter().any(|state| self.owes_some_time(cx, state, course, connection))
+    }
+
+    fn owes_some_time(&self, cx: &mut Ctx<'_>, state: &SymState, course: &Course, connection: u32) -> bool {
+        let sts = cx.sts;
+        let is_clock = |var: VarId| sts.clocks.iter().any(|clock| clock.var == var);
+        let known: Substitution = state.store.iter(sts).filter(|(var, _)| !is_clock(*var)).collect();
+        sts.switches_from(state.loc).any(|(id, switch)| {
+            let kind = sts.kind_of(switch);
+            let matters =
+                kind == GateKind::Internal || is_seen(kind) && self.is_elsewhere(id, course, connection);
+            matters && {
+                let guard = cx.pool.substitute(switch.guard, &known);
+                guard != cx.pool.bool(false)
+            }
+        })
+    }
+
+    /// Whether the messages of a switch come by another connection than `connection`, on which none is held.
+    fn is_elsewhere(&self, switch: SwitchId, course: &Course, connection: u32) -> bool {
+        self.connection_of(switch).is_none_or(|other| other != connection && !course.holds_on(other))
     }
 
     fn owes_from(
@@ -115,16 +150,16 @@ impl Wiring {
     ) -> bool {
         let sts = cx.sts;
         sts.switches_from(loc).any(|(id, switch)| {
-            let is_seen = matches!(sts.kind_of(switch), GateKind::Output | GateKind::Observed);
-            let is_elsewhere = match self.connection_of(id) {
-                Some(other) => other != connection && !course.holds_on(other),
-                None => true,
-            };
-            is_seen
-                && is_elsewhere
+            is_seen(sts.kind_of(switch))
+                && self.is_elsewhere(id, course, connection)
                 && state.is_none_or(|state| can_react_in(cx, switch, state) != Decision::Unsat)
         })
     }
+}
+
+/// Whether a message of this kind is seen by the tester.
+fn is_seen(kind: GateKind) -> bool {
+    matches!(kind, GateKind::Output | GateKind::Observed)
 }
 
 /// The value that the guard of `switch` says `field` has.

@@ -5,8 +5,9 @@
 //! and not strict, and messages are seen at whole seconds, so internal steps on a grid stand for all of them. Both sides say of
 //! every label whether it is allowed then.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::ops::Range;
 
 use ioxide_model::concrete::{self, State};
 use ioxide_model::label::Label;
@@ -19,11 +20,14 @@ use ioxide_symex::{After, Ctx, Observed};
 use crate::generator::{Dice, INPUTS, OUTPUTS, loaded};
 
 /// Steps of the grid in a second.
-const GRID: i64 = 2;
+pub const GRID: i64 = 2;
 /// No bound is later than so many steps of the grid.
 const HORIZON: i64 = 4 * GRID;
+/// A walk ends where there are more sequences of internal steps than these: the monitor, which has a name for the instant of
+/// every step, would take minutes, and give up.
+const MANY: usize = 20;
 
-fn seconds(steps: i64) -> Rational {
+pub fn seconds(steps: i64) -> Rational {
     Rational::from(steps).div(&Rational::from(GRID))
 }
 
@@ -73,7 +77,7 @@ fn timed_part(dice: &mut Dice, name: &str) -> String {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Delayed {
+pub struct Delayed {
     bag: bool,
     capacity: usize,
     may_lose: bool,
@@ -82,14 +86,14 @@ struct Delayed {
 }
 
 #[derive(Debug)]
-struct Plan {
-    parts: Vec<String>,
+pub struct Plan {
+    pub parts: Vec<String>,
     /// Who sends what to whom, through a channel or at once, hidden or seen.
     links: Vec<TimedLink>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct TimedLink {
+pub struct TimedLink {
     from: (usize, &'static str),
     to: (usize, &'static str),
     channel: Option<Delayed>,
@@ -97,7 +101,7 @@ struct TimedLink {
     taken_hidden: bool,
 }
 
-fn random_plan(dice: &mut Dice) -> Plan {
+pub fn random_plan(dice: &mut Dice) -> Plan {
     let parts = (0..2).map(|at| timed_part(dice, &format!("M{at}"))).collect();
     let mut links = Vec::new();
     for from in 0..2 {
@@ -129,7 +133,7 @@ fn random_plan(dice: &mut Dice) -> Plan {
 }
 
 impl Plan {
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let mut text = self.parts.concat() + "system S {\n p0: M0\n p1: M1\n";
         for TimedLink { from, to, channel, sent_hidden, taken_hidden } in &self.links {
             writeln!(text, " p{}.{} -> p{}.{}", from.0, from.1, to.0, to.1).expect("text");
@@ -154,25 +158,25 @@ impl Plan {
 
 /// A state of the product: of each part, and what is under way with how long it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Vector {
+pub struct Vector {
     parts: Vec<State>,
     under_way: Vec<(i64, i64)>,
 }
 
-type Seen = Option<(String, i64)>;
+pub type Seen = Option<(String, i64)>;
 
-struct Product {
-    plan: Plan,
-    parts: Vec<Model>,
+pub struct Product {
+    pub plan: Plan,
+    pub parts: Vec<Model>,
 }
 
 impl Product {
-    fn initial(&self) -> Vector {
+    pub fn initial(&self) -> Vector {
         let state = |m: &Model| concrete::initial_state(&m.pool, &m.sts).expect("known");
         Vector { parts: self.parts.iter().map(state).collect(), under_way: Vec::new() }
     }
 
-    fn later(&self, state: &Vector, steps: i64) -> Vector {
+    pub fn later(&self, state: &Vector, steps: i64) -> Vector {
         let delayed = |(model, part): (&Model, &State)| concrete::delayed(&model.sts, part, &seconds(steps));
         Vector {
             parts: self.parts.iter().zip(&state.parts).map(delayed).collect(),
@@ -195,7 +199,7 @@ impl Product {
     }
 
     /// What can happen now, and whether the system does it.
-    fn steps(&self, state: &Vector) -> Vec<(Seen, Vector, bool)> {
+    pub fn steps(&self, state: &Vector) -> Vec<(Seen, Vector, bool)> {
         let mut found = Vec::new();
         let mut is_taken = BTreeSet::new();
         for link in &self.plan.links {
@@ -262,9 +266,45 @@ impl Product {
     }
 
     /// Whether the system can do something of its own from `steps` later on.
-    fn can_still(&self, state: &Vector, steps: i64) -> bool {
+    pub fn can_still(&self, state: &Vector, steps: i64) -> bool {
         let can = |later: i64| self.steps(&self.later(state, later)).iter().any(|(.., own)| *own);
         (steps..=steps + HORIZON).any(can)
+    }
+
+    /// Whether there are many sequences of internal steps from `entry` within so much time.
+    fn has_many(&self, entry: &BTreeSet<Vector>, steps: i64) -> bool {
+        let mut todo: Vec<BTreeSet<(Vector, i64)>> =
+            entry.iter().map(|state| [(state.clone(), 0)].into()).collect();
+        let mut n = todo.len();
+        while let Some(before) = todo.pop() {
+            let mut by_shape: BTreeMap<String, BTreeSet<(Vector, i64)>> = BTreeMap::new();
+            for (state, since) in &before {
+                for wait in 0..=steps - since {
+                    for (what, next, _) in self.steps(&self.later(state, wait)) {
+                        if what.is_none() {
+                            by_shape.entry(self.shape(&next)).or_default().insert((next, since + wait));
+                        }
+                    }
+                }
+            }
+            n += by_shape.len();
+            if n > MANY {
+                return true;
+            }
+            todo.extend(by_shape.into_values());
+        }
+        false
+    }
+
+    /// A state without its clocks.
+    fn shape(&self, state: &Vector) -> String {
+        let part = |(model, part): (&Model, &State)| {
+            let values: Vec<_> = model.sts.vars.iter().map(|var| part.values.get(var.var)).collect();
+            format!("{:?}{values:?}", part.loc)
+        };
+        let parts: String = self.parts.iter().zip(&state.parts).map(part).collect();
+        let held: Vec<i64> = state.under_way.iter().map(|(v, _)| *v).collect();
+        format!("{parts}{held:?}")
     }
 
     /// The states `steps` after the last message; where nothing was seen until then, whoever missed a deadline is gone.
@@ -294,30 +334,51 @@ impl Product {
     }
 }
 
-/// Walks along one trace; returns how many labels were judged.
-fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str) -> usize {
+/// How far walks went.
+#[derive(Default)]
+struct Walked {
+    labels: usize,
+    /// How many ended because there were too many states.
+    cut: usize,
+    /// How many ended because the monitor did not know.
+    unknown: usize,
+}
+
+/// Walks along one trace; counts how many labels were judged.
+fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str, walked: &mut Walked) {
     let mut composed = model.clone();
     let mut solver = stack(&Config::default());
     let mut cx = Ctx::new(&mut composed, &mut solver);
     let mut after = After::new(&mut cx);
     let (mut entry, mut waited): (BTreeSet<Vector>, i64) = ([product.initial()].into(), 0);
     let mut told = Vec::new();
-    let mut judged = 0;
     for _ in 0..8 {
         if dice.one_in(2) {
             waited += GRID;
             told.push("1s".to_owned());
+            if product.has_many(&entry, waited) {
+                walked.cut += 1;
+                return;
+            }
             let is_allowed = !product.elapsed(&entry, waited, true).is_empty();
             match after.observe(&mut cx, &Label::Delay(seconds(GRID))) {
                 Ok(Observed::Allowed) => assert!(is_allowed, "allowed: {told:?} in\n{text}"),
-                Ok(_) => return judged,
+                Ok(_) => {
+                    walked.unknown += 1;
+                    return;
+                }
                 Err(_) => {
                     assert!(!is_allowed, "forbidden: {told:?} in\n{text}");
-                    return judged + 1;
+                    walked.labels += 1;
+                    return;
                 }
             }
-            judged += 1;
+            walked.labels += 1;
             continue;
+        }
+        if product.has_many(&entry, waited) {
+            walked.cut += 1;
+            return;
         }
         let states = product.elapsed(&entry, waited, false);
         let possible: Vec<(String, i64)> =
@@ -325,7 +386,7 @@ fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str) -> usize 
         let names: Vec<&str> = model.sts.gates.iter().skip(1).map(|gate| &*gate.name).collect();
         let (name, v) = match possible.get(dice.roll(possible.len() + 2)) {
             Some(seen) => seen.clone(),
-            None if names.is_empty() => return judged,
+            None if names.is_empty() => return,
             None => (names[dice.roll(names.len())].to_owned(), dice.roll(2) as i64),
         };
         told.push(format!("{name}({v})"));
@@ -337,25 +398,37 @@ fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str) -> usize 
             Ok(Observed::Allowed) => assert!(!next.is_empty(), "allowed: {told:?} in\n{text}"),
             Ok(Observed::Unspecified) if is_input => {
                 assert!(next.is_empty(), "not specified: {told:?} in\n{text}");
-                return judged + 1;
+                walked.labels += 1;
+                return;
             }
-            Ok(_) => return judged,
+            Ok(_) => {
+                walked.unknown += 1;
+                return;
+            }
             Err(_) => {
                 assert!(next.is_empty(), "forbidden: {told:?} in\n{text}");
-                return judged + 1;
+                walked.labels += 1;
+                return;
             }
         }
-        judged += 1;
+        walked.labels += 1;
         (entry, waited) = (next, 0);
     }
-    judged
+}
+
+/// The seeds to run: `IOXIDE_TIMED=500` or a share of a campaign, `IOXIDE_TIMED=500..1000`.
+fn wanted() -> Range<u64> {
+    let text = std::env::var("IOXIDE_TIMED").unwrap_or_else(|_| "12".into());
+    let (from, to) = text.split_once("..").unwrap_or(("0", &text));
+    from.parse().expect("a seed")..to.parse().expect("a seed")
 }
 
 #[test]
 fn systems_with_clocks_are_what_the_product_of_their_parts_is() {
-    let n: usize = std::env::var("IOXIDE_TIMED").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
-    let (mut labels, mut channels, mut hidden) = (0, 0, 0);
-    for seed in 0..n as u64 {
+    let seeds = wanted();
+    let n = usize::try_from(seeds.end - seeds.start).expect("a number of systems");
+    let (mut walked, mut channels, mut hidden) = (Walked::default(), 0, 0);
+    for seed in seeds {
         let mut dice = Dice(seed);
         let plan = random_plan(&mut dice);
         let text = plan.text();
@@ -365,11 +438,14 @@ fn systems_with_clocks_are_what_the_product_of_their_parts_is() {
         hidden += plan.links.iter().filter(|link| link.sent_hidden).count();
         let product = Product { plan, parts };
         for _ in 0..3 {
-            labels += walk(&product, &model, &mut dice, &text);
+            walk(&product, &model, &mut dice, &text, &mut walked);
         }
     }
+    let Walked { labels, cut, unknown } = walked;
     println!(
-        "{n} timed systems, {labels} labels, {channels} channels with delay, {hidden} hidden messages: no disagreement"
+        "{n} timed systems, {labels} labels, {channels} channels with delay, {hidden} hidden messages: no disagreement; \
+         of {} walks {cut} were cut short, {unknown} were left unknown by the monitor",
+        3 * n
     );
     assert!(labels > n && channels > 0 && hidden > 0, "the systems do something");
 }

@@ -326,7 +326,8 @@ impl BehaviourChecker<'_> {
                     self.guess(offer, scope);
                     return Ending::Never;
                 };
-                self.offered(&offer.values, &sorts, offer.span, &format!("channel `{}`", name.text), scope);
+                let (sorts, what) = self.with_further(name, sorts, offer, reach);
+                self.offered(&offer.values, &sorts, offer.span, &what, scope);
                 Ending::Never
             }
             OfferedOn::Exit => Ending::Exit(self.exit_values(&offer.values, scope)),
@@ -342,6 +343,37 @@ impl BehaviourChecker<'_> {
             self.typing().check(guard, Sort::Bool, scope);
         }
         ending
+    }
+
+    /// The sorts on all channels of a communication, and what they are called; each channel must have its own values.
+    fn with_further(
+        &mut self,
+        name: &Name,
+        sorts: Vec<Sort>,
+        offer: &Offer,
+        reach: &Reach,
+    ) -> (Vec<Sort>, String) {
+        if offer.with.is_empty() {
+            return (sorts, format!("channel `{}`", name.text));
+        }
+        let rest: usize = offer.with.iter().map(|(_, n)| n).sum();
+        let mut all = Vec::new();
+        let mut names: Vec<&str> = Vec::new();
+        let first = offer.values.len().saturating_sub(rest);
+        for (name, n) in std::iter::once((name, first)).chain(offer.with.iter().map(|(name, n)| (name, *n))) {
+            let own = self.channel(name, reach).unwrap_or_default();
+            if names.contains(&&*name.text) {
+                let message = format!("channel `{}` stands twice in one communication", name.text);
+                self.sink.error(|| Diagnostic::new(Code::DuplicateName, name.span, message));
+            }
+            if own.len() != n {
+                let message = format!("channel `{}` has {} values, here are {n}", name.text, own.len());
+                self.sink.error(|| Diagnostic::new(Code::ArgumentCount, name.span, message));
+            }
+            names.push(&name.text);
+            all.extend(own);
+        }
+        (all, format!("communication on `{}`", names.join("`, `")))
     }
 
     /// What is taken on a channel that does not exist has a sort if that is written; its name is excused.

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ioxide_model::index::IndexVec;
 use ioxide_model::sort::Sort;
 use ioxide_model::source::Span;
-use ioxide_model::term::{Term, TermPool, VarId};
+use ioxide_model::term::{Substitution, Term, TermPool, VarId};
 use ioxide_model::value::Value;
 
 use super::check::Interface;
@@ -29,10 +29,22 @@ pub(super) struct ChannelId; }
 /// Compositions and calls may be nested this deep at once.
 const MAX_NESTING: usize = 150;
 
+/// Between the channels in the name of a message on several of them.
+pub(super) const JOINT: &str = "_";
+
 /// A channel.
 pub(super) struct Channel {
     pub(super) name: String,
     pub(super) sorts: Vec<Sort>,
+    /// The channels of which it is a communication at once, in the order of their names; none for a plain one.
+    pub(super) joins: Vec<ChannelId>,
+}
+
+impl Channel {
+    /// A plain channel.
+    pub(super) fn plain(name: &str, sorts: Vec<Sort>) -> Self {
+        Self { name: name.to_owned(), sorts, joins: Vec::new() }
+    }
 }
 
 /// The channels of a model. What is hidden is another channel in every place of control.
@@ -49,9 +61,57 @@ impl Channels {
         if let Some(&known) = self.hidden.get(&key) {
             return known;
         }
-        let id = self.all.push(Channel { name: name.text.clone(), sorts });
+        let id = self.all.push(Channel::plain(&name.text, sorts));
         self.hidden.insert(key, id);
         id
+    }
+
+    /// The plain channels that `channel` is.
+    pub(super) fn plain(&self, channel: ChannelId) -> BTreeSet<ChannelId> {
+        match &*self.all[channel].joins {
+            [] => [channel].into(),
+            joins => joins.iter().copied().collect(),
+        }
+    }
+
+    /// The same, in the order of their fields.
+    pub(super) fn in_order(&self, channel: ChannelId) -> Vec<ChannelId> {
+        match &*self.all[channel].joins {
+            [] => vec![channel],
+            joins => joins.to_vec(),
+        }
+    }
+
+    /// The channel of communications on all of `plain` at once: one message, with the fields of all.
+    pub(super) fn joined(&mut self, plain: &BTreeSet<ChannelId>) -> ChannelId {
+        if let Some(&only) = plain.first()
+            && plain.len() == 1
+        {
+            return only;
+        }
+        let mut joins: Vec<ChannelId> = plain.iter().copied().collect();
+        joins.sort_by(|&a, &b| (&self.all[a].name, a).cmp(&(&self.all[b].name, b)));
+        if let Some((known, _)) = self.all.iter_enumerated().find(|(_, channel)| channel.joins == joins) {
+            return known;
+        }
+        let names: Vec<&str> = joins.iter().map(|&id| &*self.all[id].name).collect();
+        let sorts = joins.iter().flat_map(|&id| self.all[id].sorts.clone()).collect();
+        let mut name = names.join(JOINT);
+        while self.all.iter().any(|other| other.name == name) {
+            name.push_str(JOINT);
+        }
+        self.all.push(Channel { name, sorts, joins })
+    }
+
+    /// The names of the values on `channel`: `v1`, or `A_v1` where several communicate at once.
+    pub(super) fn field_names(&self, channel: ChannelId) -> Vec<String> {
+        let own = |prefix: String, id: ChannelId| {
+            (0..self.all[id].sorts.len()).map(move |at| format!("{prefix}{}", field_name(at)))
+        };
+        match &*self.all[channel].joins {
+            [] => own(String::new(), channel).collect(),
+            joins => joins.iter().flat_map(|&id| own(format!("{}_", self.all[id].name), id)).collect(),
+        }
     }
 }
 
@@ -66,11 +126,25 @@ pub(super) enum Sharing {
 }
 
 impl Sharing {
-    pub(super) fn has(&self, channel: ChannelId) -> bool {
+    /// The shared ones among some plain channels.
+    pub(super) fn of(&self, plain: &BTreeSet<ChannelId>) -> BTreeSet<ChannelId> {
         match self {
-            Self::All => true,
-            Self::Only(channels) => channels.contains(&channel),
+            Self::All => plain.clone(),
+            Self::Only(channels) => plain.intersection(channels).copied().collect(),
         }
+    }
+
+    /// The channels of a step that both sides take together, one on `left` and the other on `right`: they agree on what is
+    /// shared, and each adds what is its own.
+    pub(super) fn met(
+        &self,
+        left: &BTreeSet<ChannelId>,
+        right: &BTreeSet<ChannelId>,
+    ) -> Option<BTreeSet<ChannelId>> {
+        let (shared, others) = (self.of(left), self.of(right));
+        let is_met =
+            !shared.is_empty() && shared == others && left.intersection(right).count() == shared.len();
+        is_met.then(|| left.union(right).copied().collect())
     }
 }
 
@@ -124,6 +198,8 @@ pub(super) struct Stepper<'a> {
     pub(super) pool: TermPool,
     /// The call that did not end, if one did not.
     pub(super) endless: Option<Span>,
+    /// The communication of which only some channels are hidden, if there is one.
+    pub(super) partly_hidden: Option<Span>,
     nesting: usize,
     called: Option<Span>,
     fields: BTreeMap<(ChannelId, usize), VarId>,
@@ -140,18 +216,42 @@ impl<'a> Stepper<'a> {
         pool: TermPool,
     ) -> Self {
         let (fields, exit_fields) = (BTreeMap::new(), BTreeMap::new());
-        let (endless, nesting, called) = (None, 0, None);
-        Self { spec, words, interface, channels, part, pool, endless, nesting, called, fields, exit_fields }
+        let (endless, partly_hidden, nesting, called) = (None, None, 0, None);
+        Self {
+            spec,
+            words,
+            interface,
+            channels,
+            part,
+            pool,
+            endless,
+            partly_hidden,
+            nesting,
+            called,
+            fields,
+            exit_fields,
+        }
     }
 
     /// The variables for the values of an action on `channel`.
     pub(super) fn fields(&mut self, channel: ChannelId) -> Vec<VarId> {
         let sorts = self.channels.all[channel].sorts.clone();
+        let names = self.channels.field_names(channel);
         let pool = &mut self.pool;
-        let mut field = |(at, sort): (usize, Sort)| {
-            *self.fields.entry((channel, at)).or_insert_with(|| pool.declare(&field_name(at), sort))
+        let mut field = |(at, (sort, name)): (usize, (Sort, String))| {
+            *self.fields.entry((channel, at)).or_insert_with(|| pool.declare(&name, sort))
         };
-        sorts.into_iter().enumerate().map(&mut field).collect()
+        sorts.into_iter().zip(names).enumerate().map(&mut field).collect()
+    }
+
+    /// What the values on the plain channels of `channel` are called in a message on all of them.
+    pub(super) fn renaming(&mut self, channel: ChannelId) -> Substitution {
+        let joins = self.channels.all[channel].joins.clone();
+        let plain: Vec<VarId> = joins.iter().flat_map(|&id| self.fields(id)).collect();
+        let own = self.fields(channel);
+        let terms: Vec<(VarId, Term)> =
+            plain.into_iter().zip(own).map(|(from, to)| (from, self.pool.var(to))).collect();
+        terms.into_iter().collect()
     }
 
     /// The variables for the values of an exit.
@@ -304,16 +404,7 @@ impl<'a> Stepper<'a> {
             Control::Parallel(sharing, left, right) => self.parallel(sharing, left, right, path),
             Control::Hide(channels, body) => {
                 let steps = self.steps(body, &under(path, 'l'))?;
-                let hide = |mut step: Step| {
-                    if let Act::On(channel) = step.act
-                        && channels.contains(&channel)
-                    {
-                        step.act = Act::Hidden(channel);
-                    }
-                    step.next = Control::Hide(channels.clone(), Box::new(step.next));
-                    step
-                };
-                Some(steps.into_iter().map(hide).collect())
+                Some(steps.into_iter().map(|step| self.hiding(step, channels)).collect())
             }
             Control::Enable(left, right) => {
                 let steps = self.steps(left, &under(path, 'l'))?;
@@ -330,6 +421,20 @@ impl<'a> Stepper<'a> {
             }
             Control::Interrupt(left, right) => self.interrupted(left, right, path),
         }
+    }
+
+    /// A step of what is inside of `HIDE`.
+    fn hiding(&mut self, mut step: Step, channels: &BTreeSet<ChannelId>) -> Step {
+        if let Act::On(channel) = step.act {
+            let plain = self.channels.plain(channel);
+            if plain.is_subset(channels) {
+                step.act = Act::Hidden(channel);
+            } else if !plain.is_disjoint(channels) {
+                self.partly_hidden = self.partly_hidden.or(Some(step.span));
+            }
+        }
+        step.next = Control::Hide(channels.clone(), Box::new(step.next));
+        step
     }
 
     /// The steps of a behaviour that waits beside another.
@@ -397,8 +502,13 @@ impl<'a> Stepper<'a> {
     ) -> Option<Step> {
         let (act, fields) = match &offer.on {
             OfferedOn::Channel(name) => {
-                let &channel = wiring.get(&name.text)?;
-                (Act::On(channel), self.fields(channel))
+                let names = std::iter::once(name).chain(offer.with.iter().map(|(name, _)| name));
+                let plain: Option<Vec<ChannelId>> =
+                    names.map(|name| wiring.get(&name.text).copied()).collect();
+                let plain = plain?;
+                let fields = plain.iter().flat_map(|&channel| self.fields(channel)).collect();
+                let channel = self.channels.joined(&plain.into_iter().collect());
+                (Act::On(channel), fields)
             }
             OfferedOn::Exit => {
                 let sorts = self.exit_sorts(&offer.values, scope)?;
@@ -463,24 +573,30 @@ impl<'a> Stepper<'a> {
     ) -> Option<Vec<Step>> {
         let lefts = self.steps(left, &under(path, 'l'))?;
         let rights = self.steps(right, &under(path, 'r'))?;
+        let channels = &*self.channels;
         let is_shared = |act: &Act| match act {
-            Act::On(channel) => sharing.has(*channel),
+            Act::On(channel) => !sharing.of(&channels.plain(*channel)).is_empty(),
             Act::Exit(_) | Act::Hit | Act::Miss => true,
             Act::Hidden(_) | Act::Enabling(_) | Act::Internal | Act::Quiet => false,
         };
+        let (shared_lefts, lefts): (Vec<Step>, Vec<Step>) =
+            lefts.into_iter().partition(|step| is_shared(&step.act));
+        let (shared_rights, rights): (Vec<Step>, Vec<Step>) =
+            rights.into_iter().partition(|step| is_shared(&step.act));
         let both = |a: Control, b: Control| Control::Parallel(sharing.clone(), Box::new(a), Box::new(b));
         let mut steps = Vec::new();
-        for step in lefts.iter().filter(|step| !is_shared(&step.act)) {
+        for step in &lefts {
             steps.push(Step { next: both(step.next.clone(), right.clone()), ..step.clone() });
         }
-        for step in rights.iter().filter(|step| !is_shared(&step.act)) {
+        for step in &rights {
             steps.push(Step { next: both(left.clone(), step.next.clone()), ..step.clone() });
         }
-        for one in lefts.iter().filter(|step| is_shared(&step.act)) {
-            for other in rights.iter().filter(|other| other.act == one.act) {
+        for one in &shared_lefts {
+            for other in &shared_rights {
+                let Some(act) = self.met(sharing, &one.act, &other.act) else { continue };
                 let guard = self.pool.and2(one.guard, other.guard);
                 steps.push(Step {
-                    act: one.act.clone(),
+                    act,
                     guard,
                     next: both(one.next.clone(), other.next.clone()),
                     span: one.span,
@@ -488,6 +604,17 @@ impl<'a> Stepper<'a> {
             }
         }
         Some(steps)
+    }
+
+    /// What both sides of a composition do together, if their actions meet.
+    fn met(&mut self, sharing: &Sharing, one: &Act, other: &Act) -> Option<Act> {
+        match (one, other) {
+            (Act::On(left), Act::On(right)) => {
+                let met = sharing.met(&self.channels.plain(*left), &self.channels.plain(*right))?;
+                Some(Act::On(self.channels.joined(&met)))
+            }
+            _ => (one == other).then(|| one.clone()),
+        }
     }
 
     /// A step of what stands before `>>>`; its exit starts what stands behind.

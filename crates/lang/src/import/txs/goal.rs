@@ -55,8 +55,8 @@ fn observer(
         }
     };
     let mut watched = Vec::with_capacity(kinds.len());
-    for (channel, _) in kinds {
-        let gate = *built.said.get(&Said::On(channel))?;
+    for (said, &gate) in &built.said {
+        let &Said::On(channel) = said else { continue };
         let known = model.sts.gate_named(&outside.channels.all[channel].name);
         let Some(known) = known else {
             let message = format!("the model has no channel `{}`", outside.channels.all[channel].name);

@@ -438,19 +438,37 @@ impl TxsReader<'_> {
         self.word("CHAN")?;
         self.word("OUT")?;
         let outputs = if self.at_name() { self.names("the name of a channel")? } else { Vec::new() };
-        if self.at_word("SYNC") {
-            return self.not_read("SYNC", "channels communicate one at a time here");
-        }
         Ok((inputs, outputs))
+    }
+
+    /// `SYNC { A | B }, { C }`
+    fn sync(&mut self) -> Reading<Option<Vec<Vec<Name>>>> {
+        if !self.eat_word("SYNC") {
+            return Ok(None);
+        }
+        let mut sets = Vec::new();
+        loop {
+            self.sign("{")?;
+            let mut set = vec![self.name("the name of a channel")?];
+            while self.eat("|") {
+                set.push(self.name("the name of a channel")?);
+            }
+            self.sign("}")?;
+            sets.push(set);
+            if !self.eat(",") {
+                return Ok(Some(sets));
+            }
+        }
     }
 
     fn model_def(&mut self) -> Reading<()> {
         let name = self.heading("the name of a model")?;
         let (inputs, outputs) = self.interface()?;
+        let sync = self.sync()?;
         self.word("BEHAVIOUR")?;
         let body = self.behaviour()?;
         self.word("ENDDEF")?;
-        self.spec.models.push(ModelDef { name, inputs, outputs, body });
+        self.spec.models.push(ModelDef { name, inputs, outputs, sync, body });
         Ok(())
     }
 

@@ -53,6 +53,8 @@ pub(super) struct PartBuilder<'a> {
     sts: Sts,
     slots: BTreeMap<(String, String, Sort), VarId>,
     said: BTreeMap<Said, GateId>,
+    /// Who moves on the channels that the outside knows.
+    kinds: Vec<(ChannelId, GateKind)>,
     places: BTreeMap<Control, LocId>,
     open: VecDeque<(LocId, Control)>,
     names: BTreeMap<String, usize>,
@@ -64,6 +66,10 @@ pub(super) enum NoPart {
     TooMany,
     /// This call creates processes without bound.
     Endless(Span),
+    /// Of this communication only some channels are hidden.
+    PartlyHidden(Span),
+    /// This communication is on inputs and outputs at once.
+    BothWays(Span),
     /// What is wrong was reported, or cannot be computed.
     Broken,
 }
@@ -82,6 +88,7 @@ impl<'a> PartBuilder<'a> {
             sts,
             slots: BTreeMap::new(),
             said: BTreeMap::new(),
+            kinds: outside.to_vec(),
             places: BTreeMap::new(),
             open: VecDeque::new(),
             names: BTreeMap::new(),
@@ -116,10 +123,14 @@ impl<'a> PartBuilder<'a> {
             if self.stepper.pool.is_false(step.guard) {
                 continue;
             }
-            let Some(gate) = self.gate(&step.act, step.span) else { continue };
+            if let Some(span) = self.stepper.partly_hidden {
+                return Err(NoPart::PartlyHidden(span));
+            }
+            let Some(gate) = self.gate(&step.act, step.span)? else { continue };
             let next = self.stepper.opened(step.next, "").ok_or_else(|| NoPart::of(&self.stepper))?;
             let mut update = Vec::new();
             let next = self.settled(next, "", &mut update);
+            let guard = self.renamed(&step.act, step.guard, &mut update);
             let pool = &mut self.stepper.pool;
             let after = live(&next);
             for &term in before.difference(&after) {
@@ -138,7 +149,7 @@ impl<'a> PartBuilder<'a> {
                 label: numbered(&mut self.labels, &label).into(),
                 source: place,
                 gate,
-                guard: step.guard,
+                guard,
                 update,
                 resets: Vec::new(),
                 target,
@@ -150,6 +161,18 @@ impl<'a> PartBuilder<'a> {
             });
         }
         Ok(())
+    }
+
+    /// The guard and update of a step on several channels at once, over the fields of the one message that is.
+    fn renamed(&mut self, act: &Act, guard: Term, update: &mut [(VarId, Term)]) -> Term {
+        let (Act::On(channel) | Act::Hidden(channel)) = act else { return guard };
+        if self.stepper.channels.all[*channel].joins.is_empty() {
+            return guard;
+        }
+        let renaming = self.stepper.renaming(*channel);
+        let pool = &mut self.stepper.pool;
+        update.iter_mut().for_each(|(_, term)| *term = pool.substitute(*term, &renaming));
+        pool.substitute(guard, &renaming)
     }
 
     fn arrive(&mut self, control: Control, span: Span) -> Result<LocId, NoPart> {
@@ -227,10 +250,10 @@ impl<'a> PartBuilder<'a> {
     // Messages.
 
     /// The message of an action; none for an exit that nothing waits for.
-    fn gate(&mut self, act: &Act, span: Span) -> Option<GateId> {
+    fn gate(&mut self, act: &Act, span: Span) -> Result<Option<GateId>, NoPart> {
         let said = match act {
-            Act::Exit(_) => return None,
-            Act::Internal => return Some(Sts::TAU),
+            Act::Exit(_) => return Ok(None),
+            Act::Internal => return Ok(Some(Sts::TAU)),
             Act::On(channel) => Said::On(*channel),
             Act::Hidden(channel) => Said::Hidden(*channel),
             Act::Enabling(sorts) => Said::Enabling(sorts.clone()),
@@ -238,7 +261,14 @@ impl<'a> PartBuilder<'a> {
             Act::Miss => Said::Miss,
             Act::Quiet => Said::Quiet,
         };
-        Some(self.gate_for(&said, GateKind::Output, span))
+        let kind = self.kind(act).ok_or(NoPart::BothWays(span))?;
+        Ok(Some(self.gate_for(&said, kind, span)))
+    }
+
+    /// Who moves; none if some channels of a communication are inputs and others outputs.
+    fn kind(&self, act: &Act) -> Option<GateKind> {
+        let Act::On(channel) = act else { return Some(GateKind::Output) };
+        kind_of(&self.stepper.channels.plain(*channel), &self.kinds)
     }
 
     fn gate_for(&mut self, said: &Said, kind: GateKind, span: Span) -> GateId {
@@ -282,6 +312,14 @@ impl<'a> PartBuilder<'a> {
     fn unique(&mut self, name: &str) -> String {
         numbered(&mut self.names, name)
     }
+}
+
+/// Who moves in a communication on these channels at once; none if both do.
+pub(super) fn kind_of(plain: &BTreeSet<ChannelId>, kinds: &[(ChannelId, GateKind)]) -> Option<GateKind> {
+    let known = kinds.iter().filter(|(channel, _)| plain.contains(channel)).map(|(_, kind)| *kind);
+    let kinds: Vec<GateKind> = known.collect();
+    let first = kinds.first().copied().unwrap_or(GateKind::Output);
+    kinds.iter().all(|kind| *kind == first).then_some(first)
 }
 
 /// `name` the first time, `name.2` the second.
@@ -338,10 +376,26 @@ impl NoPart {
                 "this call creates processes without bound, or too many of them",
             )
             .note("its condition is not decided by values that are known when it is made"),
+            Self::PartlyHidden(place) => partly_hidden(*place),
+            Self::BothWays(place) => both_ways(*place),
             Self::Broken => {
                 Diagnostic::new(Code::NotConstant, span, "what this starts with cannot be computed")
             }
         };
         sink.error(|| diagnostic);
     }
+}
+
+/// A communication of which only some channels are hidden.
+pub(super) fn partly_hidden(span: Span) -> Diagnostic {
+    Diagnostic::new(Code::TxsNotRead, span, "of this communication only some channels are hidden")
+        .note("it would be a message with values that nobody sees, and nobody says")
+        .help("hide all channels of the communication, or none")
+}
+
+/// A communication on inputs and outputs at once.
+pub(super) fn both_ways(span: Span) -> Diagnostic {
+    Diagnostic::new(Code::TxsNotRead, span, "this communication is on an input and an output at once")
+        .note("a message is sent by the tester or by the system")
+        .help("let the system answer in a second step")
 }

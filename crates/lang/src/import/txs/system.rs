@@ -4,19 +4,19 @@
 //! part. On a channel meet all parts that share it: of the two sides of a composition on that channel one group each, of the others
 //! one group of either side. A hidden channel's meetings are internal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::code::Code;
 use ioxide_model::compose::{Composer, Meeting, Member, OpenField, PartId, Source};
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::sort::Sort;
 use ioxide_model::source::Span;
-use ioxide_model::sts::{GateId, GateKind, Model, Sts};
+use ioxide_model::sts::{GateId, GateKind, Model, Sts, Switch};
 use ioxide_model::term::{TermPool, VarId};
 
 use super::check::Interface;
-use super::control::{Channel, ChannelId, Channels, Control, Sharing, Stepper, Wiring, field_name};
-use super::part::{Built, NoPart, PartBuilder, Said};
+use super::control::{Channel, ChannelId, Channels, Control, JOINT, Sharing, Stepper, Wiring, field_name};
+use super::part::{Built, NoPart, PartBuilder, Said, both_ways, kind_of, partly_hidden};
 use super::tree::{ModelDef, Specification};
 use super::typing::Scope;
 use super::words::Vocabulary;
@@ -47,7 +47,7 @@ impl Outside {
         let inputs = inputs.iter().map(|name| (name, GateKind::Input));
         for (name, kind) in inputs.chain(outputs.iter().map(|name| (name, GateKind::Output))) {
             let sorts = interface.channels.get(&name.text).cloned().unwrap_or_default();
-            let id = outside.channels.all.push(Channel { name: name.text.clone(), sorts });
+            let id = outside.channels.all.push(Channel::plain(&name.text, sorts));
             outside.wiring.insert(name.text.clone(), id);
             outside.kinds.push((id, kind));
         }
@@ -86,9 +86,43 @@ pub(super) fn system(meant: &Meant<'_>, model: &ModelDef, sink: &mut Sink) -> Op
         && !part.said.keys().any(|said| matches!(said, Said::Hidden(_) | Said::Enabling(_)))
     {
         let part = parts.pop()?;
-        return Some(part.model);
+        return listed(model, part.model, sink);
     }
-    Composing { outside: &outside, parts: &parts, names: &names, span }.compose(&tree, &model.name, sink)
+    let mut composing = Composing { outside: &mut outside, parts: &parts, names: &names, span };
+    let system = composing.compose(&tree, &model.name, sink)?;
+    listed(model, system, sink)
+}
+
+/// The system, if `SYNC` lists every communication of it, or is not written.
+fn listed(model: &ModelDef, system: Model, sink: &mut Sink) -> Option<Model> {
+    let Some(sync) = &model.sync else { return Some(system) };
+    let known: Vec<&Name> = model.inputs.iter().chain(&model.outputs).collect();
+    if let Some(name) = sync.iter().flatten().find(|name| !known.iter().any(|other| other.text == name.text))
+    {
+        let message = format!("the model has no channel `{}`", name.text);
+        sink.error(|| Diagnostic::new(Code::UnknownGate, name.span, message));
+        return None;
+    }
+    let names: BTreeSet<String> = sync.iter().map(|set| joined_name(set)).collect();
+    let sts = &system.sts;
+    let is_unlisted =
+        |switch: &&Switch| switch.gate != Sts::TAU && !names.contains(&*sts.gates[switch.gate].name);
+    if let Some(switch) = sts.switches.iter().find(is_unlisted) {
+        let message = format!("`SYNC` does not list `{}`", sts.gates[switch.gate].name);
+        sink.error(|| {
+            Diagnostic::new(Code::TxsNotRead, switch.span, message)
+                .note("where `SYNC` is written, it lists all communications of a model")
+                .help("add the channels of this one, as in `SYNC { A | B }, { C }`")
+        });
+        return None;
+    }
+    Some(system)
+}
+
+/// What a message on all of these channels is called.
+fn joined_name(set: &[Name]) -> String {
+    let names: BTreeSet<&str> = set.iter().map(|name| name.text.as_str()).collect();
+    names.into_iter().collect::<Vec<_>>().join(JOINT)
 }
 
 /// What stands in goals only is refused in models.
@@ -173,16 +207,29 @@ fn family(spec: &Specification, model: &str, control: &Control) -> String {
     }
 }
 
+/// Parts that take a step together on a channel, each on channels of its own.
+#[derive(Clone)]
+struct Group {
+    channel: ChannelId,
+    members: Vec<(usize, ChannelId)>,
+}
+
+/// The groups of a composition.
+struct Groups {
+    seen: Vec<Group>,
+    hidden: Vec<Group>,
+}
+
 /// Parts on their way into one system.
 struct Composing<'a> {
-    outside: &'a Outside,
+    outside: &'a mut Outside,
     parts: &'a [Built],
     names: &'a [(String, Option<i64>)],
     span: Span,
 }
 
 impl Composing<'_> {
-    fn compose(&self, tree: &Tree, name: &Name, sink: &mut Sink) -> Option<Model> {
+    fn compose(&mut self, tree: &Tree, name: &Name, sink: &mut Sink) -> Option<Model> {
         let mut composer = Composer::new(&name.text, name.span);
         let mut ids = Vec::with_capacity(self.parts.len());
         for (part, (family, index)) in self.parts.iter().zip(self.names) {
@@ -195,13 +242,28 @@ impl Composing<'_> {
                 }
             }
         }
+        let groups = self.groups(tree, sink)?;
+        let mut gates = BTreeMap::new();
         for &(channel, kind) in &self.outside.kinds {
-            let fields = self.fields(&mut composer, channel);
-            let name = &self.outside.channels.all[channel].name;
-            let gate = composer.gate(name, kind, fields.clone(), self.span, "");
-            self.meet(&mut composer, &ids, tree, channel, (gate, &fields), sink);
+            gates.insert(channel, self.gate(&mut composer, channel, kind));
         }
-        self.hidden(&mut composer, &ids, tree, sink);
+        let mut seen = groups.seen;
+        seen.sort_by_key(|group| group.channel);
+        for Group { channel, members } in seen {
+            let span = self.place(&members);
+            let Some(kind) = kind_of(&self.outside.channels.plain(channel), &self.outside.kinds) else {
+                sink.error(|| both_ways(span));
+                return None;
+            };
+            let gate =
+                gates.entry(channel).or_insert_with(|| self.gate(&mut composer, channel, kind)).clone();
+            self.meet(&mut composer, &ids, (channel, &members), gate, sink);
+        }
+        let mut hidden = BTreeMap::new();
+        for Group { channel, members } in groups.hidden {
+            let fields = hidden.entry(channel).or_insert_with(|| self.fields(&mut composer, channel)).clone();
+            self.meet(&mut composer, &ids, (channel, &members), (Sts::TAU, fields), sink);
+        }
         for (part, &id) in self.parts.iter().zip(&ids) {
             self.inside(&mut composer, part, id, sink);
         }
@@ -214,13 +276,30 @@ impl Composing<'_> {
     /// Variables for the values on `channel`.
     fn fields(&self, composer: &mut Composer, channel: ChannelId) -> Vec<VarId> {
         let sorts = self.outside.channels.all[channel].sorts.clone();
-        self.shared(composer, &sorts)
+        self.shared(composer, &sorts, &self.outside.channels.field_names(channel))
     }
 
-    fn shared(&self, composer: &mut Composer, sorts: &[Sort]) -> Vec<VarId> {
+    /// The message on `channel`.
+    fn gate(&self, composer: &mut Composer, channel: ChannelId, kind: GateKind) -> (GateId, Vec<VarId>) {
+        let fields = self.fields(composer, channel);
+        let name = &self.outside.channels.all[channel].name;
+        (composer.gate(name, kind, fields.clone(), self.span, ""), fields)
+    }
+
+    /// Where a group that meets is written: at a step of its first member.
+    fn place(&self, members: &[(usize, ChannelId)]) -> Span {
+        let first = members.first().and_then(|&(at, channel)| {
+            let part = &self.parts[at];
+            let gate = part.says(&Said::On(channel))?;
+            part.model.sts.switches.iter().find(|switch| switch.gate == gate)
+        });
+        first.map_or(self.span, |switch| switch.span)
+    }
+
+    fn shared(&self, composer: &mut Composer, sorts: &[Sort], names: &[String]) -> Vec<VarId> {
         let from = &self.parts[0].model.pool;
         let mut fields = Vec::with_capacity(sorts.len());
-        for (at, &sort) in sorts.iter().enumerate() {
+        for (&sort, name) in sorts.iter().zip(names) {
             let sort = match sort {
                 Sort::Data(data) => {
                     let name = &from.data(data).name;
@@ -229,39 +308,40 @@ impl Composing<'_> {
                 }
                 other => other,
             };
-            fields.push(composer.field(&field_name(at), sort));
+            fields.push(composer.field(name, sort));
         }
         fields
     }
 
-    /// Every group that meets on `channel` below `tree`.
+    /// A group meets on `channel`; every member has the fields of its own channels.
     fn meet(
         &self,
         composer: &mut Composer,
         ids: &[PartId],
-        tree: &Tree,
-        channel: ChannelId,
-        (gate, fields): (GateId, &[VarId]),
+        (channel, group): (ChannelId, &[(usize, ChannelId)]),
+        (gate, fields): (GateId, Vec<VarId>),
         sink: &mut Sink,
     ) {
-        let Some(groups) = self.groups(tree, channel) else {
-            let name = &self.outside.channels.all[channel].name;
-            let message = format!("more than {MAX_GROUPS} groups of parts meet on channel `{name}`");
-            return sink.error(|| Diagnostic::new(Code::TooManySwitches, self.span, message));
+        let by_channel = self.by_channel(channel, &fields);
+        let member = |&(at, own): &(usize, ChannelId)| {
+            let plain = self.outside.channels.in_order(own);
+            let sources = plain.iter().filter_map(|id| by_channel.get(id)).flatten();
+            Some(Member {
+                part: ids[at],
+                gate: self.parts[at].says(&Said::On(own))?,
+                fields: sources.map(|&field| Source::Shared(field)).collect(),
+            })
         };
-        for group in groups {
-            let member = |&at: &usize| {
-                let gate = self.parts[at].says(&Said::On(channel))?;
-                Some(Member {
-                    part: ids[at],
-                    gate,
-                    fields: fields.iter().map(|&field| Source::Shared(field)).collect(),
-                })
-            };
-            let members = group.iter().filter_map(member).collect();
-            let meeting = Meeting { gate, fields: fields.to_vec(), members, ..Meeting::default() };
-            self.add(composer, &meeting, sink);
-        }
+        let members = group.iter().filter_map(member).collect();
+        self.add(composer, &Meeting { gate, fields, members, ..Meeting::default() }, sink);
+    }
+
+    /// The fields of a message on `channel`, by the plain channels they belong to.
+    fn by_channel(&self, channel: ChannelId, fields: &[VarId]) -> BTreeMap<ChannelId, Vec<VarId>> {
+        let channels = &self.outside.channels;
+        let mut fields = fields.iter().copied();
+        let own = |id: ChannelId| (id, fields.by_ref().take(channels.all[id].sorts.len()).collect());
+        channels.in_order(channel).into_iter().map(own).collect()
     }
 
     fn add(&self, composer: &mut Composer, meeting: &Meeting, sink: &mut Sink) {
@@ -281,44 +361,73 @@ impl Composing<'_> {
         }
     }
 
-    /// Which parts take part together on `channel`; none if there are too many groups.
-    fn groups(&self, tree: &Tree, channel: ChannelId) -> Option<Vec<Vec<usize>>> {
-        Some(match tree {
-            Tree::Part(at) => match self.parts[*at].says(&Said::On(channel)) {
-                Some(_) => vec![vec![*at]],
-                None => Vec::new(),
-            },
-            Tree::Hide(_, body) => self.groups(body, channel)?,
-            Tree::Parallel(sharing, left, right) => {
-                let (lefts, rights) = (self.groups(left, channel)?, self.groups(right, channel)?);
-                if !sharing.has(channel) {
-                    return Some(lefts.into_iter().chain(rights).collect());
-                }
-                if lefts.len().saturating_mul(rights.len()) > MAX_GROUPS {
-                    return None;
-                }
-                let pair = |one: &Vec<usize>, other: &Vec<usize>| one.iter().chain(other).copied().collect();
-                lefts.iter().flat_map(|one| rights.iter().map(move |other| pair(one, other))).collect()
-            }
-        })
-    }
-
-    /// The meetings on hidden channels, each below the place that hides it.
-    fn hidden(&self, composer: &mut Composer, ids: &[PartId], tree: &Tree, sink: &mut Sink) {
+    /// Which parts take part together, on which channels; none if there is an error.
+    fn groups(&mut self, tree: &Tree, sink: &mut Sink) -> Option<Groups> {
         match tree {
-            Tree::Part(_) => {}
-            Tree::Parallel(_, left, right) => {
-                self.hidden(composer, ids, left, sink);
-                self.hidden(composer, ids, right, sink);
+            Tree::Part(at) => {
+                let part = &self.parts[*at];
+                let said = part.said.keys().filter(|said| part.says(said).is_some());
+                let on =
+                    said.filter_map(|said| if let Said::On(channel) = said { Some(*channel) } else { None });
+                let seen = on.map(|channel| Group { channel, members: vec![(*at, channel)] }).collect();
+                Some(Groups { seen, hidden: Vec::new() })
             }
             Tree::Hide(channels, body) => {
-                for &channel in channels {
-                    let fields = self.fields(composer, channel);
-                    self.meet(composer, ids, body, channel, (Sts::TAU, &fields), sink);
-                }
-                self.hidden(composer, ids, body, sink);
+                let groups = self.groups(body, sink)?;
+                self.hide(groups, &channels.iter().copied().collect(), sink)
+            }
+            Tree::Parallel(sharing, left, right) => {
+                let (left, right) = (self.groups(left, sink)?, self.groups(right, sink)?);
+                self.beside(sharing, left, right, sink)
             }
         }
+    }
+
+    /// The groups of two sides beside each other.
+    fn beside(&mut self, sharing: &Sharing, left: Groups, right: Groups, sink: &mut Sink) -> Option<Groups> {
+        let channels = &mut self.outside.channels;
+        let is_alone = |group: &Group| sharing.of(&channels.plain(group.channel)).is_empty();
+        let (lefts, mut seen): (Vec<Group>, Vec<Group>) =
+            left.seen.into_iter().partition(|group| !is_alone(group));
+        let (rights, others): (Vec<Group>, Vec<Group>) =
+            right.seen.into_iter().partition(|group| !is_alone(group));
+        seen.extend(others);
+        for one in &lefts {
+            for other in &rights {
+                let met = sharing.met(&channels.plain(one.channel), &channels.plain(other.channel));
+                let Some(met) = met else { continue };
+                let members = one.members.iter().chain(&other.members).copied().collect();
+                seen.push(Group { channel: channels.joined(&met), members });
+            }
+            if seen.len() > MAX_GROUPS {
+                let message =
+                    format!("more than {MAX_GROUPS} groups of parts meet on the channels of this model");
+                sink.error(|| Diagnostic::new(Code::TooManySwitches, self.span, message));
+                return None;
+            }
+        }
+        Some(Groups { seen, hidden: left.hidden.into_iter().chain(right.hidden).collect() })
+    }
+
+    /// Groups of which those on `channels` are hidden.
+    fn hide(&self, groups: Groups, channels: &BTreeSet<ChannelId>, sink: &mut Sink) -> Option<Groups> {
+        let Groups { seen, hidden: inner } = groups;
+        let (mut left, mut hidden) = (Vec::new(), Vec::new());
+        for group in seen {
+            let plain = self.outside.channels.plain(group.channel);
+            if plain.is_disjoint(channels) {
+                left.push(group);
+            } else if plain.is_subset(channels) {
+                hidden.push(group);
+            } else {
+                let span = self.place(&group.members);
+                sink.error(|| partly_hidden(span));
+                return None;
+            }
+        }
+        hidden.sort_by_key(|group: &Group| group.channel);
+        hidden.extend(inner);
+        Some(Groups { seen: left, hidden })
     }
 
     /// What a part does alone and nobody sees.
@@ -331,7 +440,10 @@ impl Composing<'_> {
         for (said, &gate) in &part.said {
             let fields = match said {
                 Said::Hidden(channel) => self.fields(composer, *channel),
-                Said::Enabling(sorts) => self.shared(composer, sorts),
+                Said::Enabling(sorts) => {
+                    let names: Vec<String> = (0..sorts.len()).map(field_name).collect();
+                    self.shared(composer, sorts, &names)
+                }
                 _ => continue,
             };
             alone(composer, gate, fields, sink);

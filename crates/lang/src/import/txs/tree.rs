@@ -79,6 +79,8 @@ pub(super) struct ModelDef {
     pub(super) name: Name,
     pub(super) inputs: Vec<Name>,
     pub(super) outputs: Vec<Name>,
+    /// The sets of channels that may communicate at once, if that is written: `SYNC { A | B }, { C }`.
+    pub(super) sync: Option<Vec<Vec<Name>>>,
     pub(super) body: BehaviourId,
 }
 
@@ -159,10 +161,13 @@ pub(super) enum Sync {
     Only(Vec<Name>),
 }
 
-/// `Chan ? x ! e [[ guard ]]`.
+/// `Chan ? x ! e | Other ! f [[ guard ]]`.
 #[derive(Clone)]
 pub(super) struct Offer {
     pub(super) on: OfferedOn,
+    /// Further channels of the same communication, and how many of the last values each has.
+    pub(super) with: Vec<(Name, usize)>,
+    /// The values of all channels.
     pub(super) values: Vec<Offered>,
     pub(super) guard: Option<Formula>,
     pub(super) span: Span,

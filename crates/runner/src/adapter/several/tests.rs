@@ -119,3 +119,109 @@ fn a_share_of_a_model_has_the_messages_of_one_connection() {
         .collect();
     assert_eq!(kinds, [GateKind::Input, GateKind::Internal, GateKind::Output, GateKind::Internal]);
 }
+
+/// A connection in virtual time: what it says when, in milliseconds.
+struct Timetable {
+    model: Arc<Model>,
+    due: VecDeque<(u64, &'static str)>,
+    now: Duration,
+    foresight: bool,
+}
+
+impl Adapter for Timetable {
+    fn reset(&mut self) -> Result<(), AdapterError> {
+        Ok(())
+    }
+
+    fn send(&mut self, _input: &Label) -> Result<Sent, AdapterError> {
+        // Whatever it is given puts off what is due.
+        self.due.iter_mut().for_each(|(due, _)| *due += 1000);
+        Ok(Sent::default())
+    }
+
+    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+        Ok(None)
+    }
+
+    fn observe(&mut self, _patience: Duration) -> Result<Observation, AdapterError> {
+        Ok(Observation::Quiet)
+    }
+
+    fn has_virtual_time(&self) -> bool {
+        true
+    }
+
+    fn has_foresight(&self) -> bool {
+        self.foresight
+    }
+
+    fn foresee(&mut self) -> Result<Option<Duration>, AdapterError> {
+        Ok(self.due.front().map(|(due, _)| Duration::from_millis(*due)))
+    }
+
+    fn advance(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+        let due = self.due.front().map(|(due, _)| Duration::from_millis(*due));
+        let name = due.filter(|due| *due <= until).and_then(|_| self.due.pop_front());
+        self.now = if name.is_some() { due.unwrap_or(until) } else { until };
+        let label = |name: &str| {
+            let gate = self.model.sts.gate_named(name).expect("the model has it");
+            Label::message(&self.model.sts, gate, Vec::new()).expect("a message")
+        };
+        Ok(Passed { now: self.now, message: name.map(|(_, name)| label(name)) })
+    }
+}
+
+fn in_time(left: &[(u64, &'static str)], right: &[(u64, &'static str)], foresight: bool) -> SeveralAdapter {
+    let model = Arc::new(model(MODEL));
+    let part = |name: &str, messages: [&str; 2], due: &[(u64, &'static str)], foresight| Part {
+        place: None,
+        name: name.into(),
+        messages: messages.map(str::to_owned).to_vec(),
+        adapter: Box::new(Timetable {
+            model: Arc::clone(&model),
+            due: due.iter().copied().collect(),
+            now: Duration::ZERO,
+            foresight,
+        }),
+    };
+    let parts = vec![part("left", ["a", "x"], left, true), part("right", ["b", "y"], right, foresight)];
+    SeveralAdapter::new(parts, &model, Interrupt::never())
+}
+
+/// What comes up to `until`, with its instants in milliseconds.
+fn until(adapter: &mut SeveralAdapter, until: u64) -> Vec<(u128, u32)> {
+    let mut seen = Vec::new();
+    loop {
+        let Passed { now, message } = adapter.advance(Duration::from_millis(until)).expect("time passes");
+        if message.is_none() {
+            return seen;
+        }
+        seen.push((now.as_millis(), last(adapter).0));
+    }
+}
+
+#[test]
+fn connections_go_through_virtual_time_together() {
+    let mut adapter = in_time(&[(10, "x"), (30, "x")], &[(20, "y"), (30, "y")], true);
+    adapter.reset().expect("it is reset");
+    assert!(adapter.has_virtual_time());
+    assert_eq!(until(&mut adapter, 25), [(10, 0), (20, 1)]);
+    assert_eq!(until(&mut adapter, 100), [(30, 0), (30, 1)]);
+}
+
+#[test]
+fn an_input_comes_before_what_another_connection_makes_late() {
+    let mut adapter = in_time(&[(50, "x")], &[(20, "y")], true);
+    adapter.reset().expect("it is reset");
+    assert_eq!(until(&mut adapter, 20), [(20, 1)]);
+    // The left connection has not gone further than the right one, so the input is in time.
+    adapter.send(&input(&adapter, "a")).expect("it is sent");
+    assert_eq!(until(&mut adapter, 100), []);
+    assert_eq!(until(&mut adapter, 2000), [(1050, 0)]);
+}
+
+#[test]
+fn virtual_time_needs_foresight_on_every_connection() {
+    let problem = in_time(&[], &[], false).reset();
+    assert!(matches!(problem, Err(AdapterError::Protocol { line, .. }) if line.contains("`right`")));
+}

@@ -128,7 +128,7 @@ impl TxsReader<'_> {
         }
     }
 
-    /// `Chan ? x ! e [[ guard ]]`
+    /// `Chan ? x ! e | Other ! f [[ guard ]]`
     pub(super) fn offer(&mut self) -> Reading<Offer> {
         let start = self.span();
         let on = match self.lexeme().clone() {
@@ -142,13 +142,16 @@ impl TxsReader<'_> {
         if !matches!(on, OfferedOn::Channel(_)) {
             self.bump();
         }
-        let values = self.offered()?;
-        if self.at_sign("|") {
-            return self
-                .not_read("|", "one communication is on one channel here; give the channel more values");
+        let mut values = self.offered()?;
+        let mut with = Vec::new();
+        while matches!(on, OfferedOn::Channel(_)) && self.eat("|") {
+            let channel = self.name("a channel")?;
+            let more = self.offered()?;
+            with.push((channel, more.len()));
+            values.extend(more);
         }
         let guard = if self.at_sign("[[") { Some(self.condition()?) } else { None };
-        Ok(Offer { on, values, guard, span: self.since(start) })
+        Ok(Offer { on, with, values, guard, span: self.since(start) })
     }
 
     /// `[[ a, b ]]`, all of which hold.
@@ -312,6 +315,7 @@ impl TxsReader<'_> {
                 if let OfferedOn::Channel(name) = &offer.on {
                     free.channels.insert(name.text.clone());
                 }
+                free.channels.extend(offer.with.iter().map(|(name, _)| name.text.clone()));
             }
             BehaviourKind::Accept(offered, _) => free.offered(offered),
             BehaviourKind::Guard(guard, _) => guard.names(&mut free.vars),
