@@ -17,9 +17,15 @@ impl Comparisons {
     /// Those of `id`, in an order that depends on the model alone.
     pub(super) fn of(&mut self, cx: &mut Ctx<'_>, id: SwitchId) -> &[Term] {
         self.known.entry(id).or_insert_with(|| {
-            let mut all = comparisons_of(cx, id);
-            let about_time: Vec<Term> = instants(cx, id).into_iter().filter(|it| !all.contains(it)).collect();
-            all.extend(about_time);
+            let found = comparisons_of(cx, id).into_iter().chain(instants(cx, id));
+            let mut all: Vec<Term> = Vec::new();
+            for comparison in found.collect::<Vec<_>>() {
+                // The opposite of a comparison has the same sides and the same edge.
+                let opposite = cx.pool.not(comparison);
+                if !all.contains(&comparison) && !all.contains(&opposite) {
+                    all.push(comparison);
+                }
+            }
             all
         })
     }
