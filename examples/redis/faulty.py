@@ -40,7 +40,22 @@ def asked(fault, command):
         return [b"DISCARD"]
     if fault == "no-expiry" and name in (b"EXPIRE", b"PEXPIRE"):
         return [b"EXISTS", command[1]]
+    if fault == "expires-late" and name == b"PEXPIRE" and int(command[2]) > 0:
+        return [*command[:2], b"%d" % (int(command[2]) + 600)]
+    if fault == "seconds-for-milliseconds" and name == b"PEXPIRE":
+        return [b"EXPIRE", *command[1:]]
+    if fault == "append-persists" and name == b"APPEND":
+        return script(b"redis.call('PERSIST', KEYS[1]) return redis.call('APPEND', KEYS[1], ARGV[1])", command)
+    if fault == "persist-forgets" and name == b"PERSIST":
+        return script(b"return redis.call('PTTL', KEYS[1]) >= 0 and 1 or 0", command)
+    if fault == "ttl-rounds-down" and name == b"TTL":
+        return script(b"local left = redis.call('PTTL', KEYS[1]) return left < 0 and left or math.floor(left / 1000)", command)
     return command
+
+
+def script(text, command):
+    """A command that runs a script with the key and the values of another one."""
+    return [b"EVAL", text, b"1", *command[1:]]
 
 
 def told(fault, command, reply):
