@@ -1,8 +1,9 @@
-"""A proxy before a Redis server that plants one fault: python3 faulty.py PORT SOCKET FAULT."""
+"""A proxy before a Redis server that plants one fault: python3 faulty.py PORT FAULT SERVER..."""
 
 import socket
 import sys
-import time
+
+from behind import started
 
 
 def words(stream):
@@ -41,7 +42,7 @@ def asked(fault, command):
     if fault == "no-expiry" and name in (b"EXPIRE", b"PEXPIRE"):
         return [b"EXISTS", command[1]]
     if fault == "expires-late" and name == b"PEXPIRE" and int(command[2]) > 0:
-        return [*command[:2], b"%d" % (int(command[2]) + 600)]
+        return [*command[:2], b"%d" % (int(command[2]) + 1000)]
     if fault == "seconds-for-milliseconds" and name == b"PEXPIRE":
         return [b"EXPIRE", *command[1:]]
     if fault == "append-persists" and name == b"APPEND":
@@ -70,19 +71,8 @@ def told(fault, command, reply):
     return reply
 
 
-def connected(path):
-    """A connection to the server, which may not listen yet."""
-    while True:
-        try:
-            server = socket.socket(socket.AF_UNIX)
-            server.connect(path)
-            return server
-        except OSError:
-            time.sleep(0.01)
-
-
-def serve(client, path, fault):
-    with client, connected(path) as server:
+def serve(client, server_port, fault):
+    with client, socket.create_connection(("127.0.0.1", server_port)) as server:
         commands, answers = client.makefile("rb"), server.makefile("rb")
         while True:
             command = words(commands)
@@ -95,12 +85,13 @@ def serve(client, path, fault):
 
 
 def main():
-    port, path, fault = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+    port, fault = int(sys.argv[1]), sys.argv[2]
+    server_port = started(sys.argv[3:])
     listener = socket.create_server(("127.0.0.1", port))
     while True:
         client, _ = listener.accept()
         try:
-            serve(client, path, fault)
+            serve(client, server_port, fault)
         except OSError:
             pass
 
