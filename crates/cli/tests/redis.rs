@@ -95,9 +95,10 @@ fn the_book_shows_the_model() {
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let model = plain(&fs::read_to_string(example().join("store.iox")).expect("the model"));
     let page = fs::read_to_string(example().join("../../docs/book/src/data.md")).expect("the page");
+    let model = model + &plain(&fs::read_to_string(example().join("expiry.iox")).expect("the model"));
     let (_, section) = page.split_once("## A real server").expect("the section");
     let listings: Vec<&str> = section.split("```text\n").skip(1).collect();
-    assert_eq!(listings.len(), 3);
+    assert_eq!(listings.len(), 4);
     for listing in listings {
         let (listing, _) = listing.split_once("```").expect("it ends");
         for paragraph in listing.split("\n\n") {

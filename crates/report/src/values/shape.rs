@@ -149,16 +149,12 @@ fn counted(n: usize) -> String {
     if n == 1 { "1 item".into() } else { format!("{n} items") }
 }
 
-/// A value in at most so many characters; of a long list or map the first item and how many there are.
+/// A value in at most so many characters; of a long list the first item and how many there are.
 pub(super) fn folded(value: &Json, text: &str, most: usize) -> String {
     let is_long = text.chars().nth(most).is_some();
     match value {
         Json::Array(items) if is_long && items.len() > 1 => {
             format!("[{}, … {} items]", excerpt(&items[0].to_string(), MAX_ITEM), items.len())
-        }
-        Json::Object(fields) if is_long && fields.len() > 1 => {
-            let first = fields.iter().next().map(|(key, value)| format!("{key:?}:{value}"));
-            format!("{{{}, … {} keys}}", excerpt(&first.unwrap_or_default(), MAX_ITEM), fields.len())
         }
         _ => excerpt(text, most),
     }
