@@ -319,7 +319,15 @@ fn other_formats_become_the_same_kind_of_model() {
                 ?take() if let some(first) = q.first() && reply == Nothing then { q := q.drop(1), reply := Given(x: first) }
                 !given(x: Small) if let Given(y) = reply && x == y then { reply := Nothing }
             }
-        }"), @"");
+        }"), @"
+    start Queue
+    q = []
+    by = {}
+    reply = Nothing
+    put: Queue ?put [q.length() < 2] {q = q + [x], by = by.with(x, true)} Queue
+    take: Queue ?take [(if q.length() > 0 then some(q[0]) else none) != none && reply == Nothing] {q = q.slice(1, q.length()), reply = Given(x: (if q.length() > 0 then some(q[0]) else none).value)} Queue
+    given: Queue !given [reply is Given && reply.x == x] {reply = Nothing} Queue
+    ");
     insta::assert_snapshot!(switches("m.dot", "digraph g {
         t -> s [label=\"a / 2\"] __start0 -> s; s -> t [label=\"a / 0\"]; s -> s [label=\"a/1\"]; }"), @"
     start s

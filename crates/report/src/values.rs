@@ -171,7 +171,8 @@ impl Values {
 
 impl Field {
     fn counts<'v>(&'v self, message: &'v str, field: &'v str) -> Counts<'v> {
-        let mut values: Vec<(&str, u64)> = self.seen.iter().map(|(value, sent)| (value.as_str(), sent.n)).collect();
+        let mut values: Vec<(&str, u64)> =
+            self.seen.iter().map(|(value, sent)| (value.as_str(), sent.n)).collect();
         let are_numbers = matches!(self.range, Range::Within(..));
         match are_numbers {
             true => values.sort_by_cached_key(|(value, _)| value.parse::<Rational>().ok()),
@@ -212,7 +213,11 @@ impl Field {
                 Range::Empty | Range::NotNumbers => None,
             },
             shape: self.shape.told(),
-            frequent: frequent.into_iter().take(SHOWN).map(|(_, sent)| (sent.shown.clone(), sent.n)).collect(),
+            frequent: frequent
+                .into_iter()
+                .take(SHOWN)
+                .map(|(_, sent)| (sent.shown.clone(), sent.n))
+                .collect(),
         }
     }
 }

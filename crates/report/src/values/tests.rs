@@ -112,7 +112,10 @@ fn collections_and_cases_are_told_by_their_shape() {
     let text = told(&[
         input("A", json!({"xs": [], "m": {}, "c": "point", "r": {"a": 1, "b": 2}})),
         input("A", json!({"xs": long, "m": {"k": 1}, "c": {"circle": {"r": 3}}, "r": {"a": 2, "b": 2}})),
-        input("A", json!({"xs": long, "m": {"k": 1, "l": 2}, "c": {"circle": {"r": 4}}, "r": {"a": 1, "b": 2}})),
+        input(
+            "A",
+            json!({"xs": long, "m": {"k": 1, "l": 2}, "c": {"circle": {"r": 4}}, "r": {"a": 1, "b": 2}}),
+        ),
     ]);
     insta::assert_snapshot!(text, @r#"
     A.c: 3 sent 3 distinct circle ×2, point ×1

@@ -195,8 +195,11 @@ mod tests {
     use super::*;
 
     fn joining(more: Option<&str>, counted: &[(&str, Then)]) -> Joining {
-        let config =
-            |(frame, then): &(&str, Then)| CountedConfig { frame: (*frame).into(), then: then.clone(), more: false };
+        let config = |(frame, then): &(&str, Then)| CountedConfig {
+            frame: (*frame).into(),
+            then: then.clone(),
+            more: false,
+        };
         Joining::new(more, &counted.iter().map(config).collect::<Vec<_>>()).unwrap()
     }
 
