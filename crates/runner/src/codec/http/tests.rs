@@ -109,7 +109,7 @@ fn bodies_hold_lists_and_objects_inside_each_other() {
     let made = codec.encode(&model, &Label::Input(place, values[1..].to_vec())).unwrap();
     let sent: serde_json::Value = serde_json::from_str(&made.body.unwrap()).unwrap();
     assert_eq!(sent, serde_json::json!({ "order": order }));
-    let wrong = body.replace("\"n\":9", "\"n\":10");
+    let wrong = body.replace("\"n\":9", "\"n\":\"9\"");
     assert!(codec.decode(&model, &response(200, &wrong)).is_err());
 }
 
