@@ -1,6 +1,7 @@
-"""A proxy before a beanstalkd that plants one fault: python3 faulty.py PORT SOCKET FAULT."""
+"""A proxy before a beanstalkd that plants one fault: python3 faulty.py PORT FAULT SERVER..."""
 
 import socket
+import subprocess
 import sys
 import time
 
@@ -43,19 +44,23 @@ def told(fault, words, reply):
     return reply
 
 
-def connected(path):
-    """A connection to the server, which may not listen yet."""
+def started(command):
+    """The port at which the server that `command` starts listens; `{port}` in it is a free one."""
     while True:
-        try:
-            server = socket.socket(socket.AF_UNIX)
-            server.connect(path)
-            return server
-        except OSError:
-            time.sleep(0.01)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        server = subprocess.Popen([word.replace("{port}", str(port)) for word in command])
+        # It ends if somebody else has taken the port meanwhile.
+        while server.poll() is None:
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                return port
+            except OSError:
+                time.sleep(0.01)
 
 
-def serve(client, path, fault):
-    with client, connected(path) as server:
+def serve(client, server_port, fault):
+    with client, socket.create_connection(("127.0.0.1", server_port)) as server:
         commands, answers = client.makefile("rb"), server.makefile("rb")
         while True:
             words, body = command(commands)
@@ -66,12 +71,13 @@ def serve(client, path, fault):
 
 
 def main():
-    port, path, fault = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+    port, fault = int(sys.argv[1]), sys.argv[2]
+    server_port = started(sys.argv[3:])
     listener = socket.create_server(("127.0.0.1", port))
     while True:
         client, _ = listener.accept()
         try:
-            serve(client, path, fault)
+            serve(client, server_port, fault)
         except OSError:
             pass
 

@@ -3,6 +3,4 @@ port=$1
 if [ -z "$BEANSTALKD_FAULT" ]; then
     exec beanstalkd -l 127.0.0.1 -p "$port"
 fi
-folder=$(mktemp -d)
-beanstalkd -l "unix:$folder/socket" &
-exec python3 faulty.py "$port" "$folder/socket" "$BEANSTALKD_FAULT"
+exec python3 faulty.py "$port" "$BEANSTALKD_FAULT" beanstalkd -l 127.0.0.1 -p "{port}"

@@ -1,8 +1,9 @@
-"""A proxy before a Redis server that plants one fault: python3 faulty.py PORT SOCKET FAULT."""
+"""A proxy before a Redis server that plants one fault: python3 faulty.py PORT FAULT SERVER..."""
 
 import socket
 import sys
-import time
+
+from behind import started
 
 
 def words(stream):
@@ -40,7 +41,22 @@ def asked(fault, command):
         return [b"DISCARD"]
     if fault == "no-expiry" and name in (b"EXPIRE", b"PEXPIRE"):
         return [b"EXISTS", command[1]]
+    if fault == "expires-late" and name == b"PEXPIRE" and int(command[2]) > 0:
+        return [*command[:2], b"%d" % (int(command[2]) + 1000)]
+    if fault == "seconds-for-milliseconds" and name == b"PEXPIRE":
+        return [b"EXPIRE", *command[1:]]
+    if fault == "append-persists" and name == b"APPEND":
+        return script(b"redis.call('PERSIST', KEYS[1]) return redis.call('APPEND', KEYS[1], ARGV[1])", command)
+    if fault == "persist-forgets" and name == b"PERSIST":
+        return script(b"return redis.call('PTTL', KEYS[1]) >= 0 and 1 or 0", command)
+    if fault == "ttl-rounds-down" and name == b"TTL":
+        return script(b"local left = redis.call('PTTL', KEYS[1]) return left < 0 and left or math.floor(left / 1000)", command)
     return command
+
+
+def script(text, command):
+    """A command that runs a script with the key and the values of another one."""
+    return [b"EVAL", text, b"1", *command[1:]]
 
 
 def told(fault, command, reply):
@@ -55,19 +71,8 @@ def told(fault, command, reply):
     return reply
 
 
-def connected(path):
-    """A connection to the server, which may not listen yet."""
-    while True:
-        try:
-            server = socket.socket(socket.AF_UNIX)
-            server.connect(path)
-            return server
-        except OSError:
-            time.sleep(0.01)
-
-
-def serve(client, path, fault):
-    with client, connected(path) as server:
+def serve(client, server_port, fault):
+    with client, socket.create_connection(("127.0.0.1", server_port)) as server:
         commands, answers = client.makefile("rb"), server.makefile("rb")
         while True:
             command = words(commands)
@@ -80,12 +85,13 @@ def serve(client, path, fault):
 
 
 def main():
-    port, path, fault = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+    port, fault = int(sys.argv[1]), sys.argv[2]
+    server_port = started(sys.argv[3:])
     listener = socket.create_server(("127.0.0.1", port))
     while True:
         client, _ = listener.accept()
         try:
-            serve(client, path, fault)
+            serve(client, server_port, fault)
         except OSError:
             pass
 

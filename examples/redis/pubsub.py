@@ -1,9 +1,10 @@
-"""A proxy before a Redis server that plants one fault in what subscribers hear: python3 pubsub.py PORT SOCKET FAULT."""
+"""A proxy before a Redis server that plants one fault in what subscribers hear: python3 pubsub.py PORT FAULT SERVER..."""
 
 import socket
 import sys
 import threading
-import time
+
+from behind import started
 
 
 def answer(stream):
@@ -29,17 +30,6 @@ def told(fault, reply):
     return reply
 
 
-def connected(path):
-    """A connection to the server, which may not listen yet."""
-    while True:
-        try:
-            server = socket.socket(socket.AF_UNIX)
-            server.connect(path)
-            return server
-        except OSError:
-            time.sleep(0.01)
-
-
 def forward(client, server):
     """What the client says goes to the server as it is."""
     try:
@@ -50,8 +40,8 @@ def forward(client, server):
     server.close()
 
 
-def serve(client, path, fault):
-    with client, connected(path) as server:
+def serve(client, server_port, fault):
+    with client, socket.create_connection(("127.0.0.1", server_port)) as server:
         threading.Thread(target=forward, args=(client, server), daemon=True).start()
         answers = server.makefile("rb")
         try:
@@ -62,11 +52,12 @@ def serve(client, path, fault):
 
 
 def main():
-    port, path, fault = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+    port, fault = int(sys.argv[1]), sys.argv[2]
+    server_port = started(sys.argv[3:])
     listener = socket.create_server(("127.0.0.1", port))
     while True:
         client, _ = listener.accept()
-        threading.Thread(target=serve, args=(client, path, fault), daemon=True).start()
+        threading.Thread(target=serve, args=(client, server_port, fault), daemon=True).start()
 
 
 main()

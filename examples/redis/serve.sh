@@ -5,6 +5,4 @@ server="redis-server --bind 127.0.0.1 --appendonly no --logfile /dev/null"
 if [ -z "$REDIS_FAULT" ]; then
     exec $server --port "$port" --save ''
 fi
-folder=$(mktemp -d)
-$server --port 0 --unixsocket "$folder/socket" --save '' &
-exec python3 "$proxy" "$port" "$folder/socket" "$REDIS_FAULT"
+exec python3 "$proxy" "$port" "$REDIS_FAULT" $server --port "{port}" --save ''

@@ -1,4 +1,4 @@
-//! A work queue with a text protocol, without code: beanstalkd passes, faults behind a proxy are found.
+//! Servers with text protocols, without code: beanstalkd, a work queue, passes and faults behind a proxy are found; memcached passes.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -42,4 +42,20 @@ fn planted_faults_are_found() {
         let output = tested(fault, &["--seed", "1", "--steps", "10000", "--for", "3min"]);
         assert_eq!(output.status.code(), Some(1), "{fault}: {output:?}");
     }
+}
+
+/// A cache that answers with several values, which may hold anything, and a line that ends them.
+#[test]
+fn a_real_cache_passes() {
+    if Command::new("memcached").arg("-V").output().is_err() {
+        eprintln!("skipped: there is no memcached");
+        return;
+    }
+    let output = Command::new(env!("CARGO_BIN_EXE_ioxide"))
+        .args(["test", "memcached.iox", "--sut", "memcached", "--json", "--no-shrink"])
+        .args(["--seed", "1", "--steps", "400", "--for", "1min"])
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/memcached"))
+        .output()
+        .expect("the program runs");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
 }

@@ -309,6 +309,25 @@ fn other_formats_become_the_same_kind_of_model() {
     tick: Counter internal [mode == Off] {mode = On} Counter
     tick#2: Counter internal [n == 3] {n = 0} Counter
     ");
+    insta::assert_snapshot!(switches("m.as", "
+        def Queue {
+            types { Small = [0..3] Reply = [Nothing | Given(x: Small)] }
+            state { q: list<Small> by: map<Small, Bool> reply: Reply }
+            init { q := [] by := {} reply := Nothing }
+            actions {
+                ?put(x: Small) if q.length() < 2 then { q := q + [x], by[x] := True }
+                ?take() if let some(first) = q.first() && reply == Nothing then { q := q.drop(1), reply := Given(x: first) }
+                !given(x: Small) if let Given(y) = reply && x == y then { reply := Nothing }
+            }
+        }"), @"
+    start Queue
+    q = []
+    by = {}
+    reply = Nothing
+    put: Queue ?put [q.length() < 2] {q = q + [x], by = by.with(x, true)} Queue
+    take: Queue ?take [(if q.length() > 0 then some(q[0]) else none) != none && reply == Nothing] {q = q.slice(1, q.length()), reply = Given(x: (if q.length() > 0 then some(q[0]) else none).value)} Queue
+    given: Queue !given [reply is Given && reply.x == x] {reply = Nothing} Queue
+    ");
     insta::assert_snapshot!(switches("m.dot", "digraph g {
         t -> s [label=\"a / 2\"] __start0 -> s; s -> t [label=\"a / 0\"]; s -> s [label=\"a/1\"]; }"), @"
     start s

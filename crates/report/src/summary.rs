@@ -7,7 +7,7 @@
 //! *Promises.* Memory does not grow with steps or runs: of a run the last steps are kept until
 //! it ends, of failures one run for every kind, and of kinds the first [`MAX_KINDS`].
 
-mod json;
+pub(crate) mod json;
 pub mod parts;
 mod runs;
 mod smaller;

@@ -13,7 +13,12 @@ use ioxide_model::number::Rational;
 use ioxide_runner::event::{LabelKind, LabelTold};
 use serde_json::Value as Json;
 
+use crate::values::shape::{Shape, folded};
 use crate::visible::excerpt;
+
+mod shape;
+
+pub use self::shape::ShapeTold;
 
 /// Different values kept of one field.
 pub const MAX_DISTINCT: usize = 500;
@@ -45,10 +50,19 @@ struct Message {
 #[derive(Clone, Debug, Default)]
 struct Field {
     sent: u64,
-    seen: BTreeMap<String, u64>,
+    seen: BTreeMap<String, Sent>,
     /// Sent with a value that is not in `seen`.
     beyond: u64,
     range: Range,
+    shape: Shape,
+}
+
+/// A value that was sent.
+#[derive(Clone, Debug)]
+struct Sent {
+    n: u64,
+    /// How it is shown.
+    shown: String,
 }
 
 /// The smallest and the largest, as long as all values are numbers.
@@ -75,6 +89,8 @@ pub struct Row {
     pub is_more: bool,
     /// The smallest and the largest, if all are numbers.
     pub range: Option<(String, String)>,
+    /// What they have in common, if they are collections or cases with fields.
+    pub shape: Option<ShapeTold>,
     /// The most frequent values, of those kept, and how often each was sent.
     pub frequent: Vec<(String, u64)>,
 }
@@ -88,6 +104,8 @@ pub struct Counts<'v> {
     pub field: &'v str,
     /// Whether all values are numbers; then they are in their order, else the most frequent come first.
     pub are_numbers: bool,
+    /// What they have in common, if they are collections or cases with fields.
+    pub shape: Option<ShapeTold>,
     /// The values, as JSON, and how often each was sent.
     pub values: Vec<(&'v str, u64)>,
     /// Sent with a value that was not kept.
@@ -153,24 +171,27 @@ impl Values {
 
 impl Field {
     fn counts<'v>(&'v self, message: &'v str, field: &'v str) -> Counts<'v> {
-        let mut values: Vec<(&str, u64)> = self.seen.iter().map(|(value, &n)| (value.as_str(), n)).collect();
+        let mut values: Vec<(&str, u64)> =
+            self.seen.iter().map(|(value, sent)| (value.as_str(), sent.n)).collect();
         let are_numbers = matches!(self.range, Range::Within(..));
         match are_numbers {
             true => values.sort_by_cached_key(|(value, _)| value.parse::<Rational>().ok()),
             false => values.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0))),
         }
-        Counts { message, field, are_numbers, values, beyond: self.beyond }
+        Counts { message, field, are_numbers, shape: self.shape.told(), values, beyond: self.beyond }
     }
 
     fn count(&mut self, value: &Json) {
         self.sent += 1;
         self.range.add(value);
-        let key = key(value);
+        self.shape.add(value);
+        let text = value.to_string();
+        let key = key(&text);
         let is_room = self.seen.len() < MAX_DISTINCT;
         match self.seen.get_mut(&key) {
-            Some(n) => *n += 1,
+            Some(sent) => sent.n += 1,
             None if is_room => {
-                self.seen.insert(key, 1);
+                self.seen.insert(key, Sent { n: 1, shown: folded(value, &text, MAX_TEXT) });
             }
             None => self.beyond += 1,
         }
@@ -179,8 +200,8 @@ impl Field {
     fn row(&self, message: &str, field: &str) -> Row {
         /// Values named one by one.
         const SHOWN: usize = 3;
-        let mut frequent: Vec<(&String, u64)> = self.seen.iter().map(|(value, &n)| (value, n)).collect();
-        frequent.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        let mut frequent: Vec<(&String, &Sent)> = self.seen.iter().collect();
+        frequent.sort_by(|a, b| b.1.n.cmp(&a.1.n).then(a.0.cmp(b.0)));
         Row {
             message: message.to_owned(),
             field: Some(field.to_owned()),
@@ -191,7 +212,12 @@ impl Field {
                 Range::Within(least, most) => Some((written(least), written(most))),
                 Range::Empty | Range::NotNumbers => None,
             },
-            frequent: frequent.into_iter().take(SHOWN).map(|(v, n)| (excerpt(v, MAX_TEXT), n)).collect(),
+            shape: self.shape.told(),
+            frequent: frequent
+                .into_iter()
+                .take(SHOWN)
+                .map(|(_, sent)| (sent.shown.clone(), sent.n))
+                .collect(),
         }
     }
 }
@@ -214,7 +240,7 @@ impl Range {
 impl Row {
     fn bare(message: &str, sent: u64) -> Self {
         let (message, frequent) = (message.to_owned(), Vec::new());
-        Self { message, field: None, sent, distinct: 0, is_more: false, range: None, frequent }
+        Self { message, field: None, sent, distinct: 0, is_more: false, range: None, shape: None, frequent }
     }
 
     /// `message.field`, or the message.
@@ -249,7 +275,12 @@ impl Row {
                 let named: Vec<String> =
                     self.frequent.iter().map(|(value, n)| format!("{value} ×{n}")).collect();
                 let more = if self.distinct > self.frequent.len() { ", …" } else { "" };
-                format!("{}{more}", named.join(", "))
+                let named = format!("{}{more}", named.join(", "));
+                match &self.shape {
+                    Some(shape @ ShapeTold::Lengths(..)) => format!("{}; {named}", shape.text()),
+                    Some(shape @ ShapeTold::Cases(_)) => shape.text(),
+                    None => named,
+                }
             }
         }
     }
@@ -270,11 +301,10 @@ fn written(number: &Rational) -> String {
 }
 
 /// What tells values apart.
-fn key(value: &Json) -> String {
-    let text = value.to_string();
+fn key(text: &str) -> String {
     match text.char_indices().nth(MAX_KEY) {
-        Some((at, _)) => format!("{}… ({} bytes, {:x})", &text[..at], text.len(), check_sum(&text)),
-        None => text,
+        Some((at, _)) => format!("{}… ({} bytes, {:x})", &text[..at], text.len(), check_sum(text)),
+        None => text.to_owned(),
     }
 }
 

@@ -8,6 +8,7 @@ pub mod count;
 pub mod forall;
 pub mod interval;
 pub mod normalise;
+mod pigeons;
 pub mod scalar;
 pub mod shape;
 pub mod validate;

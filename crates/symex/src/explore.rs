@@ -129,6 +129,8 @@ pub struct Stats {
     pub depth: u32,
     /// Different switches taken beyond doubt.
     pub switches: usize,
+    /// Terms made: how much work it was, whatever the machine.
+    pub terms: usize,
 }
 
 /// The result of a search.
@@ -216,6 +218,7 @@ impl Search {
         watch: &mut dyn FnMut(&Stats) -> ControlFlow<()>,
         is_wanted: &mut dyn FnMut(SwitchId, bool) -> bool,
     ) -> StopReason {
+        let n_terms = cx.pool.len();
         while let Some(node) = self.frontier.next() {
             if self.graph.nodes[node].depth >= config.limits.max_depth {
                 self.cut = self.cut.or(Some(StopReason::MaxDepth));
@@ -224,6 +227,7 @@ impl Search {
             if let ControlFlow::Break(reason) = self.expand(cx, node, config.limits.max_states, is_wanted) {
                 return reason;
             }
+            self.stats.terms = cx.pool.len() - n_terms;
             if watch(&self.stats).is_break() {
                 return StopReason::Stopped;
             }

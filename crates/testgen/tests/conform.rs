@@ -79,6 +79,17 @@ fn the_two_car_alarms_conform_to_each_other_but_for_their_data() {
     }
 }
 
+/// An action system with a list is the same queue as the model in the ioxide language, and the other end is another.
+#[test]
+fn an_action_system_holds_a_list_as_other_models_do() {
+    for (imp, spec) in [("data/fifo.as", "data/fifo.iox"), ("data/fifo.iox", "data/fifo.as")] {
+        let (verdict, witness) = compared(&example(imp), example(spec), &Options::default());
+        assert_eq!(verdict.answer, Answer::Conforms(Proof::Exhausted), "{imp}, {spec}: {witness:?}");
+    }
+    let (_, witness) = compared(&example("data/lifo.iox"), example("data/fifo.as"), &Options::default());
+    assert_eq!(witness, ["?put(x: 1)", "?put(x: 2)", "?get", "!got(x: 2)"]);
+}
+
 const COUNTER: &str = "model Counter { input up(by: int) output at(n: int) var x: int = 0
     state idle { on up when by > 0 { x = x + by } -> busy }
     state busy { emit at(n: x) -> idle } }";

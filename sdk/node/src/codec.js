@@ -24,11 +24,39 @@ function written(value) {
     case 'object':
       if (value === null) return 'null';
       if (Array.isArray(value)) return `[${value.map(written).join(',')}]`;
-      if (value instanceof Map) return written([...value]);
+      if (value instanceof Case) return written(value.sendable());
+      if (value instanceof Map) return written(withTexts(value) ? Object.fromEntries(value) : [...value]);
       if (value instanceof Set) return written([...value]);
       return `{${Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}:${written(one)}`).join(',')}}`;
     default:
       throw new TypeError(`a value of type \`${typeof value}\` cannot be sent`);
+  }
+}
+
+/** Whether all keys are texts: such a map is an object, any other a list of pairs. */
+function withTexts(map) {
+  return [...map.keys()].every((key) => typeof key === 'string');
+}
+
+/** A case of an enum: `new Case('error', { code: 3 })`, or `new Case('ok')` without fields. */
+export class Case {
+  constructor(name, fields = {}) {
+    this.name = name;
+    this.fields = fields;
+  }
+
+  /** The case that came as `value`: a word, or an object with one key. */
+  static of(value) {
+    if (typeof value === 'string') return new Case(value);
+    const entries = value !== null && typeof value === 'object' && !Array.isArray(value) ? Object.entries(value) : [];
+    const [name, fields] = entries[0] ?? [];
+    const areFields = fields !== null && typeof fields === 'object' && !Array.isArray(fields);
+    if (entries.length !== 1 || !areFields) throw new TypeError('not a case of an enum');
+    return new Case(name, fields);
+  }
+
+  sendable() {
+    return Object.keys(this.fields).length === 0 ? this.name : { [this.name]: this.fields };
   }
 }
 

@@ -9,6 +9,8 @@ import readline from 'node:readline';
 import { Clock, nanoseconds } from './clock.js';
 import { BadLine, PROTOCOL, fromLine, toLine } from './codec.js';
 
+export { Case } from './codec.js';
+
 /** The input was definitely not given to the system. */
 export class Refused extends Error {}
 

@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream';
 import test from 'node:test';
 import readline from 'node:readline';
 
-import { Adapter, Broken, Refused } from '../src/index.js';
+import { Adapter, Broken, Case, Refused } from '../src/index.js';
 import { fromLine, toLine } from '../src/codec.js';
 
 class Adder extends Adapter {
@@ -163,4 +163,14 @@ test('it speaks over TCP, to one after the other', async () => {
   } finally {
     server.close();
   }
+});
+
+test('collections and cases are sent as models have them', () => {
+  const sent = (x) => fromLine(toLine({ type: 'output', x })).x;
+  assert.deepEqual(sent(new Set(['a', 'a'])), ['a']);
+  assert.deepEqual(sent(new Map([['k', new Set([1])]])), { k: [1] });
+  assert.deepEqual(sent(new Map([[1, 'a']])), [[1, 'a']]);
+  for (const one of [new Case('ok'), new Case('error', { code: 3 })]) assert.deepEqual(Case.of(sent(one)), one);
+  assert.deepEqual(sent([new Case('all', { of: new Set([1]) })]), [{ all: { of: [1] } }]);
+  for (const none of [3, null, {}, { a: 1 }, { a: {}, b: {} }, ['ok']]) assert.throws(() => Case.of(none), TypeError);
 });

@@ -2,5 +2,6 @@
 
 from .adapter import Adapter, Broken, Refused, on_input
 from .codec import PROTOCOL
+from .values import Case
 
-__all__ = ["Adapter", "Broken", "PROTOCOL", "Refused", "on_input"]
+__all__ = ["Adapter", "Broken", "Case", "PROTOCOL", "Refused", "on_input"]

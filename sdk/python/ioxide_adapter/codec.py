@@ -1,10 +1,12 @@
-"""Messages as lines of JSON, exact: integers of any size, reals as Decimal or Fraction."""
+"""Messages as lines of JSON, exact: integers of any size, reals as Decimal or Fraction, collections and cases."""
 
 import json
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from typing import Any, Dict
+
+from .values import sendable
 
 PROTOCOL = 1
 """The version of the protocol spoken here."""
@@ -18,7 +20,7 @@ class BadLine(Exception):
 
 def to_line(message: Message) -> str:
     """The message as one line, end mark included."""
-    return json.dumps(message, default=_plain, allow_nan=False) + "\n"
+    return json.dumps(sendable(message), default=_plain, allow_nan=False) + "\n"
 
 
 def from_line(line: str) -> Message:

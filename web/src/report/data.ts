@@ -140,6 +140,8 @@ export interface ValueCounts {
   message: string;
   field: string;
   are_numbers: boolean;
+  /** How many items collections had, or which cases came. */
+  shape: { lengths: [string, number][] } | { cases: [string, number][] } | null;
   values: [string, number][];
   beyond: number;
 }

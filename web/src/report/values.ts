@@ -21,8 +21,23 @@ function field(told: ValueCounts): HTMLElement {
   return card(
     `${told.message}.${told.field}`,
     h("p", { class: "soft" }, `sent ${plural(sent, "time")}, ${distinct}`),
+    shape(told),
     numbers && told.values.length > 12 ? histogram(told) : bars(named(told), `values of ${told.message}.${told.field}`),
   );
+}
+
+/** How many items, or which case: what lists and cases have in common says more than each of them. */
+function shape({ shape: told, message, field: name }: ValueCounts): Child {
+  if (told === null) return null;
+  const [what, counts] = "cases" in told ? ["cases", told.cases] as const : ["lengths", told.lengths] as const;
+  const shown = counts.slice(0, MOST).map(([value, n]) => ({ name: what === "cases" ? value : items(value), n }));
+  const rest = counts.slice(MOST).reduce((sum, [, n]) => sum + n, 0);
+  const all = rest > 0 ? [...shown, { name: "others", n: rest }] : shown;
+  return h("div", { class: "shape" }, bars(all, `${what} of ${message}.${name}`), h("p", { class: "soft" }, "values"));
+}
+
+function items(length: string): string {
+  return length === "1" ? "1 item" : `${length} items`;
 }
 
 function named({ values, beyond }: ValueCounts): Bar[] {

@@ -92,7 +92,7 @@ fn cases(described: &Table<'_>) -> Result<Vec<(String, ItemWords)>, Stop> {
 
 /// A frame that announces how much follows it.
 fn counted(table: &Table<'_>) -> Result<CountedConfig, Stop> {
-    table.only(&["frame", "then", "end"])?;
+    table.only(&["frame", "then", "end", "more"])?;
     let then = table.needed("then", table.text("then")?)?;
     let then = match (then.as_str(), table.text("end")?) {
         ("bytes", end) => Then::Bytes { end: end.unwrap_or_default() },
@@ -103,7 +103,8 @@ fn counted(table: &Table<'_>) -> Result<CountedConfig, Stop> {
         }
         _ => return Err(table.wrong("then", "write \"bytes\", \"frames\" or \"pairs\"")),
     };
-    Ok(CountedConfig { frame: table.needed("frame", table.text("frame")?)?, then })
+    let more = table.truth("more")?.unwrap_or(false);
+    Ok(CountedConfig { frame: table.needed("frame", table.text("frame")?)?, then, more })
 }
 
 /// The binary messages of a system.

@@ -13,6 +13,9 @@
 //! }
 //! ```
 //!
+//! Types may be collections, records and cases with fields (see [`types`]), guards may start with
+//! `let some(x) = e`, and `m[k] := v` changes one item.
+//!
 //! The system has one location. Each visible action has exactly one definition and becomes
 //! a message and a switch with its name; internal actions have no parameters and may share
 //! a name. Expressions are those of the ioxide language, with `True` and `False`; commas and
@@ -24,6 +27,8 @@
 //! [AT15]: B. K. Aichernig, M. Tappler, "Symbolic Input-Output Conformance Checking for
 //! Model-Based Mutation Testing", USE 2015.
 
+mod types;
+
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Span};
@@ -31,8 +36,8 @@ use ioxide_model::sts::Model;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{
-    ConstDecl, Direction, EnumDecl, Expr, ExprKind, Field, Item, ItemKind, Message, Meta, Model as ModelDecl,
-    Name, Transition, Type, TypeDecl, TypeKind, Update, UpdateKind, VarDecl, Variant, Verb,
+    ConstDecl, Direction, Expr, ExprKind, Field, Item, ItemKind, Message, Meta, Model as ModelDecl, Name,
+    Transition, Type, Update, UpdateKind, VarDecl, Verb,
 };
 use crate::lexer::{TokenKind, lex};
 use crate::parser::{Abort, Parse, Parser};
@@ -149,48 +154,12 @@ impl Reader<'_> {
         });
     }
 
-    /// `Name = [0..3]` or `Name = [A | B]`.
-    fn type_decl(&mut self) -> Parse<()> {
-        let start = self.parser.span();
-        let meta = self.parser.meta()?;
-        let name = self.parser.name("the name of a type")?;
-        self.parser.expect(TokenKind::Eq)?;
-        let open = self.parser.span();
-        self.parser.expect(TokenKind::OpenBracket)?;
-        let kind = if self.parser.at(TokenKind::Name) {
-            ItemKind::Enum(EnumDecl { name, variants: self.variants()? })
-        } else {
-            ItemKind::Type(TypeDecl { name, ty: self.parser.ty()? })
-        };
-        self.parser.close(TokenKind::CloseBracket, open)?;
-        let span = self.parser.since(start);
-        self.push(meta, kind, span);
-        Ok(())
-    }
-
-    fn variants(&mut self) -> Parse<Vec<Variant>> {
-        let plain = |name| Variant { name, fields: Vec::new() };
-        let mut variants = vec![plain(self.parser.name("the name of a value")?)];
-        while self.parser.eat(TokenKind::Bar) || self.parser.eat(TokenKind::Comma) {
-            variants.push(plain(self.parser.name("the name of a value")?));
-        }
-        Ok(variants)
-    }
-
     /// `name: Type`.
     fn variable(&mut self) -> Parse<Declared> {
         let start = self.parser.span();
         let meta = self.parser.meta()?;
         let Field { name, ty } = self.field()?;
         Ok(Declared { name, ty, meta, span: self.parser.since(start) })
-    }
-
-    fn field(&mut self) -> Parse<Field> {
-        let mut field = self.parser.field()?;
-        if matches!(&field.ty.kind, TypeKind::Named(name) if name == "Bool") {
-            field.ty.kind = TypeKind::Named("bool".into());
-        }
-        Ok(field)
     }
 
     /// `name := value`.
@@ -235,7 +204,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `?name(parameters) if guard then { assignments }`.
+    /// `?name(parameters) if guard then { assignments }`; before the guard may stand `let pattern = value &&`.
     fn action(&mut self) -> Parse<()> {
         let start = self.parser.span();
         let meta = self.parser.meta()?;
@@ -249,18 +218,10 @@ impl Reader<'_> {
             self.parser.bump();
         }
         let name = self.parser.name("the name of an action")?;
-        let open = self.parser.span();
-        self.parser.expect(TokenKind::OpenParen)?;
-        let mut fields = Vec::new();
-        while !self.parser.at(TokenKind::CloseParen) {
-            fields.push(self.field()?);
-            if !self.parser.eat(TokenKind::Comma) {
-                break;
-            }
-        }
-        self.parser.close(TokenKind::CloseParen, open)?;
+        let fields = self.parameters()?;
         self.parser.expect(TokenKind::If)?;
-        let guard = Some(self.parser.expr()?);
+        let mut lets = Vec::new();
+        let guard = self.parser.lets_and_guard(&mut lets)?;
         self.parser.expect(TokenKind::Then)?;
         let updates = self.body()?;
         let span = self.parser.since(start);
@@ -285,7 +246,7 @@ impl Reader<'_> {
             verb_span,
             gate,
             pins,
-            lets: Vec::new(),
+            lets,
             guard,
             updates,
             target: None,
@@ -312,13 +273,25 @@ impl Reader<'_> {
         self.parser.expect(TokenKind::OpenBrace)?;
         let mut updates = Vec::new();
         while self.parser.at(TokenKind::Name) {
-            let start = self.parser.span();
-            let (name, value) = self.assignment()?;
-            updates.push(Update { kind: UpdateKind::Assign(name, value), span: self.parser.since(start) });
+            updates.push(self.update()?);
             while self.parser.eat(TokenKind::Comma) || self.parser.eat(TokenKind::Semicolon) {}
         }
         self.parser.close(TokenKind::CloseBrace, open)?;
         Ok(updates)
+    }
+
+    /// `name := value` or `name[key] := value`.
+    fn update(&mut self) -> Parse<Update> {
+        let start = self.parser.span();
+        let name = self.parser.name("the name of a variable")?;
+        let key = self.parser.update_key()?;
+        self.parser.expect(TokenKind::ColonEq)?;
+        let value = self.parser.expr()?;
+        let kind = match key {
+            Some(key) => UpdateKind::Put(name, key, value),
+            None => UpdateKind::Assign(name, value),
+        };
+        Ok(Update { kind, span: self.parser.since(start) })
     }
 }
 

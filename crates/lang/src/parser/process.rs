@@ -6,7 +6,7 @@ use ioxide_model::source::Span;
 
 use super::{Parse, Parser};
 use crate::ast::{
-    Item, ItemKind, Let, MessagePattern, Meta, Name, Observer, Pin, Property, PropertyKind, Purpose,
+    Expr, Item, ItemKind, Let, MessagePattern, Meta, Name, Observer, Pin, Property, PropertyKind, Purpose,
     PurposeGoal, State, Step, StepKind, Test, Transition, Update, UpdateKind, Verb,
 };
 use crate::lexer::TokenKind;
@@ -243,27 +243,31 @@ impl Parser<'_> {
         Ok(Pin { field, value: self.expr()? })
     }
 
-    fn guard(&mut self) -> Parse<Option<crate::ast::Expr>> {
+    fn guard(&mut self) -> Parse<Option<Expr>> {
         if self.eat(TokenKind::When) { self.expr().map(Some) } else { Ok(None) }
     }
 
     /// `when let pattern = value && condition`; either may be missing.
     fn condition(&mut self, transition: &mut Transition) -> Parse<()> {
-        if !self.eat(TokenKind::When) {
-            return Ok(());
+        if self.eat(TokenKind::When) {
+            transition.guard = self.lets_and_guard(&mut transition.lets)?;
         }
+        Ok(())
+    }
+
+    /// `let pattern = value && condition`; either may be missing. What fits is added to `lets`, up to an error.
+    pub(crate) fn lets_and_guard(&mut self, lets: &mut Vec<Let>) -> Parse<Option<Expr>> {
         while self.at_word("let") {
             self.bump();
             let pattern = self.pattern()?;
             self.expect(TokenKind::Eq)?;
             let value = self.comparison()?;
-            transition.lets.push(Let { pattern, value });
+            lets.push(Let { pattern, value });
             if !self.eat(TokenKind::AndAnd) {
-                return Ok(());
+                return Ok(None);
             }
         }
-        transition.guard = Some(self.expr()?);
-        Ok(())
+        self.expr().map(Some)
     }
 
     fn updates(&mut self) -> Parse<Vec<Update>> {
@@ -289,6 +293,17 @@ impl Parser<'_> {
         Ok(updates)
     }
 
+    /// `[key]` behind the variable of an update.
+    pub(crate) fn update_key(&mut self) -> Parse<Option<Expr>> {
+        let open = self.span();
+        if !self.eat(TokenKind::OpenBracket) {
+            return Ok(None);
+        }
+        let key = self.expr()?;
+        self.close(TokenKind::CloseBracket, open)?;
+        Ok(Some(key))
+    }
+
     fn update(&mut self) -> Parse<Update> {
         let start = self.span();
         if self.at_word("reset") && self.kind_after(1) == TokenKind::Name {
@@ -297,14 +312,7 @@ impl Parser<'_> {
             return Ok(Update { kind: UpdateKind::Reset(clock), span: self.since(start) });
         }
         let target = self.name("the name of a variable")?;
-        let open = self.span();
-        let key = if self.eat(TokenKind::OpenBracket) {
-            let key = self.expr()?;
-            self.close(TokenKind::CloseBracket, open)?;
-            Some(key)
-        } else {
-            None
-        };
+        let key = self.update_key()?;
         match self.kind() {
             TokenKind::Eq => _ = self.bump(),
             TokenKind::ColonEq | TokenKind::EqEq => {

@@ -238,7 +238,12 @@ impl Checker<'_, '_> {
         for it in lets {
             match self.one_let(it) {
                 Some(condition) => conditions.push(condition),
-                None => complete = false,
+                None => {
+                    // What it names has an error already.
+                    let names: Vec<String> = it.pattern.names().map(|name| name.text.clone()).collect();
+                    self.sink.excuse(&names);
+                    complete = false;
+                }
             }
         }
         complete.then_some(conditions)

@@ -55,6 +55,7 @@ impl Campaign {
             let values: Vec<Json> = told.values.iter().map(|(value, n)| json!([value, n])).collect();
             json!({
                 "message": told.message, "field": told.field, "are_numbers": told.are_numbers,
+                "shape": told.shape.as_ref().map(crate::summary::json::shape_json),
                 "values": values, "beyond": told.beyond,
             })
         };

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Kind, Reasons, Summary};
 use crate::chart::Step;
-use crate::values::Row;
+use crate::values::{Row, ShapeTold};
 
 /// The version of this form; it changes when a field changes its meaning or goes away.
 const VERSION: u32 = 1;
@@ -110,12 +110,27 @@ fn reasons_json(reasons: &Reasons) -> Json {
 fn row_json(row: &Row) -> Json {
     let frequent: Vec<Json> =
         row.frequent.iter().map(|(value, n)| json!({"value": value, "sent": n})).collect();
-    json!({
+    let mut told = json!({
         "message": row.message, "field": row.field, "sent": row.sent, "distinct": row.distinct,
         "is_more": row.is_more,
         "min": row.range.as_ref().map(|(min, _)| min), "max": row.range.as_ref().map(|(_, max)| max),
         "frequent": frequent,
-    })
+    });
+    if let Some(shape) = &row.shape {
+        told["shape"] = shape_json(shape);
+    }
+    told
+}
+
+/// How many items the values of a field had, or which cases they were.
+pub(crate) fn shape_json(shape: &ShapeTold) -> Json {
+    let counts = |counts: &[(String, u64)]| counts.iter().map(|(name, n)| json!([name, n])).collect::<Json>();
+    match shape {
+        ShapeTold::Lengths(least, most, lengths) => {
+            json!({ "least": least, "most": most, "lengths": counts(lengths) })
+        }
+        ShapeTold::Cases(cases) => json!({ "cases": counts(cases) }),
+    }
 }
 
 fn latency_json(told: &LatencyTold) -> Json {

@@ -104,3 +104,46 @@ proptest! {
         prop_assert_eq!(row.frequent.first().map(|(_, n)| *n), most);
     }
 }
+
+/// Collections are told by how many items they have, cases by their names, and long ones are folded.
+#[test]
+fn collections_and_cases_are_told_by_their_shape() {
+    let long: Vec<u32> = (0..100).collect();
+    let text = told(&[
+        input("A", json!({"xs": [], "m": {}, "c": "point", "r": {"a": 1, "b": 2}})),
+        input("A", json!({"xs": long, "m": {"k": 1}, "c": {"circle": {"r": 3}}, "r": {"a": 2, "b": 2}})),
+        input(
+            "A",
+            json!({"xs": long, "m": {"k": 1, "l": 2}, "c": {"circle": {"r": 4}}, "r": {"a": 1, "b": 2}}),
+        ),
+    ]);
+    insta::assert_snapshot!(text, @r#"
+    A.c: 3 sent 3 distinct circle ×2, point ×1
+    A.m: 3 sent 3 distinct 0 to 2 items; {"k":1,"l":2} ×1, {"k":1} ×1, {} ×1
+    A.r: 3 sent 2 distinct {"a":1,"b":2} ×2, {"a":2,"b":2} ×1
+    A.xs: 3 sent 2 distinct 0 to 100 items; [0, … 100 items] ×2, [] ×1
+    "#);
+}
+
+#[test]
+fn lengths_are_counted_in_classes() {
+    let mut values = Values::default();
+    for length in [0, 1, 2, 3, 4, 5, 8, 9, 1000] {
+        values.count(&input("A", json!({"xs": vec![0; length]})));
+    }
+    let shape = values.rows()[0].shape.clone().expect("they are lists");
+    let classes = ["0", "1", "2", "3 to 4", "5 to 8", "9 to 16", "513 to 1024"];
+    let counts = [1, 1, 1, 2, 2, 1, 1];
+    let lengths = classes.iter().zip(counts).map(|(class, n)| ((*class).to_owned(), n)).collect();
+    assert_eq!(shape, ShapeTold::Lengths(0, 1000, lengths));
+}
+
+/// Words alone are no cases, and what is a list only now and then is none.
+#[test]
+fn what_has_no_shape_is_told_by_values() {
+    let text = told(&[input("A", json!({"w": "a", "x": [1]})), input("A", json!({"w": "b", "x": null}))]);
+    insta::assert_snapshot!(text, @r#"
+    A.w: 2 sent 2 distinct "a" ×1, "b" ×1
+    A.x: 2 sent 2 distinct [1] ×1, null ×1
+    "#);
+}

@@ -54,6 +54,8 @@ pub struct CountedConfig {
     pub frame: String,
     /// What it counts.
     pub then: Then,
+    /// Whether the message goes on after that, whatever it was.
+    pub more: bool,
 }
 
 /// Reads and writes the messages of one model.

@@ -56,6 +56,15 @@ impl Interval {
         }
     }
 
+    /// The first and the last whole number inside, if there are finitely many.
+    pub(crate) fn whole_numbers(self) -> Option<(i64, i64)> {
+        let (lo, hi) = (self.lo?, self.hi?);
+        let (first, last) = (lo.at.ceil().to_i64()?, hi.at.floor().to_i64()?);
+        let first = if lo.strict && lo.at.is_whole() { first.checked_add(1)? } else { first };
+        let last = if hi.strict && hi.at.is_whole() { last.checked_sub(1)? } else { last };
+        Some((first, last))
+    }
+
     /// Whether `n` is inside.
     pub(crate) fn contains(self, n: Small) -> bool {
         self.lo.is_none_or(|lo| lo.at < n || (lo.at == n && !lo.strict))

@@ -16,6 +16,7 @@ use ioxide_model::valuation::{Assignment, Valuation};
 use ioxide_model::value::Value;
 
 use super::interval::{Bounds, Interval};
+use super::pigeons;
 use crate::form::{Atom, Form, Forms, Relation, SlotKind, number, value};
 use crate::small::Small;
 use crate::solver::{Answer, Decision, Solver};
@@ -66,6 +67,10 @@ impl<S: Solver> Witness<S> {
         if let Some(values) = self.try_known(pool) {
             self.witnessed.sat += 1;
             return Ok(self.keep(values));
+        }
+        if pigeons::refuted(&self.bounds) {
+            self.refuted.unsat += 1;
+            return Err(Decision::Unsat);
         }
         match self.inner.check(pool, facts) {
             Answer::Sat(valuation) => {

@@ -11,7 +11,7 @@
 //! its purpose walks on from there for a while, and a walk that seems [trapped](trap::Trap) ends.
 //!
 //! *Promises.* The same seed makes the same moves on the same system. The purposes are looked for within a
-//! bounded number of symbolic states, a few before the first step and more of them later if that was not
+//! bounded number of symbolic states and terms, a few before the first step and more of them later if that was not
 //! enough, so the first step does not wait for a long search.
 
 mod mood;
@@ -39,6 +39,8 @@ const FIRST_STATES: (usize, usize) = (2_000, 32);
 const MAX_STATES: (usize, usize) = (20_000, 500);
 /// A search that was cut goes on with so many times the states.
 const MORE_STATES: usize = 4;
+/// Terms that a search may make for each of its states, and at least: where states are large, fewer are looked at.
+const TERMS: (usize, usize) = (100, 100_000);
 /// Labels of walks between two parts of a search.
 const STEPS_BETWEEN: usize = 400;
 /// A walk may have so many labels even if the budget is spent before.
@@ -217,7 +219,11 @@ impl Hunt {
         let (first, most) = (pick(FIRST_STATES), pick(MAX_STATES));
         let states = states.max(first).min(most);
         let limits = Limits { max_states: states, max_depth: u32::MAX };
-        let set = coverage(cx, self.config.criterion, limits, &mut |_| ControlFlow::Continue(()));
+        let max_terms = TERMS.1.max(TERMS.0 * states);
+        let set = coverage(cx, self.config.criterion, limits, &mut |stats| match stats.terms > max_terms {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        });
         let set = with_detours(cx, set);
         let (is_settled, covered) = (set.is_settled(), set.covered().len());
         let is_over = is_settled || states >= most || self.has_all(cx.sts);

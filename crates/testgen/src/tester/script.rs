@@ -53,6 +53,8 @@ struct Progress {
     /// Labels of the history taken into account.
     seen: usize,
     silences: usize,
+    /// Time that has passed in this step, if it is a `quiet`.
+    waited: Option<Rational>,
     looked: bool,
     off: Option<String>,
 }
@@ -96,6 +98,7 @@ impl Scripted {
             let is_last = self.progress.seen == history.len();
             self.progress.off = match (&step, label) {
                 (Some(TestStepKind::Expect(gate, _)), Label::Delay(_)) if is_last => self.silence(cx, *gate),
+                (Some(TestStepKind::Quiet(wanted)), Label::Delay(time)) => self.wait(wanted.as_ref(), time),
                 (_, Label::Delay(_)) | (None, _) => None,
                 (Some(step), label) if matches(cx, step, label) => self.advance(),
                 (Some(TestStepKind::Send(..)), Label::Quiescence) => None,
@@ -111,6 +114,17 @@ impl Scripted {
     fn advance(&mut self) -> Option<String> {
         self.progress.at += 1;
         self.progress.silences = 0;
+        self.progress.waited = None;
+        None
+    }
+
+    /// Time passes in a `quiet` of a timed model, which is over after `wanted`.
+    fn wait(&mut self, wanted: Option<&Rational>, time: &Rational) -> Option<String> {
+        let waited = self.progress.waited.as_ref().map_or_else(|| time.clone(), |before| before.add(time));
+        if wanted.is_none_or(|wanted| waited >= *wanted) {
+            return self.advance();
+        }
+        self.progress.waited = Some(waited);
         None
     }
 

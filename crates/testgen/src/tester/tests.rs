@@ -1,4 +1,7 @@
+use std::time::Duration;
+
 use ioxide_lang::{Options, load};
+use ioxide_model::number::Rational;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
@@ -6,6 +9,7 @@ use ioxide_smt::brute::Brute;
 
 use super::random::{Random, RandomConfig};
 use super::replay::{Planned, Replay, Unmentioned, plan_of};
+use super::script::Scripted;
 use super::*;
 
 const LAMP: &str = "
@@ -124,6 +128,24 @@ fn values_unknown_at_start_do_not_stop_it() {
         for _ in 0..20 {
             assert!(matches!(tester.next(cx, &after, &quiet), Move::Stimulate(_)));
         }
+    });
+}
+
+#[test]
+fn a_written_silence_is_over_when_its_time_has_passed() {
+    let text = "model M { input ask output tell clock c
+        state idle { on ask { reset c } -> busy } state busy { emit tell when c > 1s -> idle }
+        test \"slow\" { quiet 2s send ask } }";
+    with(text, |cx| {
+        let mut tester = Scripted::new(&cx.sts.goals, 1);
+        tester.start(1);
+        let after = After::new(cx);
+        let mut history = Trace::default();
+        for _ in 0..2 {
+            assert_eq!(tester.next(cx, &after, &history), Move::ObserveFor(Duration::from_secs(2)));
+            history.labels.push(Label::Delay(Rational::from(1)));
+        }
+        assert!(matches!(tester.next(cx, &after, &history), Move::Stimulate(_)));
     });
 }
 

@@ -168,7 +168,7 @@ fn a_flood_of_continuation_frames_ends_at_a_bound_and_by_an_interrupt() {
 #[test]
 fn counted_bytes_may_hold_anything() {
     let then = Then::Bytes { end: "\r\n".into() };
-    let counted = vec![CountedConfig { frame: r"\$(?P<n>[0-9]+)".into(), then }];
+    let counted = vec![CountedConfig { frame: r"\$(?P<n>[0-9]+)".into(), then, more: false }];
     let text = TextConfig { counted, ..TextConfig::default() };
     let model = crate::samples::model("model M { state a {} }");
     let joining = TextCodec::new(&text, &model).unwrap().joining();

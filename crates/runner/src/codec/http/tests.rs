@@ -79,6 +79,40 @@ fn answers_become_outputs() {
     assert!(shape.contains("expected int, found \"7\""), "{shape}");
 }
 
+/// What an answer told, nested as it was, is told back in a request.
+#[test]
+fn bodies_hold_lists_and_objects_inside_each_other() {
+    let model = model(
+        "model Shop { enum Paid { cash, card(digits: string), split(parts: list<Paid>) }
+        record Line { sku: string, n: 1..9 }
+        record Order { lines: list<Line>, notes: map<string, list<int>>, by: map<int, bool>, paid: Paid, tags: set<string>, gift: string? }
+        input place(order: Order) output order(id: int, order: Order)
+        state s { on place emit order } }",
+    );
+    let fields = pairs(&[("id", "/data/0/id"), ("order", "/data/0/order")]);
+    let config = HttpConfig {
+        inputs: vec![("place".into(), request("POST", "/orders", Some("{{\"order\": {order}}}")))],
+        outputs: vec![("order".into(), AnswerConfig { fields, ..answer("200") })],
+        ..HttpConfig::default()
+    };
+    let codec = HttpCodec::new(&config, "", &model).unwrap();
+    let order: serde_json::Value = serde_json::from_str(
+        r#"{"lines": [{"sku": "a", "n": 2}, {"sku": "", "n": 9}], "notes": {"x": [], "y": [1, -2]}, "by": [[3, true]],
+        "paid": {"split": {"parts": ["cash", {"card": {"digits": "12"}}]}}, "tags": ["p", "q"], "gift": null}"#,
+    )
+    .unwrap();
+    let body = serde_json::json!({"data": [{"id": 4, "order": order}]}).to_string();
+    let Ok(Label::Output(_, values)) = codec.decode(&model, &response(200, &body)) else {
+        panic!("it is an output")
+    };
+    let place = model.sts.gate_named("place").unwrap();
+    let made = codec.encode(&model, &Label::Input(place, values[1..].to_vec())).unwrap();
+    let sent: serde_json::Value = serde_json::from_str(&made.body.unwrap()).unwrap();
+    assert_eq!(sent, serde_json::json!({ "order": order }));
+    let wrong = body.replace("\"n\":9", "\"n\":\"9\"");
+    assert!(codec.decode(&model, &response(200, &wrong)).is_err());
+}
+
 #[test]
 fn mistakes_are_named() {
     let model = model(KEYS);

@@ -2,7 +2,8 @@
 //!
 //! A frame may announce what belongs to it: so many bytes, or so many frames, each of which may
 //! announce more. A message of which nothing is owed any more is asked whether it is unfinished:
-//! if `more` matches all of it, or its last frame alone, it goes on in the next frame. Only what is
+//! if `more` matches all of it, or its last frame alone, it goes on in the next frame; and it does after a frame
+//! that announced something and says that more follows. Only what is
 //! finished is held against the patterns of outputs, so no pattern can cut a message short.
 
 use regex::bytes::Regex;
@@ -22,6 +23,8 @@ pub struct Joining {
 struct Counted {
     frame: Regex,
     then: Then,
+    /// Whether the message goes on after what it announces.
+    more: bool,
 }
 
 /// What a frame announces.
@@ -72,6 +75,8 @@ pub struct Begun {
     need: Need,
     /// Frames that are owed, innermost last.
     owed: Vec<usize>,
+    /// It goes on after what is owed.
+    goes_on: bool,
 }
 
 impl Joining {
@@ -84,7 +89,7 @@ impl Joining {
         let read = |config: &CountedConfig| {
             let frame = whole(&config.frame).map_err(|bad| format!("counted: {bad}"))?;
             match frame.capture_names().flatten().collect::<Vec<_>>()[..] {
-                ["n"] => Ok(Counted { frame, then: config.then.clone() }),
+                ["n"] => Ok(Counted { frame, then: config.then.clone(), more: config.more }),
                 _ => Err(format!(
                     "counted: `{}` needs one named group, `(?P<n>[0-9]+)`: how much follows",
                     config.frame
@@ -95,13 +100,13 @@ impl Joining {
     }
 
     /// What a frame announces, and how much of it.
-    fn announced(&self, frame: &[u8]) -> Result<Option<(&Then, usize)>, String> {
+    fn announced(&self, frame: &[u8]) -> Result<Option<(&Counted, usize)>, String> {
         let found = self.counted.iter().find_map(|counted| Some((counted, counted.frame.captures(frame)?)));
         let Some((counted, groups)) = found else { return Ok(None) };
         let text = groups.name("n").map_or(&b""[..], |group| group.as_bytes());
         let text = String::from_utf8_lossy(text);
         match text.parse::<usize>() {
-            Ok(count) if count <= MAX_LINE => Ok(Some((&counted.then, count))),
+            Ok(count) if count <= MAX_LINE => Ok(Some((counted, count))),
             Ok(_) => Err(format!("it announces {text}, which is too much")),
             Err(_) => Err(format!("`{}` is no count", cut(&text, 20))),
         }
@@ -141,7 +146,11 @@ impl Begun {
         self.bytes.extend(part);
         let is_frame = std::mem::take(&mut self.need) == Need::Frame;
         if is_frame {
-            match joining.announced(&self.bytes[from..])? {
+            let announced = joining.announced(&self.bytes[from..])?;
+            if self.owed.is_empty() {
+                self.goes_on = announced.is_some_and(|(counted, _)| counted.more);
+            }
+            match announced.map(|(counted, count)| (&counted.then, count)) {
                 Some((Then::Bytes { end }, count)) => {
                     self.need = Need::Bytes { count, end: end.as_bytes().to_vec() };
                     return Ok(false);
@@ -154,6 +163,9 @@ impl Begun {
             }
         }
         if self.still_owes() {
+            return Ok(false);
+        }
+        if self.goes_on {
             return Ok(false);
         }
         let last_goes_on = is_frame && joining.goes_on(&self.bytes[from..]);
@@ -183,8 +195,11 @@ mod tests {
     use super::*;
 
     fn joining(more: Option<&str>, counted: &[(&str, Then)]) -> Joining {
-        let config =
-            |(frame, then): &(&str, Then)| CountedConfig { frame: (*frame).into(), then: then.clone() };
+        let config = |(frame, then): &(&str, Then)| CountedConfig {
+            frame: (*frame).into(),
+            then: then.clone(),
+            more: false,
+        };
         Joining::new(more, &counted.iter().map(config).collect::<Vec<_>>()).unwrap()
     }
 
@@ -229,6 +244,18 @@ mod tests {
         assert_eq!(joined(&map, &parts).0, ["%2\n+a\n:1\n+b\n*1\n+c", "%0", "+OK"]);
     }
 
+    /// Memcached: values one after the other, which may hold anything, until a line ends them.
+    #[test]
+    fn what_is_counted_may_go_on() {
+        let frame = r"VALUE \S+ [0-9]+ (?P<n>[0-9]+)".into();
+        let value = CountedConfig { frame, then: Then::Bytes { end: "\r\n".into() }, more: true };
+        let cache = Joining::new(None, &[value]).unwrap();
+        let parts = ["VALUE a 0 3", "END", "VALUE b 0 0", "", "END", "END", "STORED", "VALUE c 0 1", "x"];
+        let (messages, need) = joined(&cache, &parts);
+        assert_eq!(messages, ["VALUE a 0 3\nEND\nVALUE b 0 0\n\nEND", "END", "STORED"]);
+        assert_eq!(need, Need::Frame);
+    }
+
     #[test]
     fn nonsense_that_is_announced_is_told() {
         let wide = joining(None, &[(".(?P<n>.*)", Then::Frames)]);
@@ -236,7 +263,7 @@ mod tests {
             let problem = Begun::default().add(&wide, text.into()).unwrap_err();
             assert!(problem.contains(says), "{problem}");
         }
-        let two = CountedConfig { frame: "(?P<a>.)(?P<n>.)".into(), then: Then::Frames };
+        let two = CountedConfig { frame: "(?P<a>.)(?P<n>.)".into(), then: Then::Frames, more: false };
         assert!(Joining::new(None, &[two]).unwrap_err().contains("one named group"));
         assert!(Joining::new(Some("("), &[]).unwrap_err().starts_with("more: "));
     }

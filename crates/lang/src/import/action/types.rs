@@ -1,0 +1,122 @@
+//! The `types` of an action system, and the types of its variables and parameters.
+//!
+//! ```text
+//! Small = [0..3]                       a range
+//! Reply = [Done | Failed(code: Small)] cases, which may have fields
+//! Job = { id: Small, urgent: Bool }    a record
+//! Queue = list<Job>                    a collection, an option, another name
+//! ```
+//!
+//! [AT15] Fig. 2 has the first, and cases without fields; the others are those of the ioxide language, so that action
+//! systems hold data that grows as other models do.
+
+use super::Reader;
+use crate::ast::{EnumDecl, Field, ItemKind, Name, RecordDecl, Type, TypeDecl, TypeKind, Variant};
+use crate::lexer::TokenKind;
+use crate::parser::Parse;
+
+impl Reader<'_> {
+    /// `Name = ...`.
+    pub(super) fn type_decl(&mut self) -> Parse<()> {
+        let start = self.parser.span();
+        let meta = self.parser.meta()?;
+        let name = self.parser.name("the name of a type")?;
+        self.parser.expect(TokenKind::Eq)?;
+        let kind = match self.parser.kind() {
+            TokenKind::OpenBracket => self.in_brackets(name)?,
+            TokenKind::OpenBrace => ItemKind::Record(RecordDecl { name, fields: self.record_fields()? }),
+            TokenKind::Name if !self.at_declaration() => ItemKind::Type(TypeDecl { name, ty: self.ty()? }),
+            _ => {
+                return self.parser.unexpected_with("a type", |d| {
+                    d.help("types are `[0..3]`, `[On | Off]`, `{ field: Type }`, `list<Type>`, `set<Type>` and `map<Key, Type>`")
+                });
+            }
+        };
+        let span = self.parser.since(start);
+        self.push(meta, kind, span);
+        Ok(())
+    }
+
+    /// Whether the next type starts here, so that this one is missing.
+    fn at_declaration(&self) -> bool {
+        self.parser.kind_after(1) == TokenKind::Eq
+    }
+
+    /// `[0..3]` or `[A | B(field: Type)]`.
+    fn in_brackets(&mut self, name: Name) -> Parse<ItemKind> {
+        let open = self.parser.span();
+        self.parser.bump();
+        let kind = if self.parser.at(TokenKind::Name) {
+            ItemKind::Enum(EnumDecl { name, variants: self.variants()? })
+        } else {
+            ItemKind::Type(TypeDecl { name, ty: self.ty()? })
+        };
+        self.parser.close(TokenKind::CloseBracket, open)?;
+        Ok(kind)
+    }
+
+    fn variants(&mut self) -> Parse<Vec<Variant>> {
+        let mut variants = vec![self.variant()?];
+        while self.parser.eat(TokenKind::Bar) || self.parser.eat(TokenKind::Comma) {
+            variants.push(self.variant()?);
+        }
+        Ok(variants)
+    }
+
+    fn variant(&mut self) -> Parse<Variant> {
+        let name = self.parser.name("the name of a value")?;
+        let has_fields = self.parser.at(TokenKind::OpenParen);
+        Ok(Variant { name, fields: if has_fields { self.parameters()? } else { Vec::new() } })
+    }
+
+    /// `(name: Type, name: Type)`.
+    pub(super) fn parameters(&mut self) -> Parse<Vec<Field>> {
+        let open = self.parser.span();
+        self.parser.expect(TokenKind::OpenParen)?;
+        let mut fields = Vec::new();
+        while !self.parser.at(TokenKind::CloseParen) {
+            fields.push(self.field()?);
+            if !self.parser.eat(TokenKind::Comma) {
+                break;
+            }
+        }
+        self.parser.close(TokenKind::CloseParen, open)?;
+        Ok(fields)
+    }
+
+    /// `{ name: Type name: Type }`, with or without commas as in the other sections.
+    fn record_fields(&mut self) -> Parse<Vec<Field>> {
+        let open = self.parser.span();
+        self.parser.bump();
+        let mut fields = Vec::new();
+        while self.parser.at(TokenKind::Name) {
+            fields.push(self.field()?);
+            while self.parser.eat(TokenKind::Comma) || self.parser.eat(TokenKind::Semicolon) {}
+        }
+        self.parser.close(TokenKind::CloseBrace, open)?;
+        Ok(fields)
+    }
+
+    /// `name: Type`.
+    pub(super) fn field(&mut self) -> Parse<Field> {
+        let mut field = self.parser.field()?;
+        plain_truth(&mut field.ty);
+        Ok(field)
+    }
+
+    fn ty(&mut self) -> Parse<Type> {
+        let mut ty = self.parser.ty()?;
+        plain_truth(&mut ty);
+        Ok(ty)
+    }
+}
+
+/// `Bool` is what the ioxide language calls `bool`, inside collections too.
+fn plain_truth(ty: &mut Type) {
+    match &mut ty.kind {
+        TypeKind::Named(name) if name == "Bool" => "bool".clone_into(name),
+        TypeKind::Option(of) => plain_truth(of),
+        TypeKind::Collection(_, of) => of.iter_mut().for_each(plain_truth),
+        TypeKind::Error | TypeKind::Named(_) | TypeKind::Range(..) => {}
+    }
+}

@@ -1,0 +1,196 @@
+//! Refutes facts by counting: more values that all differ than there are numbers for them.
+//!
+//! That a ninth key of a map with eight possible ones is equal to one of them is the pigeonhole principle, for
+//! which a search that learns clauses needs exponentially many steps (A. Haken, "The intractability of resolution",
+//! 1985). Here a set of slots that differ pairwise is grown greedily, and by Hall's theorem there is no
+//! way to give them different numbers if more of them lie within an interval than it has whole numbers.
+//!
+//! *Promises* that a refutation is a proof. What it does not refute is not known to be satisfiable.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::interval::Bounds;
+use crate::form::{Atom, Form, Relation};
+use crate::small::Small;
+
+/// With more vertices nothing is tried.
+const MAX_VERTICES: usize = 160;
+/// Sets of values that differ pairwise are grown from so many vertices, those with the most neighbours first.
+const MAX_STARTS: usize = 8;
+
+/// Something that has a number: a slot within bounds, or a number itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Vertex {
+    Slot(usize),
+    Number(i64),
+}
+
+/// Which vertices differ.
+#[derive(Debug, Default)]
+struct Differences {
+    vertices: Vec<Vertex>,
+    by_vertex: FxHashMap<Vertex, usize>,
+    /// From the first to the last whole number each can be.
+    ranges: Vec<(i64, i64)>,
+    neighbours: Vec<FxHashSet<usize>>,
+}
+
+/// Whether more values differ than there are numbers for them.
+pub(super) fn refuted(bounds: &Bounds) -> bool {
+    let mut graph = Differences::default();
+    for level in &bounds.levels {
+        graph.read(bounds, &level.fact.form);
+    }
+    if graph.vertices.len() < 3 || graph.vertices.len() > MAX_VERTICES {
+        return false;
+    }
+    let mut starts: Vec<usize> = (0..graph.vertices.len()).collect();
+    starts.sort_by_key(|&at| std::cmp::Reverse(graph.neighbours[at].len()));
+    starts.into_iter().take(MAX_STARTS).any(|start| graph.has_no_room(&graph.all_different(start)))
+}
+
+impl Differences {
+    /// Takes in what `form` says for certain.
+    fn read(&mut self, bounds: &Bounds, form: &Form) {
+        match form {
+            Form::All(parts) => parts.iter().for_each(|part| self.read(bounds, part)),
+            Form::Atom(atom) if atom.relation == Relation::Ne => self.differ(bounds, atom),
+            Form::Atom(_) | Form::Any(_) | Form::Opaque(..) => (),
+        }
+    }
+
+    fn differ(&mut self, bounds: &Bounds, atom: &Atom) {
+        let sides = match atom.terms[..] {
+            [(slot, by)] => quotient(atom.constant, by).map(|n| (Vertex::Slot(slot), Vertex::Number(n))),
+            [(a, by), (b, other)] if atom.constant == Small::ZERO && are_opposite(by, other) => {
+                Some((Vertex::Slot(a), Vertex::Slot(b)))
+            }
+            _ => None,
+        };
+        let Some((a, b)) = sides else { return };
+        if let (Some(a), Some(b)) = (self.vertex(bounds, a), self.vertex(bounds, b)) {
+            self.neighbours[a].insert(b);
+            self.neighbours[b].insert(a);
+        }
+    }
+
+    /// The place of `vertex`, if it can have finitely many numbers only.
+    fn vertex(&mut self, bounds: &Bounds, vertex: Vertex) -> Option<usize> {
+        if let Some(&known) = self.by_vertex.get(&vertex) {
+            return Some(known);
+        }
+        let range = match vertex {
+            Vertex::Number(n) => (n, n),
+            Vertex::Slot(slot) if bounds.forms.slots[slot].whole => bounds.interval(slot).whole_numbers()?,
+            Vertex::Slot(_) => return None,
+        };
+        let at = self.vertices.len();
+        self.vertices.push(vertex);
+        self.by_vertex.insert(vertex, at);
+        self.ranges.push(range);
+        self.neighbours.push(FxHashSet::default());
+        Some(at)
+    }
+
+    /// Numbers differ from each other without a fact that says so.
+    fn are_different(&self, a: usize, b: usize) -> bool {
+        let is_number = |at: usize| matches!(self.vertices[at], Vertex::Number(_));
+        a != b && (self.neighbours[a].contains(&b) || is_number(a) && is_number(b))
+    }
+
+    /// Vertices that differ pairwise, `start` among them.
+    fn all_different(&self, start: usize) -> Vec<usize> {
+        let mut others: Vec<usize> = self.neighbours[start].iter().copied().collect();
+        others.sort_by_key(|&at| (std::cmp::Reverse(self.neighbours[at].len()), at));
+        let mut chosen = vec![start];
+        for other in others {
+            if chosen.iter().all(|&at| self.are_different(at, other)) {
+                chosen.push(other);
+            }
+        }
+        chosen
+    }
+
+    /// Whether more of `different` lie within an interval than it has numbers.
+    fn has_no_room(&self, different: &[usize]) -> bool {
+        let mut ranges: Vec<(i64, i64)> = different.iter().map(|&at| self.ranges[at]).collect();
+        ranges.sort_unstable_by_key(|&(_, last)| last);
+        let firsts: FxHashSet<i64> = ranges.iter().map(|range| range.0).collect();
+        firsts.into_iter().any(|from| {
+            let mut n_inside = 0_i128;
+            ranges.iter().filter(|range| range.0 >= from).any(|&(_, to)| {
+                n_inside += 1;
+                n_inside > i128::from(to) - i128::from(from) + 1
+            })
+        })
+    }
+}
+
+/// Whether `a` and `b` add up to nothing.
+fn are_opposite(a: Small, b: Small) -> bool {
+    a.add(b) == Some(Small::ZERO)
+}
+
+/// The whole number that `by · n + constant = 0` holds for, if `by` is 1 or -1.
+fn quotient(constant: Small, by: Small) -> Option<i64> {
+    let n = constant.to_i64()?;
+    match by.to_i64()? {
+        1 => n.checked_neg(),
+        -1 => Some(n),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ioxide_model::sort::Sort;
+    use ioxide_model::term::{Term, TermPool};
+    use proptest::prelude::*;
+
+    use crate::brute::Brute;
+    use crate::layers::witness::Witness;
+    use crate::solver::{Decision, NoSolver, Solver};
+
+    /// `n` variables within `0..last`, and that those of `pairs` differ.
+    fn facts(pool: &mut TermPool, n: usize, last: i64, pairs: &[(usize, usize)]) -> Vec<Term> {
+        let sort = Sort::Range { lo: 0, hi: last };
+        let vars: Vec<Term> = (0..n).map(|at| pool.fresh(&format!("k{at}"), sort).1).collect();
+        let differ = |pool: &mut TermPool, &(a, b): &(usize, usize)| {
+            let equal = pool.eq(vars[a], vars[b]);
+            pool.not(equal)
+        };
+        pairs.iter().map(|pair| differ(pool, pair)).collect()
+    }
+
+    fn all_pairs(n: usize) -> Vec<(usize, usize)> {
+        (0..n).flat_map(|a| (0..a).map(move |b| (a, b))).collect()
+    }
+
+    #[test]
+    fn one_key_more_than_there_are_is_refuted_without_a_solver() {
+        for n in [2, 8, 33, 100] {
+            let mut pool = TermPool::new();
+            let last = i64::try_from(n).expect("it is small") - 2;
+            let facts = facts(&mut pool, n, last, &all_pairs(n));
+            assert_eq!(Witness::new(NoSolver).decide(&mut pool, &facts), Decision::Unsat, "{n}");
+        }
+    }
+
+    proptest! {
+        /// A second opinion: what is refuted has no solution among all values.
+        #[test]
+        fn what_is_refuted_has_no_solution(
+            last in 0i64..4,
+            pairs in prop::collection::vec((0usize..5, 0usize..5), 0..12),
+        ) {
+            let pairs: Vec<(usize, usize)> = pairs.into_iter().filter(|(a, b)| a != b).collect();
+            let mut pool = TermPool::new();
+            let facts = facts(&mut pool, 5, last, &pairs);
+            let layers = Witness::new(NoSolver).decide(&mut pool, &facts);
+            let brute = Brute::default().decide(&mut pool, &facts);
+            if layers == Decision::Unsat {
+                prop_assert_eq!(brute, Decision::Unsat);
+            }
+        }
+    }
+}
