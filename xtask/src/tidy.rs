@@ -16,6 +16,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("ioxide-report", &["ioxide-model", "ioxide-testgen", "ioxide-runner"]),
     ("ioxide-explorer", &["ioxide-model", "ioxide-smt", "ioxide-symex", "ioxide-runner", "ioxide-report"]),
     ("ioxide-lsp", &["ioxide-model", "ioxide-lang", "ioxide-smt", "ioxide-symex"]),
+    ("ioxide-openapi", &["ioxide-model", "ioxide-lang"]),
     (
         "ioxide",
         &[
@@ -30,6 +31,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "ioxide-report",
             "ioxide-explorer",
             "ioxide-lsp",
+            "ioxide-openapi",
         ],
     ),
 ];
