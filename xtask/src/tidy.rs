@@ -23,6 +23,18 @@ const LAYERS: &[(&str, &[&str])] = &[
             "ioxide-model",
             "ioxide-lang",
             "ioxide-smt",
+            "ioxide-symex",
+            "ioxide-testgen",
+            "ioxide-runner",
+            "ioxide-report",
+        ],
+    ),
+    (
+        "ioxide-cli",
+        &[
+            "ioxide-model",
+            "ioxide-lang",
+            "ioxide-smt",
             "ioxide-fsm",
             "ioxide-symex",
             "ioxide-testgen",
@@ -53,6 +65,7 @@ const EFFECTS: &[&str] = &[
 /// Where the world may be touched: the rim, solver processes, and the clock that finds the slowest question.
 const RIM: &[&str] = &[
     "crates/cli/",
+    "crates/ioxide/",
     "crates/runner/",
     "crates/explorer/",
     "crates/smt/src/z3",
