@@ -154,7 +154,7 @@ impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
         let trouble = |story: String| CheckFailure { story, seed, is_verdict: false };
         let mut model = self.model.model.clone();
         let steps = self.steps.or_else(|| said("IOXIDE_STEPS"));
-        let mut tester = chosen(&self.tester, &mut model, steps, self.runs, seed).map_err(trouble)?;
+        let mut tester = chosen(&self.tester, &mut model, steps, self.runs, seed).map_err(|NoTester(why)| trouble(why))?;
         let stop = Arc::new(AtomicBool::new(false));
         let ends = self.time.map(|time| Instant::now() + time);
         let story = Story::new(ends, Arc::clone(&stop));
@@ -207,13 +207,16 @@ fn runs(choice: &TesterChoice) -> u64 {
     }
 }
 
+/// Why there is nobody to choose the inputs.
+struct NoTester(String);
+
 fn chosen(
     choice: &TesterChoice,
     model: &mut Model,
     steps: Option<usize>,
     runs: Option<u64>,
     seed: u64,
-) -> Result<Box<dyn Tester>, String> {
+) -> Result<Box<dyn Tester>, NoTester> {
     Ok(match choice {
         TesterChoice::Hunt => {
             let usual = if runs.is_some() { usize::MAX } else { HuntConfig::default().steps };
@@ -225,11 +228,11 @@ fn chosen(
             Box::new(Random::new(config, seed))
         }
         TesterChoice::Purpose(name) => {
-            let goal = goal(model, |goal| *goal.name == **name).ok_or_else(|| format!("the model has no purpose `{name}`"))?;
+            let goal = goal(model, |goal| *goal.name == **name).ok_or_else(|| NoTester(format!("the model has no purpose `{name}`")))?;
             let mut solver = stack(&Config::default());
             let limits = Limits { max_states: MAX_STATES, max_depth: u32::MAX };
             let found = of_goal(&mut Ctx::new(model, &mut solver), &goal, limits);
-            let found = found.map_err(|why| format!("no path meets `{name}`: {why}"))?;
+            let found = found.map_err(|why| NoTester(format!("no path meets `{name}`: {why}")))?;
             Box::new(Cover::new(&PurposeSet::of(&model.sts, vec![found]), Rounds::Endless, Order::default()))
         }
         TesterChoice::Tests | TesterChoice::Test(_) => {
@@ -239,7 +242,7 @@ fn chosen(
             };
             let goals: Vec<Goal> = model.sts.goals.iter().filter(|goal| is_wanted(goal)).cloned().collect();
             if goals.is_empty() {
-                return Err("the model has no such test".into());
+                return Err(NoTester("the model has no such test".into()));
             }
             Box::new(Scripted::new(&goals, 1))
         }

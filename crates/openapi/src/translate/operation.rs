@@ -16,6 +16,9 @@ pub(crate) enum Where {
     Body,
 }
 
+/// Why something of a request is not written.
+struct LeftOut(String);
+
 /// A field of a request or an answer.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldOf {
@@ -82,11 +85,11 @@ impl<'t> Translator<'t> {
             match self.parameter(node, place, &name, &mut taken) {
                 Ok(Some(field)) => fields.push(field),
                 Ok(None) => (),
-                Err(problem) if is_required => {
+                Err(LeftOut(problem)) if is_required => {
                     self.note(place, &format!("the operation is left out: {problem}"));
                     return None;
                 }
-                Err(problem) => self.note(place, &format!("left out: {problem}")),
+                Err(LeftOut(problem)) => self.note(place, &format!("left out: {problem}")),
             }
         }
         let path = self.path(operation, &fields)?;
@@ -131,7 +134,7 @@ impl<'t> Translator<'t> {
         place: &str,
         of: &str,
         taken: &mut Taken,
-    ) -> Result<Option<FieldOf>, String> {
+    ) -> Result<Option<FieldOf>, LeftOut> {
         let wire = node.text_at("name").unwrap_or_default().to_owned();
         let at = match node.text_at("in") {
             Some("path") => Where::Path,
@@ -141,25 +144,25 @@ impl<'t> Translator<'t> {
             }
             Some("header") => Where::Header,
             Some("cookie") => Where::Cookie,
-            _ => return Err("`in` is not `path`, `query`, `header` or `cookie`".into()),
+            _ => return Err(LeftOut("`in` is not `path`, `query`, `header` or `cookie`".into())),
         };
-        let Some(schema) = node.get("schema") else { return Err("it has no `schema`".into()) };
+        let Some(schema) = node.get("schema") else { return Err(LeftOut("it has no `schema`".into())) };
         let plain = |style: &str| !matches!(style, "simple" | "form");
         if let Some(style) = node.text_at("style").filter(|style| plain(style)) {
-            return Err(format!("the style `{style}` is not written"));
+            return Err(LeftOut(format!("the style `{style}` is not written")));
         }
         let sort = self.sort(schema, &format!("{place}/schema"), &format!("{of} {wire}"));
         let is_list = sort.sort.starts_with("list<");
         if is_list && node.get("explode") == Some(&SpecNode::Bool(false)) {
-            return Err("a list between commas is not written".into());
+            return Err(LeftOut("a list between commas is not written".into()));
         }
         let item = sort.sort.trim_start_matches("list<").trim_end_matches('>').to_owned();
         let is_plain = matches!(item.as_str(), "int" | "real" | "string" | "bool") || item.contains("..");
         let is_enum = self.form.cases.iter().any(|(case, _)| case.starts_with(&format!("{}_", name::snake(&item))));
         if !(is_plain || is_enum) || is_list && at != Where::Query {
-            return Err("a value that is no plain text is not written here".into());
+            return Err(LeftOut("a value that is no plain text is not written here".into()));
         }
-        let sort = sort.checked(if item == "string" { safe(at, is_list) } else { Check::Anything });
+        let sort = sort.checked(if sort_is_text(&item, is_list) { safe(at) } else { Check::Anything });
         let may_miss = !node.says("required") && at != Where::Path && !is_list;
         let is_needed_list = is_list && node.says("required");
         let sort = if is_needed_list { sort.checked(Check::Says("@.length() > 0".into())) } else { sort };
@@ -251,11 +254,10 @@ impl<'t> Translator<'t> {
         if operation.method == "HEAD" {
             return (BodyKind::Unchecked, None);
         }
-        if let ([(kind, media)], Some(schema)) = (contents, contents.first().and_then(|(_, media)| media.get("schema")))
-            && is_json(kind)
+        if let [(kind, media)] = contents
+            && let (true, Some(schema)) = (is_json(kind), media.get("schema"))
         {
             let place = format!("{place}/content{}/schema", step(kind));
-            let _ = media;
             let (sort, check) = self.sort(schema, &place, &format!("{of} body")).written(false);
             return (BodyKind::Json, Some((sort, check)));
         }
@@ -326,14 +328,17 @@ fn is_json(kind: &str) -> bool {
     kind == "application/json" || kind.ends_with("+json") || kind == "*/*"
 }
 
+fn sort_is_text(item: &str, is_list: bool) -> bool {
+    item == "string" && !is_list
+}
+
 /// What a text may be where it stands, so that it arrives as it was sent.
-fn safe(at: Where, is_list: bool) -> Check {
+fn safe(at: Where) -> Check {
     match at {
         // A path is split at slashes before it is decoded by some and after that by others; dots are taken away.
         Where::Path => Check::Says("@ != \"\" && @ != \".\" && @ != \"..\" && !@.contains(\"/\")".into()),
         Where::Header => Check::Matches("[!-~]*".into()),
         Where::Cookie => Check::Matches("[0-9A-Za-z_-]*".into()),
-        Where::Query if is_list => Check::Anything,
         Where::Query | Where::Body => Check::Anything,
     }
 }
