@@ -170,7 +170,8 @@ mod tests {
         let yaml = "a: 1\nb: [x, '1', null, true, 1.5e3]\nc:\n  - d: |\n      two\n      lines\n  - {}\n'404': 'yes'\n";
         let json = r#"{"a": 1, "b": ["x", "1", null, true, 1.5e3], "c": [{"d": "two\nlines\n"}, {}], "404": "yes"}"#;
         let (yaml, json) = (read(yaml).unwrap(), read(json).unwrap());
-        assert_eq!(yaml.json().replace("1.5e3", "1500.0"), json.json().replace("1.5e+3", "1500.0").replace("1.5e3", "1500.0"));
+        // Readers of JSON may write a number otherwise.
+        assert_eq!(yaml.json().replace("1.5e3", "1500"), json.json().replace("1.5e+3", "1500").replace("1.5e3", "1500"));
         assert_eq!(yaml.at("/c/0/d").and_then(SpecNode::text), Some("two\nlines\n"));
         assert_eq!(yaml.at("/b/0").and_then(SpecNode::text), Some("x"));
     }
