@@ -154,7 +154,8 @@ impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
         let trouble = |story: String| CheckFailure { story, seed, is_verdict: false };
         let mut model = self.model.model.clone();
         let steps = self.steps.or_else(|| said("IOXIDE_STEPS"));
-        let mut tester = chosen(&self.tester, &mut model, steps, self.runs, seed).map_err(|NoTester(why)| trouble(why))?;
+        let mut tester =
+            chosen(&self.tester, &mut model, steps, self.runs, seed).map_err(|NoTester(why)| trouble(why))?;
         let stop = Arc::new(AtomicBool::new(false));
         let ends = self.time.map(|time| Instant::now() + time);
         let story = Story::new(ends, Arc::clone(&stop));
@@ -182,7 +183,12 @@ impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
 }
 
 /// What a campaign came to.
-fn verdict(model: &Model, outcome: &CampaignOutcome, story: String, seed: u64) -> Result<CheckPassed, CheckFailure> {
+fn verdict(
+    model: &Model,
+    outcome: &CampaignOutcome,
+    story: String,
+    seed: u64,
+) -> Result<CheckPassed, CheckFailure> {
     let counts = outcome.counts;
     if counts.failed > 0 {
         return Err(CheckFailure { story, seed, is_verdict: true });
@@ -228,7 +234,8 @@ fn chosen(
             Box::new(Random::new(config, seed))
         }
         TesterChoice::Purpose(name) => {
-            let goal = goal(model, |goal| *goal.name == **name).ok_or_else(|| NoTester(format!("the model has no purpose `{name}`")))?;
+            let goal = goal(model, |goal| *goal.name == **name)
+                .ok_or_else(|| NoTester(format!("the model has no purpose `{name}`")))?;
             let mut solver = stack(&Config::default());
             let limits = Limits { max_states: MAX_STATES, max_depth: u32::MAX };
             let found = of_goal(&mut Ctx::new(model, &mut solver), &goal, limits);

@@ -67,7 +67,8 @@ impl<'i> GivenInput<'i> {
     pub fn get<T: DeserializeOwned>(&self, field: &str) -> T {
         let json = value_to_json(&self.model.pool, self.needed(field));
         let text = json.to_string();
-        serde_json::from_value(json).unwrap_or_else(|error| panic!("`{}.{field}` is {text}: {error}", self.name()))
+        serde_json::from_value(json)
+            .unwrap_or_else(|error| panic!("`{}.{field}` is {text}: {error}", self.name()))
     }
 
     /// The number in a field.

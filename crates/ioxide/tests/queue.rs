@@ -125,7 +125,8 @@ fn the_same_seed_tells_the_same_story() {
 
 #[test]
 fn what_is_no_model_is_told_with_its_line() {
-    let bad = ModelFile::named("x.iox", "model X {\n    input a\n    state s { on b }\n}").expect_err("no model");
+    let bad =
+        ModelFile::named("x.iox", "model X {\n    input a\n    state s { on b }\n}").expect_err("no model");
     assert!(bad.to_string().starts_with("x.iox:3: error[E"), "{bad}");
     assert!(ModelFile::try_open("nowhere.iox").is_err());
     let model = ModelFile::text(MODEL);

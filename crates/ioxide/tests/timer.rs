@@ -36,7 +36,11 @@ impl InProcess for Timer {
 fn rings_after(ms: u64) -> bool {
     let model = ModelFile::text(MODEL);
     let make = || Timer { delay: Duration::from_millis(ms), now: Duration::ZERO, rings: None };
-    check(&model, make).steps(200).try_run().map_err(|failure| assert!(failure.is_verdict, "{failure}")).is_ok()
+    check(&model, make)
+        .steps(200)
+        .try_run()
+        .map_err(|failure| assert!(failure.is_verdict, "{failure}"))
+        .is_ok()
 }
 
 #[test]

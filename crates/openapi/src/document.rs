@@ -61,7 +61,9 @@ impl<'t> Document<'t> {
             for (method, node) in item.members().iter().filter(|(key, _)| METHODS.contains(&key.as_str())) {
                 let place = format!("{place}/{method}");
                 let mut parameters = self.parameters(node, &place);
-                let key = |node: &SpecNode| (node.text_at("name").map(str::to_owned), node.text_at("in").map(str::to_owned));
+                let key = |node: &SpecNode| {
+                    (node.text_at("name").map(str::to_owned), node.text_at("in").map(str::to_owned))
+                };
                 let own: Vec<_> = parameters.iter().map(|(node, _)| key(node)).collect();
                 parameters.extend(common.iter().filter(|(node, _)| !own.contains(&key(node))).cloned());
                 found.push(Operation { method: method.to_ascii_uppercase(), path, node, place, parameters });

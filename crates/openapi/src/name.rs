@@ -82,8 +82,14 @@ mod tests {
         assert_eq!(snake("listAllPets"), "list_all_pets");
         assert_eq!(snake("read_item_items__item_id__get"), "read_item_items_item_id_get");
         assert_eq!((snake("404"), snake("in"), snake("ü")), ("x404".into(), "in_".into(), "x".into()));
-        assert_eq!((pascal("pet-store v2"), pascal("HTTPValidationError")), ("PetStoreV2".into(), "HTTPValidationError".into()));
-        assert_eq!((field("photoUrls"), field("x-rate"), field("match")), ("photoUrls".into(), "x_rate".into(), "match_".into()));
+        assert_eq!(
+            (pascal("pet-store v2"), pascal("HTTPValidationError")),
+            ("PetStoreV2".into(), "HTTPValidationError".into())
+        );
+        assert_eq!(
+            (field("photoUrls"), field("x-rate"), field("match")),
+            ("photoUrls".into(), "x_rate".into(), "match_".into())
+        );
         let mut taken = Taken::default();
         assert_eq!([taken.fresh("a"), taken.fresh("a"), taken.fresh("a")], ["a", "a_2", "a_3"]);
     }

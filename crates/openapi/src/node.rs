@@ -74,7 +74,12 @@ impl SpecNode {
         let text = self.get(key).and_then(Self::number)?;
         let is_plain = text.trim_start_matches('-').chars().all(|c| c.is_ascii_digit() || c == '.');
         if is_plain {
-            return Some(text.split_once('.').filter(|(_, rest)| rest.bytes().all(|b| b == b'0')).map_or(text, |(whole, _)| whole).to_owned());
+            return Some(
+                text.split_once('.')
+                    .filter(|(_, rest)| rest.bytes().all(|b| b == b'0'))
+                    .map_or(text, |(whole, _)| whole)
+                    .to_owned(),
+            );
         }
         let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite() && value.abs() < 1e300)?;
         Some(format!("{value}"))
@@ -155,7 +160,9 @@ impl<'de> Visitor<'de> for TreeVisitor {
         while let Some((key, value)) = object.next_entry::<String, SpecNode>()? {
             // How `serde_json` gives numbers of any size to readers other than its own.
             match (key.as_str(), value) {
-                ("$serde_json::private::Number", SpecNode::Text(number)) => return Ok(SpecNode::Number(number)),
+                ("$serde_json::private::Number", SpecNode::Text(number)) => {
+                    return Ok(SpecNode::Number(number));
+                }
                 (_, value) => members.push((key, value)),
             }
         }

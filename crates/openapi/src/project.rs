@@ -10,8 +10,15 @@ use crate::translate::{BodyKind, Where};
 const JSON_TYPE: &str = "(?i)application/([a-z0-9.+-]+\\\\+)?json.*";
 
 /// The text of the project file.
-pub(crate) fn write(document: &Document<'_>, translator: &Translator<'_>, options: &ServiceOptions) -> String {
-    let mut text = format!("# Made by `ioxide init --openapi` from {}.\n[sut.api]\nkind = \"http\"\n", options.source.replace('\n', " "));
+pub(crate) fn write(
+    document: &Document<'_>,
+    translator: &Translator<'_>,
+    options: &ServiceOptions,
+) -> String {
+    let mut text = format!(
+        "# Made by `ioxide init --openapi` from {}.\n[sut.api]\nkind = \"http\"\n",
+        options.source.replace('\n', " ")
+    );
     text.push_str(&format!("url = {}\n", quoted(&url(document, options))));
     if let Some(start) = &options.start {
         text.push_str(&format!("start = {}\n", quoted(start)));
@@ -57,7 +64,9 @@ fn security(document: &Document<'_>) -> String {
                 format!("{} = \"${{API_KEY}}\"", quoted(scheme.text_at("name").unwrap_or("X-Api-Key")))
             }
             (Some("http"), _, Some("basic")) => "Authorization = \"Basic ${API_LOGIN}\"".to_owned(),
-            (Some("http" | "oauth2" | "openIdConnect"), _, _) => "Authorization = \"Bearer ${API_TOKEN}\"".to_owned(),
+            (Some("http" | "oauth2" | "openIdConnect"), _, _) => {
+                "Authorization = \"Bearer ${API_TOKEN}\"".to_owned()
+            }
             _ => continue,
         };
         text.push_str(&format!("# headers = {{ {header} }}   # a secret, from the environment\n"));
@@ -91,11 +100,13 @@ fn json_words(words: &JsonWords) -> String {
 }
 
 fn request(asked: &Asked) -> String {
-    let mut parts = vec![format!("method = {}", quoted(&asked.method)), format!("path = {}", quoted(&asked.path))];
+    let mut parts =
+        vec![format!("method = {}", quoted(&asked.method)), format!("path = {}", quoted(&asked.path))];
     let table = |at: Where, key: &str| {
         let of = asked.fields.iter().filter(|field| field.place == at);
-        let pairs: Vec<String> =
-            of.map(|field| format!("{} = {}", quoted(&field.wire), quoted(&format!("{{{}}}", field.name)))).collect();
+        let pairs: Vec<String> = of
+            .map(|field| format!("{} = {}", quoted(&field.wire), quoted(&format!("{{{}}}", field.name))))
+            .collect();
         (!pairs.is_empty()).then(|| format!("{key} = {{ {} }}", pairs.join(", ")))
     };
     let kind = asked.content.as_ref().map(|kind| format!("content-type = {}", quoted(kind)));
@@ -117,7 +128,9 @@ fn response(asked: &Asked, answer: &Answered) -> String {
     let mut parts = vec![format!("to = {}", quoted(&asked.name))];
     match answer.status.as_str() {
         "default" => (),
-        status if status.ends_with(['X', 'x']) => parts.push(format!("status = {}", quoted(&status.to_ascii_lowercase()))),
+        status if status.ends_with(['X', 'x']) => {
+            parts.push(format!("status = {}", quoted(&status.to_ascii_lowercase())))
+        }
         status => parts.push(format!("status = {status}")),
     }
     match answer.kind {

@@ -128,7 +128,12 @@ impl<'t> Translator<'t> {
         let state = self.state_text();
         let functions = self.checks.functions();
         for name in std::mem::take(&mut self.checks.cut) {
-            self.note("/components/schemas", &format!("`{name}` and another schema hold each other; within the other its values are not checked"));
+            self.note(
+                "/components/schemas",
+                &format!(
+                    "`{name}` and another schema hold each other; within the other its values are not checked"
+                ),
+            );
         }
         if self.needs_any {
             self.form.text.push(ANY.to_owned());

@@ -70,8 +70,14 @@ fn schemas_are_sorts_with_conditions() {
         (r#"{"const": "x"}"#, "enum Ask200Body { ask200_body_x }"),
         (r#"{"anyOf": [{"type": "string"}, {"type": "null"}]}"#, "(body: string?)"),
         (r#"{"anyOf": [{"type": "string"}, {"type": "integer"}]}"#, "ask200_body_int(value: int)"),
-        (r#"{"allOf": [{"type": "object", "properties": {"a": {"type": "integer"}}}, {"required": ["a"]}]}"#, "{ a: int }"),
-        (r#"{"type": "object", "properties": {"in": {"type": "boolean"}}}"#, "record Ask200Body { in_: bool? }"),
+        (
+            r#"{"allOf": [{"type": "object", "properties": {"a": {"type": "integer"}}}, {"required": ["a"]}]}"#,
+            "{ a: int }",
+        ),
+        (
+            r#"{"type": "object", "properties": {"in": {"type": "boolean"}}}"#,
+            "record Ask200Body { in_: bool? }",
+        ),
     ] {
         says(&with_schema(schema, ""), &[wanted]);
     }
@@ -101,7 +107,11 @@ fn what_is_not_translated_is_noted_at_its_place() {
     ] {
         let made = with_schema(schema, "");
         let note = made.notes.iter().find(|note| note.place.ends_with(place));
-        assert!(note.is_some_and(|note| note.place.starts_with("#/paths/~1x/get")), "{schema}: {:?}", made.notes);
+        assert!(
+            note.is_some_and(|note| note.place.starts_with("#/paths/~1x/get")),
+            "{schema}: {:?}",
+            made.notes
+        );
     }
 }
 

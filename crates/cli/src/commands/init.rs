@@ -130,7 +130,8 @@ fn refuse_to_overwrite(folder: &Path, files: &[&str]) -> Result<(), Stop> {
 }
 
 fn cannot(path: &Path, error: &io::Error) -> Stop {
-    Stop::usage(format!("cannot write `{}`: {error}", path.display())).help("name a directory that you may write to")
+    Stop::usage(format!("cannot write `{}`: {error}", path.display()))
+        .help("name a directory that you may write to")
 }
 
 fn write(folder: &Path, file: &Template) -> Result<(), Stop> {

@@ -199,7 +199,8 @@ fn from_environment(
         let Some((before, rest)) = text.split_once("${") else { return Ok((name, text)) };
         let (variable, after) = rest.split_once('}').unwrap_or((rest, ""));
         let Ok(value) = std::env::var(variable) else {
-            let problem = format!("`{name}` wants the variable `{variable}` of the environment, which is not set");
+            let problem =
+                format!("`{name}` wants the variable `{variable}` of the environment, which is not set");
             return Err(table.wrong("headers", &problem));
         };
         // A value is no template.
@@ -224,7 +225,9 @@ fn captures(system: &Table<'_>) -> Result<Vec<(String, CaptureConfig)>, Stop> {
             (None, None, Some(pointer)) if pointer.is_empty() || pointer.starts_with('/') => {
                 CaptureFrom::Json(pointer)
             }
-            (None, None, Some(_)) => return Err(described.wrong("json", "write a JSON pointer, as in \"/token\"")),
+            (None, None, Some(_)) => {
+                return Err(described.wrong("json", "write a JSON pointer, as in \"/token\""));
+            }
             _ => return Err(table.wrong(name, "say one of `header`, `cookie` and `json`")),
         };
         found.push((name.to_owned(), CaptureConfig { output: described.text("output")?, from }));

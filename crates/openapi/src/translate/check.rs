@@ -113,9 +113,10 @@ impl Checks {
                 seen.push(name.clone());
                 self.types.get(name).is_some_and(|check| self.is_said(check, direction, seen))
             }
-            Check::Cases(cases) => {
-                cases.iter().filter_map(|(_, check)| check.as_ref()).any(|check| self.is_said(check, direction, seen))
-            }
+            Check::Cases(cases) => cases
+                .iter()
+                .filter_map(|(_, check)| check.as_ref())
+                .any(|check| self.is_said(check, direction, seen)),
         }
     }
 
@@ -125,10 +126,11 @@ impl Checks {
         let mut names = Vec::new();
         named(check, &mut names);
         names.iter().any(|name| {
-            name == to || !seen.contains(name) && {
-                seen.push(name.clone());
-                self.leads_to(name, to, seen)
-            }
+            name == to
+                || !seen.contains(name) && {
+                    seen.push(name.clone());
+                    self.leads_to(name, to, seen)
+                }
         })
     }
 
@@ -144,15 +146,19 @@ impl Checks {
         if !self.is_said(check, direction, &mut Vec::new()) {
             return None;
         }
-        let bound = ["y", "z", "u", "v", "w"].get(depth).map_or_else(|| format!("y{depth}"), |name| (*name).to_owned());
+        let bound = ["y", "z", "u", "v", "w"]
+            .get(depth)
+            .map_or_else(|| format!("y{depth}"), |name| (*name).to_owned());
         match check {
             Check::Anything => None,
             Check::Says(text) => Some(text.replace('@', value)),
             Check::Matches(pattern) => Some(format!("{value}.matches({})", super::text::quoted(pattern))),
             Check::Only(_, inner) => self.render(inner, value, direction, within, depth),
             Check::All(all) => {
-                let parts: Vec<String> =
-                    all.iter().filter_map(|check| self.render(check, value, direction, within, depth)).collect();
+                let parts: Vec<String> = all
+                    .iter()
+                    .filter_map(|check| self.render(check, value, direction, within, depth))
+                    .collect();
                 (!parts.is_empty()).then(|| parts.join(" && "))
             }
             Check::Each(of, inner) => {
@@ -168,7 +174,9 @@ impl Checks {
             }
             Check::Named(name) => {
                 let is_self = within.last() == Some(name);
-                let closes = within.last().is_some_and(|last| last != name && self.leads_to(name, last, &mut Vec::new()));
+                let closes = within
+                    .last()
+                    .is_some_and(|last| last != name && self.leads_to(name, last, &mut Vec::new()));
                 if closes && !is_self {
                     self.cut.push(name.clone());
                     return None;
@@ -203,7 +211,9 @@ fn named(check: &Check, names: &mut Vec<String>) {
         Check::Only(_, inner) | Check::Each(_, inner) | Check::Inside(inner) | Check::Field(_, inner) => {
             named(inner, names);
         }
-        Check::Cases(cases) => cases.iter().filter_map(|(_, check)| check.as_ref()).for_each(|check| named(check, names)),
+        Check::Cases(cases) => {
+            cases.iter().filter_map(|(_, check)| check.as_ref()).for_each(|check| named(check, names))
+        }
     }
 }
 

@@ -121,7 +121,10 @@ impl<'t> Translator<'t> {
             path = path.replace(&format!("{{{}}}", field.wire), &format!("\u{1}{}\u{2}", field.name));
         }
         if path.contains(['{', '}']) {
-            self.note(&operation.place, "the operation is left out: its path has a name that is no parameter");
+            self.note(
+                &operation.place,
+                "the operation is left out: its path has a name that is no parameter",
+            );
             return None;
         }
         Some(path.replace('\u{1}', "{").replace('\u{2}', "}"))
@@ -139,7 +142,10 @@ impl<'t> Translator<'t> {
         let at = match node.text_at("in") {
             Some("path") => Where::Path,
             Some("query") => Where::Query,
-            Some("header") if ["accept", "content-type", "authorization"].contains(&wire.to_ascii_lowercase().as_str()) => {
+            Some("header")
+                if ["accept", "content-type", "authorization"]
+                    .contains(&wire.to_ascii_lowercase().as_str()) =>
+            {
                 return Ok(None);
             }
             Some("header") => Where::Header,
@@ -158,7 +164,8 @@ impl<'t> Translator<'t> {
         }
         let item = sort.sort.trim_start_matches("list<").trim_end_matches('>').to_owned();
         let is_plain = matches!(item.as_str(), "int" | "real" | "string" | "bool") || item.contains("..");
-        let is_enum = self.form.cases.iter().any(|(case, _)| case.starts_with(&format!("{}_", name::snake(&item))));
+        let is_enum =
+            self.form.cases.iter().any(|(case, _)| case.starts_with(&format!("{}_", name::snake(&item))));
         if !(is_plain || is_enum) || is_list && at != Where::Query {
             return Err(LeftOut("a value that is no plain text is not written here".into()));
         }
@@ -188,7 +195,8 @@ impl<'t> Translator<'t> {
         let is_form = |kind: &str| kind.starts_with("application/x-www-form-urlencoded");
         let is_text = |kind: &str| kind.starts_with("text/plain");
         let json = contents.iter().find(|(kind, _)| is_json(kind));
-        let Some((kind, media)) = json.or_else(|| contents.iter().find(|(kind, _)| is_form(kind) || is_text(kind)))
+        let Some((kind, media)) =
+            json.or_else(|| contents.iter().find(|(kind, _)| is_form(kind) || is_text(kind)))
         else {
             let kinds: Vec<&str> = contents.iter().map(|(kind, _)| kind.as_str()).collect();
             let problem = format!("bodies of {} are not written", kinds.join(", "));
@@ -202,13 +210,16 @@ impl<'t> Translator<'t> {
         };
         let place = format!("{place}/content{}", step(kind));
         let sort = match media.get("schema") {
-            Some(schema) if !is_text(kind) => self.sort(schema, &format!("{place}/schema"), &format!("{of} body")),
+            Some(schema) if !is_text(kind) => {
+                self.sort(schema, &format!("{place}/schema"), &format!("{of} body"))
+            }
             Some(_) | None if is_text(kind) => super::shape::SortOf::new("string", &[]),
             _ => self.any(super::AnyJson::Object),
         };
         let (sort, check) = sort.written(!is_required);
         let content = (!is_json(kind)).then(|| kind.clone());
-        let field = FieldOf { name: taken.fresh("body"), wire: "body".into(), place: Where::Body, sort, check };
+        let field =
+            FieldOf { name: taken.fresh("body"), wire: "body".into(), place: Where::Body, sort, check };
         Ok(Some((field, content)))
     }
 
@@ -221,7 +232,8 @@ impl<'t> Translator<'t> {
                 self.note(&place, "left out: this reference leads nowhere");
                 continue;
             };
-            let is_status = status == "default" || status.len() == 3 && status.starts_with(|c: char| ('1'..='5').contains(&c));
+            let is_status = status == "default"
+                || status.len() == 3 && status.starts_with(|c: char| ('1'..='5').contains(&c));
             if !is_status {
                 continue;
             }
@@ -268,7 +280,10 @@ impl<'t> Translator<'t> {
             }
             _ => {
                 let kinds: Vec<&str> = contents.iter().map(|(kind, _)| kind.as_str()).collect();
-                self.note(&format!("{place}/content"), &format!("bodies of {} are not checked", kinds.join(" or ")));
+                self.note(
+                    &format!("{place}/content"),
+                    &format!("bodies of {} are not checked", kinds.join(" or ")),
+                );
                 (BodyKind::Unchecked, None)
             }
         }
@@ -278,11 +293,13 @@ impl<'t> Translator<'t> {
     pub(super) fn messages_text(&mut self) -> String {
         let mut text = String::new();
         for asked in &self.asked {
-            let fields: Vec<String> = asked.fields.iter().map(|field| format!("{}: {}", field.name, field.sort)).collect();
+            let fields: Vec<String> =
+                asked.fields.iter().map(|field| format!("{}: {}", field.name, field.sort)).collect();
             let fields = if fields.is_empty() { String::new() } else { format!("({})", fields.join(", ")) };
             text.push_str(&format!("{}input {}{fields}\n", asked.about, asked.name));
             for answer in &asked.answers {
-                let body = answer.body.as_ref().map(|(sort, _)| format!("(body: {sort})")).unwrap_or_default();
+                let body =
+                    answer.body.as_ref().map(|(sort, _)| format!("(body: {sort})")).unwrap_or_default();
                 text.push_str(&format!("{}output {}{body}\n", answer.about, answer.name));
             }
             text.push('\n');
@@ -294,21 +311,30 @@ impl<'t> Translator<'t> {
     pub(super) fn state_text(&mut self) -> String {
         let asked = std::mem::take(&mut self.asked);
         let cases: Vec<String> = asked.iter().map(|asked| format!("owes_{}", asked.name)).collect();
-        let mut text = format!("/// The request that is not answered yet.\nenum Owed {{ nothing, {} }}\n", cases.join(", "));
+        let mut text = format!(
+            "/// The request that is not answered yet.\nenum Owed {{ nothing, {} }}\n",
+            cases.join(", ")
+        );
         text.push_str("var owed: Owed = nothing\n\n");
         text.push_str("/// Any request at any time, then one of the answers that are documented for it.\nstate serving {\n");
         for one in &asked {
-            let checks = one.fields.iter().filter_map(|field| {
-                self.checks.shown(&field.check, &field.name, Direction::Sent)
-            });
+            let checks = one
+                .fields
+                .iter()
+                .filter_map(|field| self.checks.shown(&field.check, &field.name, Direction::Sent));
             let guard: Vec<String> = std::iter::once("owed == nothing".to_owned()).chain(checks).collect();
             let (name, guard) = (&one.name, guard.join(" && "));
             text.push_str(&format!("ask_{name}: on {name} when {guard} {{ owed = owes_{name} }}\n"));
             for answer in &one.answers {
-                let check = answer.body.as_ref().and_then(|(_, check)| self.checks.shown(check, "body", Direction::Told));
+                let check = answer
+                    .body
+                    .as_ref()
+                    .and_then(|(_, check)| self.checks.shown(check, "body", Direction::Told));
                 let check = check.map(|check| format!(" && {check}")).unwrap_or_default();
                 let said = &answer.name;
-                text.push_str(&format!("{said}: emit {said} when owed == owes_{name}{check} {{ owed = nothing }}\n"));
+                text.push_str(&format!(
+                    "{said}: emit {said} when owed == owes_{name}{check} {{ owed = nothing }}\n"
+                ));
             }
             text.push('\n');
         }

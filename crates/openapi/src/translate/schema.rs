@@ -51,12 +51,18 @@ impl<'t> Translator<'t> {
         }
         let sort = if let Some(all) = schema.get("allOf") {
             self.all_of(schema, all, place, hint)
-        } else if let Some((keyword, some)) = ["oneOf", "anyOf"].iter().find_map(|key| Some((*key, schema.get(key)?))) {
+        } else if let Some((keyword, some)) =
+            ["oneOf", "anyOf"].iter().find_map(|key| Some((*key, schema.get(key)?)))
+        {
             if schema.get("properties").is_some() {
-                self.note(&format!("{place}/properties"), &format!("not translated: it stands beside `{keyword}`"));
+                self.note(
+                    &format!("{place}/properties"),
+                    &format!("not translated: it stands beside `{keyword}`"),
+                );
             }
             let schemas = some.items().iter().enumerate();
-            let variants = schemas.map(|(at, variant)| (variant, format!("{place}/{keyword}/{at}"))).collect();
+            let variants =
+                schemas.map(|(at, variant)| (variant, format!("{place}/{keyword}/{at}"))).collect();
             self.union(variants, place, hint)
         } else if let Some(values) = schema.get("enum") {
             self.enumeration(values.items(), place, hint)
@@ -77,7 +83,19 @@ impl<'t> Translator<'t> {
             self.note(place, &format!("`{reference}` is not in this file; any JSON is allowed here"));
             return self.any(AnyJson::Anything);
         };
-        let restricts = |key: &str| !matches!(key, "$ref" | "description" | "title" | "default" | "example" | "examples" | "deprecated" | "summary");
+        let restricts = |key: &str| {
+            !matches!(
+                key,
+                "$ref"
+                    | "description"
+                    | "title"
+                    | "default"
+                    | "example"
+                    | "examples"
+                    | "deprecated"
+                    | "summary"
+            )
+        };
         if let Some((key, _)) = schema.members().iter().find(|(key, _)| restricts(key)) {
             self.note(&format!("{place}/{key}"), "not translated: it stands beside `$ref`");
         }
@@ -86,7 +104,8 @@ impl<'t> Translator<'t> {
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
-        if let Some(name) = self.making.iter().find(|(other, _)| *other == key).map(|(_, name)| name.clone()) {
+        if let Some(name) = self.making.iter().find(|(other, _)| *other == key).map(|(_, name)| name.clone())
+        {
             // It holds itself: its sort is not known yet, but its name is.
             self.recursive.insert(name.clone());
             return SortOf::new(name.clone(), &[JsonKind::Object]).checked(Check::Named(name));
@@ -121,13 +140,27 @@ impl<'t> Translator<'t> {
         let properties = below("properties").flat_map(SpecNode::members).map(|(_, property)| property);
         let others = below("items").chain(below("additionalProperties"));
         let parts = ["allOf", "oneOf", "anyOf"].into_iter().flat_map(below).flat_map(SpecNode::items);
-        schema.says("readOnly") || schema.says("writeOnly")
+        schema.says("readOnly")
+            || schema.says("writeOnly")
             || properties.chain(others).chain(parts).any(|part| self.differs_by_direction(part, seen))
     }
 
     /// A schema with the keywords of all.
     fn all_of(&mut self, schema: &'t SpecNode, all: &'t SpecNode, place: &str, hint: &str) -> SortOf {
-        let is_note = |key: &str| matches!(key, "allOf" | "description" | "title" | "default" | "example" | "nullable" | "readOnly" | "writeOnly" | "deprecated");
+        let is_note = |key: &str| {
+            matches!(
+                key,
+                "allOf"
+                    | "description"
+                    | "title"
+                    | "default"
+                    | "example"
+                    | "nullable"
+                    | "readOnly"
+                    | "writeOnly"
+                    | "deprecated"
+            )
+        };
         if let ([only], true) = (all.items(), schema.members().iter().all(|(key, _)| is_note(key))) {
             return self.sort(only, &format!("{place}/allOf/0"), hint);
         }
@@ -145,12 +178,20 @@ impl<'t> Translator<'t> {
         self.sort(merged, place, hint)
     }
 
-    fn merge_schema(&mut self, merged: &mut Vec<(String, SpecNode)>, part: &'t SpecNode, place: &str, depth: usize) {
+    fn merge_schema(
+        &mut self,
+        merged: &mut Vec<(String, SpecNode)>,
+        part: &'t SpecNode,
+        place: &str,
+        depth: usize,
+    ) {
         let own: Vec<_> = part.members().iter().filter(|(key, _)| key != "allOf").cloned().collect();
         self.merge(merged, &own, place);
         for inner in part.get("allOf").map(SpecNode::items).unwrap_or_default() {
             match self.document.resolved(inner, place) {
-                Some((inner, place)) if depth < MAX_DEPTH => self.merge_schema(merged, inner, &place, depth + 1),
+                Some((inner, place)) if depth < MAX_DEPTH => {
+                    self.merge_schema(merged, inner, &place, depth + 1)
+                }
                 _ => self.note(place, "not translated: `allOf` without end"),
             }
         }
@@ -161,13 +202,19 @@ impl<'t> Translator<'t> {
             match (merged.iter_mut().find(|(other, _)| other == key).map(|(_, old)| old), key.as_str()) {
                 (None, _) => merged.push((key.clone(), value.clone())),
                 (Some(SpecNode::Map(old)), "properties") => {
-                    let new = value.members().iter().filter(|(name, _)| !old.iter().any(|(other, _)| other == name));
+                    let new = value
+                        .members()
+                        .iter()
+                        .filter(|(name, _)| !old.iter().any(|(other, _)| other == name));
                     let new: Vec<_> = new.cloned().collect();
                     old.extend(new);
                 }
                 (Some(SpecNode::List(old)), "required") => old.extend(value.items().to_vec()),
                 (Some(old), _) if *old == *value => (),
-                (Some(_), "description" | "title" | "example" | "default" | "examples" | "deprecated" | "nullable") => (),
+                (
+                    Some(_),
+                    "description" | "title" | "example" | "default" | "examples" | "deprecated" | "nullable",
+                ) => (),
                 (Some(_), _) => self.note(&format!("{place}/{key}"), "not translated: `allOf` says it twice"),
             }
         }
@@ -176,7 +223,8 @@ impl<'t> Translator<'t> {
     /// A value of one of several schemas.
     fn union(&mut self, variants: Vec<(&'t SpecNode, String)>, place: &str, hint: &str) -> SortOf {
         let is_null = |node: &SpecNode| {
-            node.text_at("type") == Some("null") || node.get("const") == Some(&SpecNode::Null)
+            node.text_at("type") == Some("null")
+                || node.get("const") == Some(&SpecNode::Null)
                 || node.get("enum").is_some_and(|values| values.items() == [SpecNode::Null])
         };
         let is_nullable = variants.iter().any(|(node, _)| is_null(node));
@@ -187,7 +235,9 @@ impl<'t> Translator<'t> {
         let name = if rest.len() > 1 { self.type_name(hint) } else { hint.to_owned() };
         let mut sorts = Vec::new();
         for (at, (node, place)) in rest.iter().enumerate() {
-            let hint = node.text_at("title").map_or_else(|| format!("{name} {}", at + 1), |title| format!("{name} {title}"));
+            let hint = node
+                .text_at("title")
+                .map_or_else(|| format!("{name} {}", at + 1), |title| format!("{name} {title}"));
             let hint = if rest.len() > 1 { hint } else { name.clone() };
             sorts.push(self.sort(node, place, &hint));
         }
@@ -219,7 +269,13 @@ impl<'t> Translator<'t> {
         for at in 0..distinct.len() {
             let (one, rest) = (distinct[at].clone(), &distinct[at + 1..]);
             if one.check != Check::Anything && rest.iter().any(|other| !one.is_apart_from(other)) {
-                self.note(place, &format!("what has the shape of `{}` may be another alternative; only the shape is checked", one.sort));
+                self.note(
+                    place,
+                    &format!(
+                        "what has the shape of `{}` may be another alternative; only the shape is checked",
+                        one.sort
+                    ),
+                );
                 distinct[at].check = Check::Anything;
             }
         }
@@ -294,8 +350,10 @@ impl<'t> Translator<'t> {
             [only] => self.of_type(only, schema, place, hint),
             several => {
                 let name = self.type_name(hint);
-                let sorts: Vec<SortOf> =
-                    several.iter().map(|one| self.of_type(one, schema, place, &format!("{name} {one}"))).collect();
+                let sorts: Vec<SortOf> = several
+                    .iter()
+                    .map(|one| self.of_type(one, schema, place, &format!("{name} {one}")))
+                    .collect();
                 match sorts.iter().any(|sort| sort.sort == super::ANY) {
                     true => self.any(AnyJson::Anything),
                     false => self.sum(&name, sorts, place),
@@ -321,7 +379,10 @@ impl<'t> Translator<'t> {
             "object" => self.object(schema, place, hint),
             "null" => SortOf { is_nullable: true, ..self.any(AnyJson::Null) },
             other => {
-                self.note(&format!("{place}/type"), &format!("`{other}` is no type; any JSON is allowed here"));
+                self.note(
+                    &format!("{place}/type"),
+                    &format!("`{other}` is no type; any JSON is allowed here"),
+                );
                 self.any(AnyJson::Anything)
             }
         }
@@ -342,7 +403,9 @@ impl<'t> Translator<'t> {
         if schema.says("uniqueItems") {
             match text::is_key(&sort) {
                 true => made = made.checked(Check::Says("@.to_set().size() == @.length()".into())),
-                false => self.note(&format!("{place}/uniqueItems"), "not translated: items that hold collections"),
+                false => {
+                    self.note(&format!("{place}/uniqueItems"), "not translated: items that hold collections")
+                }
             }
         }
         made
@@ -356,20 +419,34 @@ impl<'t> Translator<'t> {
         self.own_name = None;
         match schema.get("additionalProperties") {
             Some(values @ SpecNode::Map(members)) if !members.is_empty() => {
-                let value = self.sort(values, &format!("{place}/additionalProperties"), &format!("{hint} value"));
+                let value =
+                    self.sort(values, &format!("{place}/additionalProperties"), &format!("{hint} value"));
                 let (sort, check) = value.written(false);
-                let each = if check == Check::Anything { check } else { Check::Each("@.values()", Box::new(check)) };
+                let each =
+                    if check == Check::Anything { check } else { Check::Each("@.values()", Box::new(check)) };
                 let made = SortOf::new(format!("map<string, {sort}>"), &[JsonKind::Object]);
-                made.checked(text::counted(schema, "minProperties", "maxProperties", "@.size()")).checked(each)
+                made.checked(text::counted(schema, "minProperties", "maxProperties", "@.size()"))
+                    .checked(each)
             }
             _ => self.any(AnyJson::Object),
         }
     }
 
-    fn record(&mut self, schema: &'t SpecNode, properties: &'t [(String, SpecNode)], place: &str, hint: &str) -> SortOf {
+    fn record(
+        &mut self,
+        schema: &'t SpecNode,
+        properties: &'t [(String, SpecNode)],
+        place: &str,
+        hint: &str,
+    ) -> SortOf {
         let name = self.own_name.take().unwrap_or_else(|| self.types.fresh(&name::pascal(hint)));
-        let required: Vec<&str> =
-            schema.get("required").map(SpecNode::items).unwrap_or_default().iter().filter_map(SpecNode::text).collect();
+        let required: Vec<&str> = schema
+            .get("required")
+            .map(SpecNode::items)
+            .unwrap_or_default()
+            .iter()
+            .filter_map(SpecNode::text)
+            .collect();
         let mut taken = name::Taken::default();
         let (mut fields, mut check, mut marks) = (Vec::new(), Check::Anything, Vec::new());
         for (key, property) in properties {
@@ -400,7 +477,10 @@ impl<'t> Translator<'t> {
             fields.push(format!("{field}: {written}"));
         }
         for key in required.iter().filter(|key| !properties.iter().any(|(other, _)| other == *key)) {
-            self.note(&format!("{place}/required"), &format!("`{key}` has no schema; that it is there is not checked"));
+            self.note(
+                &format!("{place}/required"),
+                &format!("`{key}` has no schema; that it is there is not checked"),
+            );
         }
         match schema.get("additionalProperties") {
             Some(SpecNode::Bool(false)) => self.form.closed.push(name.clone()),
@@ -424,7 +504,9 @@ impl<'t> Translator<'t> {
         self.own_name = None;
         self.needs_any = true;
         let all = [JsonKind::Truth, JsonKind::Number, JsonKind::Text, JsonKind::List, JsonKind::Object];
-        let sent = |text: &str| Check::Only(Direction::Sent, Box::new(Check::Says(format!("@.text == {}", quoted(text)))));
+        let sent = |text: &str| {
+            Check::Only(Direction::Sent, Box::new(Check::Says(format!("@.text == {}", quoted(text)))))
+        };
         match what {
             AnyJson::Anything => {
                 SortOf { is_nullable: true, ..SortOf::new(super::ANY, &all).checked(sent("{}")) }

@@ -25,7 +25,10 @@ const FORMATS: [(&str, &str); 7] = [
 /// Formats as requests write them: days that every month has, and nothing that is not the same for everybody.
 const SENT_FORMATS: [(&str, &str); 5] = [
     ("date", "(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])"),
-    ("date-time", "(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z"),
+    (
+        "date-time",
+        "(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z",
+    ),
     ("time", "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z"),
     ("email", "[a-z][a-z0-9]{0,9}@[a-z]{1,9}\\.(com|org)"),
     ("uri", "https?://[a-z]{1,9}\\.(com|org)/[a-z0-9]{0,9}"),
@@ -139,7 +142,9 @@ pub(super) fn string(schema: &SpecNode) -> (SortOf, Option<&'static str>) {
         }
     }
     let format = schema.text_at("format").filter(|_| schema.get("pattern").is_none());
-    let of = |all: &[(&str, &str)]| all.iter().find(|(name, _)| Some(*name) == format).map(|(_, text)| (*text).to_owned());
+    let of = |all: &[(&str, &str)]| {
+        all.iter().find(|(name, _)| Some(*name) == format).map(|(_, text)| (*text).to_owned())
+    };
     let only = |side, pattern| Check::Only(side, Box::new(Check::Matches(pattern)));
     match (of(&FORMATS), of(&SENT_FORMATS)) {
         (Some(told), Some(sent)) => {

@@ -250,7 +250,8 @@ impl HttpAdapter {
 
     /// Sends `text` over the WebSocket that `input` opened.
     fn say(&mut self, input: &str, text: &str) -> Result<Sent, AdapterError> {
-        let is_it = |stream: &&mut OpenStream| stream.is_websocket() && stream.input.as_deref() == Some(input);
+        let is_it =
+            |stream: &&mut OpenStream| stream.is_websocket() && stream.input.as_deref() == Some(input);
         let Some(stream) = self.streams.iter_mut().rev().find(is_it) else {
             return Err(AdapterError::Unwritable(format!("no WebSocket of `{input}` is open")));
         };
@@ -287,7 +288,9 @@ impl HttpAdapter {
         let (lane, others) = (asked.lane(), self.asked.len() + self.streams.len());
         self.arrival = match self.streams.is_empty() {
             true => Arrival::Answer { lane, others },
-            false => Arrival::Crossing(Crossing { connection: 0, lane, is_answer: true, others, is_end: false }),
+            false => {
+                Arrival::Crossing(Crossing { connection: 0, lane, is_answer: true, others, is_end: false })
+            }
         };
         let to = asked.input().map(str::to_owned);
         self.note(format!("< {}", response.shown()));

@@ -79,7 +79,8 @@ impl JsonForm {
         check_names(config, &model.pool)?;
         let set = |names: &[String]| names.iter().cloned().collect();
         let case = |(name, text): &(String, String)| {
-            let json = serde_json::from_str(text).map_err(|_| BadJsonForm::NoJson(name.clone(), text.clone()));
+            let json =
+                serde_json::from_str(text).map_err(|_| BadJsonForm::NoJson(name.clone(), text.clone()));
             json.map(|json| (name.clone(), json))
         };
         Ok(Self {
@@ -139,7 +140,11 @@ impl JsonForm {
                 serde_json::from_str(text).unwrap_or_else(|_| Json::String(text.to_string()))
             }
             (DataKind::Record, args) => Json::Object(
-                ctor.fields.iter().zip(args).filter_map(|(field, arg)| self.member(pool, data, field, arg)).collect(),
+                ctor.fields
+                    .iter()
+                    .zip(args)
+                    .filter_map(|(field, arg)| self.member(pool, data, field, arg))
+                    .collect(),
             ),
             (DataKind::Enum, [inner]) if self.untagged.contains(&*data.name) => self.write(pool, inner),
             (DataKind::Enum, []) => {
@@ -151,9 +156,16 @@ impl JsonForm {
     }
 
     /// A member of a record; an option that is `none` has none, unless it is written as `null`.
-    fn member(&self, pool: &TermPool, data: &Data, field: &DataField, value: &Value) -> Option<(String, Json)> {
+    fn member(
+        &self,
+        pool: &TermPool,
+        data: &Data,
+        field: &DataField,
+        value: &Value,
+    ) -> Option<(String, Json)> {
         let place = format!("{}.{}", data.name, field.name);
-        let is_none = is_option(pool, field.sort) && matches!(value, Value::Data(value) if value.args.is_empty());
+        let is_none =
+            is_option(pool, field.sort) && matches!(value, Value::Data(value) if value.args.is_empty());
         let is_left_out = self.absent.contains(&place) || self.is_open && !self.null.contains(&place);
         let name = self.names.get(&place).cloned().unwrap_or_else(|| field.name.to_string());
         (!is_none || !is_left_out).then(|| (name, self.write(pool, value)))
@@ -170,7 +182,9 @@ impl JsonForm {
                 };
                 items.iter().enumerate().map(item).collect::<Result<_, _>>().map(Json::Array)
             }
-            (Sort::Collection(id), Json::Object(entries)) if pool.collection(id).kind == CollectionKind::Map => {
+            (Sort::Collection(id), Json::Object(entries))
+                if pool.collection(id).kind == CollectionKind::Map =>
+            {
                 let of = pool.collection(id);
                 let entry = |(name, item): (&String, &Json)| {
                     let key = match self.normal(pool, of.key, &Json::String(name.clone()))? {
@@ -268,7 +282,8 @@ impl JsonForm {
         match data.ctors.iter().find(|ctor| written(ctor).is_some_and(|written| is_same(written, json))) {
             Some(ctor) => Ok(Json::String(ctor.name.to_string())),
             None => {
-                let names = data.ctors.iter().map(|ctor| written(&ctor).map_or_else(|| ctor.name.to_string(), plain));
+                let names =
+                    data.ctors.iter().map(|ctor| written(&ctor).map_or_else(|| ctor.name.to_string(), plain));
                 let found = plain(json);
                 Err(CodecError::new(Problem::NoSuchName { found, names: names.collect() }))
             }
@@ -293,7 +308,9 @@ fn is_same(one: &Json, other: &Json) -> bool {
 }
 
 fn check_names(config: &JsonFormConfig, pool: &TermPool) -> Result<(), BadJsonForm> {
-    let of_kind = |name: &str, kind: DataKind| pool.data_types().map(|(_, data)| data).find(|data| data.kind == kind && *data.name == *name);
+    let of_kind = |name: &str, kind: DataKind| {
+        pool.data_types().map(|(_, data)| data).find(|data| data.kind == kind && *data.name == *name)
+    };
     let unknown = |kind, name: &str| BadJsonForm::Unknown { kind, name: name.to_owned() };
     for name in config.closed.iter().chain(&config.text) {
         let record = of_kind(name, DataKind::Record).ok_or_else(|| unknown("record", name))?;

@@ -71,8 +71,8 @@ impl HttpCodec {
     /// # Errors
     /// If something is missing or wrong; the error names the message.
     pub fn new(config: &HttpConfig, base: &str, model: &Model) -> Result<Self, BadSpeech> {
-        let form =
-            JsonForm::new(&config.json, model).map_err(|bad| BadSpeech::table("json", format!("json: {bad}")))?;
+        let form = JsonForm::new(&config.json, model)
+            .map_err(|bad| BadSpeech::table("json", format!("json: {bad}")))?;
         let mut codec = Self { base: base.to_owned(), inputs: Vec::new(), outputs: Vec::new(), form };
         for (name, request) in &config.inputs {
             let prepared = input(model, name, request, config);
@@ -156,7 +156,12 @@ impl HttpCodec {
     }
 }
 
-fn input(model: &Model, name: &str, request: &RequestConfig, config: &HttpConfig) -> Result<Prepared, String> {
+fn input(
+    model: &Model,
+    name: &str,
+    request: &RequestConfig,
+    config: &HttpConfig,
+) -> Result<Prepared, String> {
     let prepared =
         Prepared::new(request, &config.headers).map_err(|problem| format!("input `{name}`: {problem}"))?;
     let is_captured = |field: &&str| config.captures.iter().any(|(other, _)| other == field);
@@ -186,10 +191,8 @@ impl RequestConfig {
         let (form, captured) = (JsonForm::default(), Captured::default());
         match prepared.fields().next() {
             Some(field) => Err(format!("there is no `{field}` here")),
-            None => prepared.filled(
-                base,
-                Filling { model, label: &Label::Quiescence, form: &form, captured: &captured },
-            ),
+            None => prepared
+                .filled(base, Filling { model, label: &Label::Quiescence, form: &form, captured: &captured }),
         }
     }
 }

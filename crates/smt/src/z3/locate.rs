@@ -26,7 +26,9 @@ fn wheels(bin: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for lib in ["lib", "lib64", "Lib"].map(|name| root.join(name)) {
         let versions = lib.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
-        let is_python = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"));
+        let is_python = |path: &PathBuf| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"))
+        };
         let mut homes: Vec<PathBuf> = versions.filter(is_python).collect();
         homes.sort();
         homes.push(lib.clone());
@@ -76,6 +78,9 @@ mod tests {
     #[test]
     fn the_wheel_of_an_environment_is_looked_for_beside_the_program() {
         let found = wheels(Path::new("/nowhere/venv/bin"));
-        assert!(found.iter().all(|path| path.starts_with("/nowhere/venv") && path.ends_with("z3/lib")), "{found:?}");
+        assert!(
+            found.iter().all(|path| path.starts_with("/nowhere/venv") && path.ends_with("z3/lib")),
+            "{found:?}"
+        );
     }
 }

@@ -23,7 +23,8 @@ const SHOWN: usize = 20;
 pub(super) fn run(args: &Init, file: &str) -> Result<ExitStatus, Stop> {
     let folder = Path::new(&args.dir);
     super::refuse_to_overwrite(folder, &FILES.map(|(path, _)| path))?;
-    let text = fs::read_to_string(file).map_err(|error| Stop::usage(format!("cannot read `{file}`: {error}")))?;
+    let text =
+        fs::read_to_string(file).map_err(|error| Stop::usage(format!("cannot read `{file}`: {error}")))?;
     let options =
         ServiceOptions { url: args.url.clone(), start: args.start.clone(), source: file.to_owned() };
     let made = translate(&text, &options).map_err(|bad| refused(file, &bad))?;
@@ -73,5 +74,8 @@ fn tell(args: &Init, made: &Translation, out: &mut impl Write) -> io::Result<()>
     if args.dir != "." {
         writeln!(out, "  cd {}", args.dir)?;
     }
-    writeln!(out, "  ioxide test api.iox --sut api    every answer that is not documented, or outside its schema, is a failure")
+    writeln!(
+        out,
+        "  ioxide test api.iox --sut api    every answer that is not documented, or outside its schema, is a failure"
+    )
 }

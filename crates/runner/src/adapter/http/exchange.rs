@@ -121,7 +121,15 @@ impl Asked {
     }
 
     fn unasked(link: Link, buffer: Vec<u8>) -> Self {
-        Self { link, cause: Cause::None, buffer, since: Some(Instant::now()), ended: false, again: None, input: None }
+        Self {
+            link,
+            cause: Cause::None,
+            buffer,
+            since: Some(Instant::now()),
+            ended: false,
+            again: None,
+            input: None,
+        }
     }
 
     /// The same, but the request may be made again.

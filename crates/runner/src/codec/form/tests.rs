@@ -14,7 +14,9 @@ const PETS: &str = "model Pets {
 
 fn config() -> JsonFormConfig {
     let texts = |all: &[&str]| all.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
-    let pairs = |all: &[(&str, &str)]| all.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect::<Vec<_>>();
+    let pairs = |all: &[(&str, &str)]| {
+        all.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect::<Vec<_>>()
+    };
     JsonFormConfig {
         open: true,
         closed: texts(&["Other"]),

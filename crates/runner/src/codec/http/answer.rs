@@ -106,7 +106,8 @@ impl Answer {
     /// The statuses it may have where it answers `to`.
     pub(super) fn statuses_to(&self, to: Option<&str>) -> impl Iterator<Item = String> {
         let of = if self.answers(to) { &self.statuses[..] } else { &[] };
-        of.iter().map(|&(from, till)| if from == till { from.to_string() } else { format!("{}xx", from / 100) })
+        of.iter()
+            .map(|&(from, till)| if from == till { from.to_string() } else { format!("{}xx", from / 100) })
     }
 
     fn answers(&self, to: Option<&str>) -> bool {
@@ -159,7 +160,8 @@ impl Answer {
             true => None,
             false => text.map_or(Ok(None), json_of)?,
         };
-        if let Some((pointer, wanted)) = self.json.iter().find(|(at, wanted)| !has(json.as_ref(), at, wanted)) {
+        if let Some((pointer, wanted)) = self.json.iter().find(|(at, wanted)| !has(json.as_ref(), at, wanted))
+        {
             return Ok(Fit::Other(format!("`{pointer}` is not `{wanted}`")));
         }
         self.message(model, form, name, &groups, json.as_ref()).map(Fit::Label)

@@ -88,7 +88,8 @@ impl Captured {
     pub fn cookies(&self, path: &str) -> impl Iterator<Item = (&str, &str)> {
         let path = path.split('?').next().unwrap_or_default().to_owned();
         let is_for = move |of: &str| {
-            path.strip_prefix(of).is_some_and(|rest| of.ends_with('/') || rest.is_empty() || rest.starts_with('/'))
+            path.strip_prefix(of)
+                .is_some_and(|rest| of.ends_with('/') || rest.is_empty() || rest.starts_with('/'))
         };
         let all = self.jar.iter().flatten().filter(move |(_, _, of)| is_for(of));
         all.map(|(name, value, _)| (name.as_str(), value.as_str()))
@@ -167,7 +168,10 @@ mod tests {
             ("id".to_owned(), from(Some("MADE"), CaptureFrom::Json("/item/id".into()))),
         ];
         let mut captured = Captured::new(&wanted, false);
-        let answer = response(&[("etag", "\"7\""), ("set-cookie", "sid=abc; Path=/; HttpOnly")], r#"{"item": {"id": 7}}"#);
+        let answer = response(
+            &[("etag", "\"7\""), ("set-cookie", "sid=abc; Path=/; HttpOnly")],
+            r#"{"item": {"id": 7}}"#,
+        );
         captured.take(&answer, Some("OTHER"));
         assert_eq!((captured.get("tag"), captured.get("id")), (Some(&Json::from("\"7\"")), None));
         assert_eq!(captured.get("session"), Some(&Json::from("abc")));
@@ -181,11 +185,14 @@ mod tests {
     fn cookies_are_kept_by_name_and_path_until_they_are_taken_away() {
         let mut captured = Captured::new(&[], true);
         captured.take(&response(&[("set-cookie", "a=1"), ("set-cookie", "b=2; path=/in")], ""), None);
-        let at = |captured: &Captured, path: &str| captured.cookies(path).map(|(n, v)| format!("{n}={v}")).collect::<Vec<_>>();
+        let at = |captured: &Captured, path: &str| {
+            captured.cookies(path).map(|(n, v)| format!("{n}={v}")).collect::<Vec<_>>()
+        };
         assert_eq!(at(&captured, "/"), ["a=1"]);
         assert_eq!(at(&captured, "/in?x=1"), ["a=1", "b=2"]);
         assert_eq!(at(&captured, "/inside"), ["a=1"]);
-        captured.take(&response(&[("set-cookie", "a=3"), ("set-cookie", "b=; path=/in; Max-Age=0")], ""), None);
+        captured
+            .take(&response(&[("set-cookie", "a=3"), ("set-cookie", "b=; path=/in; Max-Age=0")], ""), None);
         assert_eq!(at(&captured, "/in"), ["a=3"]);
         captured.take(&response(&[("set-cookie", "a=; expires=Thu, 01 Jan 1970 00:00:00 GMT")], ""), None);
         assert!(at(&captured, "/in").is_empty());

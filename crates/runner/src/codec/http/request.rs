@@ -73,7 +73,9 @@ impl Filling<'_> {
     /// What is inside an option, or the value itself; `None` for `none`.
     fn opened(self, value: &Value) -> Option<&Value> {
         match value {
-            Value::Data(data) if self.model.pool.data(data.data).kind == DataKind::Option => data.args.first(),
+            Value::Data(data) if self.model.pool.data(data.data).kind == DataKind::Option => {
+                data.args.first()
+            }
             other => Some(other),
         }
     }
@@ -256,7 +258,8 @@ impl Prepared {
             filling.captured.cookies(path).map(|(name, value)| format!("{name}={value}")).collect();
         for (name, text) in &self.cookies {
             for value in filling.texts(text)? {
-                let is_odd = |c: char| c.is_control() || matches!(c, ';' | ',' | ' ' | '"' | '\\') || !c.is_ascii();
+                let is_odd =
+                    |c: char| c.is_control() || matches!(c, ';' | ',' | ' ' | '"' | '\\') || !c.is_ascii();
                 if value.contains(is_odd) {
                     return Err(format!("{value:?} cannot be in a cookie"));
                 }

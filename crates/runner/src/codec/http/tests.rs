@@ -1,6 +1,6 @@
 use super::*;
-use ioxide_model::value::Value;
 use crate::samples::model;
+use ioxide_model::value::Value;
 
 const KEYS: &str = "model Keys {
     enum Colour { red, green }
@@ -73,8 +73,9 @@ fn inputs_become_requests() {
 fn answers_become_outputs() {
     let model = model(KEYS);
     let codec = HttpCodec::new(&config(), "", &model).unwrap();
-    let shown =
-        |response: &Response| codec.decode(&model, response, None).map(|label| label.show(&model.pool, &model.sts));
+    let shown = |response: &Response| {
+        codec.decode(&model, response, None).map(|label| label.show(&model.pool, &model.sts))
+    };
     let value = response(200, r#"{"kind": "value", "item": {"value": 7, "by": "me"}}"#);
     assert_eq!(shown(&value).unwrap(), "!VALUE(v: 7, by: some(\"me\"))");
     let anonymous = response(200, r#"{"kind": "value", "item": {"value": 7}}"#);

@@ -19,7 +19,9 @@ const MAX_CONTROL: usize = 125;
 /// Headers that open a WebSocket.
 pub(super) fn opening() -> String {
     let (key, _) = KEY;
-    format!("upgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: {key}\r\n")
+    format!(
+        "upgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: {key}\r\n"
+    )
 }
 
 /// Whether the answer opens it as the standard wants.
@@ -219,7 +221,8 @@ mod tests {
             let payload: Vec<u8> = (0..length).map(|n| (n % 251) as u8).collect();
             let bytes = frame(FrameKind::Binary, &payload);
             let head = bytes.len() - payload.len();
-            let plain: Vec<u8> = bytes[head..].iter().zip(MASK.iter().cycle()).map(|(byte, mask)| byte ^ mask).collect();
+            let plain: Vec<u8> =
+                bytes[head..].iter().zip(MASK.iter().cycle()).map(|(byte, mask)| byte ^ mask).collect();
             assert_eq!(plain, payload);
             assert_eq!(bytes[0], 0x82);
             assert_ne!(bytes[1] & 0x80, 0, "clients mask");
@@ -228,7 +231,9 @@ mod tests {
 
     #[test]
     fn messages_in_parts_are_put_together() {
-        let mut bytes = [sent(0x01, b"Hel"), sent(0x89, b"?"), sent(0x80, b"lo"), sent(0x82, &[7; 300]), sent(0x88, b"")].concat();
+        let mut bytes =
+            [sent(0x01, b"Hel"), sent(0x89, b"?"), sent(0x80, b"lo"), sent(0x82, &[7; 300]), sent(0x88, b"")]
+                .concat();
         let mut assembly = Assembly::default();
         let mut next = || assembly.next(&mut bytes).unwrap();
         assert_eq!(next(), Some(Incoming::Ping(b"?".to_vec())));
@@ -242,7 +247,15 @@ mod tests {
     fn what_the_standard_forbids_is_told() {
         let masked = frame(FrameKind::Text, b"x");
         let huge = [vec![0x82, 127], (1_u64 << 40).to_be_bytes().to_vec()].concat();
-        for bytes in [masked, huge, sent(0x80, b"x"), sent(0x83, b"x"), sent(0x81, &[0xff]), sent(0x09, b"x"), sent(0xc1, b"x")] {
+        for bytes in [
+            masked,
+            huge,
+            sent(0x80, b"x"),
+            sent(0x83, b"x"),
+            sent(0x81, &[0xff]),
+            sent(0x09, b"x"),
+            sent(0xc1, b"x"),
+        ] {
             assert!(Assembly::default().next(&mut bytes.clone()).is_err(), "{bytes:?}");
         }
         let mut within = [sent(0x01, b"a"), sent(0x01, b"b")].concat();

@@ -58,7 +58,8 @@ fn recording() -> (HttpAdapter, Receiver<String>) {
                 let _ = sender.send(text);
                 let body = r#"{"token": "t0ps3cret"}"#;
                 let head = "etag: \"7\"\r\nset-cookie: sid=c00kie; Path=/";
-                let text = format!("HTTP/1.1 200 OK\r\n{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+                let text =
+                    format!("HTTP/1.1 200 OK\r\n{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
                 if stream.write_all(text.as_bytes()).is_err() {
                     break;
                 }
@@ -91,7 +92,9 @@ fn captures_fill_later_requests_until_the_reset() {
     assert!(!before.contains("authorization") && !before.contains("cookie"), "{before}");
     ask(&mut adapter, &message(&model, "LOGIN", &[]), "OK");
     let after = ask(&mut adapter, &list(&model), "LISTED");
-    for line in ["authorization: Bearer t0ps3cret", "if-none-match: \"7\"", "cookie: sid=c00kie; again=c00kie"] {
+    for line in
+        ["authorization: Bearer t0ps3cret", "if-none-match: \"7\"", "cookie: sid=c00kie; again=c00kie"]
+    {
         assert!(after.contains(&format!("\r\n{line}\r\n")), "{after}");
     }
     assert!(!adapter.last_words().contains("t0ps3cret"), "{}", adapter.last_words());

@@ -15,7 +15,8 @@ fn feed(websocket: bool, tells_end: bool, serve: impl Fn(TcpStream) + Send + 'st
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     std::thread::spawn(move || listener.incoming().flatten().for_each(serve));
-    let open = RequestConfig { method: "GET".into(), path: "/feed".into(), websocket, ..RequestConfig::default() };
+    let open =
+        RequestConfig { method: "GET".into(), path: "/feed".into(), websocket, ..RequestConfig::default() };
     let say = match websocket {
         true => RequestConfig {
             body: Some("{{\"n\": {n}}}".into()),
@@ -70,7 +71,9 @@ fn events_are_messages_in_chunks_or_not() {
     let plain = |mut stream: TcpStream| {
         request(&mut stream);
         let text = "\r\n: hi\n\nevent: tick\ndata: {\"n\": 1}\n\ndata: {\"n\":\ndata: 2}\n\n";
-        stream.write_all(format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n{text}").as_bytes()).unwrap();
+        stream
+            .write_all(format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n{text}").as_bytes())
+            .unwrap();
     };
     let mut adapter = feed(false, true, plain);
     hears(&mut adapter, &[("OPENED", &[]), ("TICK", &[1]), ("TICK", &[2]), ("CLOSED", &[])]);
@@ -83,7 +86,11 @@ fn events_are_messages_in_chunks_or_not() {
     };
     let mut adapter = feed(false, true, chunked);
     hears(&mut adapter, &[("OPENED", &[]), ("TICK", &[1])]);
-    assert_eq!(adapter.observe(Duration::from_millis(30)), Ok(Observation::Quiet), "an open stream is silent");
+    assert_eq!(
+        adapter.observe(Duration::from_millis(30)),
+        Ok(Observation::Quiet),
+        "an open stream is silent"
+    );
 }
 
 /// The end of a stream that is no output of the model is no silence.
@@ -130,7 +137,12 @@ fn a_websocket_carries_messages_both_ways() {
         assert_eq!(frame(&mut stream), Some((10, b"?".to_vec())));
         while let Some((1, payload)) = frame(&mut stream) {
             let first = payload.len() / 2;
-            let parts = [&[0x01, first as u8], &payload[..first], &[0x80, (payload.len() - first) as u8], &payload[first..]];
+            let parts = [
+                &[0x01, first as u8],
+                &payload[..first],
+                &[0x80, (payload.len() - first) as u8],
+                &payload[first..],
+            ];
             stream.write_all(&parts.concat()).unwrap();
             if payload == b"{\"n\": 9}" {
                 stream.write_all(&[0x88, 0]).unwrap();
