@@ -174,7 +174,7 @@ static BINARY: LazyLock<BinaryCodec> = LazyLock::new(|| {
 /// An answer by HTTP, whole or cut off, and what it says.
 pub fn http_answer(bytes: &[u8]) {
     let (which, rest) = chosen(bytes);
-    let asked = [AskedFor::Body, AskedFor::Head, AskedFor::WebSocket][usize::from(which >> 2) % 3];
+    let asked = [AskedFor::Body, AskedFor::Head, AskedFor::WebSocket][(which >> 2) % 3];
     let Ok(Some((response, used))) = Response::parse(rest, asked, which & 2 == 2) else { return };
     assert!(used <= rest.len(), "more was used than came");
     let _ = HTTP.decode(&MODEL, &response, None);

@@ -19,6 +19,9 @@ pub(crate) enum Where {
 /// Why something of a request is not written.
 struct LeftOut(String);
 
+/// The body of a request, with its content type if that is not JSON.
+type BodyField = (FieldOf, Option<String>);
+
 /// A field of a request or an answer.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldOf {
@@ -99,7 +102,7 @@ impl<'t> Translator<'t> {
                 content
             }
             Ok(None) => None,
-            Err((place, problem)) => {
+            Err((place, LeftOut(problem))) => {
                 self.note(&place, &format!("the operation is left out: {problem}"));
                 return None;
             }
@@ -184,11 +187,11 @@ impl<'t> Translator<'t> {
         operation: &Operation<'t>,
         of: &str,
         taken: &mut Taken,
-    ) -> Result<Option<(FieldOf, Option<String>)>, (String, String)> {
+    ) -> Result<Option<BodyField>, (String, LeftOut)> {
         let Some(body) = operation.node.get("requestBody") else { return Ok(None) };
         let place = format!("{}/requestBody", operation.place);
         let Some((body, place)) = self.document.resolved(body, &place) else {
-            return Err((place, "its body is not in this file".into()));
+            return Err((place, LeftOut("its body is not in this file".into())));
         };
         let is_required = body.says("required");
         let contents = body.get("content").map(SpecNode::members).unwrap_or_default();
@@ -201,7 +204,7 @@ impl<'t> Translator<'t> {
             let kinds: Vec<&str> = contents.iter().map(|(kind, _)| kind.as_str()).collect();
             let problem = format!("bodies of {} are not written", kinds.join(", "));
             return match is_required {
-                true => Err((place, problem)),
+                true => Err((place, LeftOut(problem))),
                 false => {
                     self.note(&place, &format!("left out: {problem}"));
                     Ok(None)
