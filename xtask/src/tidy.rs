@@ -98,7 +98,7 @@ pub fn check(root: &Path) -> Vec<String> {
 fn layers(root: &Path) -> Vec<String> {
     let mut complaints = Vec::new();
     for (package, allowed) in LAYERS {
-        let folder = package.strip_prefix("ioxide-").unwrap_or("cli");
+        let folder = package.strip_prefix("ioxide-").unwrap_or(package);
         let path = root.join("crates").join(folder).join("Cargo.toml");
         let Ok(text) = fs::read_to_string(&path) else {
             complaints.push(format!("{} is missing", path.display()));
