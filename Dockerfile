@@ -3,7 +3,7 @@
 FROM rust:1-slim-bookworm AS build
 WORKDIR /src
 COPY . .
-RUN cargo build --release --locked --package ioxide
+RUN cargo build --release --locked --package ioxide-cli
 
 FROM debian:bookworm-slim
 RUN apt-get update \

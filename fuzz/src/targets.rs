@@ -13,7 +13,7 @@ use ioxide_report::case::json::Outline;
 use ioxide_report::html::campaign::Campaign;
 use ioxide_runner::codec::binary::{BinaryCodec, BinaryConfig};
 use ioxide_runner::codec::http::answer::AnswerConfig;
-use ioxide_runner::codec::http::message::Response;
+use ioxide_runner::codec::http::message::{AskedFor, Response};
 use ioxide_runner::codec::http::{HttpCodec, HttpConfig};
 use ioxide_runner::codec::layout::{Endian, Layout};
 use ioxide_runner::codec::text::{TextCodec, TextConfig};
@@ -174,9 +174,10 @@ static BINARY: LazyLock<BinaryCodec> = LazyLock::new(|| {
 /// An answer by HTTP, whole or cut off, and what it says.
 pub fn http_answer(bytes: &[u8]) {
     let (which, rest) = chosen(bytes);
-    let Ok(Some((response, used))) = Response::parse(rest, which & 1 == 1, which & 2 == 2) else { return };
+    let asked = [AskedFor::Body, AskedFor::Head, AskedFor::WebSocket][(which >> 2) % 3];
+    let Ok(Some((response, used))) = Response::parse(rest, asked, which & 2 == 2) else { return };
     assert!(used <= rest.len(), "more was used than came");
-    let _ = HTTP.decode(&MODEL, &response);
+    let _ = HTTP.decode(&MODEL, &response, None);
 }
 
 static HTTP: LazyLock<HttpCodec> = LazyLock::new(|| {

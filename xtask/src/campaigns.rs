@@ -19,14 +19,14 @@ pub fn torture(root: &Path, options: &[&str]) -> Result<ExitCode, Problem> {
         _ => return Err("torture takes `--minutes N` or `--hours N`".into()),
     };
     let mut command = cargo(root);
-    command.args(["test", "--package", "ioxide", "--test", "torture", "--", "--nocapture"]);
+    command.args(["test", "--package", "ioxide-cli", "--test", "torture", "--", "--nocapture"]);
     command.env("IOXIDE_TORTURE_MINUTES", minutes.to_string());
     status(&mut command)
 }
 
 /// Random models against the checker in Python.
 pub fn differential(root: &Path, options: &[&str]) -> Result<ExitCode, Problem> {
-    let built = cargo(root).args(["build", "--package", "ioxide"]).status()?;
+    let built = cargo(root).args(["build", "--package", "ioxide-cli"]).status()?;
     if !built.success() {
         return Ok(ExitCode::FAILURE);
     }

@@ -17,6 +17,7 @@
 pub mod binary;
 pub(crate) mod collection;
 mod error;
+pub mod form;
 pub mod http;
 mod label;
 pub mod layout;

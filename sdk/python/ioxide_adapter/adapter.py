@@ -21,8 +21,9 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, TextI
 
 from .clock import Clock, Seconds, nanoseconds
 from .codec import PROTOCOL, BadLine, Message, from_line, to_line
+from .loop import Loop
 
-Handler = TypeVar("Handler", bound=Callable[..., None])
+Handler = TypeVar("Handler", bound=Callable[..., object])
 
 
 class Refused(Exception):
@@ -44,7 +45,12 @@ def on_input(label: str) -> Callable[[Handler], Handler]:
 
 
 class Adapter:
-    """A system under test. Subclass it: `reset`, one `on_input` method per input, `emit`."""
+    """A system under test. Subclass it: `reset`, one method per input, `emit`.
+
+    Where no method is marked by `on_input`, every method without a leading underscore is the handler of the input of its
+    name. Handlers, `reset` and `close` may be coroutines: they run in an event loop of the adapter, and what they leave
+    running there goes on until the next reset.
+    """
 
     name: str = ""
     """What it calls itself; the name of the class if empty."""
@@ -70,7 +76,15 @@ class Adapter:
 
     _lock: threading.RLock
     _turn: threading.RLock
-    _handlers: Dict[str, Callable[..., None]]
+    _handlers: Dict[str, Callable[..., object]]
+    _clock: Clock
+    _loop: Loop
+    _spoken: bool
+    _writer: Optional[TextIO]
+    _held: List[Message]
+    _due: Optional[int]
+    _resetting: Optional[int]
+    _configured: bool
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -84,19 +98,18 @@ class Adapter:
         self._lock, self._turn = threading.RLock(), threading.RLock()
         self._clock = Clock(self._turn, self._late_failure)
         self._spoken = False
-        self._writer: Optional[TextIO] = None
-        self._held: List[Message] = []
-        self._due: Optional[int] = None
-        self._resetting: Optional[int] = None
+        self._writer, self._held = None, []
+        self._due, self._resetting = None, None
         self._configured = False
         self._handlers = _handlers_of(self)
+        self._loop = Loop()
         return self
 
-    def reset(self) -> None:
-        """Brings the system to its initial state."""
+    def reset(self) -> Any:
+        """Brings the system to its initial state; may be a coroutine."""
 
-    def close(self) -> None:
-        """Lets go of the system; called when ioxide has left."""
+    def close(self) -> Any:
+        """Lets go of the system; called when ioxide has left. May be a coroutine."""
 
     def emit(self, label: str, /, **args: Any) -> None:
         """Tells that the system sent a message; from any thread, at any time."""
@@ -158,7 +171,13 @@ class Adapter:
                 self._clock.stop()
             with self._lock:
                 self._writer = None
-            self.close()
+            self._awaited(self.close())
+            self._loop.stop()
+
+    def _awaited(self, result: object) -> None:
+        """Waits for a handler that is a coroutine."""
+        if inspect.isawaitable(result):
+            self._loop.run(result)
 
     def _run_stdio(self) -> None:
         reader, writer = sys.stdin, sys.stdout
@@ -240,7 +259,8 @@ class Adapter:
                 self._held.clear()
                 self._spoken, self._resetting = False, threading.get_ident()
             try:
-                self.reset()
+                self._loop.cancel()
+                self._awaited(self.reset())
             except Exception as error:
                 traceback.print_exc()
                 self._held.clear()
@@ -301,13 +321,13 @@ class Adapter:
             with self._lock:
                 self._due = number
             try:
-                handler(**args)
+                self._awaited(handler(**args))
             except Exception as error:
                 self._failed(error, number)
             else:
                 self.sent()
 
-    def _handler(self, message: Message) -> "tuple[Callable[..., None], Dict[str, Any]]":
+    def _handler(self, message: Message) -> "tuple[Callable[..., object], Dict[str, Any]]":
         if not self._configured:
             raise Refused("`configure` must come first")
         label, args = message.get("label"), message.get("args") or {}
@@ -386,8 +406,19 @@ def _refuse_taken_names(cls: type) -> None:
             )
 
 
-def _handlers_of(adapter: Adapter) -> Dict[str, Callable[..., None]]:
-    found: Dict[str, Callable[..., None]] = {}
+def _handlers_of(adapter: Adapter) -> Dict[str, Callable[..., object]]:
+    found = _marked(adapter)
+    return found if found else _named(adapter)
+
+
+def _named(adapter: Adapter) -> Dict[str, Callable[..., object]]:
+    """Every method that Adapter does not have, by its own name."""
+    names = [name for name in dir(type(adapter)) if not name.startswith("_") and not hasattr(Adapter, name)]
+    return {name: getattr(adapter, name) for name in names if inspect.isfunction(getattr(type(adapter), name))}
+
+
+def _marked(adapter: Adapter) -> Dict[str, Callable[..., object]]:
+    found: Dict[str, Callable[..., object]] = {}
     for name in dir(type(adapter)):
         label = getattr(getattr(type(adapter), name), "_ioxide_label", None)
         if label in found:
@@ -412,7 +443,7 @@ def _label(name: str, direction: str, fields: Mapping[str, str]) -> Message:
 _SORTS = {"int": "int", "bool": "bool", "str": "string", "Decimal": "real", "Fraction": "real"}
 
 
-def _fields(handler: Callable[..., None]) -> Dict[str, str]:
+def _fields(handler: Callable[..., object]) -> Dict[str, str]:
     def sort(parameter: inspect.Parameter) -> str:
         hint = parameter.annotation
         name = hint if isinstance(hint, str) else getattr(hint, "__name__", str(hint))

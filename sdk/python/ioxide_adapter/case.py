@@ -18,7 +18,7 @@ import threading
 import time
 import unittest
 from fractions import Fraction
-from typing import Any, Callable, Dict, List, Optional, Sequence, TextIO, Tuple
+from typing import IO, Any, Callable, Dict, List, Optional, Sequence, TextIO, Tuple
 
 from .codec import BadLine, Message, from_line, to_line
 
@@ -96,7 +96,7 @@ class System:
         else:
             raise Trouble(f"IOXIDE_SUT is {address!r}, not stdio:COMMAND or tcp:HOST:PORT")
         assert reader is not None and writer is not None
-        self._writer: TextIO = writer
+        self._writer: IO[str] = writer
         self._heard: "queue.Queue[Tuple[float, Optional[Message]]]" = queue.Queue()
         self._early: List[Tuple[float, Message]] = []
         self._ids = 0
@@ -217,7 +217,8 @@ def run(system: System, states: Sequence[State], timeout: Optional[Fraction]) ->
     latency = Fraction(int(os.environ.get("IOXIDE_LATENCY_MS", "50")), 1000)
     quiet = Fraction(int(os.environ.get("IOXIDE_QUIESCENCE_MS", "500")), 1000)
     wait = quiet if timeout is None else timeout
-    state, values, entered = states[0], {}, time.monotonic()
+    values: Dict[str, Any] = {}
+    state, entered = states[0], time.monotonic()
     while True:
         try:
             way = None if timeout is None else latency

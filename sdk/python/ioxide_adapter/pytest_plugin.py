@@ -6,6 +6,8 @@
 Every `test` block and purpose of the model is a test item, and so is every seed of the usual tester. The system lives in
 this process; `ioxide test` drives it over a port of this machine, one port for each item, so items may run side by side.
 
+The fixture `ioxide_check` does the same within a test: `ioxide_check("adder.iox", Adder, purpose="stops")`.
+
 What failed is kept in pytest's cache and comes back first the next time. A failure shows the chart of the run and the
 commands that repeat it. An inconclusive item is skipped, with the reason: it is neither a pass nor a failure.
 """
@@ -15,9 +17,10 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
-from typing import Any, Iterator, List, Optional, Type
+from typing import Any, Callable, Iterator, List, Optional, Sequence, Type
 
 import pytest
 
@@ -120,12 +123,7 @@ class ModelItem(pytest.Item):
         more = [*self.tester, "--seed", str(seed), "--report", str(self.records()), *self.parent.args]
         with served(self.parent.adapter) as address:
             done = ioxide(self.config, ["test", str(self.parent.model), "--sut", f"tcp:{address}", *more])
-        if done.returncode == 1:
-            raise ModelFailure(done.stdout)
-        if done.returncode == 5:
-            pytest.skip(f"inconclusive: {_last_words(done.stdout)}")
-        if done.returncode != 0:
-            raise ModelTrouble((done.stderr or done.stdout).strip())
+        _judge(done)
 
     def records(self) -> pathlib.Path:
         """Where runs of this item are kept: what failed comes back first."""
@@ -151,14 +149,55 @@ class ModelItem(pytest.Item):
         return self.path, None, f"{self.parent.name}: {self.name}"
 
 
+@pytest.fixture
+def ioxide_check(request: pytest.FixtureRequest) -> Callable[..., str]:
+    """Checks an adapter against a model: `ioxide_check(model, Adapter, seed=1, purpose=None, test=None, args=())`."""
+
+    def check(
+        model: str,
+        make: Callable[[], Adapter],
+        *,
+        seed: Optional[int] = None,
+        purpose: Optional[str] = None,
+        test: Optional[str] = None,
+        args: Sequence[str] = (),
+    ) -> str:
+        config: pytest.Config = request.config
+        tester = ["--tester", f"purpose:{purpose}"] if purpose else ["--tester", f"test:{test}"] if test else []
+        first = config.getoption("--ioxide-seed") if seed is None else seed
+        path = pathlib.Path(request.path).parent / model
+        with served(make) as address:
+            said = ["test", str(path), "--sut", f"tcp:{address}", *tester, "--seed", str(first), *args]
+            done = ioxide(config, said)
+        _judge(done)
+        return done.stdout
+
+    return check
+
+
+def _judge(done: "subprocess.CompletedProcess[str]") -> None:
+    if done.returncode == 1:
+        raise ModelFailure(done.stdout)
+    if done.returncode == 5:
+        pytest.skip(f"inconclusive: {_last_words(done.stdout)}")
+    if done.returncode != 0:
+        raise ModelTrouble((done.stderr or done.stdout).strip())
+
+
 def ioxide(config: pytest.Config, args: List[str]) -> "subprocess.CompletedProcess[str]":
     """Runs the program."""
-    program = config.getoption("--ioxide") or os.environ.get("IOXIDE") or "ioxide"
+    program = config.getoption("--ioxide") or os.environ.get("IOXIDE") or _beside() or "ioxide"
     environment = {**os.environ, "IOXIDE_PROGRESS": "off", "NO_COLOR": "1"}
     try:
         return subprocess.run([program, *args], capture_output=True, text=True, env=environment, encoding="utf-8")
     except OSError as error:
         raise ModelTrouble(f"cannot start `{program}`: {error}; install ioxide, or set IOXIDE to its path") from None
+
+
+def _beside() -> Optional[str]:
+    """The program that came with this Python, in a wheel."""
+    folder = pathlib.Path(sys.executable).parent
+    return shutil.which("ioxide", path=str(folder))
 
 
 def _last_words(output: str) -> str:

@@ -1,5 +1,6 @@
 """The pytest plug-in, run as users run it; needs pytest and the ioxide program (IOXIDE)."""
 
+import importlib.metadata
 import importlib.util
 import os
 import pathlib
@@ -39,6 +40,9 @@ def test_beside_it():
 '''
 
 PROGRAM = os.environ.get("IOXIDE") or shutil.which("ioxide")
+INSTALLED = "ioxide_adapter.pytest_plugin" in [
+    point.value for distribution in importlib.metadata.distributions() for point in distribution.entry_points
+]
 READY = PROGRAM is not None and importlib.util.find_spec("pytest") is not None
 
 
@@ -52,7 +56,9 @@ class Plugin(unittest.TestCase):
         shutil.copy(MODEL, self.folder)
 
     def pytest(self, *args: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-m", "pytest", "-p", "ioxide_adapter.pytest_plugin", "-q", *args]
+        # Where the package is installed pytest finds the plug-in by itself.
+        plugin = [] if INSTALLED else ["-p", "ioxide_adapter.pytest_plugin"]
+        command = [sys.executable, "-m", "pytest", *plugin, "-q", *args]
         paths = {"PYTHONPATH": str(HERE.parent), "IOXIDE": str(PROGRAM)}
         return subprocess.run(
             command, cwd=self.folder, capture_output=True, text=True, env={**os.environ, **paths, **environment}
@@ -88,6 +94,19 @@ class Plugin(unittest.TestCase):
         done = self.pytest()
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("is not closed", done.stdout)
+
+    def test_a_fixture_checks_within_a_test(self) -> None:
+        more = """
+
+def test_mine(ioxide_check):
+    said = ioxide_check("adder.iox", Adder, purpose="stops", args=["--runs", "1", "--no-shrink"])
+    assert "1 run" in said
+"""
+        (self.folder / "test_adder.py").write_text(TESTS + more)
+        done = self.pytest("-k", "test_mine")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        failed = self.pytest("-k", "test_mine", ADDER_FAULT="1")
+        self.assertIn("FAIL at step", failed.stdout)
 
     @unittest.skipUnless(importlib.util.find_spec("xdist"), "needs pytest-xdist")
     def test_items_run_side_by_side(self) -> None:

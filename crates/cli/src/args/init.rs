@@ -5,15 +5,25 @@ use clap::{Args as ClapArgs, ValueEnum};
 /// Arguments of `init`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide init login && cd login && ioxide test login.iox --sut login\n  \
-    ioxide init --adapter rust login\n\n\
+    ioxide init --adapter rust login\n  \
+    ioxide init --openapi openapi.yaml --url http://127.0.0.1:8000 && ioxide test api.iox --sut api\n\n\
     No file is overwritten: if one is there already, nothing is written and the exit code is 2.")]
 pub struct Init {
     /// Where the project begins; made if it is not there.
     #[arg(default_value = ".")]
     pub dir: String,
     /// In what the connection to the system is written.
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, conflicts_with = "openapi")]
     pub adapter: Stub,
+    /// Make model and project from this OpenAPI description (3.0 or 3.1, YAML or JSON).
+    #[arg(long, value_name = "FILE", help_heading = "OpenAPI")]
+    pub openapi: Option<String>,
+    /// Where the service is, if not where the description says.
+    #[arg(long, requires = "openapi", help_heading = "OpenAPI")]
+    pub url: Option<String>,
+    /// The command that starts the service, with `{port}` for its port.
+    #[arg(long, value_name = "COMMAND", requires = "openapi", help_heading = "OpenAPI")]
+    pub start: Option<String>,
 }
 
 /// In what the first adapter is written.

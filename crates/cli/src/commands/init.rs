@@ -6,6 +6,8 @@
 //!
 //! *Promises.* No file is overwritten: either all files are new, or none is written.
 
+mod openapi;
+
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -87,9 +89,13 @@ const NONE: &[Template] = &[
 
 /// Writes the files and says what to do next.
 pub fn run(args: &Init) -> Result<ExitStatus, Stop> {
+    if let Some(file) = &args.openapi {
+        return openapi::run(args, file);
+    }
     let folder = Path::new(&args.dir);
     let files = files(args.adapter);
-    refuse_to_overwrite(folder, &files)?;
+    let paths: Vec<&str> = files.iter().map(|file| file.path).collect();
+    refuse_to_overwrite(folder, &paths)?;
     for file in &files {
         write(folder, file)?;
     }
@@ -108,10 +114,10 @@ fn files(adapter: Stub) -> Vec<&'static Template> {
 }
 
 /// An error that names the files that are there already.
-fn refuse_to_overwrite(folder: &Path, files: &[&Template]) -> Result<(), Stop> {
+fn refuse_to_overwrite(folder: &Path, files: &[&str]) -> Result<(), Stop> {
     let there: Vec<String> = files
         .iter()
-        .map(|file| folder.join(file.path))
+        .map(|file| folder.join(file))
         .filter(|path| path.symlink_metadata().is_ok())
         .map(|path| format!("`{}`", path.display()))
         .collect();
@@ -123,12 +129,13 @@ fn refuse_to_overwrite(folder: &Path, files: &[&Template]) -> Result<(), Stop> {
         .help("name another directory, as in `ioxide init my-tests`"))
 }
 
+fn cannot(path: &Path, error: &io::Error) -> Stop {
+    Stop::usage(format!("cannot write `{}`: {error}", path.display()))
+        .help("name a directory that you may write to")
+}
+
 fn write(folder: &Path, file: &Template) -> Result<(), Stop> {
     let path = folder.join(file.path);
-    let cannot = |path: &Path, error: &io::Error| {
-        Stop::usage(format!("cannot write `{}`: {error}", path.display()))
-            .help("name a directory that you may write to")
-    };
     let parent: PathBuf = path.parent().map(Path::to_path_buf).unwrap_or_default();
     fs::create_dir_all(&parent).map_err(|error| cannot(&parent, &error))?;
     let text = file.text.replace("@REPOSITORY@", env!("CARGO_PKG_REPOSITORY"));

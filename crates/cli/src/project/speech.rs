@@ -4,7 +4,9 @@ use ioxide_runner::adapter::Framing;
 use ioxide_runner::adapter::http::HttpSpeech;
 use ioxide_runner::adapter::text::{Speech as OwnSpeech, Words};
 use ioxide_runner::codec::binary::BinaryConfig;
+use ioxide_runner::codec::form::JsonFormConfig;
 use ioxide_runner::codec::http::answer::AnswerConfig;
+use ioxide_runner::codec::http::capture::{CaptureConfig, CaptureFrom};
 use ioxide_runner::codec::http::{HttpConfig, RequestConfig, Url};
 use ioxide_runner::codec::layout::{Endian, Layout, unhex};
 use ioxide_runner::codec::text::{CountedConfig, ItemWords, ItemsConfig, TextConfig, Then};
@@ -33,7 +35,7 @@ pub(super) const TEXT: [&str; 9] =
 pub(super) const BINARY: [&str; 5] = ["inputs", "outputs", "endian", "framing", "tls"];
 
 /// The keys of a system that is asked by HTTP, besides those of every system.
-pub(super) const HTTP: [&str; 4] = ["inputs", "outputs", "headers", "tls"];
+pub(super) const HTTP: [&str; 7] = ["inputs", "outputs", "headers", "tls", "json", "captures", "cookies"];
 
 /// The text of a system.
 pub(super) fn text(system: &Table<'_>) -> Result<OwnSpeech, Stop> {
@@ -142,7 +144,13 @@ fn layouts(system: &Table<'_>, key: &str, endian: Endian) -> Result<Vec<(String,
 
 /// The requests and answers of a system.
 pub(super) fn http(system: &Table<'_>, url: Url) -> Result<HttpSpeech, Stop> {
-    let mut http = HttpConfig { headers: system.texts("headers")?, ..HttpConfig::default() };
+    let mut http = HttpConfig {
+        headers: from_environment(system, system.texts("headers")?)?,
+        json: json_form(system)?,
+        captures: captures(system)?,
+        keeps_cookies: system.truth("cookies")?.unwrap_or(false),
+        ..HttpConfig::default()
+    };
     if let Some(inputs) = system.table("inputs")? {
         for name in inputs.keys() {
             if let Some(table) = inputs.table(name)? {
@@ -163,22 +171,97 @@ pub(super) fn http(system: &Table<'_>, url: Url) -> Result<HttpSpeech, Stop> {
 }
 
 fn request(table: &Table<'_>) -> Result<RequestConfig, Stop> {
-    table.only(&["method", "path", "headers", "body"])?;
+    let over = table.text("over")?;
+    if over.is_some() {
+        table.only(&["over", "body"])?;
+        let body = Some(table.needed("body", table.text("body")?)?);
+        return Ok(RequestConfig { body, over, ..RequestConfig::default() });
+    }
+    table.only(&["method", "path", "query", "headers", "cookies", "body", "chunked", "websocket"])?;
     Ok(RequestConfig {
         method: table.text("method")?.unwrap_or_else(|| "GET".into()),
         path: table.needed("path", table.text("path")?)?,
-        headers: table.texts("headers")?,
+        query: table.texts("query")?,
+        headers: from_environment(table, table.texts("headers")?)?,
+        cookies: table.texts("cookies")?,
         body: table.text("body")?,
+        chunked: table.truth("chunked")?.unwrap_or(false),
+        websocket: table.truth("websocket")?.unwrap_or(false),
+        over,
+    })
+}
+
+/// Headers with `${NAME}` replaced by that variable of the environment: secrets need not stand in the file.
+fn from_environment(
+    table: &Table<'_>,
+    headers: Vec<(String, String)>,
+) -> Result<Vec<(String, String)>, Stop> {
+    let filled = |(name, text): (String, String)| {
+        let Some((before, rest)) = text.split_once("${") else { return Ok((name, text)) };
+        let (variable, after) = rest.split_once('}').unwrap_or((rest, ""));
+        let Ok(value) = std::env::var(variable) else {
+            let problem =
+                format!("`{name}` wants the variable `{variable}` of the environment, which is not set");
+            return Err(table.wrong("headers", &problem));
+        };
+        // A value is no template.
+        let value = value.replace('{', "{{").replace('}', "}}");
+        Ok((name, format!("{before}{value}{after}")))
+    };
+    headers.into_iter().map(filled).collect()
+}
+
+/// What is taken from answers for later requests, by name.
+fn captures(system: &Table<'_>) -> Result<Vec<(String, CaptureConfig)>, Stop> {
+    let Some(table) = system.table("captures")? else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for name in table.keys() {
+        let Some(described) = table.table(name)? else { continue };
+        described.only(&["output", "header", "cookie", "json"])?;
+        let (header, cookie, json) =
+            (described.text("header")?, described.text("cookie")?, described.text("json")?);
+        let from = match (header, cookie, json) {
+            (Some(header), None, None) => CaptureFrom::Header(header.to_ascii_lowercase()),
+            (None, Some(cookie), None) => CaptureFrom::Cookie(cookie),
+            (None, None, Some(pointer)) if pointer.is_empty() || pointer.starts_with('/') => {
+                CaptureFrom::Json(pointer)
+            }
+            (None, None, Some(_)) => {
+                return Err(described.wrong("json", "write a JSON pointer, as in \"/token\""));
+            }
+            _ => return Err(table.wrong(name, "say one of `header`, `cookie` and `json`")),
+        };
+        found.push((name.to_owned(), CaptureConfig { output: described.text("output")?, from }));
+    }
+    Ok(found)
+}
+
+/// How values are written in JSON.
+fn json_form(system: &Table<'_>) -> Result<JsonFormConfig, Stop> {
+    let Some(table) = system.table("json")? else { return Ok(JsonFormConfig::default()) };
+    table.only(&["open", "closed", "untagged", "text", "absent", "null", "names", "cases"])?;
+    Ok(JsonFormConfig {
+        open: table.truth("open")?.unwrap_or(false),
+        closed: table.words("closed")?,
+        untagged: table.words("untagged")?,
+        text: table.words("text")?,
+        absent: table.words("absent")?,
+        null: table.words("null")?,
+        names: table.texts("names")?,
+        cases: table.texts("cases")?,
     })
 }
 
 fn answer(table: &Table<'_>) -> Result<AnswerConfig, Stop> {
-    table.only(&["status", "body", "headers", "json", "fields"])?;
+    table.only(&["status", "body", "headers", "json", "fields", "to", "event", "closed"])?;
     Ok(AnswerConfig {
         status: table.words("status")?,
         body: table.text("body")?,
         headers: table.texts("headers")?,
         json: table.texts("json")?,
         fields: table.texts("fields")?,
+        to: table.words("to")?,
+        event: table.text("event")?,
+        closed: table.truth("closed")?.unwrap_or(false),
     })
 }

@@ -1,4 +1,4 @@
-//! A system that is asked by HTTP/1.1, encrypted or not.
+//! A system that is asked by HTTP/1.1, encrypted or not; and its streams of events, and WebSockets.
 //!
 //! An input is a request, taken once it is written; its answer is an output. An input given while
 //! another one is unanswered goes over a connection of its own. Connections are kept where the
@@ -9,9 +9,11 @@
 //! *Promises.* No answer is silence only while the connection is open: one that is closed
 //! without an answer, an answer that is cut off, too long or no HTTP, and a system that takes no
 //! connections any more are errors. Where nothing was asked, nothing can come: that is silence
-//! at once, if the system is still there. Secrets in headers are never shown.
+//! at once, if the system is still there and no stream is open. Secrets in headers are never shown, nor is what was
+//! captured from answers.
 
 mod exchange;
+mod streams;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,15 +21,17 @@ use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
-use ioxide_symex::Arrival;
+use ioxide_symex::{Arrival, Crossing};
 
 use self::exchange::{Asked, Left, Link, State};
+use self::streams::OpenStream;
 use super::tcp::Socket;
 use super::tls::{Roots, Tls, TlsConfig};
 use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Receipt, Sent};
 use crate::codec::BadSpeech;
-use crate::codec::http::message::{Request, Response};
-use crate::codec::http::{BadUrl, HttpCodec, HttpConfig, RequestConfig, Url, is_secret};
+use crate::codec::http::capture::Captured;
+use crate::codec::http::message::{AskedFor, Request, Response, ResponsePart};
+use crate::codec::http::{BadUrl, HttpCodec, HttpConfig, Outgoing, RequestConfig, Url, is_secret};
 use crate::line::cut;
 use crate::secrets::Secrets;
 
@@ -51,6 +55,12 @@ pub struct HttpSpeech {
     pub reset: Option<RequestConfig>,
 }
 
+/// An answer and the input it answers, where that is known.
+struct Heard {
+    response: Response,
+    to: Option<String>,
+}
+
 /// A system that is asked by HTTP.
 pub struct HttpAdapter {
     socket: Socket,
@@ -64,6 +74,10 @@ pub struct HttpAdapter {
     idle: Vec<Link>,
     /// Requests that wait for an answer, oldest first.
     asked: Vec<Asked>,
+    /// Streams that the system opened.
+    streams: Vec<OpenStream>,
+    /// What later requests say again.
+    captured: Captured,
     secrets: Secrets,
     log: VecDeque<String>,
     /// The lane of the last request: every one has its own, since they may overtake each other.
@@ -110,6 +124,8 @@ impl HttpAdapter {
             interrupt: connection.interrupt,
             idle: Vec::new(),
             asked: Vec::new(),
+            streams: Vec::new(),
+            captured: Captured::new(&http.captures, http.keeps_cookies),
             log: VecDeque::new(),
             lane: 0,
             arrival: Arrival::Direct,
@@ -146,13 +162,14 @@ impl HttpAdapter {
     }
 
     /// Writes a request; over a new connection if the old one turns out to be closed.
-    fn ask(&mut self, request: &Request) -> Result<(), AdapterError> {
+    fn ask(&mut self, request: &Request, input: Option<&str>) -> Result<(), AdapterError> {
         if self.asked.len() >= MAX_UNANSWERED {
             return Err(AdapterError::Broken(format!("{MAX_UNANSWERED} requests are unanswered")));
         }
         self.note_request(request);
         let bytes = request.to_bytes(&self.host);
         let is_safe = matches!(&*request.method, "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS");
+        let is_safe = is_safe && !request.opens;
         let mut link = if is_safe { self.link()? } else { self.fresh()? };
         if let Err(error) = link.write(&bytes) {
             if !link.was_used() {
@@ -163,23 +180,24 @@ impl HttpAdapter {
         }
         self.lane = self.lane.wrapping_add(1);
         let again = is_safe.then_some(bytes);
-        self.asked.push(Asked::new(link, request.method == "HEAD", self.lane).repeatable(again));
+        let asked = Asked::new(link, request.asks_for(), self.lane).repeatable(again);
+        self.asked.push(asked.of(input.map(str::to_owned)));
         Ok(())
     }
 
     /// An answer that begins before `deadline`. A deadline that has passed is a mere look.
-    fn answer(&mut self, deadline: Instant) -> Result<Option<Response>, AdapterError> {
+    fn answer(&mut self, deadline: Instant) -> Result<Option<Heard>, AdapterError> {
         let is_look = deadline <= Instant::now();
         loop {
             self.interrupt.check()?;
             self.heed();
-            let wait = match self.asked.len() {
+            let wait = match self.asked.len() + self.streams.len() {
                 0 => return Ok(None),
                 1 => Interrupt::slice(deadline),
                 _ => Interrupt::slice(deadline).min(TURN),
             };
             // An answer that has begun is no silence.
-            let has_begun = self.asked.iter().any(Asked::has_begun);
+            let has_begun = self.has_begun();
             let wait = if has_begun && !is_look { wait.max(TURN) } else { wait };
             for at in 0..self.asked.len() {
                 let look = self.asked[at].look(wait, self.limit);
@@ -188,21 +206,63 @@ impl HttpAdapter {
                 }
                 if let Some(response) = look? {
                     match self.taken(at, response) {
-                        Some(response) => return Ok(Some(response)),
+                        Some(heard) => return Ok(Some(heard)),
                         // The others have other places now.
                         None => break,
                     }
                 }
             }
+            if let Some(heard) = self.streamed(wait)? {
+                return Ok(Some(heard));
+            }
             let is_over = is_look || Instant::now() >= deadline;
-            if is_over && (is_look || !self.asked.iter().any(Asked::has_begun)) {
+            if is_over && (is_look || !self.has_begun()) {
                 return Ok(None);
             }
         }
     }
 
+    /// Whether an answer or a message has begun and is not whole.
+    fn has_begun(&self) -> bool {
+        self.asked.iter().any(Asked::has_begun) || self.streams.iter().any(OpenStream::has_begun)
+    }
+
+    /// The next message of a stream. The end of one that is no output is the system's hanging up.
+    fn streamed(&mut self, wait: Duration) -> Result<Option<Heard>, AdapterError> {
+        for at in 0..self.streams.len() {
+            let Some(response) = self.streams[at].look(wait, self.limit)? else { continue };
+            self.note(format!("< {}", response.shown()));
+            let (to, lane) = (self.streams[at].input.clone(), self.streams[at].lane());
+            let is_end = response.part == ResponsePart::Closed;
+            let others = self.asked.len() + self.streams.len() - 1;
+            self.arrival = match others {
+                0 => Arrival::Direct,
+                _ => Arrival::Crossing(Crossing { connection: 0, lane, is_answer: false, others, is_end }),
+            };
+            self.streams.retain(|stream| !stream.is_over());
+            if is_end && !self.codec.tells_closing() {
+                return Err(AdapterError::Closed);
+            }
+            return Ok(Some(Heard { response, to }));
+        }
+        Ok(None)
+    }
+
+    /// Sends `text` over the WebSocket that `input` opened.
+    fn say(&mut self, input: &str, text: &str) -> Result<Sent, AdapterError> {
+        let is_it =
+            |stream: &&mut OpenStream| stream.is_websocket() && stream.input.as_deref() == Some(input);
+        let Some(stream) = self.streams.iter_mut().rev().find(is_it) else {
+            return Err(AdapterError::Unwritable(format!("no WebSocket of `{input}` is open")));
+        };
+        let lane = stream.lane();
+        stream.send(text).map_err(|error| ended(&format!("it takes no more input ({error})")))?;
+        self.note(format!("> [{input}] {text}"));
+        Ok(Sent { lane, ..Sent::default() })
+    }
+
     /// As [`answer`](Self::answer); what went wrong is told without secrets, and is the system's doing.
-    fn heard(&mut self, deadline: Instant) -> Result<Option<Response>, AdapterError> {
+    fn heard(&mut self, deadline: Instant) -> Result<Option<Heard>, AdapterError> {
         self.answer(deadline).map_err(|error| match error.of_system() {
             AdapterError::Unreadable { line, reason } => {
                 AdapterError::Unreadable { line: self.redacted(&line), reason: self.redacted(&reason) }
@@ -223,9 +283,16 @@ impl HttpAdapter {
     }
 
     /// Takes back the connection of an answered request, and what else came on it.
-    fn taken(&mut self, at: usize, response: Response) -> Option<Response> {
+    fn taken(&mut self, at: usize, response: Response) -> Option<Heard> {
         let asked = self.asked.remove(at);
-        self.arrival = Arrival::Answer { lane: asked.lane(), others: self.asked.len() };
+        let (lane, others) = (asked.lane(), self.asked.len() + self.streams.len());
+        self.arrival = match self.streams.is_empty() {
+            true => Arrival::Answer { lane, others },
+            false => {
+                Arrival::Crossing(Crossing { connection: 0, lane, is_answer: true, others, is_end: false })
+            }
+        };
+        let to = asked.input().map(str::to_owned);
         self.note(format!("< {}", response.shown()));
         if asked.is_unasked() && response.status == CLOSING {
             return None;
@@ -233,15 +300,25 @@ impl HttpAdapter {
         match asked.left(&response) {
             Left::Idle(link) => self.idle.push(link),
             Left::More(unasked) => self.asked.push(unasked),
+            Left::Stream(stream) => self.streams.push(stream),
             Left::Nothing => (),
         }
-        Some(response)
+        Some(Heard { response, to })
     }
 
-    fn decoded(&self, response: &Response) -> Result<Label, AdapterError> {
-        self.codec
-            .decode(&self.model, response)
-            .map_err(|reason| AdapterError::Unreadable { line: self.redacted(&response.shown()), reason })
+    fn decoded(&mut self, heard: &Heard) -> Result<Label, AdapterError> {
+        let label = self.codec.decode(&self.model, &heard.response, heard.to.as_deref());
+        let name = label.as_ref().ok().and_then(|label| match label {
+            Label::Output(gate, _) => Some(self.model.sts.gates[*gate].name.to_string()),
+            _ => None,
+        });
+        let fresh = self.captured.take(&heard.response, name.as_deref());
+        fresh.iter().for_each(|secret| self.secrets.add(secret));
+        let line = |line: &str| self.redacted(line);
+        label.map_err(|reason| AdapterError::Unreadable {
+            line: line(&heard.response.shown()),
+            reason: line(&reason),
+        })
     }
 
     /// A system that takes no connections any more is not silent.
@@ -279,16 +356,21 @@ impl HttpAdapter {
 
 impl Adapter for HttpAdapter {
     fn reset(&mut self) -> Result<(), AdapterError> {
-        (self.idle, self.asked) = (Vec::new(), Vec::new());
+        (self.idle, self.asked, self.streams) = (Vec::new(), Vec::new(), Vec::new());
+        self.captured.clear();
         let Some(request) = self.reset.clone() else {
             let link = self.connect()?;
             self.idle.push(link);
             return Ok(());
         };
-        self.ask(&request)?;
+        self.ask(&request, None)?;
         let limit = self.limit;
-        match self.answer(Instant::now() + limit)? {
-            Some(response) if (200..300).contains(&response.status) => Ok(()),
+        match self.answer(Instant::now() + limit)?.map(|heard| heard.response) {
+            Some(response) if (200..300).contains(&response.status) => {
+                let fresh = self.captured.take(&response, None);
+                fresh.iter().for_each(|secret| self.secrets.add(secret));
+                Ok(())
+            }
             Some(response) => Err(AdapterError::Broken(format!(
                 "it answered the reset with {}",
                 self.redacted(&response.shown())
@@ -298,8 +380,16 @@ impl Adapter for HttpAdapter {
     }
 
     fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
-        let request = self.codec.encode(&self.model, input).map_err(AdapterError::Unwritable)?;
-        self.ask(&request).map_err(AdapterError::of_system)?;
+        let outgoing = self.codec.encode(&self.model, input, &self.captured);
+        let request = match outgoing.map_err(AdapterError::Unwritable)? {
+            Outgoing::Request(request) => request,
+            Outgoing::Message(over, text) => return self.say(&over, &text),
+        };
+        let name = match input {
+            Label::Input(gate, _) => Some(self.model.sts.gates[*gate].name.to_string()),
+            _ => None,
+        };
+        self.ask(&request, name.as_deref()).map_err(AdapterError::of_system)?;
         Ok(Sent { lane: self.lane, ..Sent::default() })
     }
 
@@ -313,7 +403,7 @@ impl Adapter for HttpAdapter {
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
         let answer = self.heard(Instant::now())?;
-        answer.map(|response| self.decoded(&response)).transpose()
+        answer.map(|heard| self.decoded(&heard)).transpose()
     }
 
     /// A request must be answered: it is given all the time it may take, however short silence is elsewhere.
@@ -324,9 +414,9 @@ impl Adapter for HttpAdapter {
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         let patience = self.awaits(patience);
         match self.heard(Instant::now() + patience)? {
-            Some(response) => self.decoded(&response).map(Observation::Output),
+            Some(heard) => self.decoded(&heard).map(Observation::Output),
             None => {
-                if self.asked.is_empty() {
+                if self.asked.is_empty() && self.streams.is_empty() {
                     self.is_there()?;
                 }
                 Ok(Observation::Quiet)
@@ -355,7 +445,7 @@ pub(super) fn is_up(url: &str, interrupt: Interrupt) -> bool {
         let path = if url.base.is_empty() { "/".into() } else { url.base };
         let request = Request { method: "GET".into(), path, ..Request::default() };
         link.write(&request.to_bytes(&url.address)).ok()?;
-        let mut asked = Asked::new(link, false, 0);
+        let mut asked = Asked::new(link, AskedFor::Body, 0);
         let deadline = Instant::now() + limit;
         while Instant::now() < deadline && !interrupt.is_set() {
             if let Some(response) = asked.look(Interrupt::slice(deadline), limit).ok()? {

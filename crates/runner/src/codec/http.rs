@@ -9,18 +9,25 @@
 //! can add a header or a second request.
 
 pub mod answer;
+pub mod capture;
+pub mod events;
 pub mod message;
+mod request;
 mod url;
+pub mod websocket;
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::{Gate, GateKind, Model};
-use ioxide_model::value::Value;
 
-use self::answer::{Answer, AnswerConfig};
+use self::answer::{Answer, AnswerConfig, Fit};
+use self::capture::{CaptureConfig, Captured};
 use self::message::{Request, Response};
-use super::template::{Template, check_fields, plain_text};
-use super::{BadSpeech, value_to_json};
+use self::request::{Filling, Prepared};
+use super::BadSpeech;
+use super::form::{JsonForm, JsonFormConfig};
+use super::template::check_fields;
 
+pub use self::request::RequestConfig;
 pub use self::url::{BadUrl, Url, is_secret, percent};
 
 /// How messages are written, as people wrote it down.
@@ -32,19 +39,12 @@ pub struct HttpConfig {
     pub inputs: Vec<(String, RequestConfig)>,
     /// How every output is recognised; the first that fits is taken.
     pub outputs: Vec<(String, AnswerConfig)>,
-}
-
-/// A request as people wrote it down; all but the method are templates.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RequestConfig {
-    /// Its method.
-    pub method: String,
-    /// Its path, with what follows a question mark.
-    pub path: String,
-    /// Its headers, besides those of every request.
-    pub headers: Vec<(String, String)>,
-    /// Its body.
-    pub body: Option<String>,
+    /// What is taken from answers for later requests.
+    pub captures: Vec<(String, CaptureConfig)>,
+    /// Whether cookies are kept and sent again.
+    pub keeps_cookies: bool,
+    /// How values are written in JSON.
+    pub json: JsonFormConfig,
 }
 
 /// Reads and writes the messages of one model.
@@ -53,24 +53,16 @@ pub struct HttpCodec {
     base: String,
     inputs: Vec<(String, Prepared)>,
     outputs: Vec<(String, Answer)>,
+    form: JsonForm,
 }
 
-/// A request whose templates are read.
-#[derive(Debug)]
-struct Prepared {
-    method: String,
-    path: Template,
-    headers: Vec<(String, Template)>,
-    body: Option<Template>,
-    writing: Writing,
-}
-
-/// How a value is written into a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Writing {
-    Json,
-    Form,
-    Plain,
+/// Where an input goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outgoing {
+    /// A request of its own.
+    Request(Request),
+    /// A message over the WebSocket that this input opened.
+    Message(String, String),
 }
 
 impl HttpCodec {
@@ -79,9 +71,11 @@ impl HttpCodec {
     /// # Errors
     /// If something is missing or wrong; the error names the message.
     pub fn new(config: &HttpConfig, base: &str, model: &Model) -> Result<Self, BadSpeech> {
-        let mut codec = Self { base: base.to_owned(), inputs: Vec::new(), outputs: Vec::new() };
+        let form = JsonForm::new(&config.json, model)
+            .map_err(|bad| BadSpeech::table("json", format!("json: {bad}")))?;
+        let mut codec = Self { base: base.to_owned(), inputs: Vec::new(), outputs: Vec::new(), form };
         for (name, request) in &config.inputs {
-            let prepared = input(model, name, request, &config.headers);
+            let prepared = input(model, name, request, config);
             let prepared = prepared.map_err(|problem| BadSpeech::message("inputs", name, problem))?;
             codec.inputs.push((name.clone(), prepared));
         }
@@ -114,30 +108,51 @@ impl HttpCodec {
         }
     }
 
-    /// The request of an input.
+    /// The request of an input, or the message it sends over a WebSocket.
     ///
     /// # Errors
     /// If a value has no text where it stands.
-    pub fn encode(&self, model: &Model, label: &Label) -> Result<Request, String> {
+    pub fn encode(&self, model: &Model, label: &Label, captured: &Captured) -> Result<Outgoing, String> {
         let Label::Input(gate, _) = label else { return Err("only inputs can be sent".into()) };
         let name = &model.sts.gates[*gate].name;
         let Some((_, prepared)) = self.inputs.iter().find(|(other, _)| *other == **name) else {
             return Err(format!("there is no request for `{name}`"));
         };
-        prepared.filled(&self.base, model, label)
+        let filled = prepared.filled(&self.base, Filling { model, label, form: &self.form, captured })?;
+        Ok(match prepared.over() {
+            Some(over) => Outgoing::Message(over.to_owned(), filled.body.unwrap_or_default()),
+            None => Outgoing::Request(filled),
+        })
     }
 
-    /// The message an answer is.
+    /// The message an answer is; `to` is the input it answers, as far as that is known.
     ///
     /// # Errors
     /// If it is none, or a value does not fit its field.
-    pub fn decode(&self, model: &Model, response: &Response) -> Result<Label, String> {
+    pub fn decode(&self, model: &Model, response: &Response, to: Option<&str>) -> Result<Label, String> {
+        let mut reasons = Vec::new();
         for (name, answer) in &self.outputs {
-            if let Some(label) = answer.decode(model, name, response)? {
-                return Ok(label);
+            match answer.decode(model, &self.form, name, response, to)? {
+                Fit::Label(label) => return Ok(label),
+                Fit::Other(reason) => reasons.push(format!("{name}: {reason}")),
+                Fit::Elsewhere => (),
             }
         }
-        Err("no output fits this answer".into())
+        let statuses = self.outputs.iter().flat_map(|(_, answer)| answer.statuses_to(to));
+        let statuses: Vec<String> = statuses.collect();
+        match (reasons.is_empty(), to) {
+            (false, _) => Err(format!("no output fits this answer; {}", reasons.join("; "))),
+            (true, Some(to)) if !statuses.is_empty() => {
+                let known = statuses.join(", ");
+                Err(format!("no output fits this answer; to `{to}` the status is one of {known}"))
+            }
+            (true, _) => Err("no output fits this answer".into()),
+        }
+    }
+
+    /// Whether the end of a stream is an output.
+    pub fn tells_closing(&self) -> bool {
+        self.outputs.iter().any(|(_, answer)| answer.is_closing())
     }
 }
 
@@ -145,10 +160,17 @@ fn input(
     model: &Model,
     name: &str,
     request: &RequestConfig,
-    headers: &[(String, String)],
+    config: &HttpConfig,
 ) -> Result<Prepared, String> {
-    let prepared = Prepared::new(request, headers).map_err(|problem| format!("input `{name}`: {problem}"))?;
-    check_fields(model, name, GateKind::Input, prepared.fields())?;
+    let prepared =
+        Prepared::new(request, &config.headers).map_err(|problem| format!("input `{name}`: {problem}"))?;
+    let is_captured = |field: &&str| config.captures.iter().any(|(other, _)| other == field);
+    check_fields(model, name, GateKind::Input, prepared.fields().filter(|field| !is_captured(field)))?;
+    if let Some(over) = prepared.over()
+        && !config.inputs.iter().any(|(other, opening)| other == over && opening.websocket)
+    {
+        return Err(format!("input `{name}`: `{over}` opens no WebSocket"));
+    }
     Ok(prepared)
 }
 
@@ -166,82 +188,12 @@ impl RequestConfig {
     /// If something is wrong with it.
     pub fn plain(&self, headers: &[(String, String)], base: &str, model: &Model) -> Result<Request, String> {
         let prepared = Prepared::new(self, headers)?;
+        let (form, captured) = (JsonForm::default(), Captured::default());
         match prepared.fields().next() {
             Some(field) => Err(format!("there is no `{field}` here")),
-            None => prepared.filled(base, model, &Label::Quiescence),
+            None => prepared
+                .filled(base, Filling { model, label: &Label::Quiescence, form: &form, captured: &captured }),
         }
-    }
-}
-
-impl Prepared {
-    fn new(config: &RequestConfig, common: &[(String, String)]) -> Result<Self, String> {
-        if config.method.is_empty() || !config.method.bytes().all(|byte| byte.is_ascii_uppercase()) {
-            return Err(format!("`{}` is no method", config.method));
-        }
-        if !config.path.starts_with('/') || config.path.contains([' ', '\r', '\n']) {
-            return Err(format!("`{}` is no path; it begins with `/` and has no spaces", config.path));
-        }
-        let is_own = |name: &str| config.headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
-        let common = common.iter().filter(|(name, _)| !is_own(name));
-        let mut headers = Vec::new();
-        for (name, text) in config.headers.iter().chain(common) {
-            headers.push((header_name(name)?, Template::new(text)?));
-        }
-        let body = config.body.as_deref().map(Template::new).transpose()?;
-        let kind = config.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-        let writing = match kind.map(|(_, text)| text.as_str()) {
-            None => Writing::Json,
-            Some(text) if text.contains("json") => Writing::Json,
-            Some(text) if text.contains("x-www-form-urlencoded") => Writing::Form,
-            Some(_) => Writing::Plain,
-        };
-        Ok(Self { method: config.method.clone(), path: Template::new(&config.path)?, headers, body, writing })
-    }
-
-    fn fields(&self) -> impl Iterator<Item = &str> {
-        let headers = self.headers.iter().flat_map(|(_, text)| text.fields());
-        self.path.fields().chain(headers).chain(self.body.iter().flat_map(Template::fields))
-    }
-
-    fn filled(&self, base: &str, model: &Model, label: &Label) -> Result<Request, String> {
-        let plain = |value: &Value| plain_text(&model.pool, value);
-        let encoded = |value: &Value| plain(value).map(|text| percent(&text));
-        let in_body = |value: &Value| match self.writing {
-            Writing::Json => Ok(value_to_json(&model.pool, value).to_string()),
-            Writing::Form => encoded(value),
-            Writing::Plain => plain(value),
-        };
-        let in_header = |value: &Value| match plain(value)? {
-            text if text.chars().any(char::is_control) => Err(format!("{text:?} cannot be in a header")),
-            text => Ok(text),
-        };
-        let fill = |template: &Template, shown: &dyn Fn(&Value) -> Result<String, String>| {
-            template.filled(model, label, |_, value| shown(value))
-        };
-        let mut headers = Vec::new();
-        for (name, text) in &self.headers {
-            headers.push((name.clone(), fill(text, &in_header)?));
-        }
-        let path = format!("{base}{}", fill(&self.path, &encoded)?);
-        let body = self.body.as_ref().map(|body| fill(body, &in_body)).transpose()?;
-        if body.is_some() && !headers.iter().any(|(name, _)| name == "content-type") {
-            headers.push(("content-type".into(), "application/json".into()));
-        }
-        Ok(Request { method: self.method.clone(), path, headers, body })
-    }
-}
-
-/// A header name in lower case; those that delimit messages are ours.
-fn header_name(name: &str) -> Result<String, String> {
-    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    let lower = name.to_ascii_lowercase();
-    match lower.as_str() {
-        "" => Err("a header has no name".into()),
-        "host" | "content-length" | "transfer-encoding" | "connection" => {
-            Err(format!("the header `{name}` is set by ioxide"))
-        }
-        _ if !name.bytes().all(is_token) => Err(format!("`{name}` is no header name")),
-        _ => Ok(lower),
     }
 }
 

@@ -103,11 +103,35 @@ impl Template {
         label: &Label,
         shown: impl Fn(&str, &Value) -> Result<String, String>,
     ) -> Result<String, String> {
+        self.filled_with(model, label, &|_| None, shown)
+    }
+
+    /// The field it is, if it is one field and nothing else.
+    pub(super) fn only_field(&self) -> Option<&str> {
+        let mut pieces = self.0.iter().filter(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
+        match (pieces.next(), pieces.next()) {
+            (Some(Piece::Field(field)), None) => Some(field),
+            _ => None,
+        }
+    }
+
+    /// As [`filled`](Self::filled), where some names that are no fields are `known`.
+    pub(super) fn filled_with(
+        &self,
+        model: &Model,
+        label: &Label,
+        known: &dyn Fn(&str) -> Option<String>,
+        shown: impl Fn(&str, &Value) -> Result<String, String>,
+    ) -> Result<String, String> {
         let count = |field: &str| match value_of(model, label, field)? {
             Value::Collection(items) => Ok(items.len()),
             _ => Err(format!("`{field}` has no items to be counted")),
         };
-        fill(&self.0, &|field| shown(field, value_of(model, label, field)?), &count)
+        let text = |field: &str| match known(field) {
+            Some(text) => Ok(text),
+            None => shown(field, value_of(model, label, field)?),
+        };
+        fill(&self.0, &text, &count)
     }
 
     /// The text where `shown` says what stands for each name.

@@ -6,15 +6,37 @@ use std::path::{Path, PathBuf};
 use super::api::Library;
 
 /// The names a `libz3` may have, most wanted first: the environment's choice, beside the
-/// program, the cache of ioxide, then whatever the system finds.
+/// program, the wheel `z3-solver` in the Python environment of the program, the cache of ioxide, then whatever the system
+/// finds.
 #[must_use]
 pub fn candidates() -> Vec<PathBuf> {
     if let Some(chosen) = env::var_os("IOXIDE_Z3") {
         return vec![chosen.into()];
     }
     let beside = env::current_exe().ok().and_then(|program| program.parent().map(Path::to_owned));
-    let local = beside.into_iter().chain(cache_dir()).map(|dir| dir.join(FILE)).filter(|path| path.exists());
+    let wheels = beside.as_deref().map(wheels).unwrap_or_default();
+    let local = beside.into_iter().chain(wheels).chain(cache_dir());
+    let local = local.map(|dir| dir.join(FILE)).filter(|path| path.exists());
     local.chain(SYSTEM.map(PathBuf::from)).collect()
+}
+
+/// Where the wheel `z3-solver` has its library, if the program lies in the `bin` of a Python environment.
+fn wheels(bin: &Path) -> Vec<PathBuf> {
+    let Some(root) = bin.parent() else { return Vec::new() };
+    let mut found = Vec::new();
+    for lib in ["lib", "lib64", "Lib"].map(|name| root.join(name)) {
+        let versions = lib.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+        let is_python = |path: &PathBuf| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"))
+        };
+        let mut homes: Vec<PathBuf> = versions.filter(is_python).collect();
+        homes.sort();
+        homes.push(lib.clone());
+        found.extend(homes.into_iter().flat_map(|home| {
+            ["site-packages", "dist-packages"].map(|packages| home.join(packages).join("z3/lib"))
+        }));
+    }
+    found
 }
 
 /// Loads the first candidate that works.
@@ -47,4 +69,18 @@ fn cache_dir() -> Option<PathBuf> {
     let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     Some(base.join("ioxide"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wheel_of_an_environment_is_looked_for_beside_the_program() {
+        let found = wheels(Path::new("/nowhere/venv/bin"));
+        assert!(
+            found.iter().all(|path| path.starts_with("/nowhere/venv") && path.ends_with("z3/lib")),
+            "{found:?}"
+        );
+    }
 }

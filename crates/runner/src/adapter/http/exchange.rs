@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
+use super::streams::OpenStream;
 use crate::adapter::AdapterError;
 use crate::adapter::channel::Channel;
 use crate::adapter::frames::odd;
 use crate::adapter::source::{Got, Source, Stream};
-use crate::codec::http::message::Response;
+use crate::codec::http::message::{AskedFor, Response};
 
 /// A connection on which nothing is asked.
 pub(super) struct Link {
@@ -50,6 +51,16 @@ impl Link {
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.writer.write_all(bytes)
     }
+
+    /// Adds what comes within `wait` to `bytes`.
+    pub(super) fn read(&mut self, bytes: &mut Vec<u8>, wait: Duration) -> io::Result<Got> {
+        self.reader.as_mut().map_or(Ok(Got::End), |reader| reader.read(bytes, wait))
+    }
+
+    /// The lane of the last request on it.
+    pub(super) const fn lane(&self) -> u32 {
+        self.lane
+    }
 }
 
 impl Drop for Link {
@@ -61,8 +72,7 @@ impl Drop for Link {
 /// Why the system speaks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cause {
-    Request,
-    HeadRequest,
+    Request(AskedFor),
     /// Nobody knows.
     None,
 }
@@ -77,6 +87,8 @@ pub(super) struct Asked {
     ended: bool,
     /// The request, if it may be made again.
     again: Option<Vec<u8>>,
+    /// The input it was; none if nobody asked.
+    input: Option<String>,
 }
 
 /// What is left when an answer was taken.
@@ -85,19 +97,39 @@ pub(super) enum Left {
     Idle(Link),
     /// More than was asked for.
     More(Asked),
+    /// A stream.
+    Stream(OpenStream),
     Nothing,
 }
 
 impl Asked {
-    pub(super) fn new(mut link: Link, to_head: bool, lane: u32) -> Self {
+    pub(super) fn new(mut link: Link, asked: AskedFor, lane: u32) -> Self {
         link.used += 1;
         link.lane = lane;
-        let cause = if to_head { Cause::HeadRequest } else { Cause::Request };
-        Self { link, cause, buffer: Vec::new(), since: None, ended: false, again: None }
+        let cause = Cause::Request(asked);
+        Self { link, cause, buffer: Vec::new(), since: None, ended: false, again: None, input: None }
+    }
+
+    /// The same, for this input.
+    pub(super) fn of(self, input: Option<String>) -> Self {
+        Self { input, ..self }
+    }
+
+    /// The input it answers, where that is known.
+    pub(super) fn input(&self) -> Option<&str> {
+        self.input.as_deref().filter(|_| !self.is_unasked())
     }
 
     fn unasked(link: Link, buffer: Vec<u8>) -> Self {
-        Self { link, cause: Cause::None, buffer, since: Some(Instant::now()), ended: false, again: None }
+        Self {
+            link,
+            cause: Cause::None,
+            buffer,
+            since: Some(Instant::now()),
+            ended: false,
+            again: None,
+            input: None,
+        }
     }
 
     /// The same, but the request may be made again.
@@ -158,10 +190,14 @@ impl Asked {
     }
 
     fn parsed(&mut self) -> Result<Option<Response>, AdapterError> {
-        let parsed = Response::parse(&self.buffer, self.cause == Cause::HeadRequest, self.ended);
+        let asked = match self.cause {
+            Cause::Request(asked) => asked,
+            Cause::None => AskedFor::Body,
+        };
+        let parsed = Response::parse(&self.buffer, asked, self.ended);
         let wrong = |reason: String| match self.cause {
             Cause::None => odd(&self.buffer, &format!("it spoke without being asked: {reason}")),
-            Cause::Request | Cause::HeadRequest => odd(&self.buffer, &reason),
+            Cause::Request(_) => odd(&self.buffer, &reason),
         };
         let Some((response, used)) = parsed.map_err(wrong)? else { return Ok(None) };
         self.buffer.drain(..used);
@@ -170,6 +206,9 @@ impl Asked {
 
     /// What is left after `response`.
     pub(super) fn left(mut self, response: &Response) -> Left {
+        if let Some(kind) = response.stream {
+            return Left::Stream(OpenStream::new(kind, self.input, self.link, self.buffer));
+        }
         if !self.buffer.is_empty() {
             (self.cause, self.since) = (Cause::None, Some(Instant::now()));
             return Left::More(self);

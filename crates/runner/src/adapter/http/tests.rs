@@ -1,3 +1,6 @@
+mod captures;
+mod streams;
+
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
@@ -229,8 +232,8 @@ fn a_body_that_says_two_things_at_once_is_none() {
     let codec = HttpCodec::new(&speech.http, "", &model).unwrap();
     let answer = |body: &str| {
         let text = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
-        let (response, _) = Response::parse(text.as_bytes(), false, false).unwrap().unwrap();
-        codec.decode(&model, &response)
+        let (response, _) = Response::parse(text.as_bytes(), AskedFor::Body, false).unwrap().unwrap();
+        codec.decode(&model, &response, None)
     };
     assert_eq!(answer("{\"n\": 7}"), Ok(message(&model, "SUM", &[7])));
     let error = answer("{\"n\": 7, \"n\": 8}").unwrap_err();

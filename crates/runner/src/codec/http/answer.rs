@@ -1,15 +1,15 @@
 //! How an output is recognised in an HTTP answer, and where its fields stand.
 
 use regex::Regex;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 use ioxide_model::label::Label;
 use ioxide_model::sort::{DataKind, Sort};
 use ioxide_model::sts::{Gate, GateKind, Model};
 
-use super::message::Response;
+use super::message::{Response, ResponsePart};
+use crate::codec::form::JsonForm;
 use crate::codec::text::{value_json, whole};
-use crate::codec::{Message, label_from_json};
 use crate::json::{self, JsonError};
 use crate::line::cut;
 
@@ -26,6 +26,23 @@ pub struct AnswerConfig {
     pub json: Vec<(String, String)>,
     /// Fields that are members of a JSON body, by pointer.
     pub fields: Vec<(String, String)>,
+    /// The inputs it answers; any if empty.
+    pub to: Vec<String>,
+    /// It is an event of a stream whose name matches this, or a message of a WebSocket (`message`, `binary`).
+    pub event: Option<String>,
+    /// It is the end of a stream or WebSocket.
+    pub closed: bool,
+}
+
+/// Whether an answer is an output.
+#[derive(Debug)]
+pub(super) enum Fit {
+    /// It is this message.
+    Label(Label),
+    /// It is not, for this reason.
+    Other(String),
+    /// It is not: another input, another status.
+    Elsewhere,
 }
 
 /// An [`AnswerConfig`] whose patterns are read.
@@ -36,6 +53,9 @@ pub(super) struct Answer {
     headers: Vec<(String, Regex)>,
     json: Vec<(String, String)>,
     fields: Vec<(String, String)>,
+    to: Vec<String>,
+    event: Option<Regex>,
+    closed: bool,
 }
 
 impl Answer {
@@ -54,6 +74,9 @@ impl Answer {
             headers: config.headers.iter().map(header).collect::<Result<_, String>>()?,
             json: config.json.clone(),
             fields: config.fields.clone(),
+            to: config.to.clone(),
+            event: config.event.as_deref().map(whole).transpose()?,
+            closed: config.closed,
         })
     }
 
@@ -75,52 +98,84 @@ impl Answer {
         Ok(())
     }
 
-    /// The message, if the answer is this output.
+    /// Whether it is the end of a stream.
+    pub(super) const fn is_closing(&self) -> bool {
+        self.closed
+    }
+
+    /// The statuses it may have where it answers `to`.
+    pub(super) fn statuses_to(&self, to: Option<&str>) -> impl Iterator<Item = String> {
+        let of = if self.answers(to) { &self.statuses[..] } else { &[] };
+        of.iter()
+            .map(|&(from, till)| if from == till { from.to_string() } else { format!("{}xx", from / 100) })
+    }
+
+    fn answers(&self, to: Option<&str>) -> bool {
+        self.to.is_empty() || to.is_none_or(|to| self.to.iter().any(|other| other == to))
+    }
+
+    /// Whether it speaks of this part of a conversation at all.
+    fn concerns(&self, response: &Response, to: Option<&str>) -> bool {
+        let is_part = match (&response.part, &self.event) {
+            (ResponsePart::Answer, None) => !self.closed && self.has_status(response.status),
+            (ResponsePart::Event(name), Some(wanted)) => wanted.is_match(name),
+            (ResponsePart::Closed, None) => self.closed,
+            _ => false,
+        };
+        is_part && self.answers(to)
+    }
+
+    fn has_status(&self, status: u16) -> bool {
+        self.statuses.is_empty() || self.statuses.iter().any(|&(from, to)| (from..=to).contains(&status))
+    }
+
+    /// The message, if the answer to the input `to` is this output.
     pub(super) fn decode(
         &self,
         model: &Model,
+        form: &JsonForm,
         name: &str,
         response: &Response,
-    ) -> Result<Option<Label>, String> {
-        if !self.statuses.is_empty()
-            && !self.statuses.iter().any(|&(from, to)| (from..=to).contains(&response.status))
-        {
-            return Ok(None);
+        to: Option<&str>,
+    ) -> Result<Fit, String> {
+        if !self.concerns(response, to) {
+            return Ok(Fit::Elsewhere);
         }
         let text = std::str::from_utf8(&response.body).ok();
         let mut groups: Vec<(String, Option<String>)> = Vec::new();
         if let Some(pattern) = &self.body {
             let Some(found) = text.and_then(|text| groups_of(pattern, text.trim_end())) else {
-                return Ok(None);
+                return Ok(Fit::Other("its body is another".into()));
             };
             groups.extend(found);
         }
         for (header, pattern) in &self.headers {
-            let found = response.header(header).and_then(|value| groups_of(pattern, value));
-            let Some(found) = found else { return Ok(None) };
-            groups.extend(found);
+            let value = response.header(header);
+            match value.and_then(|value| groups_of(pattern, value)) {
+                Some(found) => groups.extend(found),
+                None => return Ok(Fit::Other(other_header(header, value))),
+            }
         }
         let json = match self.json.is_empty() && self.fields.is_empty() {
             true => None,
             false => text.map_or(Ok(None), json_of)?,
         };
-        if !self.json.iter().all(|(pointer, wanted)| has(json.as_ref(), pointer, wanted)) {
-            return Ok(None);
+        if let Some((pointer, wanted)) = self.json.iter().find(|(at, wanted)| !has(json.as_ref(), at, wanted))
+        {
+            return Ok(Fit::Other(format!("`{pointer}` is not `{wanted}`")));
         }
-        let args = self.args(model, name, &groups, json.as_ref())?;
-        let message = Message { label: name.to_owned(), args };
-        let label = label_from_json(model, &message, |kind| kind == GateKind::Output);
-        label.map(Some).map_err(|error| error.to_string())
+        self.message(model, form, name, &groups, json.as_ref()).map(Fit::Label)
     }
 
-    fn args(
+    fn message(
         &self,
         model: &Model,
+        form: &JsonForm,
         name: &str,
         groups: &[(String, Option<String>)],
         json: Option<&Json>,
-    ) -> Result<Map<String, Json>, String> {
-        let mut args = Map::new();
+    ) -> Result<Label, String> {
+        let mut values = Vec::new();
         for (field, sort) in fields_of(model, name) {
             let value = match self.fields.iter().find(|(other, _)| *other == field) {
                 Some((_, pointer)) => member(model, sort, json, pointer),
@@ -131,10 +186,21 @@ impl Answer {
             };
             let expected =
                 || format!("`{name}.{field}`: expected {}, found nothing", model.pool.show_sort(sort));
-            args.insert(field.clone(), value.ok_or_else(expected)?);
+            let value = form.read(&model.pool, sort, &value.ok_or_else(expected)?);
+            values.push(value.map_err(|error| error.inside(&field).inside(name).to_string())?);
         }
-        Ok(args)
+        let is_it = |gate: &Gate| *gate.name == *name && gate.kind == GateKind::Output;
+        let gate = model.sts.gates.iter_enumerated().find(|(_, gate)| is_it(gate)).map(|(id, _)| id);
+        let label = gate.and_then(|gate| Label::message(&model.sts, gate, values));
+        label.ok_or_else(|| format!("the model has no output `{name}`"))
     }
+}
+
+fn other_header(name: &str, value: Option<&str>) -> String {
+    value.map_or_else(
+        || format!("there is no header `{name}`"),
+        |value| format!("its header `{name}` is `{}`", cut(value, 60)),
+    )
 }
 
 /// A body that is JSON; one that says two things at once is none.

@@ -21,9 +21,38 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// Its body.
     pub body: Option<String>,
+    /// Whether the body goes in chunks.
+    pub is_chunked: bool,
+    /// Whether it opens a WebSocket.
+    pub opens: bool,
+}
+
+/// Bytes of a body in one chunk, where a request is sent in chunks.
+const SENT_CHUNK: usize = 1024;
+
+/// What a request was, for the extent of its answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AskedFor {
+    /// An answer with a body.
+    #[default]
+    Body,
+    /// `HEAD`: an answer without its body.
+    Head,
+    /// A WebSocket.
+    WebSocket,
 }
 
 impl Request {
+    /// What kind of answer it wants.
+    #[must_use]
+    pub fn asks_for(&self) -> AskedFor {
+        match (self.opens, self.method.as_str()) {
+            (true, _) => AskedFor::WebSocket,
+            (false, "HEAD") => AskedFor::Head,
+            (false, _) => AskedFor::Body,
+        }
+    }
+
     /// The bytes to send to `host`.
     #[must_use]
     pub fn to_bytes(&self, host: &str) -> Vec<u8> {
@@ -38,7 +67,20 @@ impl Request {
         for (name, value) in &self.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
+        if self.opens {
+            head.push_str(&super::websocket::opening());
+        }
         let body = self.body.as_deref().unwrap_or_default();
+        if self.is_chunked {
+            let mut bytes = format!("{head}transfer-encoding: chunked\r\n\r\n").into_bytes();
+            for chunk in body.as_bytes().chunks(SENT_CHUNK) {
+                bytes.extend(format!("{:x}\r\n", chunk.len()).into_bytes());
+                bytes.extend_from_slice(chunk);
+                bytes.extend_from_slice(b"\r\n");
+            }
+            bytes.extend_from_slice(b"0\r\n\r\n");
+            return bytes;
+        }
         if self.body.is_some() || matches!(self.method.as_str(), "POST" | "PUT" | "PATCH") {
             head.push_str(&format!("content-length: {}\r\n", body.len()));
         }
@@ -46,7 +88,31 @@ impl Request {
     }
 }
 
-/// An answer.
+/// What of a conversation it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ResponsePart {
+    /// An answer; where a stream follows, its head.
+    #[default]
+    Answer,
+    /// An event of a stream, or a message of a WebSocket, by name.
+    Event(String),
+    /// The end of a stream.
+    Closed,
+}
+
+/// What follows the head of an answer, message by message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamKind {
+    /// Server-sent events.
+    Events {
+        /// Whether they come in chunks.
+        chunked: bool,
+    },
+    /// A WebSocket.
+    WebSocket,
+}
+
+/// An answer, or a message of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
     /// Its status.
@@ -57,6 +123,10 @@ pub struct Response {
     pub body: Vec<u8>,
     /// Whether the connection can be used again.
     pub keeps_alive: bool,
+    /// What of a conversation it is.
+    pub part: ResponsePart,
+    /// What follows it on its connection.
+    pub stream: Option<StreamKind>,
 }
 
 impl Response {
@@ -70,38 +140,59 @@ impl Response {
     #[must_use]
     pub fn shown(&self) -> String {
         let body = String::from_utf8_lossy(&self.body[..self.body.len().min(1000)]);
-        format!("{} {}", self.status, cut(&body.escape_debug().to_string(), 200))
+        let body = cut(&body.escape_debug().to_string(), 200);
+        match &self.part {
+            ResponsePart::Answer => format!("{} {body}", self.status),
+            ResponsePart::Event(name) => format!("[{name}] {body}"),
+            ResponsePart::Closed => "the stream is closed".into(),
+        }
     }
 
     /// The answer at the front of `bytes` and how many it has, or `None` if more must come.
     ///
-    /// `to_head` says that the request was `HEAD`, whose answers have no body; `ended` that no more bytes come.
+    /// `asked` says what the request was; `ended` that no more bytes come. Of a stream it is the head.
     ///
     /// # Errors
     /// If the bytes are no answer, or too many.
-    pub fn parse(bytes: &[u8], to_head: bool, ended: bool) -> Result<Option<(Self, usize)>, String> {
+    pub fn parse(bytes: &[u8], asked: AskedFor, ended: bool) -> Result<Option<(Self, usize)>, String> {
         let mut from = 0;
         loop {
             let Some((mut response, head)) = parse_head(&bytes[from..], ended)? else { return Ok(None) };
             from += head;
             match response.status {
+                101 if asked == AskedFor::WebSocket => {
+                    super::websocket::check_opened(&response).map_err(|bad| bad.to_string())?;
+                    response.stream = Some(StreamKind::WebSocket);
+                    return Ok(Some((response, from)));
+                }
                 101 => return Err("it switches to another protocol".into()),
                 // A word in between; the answer follows.
                 100..=199 => continue,
                 _ => (),
             }
             let rest = &bytes[from..];
-            let extent = if to_head || matches!(response.status, 204 | 304) {
+            let extent = if asked == AskedFor::Head || matches!(response.status, 204 | 304) {
                 Extent::Bytes(0)
             } else {
                 extent(&response)?
             };
+            if is_event_stream(&response) && !matches!(extent, Extent::Bytes(_)) {
+                response.stream = Some(StreamKind::Events { chunked: extent == Extent::Chunks });
+                response.keeps_alive = false;
+                return Ok(Some((response, from)));
+            }
             let Some((body, used)) = body_of(rest, extent, ended)? else { return Ok(None) };
             response.body = body;
             response.keeps_alive &= extent != Extent::ToTheEnd;
             return Ok(Some((response, from + used)));
         }
     }
+}
+
+/// Whether events follow the head.
+fn is_event_stream(response: &Response) -> bool {
+    let kind = response.header("content-type").and_then(|kind| kind.split(';').next());
+    response.status == 200 && kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("text/event-stream"))
 }
 
 /// How far a body goes.
@@ -241,7 +332,7 @@ fn chunks(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>, String> {
 }
 
 /// The size that the line before a chunk writes.
-fn size_of(line: &[u8]) -> Option<usize> {
+pub(super) fn size_of(line: &[u8]) -> Option<usize> {
     let digits = line.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
     let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit);
     let digits = std::str::from_utf8(digits).ok().filter(|_| is_number)?;
@@ -260,7 +351,7 @@ fn trailer(bytes: &[u8], mut at: usize) -> Result<Option<usize>, String> {
 }
 
 /// The line at `at` without its end mark, and where the next one begins.
-fn line_at(bytes: &[u8], at: usize) -> Result<Option<(&[u8], usize)>, String> {
+pub(super) fn line_at(bytes: &[u8], at: usize) -> Result<Option<(&[u8], usize)>, String> {
     let rest = bytes.get(at..).unwrap_or_default();
     match rest.iter().take(MAX_HEAD).position(|&byte| byte == b'\n') {
         Some(end) => {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::samples::model;
+use ioxide_model::value::Value;
 
 const KEYS: &str = "model Keys {
     enum Colour { red, green }
@@ -39,11 +40,20 @@ fn config() -> HttpConfig {
             ("PAINT".into(), request("POST", "/paint/{c}", None)),
         ],
         outputs: vec![("VALUE".into(), value), ("MADE".into(), made), ("OK".into(), answer("2xx"))],
+        ..HttpConfig::default()
     }
 }
 
 fn response(status: u16, body: &str) -> Response {
     Response { status, body: body.into(), ..Response::default() }
+}
+
+/// The request it is.
+fn request_of(outgoing: Result<Outgoing, String>) -> Request {
+    match outgoing {
+        Ok(Outgoing::Request(request)) => request,
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -52,7 +62,7 @@ fn inputs_become_requests() {
     let codec = HttpCodec::new(&config(), "/v1", &model).unwrap();
     let put = model.sts.gate_named("PUT").unwrap();
     let label = Label::Input(put, vec![Value::str("a/b \"ü\r\n"), Value::int(-3)]);
-    let made = codec.encode(&model, &label).unwrap();
+    let made = request_of(codec.encode(&model, &label, &Captured::default()));
     assert_eq!(made.path, "/v1/keys/a%2Fb%20%22%C3%BC%0D%0A?v=-3");
     assert_eq!(made.body.as_deref(), Some(r#"{"k": "a/b \"ü\r\n", "v": -3}"#));
     let headers = pairs(&[("x-token", "s3cret"), ("content-type", "application/json")]);
@@ -63,8 +73,9 @@ fn inputs_become_requests() {
 fn answers_become_outputs() {
     let model = model(KEYS);
     let codec = HttpCodec::new(&config(), "", &model).unwrap();
-    let shown =
-        |response: &Response| codec.decode(&model, response).map(|label| label.show(&model.pool, &model.sts));
+    let shown = |response: &Response| {
+        codec.decode(&model, response, None).map(|label| label.show(&model.pool, &model.sts))
+    };
     let value = response(200, r#"{"kind": "value", "item": {"value": 7, "by": "me"}}"#);
     assert_eq!(shown(&value).unwrap(), "!VALUE(v: 7, by: some(\"me\"))");
     let anonymous = response(200, r#"{"kind": "value", "item": {"value": 7}}"#);

@@ -1,0 +1,81 @@
+//! A project from an OpenAPI description.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use ioxide_openapi::{BadDescription, ServiceOptions, Translation, translate};
+
+use crate::args::Init;
+use crate::exit::{ExitStatus, Stop};
+use crate::write;
+
+/// The files of such a project, and what they are.
+const FILES: [(&str, &str); 2] = [
+    ("api.iox", "the model: every operation, every documented response"),
+    ("ioxide.toml", "the system `api`: how they are requests and answers"),
+];
+
+/// Notes that are shown; all of them stand in the model.
+const SHOWN: usize = 20;
+
+/// Writes model and project file, and says what was not translated.
+pub(super) fn run(args: &Init, file: &str) -> Result<ExitStatus, Stop> {
+    let folder = Path::new(&args.dir);
+    super::refuse_to_overwrite(folder, &FILES.map(|(path, _)| path))?;
+    let text =
+        fs::read_to_string(file).map_err(|error| Stop::usage(format!("cannot read `{file}`: {error}")))?;
+    let options =
+        ServiceOptions { url: args.url.clone(), start: args.start.clone(), source: file.to_owned() };
+    let made = translate(&text, &options).map_err(|bad| refused(file, &bad))?;
+    let model = with_notes(&made);
+    fs::create_dir_all(folder).map_err(|error| super::cannot(folder, &error))?;
+    for ((path, _), text) in FILES.iter().zip([&model, &made.project]) {
+        let path = folder.join(path);
+        write::fresh(&path, text.as_bytes()).map_err(|error| super::cannot(&path, &error))?;
+    }
+    tell(args, &made, &mut io::stdout().lock())?;
+    Ok(ExitStatus::Success)
+}
+
+fn refused(file: &str, bad: &BadDescription) -> Stop {
+    Stop::usage(format!("`{file}`: {bad}"))
+}
+
+/// The model, and at its end what it does not say.
+fn with_notes(made: &Translation) -> String {
+    let mut text = made.model.clone();
+    if !made.notes.is_empty() {
+        text.push_str("\n// What the description says and this model does not:\n");
+    }
+    for note in &made.notes {
+        text.push_str(&format!("// {}\n", note.to_string().replace('\n', " ")));
+    }
+    text
+}
+
+fn tell(args: &Init, made: &Translation, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "written to `{}`:", args.dir)?;
+    for (path, about) in FILES {
+        writeln!(out, "  {path:11}  {about}")?;
+    }
+    let (operations, responses) = made.counts;
+    writeln!(out, "{operations} operations, {responses} responses")?;
+    if !made.notes.is_empty() {
+        writeln!(out, "not translated, or not exactly:")?;
+    }
+    for note in made.notes.iter().take(SHOWN) {
+        writeln!(out, "  {note}")?;
+    }
+    if made.notes.len() > SHOWN {
+        writeln!(out, "  and {} more, at the end of api.iox", made.notes.len() - SHOWN)?;
+    }
+    writeln!(out, "next:")?;
+    if args.dir != "." {
+        writeln!(out, "  cd {}", args.dir)?;
+    }
+    writeln!(
+        out,
+        "  ioxide test api.iox --sut api    every answer that is not documented, or outside its schema, is a failure"
+    )
+}

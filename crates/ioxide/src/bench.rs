@@ -1,0 +1,123 @@
+//! A system in this process as an adapter.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateKind, Model};
+use ioxide_runner::adapter::{Adapter, AdapterError, Observation, Passed, Sent};
+use ioxide_runner::codec::{Message, label_from_json};
+use serde_json::{Map, Value as Json};
+
+use crate::system::{GivenInput, InProcess, Outputs};
+
+/// A system that is made anew for every run.
+pub(crate) struct Here<S, F> {
+    model: Model,
+    make: F,
+    /// The system, or how it broke down.
+    system: Result<S, String>,
+    said: VecDeque<Label>,
+}
+
+impl<S: InProcess, F: FnMut() -> S> Here<S, F> {
+    pub(crate) fn new(model: Model, make: F) -> Self {
+        Self { model, make, system: Err("it was never made".into()), said: VecDeque::new() }
+    }
+
+    /// Lets the system do something and keeps what it says. If it panics it has broken down.
+    fn with<T>(&mut self, act: impl FnOnce(&mut S, &Model, &mut Outputs) -> T) -> Result<T, AdapterError> {
+        let system = self.system.as_mut().map_err(|status| gone(status))?;
+        let mut outputs = Outputs::default();
+        let done = catch_unwind(AssertUnwindSafe(|| act(system, &self.model, &mut outputs)));
+        for (name, fields) in outputs.said {
+            let label = label_of(&self.model, name, fields)?;
+            self.said.push_back(label);
+        }
+        done.map_err(|panic| {
+            let status = format!("it panicked: {}", words(&*panic));
+            self.system = Err(status.clone());
+            gone(&status)
+        })
+    }
+}
+
+fn gone(status: &str) -> AdapterError {
+    AdapterError::Ended { status: status.to_owned() }
+}
+
+/// What a panic says.
+fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a word".into())
+}
+
+fn label_of(model: &Model, name: String, fields: Json) -> Result<Label, AdapterError> {
+    let line = format!("{name} {fields}");
+    let unreadable = |reason: String| AdapterError::Unreadable { line: line.clone(), reason };
+    let args = match fields {
+        Json::Object(args) => args,
+        Json::Null => Map::new(),
+        _ => return Err(unreadable("the fields of an output are an object, or `()`".into())),
+    };
+    let is_said = |kind| matches!(kind, GateKind::Output | GateKind::Observed);
+    let label = label_from_json(model, &Message { label: name, args }, is_said);
+    label.map_err(|error| unreadable(error.to_string()))
+}
+
+impl<S: InProcess, F: FnMut() -> S> Adapter for Here<S, F> {
+    fn reset(&mut self) -> Result<(), AdapterError> {
+        self.said.clear();
+        let made = catch_unwind(AssertUnwindSafe(&mut self.make));
+        let made = made.map_err(|panic| AdapterError::Start {
+            what: "the system".into(),
+            reason: format!("it panicked: {}", words(&*panic)),
+        })?;
+        self.system = Ok(made);
+        Ok(())
+    }
+
+    fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
+        // What was said before the input was taken came before it.
+        let earlier: Vec<Label> = self.said.drain(..).collect();
+        let taken = self.with(|system, model, outputs| system.take(&GivenInput::new(model, input), outputs));
+        match taken {
+            // It has the input; that it broke down is seen when somebody listens.
+            Err(AdapterError::Ended { .. }) | Ok(()) => Ok(Sent { earlier, ..Sent::default() }),
+            Err(other) => Err(other),
+        }
+    }
+
+    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+        if self.said.is_empty() && self.system.is_ok() {
+            self.with(|system, _, outputs| system.look(outputs))?;
+        }
+        Ok(self.said.pop_front())
+    }
+
+    /// What it has to say, it has said: there is nothing to wait for.
+    fn observe(&mut self, _patience: Duration) -> Result<Observation, AdapterError> {
+        if self.said.is_empty() {
+            self.with(|system, _, outputs| system.look(outputs))?;
+        }
+        Ok(self.said.pop_front().map_or(Observation::Quiet, Observation::Output))
+    }
+
+    fn knows_silence(&self) -> bool {
+        true
+    }
+
+    fn has_virtual_time(&self) -> bool {
+        true
+    }
+
+    fn advance(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+        let mut now = until;
+        if self.said.is_empty() {
+            now = self.with(|system, _, outputs| system.pass(until, outputs))?.min(until);
+        }
+        Ok(Passed { now, message: self.said.pop_front() })
+    }
+}

@@ -1,0 +1,299 @@
+//! A check of a system against a model: testers, budgets, what came of it.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ioxide_model::goal::{Goal, GoalKind};
+use ioxide_model::relation::Relation;
+use ioxide_model::sts::Model;
+use ioxide_report::terminal::Terminal;
+use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, campaign};
+use ioxide_runner::clock::Monotonic;
+use ioxide_runner::event::Event;
+use ioxide_runner::reporter::{Reporter, Teller};
+use ioxide_runner::run::{Bench, RunConfig};
+use ioxide_smt::stack::{Config, stack};
+use ioxide_symex::{Ctx, Limits};
+use ioxide_testgen::purpose::{PurposeSet, of_goal};
+use ioxide_testgen::tester::Tester;
+use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
+use ioxide_testgen::tester::hunt::{Hunt, HuntConfig};
+use ioxide_testgen::tester::random::{Random, RandomConfig};
+use ioxide_testgen::tester::script::Scripted;
+
+use crate::bench::Here;
+use crate::failure::CheckFailure;
+use crate::model::ModelFile;
+use crate::system::InProcess;
+
+/// Symbolic states looked at for a purpose.
+const MAX_STATES: usize = 20_000;
+/// Runs of a tester that has no end of its own.
+const RUNS: u64 = 10;
+/// Steps of a run of the random tester.
+const RANDOM_STEPS: usize = 100;
+
+/// Who chooses the inputs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TesterChoice {
+    /// Purposes for every transition, then long walks towards what was not seen: the usual one.
+    #[default]
+    Hunt,
+    /// Inputs as they come.
+    Random,
+    /// The purpose of this name in the model.
+    Purpose(String),
+    /// All `test` blocks of the model.
+    Tests,
+    /// The `test` block of this name.
+    Test(String),
+}
+
+/// A check to be made; [`run`](Self::run) makes it.
+#[must_use = "nothing is checked before `run`"]
+pub struct ModelCheck<'m, F> {
+    model: &'m ModelFile,
+    make: F,
+    tester: TesterChoice,
+    seed: Option<u64>,
+    steps: Option<usize>,
+    runs: Option<u64>,
+    time: Option<Duration>,
+}
+
+/// A check of the systems that `make` makes against `model`.
+pub fn check<S: InProcess, F: FnMut() -> S>(model: &ModelFile, make: F) -> ModelCheck<'_, F> {
+    ModelCheck { model, make, tester: TesterChoice::Hunt, seed: None, steps: None, runs: None, time: None }
+}
+
+/// A check that found nothing.
+#[derive(Clone, Debug)]
+pub struct CheckPassed {
+    runs: u64,
+    steps: u64,
+    inconclusive: u64,
+    never: Vec<String>,
+}
+
+impl CheckPassed {
+    /// Runs that were made.
+    #[must_use]
+    pub fn runs(&self) -> u64 {
+        self.runs
+    }
+
+    /// Inputs, outputs and silences of all runs.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Runs that came to no verdict, for instance because a purpose was not met.
+    #[must_use]
+    pub fn inconclusive(&self) -> u64 {
+        self.inconclusive
+    }
+
+    /// The transitions of the model that were never taken, by label.
+    #[must_use]
+    pub fn never_taken(&self) -> &[String] {
+        &self.never
+    }
+}
+
+impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
+    /// Who chooses the inputs.
+    pub fn tester(mut self, tester: TesterChoice) -> Self {
+        self.tester = tester;
+        self
+    }
+
+    /// The seed that everything derives from, instead of `IOXIDE_SEED` or 1.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// How many inputs, outputs and silences there may be, instead of `IOXIDE_STEPS` or 10,000: of all runs of a hunt,
+    /// of one run of the others.
+    pub fn steps(mut self, steps: usize) -> Self {
+        self.steps = Some(steps);
+        self
+    }
+
+    /// How many runs there may be.
+    pub fn runs(mut self, runs: u64) -> Self {
+        self.runs = Some(runs);
+        self
+    }
+
+    /// How long it may take: the run at hand then ends.
+    pub fn time(mut self, time: Duration) -> Self {
+        self.time = Some(time);
+        self
+    }
+
+    /// Makes the check.
+    ///
+    /// # Panics
+    /// If the system does not conform, or cannot be tested.
+    #[track_caller]
+    pub fn run(self) -> CheckPassed {
+        self.try_run().unwrap_or_else(|failure| panic!("{failure}"))
+    }
+
+    /// Makes the check.
+    ///
+    /// # Errors
+    /// If the system does not conform, or cannot be tested.
+    pub fn try_run(self) -> Result<CheckPassed, CheckFailure> {
+        let seed = self.seed.or_else(|| said("IOXIDE_SEED")).unwrap_or(1);
+        let trouble = |story: String| CheckFailure { story, seed, is_verdict: false };
+        let mut model = self.model.model.clone();
+        let steps = self.steps.or_else(|| said("IOXIDE_STEPS"));
+        let mut tester =
+            chosen(&self.tester, &mut model, steps, self.runs, seed).map_err(|NoTester(why)| trouble(why))?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let ends = self.time.map(|time| Instant::now() + time);
+        let story = Story::new(ends, Arc::clone(&stop));
+        let told = Arc::clone(&story.told);
+        let config = CampaignConfig {
+            runs: self.runs.unwrap_or_else(|| runs(&self.tester)),
+            seed,
+            run: RunConfig { relation: Relation::usual(&model.sts), ..RunConfig::default() },
+            tester: format!("{:?}", self.tester).to_ascii_lowercase(),
+            sut: "the system in this process".into(),
+            file: self.model.name.clone(),
+            ..CampaignConfig::default()
+        };
+        let mut adapter = Here::new(model.clone(), self.make);
+        let mut solver = stack(&Config::default());
+        let mut cx = Ctx::new(&mut model, &mut solver);
+        let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+        let (mut story, mut clock) = (story, Monotonic::start());
+        let outcome = campaign(&mut bench, &mut *tester, &config, &Teller::new(&mut story, &mut clock));
+        let outcome = outcome.map_err(|error| trouble(error.to_string()))?;
+        let told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&told).into_owned();
+        verdict(&self.model.model, &outcome, text, seed)
+    }
+}
+
+/// What a campaign came to.
+fn verdict(
+    model: &Model,
+    outcome: &CampaignOutcome,
+    story: String,
+    seed: u64,
+) -> Result<CheckPassed, CheckFailure> {
+    let counts = outcome.counts;
+    if counts.failed > 0 {
+        return Err(CheckFailure { story, seed, is_verdict: true });
+    }
+    if counts.errors > 0 || counts.passed + counts.inconclusive == 0 && !outcome.interrupted {
+        let error = outcome.error.as_ref().map_or_else(|| "nothing was run".to_owned(), ToString::to_string);
+        return Err(CheckFailure { story: error, seed, is_verdict: false });
+    }
+    let never = outcome.coverage.never().map(|id| model.sts.switches[id].label.to_string()).collect();
+    Ok(CheckPassed { runs: counts.total(), steps: outcome.steps, inconclusive: counts.inconclusive, never })
+}
+
+/// A number in the environment.
+fn said<T: std::str::FromStr>(name: &str) -> Option<T> {
+    std::env::var(name).ok().and_then(|text| text.trim().parse().ok())
+}
+
+fn runs(choice: &TesterChoice) -> u64 {
+    match choice {
+        TesterChoice::Hunt | TesterChoice::Tests | TesterChoice::Test(_) => u64::MAX,
+        TesterChoice::Random | TesterChoice::Purpose(_) => RUNS,
+    }
+}
+
+/// Why there is nobody to choose the inputs.
+struct NoTester(String);
+
+fn chosen(
+    choice: &TesterChoice,
+    model: &mut Model,
+    steps: Option<usize>,
+    runs: Option<u64>,
+    seed: u64,
+) -> Result<Box<dyn Tester>, NoTester> {
+    Ok(match choice {
+        TesterChoice::Hunt => {
+            let usual = if runs.is_some() { usize::MAX } else { HuntConfig::default().steps };
+            let config = HuntConfig { steps: steps.unwrap_or(usual), ..HuntConfig::default() };
+            Box::new(Hunt::new(config))
+        }
+        TesterChoice::Random => {
+            let config = RandomConfig { steps: steps.unwrap_or(RANDOM_STEPS), ..RandomConfig::default() };
+            Box::new(Random::new(config, seed))
+        }
+        TesterChoice::Purpose(name) => {
+            let goal = goal(model, |goal| *goal.name == **name)
+                .ok_or_else(|| NoTester(format!("the model has no purpose `{name}`")))?;
+            let mut solver = stack(&Config::default());
+            let limits = Limits { max_states: MAX_STATES, max_depth: u32::MAX };
+            let found = of_goal(&mut Ctx::new(model, &mut solver), &goal, limits);
+            let found = found.map_err(|why| NoTester(format!("no path meets `{name}`: {why}")))?;
+            Box::new(Cover::new(&PurposeSet::of(&model.sts, vec![found]), Rounds::Endless, Order::default()))
+        }
+        TesterChoice::Tests | TesterChoice::Test(_) => {
+            let is_wanted = |goal: &Goal| {
+                let is_named = !matches!(choice, TesterChoice::Test(name) if *goal.name != **name);
+                is_named && matches!(goal.kind, GoalKind::Test(_))
+            };
+            let goals: Vec<Goal> = model.sts.goals.iter().filter(|goal| is_wanted(goal)).cloned().collect();
+            if goals.is_empty() {
+                return Err(NoTester("the model has no such test".into()));
+            }
+            Box::new(Scripted::new(&goals, 1))
+        }
+    })
+}
+
+fn goal(model: &Model, is_it: impl Fn(&Goal) -> bool) -> Option<Goal> {
+    model.sts.goals.iter().find(|goal| is_it(goal)).cloned()
+}
+
+/// Keeps what is told of a campaign, and ends it when its time is over.
+struct Story {
+    terminal: Terminal<Kept, fn(&str)>,
+    told: Arc<Mutex<Vec<u8>>>,
+    ends: Option<Instant>,
+    stop: Arc<AtomicBool>,
+}
+
+/// A text that is written here and read there.
+struct Kept(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Story {
+    fn new(ends: Option<Instant>, stop: Arc<AtomicBool>) -> Self {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        Self { terminal: Terminal::new(Kept(Arc::clone(&told)), |_| ()), told, ends, stop }
+    }
+}
+
+impl Reporter for Story {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        if self.ends.is_some_and(|ends| Instant::now() >= ends) {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        self.terminal.event(event)
+    }
+}

@@ -1,0 +1,106 @@
+//! Rust code against a model, in an ordinary `#[test]`.
+//!
+//! A system is a value that takes inputs and says outputs ([`InProcess`]). [`check`] plays the tester: it chooses inputs that the
+//! model allows, and compares every output with what the model allows after the trace so far (ioco). A failure is a panic
+//! with the run as a chart, the smallest run that fails, and the seed that repeats it.
+//!
+//! ```
+//! use ioxide::{GivenInput, InProcess, ModelFile, Outputs, json};
+//!
+//! /// The system under test: a queue with room for two.
+//! #[derive(Default)]
+//! struct Queue(Vec<i64>);
+//!
+//! impl InProcess for Queue {
+//!     fn take(&mut self, input: &GivenInput<'_>, outputs: &mut Outputs) {
+//!         match input.name() {
+//!             "push" if self.0.len() < 2 => {
+//!                 self.0.push(input.int("n"));
+//!                 outputs.emit("ok", ());
+//!             }
+//!             "push" => outputs.emit("full", ()),
+//!             "pop" if self.0.is_empty() => outputs.emit("empty", ()),
+//!             "pop" => outputs.emit("value", json!({ "n": self.0.remove(0) })),
+//!             _ => (),
+//!         }
+//!     }
+//! }
+//!
+//! let model = ModelFile::text(
+//!     "model Queue {
+//!         input push(n: 0..9)
+//!         input pop
+//!         output ok
+//!         output full
+//!         output empty
+//!         output value(n: int)
+//!         var items: list<int> = []
+//!         state ready {
+//!             push: on push when items.length() < 2 { items = items + [n] } -> pushed
+//!             full: on push when items.length() == 2 -> refused
+//!             pop: on pop -> popped
+//!         }
+//!         state pushed { emit ok -> ready }
+//!         state refused { emit full -> ready }
+//!         state popped {
+//!             emit empty when items.is_empty() -> ready
+//!             emit value(n: first) when let some(first) = items.first() { items = items.drop(1) } -> ready
+//!         }
+//!     }",
+//! );
+//! let passed = ioxide::check(&model, Queue::default).steps(500).run();
+//! assert!(passed.never_taken().is_empty());
+//! ```
+//!
+//! A queue that gives out the newest first is found, and the panic says how:
+//!
+//! ```should_panic
+//! # use ioxide::{GivenInput, InProcess, ModelFile, Outputs, json};
+//! #[derive(Default)]
+//! struct Stack(Vec<i64>);
+//!
+//! impl InProcess for Stack {
+//!     fn take(&mut self, input: &GivenInput<'_>, outputs: &mut Outputs) {
+//!         match input.name() {
+//!             "push" => self.0.push(input.int("n")),
+//!             _ => outputs.emit("value", json!({ "n": self.0.pop() })),
+//!         }
+//!     }
+//! }
+//!
+//! let model = ModelFile::text(
+//!     "model Queue {
+//!         input push(n: 0..9)
+//!         input pop
+//!         output value(n: int?)
+//!         var items: list<int> = []
+//!         state ready {
+//!             on push { items = items + [n] }
+//!             on pop -> popped
+//!         }
+//!         state popped { emit value(n: items.first()) { items = items.drop(1) } -> ready }
+//!     }",
+//! );
+//! ioxide::check(&model, Stack::default).run();
+//! ```
+//!
+//! - **Repeat a failure**: every run derives from one seed, 1 if nothing is said, so tests do the same every time. `IOXIDE_SEED=7`
+//!   is another one, [`ModelCheck::seed`] the one in the code. Tests share nothing, so runners may run them as they like.
+//! - **Budgets**: [`steps`](ModelCheck::steps) (10,000 if nothing is said), [`runs`](ModelCheck::runs),
+//!   [`time`](ModelCheck::time). `IOXIDE_STEPS` replaces the steps, for long nights.
+//! - **Testers**: [`TesterChoice`].
+//! - **Time**: a model with clocks is tested in virtual time ([`InProcess::pass`]).
+//! - A system that panics has broken down, which is a failure unless the model allows it.
+
+mod bench;
+mod check;
+mod failure;
+mod model;
+mod system;
+
+pub use serde_json::json;
+
+pub use self::check::{CheckPassed, ModelCheck, TesterChoice, check};
+pub use self::failure::CheckFailure;
+pub use self::model::{BadModel, ModelFile};
+pub use self::system::{GivenInput, InProcess, Outputs};

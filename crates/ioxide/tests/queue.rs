@@ -1,0 +1,135 @@
+//! A queue in this process: right, wrong in several ways, and the panic that tells it.
+
+use std::time::Duration;
+
+use ioxide::{CheckFailure, GivenInput, InProcess, ModelFile, Outputs, TesterChoice, check, json};
+
+const MODEL: &str = "model Queue {
+    input push(n: 0..9, name: string?)
+    input pop
+    output ok
+    output value(n: int, name: string?)
+    output empty
+    record Item { n: int, name: string? }
+    var items: list<Item> = []
+    state ready {
+        push: on push when items.length() < 4 { items = items + [Item(n: n, name: name)] } -> pushed
+        pop: on pop -> popped
+    }
+    state pushed { ok: emit ok -> ready }
+    state popped {
+        none_left: emit empty when items.is_empty() -> ready
+        give: emit value(n: first.n, name: first.name)
+            when let some(first) = items.first()
+            { items = items.drop(1) }
+            -> ready
+    }
+    purpose two: push, ok, push, ok, pop, give
+    test \"first in, first out\" {
+        send push(n: 1, name: none)
+        expect ok
+        send pop
+        expect value(n: 1, name: none)
+    }
+}";
+
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Fault {
+    #[default]
+    None,
+    NewestFirst,
+    Panics,
+    Silent,
+    WrongShape,
+}
+
+#[derive(Default)]
+struct Queue {
+    fault: Fault,
+    items: Vec<(i64, Option<String>)>,
+}
+
+impl InProcess for Queue {
+    fn take(&mut self, input: &GivenInput<'_>, outputs: &mut Outputs) {
+        match input.name() {
+            "push" => {
+                self.items.push((input.int("n"), input.get("name")));
+                outputs.emit("ok", ());
+            }
+            _ if self.items.is_empty() => outputs.emit("empty", ()),
+            _ => {
+                let (n, name) = match (self.fault, self.items.len()) {
+                    (Fault::NewestFirst, _) => self.items.pop().unwrap_or_default(),
+                    (Fault::Panics, 3..) => panic!("three is too many"),
+                    (Fault::Silent, 2..) => return,
+                    _ => self.items.remove(0),
+                };
+                match self.fault {
+                    Fault::WrongShape => outputs.emit("value", json!({ "n": "seven", "name": name })),
+                    _ => outputs.emit("value", json!({ "n": n, "name": name })),
+                }
+            }
+        }
+    }
+}
+
+fn with(fault: Fault) -> Result<(), CheckFailure> {
+    let model = ModelFile::text(MODEL);
+    check(&model, || Queue { fault, ..Queue::default() }).steps(2000).try_run().map(drop)
+}
+
+#[test]
+fn a_right_queue_passes_and_everything_is_taken() {
+    let model = ModelFile::text(MODEL);
+    let passed = check(&model, Queue::default).steps(1000).run();
+    assert!(passed.steps() >= 1000 && passed.never_taken().is_empty(), "{passed:?}");
+    for tester in [
+        TesterChoice::Random,
+        TesterChoice::Purpose("two".into()),
+        TesterChoice::Tests,
+        TesterChoice::Test("first in, first out".into()),
+    ] {
+        let passed = check(&model, Queue::default).tester(tester).runs(3).time(Duration::from_secs(60)).run();
+        assert!(passed.runs() > 0 && passed.inconclusive() == 0, "{passed:?}");
+    }
+}
+
+#[test]
+fn faults_are_found_and_told() {
+    for (fault, says) in [
+        (Fault::NewestFirst, "!value("),
+        (Fault::Panics, "three is too many"),
+        (Fault::Silent, "silence"),
+        (Fault::WrongShape, "seven"),
+    ] {
+        let failure = with(fault).expect_err("it is found");
+        assert!(failure.is_verdict && failure.story.contains(says), "{failure}");
+        assert!(failure.to_string().contains("IOXIDE_SEED=1"), "{failure}");
+    }
+    let failure = with(Fault::NewestFirst).expect_err("it is found");
+    assert!(failure.story.contains("minimal failing run") && failure.story.contains("tester"), "{failure}");
+}
+
+#[test]
+#[should_panic(expected = "does not conform to its model")]
+fn a_failure_is_a_panic() {
+    let model = ModelFile::text(MODEL);
+    check(&model, || Queue { fault: Fault::NewestFirst, ..Queue::default() }).run();
+}
+
+#[test]
+fn the_same_seed_tells_the_same_story() {
+    let once = || with(Fault::NewestFirst).expect_err("it is found").story;
+    assert_eq!(once(), once());
+}
+
+#[test]
+fn what_is_no_model_is_told_with_its_line() {
+    let bad =
+        ModelFile::named("x.iox", "model X {\n    input a\n    state s { on b }\n}").expect_err("no model");
+    assert!(bad.to_string().starts_with("x.iox:3: error[E"), "{bad}");
+    assert!(ModelFile::try_open("nowhere.iox").is_err());
+    let model = ModelFile::text(MODEL);
+    let failure = check(&model, Queue::default).tester(TesterChoice::Purpose("three".into())).try_run();
+    assert!(failure.is_err_and(|failure| !failure.is_verdict));
+}

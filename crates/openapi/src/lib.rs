@@ -1,0 +1,104 @@
+//! OpenAPI descriptions (3.0 and 3.1) become models.
+//!
+//! Every operation is an input, every documented response an output, every JSON schema a sort and what is left of it a
+//! condition. The model has one state and is permissive: any request at any time, any answer that is documented for
+//! it. So an answer with another status, or outside its schema, is forbidden.
+//!
+//! *Promises.* Whatever the description says and the model does not is noted, with its place. What the model forbids the
+//! description forbids too: where a schema cannot be told exactly, the model allows more. The text is laid out by
+//! `ioxide fmt` and has no errors.
+
+mod document;
+mod name;
+mod node;
+mod note;
+mod project;
+mod translate;
+mod yaml;
+
+use ioxide_lang::format;
+use ioxide_lang::{Options, load};
+use ioxide_model::source::Sources;
+use thiserror::Error;
+
+use self::document::Document;
+pub use self::note::Note;
+use self::translate::Translator;
+
+/// Where the service is, and how it is started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServiceOptions {
+    /// Its address, if it is not the one that the description says.
+    pub url: Option<String>,
+    /// The command that starts it, with `{port}` for its port.
+    pub start: Option<String>,
+    /// The name of the description, for people.
+    pub source: String,
+}
+
+/// What a description became.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Translation {
+    /// The text of the model.
+    pub model: String,
+    /// The text of the project file; the system is called `api`.
+    pub project: String,
+    /// What the description says and the model does not.
+    pub notes: Vec<Note>,
+    /// How many operations and how many responses the model has.
+    pub counts: (usize, usize),
+}
+
+/// Why a text is no description that can be translated.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum BadDescription {
+    /// It is neither JSON nor YAML.
+    #[error("it is neither JSON nor YAML: {0}")]
+    Unreadable(String),
+    /// It is something else.
+    #[error("it is no OpenAPI description of version 3.0 or 3.1: {0}")]
+    Version(String),
+    /// There is nothing in it to be tested.
+    #[error("it has no operation that can be tested")]
+    Empty,
+    /// The model that was made has an error, which is a defect of ioxide.
+    #[error("the model that came of it has an error, which is a defect of ioxide: {0}")]
+    Model(String),
+}
+
+/// The model and the project file of the description `text`.
+///
+/// # Errors
+/// If it is no OpenAPI description, or has nothing to be tested.
+pub fn translate(text: &str, options: &ServiceOptions) -> Result<Translation, BadDescription> {
+    let tree = yaml::read(text).map_err(|bad| BadDescription::Unreadable(bad.to_string()))?;
+    let document = Document::new(&tree)?;
+    let mut translator = Translator::new(&document);
+    translator.operations();
+    if translator.counts().0 == 0 {
+        return Err(BadDescription::Empty);
+    }
+    let draft = translator.model();
+    let project = project::write(&document, &translator, options);
+    Ok(Translation {
+        model: laid_out(&draft)?,
+        project,
+        counts: translator.counts(),
+        notes: translator.into_notes(),
+    })
+}
+
+/// `draft` in canonical layout; it must have no errors.
+fn laid_out(draft: &str) -> Result<String, BadDescription> {
+    let bad = |text: String| BadDescription::Model(text);
+    let mut sources = Sources::new();
+    let file = sources.add("api.iox", draft);
+    let text = format(&sources, file).map_err(|errors| {
+        bad(errors.first().map_or_else(String::new, |error| format!("{}\n{draft}", error.message)))
+    })?;
+    let loaded = load(&sources, file, &Options::default());
+    match loaded.model {
+        Some(_) => Ok(text),
+        None => Err(bad(loaded.diagnostics.first().map_or_else(String::new, |error| error.message.clone()))),
+    }
+}

@@ -1,0 +1,96 @@
+//! Names of a description as names of a model: ASCII letters, digits and `_`, each once.
+
+use std::collections::BTreeSet;
+
+/// Words that expressions are made of.
+const RESERVED: [&str; 12] =
+    ["if", "then", "else", "match", "exists", "forall", "in", "true", "false", "none", "some", "when"];
+
+/// Names that are taken already.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Taken(BTreeSet<String>);
+
+impl Taken {
+    /// `name`, or the first of `name_2`, `name_3`, … that is not taken.
+    pub(crate) fn fresh(&mut self, name: &str) -> String {
+        let mut found = name.to_owned();
+        let mut at = 2;
+        while !self.0.insert(found.clone()) {
+            found = format!("{name}_{at}");
+            at += 1;
+        }
+        found
+    }
+}
+
+/// The words of a text: runs of letters and digits, and `camelCase` in two.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let (mut is_inside, mut was_lower) = (false, false);
+    for letter in text.chars() {
+        if !letter.is_ascii_alphanumeric() {
+            is_inside = false;
+            continue;
+        }
+        match words.last_mut() {
+            Some(last) if is_inside && !(was_lower && letter.is_ascii_uppercase()) => last.push(letter),
+            _ => words.push(letter.to_string()),
+        }
+        (is_inside, was_lower) = (true, letter.is_ascii_lowercase() || letter.is_ascii_digit());
+    }
+    words
+}
+
+/// `listAllPets` and `list all-pets` become `list_all_pets`.
+pub(crate) fn snake(text: &str) -> String {
+    let joined = words(text).join("_").to_ascii_lowercase();
+    let is_bad = joined.is_empty() || joined.starts_with(|c: char| c.is_ascii_digit());
+    match joined {
+        joined if is_bad => format!("x{joined}"),
+        joined if RESERVED.contains(&joined.as_str()) => format!("{joined}_"),
+        joined => joined,
+    }
+}
+
+/// `pet-store` becomes `PetStore`.
+pub(crate) fn pascal(text: &str) -> String {
+    let capital = |word: String| {
+        let (first, rest) = word.split_at(1);
+        first.to_ascii_uppercase() + rest
+    };
+    let joined: String = words(text).into_iter().map(capital).collect();
+    match joined.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        true => joined,
+        false => format!("X{joined}"),
+    }
+}
+
+/// The name itself, if it is one in a model; else one that is like it.
+pub(crate) fn field(text: &str) -> String {
+    let is_name = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !RESERVED.contains(&text);
+    if is_name { text.to_owned() } else { snake(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_names_of_a_model() {
+        assert_eq!(snake("listAllPets"), "list_all_pets");
+        assert_eq!(snake("read_item_items__item_id__get"), "read_item_items_item_id_get");
+        assert_eq!((snake("404"), snake("in"), snake("ü")), ("x404".into(), "in_".into(), "x".into()));
+        assert_eq!(
+            (pascal("pet-store v2"), pascal("HTTPValidationError")),
+            ("PetStoreV2".into(), "HTTPValidationError".into())
+        );
+        assert_eq!(
+            (field("photoUrls"), field("x-rate"), field("match")),
+            ("photoUrls".into(), "x_rate".into(), "match_".into())
+        );
+        let mut taken = Taken::default();
+        assert_eq!([taken.fresh("a"), taken.fresh("a"), taken.fresh("a")], ["a", "a_2", "a_3"]);
+    }
+}

@@ -1,0 +1,171 @@
+//! The tree of a description: as JSON has it, its order kept.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+/// A part of a description.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum SpecNode {
+    Null,
+    Bool(bool),
+    /// A number as it is written.
+    Number(String),
+    Text(String),
+    List(Vec<Self>),
+    Map(Vec<(String, Self)>),
+}
+
+impl SpecNode {
+    /// The member called `key`.
+    pub(crate) fn get(&self, key: &str) -> Option<&Self> {
+        self.members().iter().find(|(other, _)| other == key).map(|(_, value)| value)
+    }
+
+    /// What is at this JSON pointer (RFC 6901).
+    pub(crate) fn at(&self, pointer: &str) -> Option<&Self> {
+        pointer.split('/').skip(1).try_fold(self, |node, step| {
+            let key = step.replace("~1", "/").replace("~0", "~");
+            match node {
+                Self::List(items) => key.parse::<usize>().ok().and_then(|at| items.get(at)),
+                _ => node.get(&key),
+            }
+        })
+    }
+
+    pub(crate) fn members(&self) -> &[(String, Self)] {
+        if let Self::Map(members) = self { members } else { &[] }
+    }
+
+    pub(crate) fn items(&self) -> &[Self] {
+        if let Self::List(items) = self { items } else { &[] }
+    }
+
+    pub(crate) fn text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// A number, as it is written.
+    pub(crate) fn number(&self) -> Option<&str> {
+        if let Self::Number(text) = self { Some(text) } else { None }
+    }
+
+    pub(crate) fn is_true(&self) -> bool {
+        *self == Self::Bool(true)
+    }
+
+    /// The text at `key`.
+    pub(crate) fn text_at(&self, key: &str) -> Option<&str> {
+        self.get(key).and_then(Self::text)
+    }
+
+    /// Whether there is `true` at `key`.
+    pub(crate) fn says(&self, key: &str) -> bool {
+        self.get(key).is_some_and(Self::is_true)
+    }
+
+    /// The whole number at `key`, if it is not negative.
+    pub(crate) fn count_at(&self, key: &str) -> Option<u64> {
+        self.get(key).and_then(Self::number).and_then(|text| text.parse().ok())
+    }
+
+    /// The number at `key`, without an exponent, as models write numbers.
+    pub(crate) fn decimal_at(&self, key: &str) -> Option<String> {
+        let text = self.get(key).and_then(Self::number)?;
+        let is_plain = text.trim_start_matches('-').chars().all(|c| c.is_ascii_digit() || c == '.');
+        if is_plain {
+            return Some(
+                text.split_once('.')
+                    .filter(|(_, rest)| rest.bytes().all(|b| b == b'0'))
+                    .map_or(text, |(whole, _)| whole)
+                    .to_owned(),
+            );
+        }
+        let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite() && value.abs() < 1e300)?;
+        Some(format!("{value}"))
+    }
+
+    /// The tree as JSON.
+    pub(crate) fn json(&self) -> String {
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        match self {
+            Self::Null => "null".into(),
+            Self::Bool(value) => value.to_string(),
+            Self::Number(text) => text.clone(),
+            Self::Text(text) => quoted(text),
+            Self::List(items) => format!("[{}]", items.iter().map(Self::json).collect::<Vec<_>>().join(",")),
+            Self::Map(members) => {
+                let member = |(key, value): &(String, Self)| format!("{}:{}", quoted(key), value.json());
+                format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
+            }
+        }
+    }
+}
+
+/// `key` as a step of a JSON pointer.
+pub(crate) fn step(key: &str) -> String {
+    format!("/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+impl<'de> Deserialize<'de> for SpecNode {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        reader.deserialize_any(TreeVisitor)
+    }
+}
+
+/// Builds a tree from what a reader of JSON sees.
+struct TreeVisitor;
+
+impl<'de> Visitor<'de> for TreeVisitor {
+    type Value = SpecNode;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<SpecNode, E> {
+        Ok(SpecNode::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<SpecNode, E> {
+        Ok(SpecNode::Number(value.to_string()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<SpecNode, E> {
+        Ok(SpecNode::Number(value.to_string()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<SpecNode, E> {
+        Ok(SpecNode::Number(value.to_string()))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<SpecNode, E> {
+        Ok(SpecNode::Text(text.to_owned()))
+    }
+
+    fn visit_unit<E>(self) -> Result<SpecNode, E> {
+        Ok(SpecNode::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<SpecNode, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = list.next_element()? {
+            items.push(item);
+        }
+        Ok(SpecNode::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<SpecNode, A::Error> {
+        let mut members: Vec<(String, SpecNode)> = Vec::new();
+        while let Some((key, value)) = object.next_entry::<String, SpecNode>()? {
+            // How `serde_json` gives numbers of any size to readers other than its own.
+            match (key.as_str(), value) {
+                ("$serde_json::private::Number", SpecNode::Text(number)) => {
+                    return Ok(SpecNode::Number(number));
+                }
+                (_, value) => members.push((key, value)),
+            }
+        }
+        Ok(SpecNode::Map(members))
+    }
+}

@@ -1,0 +1,159 @@
+//! The project file: how the messages of the model are requests and answers.
+
+use crate::ServiceOptions;
+use crate::document::Document;
+use crate::node::SpecNode;
+use crate::translate::{Answered, Asked, JsonWords, Translator};
+use crate::translate::{BodyKind, Where};
+
+/// A pattern for JSON of any kind.
+const JSON_TYPE: &str = "(?i)application/([a-z0-9.+-]+\\\\+)?json.*";
+
+/// The text of the project file.
+pub(crate) fn write(
+    document: &Document<'_>,
+    translator: &Translator<'_>,
+    options: &ServiceOptions,
+) -> String {
+    let mut text = format!(
+        "# Made by `ioxide init --openapi` from {}.\n[sut.api]\nkind = \"http\"\n",
+        options.source.replace('\n', " ")
+    );
+    text.push_str(&format!("url = {}\n", quoted(&url(document, options))));
+    if let Some(start) = &options.start {
+        text.push_str(&format!("start = {}\n", quoted(start)));
+    }
+    text.push_str("# The model allows any answer in any state, so nothing has to be reset. Once it has states, say how the\n# service comes back to its first one: \"restart\", reset_command = \"...\" or { method = \"DELETE\", path = \"/all\" }.\nreset = \"none\"\n");
+    text.push_str(&security(document));
+    text.push_str(&json_words(&translator.form));
+    text.push_str("\n[sut.api.inputs]\n");
+    translator.asked.iter().for_each(|asked| text.push_str(&request(asked)));
+    text.push_str("\n[sut.api.outputs]\n");
+    for asked in &translator.asked {
+        asked.answers.iter().for_each(|answer| text.push_str(&response(asked, answer)));
+    }
+    text
+}
+
+/// Where the service is: what was typed, or a port of this machine if it is started, or what the description says.
+fn url(document: &Document<'_>, options: &ServiceOptions) -> String {
+    if let Some(url) = &options.url {
+        return url.clone();
+    }
+    let server = document.server().unwrap_or_default();
+    let is_whole = server.starts_with("http://") || server.starts_with("https://");
+    let base = match is_whole {
+        true => server.splitn(4, '/').nth(3).map(|path| format!("/{path}")).unwrap_or_default(),
+        false => server.clone(),
+    };
+    let base = base.trim_end_matches('/');
+    match (is_whole, &options.start) {
+        (_, Some(start)) if start.contains("{port}") => format!("http://127.0.0.1:{{port}}{base}"),
+        (true, _) => server,
+        (false, _) => format!("http://127.0.0.1:8000{base}"),
+    }
+}
+
+/// Headers that the description wants, to be filled in.
+fn security(document: &Document<'_>) -> String {
+    let schemes = document.root.at("/components/securitySchemes").map(SpecNode::members).unwrap_or_default();
+    let mut text = String::new();
+    for (_, scheme) in schemes {
+        let header = match (scheme.text_at("type"), scheme.text_at("in"), scheme.text_at("scheme")) {
+            (Some("apiKey"), Some("header"), _) => {
+                format!("{} = \"${{API_KEY}}\"", quoted(scheme.text_at("name").unwrap_or("X-Api-Key")))
+            }
+            (Some("http"), _, Some("basic")) => "Authorization = \"Basic ${API_LOGIN}\"".to_owned(),
+            (Some("http" | "oauth2" | "openIdConnect"), _, _) => {
+                "Authorization = \"Bearer ${API_TOKEN}\"".to_owned()
+            }
+            _ => continue,
+        };
+        text.push_str(&format!("# headers = {{ {header} }}   # a secret, from the environment\n"));
+    }
+    text
+}
+
+fn json_words(words: &JsonWords) -> String {
+    let mut text = "\n[sut.api.json]\nopen = true   # members that the schemas do not have are let through, except in:\n".to_owned();
+    let lists = [
+        ("closed", &words.closed),
+        ("untagged", &words.untagged),
+        ("text", &words.text),
+        ("absent", &words.absent),
+        ("null", &words.null),
+    ];
+    for (key, names) in lists.iter().filter(|(key, names)| *key == "closed" || !names.is_empty()) {
+        let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+        text.push_str(&format!("{key} = [{}]\n", names.join(", ")));
+    }
+    for (key, pairs) in [("names", &words.names), ("cases", &words.cases)] {
+        if pairs.is_empty() {
+            continue;
+        }
+        text.push_str(&format!("\n[sut.api.json.{key}]\n"));
+        for (name, written) in pairs {
+            text.push_str(&format!("{} = {}\n", quoted(name), quoted(written)));
+        }
+    }
+    text
+}
+
+fn request(asked: &Asked) -> String {
+    let mut parts =
+        vec![format!("method = {}", quoted(&asked.method)), format!("path = {}", quoted(&asked.path))];
+    let table = |at: Where, key: &str| {
+        let of = asked.fields.iter().filter(|field| field.place == at);
+        let pairs: Vec<String> = of
+            .map(|field| format!("{} = {}", quoted(&field.wire), quoted(&format!("{{{}}}", field.name))))
+            .collect();
+        (!pairs.is_empty()).then(|| format!("{key} = {{ {} }}", pairs.join(", ")))
+    };
+    let kind = asked.content.as_ref().map(|kind| format!("content-type = {}", quoted(kind)));
+    let headers = table(Where::Header, "headers");
+    parts.extend(table(Where::Query, "query"));
+    parts.extend(match (headers, kind) {
+        (None, Some(kind)) => Some(format!("headers = {{ {kind} }}")),
+        (Some(headers), Some(kind)) => Some(headers.replacen("{ ", &format!("{{ {kind}, "), 1)),
+        (headers, None) => headers,
+    });
+    parts.extend(table(Where::Cookie, "cookies"));
+    if let Some(body) = asked.fields.iter().find(|field| field.place == Where::Body) {
+        parts.push(format!("body = {}", quoted(&format!("{{{}}}", body.name))));
+    }
+    format!("{} = {{ {} }}\n", asked.name, parts.join(", "))
+}
+
+fn response(asked: &Asked, answer: &Answered) -> String {
+    let mut parts = vec![format!("to = {}", quoted(&asked.name))];
+    match answer.status.as_str() {
+        "default" => (),
+        status if status.ends_with(['X', 'x']) => {
+            parts.push(format!("status = {}", quoted(&status.to_ascii_lowercase())))
+        }
+        status => parts.push(format!("status = {status}")),
+    }
+    match answer.kind {
+        BodyKind::Json => {
+            parts.push(format!("headers = {{ content-type = \"{JSON_TYPE}\" }}"));
+            parts.push("fields = { body = \"\" }".into());
+        }
+        BodyKind::Text => parts.push("body = \"(?s)(?P<body>.*)\"".into()),
+        BodyKind::Unchecked => (),
+    }
+    format!("{} = {{ {} }}\n", answer.name, parts.join(", "))
+}
+
+/// `text` as a basic string of TOML.
+fn quoted(text: &str) -> String {
+    let mut shown = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' => shown.push_str("\\\""),
+            '\\' => shown.push_str("\\\\"),
+            other if other.is_control() => shown.push_str(&format!("\\u{:04X}", u32::from(other))),
+            other => shown.push(other),
+        }
+    }
+    shown + "\""
+}

@@ -1,0 +1,373 @@
+//! Operations as messages: requests with their parameters, responses with their bodies.
+
+use super::check::{Check, Direction};
+use super::{Translator, doc};
+use crate::document::Operation;
+use crate::name::{self, Taken};
+use crate::node::{SpecNode, step};
+
+/// Where a field of a request stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Where {
+    Path,
+    Query,
+    Header,
+    Cookie,
+    Body,
+}
+
+/// Why something of a request is not written.
+struct LeftOut(String);
+
+/// The body of a request, with its content type if that is not JSON.
+type BodyField = (FieldOf, Option<String>);
+
+/// A field of a request or an answer.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldOf {
+    pub(crate) name: String,
+    /// Its name in the description.
+    pub(crate) wire: String,
+    pub(crate) place: Where,
+    sort: String,
+    check: Check,
+}
+
+/// An operation.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) name: String,
+    pub(crate) method: String,
+    /// The path with `{field}` where values stand.
+    pub(crate) path: String,
+    pub(crate) fields: Vec<FieldOf>,
+    /// The content type of the body, if it has one that is not JSON.
+    pub(crate) content: Option<String>,
+    pub(crate) answers: Vec<Answered>,
+    about: String,
+}
+
+/// What a body of an answer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BodyKind {
+    Json,
+    Text,
+    Unchecked,
+}
+
+/// A documented response.
+#[derive(Clone, Debug)]
+pub(crate) struct Answered {
+    pub(crate) name: String,
+    /// `200`, `4XX` or `default`.
+    pub(crate) status: String,
+    pub(crate) kind: BodyKind,
+    body: Option<(String, Check)>,
+    about: String,
+}
+
+impl<'t> Translator<'t> {
+    /// Translates all operations.
+    pub(crate) fn operations(&mut self) {
+        for operation in self.document.operations() {
+            if let Some(asked) = self.operation(&operation) {
+                self.asked.push(asked);
+            }
+        }
+    }
+
+    fn operation(&mut self, operation: &Operation<'t>) -> Option<Asked> {
+        let own = operation.node.text_at("operationId").map(name::snake);
+        let made = || name::snake(&format!("{} {}", operation.method, operation.path));
+        let name = self.messages.fresh(&own.unwrap_or_else(made));
+        self.direction = Direction::Sent;
+        let mut taken = Taken::default();
+        let mut fields = Vec::new();
+        for (node, place) in &operation.parameters {
+            let is_required = node.says("required") || node.text_at("in") == Some("path");
+            match self.parameter(node, place, &name, &mut taken) {
+                Ok(Some(field)) => fields.push(field),
+                Ok(None) => (),
+                Err(LeftOut(problem)) if is_required => {
+                    self.note(place, &format!("the operation is left out: {problem}"));
+                    return None;
+                }
+                Err(LeftOut(problem)) => self.note(place, &format!("left out: {problem}")),
+            }
+        }
+        let path = self.path(operation, &fields)?;
+        let content = match self.request_body(operation, &name, &mut taken) {
+            Ok(Some((field, content))) => {
+                fields.push(field);
+                content
+            }
+            Ok(None) => None,
+            Err((place, LeftOut(problem))) => {
+                self.note(&place, &format!("the operation is left out: {problem}"));
+                return None;
+            }
+        };
+        let about = operation.node.text_at("summary").map(doc).unwrap_or_default();
+        let answers = self.answers(operation, &name);
+        if answers.is_empty() {
+            self.note(&operation.place, "the operation is left out: no response is documented");
+            return None;
+        }
+        let about = format!("{about}/// {} {}\n", operation.method, operation.path);
+        Some(Asked { name, method: operation.method.clone(), path, fields, content, answers, about })
+    }
+
+    /// The path with the names of fields.
+    fn path(&mut self, operation: &Operation<'t>, fields: &[FieldOf]) -> Option<String> {
+        let mut path = operation.path.to_owned();
+        for field in fields.iter().filter(|field| field.place == Where::Path) {
+            path = path.replace(&format!("{{{}}}", field.wire), &format!("\u{1}{}\u{2}", field.name));
+        }
+        if path.contains(['{', '}']) {
+            self.note(
+                &operation.place,
+                "the operation is left out: its path has a name that is no parameter",
+            );
+            return None;
+        }
+        Some(path.replace('\u{1}', "{").replace('\u{2}', "}"))
+    }
+
+    /// A parameter as a field; nothing if it is not for us to set.
+    fn parameter(
+        &mut self,
+        node: &'t SpecNode,
+        place: &str,
+        of: &str,
+        taken: &mut Taken,
+    ) -> Result<Option<FieldOf>, LeftOut> {
+        let wire = node.text_at("name").unwrap_or_default().to_owned();
+        let at = match node.text_at("in") {
+            Some("path") => Where::Path,
+            Some("query") => Where::Query,
+            Some("header")
+                if ["accept", "content-type", "authorization"]
+                    .contains(&wire.to_ascii_lowercase().as_str()) =>
+            {
+                return Ok(None);
+            }
+            Some("header") => Where::Header,
+            Some("cookie") => Where::Cookie,
+            _ => return Err(LeftOut("`in` is not `path`, `query`, `header` or `cookie`".into())),
+        };
+        let Some(schema) = node.get("schema") else { return Err(LeftOut("it has no `schema`".into())) };
+        let plain = |style: &str| !matches!(style, "simple" | "form");
+        if let Some(style) = node.text_at("style").filter(|style| plain(style)) {
+            return Err(LeftOut(format!("the style `{style}` is not written")));
+        }
+        let sort = self.sort(schema, &format!("{place}/schema"), &format!("{of} {wire}"));
+        let is_list = sort.sort.starts_with("list<");
+        if is_list && node.get("explode") == Some(&SpecNode::Bool(false)) {
+            return Err(LeftOut("a list between commas is not written".into()));
+        }
+        let item = sort.sort.trim_start_matches("list<").trim_end_matches('>').to_owned();
+        let is_plain = matches!(item.as_str(), "int" | "real" | "string" | "bool") || item.contains("..");
+        let is_enum =
+            self.form.cases.iter().any(|(case, _)| case.starts_with(&format!("{}_", name::snake(&item))));
+        if !(is_plain || is_enum) || is_list && at != Where::Query {
+            return Err(LeftOut("a value that is no plain text is not written here".into()));
+        }
+        let sort = sort.checked(if sort_is_text(&item, is_list) { safe(at) } else { Check::Anything });
+        let may_miss = !node.says("required") && at != Where::Path && !is_list;
+        let is_needed_list = is_list && node.says("required");
+        let sort = if is_needed_list { sort.checked(Check::Says("@.length() > 0".into())) } else { sort };
+        let sort = super::shape::SortOf { is_nullable: false, ..sort };
+        let (written, check) = sort.written(may_miss);
+        Ok(Some(FieldOf { name: taken.fresh(&name::field(&wire)), wire, place: at, sort: written, check }))
+    }
+
+    /// The body of a request, with its content type if that is not JSON.
+    fn request_body(
+        &mut self,
+        operation: &Operation<'t>,
+        of: &str,
+        taken: &mut Taken,
+    ) -> Result<Option<BodyField>, (String, LeftOut)> {
+        let Some(body) = operation.node.get("requestBody") else { return Ok(None) };
+        let place = format!("{}/requestBody", operation.place);
+        let Some((body, place)) = self.document.resolved(body, &place) else {
+            return Err((place, LeftOut("its body is not in this file".into())));
+        };
+        let is_required = body.says("required");
+        let contents = body.get("content").map(SpecNode::members).unwrap_or_default();
+        let is_form = |kind: &str| kind.starts_with("application/x-www-form-urlencoded");
+        let is_text = |kind: &str| kind.starts_with("text/plain");
+        let json = contents.iter().find(|(kind, _)| is_json(kind));
+        let Some((kind, media)) =
+            json.or_else(|| contents.iter().find(|(kind, _)| is_form(kind) || is_text(kind)))
+        else {
+            let kinds: Vec<&str> = contents.iter().map(|(kind, _)| kind.as_str()).collect();
+            let problem = format!("bodies of {} are not written", kinds.join(", "));
+            return match is_required {
+                true => Err((place, LeftOut(problem))),
+                false => {
+                    self.note(&place, &format!("left out: {problem}"));
+                    Ok(None)
+                }
+            };
+        };
+        let place = format!("{place}/content{}", step(kind));
+        let sort = match media.get("schema") {
+            Some(schema) if !is_text(kind) => {
+                self.sort(schema, &format!("{place}/schema"), &format!("{of} body"))
+            }
+            Some(_) | None if is_text(kind) => super::shape::SortOf::new("string", &[]),
+            _ => self.any(super::AnyJson::Object),
+        };
+        let (sort, check) = sort.written(!is_required);
+        let content = (!is_json(kind)).then(|| kind.clone());
+        let field =
+            FieldOf { name: taken.fresh("body"), wire: "body".into(), place: Where::Body, sort, check };
+        Ok(Some((field, content)))
+    }
+
+    fn answers(&mut self, operation: &Operation<'t>, of: &str) -> Vec<Answered> {
+        self.direction = Direction::Told;
+        let mut found = Vec::new();
+        for (status, node) in operation.node.get("responses").map(SpecNode::members).unwrap_or_default() {
+            let place = format!("{}/responses{}", operation.place, step(status));
+            let Some((node, place)) = self.document.resolved(node, &place) else {
+                self.note(&place, "left out: this reference leads nowhere");
+                continue;
+            };
+            let is_status = status == "default"
+                || status.len() == 3 && status.starts_with(|c: char| ('1'..='5').contains(&c));
+            if !is_status {
+                continue;
+            }
+            let name = self.messages.fresh(&format!("{of}_{}", status.to_ascii_lowercase()));
+            let about = node.text_at("description").map(doc).unwrap_or_default();
+            let (kind, body) = self.response_body(node, &place, &name, operation);
+            found.push(Answered { name, status: status.clone(), kind, body, about });
+        }
+        // What is more special is looked for first.
+        let rank = |answer: &Answered| match answer.status.as_str() {
+            "default" => 2,
+            status if status.ends_with(['X', 'x']) => 1,
+            _ => 0,
+        };
+        found.sort_by_key(rank);
+        found
+    }
+
+    fn response_body(
+        &mut self,
+        node: &'t SpecNode,
+        place: &str,
+        of: &str,
+        operation: &Operation<'t>,
+    ) -> (BodyKind, Option<(String, Check)>) {
+        if node.get("headers").is_some_and(|headers| !headers.members().is_empty()) {
+            self.note(&format!("{place}/headers"), "headers of answers are not checked");
+        }
+        let contents = node.get("content").map(SpecNode::members).unwrap_or_default();
+        if operation.method == "HEAD" {
+            return (BodyKind::Unchecked, None);
+        }
+        if let [(kind, media)] = contents
+            && let (true, Some(schema)) = (is_json(kind), media.get("schema"))
+        {
+            let place = format!("{place}/content{}/schema", step(kind));
+            let (sort, check) = self.sort(schema, &place, &format!("{of} body")).written(false);
+            return (BodyKind::Json, Some((sort, check)));
+        }
+        match contents {
+            [] => (BodyKind::Unchecked, None),
+            [(kind, _)] if kind.starts_with("text/") && !kind.contains("event-stream") => {
+                (BodyKind::Text, Some(("string".into(), Check::Anything)))
+            }
+            _ => {
+                let kinds: Vec<&str> = contents.iter().map(|(kind, _)| kind.as_str()).collect();
+                self.note(
+                    &format!("{place}/content"),
+                    &format!("bodies of {} are not checked", kinds.join(" or ")),
+                );
+                (BodyKind::Unchecked, None)
+            }
+        }
+    }
+
+    /// The declarations of all messages.
+    pub(super) fn messages_text(&mut self) -> String {
+        let mut text = String::new();
+        for asked in &self.asked {
+            let fields: Vec<String> =
+                asked.fields.iter().map(|field| format!("{}: {}", field.name, field.sort)).collect();
+            let fields = if fields.is_empty() { String::new() } else { format!("({})", fields.join(", ")) };
+            text.push_str(&format!("{}input {}{fields}\n", asked.about, asked.name));
+            for answer in &asked.answers {
+                let body =
+                    answer.body.as_ref().map(|(sort, _)| format!("(body: {sort})")).unwrap_or_default();
+                text.push_str(&format!("{}output {}{body}\n", answer.about, answer.name));
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    /// The one state.
+    pub(super) fn state_text(&mut self) -> String {
+        let asked = std::mem::take(&mut self.asked);
+        let cases: Vec<String> = asked.iter().map(|asked| format!("owes_{}", asked.name)).collect();
+        let mut text = format!(
+            "/// The request that is not answered yet.\nenum Owed {{ nothing, {} }}\n",
+            cases.join(", ")
+        );
+        text.push_str("var owed: Owed = nothing\n\n");
+        text.push_str("/// Any request at any time, then one of the answers that are documented for it.\nstate serving {\n");
+        for one in &asked {
+            let checks = one
+                .fields
+                .iter()
+                .filter_map(|field| self.checks.shown(&field.check, &field.name, Direction::Sent));
+            let guard: Vec<String> = std::iter::once("owed == nothing".to_owned()).chain(checks).collect();
+            let (name, guard) = (&one.name, guard.join(" && "));
+            text.push_str(&format!("ask_{name}: on {name} when {guard} {{ owed = owes_{name} }}\n"));
+            for answer in &one.answers {
+                let check = answer
+                    .body
+                    .as_ref()
+                    .and_then(|(_, check)| self.checks.shown(check, "body", Direction::Told));
+                let check = check.map(|check| format!(" && {check}")).unwrap_or_default();
+                let said = &answer.name;
+                text.push_str(&format!(
+                    "{said}: emit {said} when owed == owes_{name}{check} {{ owed = nothing }}\n"
+                ));
+            }
+            text.push('\n');
+        }
+        text.push_str("}\n\n");
+        for one in &asked {
+            for answer in one.answers.iter().filter(|answer| answer.status.starts_with('2')) {
+                text.push_str(&format!("purpose {}: ask_{}, {}\n", answer.name, one.name, answer.name));
+            }
+        }
+        self.asked = asked;
+        text
+    }
+}
+
+fn is_json(kind: &str) -> bool {
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind == "application/json" || kind.ends_with("+json") || kind == "*/*"
+}
+
+fn sort_is_text(item: &str, is_list: bool) -> bool {
+    item == "string" && !is_list
+}
+
+/// What a text may be where it stands, so that it arrives as it was sent.
+fn safe(at: Where) -> Check {
+    match at {
+        // A path is split at slashes before it is decoded by some and after that by others; dots are taken away.
+        Where::Path => Check::Says("@ != \"\" && @ != \".\" && @ != \"..\" && !@.contains(\"/\")".into()),
+        Where::Header => Check::Matches("[!-~]*".into()),
+        Where::Cookie => Check::Matches("[0-9A-Za-z_-]*".into()),
+        Where::Query | Where::Body => Check::Anything,
+    }
+}

@@ -1,0 +1,526 @@
+//! JSON schemas as sorts (the dialect of OpenAPI 3.0, and JSON Schema 2020-12 of 3.1).
+
+use std::collections::BTreeSet;
+
+use super::check::{Check, Direction};
+use super::shape::{JsonKind, SortOf};
+use super::text::{self, quoted};
+use super::{AnyJson, Translator};
+use crate::name;
+use crate::node::{SpecNode, step};
+
+/// Schemas within schemas.
+const MAX_DEPTH: usize = 60;
+/// Keywords that restrict values and are not translated.
+const UNTRANSLATED: [&str; 12] = [
+    "not",
+    "if",
+    "then",
+    "else",
+    "patternProperties",
+    "propertyNames",
+    "dependentRequired",
+    "dependentSchemas",
+    "contains",
+    "prefixItems",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+];
+
+impl<'t> Translator<'t> {
+    /// The sort of a schema; `hint` names it if it needs a name.
+    pub(super) fn sort(&mut self, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
+        self.depth += 1;
+        let sort = match self.depth > MAX_DEPTH {
+            true => {
+                self.note(place, "too deep; any JSON is allowed here");
+                self.any(AnyJson::Anything)
+            }
+            false => self.sort_here(schema, place, hint),
+        };
+        self.depth -= 1;
+        sort
+    }
+
+    fn sort_here(&mut self, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
+        if let Some(reference) = schema.text_at("$ref") {
+            return self.referred(schema, reference, place);
+        }
+        for keyword in UNTRANSLATED.iter().filter(|keyword| schema.get(keyword).is_some()) {
+            self.note(&format!("{place}/{keyword}"), "not translated: the model allows more");
+        }
+        let sort = if let Some(all) = schema.get("allOf") {
+            self.all_of(schema, all, place, hint)
+        } else if let Some((keyword, some)) =
+            ["oneOf", "anyOf"].iter().find_map(|key| Some((*key, schema.get(key)?)))
+        {
+            if schema.get("properties").is_some() {
+                self.note(
+                    &format!("{place}/properties"),
+                    &format!("not translated: it stands beside `{keyword}`"),
+                );
+            }
+            let schemas = some.items().iter().enumerate();
+            let variants =
+                schemas.map(|(at, variant)| (variant, format!("{place}/{keyword}/{at}"))).collect();
+            self.union(variants, place, hint)
+        } else if let Some(values) = schema.get("enum") {
+            self.enumeration(values.items(), place, hint)
+        } else if let Some(value) = schema.get("const") {
+            self.enumeration(std::slice::from_ref(value), place, hint)
+        } else {
+            self.typed(schema, place, hint)
+        };
+        match schema.says("nullable") {
+            true => SortOf { is_nullable: true, ..sort },
+            false => sort,
+        }
+    }
+
+    /// The type that a reference names; it is made once.
+    fn referred(&mut self, schema: &'t SpecNode, reference: &str, place: &str) -> SortOf {
+        let Some((target, pointer)) = self.document.resolved(schema, place) else {
+            self.note(place, &format!("`{reference}` is not in this file; any JSON is allowed here"));
+            return self.any(AnyJson::Anything);
+        };
+        let restricts = |key: &str| {
+            !matches!(
+                key,
+                "$ref"
+                    | "description"
+                    | "title"
+                    | "default"
+                    | "example"
+                    | "examples"
+                    | "deprecated"
+                    | "summary"
+            )
+        };
+        if let Some((key, _)) = schema.members().iter().find(|(key, _)| restricts(key)) {
+            self.note(&format!("{place}/{key}"), "not translated: it stands beside `$ref`");
+        }
+        let differs = self.differs_by_direction(target, &mut BTreeSet::new());
+        let key = (pointer.clone(), differs.then_some(self.direction));
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        if let Some(name) = self.making.iter().find(|(other, _)| *other == key).map(|(_, name)| name.clone())
+        {
+            // It holds itself: its sort is not known yet, but its name is.
+            self.recursive.insert(name.clone());
+            return SortOf::new(name.clone(), &[JsonKind::Object]).checked(Check::Named(name));
+        }
+        let last = pointer.rsplit('/').next().unwrap_or("Type");
+        let suffix = if differs && self.direction == Direction::Sent { " sent" } else { "" };
+        let name = self.types.fresh(&name::pascal(&format!("{last}{suffix}")));
+        self.making.push((key.clone(), name.clone()));
+        self.own_name = Some(name.clone());
+        let mut made = self.sort(target, &pointer, &name);
+        self.own_name = None;
+        self.making.pop();
+        if self.recursive.contains(&name) && made.sort != name {
+            self.note(&pointer, "it holds itself, but is no object; any JSON is allowed here");
+            self.declare_any_as(&name);
+            made = SortOf::new(name.clone(), &[JsonKind::Object]);
+        }
+        self.known.insert(key, made.clone());
+        made
+    }
+
+    /// Whether requests and answers have different members.
+    fn differs_by_direction(&self, schema: &'t SpecNode, seen: &mut BTreeSet<String>) -> bool {
+        if let Some(reference) = schema.text_at("$ref") {
+            if !seen.insert(reference.to_owned()) {
+                return false;
+            }
+            let target = self.document.resolved(schema, "");
+            return target.is_some_and(|(target, _)| self.differs_by_direction(target, seen));
+        }
+        let below = |key: &str| schema.get(key).into_iter();
+        let properties = below("properties").flat_map(SpecNode::members).map(|(_, property)| property);
+        let others = below("items").chain(below("additionalProperties"));
+        let parts = ["allOf", "oneOf", "anyOf"].into_iter().flat_map(below).flat_map(SpecNode::items);
+        schema.says("readOnly")
+            || schema.says("writeOnly")
+            || properties.chain(others).chain(parts).any(|part| self.differs_by_direction(part, seen))
+    }
+
+    /// A schema with the keywords of all.
+    fn all_of(&mut self, schema: &'t SpecNode, all: &'t SpecNode, place: &str, hint: &str) -> SortOf {
+        let is_note = |key: &str| {
+            matches!(
+                key,
+                "allOf"
+                    | "description"
+                    | "title"
+                    | "default"
+                    | "example"
+                    | "nullable"
+                    | "readOnly"
+                    | "writeOnly"
+                    | "deprecated"
+            )
+        };
+        if let ([only], true) = (all.items(), schema.members().iter().all(|(key, _)| is_note(key))) {
+            return self.sort(only, &format!("{place}/allOf/0"), hint);
+        }
+        let mut merged: Vec<(String, SpecNode)> = Vec::new();
+        let own: Vec<_> = schema.members().iter().filter(|(key, _)| key != "allOf").cloned().collect();
+        self.merge(&mut merged, &own, place);
+        for (at, part) in all.items().iter().enumerate() {
+            let place = format!("{place}/allOf/{at}");
+            match self.document.resolved(part, &place) {
+                Some((part, place)) => self.merge_schema(&mut merged, part, &place, 0),
+                None => self.note(&place, "not translated: this reference leads nowhere"),
+            }
+        }
+        let merged = self.keep(SpecNode::Map(merged));
+        self.sort(merged, place, hint)
+    }
+
+    fn merge_schema(
+        &mut self,
+        merged: &mut Vec<(String, SpecNode)>,
+        part: &'t SpecNode,
+        place: &str,
+        depth: usize,
+    ) {
+        let own: Vec<_> = part.members().iter().filter(|(key, _)| key != "allOf").cloned().collect();
+        self.merge(merged, &own, place);
+        for inner in part.get("allOf").map(SpecNode::items).unwrap_or_default() {
+            match self.document.resolved(inner, place) {
+                Some((inner, place)) if depth < MAX_DEPTH => {
+                    self.merge_schema(merged, inner, &place, depth + 1)
+                }
+                _ => self.note(place, "not translated: `allOf` without end"),
+            }
+        }
+    }
+
+    fn merge(&mut self, merged: &mut Vec<(String, SpecNode)>, more: &[(String, SpecNode)], place: &str) {
+        for (key, value) in more {
+            match (merged.iter_mut().find(|(other, _)| other == key).map(|(_, old)| old), key.as_str()) {
+                (None, _) => merged.push((key.clone(), value.clone())),
+                (Some(SpecNode::Map(old)), "properties") => {
+                    let new = value
+                        .members()
+                        .iter()
+                        .filter(|(name, _)| !old.iter().any(|(other, _)| other == name));
+                    let new: Vec<_> = new.cloned().collect();
+                    old.extend(new);
+                }
+                (Some(SpecNode::List(old)), "required") => old.extend(value.items().to_vec()),
+                (Some(old), _) if *old == *value => (),
+                (
+                    Some(_),
+                    "description" | "title" | "example" | "default" | "examples" | "deprecated" | "nullable",
+                ) => (),
+                (Some(_), _) => self.note(&format!("{place}/{key}"), "not translated: `allOf` says it twice"),
+            }
+        }
+    }
+
+    /// A value of one of several schemas.
+    fn union(&mut self, variants: Vec<(&'t SpecNode, String)>, place: &str, hint: &str) -> SortOf {
+        let is_null = |node: &SpecNode| {
+            node.text_at("type") == Some("null")
+                || node.get("const") == Some(&SpecNode::Null)
+                || node.get("enum").is_some_and(|values| values.items() == [SpecNode::Null])
+        };
+        let is_nullable = variants.iter().any(|(node, _)| is_null(node));
+        let rest: Vec<_> = variants.into_iter().filter(|(node, _)| !is_null(node)).collect();
+        if rest.is_empty() {
+            return SortOf { is_nullable: true, ..self.any(AnyJson::Null) };
+        }
+        let name = if rest.len() > 1 { self.type_name(hint) } else { hint.to_owned() };
+        let mut sorts = Vec::new();
+        for (at, (node, place)) in rest.iter().enumerate() {
+            let hint = node
+                .text_at("title")
+                .map_or_else(|| format!("{name} {}", at + 1), |title| format!("{name} {title}"));
+            let hint = if rest.len() > 1 { hint } else { name.clone() };
+            sorts.push(self.sort(node, place, &hint));
+        }
+        let is_nullable = is_nullable || sorts.iter().any(|sort| sort.is_nullable);
+        if let [only] = &sorts[..] {
+            return SortOf { is_nullable, ..only.clone() };
+        }
+        if sorts.iter().any(|sort| sort.sort == super::ANY) {
+            self.note(place, "one of the alternatives is any JSON, so is this");
+            return SortOf { is_nullable, ..self.any(AnyJson::Anything) };
+        }
+        SortOf { is_nullable, ..self.sum(&name, sorts, place) }
+    }
+
+    /// An enum with a case for every sort.
+    fn sum(&mut self, name: &str, sorts: Vec<SortOf>, place: &str) -> SortOf {
+        let mut distinct: Vec<SortOf> = Vec::new();
+        for sort in sorts {
+            match distinct.iter_mut().find(|other| other.sort == sort.sort) {
+                // One of the two conditions would do; neither is asked for where they differ.
+                Some(other) if other.check != sort.check => other.check = Check::Anything,
+                Some(_) => (),
+                None => distinct.push(sort),
+            }
+        }
+        if let [only] = &distinct[..] {
+            return only.clone();
+        }
+        for at in 0..distinct.len() {
+            let (one, rest) = (distinct[at].clone(), &distinct[at + 1..]);
+            if one.check != Check::Anything && rest.iter().any(|other| !one.is_apart_from(other)) {
+                self.note(
+                    place,
+                    &format!(
+                        "what has the shape of `{}` may be another alternative; only the shape is checked",
+                        one.sort
+                    ),
+                );
+                distinct[at].check = Check::Anything;
+            }
+        }
+        let mut cases = Vec::new();
+        let mut checks = Vec::new();
+        let mut kinds = BTreeSet::new();
+        for sort in &distinct {
+            let case = self.cases.fresh(&name::snake(&format!("{name} {}", sort.sort)));
+            cases.push(format!("{case}(value: {})", sort.sort));
+            checks.push((case, Some(sort.check.clone())));
+            kinds.extend(sort.kinds.iter().copied());
+        }
+        self.declarations.push(format!("enum {name} {{ {} }}\n", cases.join(", ")));
+        self.form.untagged.push(name.to_owned());
+        self.checks.define(name, Check::Cases(checks));
+        SortOf { sort: name.to_owned(), kinds, check: Check::Named(name.to_owned()), ..SortOf::default() }
+    }
+
+    /// One of these values.
+    fn enumeration(&mut self, values: &'t [SpecNode], place: &str, hint: &str) -> SortOf {
+        let is_nullable = values.contains(&SpecNode::Null);
+        let values: Vec<&SpecNode> = values.iter().filter(|value| **value != SpecNode::Null).collect();
+        if values.is_empty() {
+            return SortOf { is_nullable: true, ..self.any(AnyJson::Null) };
+        }
+        let kind = |value: &&SpecNode| match value {
+            SpecNode::Text(_) => Some(JsonKind::Text),
+            SpecNode::Number(_) => Some(JsonKind::Number),
+            SpecNode::Bool(_) => Some(JsonKind::Truth),
+            _ => None,
+        };
+        let Some(kinds) = values.iter().map(kind).collect::<Option<BTreeSet<_>>>() else {
+            self.note(place, "values that are lists or objects are not translated; any JSON is allowed here");
+            return self.any(AnyJson::Anything);
+        };
+        let name = self.type_name(hint);
+        let mut cases = Vec::new();
+        let mut seen = BTreeSet::new();
+        for value in values.iter().filter(|value| seen.insert(value.json())) {
+            let text = value.text().map_or_else(|| value.json().replace('-', "minus "), str::to_owned);
+            let text = if text.is_empty() { "empty" } else { &text };
+            let case = self.cases.fresh(&name::snake(&format!("{name} {text}")));
+            self.form.cases.push((case.clone(), value.json()));
+            cases.push(case);
+        }
+        self.declarations.push(format!("enum {name} {{ {} }}\n", cases.join(", ")));
+        let values = values.iter().map(|value| value.json()).collect();
+        SortOf { sort: name, is_nullable, kinds, values, ..SortOf::default() }
+    }
+
+    /// A schema by its `type`.
+    fn typed(&mut self, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
+        match schema.get("type") {
+            Some(SpecNode::Text(name)) => self.of_type(name, schema, place, hint),
+            Some(SpecNode::List(names)) => self.of_types(names, schema, place, hint),
+            _ => match text::guessed_type(schema) {
+                Some(name) => {
+                    self.note(place, &format!("no `type` is given; it is taken for `{name}`"));
+                    self.of_type(name, schema, place, hint)
+                }
+                None => self.any(AnyJson::Anything),
+            },
+        }
+    }
+
+    fn of_types(&mut self, names: &'t [SpecNode], schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
+        let names: Vec<&str> = names.iter().filter_map(SpecNode::text).collect();
+        let is_nullable = names.contains(&"null");
+        let rest: Vec<&str> = names.into_iter().filter(|name| *name != "null").collect();
+        let sort = match &rest[..] {
+            [] => self.any(AnyJson::Null),
+            [only] => self.of_type(only, schema, place, hint),
+            several => {
+                let name = self.type_name(hint);
+                let sorts: Vec<SortOf> = several
+                    .iter()
+                    .map(|one| self.of_type(one, schema, place, &format!("{name} {one}")))
+                    .collect();
+                match sorts.iter().any(|sort| sort.sort == super::ANY) {
+                    true => self.any(AnyJson::Anything),
+                    false => self.sum(&name, sorts, place),
+                }
+            }
+        };
+        SortOf { is_nullable: sort.is_nullable || is_nullable, ..sort }
+    }
+
+    fn of_type(&mut self, name: &str, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
+        match name {
+            "boolean" => SortOf::new("bool", &[JsonKind::Truth]),
+            "integer" => text::integer(schema),
+            "number" => text::number(schema),
+            "string" => {
+                let (sort, problem) = text::string(schema);
+                if let Some(problem) = problem {
+                    self.note(&format!("{place}/pattern"), problem);
+                }
+                sort
+            }
+            "array" => self.array(schema, place, hint),
+            "object" => self.object(schema, place, hint),
+            "null" => SortOf { is_nullable: true, ..self.any(AnyJson::Null) },
+            other => {
+                self.note(
+                    &format!("{place}/type"),
+                    &format!("`{other}` is no type; any JSON is allowed here"),
+                );
+                self.any(AnyJson::Anything)
+            }
+        }
+    }
+
+    fn array(&mut self, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
+        self.own_name = None;
+        let item = match schema.get("items") {
+            Some(items) if schema.get("prefixItems").is_none() => {
+                self.sort(items, &format!("{place}/items"), &format!("{hint} item"))
+            }
+            _ => self.any(AnyJson::Anything),
+        };
+        let (sort, check) = item.written(false);
+        let each = if check == Check::Anything { Check::Anything } else { Check::Each("@", Box::new(check)) };
+        let mut made = SortOf::new(format!("list<{sort}>"), &[JsonKind::List]);
+        made = made.checked(text::counted(schema, "minItems", "maxItems", "@.length()")).checked(each);
+        if schema.says("uniqueItems") {
+            match text::is_key(&sort) {
+                true => made = made.checked(Check::Says("@.to_set().size() == @.length()".into())),
+                false => {
+                    self.note(&format!("{place}/uniqueItems"), "not translated: items that hold collections")
+                }
+            }
+        }
+        made
+    }
+
+    fn object(&mut self, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
+        let properties = schema.get("properties").map(SpecNode::members).unwrap_or_default();
+        if !properties.is_empty() {
+            return self.record(schema, properties, place, hint);
+        }
+        self.own_name = None;
+        match schema.get("additionalProperties") {
+            Some(values @ SpecNode::Map(members)) if !members.is_empty() => {
+                let value =
+                    self.sort(values, &format!("{place}/additionalProperties"), &format!("{hint} value"));
+                let (sort, check) = value.written(false);
+                let each =
+                    if check == Check::Anything { check } else { Check::Each("@.values()", Box::new(check)) };
+                let made = SortOf::new(format!("map<string, {sort}>"), &[JsonKind::Object]);
+                made.checked(text::counted(schema, "minProperties", "maxProperties", "@.size()"))
+                    .checked(each)
+            }
+            _ => self.any(AnyJson::Object),
+        }
+    }
+
+    fn record(
+        &mut self,
+        schema: &'t SpecNode,
+        properties: &'t [(String, SpecNode)],
+        place: &str,
+        hint: &str,
+    ) -> SortOf {
+        let name = self.own_name.take().unwrap_or_else(|| self.types.fresh(&name::pascal(hint)));
+        let required: Vec<&str> = schema
+            .get("required")
+            .map(SpecNode::items)
+            .unwrap_or_default()
+            .iter()
+            .filter_map(SpecNode::text)
+            .collect();
+        let mut taken = name::Taken::default();
+        let (mut fields, mut check, mut marks) = (Vec::new(), Check::Anything, Vec::new());
+        for (key, property) in properties {
+            let hidden = if self.direction == Direction::Sent { "readOnly" } else { "writeOnly" };
+            if property.says(hidden) {
+                continue;
+            }
+            let field = taken.fresh(&name::field(key));
+            let place = format!("{place}/properties{}", step(key));
+            let sort = self.sort(property, &place, &format!("{name} {key}"));
+            let is_required = required.contains(&key.as_str());
+            let (written, inner) = sort.written(!is_required);
+            if inner != Check::Anything {
+                check = check.and(Check::Field(field.clone(), Box::new(inner)));
+            }
+            if is_required && !sort.is_nullable && !sort.values.is_empty() {
+                marks.push((key.clone(), sort.values.clone()));
+            }
+            let whole = format!("{name}.{field}");
+            match (is_required, sort.is_nullable) {
+                (true, true) => self.form.null.push(whole.clone()),
+                (false, false) => self.form.absent.push(whole.clone()),
+                _ => (),
+            }
+            if field != *key {
+                self.form.names.push((whole, key.clone()));
+            }
+            fields.push(format!("{field}: {written}"));
+        }
+        for key in required.iter().filter(|key| !properties.iter().any(|(other, _)| other == *key)) {
+            self.note(
+                &format!("{place}/required"),
+                &format!("`{key}` has no schema; that it is there is not checked"),
+            );
+        }
+        match schema.get("additionalProperties") {
+            Some(SpecNode::Bool(false)) => self.form.closed.push(name.clone()),
+            Some(SpecNode::Map(members)) if !members.is_empty() => {
+                self.note(&format!("{place}/additionalProperties"), "members without a name are not checked");
+            }
+            _ => (),
+        }
+        if fields.is_empty() {
+            return self.any(AnyJson::Object);
+        }
+        let about = schema.text_at("description").map(super::doc).unwrap_or_default();
+        self.declarations.push(format!("{about}record {name} {{ {} }}\n", fields.join(", ")));
+        self.checks.define(&name, check);
+        let made = SortOf::new(name.clone(), &[JsonKind::Object]).checked(Check::Named(name));
+        SortOf { marks, ..made }
+    }
+
+    /// Any JSON, as its text.
+    pub(super) fn any(&mut self, what: AnyJson) -> SortOf {
+        self.own_name = None;
+        self.needs_any = true;
+        let all = [JsonKind::Truth, JsonKind::Number, JsonKind::Text, JsonKind::List, JsonKind::Object];
+        let sent = |text: &str| {
+            Check::Only(Direction::Sent, Box::new(Check::Says(format!("@.text == {}", quoted(text)))))
+        };
+        match what {
+            AnyJson::Anything => {
+                SortOf { is_nullable: true, ..SortOf::new(super::ANY, &all).checked(sent("{}")) }
+            }
+            AnyJson::Null => SortOf::new(super::ANY, &all).checked(Check::Says("@.text == \"null\"".into())),
+            AnyJson::Object => {
+                let sort = SortOf::new(super::ANY, &[JsonKind::Object]).checked(sent("{}"));
+                sort.checked(Check::Says("@.text.starts_with(\"{\")".into()))
+            }
+        }
+    }
+
+    /// A name for a type: that of the reference that leads to it, or a new one.
+    fn type_name(&mut self, hint: &str) -> String {
+        self.own_name.take().unwrap_or_else(|| self.types.fresh(&name::pascal(hint)))
+    }
+}

@@ -1,0 +1,202 @@
+//! YAML 1.2 (its core schema) and JSON as a tree.
+//!
+//! *Promises.* Aliases are expanded, and the tree never has more than [`MAX_NODES`] parts, whatever the text says.
+
+use std::collections::BTreeMap;
+
+use thiserror::Error;
+use yaml_rust2::Event;
+use yaml_rust2::parser::{MarkedEventReceiver, Parser};
+use yaml_rust2::scanner::{Marker, TScalarStyle};
+
+use crate::node::SpecNode;
+
+/// The largest tree.
+const MAX_NODES: usize = 2_000_000;
+/// The deepest tree.
+const MAX_DEPTH: usize = 200;
+
+/// Why a text is no tree.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(crate) enum BadTree {
+    #[error("{0}")]
+    Json(String),
+    #[error("{0}")]
+    Yaml(String),
+    #[error("line {0}: a key is no text")]
+    Key(usize),
+    #[error("line {0}: it is too large or too deep")]
+    TooLarge(usize),
+    #[error("it is empty")]
+    Empty,
+}
+
+/// The tree that `text` writes.
+pub(crate) fn read(text: &str) -> Result<SpecNode, BadTree> {
+    let text = text.trim_start_matches('\u{feff}');
+    if text.trim_start().starts_with('{') {
+        return serde_json::from_str(text).map_err(|error| BadTree::Json(error.to_string()));
+    }
+    let mut builder = Builder::default();
+    let parsed = Parser::new_from_str(text).load(&mut builder, false);
+    match (builder.problem, parsed) {
+        (Some(problem), _) => Err(problem),
+        (None, Err(error)) => Err(BadTree::Yaml(error.to_string())),
+        (None, Ok(())) => builder.root.ok_or(BadTree::Empty),
+    }
+}
+
+/// A list or a map that is not at its end.
+struct Unfinished {
+    node: SpecNode,
+    key: Option<String>,
+    anchor: usize,
+}
+
+/// Builds a tree from events.
+#[derive(Default)]
+struct Builder {
+    open: Vec<Unfinished>,
+    anchors: BTreeMap<usize, (SpecNode, usize)>,
+    root: Option<SpecNode>,
+    size: usize,
+    problem: Option<BadTree>,
+}
+
+impl MarkedEventReceiver for Builder {
+    fn on_event(&mut self, event: Event, mark: Marker) {
+        if self.problem.is_some() {
+            return;
+        }
+        match event {
+            Event::SequenceStart(anchor, _) => self.begin(SpecNode::List(Vec::new()), anchor, mark),
+            Event::MappingStart(anchor, _) => self.begin(SpecNode::Map(Vec::new()), anchor, mark),
+            Event::SequenceEnd | Event::MappingEnd => {
+                if let Some(Unfinished { node, anchor, .. }) = self.open.pop() {
+                    self.add(node, anchor, mark);
+                }
+            }
+            Event::Scalar(text, style, anchor, _) => {
+                let node = if style == TScalarStyle::Plain { plain(text) } else { SpecNode::Text(text) };
+                self.add(node, anchor, mark);
+            }
+            Event::Alias(anchor) => {
+                if let Some((node, size)) = self.anchors.get(&anchor).cloned() {
+                    self.size += size;
+                    self.add(node, 0, mark);
+                }
+            }
+            _ => (),
+        }
+    }
+}
+
+impl Builder {
+    fn begin(&mut self, node: SpecNode, anchor: usize, mark: Marker) {
+        if self.open.len() >= MAX_DEPTH {
+            self.problem = Some(BadTree::TooLarge(mark.line()));
+        }
+        self.open.push(Unfinished { node, key: None, anchor });
+    }
+
+    /// Adds a whole node to what it is in.
+    fn add(&mut self, node: SpecNode, anchor: usize, mark: Marker) {
+        self.size += 1;
+        if self.size > MAX_NODES {
+            self.problem = Some(BadTree::TooLarge(mark.line()));
+            return;
+        }
+        if anchor > 0 {
+            self.anchors.insert(anchor, (node.clone(), size_of(&node)));
+        }
+        let Some(top) = self.open.last_mut() else {
+            self.root.get_or_insert(node);
+            return;
+        };
+        match (&mut top.node, top.key.take(), node) {
+            (SpecNode::List(items), _, node) => items.push(node),
+            (SpecNode::Map(members), Some(key), node) => put(members, key, node),
+            (SpecNode::Map(_), None, SpecNode::Text(key) | SpecNode::Number(key)) => top.key = Some(key),
+            (SpecNode::Map(_), None, SpecNode::Bool(key)) => top.key = Some(key.to_string()),
+            (SpecNode::Map(_), None, SpecNode::Null) => top.key = Some("null".into()),
+            _ => self.problem = Some(BadTree::Key(mark.line())),
+        }
+    }
+}
+
+/// Adds a member; `<<` brings those of another map that are not there.
+fn put(members: &mut Vec<(String, SpecNode)>, key: String, node: SpecNode) {
+    match node {
+        SpecNode::Map(more) if key == "<<" => {
+            for (key, value) in more {
+                if !members.iter().any(|(other, _)| *other == key) {
+                    members.push((key, value));
+                }
+            }
+        }
+        node => {
+            members.retain(|(other, _)| *other != key);
+            members.push((key, node));
+        }
+    }
+}
+
+fn size_of(node: &SpecNode) -> usize {
+    1 + node.items().iter().chain(node.members().iter().map(|(_, value)| value)).map(size_of).sum::<usize>()
+}
+
+/// A text without quotes: null, a truth, a number, or a text after all.
+fn plain(text: String) -> SpecNode {
+    match text.as_str() {
+        "" | "~" | "null" | "Null" | "NULL" => SpecNode::Null,
+        "true" | "True" | "TRUE" => SpecNode::Bool(true),
+        "false" | "False" | "FALSE" => SpecNode::Bool(false),
+        _ if is_number(&text) => SpecNode::Number(text.trim_start_matches('+').to_owned()),
+        _ => SpecNode::Text(text),
+    }
+}
+
+/// Whether it is a number that JSON has too.
+fn is_number(text: &str) -> bool {
+    serde_json::from_str::<serde_json::Number>(text.trim_start_matches('+')).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn yaml_and_json_are_the_same_tree() {
+        let yaml = "a: 1\nb: [x, '1', null, true, 1.5e3]\nc:\n  - d: |\n      two\n      lines\n  - {}\n'404': 'yes'\n";
+        let json =
+            r#"{"a": 1, "b": ["x", "1", null, true, 1.5e3], "c": [{"d": "two\nlines\n"}, {}], "404": "yes"}"#;
+        let (yaml, json) = (read(yaml).unwrap(), read(json).unwrap());
+        // Readers of JSON may write a number otherwise.
+        assert_eq!(
+            yaml.json().replace("1.5e3", "1500"),
+            json.json().replace("1.5e+3", "1500").replace("1.5e3", "1500")
+        );
+        assert_eq!(yaml.at("/c/0/d").and_then(SpecNode::text), Some("two\nlines\n"));
+        assert_eq!(yaml.at("/b/0").and_then(SpecNode::text), Some("x"));
+    }
+
+    #[test]
+    fn aliases_are_expanded_but_not_for_ever() {
+        let tree = read("a: &x {n: 1}\nb: *x\nc:\n  <<: *x\n  m: 2\n").unwrap();
+        assert_eq!(tree.json(), r#"{"a":{"n":1},"b":{"n":1},"c":{"n":1,"m":2}}"#);
+        let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for n in 1..12 {
+            let alias = format!("*a{}, ", n - 1).repeat(10);
+            bomb.push_str(&format!("a{n}: &a{n} [{}]\n", alias.trim_end_matches(", ")));
+        }
+        assert!(matches!(read(&bomb), Err(BadTree::TooLarge(_))));
+        assert!(read(&format!("{}x", "[".repeat(10_000))).is_err());
+    }
+
+    #[test]
+    fn what_is_no_tree_is_told() {
+        for text in ["", "a: [", "{\"a\": }", "? [a]\n: b\n"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! A connection on which messages come one after the other: server-sent events, or a WebSocket.
+//!
+//! *Promises.* Nothing on an open stream is silence; its end is told once, and half a message at its end is an error.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use super::exchange::Link;
+use crate::adapter::AdapterError;
+use crate::adapter::frames::odd;
+use crate::adapter::source::Got;
+use crate::codec::http::events::{BadStream, Dechunker, next_event};
+use crate::codec::http::message::{Response, ResponsePart, StreamKind};
+use crate::codec::http::websocket::{Assembly, FrameKind, Incoming, frame};
+
+/// A stream that the system opened for an input.
+pub(super) struct OpenStream {
+    /// The input.
+    pub(super) input: Option<String>,
+    link: Link,
+    reading: StreamReading,
+    /// Bytes that are no message yet.
+    buffer: Vec<u8>,
+    /// Since when a part of a message is there.
+    since: Option<Instant>,
+    /// Messages that came and were not given yet.
+    heard: VecDeque<Response>,
+    is_over: bool,
+}
+
+/// How the bytes of a stream become messages.
+enum StreamReading {
+    Events { raw: Option<(Dechunker, Vec<u8>)> },
+    WebSocket(Assembly),
+}
+
+impl OpenStream {
+    /// The stream that begins with these bytes.
+    pub(super) fn new(kind: StreamKind, input: Option<String>, link: Link, begun: Vec<u8>) -> Self {
+        let (reading, buffer) = match kind {
+            StreamKind::Events { chunked: true } => {
+                (StreamReading::Events { raw: Some((Dechunker::default(), begun)) }, Vec::new())
+            }
+            StreamKind::Events { chunked: false } => (StreamReading::Events { raw: None }, begun),
+            StreamKind::WebSocket => (StreamReading::WebSocket(Assembly::default()), begun),
+        };
+        Self { input, link, reading, buffer, since: None, heard: VecDeque::new(), is_over: false }
+    }
+
+    pub(super) fn lane(&self) -> u32 {
+        self.link.lane()
+    }
+
+    /// Whether messages can be sent over it.
+    pub(super) fn is_websocket(&self) -> bool {
+        matches!(self.reading, StreamReading::WebSocket(_)) && !self.is_over
+    }
+
+    /// Whether its end was told: it is of no more use.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over && self.heard.is_empty()
+    }
+
+    /// Whether a part of a message has come.
+    pub(super) fn has_begun(&self) -> bool {
+        self.since.is_some()
+    }
+
+    /// Sends a text message.
+    pub(super) fn send(&mut self, text: &str) -> std::io::Result<()> {
+        self.link.write(&frame(FrameKind::Text, text.as_bytes()))
+    }
+
+    /// The next message, if it is there within `wait`.
+    pub(super) fn look(&mut self, wait: Duration, limit: Duration) -> Result<Option<Response>, AdapterError> {
+        self.take()?;
+        if let Some(heard) = self.heard.pop_front() {
+            return Ok(Some(heard));
+        }
+        if self.is_over {
+            return Ok(None);
+        }
+        let (buffer, is_raw) = match &mut self.reading {
+            StreamReading::Events { raw: Some((_, raw)) } => (raw, true),
+            _ => (&mut self.buffer, false),
+        };
+        match self.link.read(buffer, wait) {
+            Ok(Got::Nothing) if self.since.is_some_and(|since| since.elapsed() >= limit) => {
+                return Err(odd(&self.buffer, "half a message: the rest of it did not come"));
+            }
+            Ok(Got::Nothing) => return Ok(None),
+            Ok(Got::Some(arrived)) => _ = self.since.get_or_insert(arrived),
+            // Whoever sends chunks says which is the last.
+            Ok(Got::End) if is_raw => return Err(odd(&self.buffer, &BadStream::CutOff.to_string())),
+            Ok(Got::End) => self.close()?,
+            Err(error) => return Err(AdapterError::Broken(error.to_string())),
+        }
+        self.take()?;
+        Ok(self.heard.pop_front())
+    }
+
+    /// Makes messages of the bytes.
+    fn take(&mut self) -> Result<(), AdapterError> {
+        let taken = match &mut self.reading {
+            StreamReading::Events { raw } => {
+                let mut ends = false;
+                let unpacked = raw.as_mut().map_or(Ok(()), |(chunks, raw)| {
+                    let unpacked = chunks.take(raw, &mut self.buffer);
+                    ends = chunks.is_over();
+                    unpacked
+                });
+                unpacked.and_then(|()| events(&mut self.buffer, &mut self.heard)).map(|()| ends)
+            }
+            StreamReading::WebSocket(assembly) => {
+                frames(assembly, &mut self.buffer, &mut self.heard, &mut self.link)
+            }
+        };
+        let ends = taken.map_err(|bad| odd(&self.buffer, &bad.to_string()))?;
+        let is_partial = match &self.reading {
+            StreamReading::Events { raw } => {
+                !self.buffer.is_empty() || raw.as_ref().is_some_and(|(_, raw)| !raw.is_empty())
+            }
+            StreamReading::WebSocket(assembly) => !self.buffer.is_empty() || assembly.has_begun(),
+        };
+        match is_partial {
+            true => _ = self.since.get_or_insert_with(Instant::now),
+            false => self.since = None,
+        }
+        if ends && !self.is_over {
+            self.close()?;
+        }
+        Ok(())
+    }
+
+    /// The end, which is a message too.
+    fn close(&mut self) -> Result<(), AdapterError> {
+        self.is_over = true;
+        if !self.buffer.iter().all(|byte| byte.is_ascii_whitespace()) {
+            return Err(odd(&self.buffer, &BadStream::CutOff.to_string()));
+        }
+        self.heard.push_back(Response { part: ResponsePart::Closed, ..Response::default() });
+        Ok(())
+    }
+}
+
+fn events(buffer: &mut Vec<u8>, heard: &mut VecDeque<Response>) -> Result<(), BadStream> {
+    while let Some(event) = next_event(buffer)? {
+        heard.push_back(event);
+    }
+    Ok(())
+}
+
+/// Reads frames, answers what wants an answer, and says whether the stream is over.
+fn frames(
+    assembly: &mut Assembly,
+    buffer: &mut Vec<u8>,
+    heard: &mut VecDeque<Response>,
+    link: &mut Link,
+) -> Result<bool, BadStream> {
+    while let Some(incoming) = assembly.next(buffer)? {
+        // A system that has gone takes no answer; its end is seen by the next read.
+        match incoming {
+            Incoming::Message(kind, body) => heard.push_back(Incoming::response(kind, body)),
+            Incoming::Ping(payload) => drop(link.write(&frame(FrameKind::Pong, &payload))),
+            Incoming::Pong => (),
+            Incoming::Close(payload) => {
+                drop(link.write(&frame(FrameKind::Close, &payload)));
+                buffer.clear();
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}

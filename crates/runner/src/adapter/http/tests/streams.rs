@@ -1,0 +1,186 @@
+//! Server-sent events and WebSockets.
+
+use super::*;
+
+const FEED: &str = "model Feed {
+    input OPEN
+    input SAY(n: int)
+    output OPENED
+    output TICK(n: int)
+    output CLOSED
+    state a { on OPEN on SAY emit OPENED emit TICK emit CLOSED }
+}";
+
+fn feed(websocket: bool, tells_end: bool, serve: impl Fn(TcpStream) + Send + 'static) -> HttpAdapter {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || listener.incoming().flatten().for_each(serve));
+    let open =
+        RequestConfig { method: "GET".into(), path: "/feed".into(), websocket, ..RequestConfig::default() };
+    let say = match websocket {
+        true => RequestConfig {
+            body: Some("{{\"n\": {n}}}".into()),
+            over: Some("OPEN".into()),
+            ..RequestConfig::default()
+        },
+        false => RequestConfig { method: "POST".into(), path: "/say/{n}".into(), ..RequestConfig::default() },
+    };
+    let opened = AnswerConfig {
+        status: vec!["200".into(), "101".into()],
+        to: vec!["OPEN".into()],
+        ..AnswerConfig::default()
+    };
+    let tick = AnswerConfig {
+        event: Some("tick|message".into()),
+        fields: vec![("n".into(), "/n".into())],
+        ..AnswerConfig::default()
+    };
+    let closed = AnswerConfig { closed: tells_end, to: vec!["OPEN".into()], ..AnswerConfig::default() };
+    let speech = HttpSpeech {
+        url: format!("http://{address}").parse().unwrap(),
+        http: HttpConfig {
+            inputs: vec![("OPEN".into(), open), ("SAY".into(), say)],
+            outputs: vec![("OPENED".into(), opened), ("TICK".into(), tick), ("CLOSED".into(), closed)],
+            ..HttpConfig::default()
+        },
+        reset: None,
+    };
+    let connection = Connection { limit: Duration::from_secs(5), ..Connection::default() };
+    let mut adapter = HttpAdapter::new(&speech, Arc::new(model(FEED)), &connection).unwrap();
+    adapter.reset().unwrap();
+    adapter.send(&message(&model(FEED), "OPEN", &[])).unwrap();
+    adapter
+}
+
+/// The next three messages are these; then comes silence, or the end.
+fn hears(adapter: &mut HttpAdapter, all: &[(&str, &[i64])]) {
+    let model = model(FEED);
+    for (name, values) in all {
+        let wanted = Ok(Observation::Output(message(&model, name, values)));
+        assert_eq!(adapter.observe(SOON), wanted, "{}", adapter.last_words());
+    }
+}
+
+fn chunk(text: &str) -> String {
+    format!("{:x}\r\n{text}\r\n", text.len())
+}
+
+#[test]
+fn events_are_messages_in_chunks_or_not() {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n";
+    let plain = |mut stream: TcpStream| {
+        request(&mut stream);
+        let text = "\r\n: hi\n\nevent: tick\ndata: {\"n\": 1}\n\ndata: {\"n\":\ndata: 2}\n\n";
+        stream
+            .write_all(format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n{text}").as_bytes())
+            .unwrap();
+    };
+    let mut adapter = feed(false, true, plain);
+    hears(&mut adapter, &[("OPENED", &[]), ("TICK", &[1]), ("TICK", &[2]), ("CLOSED", &[])]);
+    let chunked = move |mut stream: TcpStream| {
+        request(&mut stream);
+        let first = chunk("event: tick\nda") + &chunk("ta: {\"n\": 1}\n\n");
+        let text = format!("{head}transfer-encoding: chunked\r\n\r\n{first}");
+        stream.write_all(text.as_bytes()).unwrap();
+        let _ = request(&mut stream);
+    };
+    let mut adapter = feed(false, true, chunked);
+    hears(&mut adapter, &[("OPENED", &[]), ("TICK", &[1])]);
+    assert_eq!(
+        adapter.observe(Duration::from_millis(30)),
+        Ok(Observation::Quiet),
+        "an open stream is silent"
+    );
+}
+
+/// The end of a stream that is no output of the model is no silence.
+#[test]
+fn a_stream_that_ends_is_told() {
+    let closing = |mut stream: TcpStream| {
+        request(&mut stream);
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n").unwrap();
+    };
+    let mut adapter = feed(false, false, closing);
+    hears(&mut adapter, &[("OPENED", &[])]);
+    assert_eq!(adapter.observe(SOON), Err(AdapterError::Closed));
+    let half = |mut stream: TcpStream| {
+        request(&mut stream);
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: 1\n").unwrap();
+    };
+    let mut adapter = feed(false, true, half);
+    hears(&mut adapter, &[("OPENED", &[])]);
+    let error = adapter.observe(SOON).unwrap_err().to_string();
+    assert!(error.contains("half a message"), "{error}");
+}
+
+const SWITCH: &str = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\
+    sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
+
+/// Reads one short masked frame: its kind and what it holds.
+fn frame(stream: &mut TcpStream) -> Option<(u8, Vec<u8>)> {
+    let mut head = [0; 6];
+    stream.read_exact(&mut head).ok()?;
+    let mut payload = vec![0; usize::from(head[1] & 0x7f)];
+    stream.read_exact(&mut payload).ok()?;
+    payload.iter_mut().zip(head[2..].iter().cycle()).for_each(|(byte, mask)| *byte ^= mask);
+    Some((head[0] & 0x0f, payload))
+}
+
+#[test]
+fn a_websocket_carries_messages_both_ways() {
+    let echo = |mut stream: TcpStream| {
+        let Some(text) = request(&mut stream) else { return };
+        assert!(text.contains("upgrade: websocket") && text.contains("sec-websocket-key"), "{text}");
+        stream.write_all(SWITCH.as_bytes()).unwrap();
+        // A question first: it must be answered before anything else is said.
+        stream.write_all(&[0x89, 1, b'?']).unwrap();
+        assert_eq!(frame(&mut stream), Some((10, b"?".to_vec())));
+        while let Some((1, payload)) = frame(&mut stream) {
+            let first = payload.len() / 2;
+            let parts = [
+                &[0x01, first as u8],
+                &payload[..first],
+                &[0x80, (payload.len() - first) as u8],
+                &payload[first..],
+            ];
+            stream.write_all(&parts.concat()).unwrap();
+            if payload == b"{\"n\": 9}" {
+                stream.write_all(&[0x88, 0]).unwrap();
+            }
+        }
+    };
+    let model = model(FEED);
+    let mut adapter = feed(true, true, echo);
+    hears(&mut adapter, &[("OPENED", &[])]);
+    for n in [3, -4] {
+        // The question may have to be seen before the answer comes.
+        adapter.send(&message(&model, "SAY", &[n])).unwrap();
+        hears(&mut adapter, &[("TICK", &[n])]);
+    }
+    assert_eq!(adapter.observe(Duration::from_millis(30)), Ok(Observation::Quiet));
+    adapter.send(&message(&model, "SAY", &[9])).unwrap();
+    hears(&mut adapter, &[("TICK", &[9]), ("CLOSED", &[])]);
+    let closed = adapter.send(&message(&model, "SAY", &[1])).unwrap_err();
+    assert!(matches!(closed, AdapterError::Unwritable(_)), "{closed}");
+}
+
+#[test]
+fn a_websocket_that_is_none_is_told() {
+    for (answer, says) in [
+        ("HTTP/1.1 101 X\r\nupgrade: h2c\r\n\r\n".to_owned(), "another protocol"),
+        (SWITCH.replace("s3pP", "xxxx"), "does not answer our key"),
+        (format!("{SWITCH}\u{1}"), "half a message"),
+    ] {
+        let wrong = move |mut stream: TcpStream| {
+            request(&mut stream);
+            stream.write_all(answer.as_bytes()).unwrap();
+        };
+        let mut adapter = feed(true, true, wrong);
+        let mut seen = adapter.observe(SOON);
+        if seen.is_ok() {
+            seen = adapter.observe(SOON);
+        }
+        let error = seen.unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+}

@@ -1,0 +1,97 @@
+use super::*;
+use crate::samples::model;
+
+const PETS: &str = "model Pets {
+    enum Kind { kind_cat, kind_big_dog, kind_2 }
+    record Pet { name: string, kind_of: Kind, tag: string?, owner: string? }
+    record Other { a: int }
+    record AnyJson { text: string }
+    enum Found { found_pet(value: Pet), found_count(value: int), found_nothing }
+    input ask(found: Found, pets: list<Pet>, by: map<Kind, Other>, any: AnyJson)
+    output told
+    state s { on ask emit told }
+}";
+
+fn config() -> JsonFormConfig {
+    let texts = |all: &[&str]| all.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    let pairs = |all: &[(&str, &str)]| {
+        all.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect::<Vec<_>>()
+    };
+    JsonFormConfig {
+        open: true,
+        closed: texts(&["Other"]),
+        untagged: texts(&["Found"]),
+        text: texts(&["AnyJson"]),
+        absent: texts(&["Pet.tag"]),
+        null: texts(&["Pet.owner"]),
+        names: pairs(&[("Pet.kind_of", "kind-of")]),
+        cases: pairs(&[
+            ("kind_cat", "\"cat\""),
+            ("kind_big_dog", "\"big dog\""),
+            ("kind_2", "2"),
+            ("found_nothing", "\"-\""),
+        ]),
+    }
+}
+
+fn sort_of(model: &Model, field: &str) -> Sort {
+    let gate = model.sts.gates.iter().find(|gate| *gate.name == *"ask").unwrap();
+    let var = gate.fields.iter().find(|var| *model.pool.var_info(**var).name == *field).unwrap();
+    model.pool.var_info(*var).sort
+}
+
+/// What `text` is read as and written as again.
+fn again(field: &str, text: &str) -> Result<String, String> {
+    let model = model(PETS);
+    let form = JsonForm::new(&config(), &model).unwrap();
+    let json: Json = serde_json::from_str(text).unwrap();
+    let value = form.read(&model.pool, sort_of(&model, field), &json).map_err(|error| error.to_string())?;
+    let written = form.write(&model.pool, &value);
+    assert_eq!(form.read(&model.pool, sort_of(&model, field), &written), Ok(value), "{written}");
+    Ok(written.to_string())
+}
+
+#[test]
+fn values_are_read_and_written_in_the_words_of_the_system() {
+    let same = |field, text: &str| assert_eq!(again(field, text).unwrap(), text);
+    same("found", r#"{"kind-of":"big dog","name":"Rex","owner":null}"#);
+    same("found", r#"{"kind-of":2,"name":"Rex","owner":"Ann","tag":"x"}"#);
+    same("found", "7");
+    same("found", r#""-""#);
+    same("pets", r#"[{"kind-of":"cat","name":"","owner":null}]"#);
+    same("by", r#"{"big dog":{"a":1},"cat":{"a":2}}"#);
+    same("any", r#"{"x":[1,null]}"#);
+    // More than the record has is let through, and numbers are what they are.
+    let more = again("found", r#"{"kind-of":2.0,"name":"Rex","owner":null,"age":9}"#).unwrap();
+    assert_eq!(more, r#"{"kind-of":2,"name":"Rex","owner":null}"#);
+}
+
+#[test]
+fn what_has_another_shape_is_told_with_its_place() {
+    let problem = |field, text: &str, says: &str| {
+        let problem = again(field, text).unwrap_err();
+        assert!(problem.contains(says), "{problem}");
+    };
+    problem("pets", r#"[{"kind-of":"cow","name":"","owner":null}]"#, "cow");
+    problem("pets", r#"[{"kind-of":"cat","owner":null}]"#, "`name`");
+    problem("pets", r#"[{"kind-of":"cat","name":""}]"#, "`owner`");
+    problem("pets", r#"[{"kind-of":"cat","name":"","owner":null,"tag":null}]"#, "null");
+    problem("by", r#"{"cat":{"a":2,"b":1}}"#, "`b`");
+    problem("found", "true", "expected Found");
+}
+
+#[test]
+fn names_are_those_of_the_model() {
+    let model = model(PETS);
+    let bad = |change: fn(&mut JsonFormConfig)| {
+        let mut config = config();
+        change(&mut config);
+        JsonForm::new(&config, &model).unwrap_err().to_string()
+    };
+    assert!(bad(|config| config.closed.push("Nobody".into())).contains("no record `Nobody`"));
+    assert!(bad(|config| config.untagged.push("Pet".into())).contains("no enum `Pet`"));
+    assert!(bad(|config| config.absent.push("Pet.age".into())).contains("`Pet.age`"));
+    assert!(bad(|config| config.text.push("Other".into())).contains("one field, a string"));
+    assert!(bad(|config| config.cases.push(("kind_cat".into(), "cat".into()))).contains("no JSON"));
+    assert!(bad(|config| config.cases.push(("cow".into(), "1".into()))).contains("no case of an enum `cow`"));
+}

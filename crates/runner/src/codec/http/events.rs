@@ -1,0 +1,169 @@
+//! Server-sent events (the WHATWG HTML standard, 9.2): messages of a stream, read from the bytes that came so far.
+//!
+//! *Promises.* Reading is a function of the bytes: it never waits. Events are bounded.
+
+use thiserror::Error;
+
+use super::message::{Response, ResponsePart, line_at, size_of};
+use crate::line::MAX_LINE;
+
+/// What a stream says that is no message.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum BadStream {
+    /// A message has more bytes than are read.
+    #[error("a message of the stream is too long")]
+    TooLong,
+    /// It is not of this form.
+    #[error("{0}")]
+    Wrong(&'static str),
+    /// It is cut off.
+    #[error("half a message: the stream ended in the middle of one")]
+    CutOff,
+}
+
+/// Takes chunks apart (RFC 9112, 7.1).
+#[derive(Clone, Debug, Default)]
+pub struct Dechunker {
+    is_over: bool,
+}
+
+impl Dechunker {
+    /// Moves what whole chunks of `raw` hold to `plain`.
+    ///
+    /// # Errors
+    /// If these are no chunks.
+    pub fn take(&mut self, raw: &mut Vec<u8>, plain: &mut Vec<u8>) -> Result<(), BadStream> {
+        while !self.is_over {
+            let wrong = |_| BadStream::Wrong("a line of a chunk is too long");
+            let Some((line, start)) = line_at(raw, 0).map_err(wrong)? else { return Ok(()) };
+            let size = size_of(line).ok_or(BadStream::Wrong("the size of a chunk is no number"))?;
+            if size > MAX_LINE {
+                return Err(BadStream::TooLong);
+            }
+            let Some((end, next)) = line_at(raw, start + size).map_err(wrong)? else { return Ok(()) };
+            if !end.is_empty() {
+                return Err(BadStream::Wrong("a chunk is longer than it says"));
+            }
+            plain.extend_from_slice(&raw[start..start + size]);
+            self.is_over = size == 0;
+            raw.drain(..next);
+        }
+        Ok(())
+    }
+
+    /// Whether the last chunk has come.
+    #[must_use]
+    pub const fn is_over(&self) -> bool {
+        self.is_over
+    }
+}
+
+/// Takes the next event from the front of `bytes`, if it is whole.
+///
+/// # Errors
+/// If it is too long, or no text.
+pub fn next_event(bytes: &mut Vec<u8>) -> Result<Option<Response>, BadStream> {
+    loop {
+        let Some((block, used)) = block(bytes) else {
+            return if bytes.len() > MAX_LINE { Err(BadStream::TooLong) } else { Ok(None) };
+        };
+        let text = String::from_utf8(block).map_err(|_| BadStream::Wrong("an event is no text"))?;
+        bytes.drain(..used);
+        if let Some(event) = event(text.trim_start_matches('\u{feff}')) {
+            return Ok(Some(event));
+        }
+    }
+}
+
+/// The lines up to an empty one, ends of lines being `\n`, and the bytes they take.
+fn block(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
+    let (mut lines, mut at, mut is_empty) = (Vec::new(), 0, true);
+    while at < bytes.len() {
+        match bytes[at] {
+            // A `\r` at the end may be half of `\r\n`.
+            b'\r' if at + 1 == bytes.len() && !is_empty => return None,
+            b'\r' | b'\n' => {
+                at += if bytes[at..].starts_with(b"\r\n") { 2 } else { 1 };
+                if is_empty {
+                    return Some((lines, at));
+                }
+                lines.push(b'\n');
+                is_empty = true;
+            }
+            other => {
+                lines.push(other);
+                (at, is_empty) = (at + 1, false);
+            }
+        }
+    }
+    None
+}
+
+/// The event that these lines are; comments and lines without data are none.
+fn event(text: &str) -> Option<Response> {
+    let (mut name, mut data, mut headers) = (String::new(), Vec::new(), Vec::new());
+    for line in text.lines() {
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "event" => value.clone_into(&mut name),
+            "data" => data.push(value),
+            "id" | "retry" => headers.push((field.to_owned(), value.to_owned())),
+            _ => (),
+        }
+    }
+    if data.is_empty() {
+        return None;
+    }
+    let name = if name.is_empty() { "message".to_owned() } else { name };
+    let body = data.join("\n").into_bytes();
+    Some(Response { status: 200, headers, body, part: ResponsePart::Event(name), ..Response::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(text: &[u8]) -> Vec<String> {
+        let mut bytes = text.to_vec();
+        std::iter::from_fn(|| next_event(&mut bytes).unwrap()).map(|event| event.shown()).collect()
+    }
+
+    #[test]
+    fn events_are_read_however_lines_end() {
+        let text = b": hello\n\nevent: tick\nid: 3\ndata: {\"n\": 1}\n\ndata:a\r\ndata: b\r\n\r\nevent: none\n\ndata: x\r\rdata: ha";
+        assert_eq!(all(text), ["[tick] {\\\"n\\\": 1}", "[message] a\\nb", "[message] x"]);
+    }
+
+    /// Second opinion: wherever the bytes are cut, the same events come.
+    #[test]
+    fn cuts_change_nothing() {
+        let text = b"event: a\r\ndata: 1\r\n\r\ndata: 2\n\nid: 9\ndata: 3\ndata: 4\n\n";
+        let whole = all(text);
+        assert_eq!(whole.len(), 3);
+        for cut in 0..=text.len() {
+            let (mut bytes, mut seen) = (text[..cut].to_vec(), Vec::new());
+            while let Some(event) = next_event(&mut bytes).unwrap() {
+                seen.push(event.shown());
+            }
+            bytes.extend_from_slice(&text[cut..]);
+            while let Some(event) = next_event(&mut bytes).unwrap() {
+                seen.push(event.shown());
+            }
+            assert_eq!(seen, whole, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn chunks_are_taken_apart() {
+        let (mut raw, mut plain) = (b"5\r\ndata:\r\n3; x=1\r\n 1\n\r\n".to_vec(), Vec::new());
+        let mut chunks = Dechunker::default();
+        chunks.take(&mut raw, &mut plain).unwrap();
+        assert_eq!((plain.as_slice(), chunks.is_over()), (&b"data: 1\n"[..], false));
+        raw.extend_from_slice(b"0\r\n\r\n");
+        chunks.take(&mut raw, &mut plain).unwrap();
+        assert!(chunks.is_over());
+        let mut wrong = b"zz\r\n".to_vec();
+        assert!(Dechunker::default().take(&mut wrong, &mut Vec::new()).is_err());
+    }
+}

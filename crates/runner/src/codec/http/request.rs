@@ -1,0 +1,301 @@
+//! Requests: templates for path, query, headers, cookies and body, filled with the values of an input.
+//!
+//! A parameter of the query, a header or a cookie that is just one field is left out where the field is `none`; a list
+//! is repeated in a query and stands between commas elsewhere. What is captured from answers fills templates too; where
+//! it is not there yet, headers, cookies and parameters are left out.
+
+use ioxide_model::collection::Items;
+use ioxide_model::label::Label;
+use ioxide_model::sort::DataKind;
+use ioxide_model::sts::Model;
+use ioxide_model::value::Value;
+use serde_json::Value as Json;
+
+use super::capture::{Captured, text_of};
+use super::message::Request;
+use super::percent;
+use crate::codec::form::JsonForm;
+use crate::codec::template::{Template, plain_text, value_of};
+
+/// A request as people wrote it down; all but the method are templates.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestConfig {
+    /// Its method.
+    pub method: String,
+    /// Its path, with what follows a question mark.
+    pub path: String,
+    /// Parameters after the path, by name.
+    pub query: Vec<(String, String)>,
+    /// Its headers, besides those of every request.
+    pub headers: Vec<(String, String)>,
+    /// Its cookies, besides those that are kept.
+    pub cookies: Vec<(String, String)>,
+    /// Its body.
+    pub body: Option<String>,
+    /// Whether the body is sent in chunks, its length not told.
+    pub chunked: bool,
+    /// Whether it opens a WebSocket.
+    pub websocket: bool,
+    /// The input that opened the WebSocket its body is sent over; it is no request then.
+    pub over: Option<String>,
+}
+
+/// A request whose templates are read.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    config: RequestConfig,
+    path: Template,
+    query: Vec<(String, Template)>,
+    headers: Vec<(String, Template)>,
+    cookies: Vec<(String, Template)>,
+    body: Option<Template>,
+    writing: Writing,
+}
+
+/// How a value is written into a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writing {
+    Json,
+    Form,
+    Plain,
+}
+
+/// What templates are filled with.
+#[derive(Clone, Copy)]
+pub(super) struct Filling<'f> {
+    pub(super) model: &'f Model,
+    pub(super) label: &'f Label,
+    pub(super) form: &'f JsonForm,
+    pub(super) captured: &'f Captured,
+}
+
+impl Filling<'_> {
+    /// What is inside an option, or the value itself; `None` for `none`.
+    fn opened(self, value: &Value) -> Option<&Value> {
+        match value {
+            Value::Data(data) if self.model.pool.data(data.data).kind == DataKind::Option => {
+                data.args.first()
+            }
+            other => Some(other),
+        }
+    }
+
+    /// The text of a template; `None` where something in it was not captured yet.
+    fn text(
+        self,
+        template: &Template,
+        shown: &dyn Fn(&Value) -> Result<String, String>,
+        again: &dyn Fn(&Json) -> String,
+    ) -> Result<Option<String>, String> {
+        let is_missing = |name: &str| self.captured.knows(name) && self.captured.get(name).is_none();
+        if template.fields().any(is_missing) {
+            return Ok(None);
+        }
+        let known = |name: &str| self.captured.get(name).map(again);
+        template.filled_with(self.model, self.label, &known, |_, value| shown(value)).map(Some)
+    }
+
+    /// The texts of a template that is just one field: none, one, or one for every item; else its one text.
+    fn texts(self, template: &Template) -> Result<Vec<String>, String> {
+        let plain = |value: &Value| self.plain(value);
+        let value = template.only_field().and_then(|field| value_of(self.model, self.label, field).ok());
+        match value.map(|value| self.opened(value)) {
+            Some(None) => Ok(Vec::new()),
+            Some(Some(Value::Collection(items))) => match &items.items {
+                Items::List(items) | Items::Set(items) => items.iter().map(plain).collect(),
+                Items::Map(_) => Err("a map has no text".into()),
+            },
+            _ => Ok(self.text(template, &plain, &text_of)?.into_iter().collect()),
+        }
+    }
+
+    /// An error if a number in it has decimals without end: JSON and texts cannot write it.
+    fn is_writable(value: &Value) -> Result<(), String> {
+        match value {
+            Value::Real(number) if number.to_string().contains('/') => {
+                Err(format!("{number} has decimals without end"))
+            }
+            Value::Data(data) => data.args.iter().try_for_each(Self::is_writable),
+            Value::Collection(items) => match &items.items {
+                Items::List(items) | Items::Set(items) => items.iter().try_for_each(Self::is_writable),
+                Items::Map(entries) => entries.iter().try_for_each(|(_, item)| Self::is_writable(item)),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// A value as people write it, cases with words of their own by those.
+    fn plain(self, value: &Value) -> Result<String, String> {
+        match value {
+            Value::Data(data) if self.model.pool.data(data.data).kind == DataKind::Enum => {
+                Ok(text_of(&self.form.write(&self.model.pool, value)))
+            }
+            _ => match self.opened(value) {
+                Some(inner) if !std::ptr::eq(inner, value) => self.plain(inner),
+                _ => plain_text(&self.model.pool, value),
+            },
+        }
+    }
+
+    /// A value of a form: the members of a record, each with its name.
+    fn form_text(self, value: &Value) -> Result<String, String> {
+        let Json::Object(members) = self.form.write(&self.model.pool, value) else {
+            return self.plain(value).map(|text| percent(&text));
+        };
+        let mut pairs = Vec::new();
+        for (name, member) in &members {
+            let all = member.as_array().cloned().unwrap_or_else(|| vec![member.clone()]);
+            let shown = all.iter().filter(|one| !one.is_null());
+            pairs.extend(shown.map(|one| format!("{}={}", percent(name), percent(&text_of(one)))));
+        }
+        Ok(pairs.join("&"))
+    }
+}
+
+impl Prepared {
+    pub(super) fn new(config: &RequestConfig, common: &[(String, String)]) -> Result<Self, String> {
+        if config.over.is_none() {
+            check_start(config)?;
+        }
+        let is_own = |name: &str| config.headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+        let common = common.iter().filter(|(name, _)| !is_own(name));
+        let mut headers = Vec::new();
+        for (name, text) in config.headers.iter().chain(common) {
+            headers.push((header_name(name)?, Template::new(text)?));
+        }
+        let named = |all: &[(String, String)]| -> Result<Vec<_>, String> {
+            all.iter().map(|(name, text)| Ok((name.clone(), Template::new(text)?))).collect()
+        };
+        let kind = headers_kind(&config.headers);
+        let writing = match kind {
+            None => Writing::Json,
+            Some(text) if text.contains("json") => Writing::Json,
+            Some(text) if text.contains("x-www-form-urlencoded") => Writing::Form,
+            Some(_) => Writing::Plain,
+        };
+        Ok(Self {
+            path: Template::new(&config.path)?,
+            query: named(&config.query)?,
+            headers,
+            cookies: named(&config.cookies)?,
+            body: config.body.as_deref().map(Template::new).transpose()?,
+            writing,
+            config: config.clone(),
+        })
+    }
+
+    /// The input that opened the WebSocket it is sent over.
+    pub(super) fn over(&self) -> Option<&str> {
+        self.config.over.as_deref()
+    }
+
+    pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
+        let named = self.headers.iter().chain(&self.query).chain(&self.cookies);
+        let named = named.flat_map(|(_, text)| text.fields());
+        self.path.fields().chain(named).chain(self.body.iter().flat_map(Template::fields))
+    }
+
+    pub(super) fn filled(&self, base: &str, filling: Filling<'_>) -> Result<Request, String> {
+        if let Label::Input(_, values) = filling.label {
+            values.iter().try_for_each(Filling::is_writable)?;
+        }
+        let encoded = |value: &Value| filling.plain(value).map(|text| percent(&text));
+        let path = filling.text(&self.path, &encoded, &|json| percent(&text_of(json)))?;
+        let path = path.ok_or("something in its path was not captured yet")?;
+        let body = self.body(filling)?;
+        let mut headers = Vec::new();
+        for (name, text) in &self.headers {
+            let values = filling.texts(text)?;
+            if let Some(bad) = values.iter().find(|value| value.chars().any(char::is_control)) {
+                return Err(format!("{bad:?} cannot be in a header"));
+            }
+            if !values.is_empty() {
+                headers.push((name.clone(), values.join(",")));
+            }
+        }
+        let path = format!("{base}{path}{}", self.query_text(&path, filling)?);
+        headers.extend(self.cookie_header(&path, filling)?);
+        if body.is_some() && !headers.iter().any(|(name, _)| name == "content-type") {
+            headers.push(("content-type".into(), "application/json".into()));
+        }
+        let RequestConfig { method, chunked, websocket, .. } = &self.config;
+        Ok(Request { method: method.clone(), path, headers, body, is_chunked: *chunked, opens: *websocket })
+    }
+
+    fn body(&self, filling: Filling<'_>) -> Result<Option<String>, String> {
+        let Some(body) = &self.body else { return Ok(None) };
+        let only = body.only_field().and_then(|field| value_of(filling.model, filling.label, field).ok());
+        if only.is_some_and(|value| filling.opened(value).is_none()) {
+            return Ok(None);
+        }
+        let shown = |value: &Value| match self.writing {
+            Writing::Json => Ok(filling.form.write(&filling.model.pool, value).to_string()),
+            Writing::Form => filling.form_text(value),
+            Writing::Plain => filling.plain(value),
+        };
+        let again = |json: &Json| match self.writing {
+            Writing::Json => json.to_string(),
+            Writing::Form => percent(&text_of(json)),
+            Writing::Plain => text_of(json),
+        };
+        let text = filling.text(body, &shown, &again)?;
+        text.map(Some).ok_or_else(|| "something in its body was not captured yet".into())
+    }
+
+    fn query_text(&self, path: &str, filling: Filling<'_>) -> Result<String, String> {
+        let mut query = String::new();
+        for (name, text) in &self.query {
+            for value in filling.texts(text)? {
+                let mark = if query.is_empty() && !path.contains('?') { '?' } else { '&' };
+                query.push_str(&format!("{mark}{}={}", percent(name), percent(&value)));
+            }
+        }
+        Ok(query)
+    }
+
+    fn cookie_header(&self, path: &str, filling: Filling<'_>) -> Result<Option<(String, String)>, String> {
+        let mut cookies: Vec<String> =
+            filling.captured.cookies(path).map(|(name, value)| format!("{name}={value}")).collect();
+        for (name, text) in &self.cookies {
+            for value in filling.texts(text)? {
+                let is_odd =
+                    |c: char| c.is_control() || matches!(c, ';' | ',' | ' ' | '"' | '\\') || !c.is_ascii();
+                if value.contains(is_odd) {
+                    return Err(format!("{value:?} cannot be in a cookie"));
+                }
+                cookies.push(format!("{name}={value}"));
+            }
+        }
+        Ok((!cookies.is_empty()).then(|| ("cookie".to_owned(), cookies.join("; "))))
+    }
+}
+
+/// The content type that a request says.
+fn headers_kind(headers: &[(String, String)]) -> Option<&str> {
+    let kind = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+    kind.map(|(_, text)| text.as_str())
+}
+
+fn check_start(config: &RequestConfig) -> Result<(), String> {
+    if config.method.is_empty() || !config.method.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        return Err(format!("`{}` is no method", config.method));
+    }
+    if !config.path.starts_with('/') || config.path.contains([' ', '\r', '\n']) {
+        return Err(format!("`{}` is no path; it begins with `/` and has no spaces", config.path));
+    }
+    Ok(())
+}
+
+/// A header name in lower case; those that delimit messages are ours.
+fn header_name(name: &str) -> Result<String, String> {
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    let lower = name.to_ascii_lowercase();
+    match lower.as_str() {
+        "" => Err("a header has no name".into()),
+        "host" | "content-length" | "transfer-encoding" | "connection" => {
+            Err(format!("the header `{name}` is set by ioxide"))
+        }
+        _ if !name.bytes().all(is_token) => Err(format!("`{name}` is no header name")),
+        _ => Ok(lower),
+    }
+}
