@@ -1,0 +1,1 @@
+//! All systems of a fault domain.
