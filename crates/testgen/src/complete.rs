@@ -32,6 +32,7 @@ mod expose;
 mod names;
 pub mod react;
 mod refine;
+pub mod rivals;
 pub mod suite;
 #[cfg(test)]
 mod tests;
@@ -44,6 +45,7 @@ use ioxide_model::term::{Term, VarId};
 use ioxide_symex::Ctx;
 
 pub use self::error::NoAbstraction;
+use self::rivals::ClassAnswers;
 use self::react::SaidMessage;
 
 /// What an abstraction may cost.
@@ -140,6 +142,17 @@ pub struct Abstraction {
     pub preamble: Vec<Label>,
     /// Whether splitting came to its end: then the abstraction is exact.
     pub is_exact: bool,
+    /// By input class the answers to it.
+    pub answers: Vec<ClassAnswers>,
+}
+
+/// Which answers have names of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerNames {
+    /// Every one.
+    Each,
+    /// Those that are surely different.
+    Grouped,
 }
 
 /// The abstraction of the model of `cx`, its input classes refined by the `boundary` values around every
@@ -152,43 +165,45 @@ pub fn abstraction(
     boundary: u32,
     limits: &ClassLimits,
 ) -> Result<Abstraction, NoAbstraction> {
-    let whole = refine::refined(cx, boundary, limits, limits.states, limits.classes)?;
-    match whole.is_exact {
-        true => Ok(whole),
-        false => refine::refined(cx, boundary, limits, limits.bounded, limits.bounded),
-    }
+    let mut found = refine::refined(cx, boundary, limits)?;
+    found.answers = rivals::grouped(cx, &found);
+    Ok(found)
 }
 
 impl Abstraction {
     /// The machine in names; what is not specified, impossible or left out has no row.
     #[must_use]
-    pub fn listing(&self, cx: &Ctx<'_>) -> Listing {
+    pub fn listing(&self, cx: &Ctx<'_>, which: AnswerNames) -> Listing {
         let name = |state: usize| self.states[state].name.clone();
-        let mut rows = Vec::new();
+        let mut rows: Vec<Row> = Vec::new();
         for (from, steps) in self.steps.iter().enumerate() {
-            for (input, step) in self.inputs.iter().zip(steps) {
+            for (input, step) in steps.iter().enumerate() {
                 let ClassStep::Taken(outcomes) = step else { continue };
-                let output = |said: &ClassOutcome| names::answer(cx, &said.said);
-                let (from, input) = (name(from), input.name.clone());
-                if is_settled(outcomes) {
-                    let mut answers: Vec<String> = outcomes.iter().map(output).collect();
-                    answers.sort();
-                    answers.dedup();
-                    let to = name(outcomes[0].target);
-                    rows.push(Row { from, input, output: answers.join(" or "), to });
-                    continue;
+                for outcome in outcomes {
+                    let row = Row {
+                        from: name(from),
+                        input: self.inputs[input].name.clone(),
+                        output: self.answer(cx, input, &outcome.said, which),
+                        to: name(outcome.target),
+                    };
+                    if !rows.contains(&row) {
+                        rows.push(row);
+                    }
                 }
-                let row = |outcome: &ClassOutcome| Row {
-                    from: from.clone(),
-                    input: input.clone(),
-                    output: output(outcome),
-                    to: name(outcome.target),
-                };
-                rows.extend(outcomes.iter().map(row));
             }
         }
         let states = self.states.iter().map(|state| state.name.clone()).collect();
         Listing { initial: name(self.initial), states, rows }
+    }
+
+    /// The name of the answer `said` to `input`.
+    #[must_use]
+    pub fn answer(&self, cx: &Ctx<'_>, input: usize, said: &[SaidMessage], which: AnswerNames) -> String {
+        let answers = &self.answers[input];
+        match (which, answers.number(said)) {
+            (AnswerNames::Grouped, Some(number)) => rivals::group_name(cx, answers, answers.groups[number]),
+            _ => names::answer(cx, said),
+        }
     }
 
     /// Whether the system has a choice that matters for what follows.

@@ -2,10 +2,12 @@
 //!
 //! Values are drawn step by step, which always works: a word of the abstraction can be executed in every store. That
 //! the system gave *another* answer of the model shows only if the two differ for the values of the test, so every
-//! step has its *rivals*: the other answers that the model gives to the same input class somewhere. A word comes with
-//! as many different choices of values as it takes until each rival differs from the right answer in one of them;
-//! where drawing does not find such values the solver is asked for the whole word. A rival that cannot be told apart
-//! on a word is counted.
+//! step has its *rivals*: the answers to the same input class that are surely different from the right one
+//! ([`rivals`](super::rivals)). A word comes with as many different choices of values as it takes until each rival
+//! differs from the right answer in one of them; where drawing does not find such values the solver is asked for the
+//! whole word.
+
+use std::collections::BTreeSet;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -18,7 +20,8 @@ use ioxide_smt::solver::Answer;
 use ioxide_symex::Ctx;
 
 use super::react::SaidMessage;
-use super::{Abstraction, ClassOutcome};
+use super::rivals::{difference, has_gates_of};
+use super::{Abstraction, AnswerNames, ClassOutcome};
 use crate::data::{Pick, Wish, pick};
 
 /// Choices of values drawn for a word before the solver is asked.
@@ -31,16 +34,15 @@ const FIRST_COPY: u32 = 100_000;
 pub struct ConcreteWord {
     /// The inputs, once for every choice of values.
     pub tests: Vec<Vec<Label>>,
-    /// Pairs of a step and a rival.
-    pub rivals: usize,
-    /// Those of them that no values tell apart, or none were found.
-    pub alike: usize,
+    /// Steps and rivals for which no values were found that tell them apart.
+    pub missed: usize,
 }
 
 /// Finds values for words.
 pub struct Concretiser<'a> {
     abstraction: &'a Abstraction,
-    rivals: Vec<Vec<Vec<SaidMessage>>>,
+    /// Condition class, input class and answer: where it was told from the right one.
+    told: BTreeSet<(usize, usize, usize)>,
     /// At least so many choices of values for every word.
     values: usize,
     rng: ChaCha8Rng,
@@ -48,6 +50,7 @@ pub struct Concretiser<'a> {
 
 /// A step of a word, in the store before it.
 struct Place<'a> {
+    state: usize,
     input: usize,
     outcomes: &'a [ClassOutcome],
 }
@@ -56,16 +59,15 @@ impl<'a> Concretiser<'a> {
     /// For words of `abstraction`, with at least `values` choices of values each.
     #[must_use]
     pub fn new(abstraction: &'a Abstraction, values: usize, seed: u64) -> Self {
-        let rivals = (0..abstraction.inputs.len()).map(|input| answers(abstraction, input)).collect();
-        Self { abstraction, rivals, values: values.max(1), rng: ChaCha8Rng::seed_from_u64(seed) }
+        let (values, rng) = (values.max(1), ChaCha8Rng::seed_from_u64(seed));
+        Self { abstraction, told: BTreeSet::new(), values, rng }
     }
 
     /// `word` with values; nothing if a value was not found.
     pub fn word(&mut self, cx: &mut Ctx<'_>, word: &[usize]) -> Option<ConcreteWord> {
         let places = self.places(word)?;
-        let goals = self.goals(&places);
-        let mut found = ConcreteWord { rivals: goals.len(), ..ConcreteWord::default() };
-        let mut open = goals;
+        let mut open = self.goals(&places);
+        let mut found = ConcreteWord::default();
         for attempt in 0..self.values.max(DRAWS) {
             if attempt >= self.values && open.is_empty() {
                 break;
@@ -89,9 +91,38 @@ impl<'a> Concretiser<'a> {
                 }
             }
             open.remove(0);
-            found.alike += 1;
+            found.missed += 1;
         }
+        found.tests.iter().for_each(|test| self.note(cx, &places, test));
         Some(found)
+    }
+
+    /// Values for `word` such that at its last step `answer` differs from the right one; nothing if none were found.
+    pub fn telling(&mut self, cx: &mut Ctx<'_>, word: &[usize], answer: usize) -> Option<Vec<Label>> {
+        let places = self.places(word)?;
+        let test = self.asked(cx, &places, (places.len().checked_sub(1)?, answer))?;
+        self.note(cx, &places, &test);
+        Some(test)
+    }
+
+    /// Whether some test told `answer` from the right one in these classes.
+    #[must_use]
+    pub fn has_told(&self, state: usize, input: usize, answer: usize) -> bool {
+        self.told.contains(&(state, input, answer))
+    }
+
+    /// Remembers what `test` tells apart.
+    fn note(&mut self, cx: &Ctx<'_>, places: &[Place<'a>], test: &[Label]) {
+        let answers = |place: &Place<'a>| 0..self.abstraction.answers[place.input].all.len();
+        let all: Vec<(usize, usize)> = places
+            .iter()
+            .enumerate()
+            .flat_map(|(step, place)| answers(place).map(move |answer| (step, answer)))
+            .collect();
+        let alike = self.open_after(cx, places, test, &all);
+        for goal in all.into_iter().filter(|goal| !alike.contains(goal)) {
+            self.told.insert((places[goal.0].state, places[goal.0].input, goal.1));
+        }
     }
 
     /// The steps of `word`.
@@ -100,8 +131,8 @@ impl<'a> Concretiser<'a> {
         let mut places = Vec::new();
         for &input in word {
             let outcomes = self.abstraction.outcomes(state, input);
+            places.push(Place { state, input, outcomes });
             state = outcomes.first()?.target;
-            places.push(Place { input, outcomes });
         }
         Some(places)
     }
@@ -110,10 +141,11 @@ impl<'a> Concretiser<'a> {
     fn goals(&self, places: &[Place<'a>]) -> Vec<(usize, usize)> {
         let mut goals = Vec::new();
         for (step, place) in places.iter().enumerate() {
-            for (number, rival) in self.rivals[place.input].iter().enumerate() {
-                let is_right = place.outcomes.iter().any(|outcome| outcome.said == *rival);
-                let is_like = place.outcomes.iter().any(|outcome| has_gates_of(&outcome.said, rival));
-                if is_like && !is_right {
+            let answers = &self.abstraction.answers[place.input];
+            let right = answers.number(&place.outcomes[0].said).unwrap_or(0);
+            for (number, rival) in answers.all.iter().enumerate() {
+                let is_like = has_gates_of(&place.outcomes[0].said, rival);
+                if is_like && answers.groups[number] != answers.groups[right] {
                     goals.push((step, number));
                 }
             }
@@ -150,7 +182,7 @@ impl<'a> Concretiser<'a> {
             let fields = field_values(cx, *gate, values);
             let same = |&&(at, rival): &&(usize, usize)| {
                 at == step && {
-                    let rival = &self.rivals[place.input][rival];
+                    let rival = &self.abstraction.answers[place.input].all[rival];
                     place.outcomes.iter().any(|outcome| is_equal(cx, &outcome.said, rival, &fields, &state))
                 }
             };
@@ -182,7 +214,7 @@ impl<'a> Concretiser<'a> {
             }
             facts.push(cx.pool.substitute(class.when, &names));
             if step == goal.0 {
-                let rival = &self.rivals[place.input][goal.1];
+                let rival = &self.abstraction.answers[place.input].all[goal.1];
                 for outcome in place.outcomes {
                     let differs = difference(cx, &outcome.said, rival);
                     facts.push(cx.pool.substitute(differs, &names));
@@ -204,19 +236,69 @@ impl<'a> Concretiser<'a> {
     }
 }
 
-/// The different answers to `input` in any condition class.
-fn answers(abstraction: &Abstraction, input: usize) -> Vec<Vec<SaidMessage>> {
-    let states = 0..abstraction.states.len();
-    let mut found: Vec<Vec<SaidMessage>> = states
-        .flat_map(|state| abstraction.outcomes(state, input).iter().map(|outcome| outcome.said.clone()))
-        .collect();
-    found.sort();
-    found.dedup();
-    found
+/// A walk through the abstraction beside a system that answers.
+pub struct ClassWalk<'a> {
+    abstraction: &'a Abstraction,
+    state: usize,
+    store: Valuation,
+    rng: ChaCha8Rng,
 }
 
-fn has_gates_of(said: &[SaidMessage], other: &[SaidMessage]) -> bool {
-    said.len() == other.len() && said.iter().zip(other).all(|(a, b)| a.gate == b.gate)
+impl<'a> ClassWalk<'a> {
+    /// A walk that begins at the start.
+    #[must_use]
+    pub fn new(abstraction: &'a Abstraction, seed: u64) -> Self {
+        let store = abstraction.start.values.clone();
+        Self { abstraction, state: abstraction.initial, store, rng: ChaCha8Rng::seed_from_u64(seed) }
+    }
+
+    /// Goes back to the start.
+    pub fn restart(&mut self) {
+        self.state = self.abstraction.initial;
+        self.store = self.abstraction.start.values.clone();
+    }
+
+    /// Values of the class `input` in the store of now.
+    pub fn draw(&mut self, cx: &mut Ctx<'_>, input: usize) -> Option<Vec<Value>> {
+        let class = &self.abstraction.inputs[input];
+        let wish = Wish { gate: class.gate, guard: class.when, state: &self.store };
+        match pick(cx, &mut self.rng, &wish) {
+            Pick::Values(values) => Some(values),
+            Pick::Impossible | Pick::Unknown(_) => None,
+        }
+    }
+
+    /// Follows the outcome that `said` is the answer of, and gives its name in the machine; nothing if no outcome
+    /// has that answer.
+    pub fn answered(&mut self, cx: &Ctx<'_>, input: usize, values: &[Value], said: &[Label]) -> Option<String> {
+        let gate = self.abstraction.inputs[input].gate;
+        let fields = field_values(cx, gate, values);
+        let outcomes = self.abstraction.outcomes(self.state, input);
+        let is_it = |outcome: &&ClassOutcome| is_said(cx, &outcome.said, said, &fields, &self.store);
+        let outcome = outcomes.iter().find(is_it)?;
+        let name = self.abstraction.answer(cx, input, &outcome.said, AnswerNames::Each);
+        self.store = after(cx, &self.store, gate, values, outcome)?;
+        self.state = outcome.target;
+        Some(name)
+    }
+}
+
+/// Whether messages are the answer `expected` with these values; what the system may choose is not looked at.
+fn is_said(
+    cx: &Ctx<'_>,
+    expected: &[SaidMessage],
+    said: &[Label],
+    fields: &Valuation,
+    store: &Valuation,
+) -> bool {
+    let same = |(message, label): (&SaidMessage, &Label)| match label {
+        Label::Output(gate, values) if *gate == message.gate => {
+            let value = |&term: &Term| cx.pool.eval(term, &(fields, store)).ok();
+            message.is_loose || message.values.iter().map(value).eq(values.iter().cloned().map(Some))
+        }
+        _ => false,
+    };
+    expected.len() == said.len() && expected.iter().zip(said).all(same)
 }
 
 fn field_values(cx: &Ctx<'_>, gate: ioxide_model::sts::GateId, values: &[Value]) -> Valuation {
@@ -249,19 +331,4 @@ pub(super) fn is_equal(
         a.is_loose || b.is_loose || a.values.iter().zip(&b.values).all(|(x, y)| value(x) == value(y))
     };
     has_gates_of(said, other) && said.iter().zip(other).all(same)
-}
-
-/// The condition under which two answers differ.
-fn difference(cx: &mut Ctx<'_>, said: &[SaidMessage], other: &[SaidMessage]) -> Term {
-    if !has_gates_of(said, other) {
-        return cx.pool.tt();
-    }
-    let mut equal = Vec::new();
-    for (a, b) in said.iter().zip(other).filter(|(a, b)| !a.is_loose && !b.is_loose) {
-        for (&x, &y) in a.values.iter().zip(&b.values) {
-            equal.push(cx.pool.eq(x, y));
-        }
-    }
-    let same = cx.pool.and(equal);
-    cx.pool.not(same)
 }

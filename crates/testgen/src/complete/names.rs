@@ -3,7 +3,7 @@
 //! A condition class is named by its location and the values its conditions fix, then the conditions that say more;
 //! answers have the value of a term where the classes fix it, so that equal answers have equal names.
 
-use ioxide_model::term::{Term, VarId};
+use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_smt::solver::{Answer, Decision};
 use ioxide_symex::Ctx;
 
@@ -73,16 +73,31 @@ fn shortened(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
 /// The equations `variable == value` that follow from `facts`.
 fn fixed(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
     let vars: Vec<VarId> = cx.pool.free_vars_of(facts);
-    let Answer::Sat(valuation) = cx.check(facts) else { return Vec::new() };
+    let values = fixed_values(cx, facts);
     let mut found = Vec::new();
     for var in vars {
-        let Some(value) = valuation.get(var).cloned() else { continue };
-        let (var, value) = (cx.pool.var(var), cx.pool.value(value));
+        let Some(value) = values.get(var) else { continue };
+        let var = cx.pool.var(var);
         let equal = cx.pool.eq(var, value);
+        if !facts.contains(&equal) {
+            found.push(equal);
+        }
+    }
+    found
+}
+
+/// The variables of `facts` that can have one value only, with it.
+pub(super) fn fixed_values(cx: &mut Ctx<'_>, facts: &[Term]) -> Substitution {
+    let mut found = Substitution::new();
+    let Answer::Sat(valuation) = cx.check(facts) else { return found };
+    for var in cx.pool.free_vars_of(facts) {
+        let Some(value) = valuation.get(var).cloned() else { continue };
+        let (term, value) = (cx.pool.var(var), cx.pool.value(value));
+        let equal = cx.pool.eq(term, value);
         let mut others = facts.to_vec();
         others.push(cx.pool.not(equal));
-        if !facts.contains(&equal) && cx.decide(&others) == Decision::Unsat {
-            found.push(equal);
+        if cx.decide(&others) == Decision::Unsat {
+            found.set(var, value);
         }
     }
     found

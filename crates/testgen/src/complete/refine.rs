@@ -16,6 +16,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, LocId};
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_model::valuation::Valuation;
+use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::Decision;
 use ioxide_symex::Ctx;
 
@@ -25,18 +26,32 @@ use super::{
     boundary, names,
 };
 
-/// The abstraction with at most `states` condition classes and `classes` classes of a message.
+/// The abstraction: input classes that speak of the fields alone where the stores allow it, else relative to the
+/// store; bounded if neither comes to an end.
 pub(super) fn refined(
     cx: &mut Ctx<'_>,
     boundary: u32,
     limits: &ClassLimits,
-    states: usize,
-    classes: usize,
 ) -> Result<Abstraction, NoAbstraction> {
     refuse(cx)?;
     let (start, preamble) = start(cx, limits.reactions)?;
-    let mut refiner = Refiner::new(cx, boundary, limits, (states, classes));
-    let order = refiner.settle(cx, &start)?;
+    let mut relative = Refiner::new(cx, boundary, limits, (limits.states, limits.classes));
+    let mut order = relative.settle(cx, &start)?;
+    let mut refiner = relative;
+    if refiner.is_exact {
+        let mut absolute = Refiner::new(cx, boundary, limits, (limits.states, limits.classes));
+        absolute.blocks = std::mem::take(&mut refiner.blocks);
+        absolute.is_absolute = true;
+        let kept: Vec<Block> = absolute.blocks.clone();
+        let found = absolute.settle(cx, &start)?;
+        match absolute.is_exact {
+            true => (refiner, order) = (absolute, found),
+            false => refiner.blocks = kept,
+        }
+    } else {
+        refiner = Refiner::new(cx, boundary, limits, (limits.bounded, limits.bounded));
+        order = refiner.settle(cx, &start)?;
+    }
     let found = refiner.gathered(cx, &order, start, preamble);
     match found.inputs.is_empty() {
         true => Err(NoAbstraction::NoInput),
@@ -80,6 +95,7 @@ fn start(cx: &mut Ctx<'_>, limit: usize) -> Result<(State, Vec<Label>), NoAbstra
 }
 
 /// A condition class while it may still be split.
+#[derive(Clone)]
 struct Block {
     loc: LocId,
     facts: Vec<Term>,
@@ -102,7 +118,7 @@ enum Cut {
 }
 
 /// Whether a formula holds for all members, for none, or for some.
-enum Holds {
+pub(super) enum Holds {
     All,
     None,
     Some,
@@ -118,6 +134,9 @@ struct Refiner<'l> {
     parts: Vec<Part>,
     paths: BTreeMap<usize, Rc<[ReactionPath]>>,
     steps: BTreeMap<(usize, usize), ClassStep>,
+    /// Conditions of input classes have the values of variables that a condition class fixes.
+    is_absolute: bool,
+    fixed: BTreeMap<usize, Substitution>,
     is_exact: bool,
 }
 
@@ -135,6 +154,8 @@ impl<'l> Refiner<'l> {
             parts: gates.map(|(gate, _)| Part { gate, facts: Vec::new(), is_alive: true }).collect(),
             paths: BTreeMap::new(),
             steps: BTreeMap::new(),
+            is_absolute: false,
+            fixed: BTreeMap::new(),
             is_exact: true,
         }
     }
@@ -189,7 +210,14 @@ impl<'l> Refiner<'l> {
         let step = match self.step(cx, block, part) {
             Ok(step) => step,
             Err(Cut::Nothing) => ClassStep::LeftOut(WhyLeftOut::Undecided),
-            Err(cut) => match self.cut(cx, &cut) {
+            Err(Cut::Divide(gate, fact)) => {
+                let fact = self.absolute(cx, block, fact);
+                match self.divide(cx, gate, fact) {
+                    true => return Ok(true),
+                    false => ClassStep::LeftOut(WhyLeftOut::Bounded),
+                }
+            }
+            Err(Cut::Split(block, fact)) => match self.split(cx, block, fact) {
                 true => return Ok(true),
                 false => ClassStep::LeftOut(WhyLeftOut::Bounded),
             },
@@ -224,6 +252,7 @@ impl<'l> Refiner<'l> {
         for path in &found {
             let gate = sts.switches[path.switches[0]].gate;
             for atom in boundary::moved(cx, path.when, &sts.gates[gate].fields, self.boundary) {
+                let atom = self.absolute(cx, block, atom);
                 self.divide(cx, gate, atom);
             }
         }
@@ -242,17 +271,27 @@ impl<'l> Refiner<'l> {
             Decision::Unknown(_) => return Err(Cut::Nothing),
             Decision::Sat => (),
         }
+        let of_gate = |path: &&ReactionPath| sts.switches[path.switches[0]].gate == gate;
+        let known: Vec<(&ReactionPath, Holds)> = self.paths[&block]
+            .iter()
+            .filter(of_gate)
+            .map(|path| (path, holds(cx, &facts, path.when)))
+            .filter(|(_, holds)| !matches!(holds, Holds::None))
+            .collect();
+        // What the model does not mention need not be the same for all stores.
+        if known.is_empty() {
+            return Ok(ClassStep::Unspecified);
+        }
         self.exists_everywhere(cx, block, part)?;
         let mut outcomes = Vec::new();
-        for path in self.paths[&block].iter().filter(|path| sts.switches[path.switches[0]].gate == gate) {
-            match holds(cx, &facts, path.when) {
-                Holds::None => continue,
+        for (path, holds) in known {
+            match holds {
                 Holds::All => (),
                 Holds::Some => {
                     let conjuncts = cx.pool.conjuncts(path.when);
                     return Err(self.undecided(cx, block, gate, &facts, &conjuncts));
                 }
-                Holds::Unknown => return Err(Cut::Nothing),
+                Holds::None | Holds::Unknown => return Err(Cut::Nothing),
             }
             let target = self.target(cx, block, gate, &facts, path)?;
             outcomes.push(ClassOutcome {
@@ -262,10 +301,7 @@ impl<'l> Refiner<'l> {
                 target,
             });
         }
-        Ok(match outcomes.is_empty() {
-            true => ClassStep::Unspecified,
-            false => ClassStep::Taken(outcomes),
-        })
+        Ok(ClassStep::Taken(outcomes))
     }
 
     /// Every store of the condition class has an input of the input class.
@@ -274,6 +310,7 @@ impl<'l> Refiner<'l> {
         let sts = cx.sts;
         let all = cx.pool.and(facts.iter().copied());
         let some = cx.pool.exists(&sts.gates[*gate].fields, all);
+        let some = eliminate(cx.pool, some);
         match holds(cx, &self.blocks[block].facts, some) {
             Holds::All => Ok(()),
             Holds::Some => Err(Cut::Split(block, some)),
@@ -330,15 +367,17 @@ impl<'l> Refiner<'l> {
         Cut::Nothing
     }
 
-    /// Makes the cut, unless there are as many classes as there may be.
-    fn cut(&mut self, cx: &mut Ctx<'_>, cut: &Cut) -> bool {
-        match *cut {
-            Cut::Split(block, fact) => self.split(cx, block, fact),
-            Cut::Divide(gate, fact) => self.divide(cx, gate, fact),
-            Cut::Nothing => false,
+    /// `fact` with the values of the variables that `block` fixes, if that is wanted.
+    fn absolute(&mut self, cx: &mut Ctx<'_>, block: usize, fact: Term) -> Term {
+        if !self.is_absolute {
+            return fact;
         }
+        let facts = self.blocks[block].facts.clone();
+        let fixed = self.fixed.entry(block).or_insert_with(|| names::fixed_values(cx, &facts));
+        cx.pool.substitute(fact, fixed)
     }
 
+    /// Splits a condition class, unless there are as many as there may be.
     fn split(&mut self, cx: &mut Ctx<'_>, block: usize, fact: Term) -> bool {
         let spare = cx.sts.locations.len();
         if self.blocks.iter().filter(|block| block.is_alive).count() >= self.max_states + spare {
@@ -429,14 +468,15 @@ impl<'l> Refiner<'l> {
         };
         let states = order.iter().map(state).collect();
         let is_exact = self.is_exact;
-        let mut found = Abstraction { inputs, states, steps, initial: 0, start, preamble, is_exact };
+        let answers = Vec::new();
+        let mut found = Abstraction { inputs, states, steps, initial: 0, start, preamble, is_exact, answers };
         names::give(cx, &mut found);
         found
     }
 }
 
 /// Whether `formula` holds for all valuations of `facts`, for none, or for some.
-fn holds(cx: &mut Ctx<'_>, facts: &[Term], formula: Term) -> Holds {
+pub(super) fn holds(cx: &mut Ctx<'_>, facts: &[Term], formula: Term) -> Holds {
     if cx.pool.is_true(formula) {
         return Holds::All;
     }

@@ -13,7 +13,12 @@ use ioxide_model::sts::SwitchId;
 use ioxide_symex::Ctx;
 
 use super::concretise::Concretiser;
-use super::{Abstraction, ClassLimits, NoAbstraction, abstraction, expose};
+use super::{Abstraction, AnswerNames, ClassLimits, NoAbstraction, abstraction, expose};
+
+/// Words looked at for a way to a state.
+const MAX_WORDS: usize = 20_000;
+/// Ways tried.
+const MAX_WAYS: usize = 40;
 
 /// Which suite is wanted.
 #[derive(Clone, Debug)]
@@ -98,10 +103,12 @@ pub struct Claim {
     pub tests: usize,
     /// Inputs of all tests.
     pub symbols: usize,
-    /// Steps at which another answer of the model could be taken for the right one.
-    pub rivals: usize,
-    /// Those of them at which no values tell the two apart.
-    pub alike: usize,
+    /// Steps for which no values were found that tell a surely different answer apart.
+    pub missed: usize,
+    /// Places where another answer of the model may have the values of the right one.
+    pub fragile: usize,
+    /// Those of them where no test has values that tell the two apart.
+    pub untold: usize,
     /// Variables that some answer shows.
     pub shown: Vec<String>,
     /// Variables that are updated and that no answer shows.
@@ -176,10 +183,10 @@ impl From<SuiteTooLarge> for NoCompleteSuite {
 pub fn complete_suite(cx: &mut Ctx<'_>, config: &CompleteConfig) -> Result<CompleteSuite, NoCompleteSuite> {
     let wanted = wanted_switches(cx, &config.only)?;
     let found = abstraction(cx, config.boundary, &config.limits)?;
-    if found.has_choices() || has_overlaps(cx, &found) {
+    if found.has_choices() {
         return Err(NoCompleteSuite::Choices);
     }
-    let listing = found.listing(cx);
+    let listing = found.listing(cx, AnswerNames::Grouped);
     let machine = Mealy::from_listing(&listing).map_err(|_| NoCompleteSuite::Choices)?.minimised();
     let critical = critical_answers(cx, &found, &machine, &wanted);
     let (mut words, method) = control_words(&machine, config, critical.as_deref())?;
@@ -190,7 +197,7 @@ pub fn complete_suite(cx: &mut Ctx<'_>, config: &CompleteConfig) -> Result<Compl
         words = without_prefixes(words);
     }
     let words: Vec<Vec<usize>> = words.iter().map(|word| inputs.of_abstraction(word)).collect();
-    let mut claim = claim(cx, &found, &machine, config, critical.as_deref());
+    let mut claim = claim(&found, &machine, config, critical.as_deref());
     claim.method = method;
     claim.words = words.len();
     claim.shown = names_of(cx, |var| shown.iter().flatten().any(|(shown, _)| *shown == var));
@@ -216,18 +223,6 @@ fn wanted_switches(cx: &Ctx<'_>, names: &[String]) -> Result<BTreeSet<SwitchId>,
     Ok(found)
 }
 
-/// Whether an answer is allowed in two condition classes that allow different answers otherwise.
-fn has_overlaps(cx: &Ctx<'_>, found: &Abstraction) -> bool {
-    let answers = |state: usize, input: usize| -> BTreeSet<String> {
-        found.outcomes(state, input).iter().map(|outcome| super::names::answer(cx, &outcome.said)).collect()
-    };
-    (0..found.inputs.len()).any(|input| {
-        let sets: BTreeSet<BTreeSet<String>> = (0..found.states.len()).map(|state| answers(state, input)).collect();
-        let all: usize = sets.iter().map(BTreeSet::len).sum();
-        sets.iter().flatten().collect::<BTreeSet<_>>().len() < all
-    })
-}
-
 /// The answers of the machine that come where a wanted switch is taken; nothing if all matter.
 fn critical_answers(
     cx: &Ctx<'_>,
@@ -238,23 +233,16 @@ fn critical_answers(
     if wanted.is_empty() {
         return None;
     }
-    let names: BTreeSet<String> = found
-        .steps
-        .iter()
-        .flatten()
-        .filter_map(|step| match step {
-            super::ClassStep::Taken(outcomes) => Some(outcomes),
-            _ => None,
-        })
-        .filter(|outcomes| outcomes.iter().any(|way| way.switches.iter().any(|id| wanted.contains(id))))
-        .map(|outcomes| {
-            let mut answers: Vec<String> =
-                outcomes.iter().map(|way| super::names::answer(cx, &way.said)).collect();
-            answers.sort();
-            answers.dedup();
-            answers.join(" or ")
-        })
-        .collect();
+    let mut names = BTreeSet::new();
+    for state in 0..found.states.len() {
+        for input in 0..found.inputs.len() {
+            for outcome in found.outcomes(state, input) {
+                if outcome.switches.iter().any(|id| wanted.contains(id)) {
+                    names.insert(found.answer(cx, input, &outcome.said, AnswerNames::Grouped));
+                }
+            }
+        }
+    }
     let outputs = machine.names().outputs.iter_enumerated();
     Some(outputs.filter(|(_, name)| names.contains(*name)).map(|(id, _)| id).collect())
 }
@@ -382,23 +370,69 @@ fn with_values(
             let names: Vec<&str> = word.iter().map(|&input| found.inputs[input].name.as_str()).collect();
             return Err(NoCompleteSuite::NoValues { word: names.join(", ") });
         };
-        claim.rivals += concrete.rivals;
-        claim.alike += concrete.alike;
+        claim.missed += concrete.missed;
         tests.extend(concrete.tests);
     }
+    tests.extend(told_apart(cx, found, &mut concretiser, claim));
     claim.tests = tests.len();
     claim.symbols = tests.iter().map(Vec::len).sum();
     Ok(tests)
 }
 
+/// Tests for answers that may agree by chance: on some way to the place they differ.
+fn told_apart(
+    cx: &mut Ctx<'_>,
+    found: &Abstraction,
+    concretiser: &mut Concretiser<'_>,
+    claim: &mut Claim,
+) -> Vec<Vec<Label>> {
+    let mut tests = Vec::new();
+    for input in 0..found.inputs.len() {
+        for &(state, answer) in &found.answers[input].fragile {
+            claim.fragile += 1;
+            if concretiser.has_told(state, input, answer) {
+                continue;
+            }
+            let ways = ways_to(found, state);
+            let test = ways.into_iter().find_map(|mut word| {
+                word.push(input);
+                concretiser.telling(cx, &word, answer)
+            });
+            match test {
+                Some(test) => tests.push(test),
+                None => claim.untold += 1,
+            }
+        }
+    }
+    tests
+}
+
+/// Words to `state`, shortest first, detours included.
+fn ways_to(found: &Abstraction, state: usize) -> Vec<Vec<usize>> {
+    let mut ways = Vec::new();
+    let mut words = vec![(found.initial, Vec::new())];
+    let mut next = 0;
+    while ways.len() < MAX_WAYS && next < words.len().min(MAX_WORDS) {
+        let (at, word): (usize, Vec<usize>) = words[next].clone();
+        next += 1;
+        for input in 0..found.inputs.len() {
+            if let Some(outcome) = found.outcomes(at, input).first() {
+                words.push((outcome.target, [word.as_slice(), &[input]].concat()));
+            }
+        }
+        if at == state {
+            ways.push(word);
+        }
+    }
+    ways
+}
+
 fn claim(
-    cx: &Ctx<'_>,
     found: &Abstraction,
     machine: &Mealy,
     config: &CompleteConfig,
     critical: Option<&[OutputId]>,
 ) -> Claim {
-    let _ = cx;
     let outputs = &machine.names().outputs;
     Claim {
         states: machine.n_states(),
@@ -415,8 +449,9 @@ fn claim(
         words: 0,
         tests: 0,
         symbols: 0,
-        rivals: 0,
-        alike: 0,
+        missed: 0,
+        fragile: 0,
+        untold: 0,
         shown: Vec::new(),
         hidden: Vec::new(),
     }
@@ -436,7 +471,7 @@ impl Claim {
     /// whole model.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.is_exact && self.left_out == 0 && self.alike == 0
+        self.is_exact && self.left_out == 0 && self.missed == 0
     }
 
     /// The claim in sentences: what is found first, then what that rests on.
@@ -455,7 +490,7 @@ impl Claim {
             ),
         });
         all.push(format!(
-            "Its answers are {} answers of the model, in terms of variables and fields, or anything else.",
+            "Its answers are the {} answers of the model, in terms of variables and fields, or anything else.",
             self.answers.len()
         ));
         if !self.shown.is_empty() && self.only.is_empty() {
@@ -500,11 +535,18 @@ impl Claim {
                 self.unspecified
             ));
         }
-        if self.alike > 0 {
+        if self.missed > 0 {
             gaps.push(format!(
-                "At {} of {} steps another answer of the model has the same values as the right one, whatever is \
-                 sent: there it is not told from it.",
-                self.alike, self.rivals
+                "At {} steps no values were found that tell another answer of the model from the right one.",
+                self.missed
+            ));
+        }
+        if self.fragile > 0 {
+            gaps.push(format!(
+                "At {} places another answer of the model may have the values of the right one by chance; {} of them \
+                 are tested where they differ, and the machine does not rely on them.",
+                self.fragile,
+                self.fragile - self.untold
             ));
         }
         if !self.hidden.is_empty() && self.only.is_empty() {
