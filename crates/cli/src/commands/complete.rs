@@ -131,7 +131,7 @@ pub fn claim_json(claim: &Claim) -> Json {
         "states": claim.states, "bound": claim.bound, "input_classes": claim.inputs, "answers": claim.answers,
         "refine": claim.boundary, "exact": claim.is_exact, "whole": claim.is_whole(),
         "left_out": claim.left_out, "unspecified": claim.unspecified, "only": claim.only,
-        "critical": claim.critical, "rivals": claim.rivals, "alike": claim.alike, "shown": claim.shown,
+        "critical": claim.critical, "missed": claim.missed, "fragile": claim.fragile, "untold": claim.untold, "shown": claim.shown,
         "hidden": claim.hidden, "statement": claim.sentences(),
     })
 }

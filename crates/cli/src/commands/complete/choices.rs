@@ -20,7 +20,7 @@ use ioxide_smt::halt::Halt;
 use ioxide_symex::Ctx;
 use ioxide_testgen::abstraction::answer_name;
 use ioxide_testgen::complete::concretise::ClassWalk;
-use ioxide_testgen::complete::{Abstraction, abstraction};
+use ioxide_testgen::complete::{Abstraction, AnswerNames, abstraction};
 use serde_json::json;
 
 use super::{config, stop};
@@ -50,7 +50,7 @@ pub fn run(args: &Complete, sut: &str, mut model: Model, wanted: &Wanted<'_>) ->
     let plan = Plan::new(&counted, bound).map_err(|refusal| refused(args, &refusal.to_string()))?;
     let repetitions = args.repeat.max(1);
     opener.open(0, args.seed, |adapter| {
-        let live = ClassLive::new(&shown, cx, &found, counted.names(), adapter, patience, &wanted.halt, args.seed);
+        let live = ClassLive::new(&shown, &mut cx, &found, counted.names(), adapter, patience, &wanted.halt, args.seed);
         let mut repeated = Repeated { live, repetitions };
         let report = state_counting(&counted, &mut repeated, &plan, Variant::Refined)
             .map_err(|trouble| trouble.into_stop(|said| preamble(&said)))?;
@@ -60,7 +60,7 @@ pub fn run(args: &Complete, sut: &str, mut model: Model, wanted: &Wanted<'_>) ->
 
 /// The machine of classes as state counting needs it.
 fn observable(args: &Complete, cx: &Ctx<'_>, found: &Abstraction) -> Result<Observable, Stop> {
-    let machine = Nfsm::from_listing(&found.listing(cx));
+    let machine = Nfsm::from_listing(&found.listing(cx, AnswerNames::Each));
     let observable = Observable::check(machine).map_err(|refusal| refused(args, &refusal.to_string()))?;
     observable.check_complete().map_err(|refusal| refused(args, &refusal.to_string()))?;
     Ok(observable.minimised())
@@ -78,7 +78,7 @@ fn preamble(said: &str) -> Stop {
 fn told(
     args: &Complete,
     found: &Abstraction,
-    live: &ClassLive<'_>,
+    live: &ClassLive<'_, '_>,
     bound: usize,
     report: &Report,
 ) -> Result<ExitStatus, Stop> {
@@ -108,7 +108,7 @@ fn show(
     out: &mut impl Write,
     args: &Complete,
     found: &Abstraction,
-    live: &ClassLive<'_>,
+    live: &ClassLive<'_, '_>,
     (word, bound): (&str, usize),
     report: &Report,
     failures: &[String],
@@ -138,9 +138,9 @@ fn show(
 }
 
 /// A system whose inputs are classes.
-struct ClassLive<'a> {
+struct ClassLive<'a, 'm> {
     model: &'a Model,
-    cx: Ctx<'a>,
+    cx: &'a mut Ctx<'m>,
     found: &'a Abstraction,
     walk: ClassWalk<'a>,
     adapter: &'a mut dyn Adapter,
@@ -155,11 +155,11 @@ struct ClassLive<'a> {
     inputs: u64,
 }
 
-impl<'a> ClassLive<'a> {
+impl<'a, 'm> ClassLive<'a, 'm> {
     #[expect(clippy::too_many_arguments, reason = "each is one thing that the system needs")]
     fn new(
         model: &'a Model,
-        cx: Ctx<'a>,
+        cx: &'a mut Ctx<'m>,
         found: &'a Abstraction,
         names: &Names,
         adapter: &'a mut dyn Adapter,
@@ -188,7 +188,7 @@ impl<'a> ClassLive<'a> {
     }
 }
 
-impl Live for ClassLive<'_> {
+impl Live for ClassLive<'_, '_> {
     type Error = Trouble;
 
     fn reset(&mut self) -> Result<(), Trouble> {
@@ -212,7 +212,7 @@ impl Live for ClassLive<'_> {
         if let Some(lost) = self.lost {
             return Ok(lost);
         }
-        let Some(values) = self.walk.draw(&mut self.cx, self.inputs_of[input.index()]) else {
+        let Some(values) = self.walk.draw(self.cx, self.inputs_of[input.index()]) else {
             let stop = Stop::new(ExitStatus::Inconclusive, "no values were found for an input class");
             return Err(Trouble::Stop(Box::new(stop.help("use another `--solver`"))));
         };
@@ -221,7 +221,7 @@ impl Live for ClassLive<'_> {
         let mut said: Vec<Label> = self.adapter.send(&Label::Input(gate, values.clone()))?.earlier;
         heard(self.adapter, self.patience, self.halt, &mut said)?;
         let input = self.inputs_of[input.index()];
-        match self.walk.answered(&self.cx, input, &values, &said) {
+        match self.walk.answered(self.cx, input, &values, &said) {
             Some(name) => Ok(self.named(&name)),
             None => {
                 let name = answer_name(&self.model.pool, &self.model.sts, &said);

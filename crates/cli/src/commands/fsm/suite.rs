@@ -115,7 +115,7 @@ fn told(args: &Fsm, method: Method, spec: &Spec, size: &Size) -> SuiteTold {
 }
 
 /// The machine as the suite methods need it: complete, connected, minimal.
-fn spec(args: &Fsm, machine: &Machine) -> Result<Spec, Stop> {
+pub fn spec(args: &Fsm, machine: &Machine) -> Result<Spec, Stop> {
     let mealy = Mealy::from_listing(&machine.listing).map_err(|refusal| refused(&args.file, &refusal))?;
     let mealy = match args.missing {
         None => mealy,
