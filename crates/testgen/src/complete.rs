@@ -11,13 +11,15 @@
 //!
 //! No value is enumerated: classes are split where a solver shows that some of their members behave differently and
 //! others do not ([`refine`]), until nothing is left to split, as in the minimisation of reachable states [LY92]. Where that
-//! does not come to an end there is no finite abstraction, and the bounded one leaves out what is not the same for
-//! all members of a class: what is left holds for all of them.
+//! does not come to an end, condition classes may hold stores for which an input class is empty (nothing can be taken
+//! from an empty account): then a word can be executed in some stores only. Where that does not come to an end either
+//! there is no finite abstraction, and the bounded one leaves out what is not the same for all members of a class:
+//! what is left holds for all of them.
 //!
 //! The abstraction is a Mealy machine, so the complete suites of `ioxide-fsm` apply. Their words become messages
 //! ([`concretise`]) whose values are chosen such that another answer of the model in place of the right one shows.
 //!
-//! *Promises.* Every word of the machine can be executed, and a system that follows the model gives the answers of the
+//! *Promises.* Unless the abstraction says otherwise every word of the machine can be executed, and a system that follows the model gives the answers of the
 //! machine. What a question left open would decide is left out, and told.
 //!
 //! [HP13]: W. Huang, J. Peleska, "Exhaustive Model-Based Equivalence Class Testing", ICTSS 2013.
@@ -36,6 +38,7 @@ pub mod rivals;
 pub mod suite;
 #[cfg(test)]
 mod tests;
+mod updates;
 
 use ioxide_fsm::mealy::{Listing, Row};
 use ioxide_model::concrete::State;
@@ -55,6 +58,8 @@ pub struct ClassLimits {
     pub states: usize,
     /// Classes of one message, likewise.
     pub classes: usize,
+    /// Condition classes, and classes of one message, tried before an input class may be empty for some stores.
+    pub strict: usize,
     /// Condition classes, and classes of one message, of the bounded abstraction.
     pub bounded: usize,
     /// Switches from an input to silence.
@@ -62,9 +67,9 @@ pub struct ClassLimits {
 }
 
 impl Default for ClassLimits {
-    /// 150 condition classes, 48 classes of a message, 8 if that does not suffice, 40 switches to silence.
+    /// 40 condition classes, 64 classes of a message, half of that for stores that all have the same inputs, 8 if that does not suffice, 40 switches to silence.
     fn default() -> Self {
-        Self { states: 150, classes: 48, bounded: 8, reactions: 40 }
+        Self { states: 40, classes: 64, strict: 20, bounded: 8, reactions: 40 }
     }
 }
 
@@ -142,6 +147,9 @@ pub struct Abstraction {
     pub preamble: Vec<Label>,
     /// Whether splitting came to its end: then the abstraction is exact.
     pub is_exact: bool,
+    /// Whether some stores of a condition class may have no input of a class that others have: then not every word
+    /// can be executed.
+    pub is_conditional: bool,
     /// By input class the answers to it.
     pub answers: Vec<ClassAnswers>,
 }

@@ -65,7 +65,7 @@ pub struct CompleteArgs {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Condition classes before the model is taken to have no finite abstraction.
-    #[arg(long, default_value_t = 150, value_name = "N")]
+    #[arg(long, default_value_t = 40, value_name = "N")]
     pub max_states: usize,
     /// Condition classes of the bounded abstraction of such a model.
     #[arg(long, default_value_t = 8, value_name = "N")]
@@ -83,7 +83,7 @@ impl Default for CompleteArgs {
             values: 1,
             method: "h".into(),
             only: Vec::new(),
-            max_states: 150,
+            max_states: 40,
             bounded: 8,
             max_symbols: 2_000_000,
         }

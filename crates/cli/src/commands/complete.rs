@@ -80,7 +80,7 @@ fn stop(path: &str, wanted: &Wanted<'_>, reason: &NoCompleteSuite) -> Stop {
         NoCompleteSuite::Abstraction(NoAbstraction::Halted(_)) => {
             limit::status(&wanted.halt, ExitStatus::Inconclusive)
         }
-        NoCompleteSuite::TooLarge { .. } | NoCompleteSuite::NoValues { .. } => ExitStatus::Inconclusive,
+        NoCompleteSuite::TooLarge { .. } => ExitStatus::Inconclusive,
         NoCompleteSuite::UnknownRequirement(_) => ExitStatus::Usage,
         _ => ExitStatus::Model,
     };
@@ -131,7 +131,7 @@ pub fn claim_json(claim: &Claim) -> Json {
         "states": claim.states, "bound": claim.bound, "input_classes": claim.inputs, "answers": claim.answers,
         "refine": claim.boundary, "exact": claim.is_exact, "whole": claim.is_whole(),
         "left_out": claim.left_out, "unspecified": claim.unspecified, "only": claim.only,
-        "critical": claim.critical, "missed": claim.missed, "fragile": claim.fragile, "untold": claim.untold, "shown": claim.shown,
+        "critical": claim.critical, "missed": claim.missed, "detours": claim.detours, "infeasible": claim.infeasible, "fragile": claim.fragile, "untold": claim.untold, "shown": claim.shown,
         "hidden": claim.hidden, "statement": claim.sentences(),
     })
 }

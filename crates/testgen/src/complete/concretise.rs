@@ -63,7 +63,7 @@ impl<'a> Concretiser<'a> {
         Self { abstraction, told: BTreeSet::new(), values, rng }
     }
 
-    /// `word` with values; nothing if a value was not found.
+    /// `word` with values; nothing if none were found: then it cannot be executed, or nobody knows how.
     pub fn word(&mut self, cx: &mut Ctx<'_>, word: &[usize]) -> Option<ConcreteWord> {
         let places = self.places(word)?;
         let mut open = self.goals(&places);
@@ -72,7 +72,7 @@ impl<'a> Concretiser<'a> {
             if attempt >= self.values && open.is_empty() {
                 break;
             }
-            let test = self.drawn(cx, &places)?;
+            let Some(test) = self.drawn(cx, &places).or_else(|| self.asked(cx, &places, None)) else { break };
             let left = self.open_after(cx, &places, &test, &open);
             let is_new = !found.tests.contains(&test);
             if is_new && (attempt < self.values || left.len() < open.len()) {
@@ -80,8 +80,11 @@ impl<'a> Concretiser<'a> {
                 open = left;
             }
         }
+        if found.tests.is_empty() {
+            return None;
+        }
         while let Some(goal) = open.first().copied() {
-            let asked = self.asked(cx, &places, goal);
+            let asked = self.asked(cx, &places, Some(goal));
             let before = open.len();
             if let Some(test) = asked {
                 open = self.open_after(cx, &places, &test, &open);
@@ -100,7 +103,7 @@ impl<'a> Concretiser<'a> {
     /// Values for `word` such that at its last step `answer` differs from the right one; nothing if none were found.
     pub fn telling(&mut self, cx: &mut Ctx<'_>, word: &[usize], answer: usize) -> Option<Vec<Label>> {
         let places = self.places(word)?;
-        let test = self.asked(cx, &places, (places.len().checked_sub(1)?, answer))?;
+        let test = self.asked(cx, &places, Some((places.len().checked_sub(1)?, answer)))?;
         self.note(cx, &places, &test);
         Some(test)
     }
@@ -195,8 +198,13 @@ impl<'a> Concretiser<'a> {
         left
     }
 
-    /// Values for the whole word such that one rival differs, from the solver.
-    fn asked(&self, cx: &mut Ctx<'_>, places: &[Place<'a>], goal: (usize, usize)) -> Option<Vec<Label>> {
+    /// Values for the whole word such that a rival differs, if one is to, from the solver.
+    fn asked(
+        &self,
+        cx: &mut Ctx<'_>,
+        places: &[Place<'a>],
+        goal: Option<(usize, usize)>,
+    ) -> Option<Vec<Label>> {
         let mut names = Substitution::new();
         for (var, value) in self.abstraction.start.values.iter() {
             names.set(var, cx.pool.value(value.clone()));
@@ -213,8 +221,10 @@ impl<'a> Concretiser<'a> {
                 names.set(field, cx.pool.var(var));
             }
             facts.push(cx.pool.substitute(class.when, &names));
-            if step == goal.0 {
-                let rival = &self.abstraction.answers[place.input].all[goal.1];
+            if let Some((at, rival)) = goal
+                && at == step
+            {
+                let rival = &self.abstraction.answers[place.input].all[rival];
                 for outcome in place.outcomes {
                     let differs = difference(cx, &outcome.said, rival);
                     facts.push(cx.pool.substitute(differs, &names));
@@ -301,7 +311,8 @@ fn is_said(
     expected.len() == said.len() && expected.iter().zip(said).all(same)
 }
 
-fn field_values(cx: &Ctx<'_>, gate: ioxide_model::sts::GateId, values: &[Value]) -> Valuation {
+/// The values of the fields of `gate` as an assignment.
+pub(super) fn field_values(cx: &Ctx<'_>, gate: ioxide_model::sts::GateId, values: &[Value]) -> Valuation {
     cx.sts.gates[gate].fields.iter().copied().zip(values.iter().cloned()).collect()
 }
 
@@ -331,4 +342,17 @@ pub(super) fn is_equal(
         a.is_loose || b.is_loose || a.values.iter().zip(&b.values).all(|(x, y)| value(x) == value(y))
     };
     has_gates_of(said, other) && said.iter().zip(other).all(same)
+}
+
+/// Whether an answer has the same values in two stores.
+pub(super) fn is_equal_in(
+    cx: &Ctx<'_>,
+    said: &[SaidMessage],
+    fields: &Valuation,
+    one: &Valuation,
+    other: &Valuation,
+) -> bool {
+    let value = |term: Term, store: &Valuation| cx.pool.eval(term, &(fields, store)).ok();
+    let same = |&term: &Term| value(term, one) == value(term, other);
+    said.iter().filter(|message| !message.is_loose).all(|message| message.values.iter().all(same))
 }

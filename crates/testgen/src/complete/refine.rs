@@ -26,8 +26,11 @@ use super::{
     boundary, names,
 };
 
-/// The abstraction: input classes that speak of the fields alone where the stores allow it, else relative to the
-/// store; bounded if neither comes to an end.
+/// The abstraction: the first of these that comes to an end.
+///
+/// Condition classes whose stores all have inputs of the same classes, input classes speaking of the fields alone
+/// where the stores allow it, else relative to the store; condition classes in which an input class may be empty for
+/// some stores; a bounded one.
 pub(super) fn refined(
     cx: &mut Ctx<'_>,
     boundary: u32,
@@ -35,19 +38,29 @@ pub(super) fn refined(
 ) -> Result<Abstraction, NoAbstraction> {
     refuse(cx)?;
     let (start, preamble) = start(cx, limits.reactions)?;
-    let mut relative = Refiner::new(cx, boundary, limits, (limits.states, limits.classes));
-    let mut order = relative.settle(cx, &start)?;
-    let mut refiner = relative;
+    let mut loose = Refiner::new(cx, boundary, limits, (limits.states, limits.classes));
+    loose.is_loose = true;
+    let loose_order = loose.settle(cx, &start)?;
+    let is_enough = loose.is_exact && !loose.is_conditional;
+    let most = if loose.is_exact { (limits.strict, limits.strict) } else { (limits.states, limits.classes) };
+    let (mut refiner, mut order) = match is_enough {
+        true => (loose.clone(), loose_order.clone()),
+        false => {
+            let mut strict = Refiner::new(cx, boundary, limits, most);
+            let order = strict.settle(cx, &start)?;
+            (strict, order)
+        }
+    };
     if refiner.is_exact {
         let mut absolute = Refiner::new(cx, boundary, limits, (limits.states, limits.classes));
-        absolute.blocks = std::mem::take(&mut refiner.blocks);
+        absolute.blocks.clone_from(&refiner.blocks);
         absolute.is_absolute = true;
-        let kept: Vec<Block> = absolute.blocks.clone();
         let found = absolute.settle(cx, &start)?;
-        match absolute.is_exact {
-            true => (refiner, order) = (absolute, found),
-            false => refiner.blocks = kept,
+        if absolute.is_exact {
+            (refiner, order) = (absolute, found);
         }
+    } else if loose.is_exact {
+        (refiner, order) = (loose, loose_order);
     } else {
         refiner = Refiner::new(cx, boundary, limits, (limits.bounded, limits.bounded));
         order = refiner.settle(cx, &start)?;
@@ -103,10 +116,13 @@ struct Block {
 }
 
 /// An input class while it may still be divided.
+#[derive(Clone)]
 struct Part {
     gate: GateId,
     facts: Vec<Term>,
     is_alive: bool,
+    /// No switch takes an input of it, in any store.
+    is_idle: bool,
 }
 
 /// What would make a pair of classes certain.
@@ -125,6 +141,7 @@ pub(super) enum Holds {
     Unknown,
 }
 
+#[derive(Clone)]
 struct Refiner<'l> {
     boundary: u32,
     limits: &'l ClassLimits,
@@ -134,6 +151,10 @@ struct Refiner<'l> {
     parts: Vec<Part>,
     paths: BTreeMap<usize, Rc<[ReactionPath]>>,
     steps: BTreeMap<(usize, usize), ClassStep>,
+    /// An input class may be empty for some stores of a condition class.
+    is_loose: bool,
+    /// One is.
+    is_conditional: bool,
     /// Conditions of input classes have the values of variables that a condition class fixes.
     is_absolute: bool,
     fixed: BTreeMap<usize, Substitution>,
@@ -151,9 +172,11 @@ impl<'l> Refiner<'l> {
             max_states: states,
             max_classes: classes,
             blocks: (0..cx.sts.locations.len()).map(|loc| block(LocId::new(loc))).collect(),
-            parts: gates.map(|(gate, _)| Part { gate, facts: Vec::new(), is_alive: true }).collect(),
+            parts: gates.map(|(gate, _)| Part { gate, facts: Vec::new(), is_alive: true, is_idle: false }).collect(),
             paths: BTreeMap::new(),
             steps: BTreeMap::new(),
+            is_loose: false,
+            is_conditional: false,
             is_absolute: false,
             fixed: BTreeMap::new(),
             is_exact: true,
@@ -177,7 +200,7 @@ impl<'l> Refiner<'l> {
             next += 1;
             self.know_paths(cx, block)?;
             for part in 0..self.parts.len() {
-                if !self.parts[part].is_alive {
+                if !self.parts[part].is_alive || self.parts[part].is_idle {
                     continue;
                 }
                 if let Some(halted) = cx.halted() {
@@ -261,7 +284,7 @@ impl<'l> Refiner<'l> {
     }
 
     /// What an input class does in a condition class, or what has to be known for that.
-    fn step(&self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<ClassStep, Cut> {
+    fn step(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<ClassStep, Cut> {
         let gate = self.parts[part].gate;
         let sts = cx.sts;
         let facts: Vec<Term> =
@@ -272,7 +295,8 @@ impl<'l> Refiner<'l> {
             Decision::Sat => (),
         }
         let of_gate = |path: &&ReactionPath| sts.switches[path.switches[0]].gate == gate;
-        let known: Vec<(&ReactionPath, Holds)> = self.paths[&block]
+        let paths = Rc::clone(&self.paths[&block]);
+        let known: Vec<(&ReactionPath, Holds)> = paths
             .iter()
             .filter(of_gate)
             .map(|path| (path, holds(cx, &facts, path.when)))
@@ -305,14 +329,18 @@ impl<'l> Refiner<'l> {
     }
 
     /// Every store of the condition class has an input of the input class.
-    fn exists_everywhere(&self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<(), Cut> {
-        let Part { gate, facts, .. } = &self.parts[part];
+    fn exists_everywhere(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<(), Cut> {
+        let (gate, facts) = (self.parts[part].gate, self.parts[part].facts.clone());
         let sts = cx.sts;
-        let all = cx.pool.and(facts.iter().copied());
-        let some = cx.pool.exists(&sts.gates[*gate].fields, all);
+        let all = cx.pool.and(facts);
+        let some = cx.pool.exists(&sts.gates[gate].fields, all);
         let some = eliminate(cx.pool, some);
         match holds(cx, &self.blocks[block].facts, some) {
             Holds::All => Ok(()),
+            Holds::Some if self.is_loose => {
+                self.is_conditional = true;
+                Ok(())
+            }
             Holds::Some => Err(Cut::Split(block, some)),
             Holds::None | Holds::Unknown => Err(Cut::Nothing),
         }
@@ -397,10 +425,11 @@ impl<'l> Refiner<'l> {
     fn divide(&mut self, cx: &mut Ctx<'_>, gate: GateId, fact: Term) -> bool {
         let mut was_cut = false;
         for part in 0..self.parts.len() {
-            if !self.parts[part].is_alive || self.parts[part].gate != gate {
+            if !self.parts[part].is_alive || self.parts[part].is_idle || self.parts[part].gate != gate {
                 continue;
             }
-            let n_classes = self.parts.iter().filter(|part| part.is_alive && part.gate == gate).count();
+            let counts = |part: &&Part| part.is_alive && !part.is_idle && part.gate == gate;
+            let n_classes = self.parts.iter().filter(counts).count();
             if n_classes >= self.max_classes {
                 self.is_exact = false;
                 return was_cut;
@@ -410,7 +439,8 @@ impl<'l> Refiner<'l> {
                 for side in [fact, other] {
                     let mut facts = self.parts[part].facts.clone();
                     facts.push(side);
-                    self.parts.push(Part { gate, facts, is_alive: true });
+                    let is_idle = is_idle(cx, gate, &facts);
+                    self.parts.push(Part { gate, facts, is_alive: true, is_idle });
                 }
                 self.parts[part].is_alive = false;
                 was_cut = true;
@@ -467,12 +497,22 @@ impl<'l> Refiner<'l> {
             name: String::new(),
         };
         let states = order.iter().map(state).collect();
-        let is_exact = self.is_exact;
+        let (is_exact, is_conditional) = (self.is_exact, self.is_conditional);
         let answers = Vec::new();
-        let mut found = Abstraction { inputs, states, steps, initial: 0, start, preamble, is_exact, answers };
+        let mut found = Abstraction { inputs, states, steps, initial: 0, start, preamble, is_exact, is_conditional, answers };
         names::give(cx, &mut found);
         found
     }
+}
+
+/// Whether no switch takes an input for which `facts` hold.
+fn is_idle(cx: &mut Ctx<'_>, gate: GateId, facts: &[Term]) -> bool {
+    let sts = cx.sts;
+    sts.switches.iter().filter(|switch| switch.gate == gate).all(|switch| {
+        let mut all = facts.to_vec();
+        all.push(switch.guard);
+        cx.decide(&all) == Decision::Unsat
+    })
 }
 
 /// Whether `formula` holds for all valuations of `facts`, for none, or for some.

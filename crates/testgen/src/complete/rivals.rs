@@ -84,7 +84,10 @@ fn compare(
     let sts = cx.sts;
     let possible = cx.pool.exists(&sts.gates[class.gate].fields, both);
     let possible = eliminate(cx.pool, possible);
-    match holds(cx, &found.states[state].facts, possible) {
+    let some = cx.pool.exists(&sts.gates[class.gate].fields, class.when);
+    let mut facts = found.states[state].facts.clone();
+    facts.push(eliminate(cx.pool, some));
+    match holds(cx, &facts, possible) {
         Holds::All => return,
         Holds::None => (),
         Holds::Some | Holds::Unknown => answers.fragile.push((state, other)),

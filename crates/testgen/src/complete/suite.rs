@@ -1,22 +1,25 @@
 //! A complete suite of a model with data, and the claim it proves.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use ioxide_fsm::counting::{SuiteTooLarge, counting_suite};
-use ioxide_fsm::mealy::{InputId, Mealy, OutputId, Spec, StateId};
+use ioxide_fsm::mealy::{Mealy, OutputId, Spec};
 use ioxide_fsm::suite::Method;
-use ioxide_fsm::word::{Word, without_prefixes};
+use ioxide_fsm::word::Word;
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::sts::SwitchId;
+use ioxide_model::term::VarId;
 use ioxide_symex::Ctx;
 
-use super::concretise::Concretiser;
-use super::{Abstraction, AnswerNames, ClassLimits, NoAbstraction, abstraction, expose};
+use super::concretise::{ConcreteWord, Concretiser};
+use super::{Abstraction, AnswerNames, ClassLimits, NoAbstraction, abstraction, expose, updates};
 
 /// Words looked at for a way to a state.
 const MAX_WORDS: usize = 20_000;
+/// Detours tried for a word that cannot be executed at once.
+const MAX_DETOURS: usize = 40;
 /// Ways tried.
 const MAX_WAYS: usize = 40;
 
@@ -105,10 +108,18 @@ pub struct Claim {
     pub symbols: usize,
     /// Steps for which no values were found that tell a surely different answer apart.
     pub missed: usize,
+    /// Words that can be executed only behind a detour to the state at start.
+    pub detours: usize,
+    /// Words for which no values were found.
+    pub infeasible: usize,
     /// Places where another answer of the model may have the values of the right one.
     pub fragile: usize,
     /// Those of them where no test has values that tell the two apart.
     pub untold: usize,
+    /// Wrong updates of variables that some answer shows.
+    pub updates: usize,
+    /// Those of them that no test tells from the right ones.
+    pub untold_updates: usize,
     /// Variables that some answer shows.
     pub shown: Vec<String>,
     /// Variables that are updated and that no answer shows.
@@ -129,11 +140,6 @@ pub enum NoCompleteSuite {
     },
     /// A name is neither a requirement nor a switch.
     UnknownRequirement(String),
-    /// No values were found for a word.
-    NoValues {
-        /// The word.
-        word: String,
-    },
 }
 
 impl NoCompleteSuite {
@@ -145,7 +151,6 @@ impl NoCompleteSuite {
             Self::Choices => "`ioxide complete MODEL --sut SUT` tests such a model by counting states",
             Self::TooLarge { .. } => "use fewer `--extra` states, a smaller `--refine`, or raise `--max-symbols`",
             Self::UnknownRequirement(_) => "`--only` takes requirements (`@req`) and labels of switches",
-            Self::NoValues { .. } => "use another `--solver`, or bound what the guards speak of",
         }
     }
 }
@@ -157,7 +162,6 @@ impl fmt::Display for NoCompleteSuite {
             Self::Choices => write!(f, "the model leaves the system a choice on which the rest depends"),
             Self::TooLarge { limit } => write!(f, "the suite has more than {limit} symbols"),
             Self::UnknownRequirement(name) => write!(f, "no switch and no requirement is called `{name}`"),
-            Self::NoValues { word } => write!(f, "no values were found for `{word}`"),
         }
     }
 }
@@ -189,21 +193,24 @@ pub fn complete_suite(cx: &mut Ctx<'_>, config: &CompleteConfig) -> Result<Compl
     let listing = found.listing(cx, AnswerNames::Grouped);
     let machine = Mealy::from_listing(&listing).map_err(|_| NoCompleteSuite::Choices)?.minimised();
     let critical = critical_answers(cx, &found, &machine, &wanted);
-    let (mut words, method) = control_words(&machine, config, critical.as_deref())?;
+    let (words, method) = control_words(&machine, config, critical.as_deref())?;
     let shown = expose::showing_words(cx, &found);
-    let inputs = InputNumbers::new(&found, &machine);
-    if critical.is_none() {
-        words.extend(data_words(&found, &machine, &inputs, config, &shown)?);
-        words = without_prefixes(words);
-    }
-    let words: Vec<Vec<usize>> = words.iter().map(|word| inputs.of_abstraction(word)).collect();
+    let inputs = numbers(&found, &machine);
+    let of_abstraction = |word: &Word| word.iter().map(|input| inputs[input.index()]).collect();
+    let words: Vec<Vec<usize>> = words.iter().map(of_abstraction).collect();
     let mut claim = claim(&found, &machine, config, critical.as_deref());
     claim.method = method;
     claim.words = words.len();
     claim.shown = names_of(cx, |var| shown.iter().flatten().any(|(shown, _)| *shown == var));
     let is_shown = |var| shown.iter().flatten().any(|(shown, _)| *shown == var);
     claim.hidden = names_of(cx, |var| !is_shown(var) && is_updated(cx, var));
-    let tests = with_values(cx, &found, config, &words, &mut claim)?;
+    let mut tests = with_values(cx, &found, config, &words, &mut claim)?;
+    if critical.is_none() {
+        updates_told(cx, &found, &shown, &mut tests, &mut claim)?;
+    }
+    claim.tests = tests.len();
+    claim.symbols = tests.iter().map(|test| test.labels.len()).sum();
+    let tests = tests.into_iter().map(|test| test.labels).collect();
     Ok(CompleteSuite { abstraction: found, machine, words, tests, claim })
 }
 
@@ -247,110 +254,85 @@ fn critical_answers(
     Some(outputs.filter(|(_, name)| names.contains(*name)).map(|(id, _)| id).collect())
 }
 
-/// The words that check control: a method of `ioxide-fsm` if the machine answers every input, else state counting.
+/// The words that check control: a method of `ioxide-fsm` if the machine answers every input, else state counting;
+/// for critical answers the smaller of the two, since a suite that finds everything finds them too.
 fn control_words(
     machine: &Mealy,
     config: &CompleteConfig,
     critical: Option<&[OutputId]>,
 ) -> Result<(Vec<Word>, &'static str), NoCompleteSuite> {
+    let by_method = Spec::check(machine).ok().map(|spec| method_words(&spec, config));
     if critical.is_none()
-        && let Ok(spec) = Spec::check(machine)
+        && let Some(words) = by_method
     {
-        let mut suite = config.method.suite(&spec, config.extra);
-        let (mut words, mut symbols) = (Vec::new(), 0);
-        while let Some(word) = suite.advance() {
-            symbols += word.len();
-            if symbols > config.max_symbols {
-                return Err(NoCompleteSuite::TooLarge { limit: config.max_symbols });
-            }
-            words.push(word.to_vec());
-        }
-        return Ok((words, config.method.name()));
+        return Ok((words?, config.method.name()));
     }
-    let bound = machine.n_states() + config.extra;
-    Ok((counting_suite(machine, bound, critical, config.max_symbols)?, "counting"))
-}
-
-/// Input classes by number, in the abstraction and in its machine.
-struct InputNumbers {
-    of_machine: Vec<usize>,
-}
-
-impl InputNumbers {
-    fn new(found: &Abstraction, machine: &Mealy) -> Self {
-        let number = |name: &String| found.inputs.iter().position(|input| input.name == *name).unwrap_or(0);
-        Self { of_machine: machine.names().inputs.iter().map(number).collect() }
-    }
-
-    fn of_abstraction(&self, word: &[InputId]) -> Vec<usize> {
-        word.iter().map(|input| self.of_machine[input.index()]).collect()
-    }
-
-    fn of_machine(&self, word: &[usize]) -> Word {
-        let id = |&input: &usize| self.of_machine.iter().position(|&other| other == input).map(InputId::new);
-        word.iter().filter_map(id).collect()
+    let counted = counting_suite(machine, machine.n_states() + config.extra, critical, config.max_symbols);
+    let symbols = |words: &Vec<Word>| words.iter().map(Vec::len).sum::<usize>();
+    match (by_method, counted) {
+        (Some(Ok(all)), Err(_)) => Ok((all, config.method.name())),
+        (Some(Ok(all)), Ok(some)) if symbols(&all) < symbols(&some) => Ok((all, config.method.name())),
+        (_, counted) => Ok((counted?, "counting")),
     }
 }
 
-/// Words that show every variable after every word of up to `extra + 1` symbols behind an access word.
-fn data_words(
-    found: &Abstraction,
-    machine: &Mealy,
-    inputs: &InputNumbers,
-    config: &CompleteConfig,
-    shown: &[Vec<(ioxide_model::term::VarId, Vec<usize>)>],
-) -> Result<Vec<Word>, NoCompleteSuite> {
-    let mut words = Vec::new();
-    let mut symbols = 0;
-    let mut level: Vec<(Word, StateId)> = access_words(machine);
-    for _ in 0..=config.extra {
-        let mut next = Vec::new();
-        for (word, state) in &level {
-            for input in machine.inputs() {
-                let Some(edge) = machine.edge(*state, input) else { continue };
-                next.push(([word.as_slice(), &[input]].concat(), edge.next));
-            }
+fn method_words(spec: &Spec, config: &CompleteConfig) -> Result<Vec<Word>, NoCompleteSuite> {
+    let mut suite = config.method.suite(spec, config.extra);
+    let (mut words, mut symbols) = (Vec::new(), 0);
+    while let Some(word) = suite.advance() {
+        symbols += word.len();
+        if symbols > config.max_symbols {
+            return Err(NoCompleteSuite::TooLarge { limit: config.max_symbols });
         }
-        for (word, _) in &next {
-            let state = walked(found, &inputs.of_abstraction(word));
-            let distinct: BTreeSet<&Vec<usize>> = shown[state].iter().map(|(_, word)| word).collect();
-            for showing in distinct {
-                let whole = [word.as_slice(), &inputs.of_machine(showing)].concat();
-                symbols += whole.len();
-                if symbols > config.max_symbols {
-                    return Err(NoCompleteSuite::TooLarge { limit: config.max_symbols });
-                }
-                words.push(whole);
-            }
-        }
-        level = next;
+        words.push(word.to_vec());
     }
     Ok(words)
 }
 
-/// The condition class after `word`.
-fn walked(found: &Abstraction, word: &[usize]) -> usize {
-    let next = |state: usize, &input: &usize| {
-        found.outcomes(state, input).first().map_or(state, |outcome| outcome.target)
-    };
-    word.iter().fold(found.initial, next)
+/// By input of the machine its number in the abstraction.
+fn numbers(found: &Abstraction, machine: &Mealy) -> Vec<usize> {
+    let number = |name: &String| found.inputs.iter().position(|input| input.name == *name).unwrap_or(0);
+    machine.names().inputs.iter().map(number).collect()
 }
 
-/// A shortest word to every state.
-fn access_words(machine: &Mealy) -> Vec<(Word, StateId)> {
-    let mut found = vec![(Word::new(), machine.initial())];
-    let mut next = 0;
-    while let Some((word, state)) = found.get(next).cloned() {
-        next += 1;
-        for input in machine.inputs() {
-            if let Some(edge) = machine.edge(state, input)
-                && !found.iter().any(|(_, known)| *known == edge.next)
-            {
-                found.push(([word.as_slice(), &[input]].concat(), edge.next));
-            }
+/// A word with values.
+struct ValuedWord {
+    word: Vec<usize>,
+    labels: Vec<Label>,
+}
+
+/// Adds tests until every wrong update that can be told is.
+fn updates_told(
+    cx: &mut Ctx<'_>,
+    found: &Abstraction,
+    shown: &[Vec<(VarId, Vec<usize>)>],
+    tests: &mut Vec<ValuedWord>,
+    claim: &mut Claim,
+) -> Result<(), NoCompleteSuite> {
+    let mut ways: BTreeMap<usize, Vec<Vec<usize>>> = BTreeMap::new();
+    for wrong in updates::wrong_updates(cx, found) {
+        if let Some(halted) = cx.halted() {
+            return Err(NoAbstraction::Halted(halted).into());
+        }
+        let Some(outcome) = found.outcomes(wrong.state, wrong.input).first() else { continue };
+        let showing = shown[outcome.target].iter().find(|(var, _)| *var == wrong.var);
+        let Some((_, showing)) = showing else { continue };
+        claim.updates += 1;
+        if tests.iter().any(|test| updates::tells(cx, found, &test.word, &test.labels, &wrong)) {
+            continue;
+        }
+        let ways = ways.entry(wrong.state).or_insert_with(|| ways_to(found, wrong.state));
+        let test = ways.iter().find_map(|way| {
+            let word = [way.as_slice(), &[wrong.input], showing].concat();
+            let labels = updates::telling(cx, found, &word, &wrong)?;
+            Some(ValuedWord { word, labels })
+        });
+        match test {
+            Some(test) => tests.push(test),
+            None => claim.untold_updates += 1,
         }
     }
-    found
+    Ok(())
 }
 
 fn with_values(
@@ -359,24 +341,41 @@ fn with_values(
     config: &CompleteConfig,
     words: &[Vec<usize>],
     claim: &mut Claim,
-) -> Result<Vec<Vec<Label>>, NoCompleteSuite> {
+) -> Result<Vec<ValuedWord>, NoCompleteSuite> {
     let mut concretiser = Concretiser::new(found, config.values, config.seed);
     let mut tests = Vec::new();
     for word in words {
         if let Some(halted) = cx.halted() {
             return Err(NoAbstraction::Halted(halted).into());
         }
-        let Some(concrete) = concretiser.word(cx, word) else {
-            let names: Vec<&str> = word.iter().map(|&input| found.inputs[input].name.as_str()).collect();
-            return Err(NoCompleteSuite::NoValues { word: names.join(", ") });
+        let Some((word, concrete)) = executed(cx, found, &mut concretiser, word, claim) else {
+            claim.infeasible += 1;
+            continue;
         };
         claim.missed += concrete.missed;
-        tests.extend(concrete.tests);
+        tests.extend(concrete.tests.into_iter().map(|labels| ValuedWord { word: word.clone(), labels }));
     }
     tests.extend(told_apart(cx, found, &mut concretiser, claim));
-    claim.tests = tests.len();
-    claim.symbols = tests.iter().map(Vec::len).sum();
     Ok(tests)
+}
+
+/// `word` with values, behind a detour back to the start if it cannot be executed at once.
+fn executed(
+    cx: &mut Ctx<'_>,
+    found: &Abstraction,
+    concretiser: &mut Concretiser<'_>,
+    word: &[usize],
+    claim: &mut Claim,
+) -> Option<(Vec<usize>, ConcreteWord)> {
+    if let Some(concrete) = concretiser.word(cx, word) {
+        return Some((word.to_vec(), concrete));
+    }
+    let detours = ways_to(found, found.initial);
+    let longer = detours.into_iter().skip(1).map(|detour| [detour.as_slice(), word].concat());
+    let found = longer.take(MAX_DETOURS).find_map(|word| Some((concretiser.word(cx, &word)?, word)));
+    let (concrete, word) = found?;
+    claim.detours += 1;
+    Some((word, concrete))
 }
 
 /// Tests for answers that may agree by chance: on some way to the place they differ.
@@ -385,7 +384,7 @@ fn told_apart(
     found: &Abstraction,
     concretiser: &mut Concretiser<'_>,
     claim: &mut Claim,
-) -> Vec<Vec<Label>> {
+) -> Vec<ValuedWord> {
     let mut tests = Vec::new();
     for input in 0..found.inputs.len() {
         for &(state, answer) in &found.answers[input].fragile {
@@ -396,7 +395,8 @@ fn told_apart(
             let ways = ways_to(found, state);
             let test = ways.into_iter().find_map(|mut word| {
                 word.push(input);
-                concretiser.telling(cx, &word, answer)
+                let labels = concretiser.telling(cx, &word, answer)?;
+                Some(ValuedWord { word, labels })
             });
             match test {
                 Some(test) => tests.push(test),
@@ -450,19 +450,23 @@ fn claim(
         tests: 0,
         symbols: 0,
         missed: 0,
+        detours: 0,
+        infeasible: 0,
         fragile: 0,
         untold: 0,
+        updates: 0,
+        untold_updates: 0,
         shown: Vec::new(),
         hidden: Vec::new(),
     }
 }
 
-fn names_of(cx: &Ctx<'_>, wanted: impl Fn(ioxide_model::term::VarId) -> bool) -> Vec<String> {
+fn names_of(cx: &Ctx<'_>, wanted: impl Fn(VarId) -> bool) -> Vec<String> {
     let vars = cx.sts.vars.iter().map(|var| var.var).filter(|&var| wanted(var));
     vars.map(|var| cx.pool.var_info(var).name.to_string()).collect()
 }
 
-fn is_updated(cx: &Ctx<'_>, var: ioxide_model::term::VarId) -> bool {
+fn is_updated(cx: &Ctx<'_>, var: VarId) -> bool {
     cx.sts.switches.iter().any(|switch| switch.update.iter().any(|&(other, _)| other == var))
 }
 
@@ -471,7 +475,8 @@ impl Claim {
     /// whole model.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.is_exact && self.left_out == 0 && self.missed == 0
+        let is_sure = self.detours == 0 || self.bound == self.states;
+        self.is_exact && self.left_out == 0 && self.missed == 0 && self.infeasible == 0 && is_sure
     }
 
     /// The claim in sentences: what is found first, then what that rests on.
@@ -495,8 +500,11 @@ impl Claim {
         ));
         if !self.shown.is_empty() && self.only.is_empty() {
             all.push(format!(
-                "A wrong value of {} shows where it is sent, unless a second fault hides it there.",
-                listed(&self.shown)
+                "Its updates of {} are the model's, or one of {} others is made, of which {} are found: nothing \
+                 is assigned, or what another switch assigns.",
+                listed(&self.shown),
+                self.updates,
+                self.updates - self.untold_updates
             ));
         }
         all.extend(self.gaps());
@@ -534,6 +542,16 @@ impl Claim {
                 "{} pairs of a state and an input class are not mentioned by the model, and not tested.",
                 self.unspecified
             ));
+        }
+        if self.detours > 0 {
+            gaps.push(format!(
+                "{} words can be executed only after a detour that leads back to the start; that a system is in its \
+                 first state again then is assumed where it has extra states.",
+                self.detours
+            ));
+        }
+        if self.infeasible > 0 {
+            gaps.push(format!("For {} words no values were found: they are left out.", self.infeasible));
         }
         if self.missed > 0 {
             gaps.push(format!(

@@ -32,6 +32,30 @@ fn rows(text: &str, boundary: u32) -> String {
     })
 }
 
+/// Every wrong update of a small store that is shown is found.
+#[test]
+fn wrong_updates_are_found() {
+    with(RELAY, |cx| {
+        let suite = complete_suite(cx, &CompleteConfig::default()).unwrap();
+        assert!(suite.claim.updates > 0);
+        assert_eq!((suite.claim.untold_updates, &suite.claim.shown[..]), (0, &["last".to_owned()][..]));
+    });
+}
+
+/// A requirement needs fewer tests than everything.
+#[test]
+fn a_requirement_needs_fewer_tests() {
+    with(RELAY, |cx| {
+        let all = complete_suite(cx, &CompleteConfig::default()).unwrap();
+        let only = CompleteConfig { only: vec!["gone".into()], ..CompleteConfig::default() };
+        let some = complete_suite(cx, &only).unwrap();
+        assert_eq!(some.claim.critical, ["nothing"]);
+        assert!(some.claim.symbols < all.claim.symbols, "{} {}", some.claim.symbols, all.claim.symbols);
+        let wrong = CompleteConfig { only: vec!["nobody".into()], ..CompleteConfig::default() };
+        assert!(complete_suite(cx, &wrong).is_err());
+    });
+}
+
 /// A jar of any number of coins.
 const JAR: &str = "model Jar { input put(n: int) input empty output count(n: int) output full
     var held: int = 0
@@ -83,7 +107,7 @@ fn guards_over_whole_domains_need_no_values() {
 }
 
 #[test]
-fn what_has_no_end_is_bounded_and_says_so() {
+fn an_input_that_some_stores_lack_makes_no_states() {
     let text = "model Bank { input put(n: int) input take(n: int) output yes output no
         var held: int = 0
         state idle {
@@ -93,12 +117,33 @@ fn what_has_no_end_is_bounded_and_says_so() {
         }
         state ok { y: emit yes -> idle } state bad { x: emit no -> idle } }";
     with(text, |cx| {
-        let found = abstraction(cx, 0, &ClassLimits { states: 20, classes: 20, ..ClassLimits::default() }).unwrap();
+        let limits = ClassLimits { strict: 5, ..ClassLimits::default() };
+        let found = abstraction(cx, 0, &limits).unwrap();
+        assert!(found.is_exact && found.is_conditional);
+        assert_eq!((found.states.len(), found.inputs.len()), (1, 3));
+        let suite = complete_suite(cx, &CompleteConfig { limits, ..CompleteConfig::default() }).unwrap();
+        assert_eq!((suite.claim.detours, suite.claim.infeasible), (1, 0), "something is put before it is taken");
+        assert!(suite.claim.is_whole() && suite.claim.gaps().iter().any(|line| line.contains("detour")));
+    });
+}
+
+#[test]
+fn what_has_no_end_is_bounded_and_says_so() {
+    let text = "model Stack { input push input pop output yes output no
+        var held: int = 0
+        state idle {
+            p: on push { held = held + 1 } -> ok
+            t: on pop when held > 0 { held = held - 1 } -> ok
+            u: on pop when held <= 0 -> bad
+        }
+        state ok { y: emit yes -> idle } state bad { x: emit no -> idle } }";
+    with(text, |cx| {
+        let limits = ClassLimits { states: 9, bounded: 4, ..ClassLimits::default() };
+        let found = abstraction(cx, 0, &limits).unwrap();
         assert!(!found.is_exact && found.n_left_out() > 0);
         assert!(found.states.len() > 2);
-        let config = CompleteConfig { max_symbols: 200_000, ..CompleteConfig::default() };
-        let suite = complete_suite(cx, &config).unwrap();
-        assert!(!suite.claim.is_whole());
+        let suite = complete_suite(cx, &CompleteConfig { limits, ..CompleteConfig::default() }).unwrap();
+        assert!(!suite.claim.is_whole() && suite.claim.tests > 0);
         assert!(suite.claim.sentences().iter().any(|line| line.contains("No finite abstraction")));
     });
 }
