@@ -48,8 +48,8 @@ use ioxide_model::term::{Term, VarId};
 use ioxide_symex::Ctx;
 
 pub use self::error::NoAbstraction;
-use self::rivals::ClassAnswers;
 use self::react::SaidMessage;
+use self::rivals::ClassAnswers;
 
 /// What an abstraction may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,8 +217,7 @@ impl Abstraction {
     /// Whether the system has a choice that matters for what follows.
     #[must_use]
     pub fn has_choices(&self) -> bool {
-        let chooses =
-            |step: &ClassStep| matches!(step, ClassStep::Taken(outcomes) if !is_settled(outcomes));
+        let chooses = |step: &ClassStep| matches!(step, ClassStep::Taken(outcomes) if !is_settled(outcomes));
         self.steps.iter().flatten().any(chooses)
     }
 
@@ -246,8 +245,6 @@ impl Abstraction {
 
 /// Whether all ways lead to the same store of the same class, whatever is said on the way.
 fn is_settled(outcomes: &[ClassOutcome]) -> bool {
-    let same = |other: &ClassOutcome| {
-        other.target == outcomes[0].target && other.store == outcomes[0].store
-    };
+    let same = |other: &ClassOutcome| other.target == outcomes[0].target && other.store == outcomes[0].store;
     outcomes.iter().all(same)
 }

@@ -11,7 +11,9 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_runner::suite::{SuiteLabel, SuiteTest, SuiteWriter, TraceTest};
 use ioxide_symex::Ctx;
-use ioxide_testgen::complete::suite::{Claim, CompleteConfig, CompleteSuite, NoCompleteSuite, complete_suite};
+use ioxide_testgen::complete::suite::{
+    Claim, CompleteConfig, CompleteSuite, NoCompleteSuite, complete_suite,
+};
 use ioxide_testgen::complete::{ClassLimits, NoAbstraction};
 use serde_json::{Map, Value as Json, json};
 
@@ -151,7 +153,8 @@ fn suite_json(model: &Model, suite: &CompleteSuite) -> Json {
         .iter()
         .map(|state| {
             let location = model.sts.locations[state.loc].name.to_string();
-            let facts: Vec<String> = state.facts.iter().map(|&fact| model.pool.show(fact).to_string()).collect();
+            let facts: Vec<String> =
+                state.facts.iter().map(|&fact| model.pool.show(fact).to_string()).collect();
             json!({ "name": state.name, "location": location, "when": facts })
         })
         .collect();

@@ -92,7 +92,15 @@ impl Near<'_> {
         let n = self.spec.n_states();
         let first = self.spec.initial().index();
         // States 0 and `first` change places.
-        let moved = |state: usize| if state == 0 { first } else if state == first { 0 } else { state };
+        let moved = |state: usize| {
+            if state == 0 {
+                first
+            } else if state == first {
+                0
+            } else {
+                state
+            }
+        };
         let entry = |slot: usize| {
             let k = self.spec.n_inputs();
             let (state, input) = (StateId::new(moved(slot / k)), InputId::new(slot % k));

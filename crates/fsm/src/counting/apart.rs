@@ -64,7 +64,13 @@ impl Apart {
 
     /// A shortest word that tells the states apart, of several the one for which `cost` is least; nothing if there
     /// is none.
-    pub fn word(&self, machine: &Mealy, a: StateId, b: StateId, cost: impl Fn(&[InputId]) -> usize) -> Option<Word> {
+    pub fn word(
+        &self,
+        machine: &Mealy,
+        a: StateId,
+        b: StateId,
+        cost: impl Fn(&[InputId]) -> usize,
+    ) -> Option<Word> {
         let (mut a, mut b) = (a, b);
         let mut word = Word::new();
         let mut length = self.level[a.index() * self.n + b.index()]?;
@@ -110,7 +116,9 @@ pub(super) fn critical_classes(machine: &Mealy, critical: &[OutputId]) -> Vec<us
     loop {
         let signature = |state: usize| {
             let answer = |input| {
-                machine.edge(StateId::new(state), input).map(|edge| (seen(edge.output), classes[edge.next.index()]))
+                machine
+                    .edge(StateId::new(state), input)
+                    .map(|edge| (seen(edge.output), classes[edge.next.index()]))
             };
             (classes[state], machine.inputs().map(answer).collect::<Vec<_>>())
         };

@@ -280,7 +280,13 @@ impl<'a> ClassWalk<'a> {
 
     /// Follows the outcome that `said` is the answer of, and gives its name in the machine; nothing if no outcome
     /// has that answer.
-    pub fn answered(&mut self, cx: &Ctx<'_>, input: usize, values: &[Value], said: &[Label]) -> Option<String> {
+    pub fn answered(
+        &mut self,
+        cx: &Ctx<'_>,
+        input: usize,
+        values: &[Value],
+        said: &[Label],
+    ) -> Option<String> {
         let gate = self.abstraction.inputs[input].gate;
         let fields = field_values(cx, gate, values);
         let outcomes = self.abstraction.outcomes(self.state, input);

@@ -51,7 +51,9 @@ impl NoAbstraction {
         match self {
             Self::Timed => "leave out the clocks, or test with `--tester hunt`",
             Self::UnknownAtStart { .. } => "give the variable a value at start",
-            Self::ObservedInput { .. } => "complete suites only know inputs that the tester sends: make it an `input`",
+            Self::ObservedInput { .. } => {
+                "complete suites only know inputs that the tester sends: make it an `input`"
+            }
             Self::NoInput => "a complete suite needs an input where the model is silent first",
             Self::SeveralStarts => "let the model start with one possible sequence of outputs",
             Self::EndlessReactions { .. } => "a complete suite needs an end of the outputs after every input",

@@ -142,7 +142,11 @@ pub(super) fn answer(cx: &Ctx<'_>, said: &[SaidMessage]) -> String {
             format!("{}: {}", cx.pool.var_info(field).name, cx.pool.show(term))
         };
         let fields: Vec<String> = gate.fields.iter().zip(&said.values).map(field).collect();
-        if fields.is_empty() { gate.name.to_string() } else { format!("{}({})", gate.name, fields.join(", ")) }
+        if fields.is_empty() {
+            gate.name.to_string()
+        } else {
+            format!("{}({})", gate.name, fields.join(", "))
+        }
     };
     match said {
         [] => SILENCE.to_owned(),

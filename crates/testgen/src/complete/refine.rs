@@ -172,7 +172,9 @@ impl<'l> Refiner<'l> {
             max_states: states,
             max_classes: classes,
             blocks: (0..cx.sts.locations.len()).map(|loc| block(LocId::new(loc))).collect(),
-            parts: gates.map(|(gate, _)| Part { gate, facts: Vec::new(), is_alive: true, is_idle: false }).collect(),
+            parts: gates
+                .map(|(gate, _)| Part { gate, facts: Vec::new(), is_alive: true, is_idle: false })
+                .collect(),
             paths: BTreeMap::new(),
             steps: BTreeMap::new(),
             is_loose: false,
@@ -198,7 +200,9 @@ impl<'l> Refiner<'l> {
         let mut next = 0;
         while let Some(&block) = order.get(next) {
             next += 1;
-            self.know_paths(cx, block)?;
+            if self.know_paths(cx, block)? {
+                return Ok(None);
+            }
             for part in 0..self.parts.len() {
                 if !self.parts[part].is_alive || self.parts[part].is_idle {
                     continue;
@@ -255,16 +259,16 @@ impl<'l> Refiner<'l> {
     /// The class of a concrete state; classes of one location cover all stores.
     fn block_of(&self, cx: &Ctx<'_>, state: &State) -> usize {
         let holds = |&fact: &Term| cx.pool.holds(fact, &state.values) == Ok(true);
-        let is_it =
-            |block: &Block| block.is_alive && block.loc == state.loc && block.facts.iter().all(holds);
+        let is_it = |block: &Block| block.is_alive && block.loc == state.loc && block.facts.iter().all(holds);
         self.blocks.iter().position(is_it).unwrap_or(state.loc.index())
     }
 
-    /// Computes the paths of `block` once, and divides input classes at their boundaries.
-    fn know_paths(&mut self, cx: &mut Ctx<'_>, block: usize) -> Result<(), NoAbstraction> {
+    /// Computes the paths of `block` once, and divides input classes at their boundaries; whether one was divided.
+    fn know_paths(&mut self, cx: &mut Ctx<'_>, block: usize) -> Result<bool, NoAbstraction> {
         if self.paths.contains_key(&block) {
-            return Ok(());
+            return Ok(false);
         }
+        let mut was_divided = false;
         let sts = cx.sts;
         let mut found = Vec::new();
         for (id, switch) in sts.switches_from(self.blocks[block].loc) {
@@ -276,11 +280,11 @@ impl<'l> Refiner<'l> {
             let gate = sts.switches[path.switches[0]].gate;
             for atom in boundary::moved(cx, path.when, &sts.gates[gate].fields, self.boundary) {
                 let atom = self.absolute(cx, block, atom);
-                self.divide(cx, gate, atom);
+                was_divided |= self.divide(cx, gate, atom);
             }
         }
         self.paths.insert(block, found.into());
-        Ok(())
+        Ok(was_divided)
     }
 
     /// What an input class does in a condition class, or what has to be known for that.
@@ -450,13 +454,7 @@ impl<'l> Refiner<'l> {
     }
 
     /// The classes that are reached, with names, those merged that nothing tells apart.
-    fn gathered(
-        &self,
-        cx: &mut Ctx<'_>,
-        order: &[usize],
-        start: State,
-        preamble: Vec<Label>,
-    ) -> Abstraction {
+    fn gathered(&self, cx: &mut Ctx<'_>, order: &[usize], start: State, preamble: Vec<Label>) -> Abstraction {
         let number = |block: usize| order.iter().position(|&id| id == block).unwrap_or(0);
         let column = |part: usize| -> Vec<ClassStep> {
             let step = |&block: &usize| match self.steps.get(&(block, part)) {
@@ -465,11 +463,12 @@ impl<'l> Refiner<'l> {
                     ClassStep::Taken(outcomes.iter().map(moved).collect())
                 }
                 Some(other) => other.clone(),
-                None => ClassStep::Impossible,
+                None => ClassStep::LeftOut(WhyLeftOut::Undecided),
             };
             order.iter().map(step).collect()
         };
-        let alive = (0..self.parts.len()).filter(|&part| self.parts[part].is_alive);
+        let is_live = |part: &Part| part.is_alive && !part.is_idle;
+        let alive = (0..self.parts.len()).filter(|&part| is_live(&self.parts[part]));
         let mut columns: Vec<(GateId, Vec<Term>, Vec<ClassStep>)> = Vec::new();
         for part in alive {
             let Part { gate, facts, .. } = &self.parts[part];
@@ -499,7 +498,17 @@ impl<'l> Refiner<'l> {
         let states = order.iter().map(state).collect();
         let (is_exact, is_conditional) = (self.is_exact, self.is_conditional);
         let answers = Vec::new();
-        let mut found = Abstraction { inputs, states, steps, initial: 0, start, preamble, is_exact, is_conditional, answers };
+        let mut found = Abstraction {
+            inputs,
+            states,
+            steps,
+            initial: 0,
+            start,
+            preamble,
+            is_exact,
+            is_conditional,
+            answers,
+        };
         names::give(cx, &mut found);
         found
     }

@@ -46,10 +46,8 @@ pub(super) fn grouped(cx: &mut Ctx<'_>, found: &Abstraction) -> Vec<ClassAnswers
 
 fn of_class(cx: &mut Ctx<'_>, found: &Abstraction, input: usize) -> ClassAnswers {
     let states = 0..found.states.len();
-    let all: BTreeSet<Vec<SaidMessage>> = states
-        .flat_map(|state| found.outcomes(state, input))
-        .map(|outcome| outcome.said.clone())
-        .collect();
+    let all: BTreeSet<Vec<SaidMessage>> =
+        states.flat_map(|state| found.outcomes(state, input)).map(|outcome| outcome.said.clone()).collect();
     let all: Vec<_> = all.into_iter().collect();
     let mut answers = ClassAnswers { groups: (0..all.len()).collect(), all, fragile: Vec::new() };
     for state in 0..found.states.len() {

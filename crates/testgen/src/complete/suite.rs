@@ -149,7 +149,9 @@ impl NoCompleteSuite {
         match self {
             Self::Abstraction(reason) => reason.help(),
             Self::Choices => "`ioxide complete MODEL --sut SUT` tests such a model by counting states",
-            Self::TooLarge { .. } => "use fewer `--extra` states, a smaller `--refine`, or raise `--max-symbols`",
+            Self::TooLarge { .. } => {
+                "use fewer `--extra` states, a smaller `--refine`, or raise `--max-symbols`"
+            }
             Self::UnknownRequirement(_) => "`--only` takes requirements (`@req`) and labels of switches",
         }
     }

@@ -42,15 +42,15 @@ fn wrong_updates_are_found() {
     });
 }
 
-/// A requirement needs fewer tests than everything.
+/// A requirement needs no more tests than everything.
 #[test]
-fn a_requirement_needs_fewer_tests() {
+fn a_requirement_needs_no_more_tests() {
     with(RELAY, |cx| {
         let all = complete_suite(cx, &CompleteConfig::default()).unwrap();
         let only = CompleteConfig { only: vec!["gone".into()], ..CompleteConfig::default() };
         let some = complete_suite(cx, &only).unwrap();
         assert_eq!(some.claim.critical, ["nothing"]);
-        assert!(some.claim.symbols < all.claim.symbols, "{} {}", some.claim.symbols, all.claim.symbols);
+        assert!(some.claim.symbols <= all.claim.symbols, "{} {}", some.claim.symbols, all.claim.symbols);
         let wrong = CompleteConfig { only: vec!["nobody".into()], ..CompleteConfig::default() };
         assert!(complete_suite(cx, &wrong).is_err());
     });
@@ -77,6 +77,30 @@ const RELAY: &str = "model Relay { input send(x: int) input ask output got(x: in
     }
     state tell { told: emit got(x: last) when n > 0 -> idle  empty: emit nothing when n <= 0 -> idle }
     state lost { gone: emit nothing -> idle } }";
+
+/// Defect: classes that a later state divided were not looked at again in the states before it.
+#[test]
+fn every_class_is_looked_at_in_every_state() {
+    let text = "model M { input a(n: int) input b output x output y
+        state s { p: on a -> sx  q: on b -> tx }
+        state t { r: on a when n > 5 -> sx  u: on a when n <= 5 -> tx  v: on b -> sx }
+        state sx { e: emit x -> s } state tx { f: emit y -> t } }";
+    for boundary in 0..3 {
+        with(text, |cx| {
+            let found = abstraction(cx, boundary, &ClassLimits::default()).unwrap();
+            let taken = |step: &&ClassStep| matches!(step, ClassStep::Taken(_));
+            let n_taken = found.steps.iter().flatten().filter(taken).count();
+            assert_eq!(n_taken, found.states.len() * found.inputs.len());
+            assert_eq!(
+                complete_suite(cx, &CompleteConfig { boundary, ..CompleteConfig::default() })
+                    .unwrap()
+                    .claim
+                    .method,
+                "h"
+            );
+        });
+    }
+}
 
 #[test]
 fn data_that_no_guard_reads_makes_no_states() {
@@ -122,7 +146,11 @@ fn an_input_that_some_stores_lack_makes_no_states() {
         assert!(found.is_exact && found.is_conditional);
         assert_eq!((found.states.len(), found.inputs.len()), (1, 3));
         let suite = complete_suite(cx, &CompleteConfig { limits, ..CompleteConfig::default() }).unwrap();
-        assert_eq!((suite.claim.detours, suite.claim.infeasible), (1, 0), "something is put before it is taken");
+        assert_eq!(
+            (suite.claim.detours, suite.claim.infeasible),
+            (1, 0),
+            "something is put before it is taken"
+        );
         assert!(suite.claim.is_whole() && suite.claim.gaps().iter().any(|line| line.contains("detour")));
     });
 }

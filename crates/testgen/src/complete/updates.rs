@@ -91,7 +91,8 @@ pub(super) fn tells(
     let mut state = found.initial;
     let mut stores = (found.start.values.clone(), found.start.values.clone());
     for (&input, label) in word.iter().zip(test) {
-        let (Label::Input(gate, values), Some(outcome)) = (label, found.outcomes(state, input).first()) else {
+        let (Label::Input(gate, values), Some(outcome)) = (label, found.outcomes(state, input).first())
+        else {
             return false;
         };
         let fields = field_values(cx, *gate, values);
@@ -168,7 +169,8 @@ pub(super) fn telling(
     let value = |var| {
         valuation.get(var).cloned().unwrap_or_else(|| cx.pool.default_value(cx.pool.var_info(var).sort))
     };
-    let label = |(gate, vars): (GateId, Vec<VarId>)| Label::Input(gate, vars.into_iter().map(value).collect());
+    let label =
+        |(gate, vars): (GateId, Vec<VarId>)| Label::Input(gate, vars.into_iter().map(value).collect());
     Some(copies.into_iter().map(label).collect())
 }
 

@@ -50,7 +50,16 @@ pub fn run(args: &Complete, sut: &str, mut model: Model, wanted: &Wanted<'_>) ->
     let plan = Plan::new(&counted, bound).map_err(|refusal| refused(args, &refusal.to_string()))?;
     let repetitions = args.repeat.max(1);
     opener.open(0, args.seed, |adapter| {
-        let live = ClassLive::new(&shown, &mut cx, &found, counted.names(), adapter, patience, &wanted.halt, args.seed);
+        let live = ClassLive::new(
+            &shown,
+            &mut cx,
+            &found,
+            counted.names(),
+            adapter,
+            patience,
+            &wanted.halt,
+            args.seed,
+        );
         let mut repeated = Repeated { live, repetitions };
         let report = state_counting(&counted, &mut repeated, &plan, Variant::Refined)
             .map_err(|trouble| trouble.into_stop(|said| preamble(&said)))?;
@@ -172,8 +181,19 @@ impl<'a, 'm> ClassLive<'a, 'm> {
         let walk = ClassWalk::new(found, seed);
         let (names, unknown) = (names.clone(), BTreeMap::new());
         Self {
-            model, cx, found, walk, adapter, patience, halt, names, inputs_of, unknown,
-            lost: None, resets: 0, inputs: 0,
+            model,
+            cx,
+            found,
+            walk,
+            adapter,
+            patience,
+            halt,
+            names,
+            inputs_of,
+            unknown,
+            lost: None,
+            resets: 0,
+            inputs: 0,
         }
     }
 

@@ -37,11 +37,8 @@ impl Guarantee {
     pub fn show(&self, out: &mut impl Write, tester: &SuiteTester, is_clean: bool) -> io::Result<()> {
         let (done, all) = (tester.progress().finished, tester.runs());
         let number = |name: &str| self.claim[name].as_u64().unwrap_or_default();
-        let limits = format!(
-            "at most {} states over {} input classes",
-            number("bound"),
-            number("input_classes")
-        );
+        let limits =
+            format!("at most {} states over {} input classes", number("bound"), number("input_classes"));
         let scope = match (self.claim["whole"].as_bool(), self.only().is_empty()) {
             (Some(true), true) => "it answers as the model does".to_owned(),
             (_, false) => format!("it gives the answers of {} as the model does", self.only().join(", ")),
@@ -51,7 +48,10 @@ impl Guarantee {
             (false, _) => writeln!(out, "guarantee: none, a test failed"),
             (true, true) => writeln!(out, "guarantee: if the system has {limits}, {scope}"),
             (true, false) => {
-                writeln!(out, "guarantee: none yet; after all {all} tests: if the system has {limits}, {scope}")
+                writeln!(
+                    out,
+                    "guarantee: none yet; after all {all} tests: if the system has {limits}, {scope}"
+                )
             }
         }
     }

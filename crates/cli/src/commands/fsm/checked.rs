@@ -50,9 +50,11 @@ fn read(path: &str, machine: &Machine, spec: &Spec) -> Result<Vec<Word>, Stop> {
         }
     };
     let input = |name: &String| {
-        let help = || spec.names().inputs.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let help =
+            || spec.names().inputs.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         spec.names().input(name).ok_or_else(|| {
-            Stop::usage(format!("`{path}`: the machine has no input `{name}`")).help(format!("there is {}", help()))
+            Stop::usage(format!("`{path}`: the machine has no input `{name}`"))
+                .help(format!("there is {}", help()))
         })
     };
     let words = names.iter().filter(|word| !word.is_empty());
@@ -61,7 +63,8 @@ fn read(path: &str, machine: &Machine, spec: &Spec) -> Result<Vec<Word>, Stop> {
 
 fn of_ioxide(path: &str, text: &str, machine: &Machine) -> Result<Vec<Vec<String>>, Stop> {
     let wrong = |error: String| Stop::usage(format!("`{path}`: {error}"));
-    let reader = SuiteReader::new(BufReader::new(text.as_bytes())).map_err(|error| wrong(error.to_string()))?;
+    let reader =
+        SuiteReader::new(BufReader::new(text.as_bytes())).map_err(|error| wrong(error.to_string()))?;
     let mut words = Vec::new();
     for test in reader {
         words.push(match test.map_err(|error| wrong(error.to_string()))? {
@@ -170,7 +173,8 @@ fn as_json(args: &Fsm, spec: &Spec, suite: &[Word], judgement: &Judgement) -> Js
             if let Some(certificate) = certificate {
                 let access: Vec<String> =
                     certificate.access.iter().map(|word| show_word(spec.names(), word)).collect();
-                result["certificate"] = json!({ "access": access, "k_a_complete": certificate.is_k_a_complete });
+                result["certificate"] =
+                    json!({ "access": access, "k_a_complete": certificate.is_k_a_complete });
             }
         }
         Judgement::Incomplete(machine) => {

@@ -34,7 +34,9 @@ impl<'a> Domain<'a> {
         for state in 0..abstraction.states.len() {
             let mut row = Vec::new();
             for (input, answers) in answers.iter().enumerate() {
-                row.push(answers.iter().map(|answer| differs_at(cx, abstraction, state, input, answer)).collect());
+                row.push(
+                    answers.iter().map(|answer| differs_at(cx, abstraction, state, input, answer)).collect(),
+                );
             }
             differs.push(row);
         }
@@ -104,7 +106,8 @@ impl<'a> Domain<'a> {
             let answer = self.answers[input].iter().position(|answer| *answer == outcome.said);
             (answer.unwrap_or(0), outcome.target)
         };
-        let row = |state: usize| (0..self.abstraction.inputs.len()).map(|input| entry(state, input)).collect();
+        let row =
+            |state: usize| (0..self.abstraction.inputs.len()).map(|input| entry(state, input)).collect();
         (0..self.abstraction.states.len()).map(row).collect()
     }
 }
@@ -121,7 +124,8 @@ fn looked_at(
     let mut run = Vec::new();
     for label in test {
         let Label::Input(gate, values) = label else { continue };
-        let fields: Valuation = cx.sts.gates[*gate].fields.iter().copied().zip(values.iter().cloned()).collect();
+        let fields: Valuation =
+            cx.sts.gates[*gate].fields.iter().copied().zip(values.iter().cloned()).collect();
         let holds = |class: &InputClass| {
             class.gate == *gate && cx.pool.holds(class.when, &(&fields, &store)) == Ok(true)
         };
@@ -144,8 +148,8 @@ fn differs_at(
     answer: &[SaidMessage],
 ) -> bool {
     let Some(outcome) = abstraction.outcomes(state, input).first() else { return false };
-    let same_gates = outcome.said.len() == answer.len()
-        && outcome.said.iter().zip(answer).all(|(a, b)| a.gate == b.gate);
+    let same_gates =
+        outcome.said.len() == answer.len() && outcome.said.iter().zip(answer).all(|(a, b)| a.gate == b.gate);
     if !same_gates {
         return true;
     }
@@ -206,7 +210,8 @@ fn check_near(text: &str, config: &CompleteConfig, mutants: usize) -> (usize, us
                 system.push(copy);
             }
             for _ in 0..rng.random_range(1..=2 + slack) {
-                let (state, input) = (rng.random_range(0..system.len()), rng.random_range(0..domain.answers.len()));
+                let (state, input) =
+                    (rng.random_range(0..system.len()), rng.random_range(0..domain.answers.len()));
                 let entry = match rng.random_ratio(3, 4) {
                     true => (system[state][input].0, rng.random_range(0..system.len())),
                     false => (rng.random_range(0..=domain.answers[input].len()), system[state][input].1),
