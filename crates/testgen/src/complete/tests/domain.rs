@@ -50,9 +50,8 @@ impl<'a> Domain<'a> {
         let mut next = 0;
         while let Some(&(state, own)) = pairs.get(next) {
             next += 1;
-            for input in 0..self.abstraction.inputs.len() {
+            for (input, &(answer, target)) in system[own].iter().enumerate() {
                 let Some(outcome) = self.abstraction.outcomes(state, input).first() else { continue };
-                let (answer, target) = system[own][input];
                 let answers = &self.abstraction.answers[input];
                 let right = answers.groups[answers.number(&outcome.said).unwrap()];
                 let differs = match surely {
