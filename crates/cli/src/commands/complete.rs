@@ -82,7 +82,9 @@ fn stop(path: &str, wanted: &Wanted<'_>, reason: &NoCompleteSuite) -> Stop {
         NoCompleteSuite::Abstraction(NoAbstraction::Halted(_)) => {
             limit::status(&wanted.halt, ExitStatus::Inconclusive)
         }
-        NoCompleteSuite::TooLarge { .. } => ExitStatus::Inconclusive,
+        NoCompleteSuite::TooLarge { .. } | NoCompleteSuite::Abstraction(NoAbstraction::Undecided { .. }) => {
+            ExitStatus::Inconclusive
+        }
         NoCompleteSuite::UnknownRequirement(_) => ExitStatus::Usage,
         _ => ExitStatus::Model,
     };

@@ -7,7 +7,7 @@
 //! mentions a field it divides the input classes of the message, else it splits the condition class. Only classes
 //! that are reached are split, so a counter that starts at 0 is not split below 0.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use ioxide_model::concrete::State;
@@ -151,6 +151,8 @@ struct Refiner<'l> {
     parts: Vec<Part>,
     paths: BTreeMap<usize, Rc<[ReactionPath]>>,
     steps: BTreeMap<(usize, usize), ClassStep>,
+    /// Condition classes and messages of which some path is not known.
+    unknown: BTreeSet<(usize, GateId)>,
     /// An input class may be empty for some stores of a condition class.
     is_loose: bool,
     /// One is.
@@ -177,6 +179,7 @@ impl<'l> Refiner<'l> {
                 .collect(),
             paths: BTreeMap::new(),
             steps: BTreeMap::new(),
+            unknown: BTreeSet::new(),
             is_loose: false,
             is_conditional: false,
             is_absolute: false,
@@ -273,7 +276,11 @@ impl<'l> Refiner<'l> {
         let mut found = Vec::new();
         for (id, switch) in sts.switches_from(self.blocks[block].loc) {
             if sts.kind_of(switch) == GateKind::Input {
-                found.extend(paths_after(cx, &self.blocks[block].facts, id, self.limits.reactions)?);
+                match paths_after(cx, &self.blocks[block].facts, id, self.limits.reactions) {
+                    Ok(paths) => found.extend(paths),
+                    Err(NoAbstraction::Undecided { .. }) => drop(self.unknown.insert((block, switch.gate))),
+                    Err(reason) => return Err(reason),
+                }
             }
         }
         for path in &found {
@@ -296,6 +303,7 @@ impl<'l> Refiner<'l> {
         match cx.decide(&facts) {
             Decision::Unsat => return Ok(ClassStep::Impossible),
             Decision::Unknown(_) => return Err(Cut::Nothing),
+            Decision::Sat if self.unknown.contains(&(block, gate)) => return Err(Cut::Nothing),
             Decision::Sat => (),
         }
         let of_gate = |path: &&ReactionPath| sts.switches[path.switches[0]].gate == gate;

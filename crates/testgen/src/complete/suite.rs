@@ -193,6 +193,11 @@ pub fn complete_suite(cx: &mut Ctx<'_>, config: &CompleteConfig) -> Result<Compl
         return Err(NoCompleteSuite::Choices);
     }
     let listing = found.listing(cx, AnswerNames::Grouped);
+    if listing.rows.is_empty() {
+        // All is left out: there is nothing to claim.
+        let what = found.inputs.first().map(|input| input.name.clone()).unwrap_or_default();
+        return Err(NoAbstraction::Undecided { what }.into());
+    }
     let machine = Mealy::from_listing(&listing).map_err(|_| NoCompleteSuite::Choices)?.minimised();
     let critical = critical_answers(cx, &found, &machine, &wanted);
     let (words, method) = control_words(&machine, config, critical.as_deref())?;
@@ -515,7 +520,10 @@ impl Claim {
 
     fn found(&self) -> String {
         match self.only.is_empty() {
-            true => "Every system of the fault domain that answers wrongly fails a test.".into(),
+            true if self.is_exact && self.left_out == 0 => {
+                "Every system of the fault domain that answers wrongly fails a test.".into()
+            }
+            true => "Every system of the fault domain that answers wrongly where nothing is left out fails a test.".into(),
             false => format!(
                 "Every system of the fault domain fails a test that gives one of the {} answers of {} where the \
                  model does not, or does not give it where the model does.",
