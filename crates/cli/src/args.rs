@@ -2,6 +2,7 @@
 
 mod bench;
 mod case;
+mod complete;
 mod explore;
 mod fsm;
 mod init;
@@ -20,6 +21,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
 
 pub use self::bench::{Bench, BenchName};
 pub use self::case::{Case, CaseFormat, CasePruning};
+pub use self::complete::{Complete, CompleteArgs};
 pub use self::explore::Explore;
 pub use self::fsm::{Fsm, FsmVariant, Missing};
 pub use self::init::{Init, Stub};
@@ -86,6 +88,8 @@ pub enum Command {
     Purposes(Purposes),
     /// Makes a test case that follows one path of a model.
     Case(Case),
+    /// Complete test suites of models with data, and what they prove.
+    Complete(Complete),
     /// Complete test suites of finite state machines.
     Fsm(Fsm),
     /// Makes a model from a running system, or from recorded runs.

@@ -4,6 +4,7 @@ mod adapter;
 mod bench;
 mod case;
 mod check;
+mod complete;
 mod conform;
 mod demo;
 mod diff;
@@ -52,6 +53,7 @@ pub fn run(args: Args) -> Result<ExitStatus, Stop> {
         Command::Judge(args) => judge::run(&args),
         Command::Purposes(args) => purposes::run(&args),
         Command::Case(args) => case::run(&args),
+        Command::Complete(args) => complete::run(&args),
         Command::Fsm(args) => fsm::run(&args),
         Command::Learn(args) => learn::run(&args),
         Command::Lsp(_) => lsp::run(),

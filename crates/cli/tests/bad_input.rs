@@ -333,6 +333,9 @@ fn machines_that_do_not_fit_are_refused_with_the_reason() {
     );
     check(&["fsm", "examples/adder.iox", "--suite", "w"], 3, &["finished", "self loops"]);
     check(&["fsm", "examples/brp/spec.iox", "--suite", "w"], 3, &["spec.iox"]);
+    let (_folder, suite) = file("s.txt", b"open shut\n");
+    check(&["fsm", "examples/fsm/door.txt", "--check-suite", &suite], 2, &["no input `shut`", "`close`"]);
+    check(&["fsm", "examples/fsm/door.txt", "--check-suite", "nowhere.txt"], 2, &["nowhere.txt"]);
     let (_folder, path) = file("m.dot", b"digraph { a -> b [label=\"nolabel\"] }");
     check(&["fsm", &path, "--suite", "w"], 3, &["m.dot"]);
 }

@@ -11,10 +11,45 @@
 //! *Promises* an exact answer or [`Answer::Unknown`]; the search is exponential
 //! and meant for small machines.
 
+mod certify;
+mod near;
+
+pub use self::certify::{Certificate, certify};
+pub use self::near::nearest;
+
 use ioxide_model::index::Idx;
 
 use crate::mealy::{InputId, Mealy, OutputId, Spec, StateId};
 use crate::product;
+use crate::word::Word;
+
+/// What is known about a suite that somebody wrote.
+#[must_use = "an unanswered question proves nothing"]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// It is complete: a certificate shows it, or else the search among all machines did.
+    Complete(Option<Certificate>),
+    /// This machine passes and is not equivalent to the specification.
+    Incomplete(Mealy),
+    /// Neither was shown.
+    Unknown(usize),
+}
+
+/// Judges `suite` for machines with `extra` more states than `spec`: a certificate first, then machines near the
+/// specification, then all machines, the last two in at most `max_steps` steps each.
+pub fn judge(spec: &Spec, suite: &[Word], extra: usize, max_steps: usize) -> Judgement {
+    if let Some(certificate) = certify(spec, suite, extra) {
+        return Judgement::Complete(Some(certificate));
+    }
+    if let Some(machine) = nearest(spec, suite, extra, max_steps) {
+        return Judgement::Incomplete(machine);
+    }
+    match check(spec, suite, spec.n_states() + extra, max_steps) {
+        Answer::Complete => Judgement::Complete(None),
+        Answer::Incomplete(machine) => Judgement::Incomplete(machine),
+        Answer::Unknown(steps) => Judgement::Unknown(steps),
+    }
+}
 
 /// Whether a suite is complete.
 #[must_use = "an unanswered question proves nothing"]
@@ -226,5 +261,71 @@ mod tests {
             let table: Vec<_> = (0..states * inputs).map(|_| entry()).collect();
             Mealy::from_table(states, inputs, outputs, &table)
         })
+    }
+
+    /// Every system whose states are all reached by an access word and at most `extra` more symbols, or in which
+    /// two access words lead to equivalent states.
+    fn is_near(system: &Mealy, access: &[Word], extra: usize) -> bool {
+        let reach = |word: &Word| word.iter().fold(system.initial(), |q, &x| system.edge(q, x).unwrap().next);
+        let classes = crate::partition::of_mealy(system);
+        let ends: Vec<_> = access.iter().map(reach).collect();
+        let alike = |i: usize| ends[..i].iter().any(|&q| classes[q.index()] == classes[ends[i].index()]);
+        if (0..ends.len()).any(alike) {
+            return true;
+        }
+        let mut near = ends;
+        for _ in 0..extra {
+            let next: Vec<_> = near.iter().flat_map(|&q| system.inputs().map(move |x| (q, x))).collect();
+            near.extend(next.into_iter().map(|(q, x)| system.edge(q, x).unwrap().next));
+        }
+        system.connected().n_states() <= system.states().filter(|q| near.contains(q)).count()
+    }
+
+    #[test]
+    fn a_certificate_is_a_proof_and_holds_beyond_the_number_of_states() {
+        let spec = toggle();
+        for (method, extra) in [(Method::W, 0), (Method::Hsi, 0), (Method::H, 0), (Method::W, 1)] {
+            let suite: Vec<Word> = method.suite(&spec, extra).collect();
+            let certificate = certify(&spec, &suite, extra).expect("these methods meet the condition");
+            assert_eq!(check(&spec, &suite, 2 + extra, 1_000_000), Answer::Complete);
+            assert!(method != Method::W || certificate.is_k_a_complete);
+            if !certificate.is_k_a_complete {
+                continue;
+            }
+            let model = spec.to_mealy();
+            let mut large = 0;
+            for system in machines(3, 2, 2).step_by(if extra == 0 { 1 } else { 5 }) {
+                let passes = suite.iter().all(|word| product::passes(&model, &system, word));
+                let is_wrong = product::difference(&model, &system).is_some();
+                if is_near(&system, &certificate.access, extra) {
+                    assert!(!(passes && is_wrong), "k-A-completeness misses a system");
+                    large += usize::from(system.connected().n_states() == 3);
+                }
+            }
+            assert!(large > 0);
+        }
+    }
+
+    #[test]
+    fn a_suite_without_one_of_its_words_is_never_certified_wrongly() {
+        let spec = toggle();
+        let whole: Vec<Word> = Method::W.suite(&spec, 1).collect();
+        let mut incomplete = 0;
+        for cut in 0..whole.len() {
+            let mut suite = whole.clone();
+            suite.remove(cut);
+            let exact = check(&spec, &suite, 3, 10_000_000);
+            match judge(&spec, &suite, 1, 10_000_000) {
+                Judgement::Complete(_) => assert_eq!(exact, Answer::Complete),
+                Judgement::Incomplete(machine) => {
+                    incomplete += 1;
+                    assert!(suite.iter().all(|word| product::passes(&spec.to_mealy(), &machine, word)));
+                    assert!(product::difference(&spec.to_mealy(), &machine).is_some());
+                    assert!(machine.n_states() <= 3);
+                }
+                Judgement::Unknown(_) => unreachable!("the machine is small"),
+            }
+        }
+        assert!(incomplete > 0);
     }
 }

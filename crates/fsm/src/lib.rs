@@ -7,7 +7,8 @@
 //!
 //! [`suite`] turns a [`mealy::Spec`] into words that every wrong machine of a
 //! fault domain fails, and [`complete`] checks that claim for a given suite
-//! without knowing how it was made. [`cover`] and [`distinguish`] hold what the
+//! without knowing how it was made. [`counting`] does the same for machines that do
+//! not answer every input. [`cover`] and [`distinguish`] hold what the
 //! methods share: how to reach a state and how to tell it from others.
 //!
 //! [`reduce`] tests nondeterministic systems against an
@@ -39,6 +40,7 @@
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
 pub mod complete;
+pub mod counting;
 pub mod cover;
 pub mod distinguish;
 pub mod error;

@@ -8,6 +8,7 @@
 
 pub mod abstraction;
 pub mod case;
+pub mod complete;
 pub mod conform;
 pub mod data;
 pub mod kill;

@@ -9,6 +9,7 @@ use super::{LimitArgs, SolverArgs};
 #[command(
     after_help = "Examples:\n  ioxide fsm examples/fsm/door.txt --suite s --extra 1 --out door.suite --html door.html\n  \
     ioxide test examples/fsm/door.txt --tester suite:door.suite --sut SUT\n  \
+    ioxide fsm examples/fsm/door.txt --check-suite door.suite --extra 1\n  \
     ioxide fsm examples/fsm/ma.dot --reduction --sut examples/fsm/ma-impl.dot --bound 3\n  \
     ioxide fsm examples/fsm/ma.dot --reduction --sut model:examples/fsm/ma-impl.dot --bound 3 --repeat 20"
 )]
@@ -22,6 +23,13 @@ pub struct Fsm {
     /// Makes a complete suite: `w`, `wp`, `hsi`, `h`, `spy`, `spyh` or `s` (the smallest).
     #[arg(long, value_name = "METHOD", conflicts_with = "reduction")]
     pub suite: Option<String>,
+    /// Says whether the suite of this file is complete, and if not, which machine it misses: a suite of ioxide, or
+    /// one test per line, inputs separated by spaces.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["suite", "reduction"])]
+    pub check_suite: Option<String>,
+    /// Steps of the search for a machine that a suite misses.
+    #[arg(long, default_value_t = 20_000_000, value_name = "N", requires = "check_suite")]
+    pub max_steps: usize,
     /// How many more states than the machine an implementation may have.
     #[arg(long, default_value_t = 0, value_name = "K")]
     pub extra: usize,

@@ -65,7 +65,8 @@ pub struct Test {
     /// runs), `purpose:NAME,...` (paths to goals of the model), `force:NAME` (plays for a
     /// goal: forces it where it can, adapting to what the system does), `tests` or `test:NAME` (tests written beside the
     /// model), `case:FILE` (a test case of `case --format json`), `suite:FILE` (the tests of a file that
-    /// `fsm --out` or another command wrote), `kill` (tests that kill mutants of the model) or `random`.
+    /// `fsm --out` or another command wrote), `complete` or `complete:extra=1,refine=1` (a complete suite of the
+    /// model, see `ioxide complete`), `kill` (tests that kill mutants of the model) or `random`.
     #[arg(long, default_value = "hunt", value_name = "TESTER")]
     pub tester: String,
     /// What `hunt`, `cover` and `tour` cover.

@@ -1,6 +1,7 @@
-//! `ioxide fsm`: complete test suites of a machine, and state counting against another one or a
+//! `ioxide fsm`: complete test suites of a machine, the judgement of others' suites, and state counting against another one or a
 //! live system.
 
+mod checked;
 pub mod live;
 mod page;
 mod reduction;
@@ -15,10 +16,13 @@ use crate::machine::Machine;
 
 /// Makes a suite, or tests another machine or a system for reduction.
 pub fn run(args: &Fsm) -> Result<ExitStatus, Stop> {
+    if let Some(path) = &args.check_suite {
+        return checked::run(args, path);
+    }
     match (&args.suite, args.reduction) {
         (Some(method), false) => suite::make(args, method),
         (None, true) => reduction::run(args),
-        _ => Err(Stop::usage("say what to do: `--suite METHOD` or `--reduction`")
+        _ => Err(Stop::usage("say what to do: `--suite METHOD`, `--check-suite FILE` or `--reduction`")
             .help("`ioxide fsm --help` has examples")),
     }
 }

@@ -102,8 +102,9 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         writeln!(io::stdout(), "{result}")
     } else {
         let mut out = io::stdout().lock();
+        let is_clean = outcome.counts.failed == 0;
         chosen
-            .show(&mut out, &shown.sts)
+            .show(&mut out, &shown.sts, is_clean)
             .and_then(|()| chosen.show_end(&mut out, &shown.sts, &outcome, was_late))
     };
     if let Some(folder) = folder.as_ref().filter(|folder| folder.trouble().is_none()) {

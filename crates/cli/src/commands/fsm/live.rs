@@ -202,22 +202,36 @@ impl<'a> LiveSystem<'a> {
 
     /// Adds what the system says until its answer is complete.
     fn listen(&mut self, said: &mut Vec<Label>, wait: Wait) -> Result<(), Trouble> {
-        while said.len() < MAX_ANSWERS {
-            go_on(self.halt)?;
-            match self.adapter.observe(self.patience)? {
-                Observation::Output(label) => said.push(label),
-                Observation::Quiet => return Ok(()),
-            }
-            if wait == Wait::Output {
-                return Ok(());
+        match wait {
+            Wait::Quiescence => heard(self.adapter, self.patience, self.halt, said),
+            Wait::Output => {
+                go_on(self.halt)?;
+                if let Observation::Output(label) = self.adapter.observe(self.patience)? {
+                    said.push(label);
+                }
+                Ok(())
             }
         }
-        let stop = Stop::new(
-            ExitStatus::Inconclusive,
-            format!("more than {MAX_ANSWERS} outputs came without an input"),
-        );
-        Err(Trouble::Stop(Box::new(stop.help("a machine answers an input with finitely many outputs"))))
     }
+}
+
+/// Adds what the system says until it is silent.
+pub fn heard(
+    adapter: &mut dyn Adapter,
+    patience: Duration,
+    halt: &Halt,
+    said: &mut Vec<Label>,
+) -> Result<(), Trouble> {
+    while said.len() < MAX_ANSWERS {
+        go_on(halt)?;
+        match adapter.observe(patience)? {
+            Observation::Output(label) => said.push(label),
+            Observation::Quiet => return Ok(()),
+        }
+    }
+    let stop =
+        Stop::new(ExitStatus::Inconclusive, format!("more than {MAX_ANSWERS} outputs came without an input"));
+    Err(Trouble::Stop(Box::new(stop.help("a machine answers an input with finitely many outputs"))))
 }
 
 /// Whether there is time to ask.

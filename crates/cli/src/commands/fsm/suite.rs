@@ -20,6 +20,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{completion, page, refused};
 use crate::args::Fsm;
+use crate::commands::complete::guarantee::Guarantee;
 use crate::exit::{ExitStatus, Stop};
 use crate::limit;
 use crate::machine::{Machine, Messages};
@@ -114,7 +115,7 @@ fn told(args: &Fsm, method: Method, spec: &Spec, size: &Size) -> SuiteTold {
 }
 
 /// The machine as the suite methods need it: complete, connected, minimal.
-fn spec(args: &Fsm, machine: &Machine) -> Result<Spec, Stop> {
+pub fn spec(args: &Fsm, machine: &Machine) -> Result<Spec, Stop> {
     let mealy = Mealy::from_listing(&machine.listing).map_err(|refusal| refused(&args.file, &refusal))?;
     let mealy = match args.missing {
         None => mealy,
@@ -181,7 +182,7 @@ fn test<'n>(flat: Option<&Messages>, names: impl Iterator<Item = &'n str>) -> Su
 }
 
 /// The tester that runs the suite at `path`.
-pub fn tester(path: &str, spec: &Model) -> Result<SuiteTester, Stop> {
+pub fn tester(path: &str, spec: &Model) -> Result<(SuiteTester, Option<Guarantee>), Stop> {
     let wrong = |error: String| Stop::usage(format!("`{path}`: {error}")).help(HELP);
     let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
     let reader = SuiteReader::new(BufReader::new(file)).map_err(|error| wrong(error.to_string()))?;
@@ -191,6 +192,7 @@ pub fn tester(path: &str, spec: &Model) -> Result<SuiteTester, Stop> {
         _ => Wait::Quiescence,
     };
     let repeat = about.get(REPEAT).and_then(Json::as_u64).and_then(|n| usize::try_from(n).ok());
+    let guarantee = Guarantee::read(about);
     let mut tests = Tests::default();
     for (number, test) in reader.enumerate() {
         let add = test.map_err(|error| error.to_string()).and_then(|test| add(&mut tests, spec, &test));
@@ -199,7 +201,7 @@ pub fn tester(path: &str, spec: &Model) -> Result<SuiteTester, Stop> {
     if tests.is_empty() {
         return Err(Stop::new(ExitStatus::Nothing, format!("nothing to run: `{path}` has no tests")));
     }
-    Ok(SuiteTester::new(Arc::new(tests), wait, repeat.unwrap_or(1)))
+    Ok((SuiteTester::new(Arc::new(tests), wait, repeat.unwrap_or(1)), guarantee))
 }
 
 /// How far the suite has come, for people.

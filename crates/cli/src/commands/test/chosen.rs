@@ -24,7 +24,8 @@ use serde_json::{Value as Json, json};
 
 use super::{case, hunted};
 use crate::args::Test;
-use crate::commands::{fsm, kill, purposes};
+use crate::commands::complete::guarantee::Guarantee;
+use crate::commands::{complete, fsm, kill, purposes};
 use crate::exit::{ExitStatus, Stop};
 use crate::limit::{self, TimeLimit};
 use crate::solver::Wanted;
@@ -57,7 +58,7 @@ pub enum Chosen {
     Cover(Box<Cover>, Box<PurposeSet>),
     Tour(Box<Tour>, Box<PurposeSet>),
     Tests(Box<Scripted>),
-    Suite(Box<SuiteTester>),
+    Suite(Box<SuiteTester>, Option<Guarantee>),
     Kill(Box<Killer>),
     Case(Box<CaseGuided>),
     Game(Box<Game>),
@@ -92,7 +93,13 @@ impl Chosen {
         }
         refuse_timed(&args.tester, spec)?;
         if let Some(path) = args.tester.strip_prefix("suite:") {
-            return Ok(Self::Suite(Box::new(fsm::suite::tester(path, spec)?)));
+            let (tester, guarantee) = fsm::suite::tester(path, spec)?;
+            return Ok(Self::Suite(Box::new(tester), guarantee));
+        }
+        if let Some(options) = complete_options(&args.tester) {
+            let (tester, guarantee) =
+                complete::guarantee::tester(options, spec, &wanted, seed, &args.model.file)?;
+            return Ok(Self::Suite(Box::new(tester), Some(guarantee)));
         }
         match args.tester.as_str() {
             "hunt" => Ok(Self::Hunt(Box::new(Hunt::new(hunt(args, &spec.sts))))),
@@ -113,7 +120,7 @@ impl Chosen {
             "tests" => Self::tests(args, spec, None),
             "kill" => Ok(Self::Kill(Box::new(kill::tester(spec, &wanted)?))),
             other => Err(Stop::usage(format!("there is no tester `{other}`"))
-                .help("there is `hunt`, `cover`, `tour`, `purpose:NAME,...`, `force:NAME`, `tests`, `test:NAME`, `case:FILE`, `suite:FILE`, `kill` and `random`")),
+                .help("there is `hunt`, `cover`, `tour`, `purpose:NAME,...`, `force:NAME`, `tests`, `test:NAME`, `case:FILE`, `suite:FILE`, `complete`, `complete:extra=1,...`, `kill` and `random`")),
         }
     }
 
@@ -152,7 +159,7 @@ impl Chosen {
                 (Self::Hunt(mine), Self::Hunt(theirs)) => mine.absorb(&theirs),
                 (Self::Cover(mine, _), Self::Cover(theirs, _)) => mine.absorb(&theirs),
                 (Self::Tour(mine, _), Self::Tour(theirs, _)) => mine.absorb(&theirs),
-                (Self::Suite(mine), Self::Suite(theirs)) => mine.absorb(&theirs),
+                (Self::Suite(mine, _), Self::Suite(theirs, _)) => mine.absorb(&theirs),
                 (Self::Kill(mine), Self::Kill(theirs)) => mine.absorb(&theirs),
                 (Self::Game(mine), Self::Game(theirs)) => mine.absorb(&theirs),
                 _ => (),
@@ -169,7 +176,7 @@ impl Chosen {
             Self::Cover(tester, _) => &mut **tester,
             Self::Tour(tester, _) => &mut **tester,
             Self::Tests(tester) => &mut **tester,
-            Self::Suite(tester) => &mut **tester,
+            Self::Suite(tester, _) => &mut **tester,
             Self::Kill(tester) => &mut **tester,
             Self::Case(tester) => &mut **tester,
             Self::Game(tester) => &mut **tester,
@@ -194,7 +201,7 @@ impl Chosen {
             Self::Cover(tester, _) => tester.max_runs(ROUNDS) as u64,
             Self::Tour(_, set) => (ROUNDS * set.total) as u64,
             Self::Tests(tester) => tester.n_runs() as u64,
-            Self::Suite(tester) => tester.runs() as u64,
+            Self::Suite(tester, _) => tester.runs() as u64,
             Self::Kill(tester) => tester.max_runs() as u64,
         })
     }
@@ -246,9 +253,10 @@ impl Chosen {
     }
 
     /// What became of the purposes or tests, for people.
-    pub fn show(&self, out: &mut impl Write, sts: &Sts) -> io::Result<()> {
-        if let Self::Suite(tester) = self {
-            return fsm::suite::show(out, tester);
+    pub fn show(&self, out: &mut impl Write, sts: &Sts, is_clean: bool) -> io::Result<()> {
+        if let Self::Suite(tester, guarantee) = self {
+            fsm::suite::show(out, tester)?;
+            return guarantee.as_ref().map_or(Ok(()), |guarantee| guarantee.show(out, tester, is_clean));
         }
         if let Self::Kill(tester) = self {
             let (done, tests) = (tester.n_done(), tester.n_tests());
@@ -298,7 +306,13 @@ impl Chosen {
     /// How far a suite has come, for programs; nothing with other testers.
     pub fn suite_json(&self) -> Json {
         match self {
-            Self::Suite(tester) => fsm::suite::progress(tester),
+            Self::Suite(tester, guarantee) => {
+                let mut told = fsm::suite::progress(tester);
+                if let Some(guarantee) = guarantee {
+                    told["guarantee"] = guarantee.json(tester);
+                }
+                told
+            }
             _ => Json::Null,
         }
     }
@@ -351,9 +365,15 @@ pub fn thinking(args: &Test) -> TimeLimit {
     args.limit.thinking.unwrap_or(TimeLimit::Within(BEFORE_TESTING))
 }
 
+/// What follows `complete`, if that is the tester.
+fn complete_options(tester: &str) -> Option<&str> {
+    let rest = tester.strip_prefix("complete")?;
+    if rest.is_empty() { Some("") } else { rest.strip_prefix(':') }
+}
+
 /// Testers that know nothing of time cannot test a model that has clocks.
 fn refuse_timed(tester: &str, spec: &Model) -> Result<(), Stop> {
-    let is_untimed = tester == "tour" || tester.starts_with("suite:");
+    let is_untimed = tester == "tour" || tester.starts_with("suite:") || complete_options(tester).is_some();
     match spec.sts.is_timed() && is_untimed {
         true => Err(Stop::usage(format!(
             "`{}` has clocks, and the tester `{tester}` knows no time",

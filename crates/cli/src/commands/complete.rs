@@ -1,0 +1,196 @@
+//! `ioxide complete`: complete suites of models with data, and what they prove.
+
+mod choices;
+pub mod guarantee;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use ioxide_fsm::suite::Method;
+use ioxide_model::label::Label;
+use ioxide_model::sts::Model;
+use ioxide_runner::suite::{SuiteLabel, SuiteTest, SuiteWriter, TraceTest};
+use ioxide_symex::Ctx;
+use ioxide_testgen::complete::suite::{
+    Claim, CompleteConfig, CompleteSuite, NoCompleteSuite, complete_suite,
+};
+use ioxide_testgen::complete::{ClassLimits, NoAbstraction};
+use serde_json::{Map, Value as Json, json};
+
+use crate::args::{Complete, CompleteArgs};
+use crate::exit::{self, ExitStatus, Stop};
+use crate::solver::Wanted;
+use crate::write::{self, Aside, Readers};
+use crate::{limit, load};
+
+/// Makes the suite, writes it if wanted, and says what it proves.
+pub fn run(args: &Complete) -> Result<ExitStatus, Stop> {
+    let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
+    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    if let Some(sut) = &args.sut {
+        return choices::run(args, sut, model, &wanted);
+    }
+    let config = config(&args.suite, args.seed)?;
+    let suite = made(&mut model, &config, &wanted, &args.model.file)?;
+    if let Some(path) = &args.out {
+        written(path, args, &model, &suite)?;
+    }
+    let mut out = io::stdout().lock();
+    let told = match args.json {
+        true => writeln!(out, "{}", suite_json(&model, &suite)),
+        false => show(&mut out, args, &model, &suite),
+    };
+    let claim = &suite.claim;
+    exit::shown(if claim.is_whole() { ExitStatus::Success } else { ExitStatus::Inconclusive }, told)
+}
+
+/// What was typed, checked.
+pub fn config(args: &CompleteArgs, seed: u64) -> Result<CompleteConfig, Stop> {
+    let method: Method = args.method.parse().map_err(|_| {
+        let names: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
+        Stop::usage(format!("there is no method `{}`", args.method))
+            .help(format!("there is {}", names.join(", ")))
+    })?;
+    let limits = ClassLimits { states: args.max_states, bounded: args.bounded, ..ClassLimits::default() };
+    Ok(CompleteConfig {
+        extra: args.extra,
+        boundary: args.refine,
+        values: args.values,
+        method,
+        only: args.only.clone(),
+        limits,
+        max_symbols: args.max_symbols,
+        seed,
+    })
+}
+
+/// The suite of `model`.
+pub fn made(
+    model: &mut Model,
+    config: &CompleteConfig,
+    wanted: &Wanted<'_>,
+    path: &str,
+) -> Result<CompleteSuite, Stop> {
+    let mut solver = wanted.make()?;
+    let _stage = limit::stage("making the classes and the suite");
+    complete_suite(&mut Ctx::new(model, &mut *solver), config).map_err(|reason| stop(path, wanted, &reason))
+}
+
+/// The end of the command where there is no suite.
+fn stop(path: &str, wanted: &Wanted<'_>, reason: &NoCompleteSuite) -> Stop {
+    let status = match reason {
+        NoCompleteSuite::Abstraction(NoAbstraction::Halted(_)) => {
+            limit::status(&wanted.halt, ExitStatus::Inconclusive)
+        }
+        NoCompleteSuite::TooLarge { .. } | NoCompleteSuite::Abstraction(NoAbstraction::Undecided { .. }) => {
+            ExitStatus::Inconclusive
+        }
+        NoCompleteSuite::UnknownRequirement(_) => ExitStatus::Usage,
+        _ => ExitStatus::Model,
+    };
+    Stop::new(status, format!("`{path}` has no complete suite: {reason}")).help(reason.help())
+}
+
+fn show(out: &mut impl Write, args: &Complete, model: &Model, suite: &CompleteSuite) -> io::Result<()> {
+    let claim = &suite.claim;
+    writeln!(
+        out,
+        "{} suite: {} tests, {} inputs; {} states, {} input classes, systems of up to {} states",
+        claim.method.to_uppercase(),
+        claim.tests,
+        claim.symbols,
+        claim.states,
+        claim.inputs,
+        claim.bound
+    )?;
+    for line in claim.sentences() {
+        writeln!(out, "  {line}")?;
+    }
+    if args.classes {
+        show_classes(out, model, suite)?;
+    }
+    Ok(())
+}
+
+fn show_classes(out: &mut impl Write, model: &Model, suite: &CompleteSuite) -> io::Result<()> {
+    let _ = model;
+    writeln!(out, "input classes:")?;
+    for input in &suite.abstraction.inputs {
+        writeln!(out, "  {}", input.name)?;
+    }
+    writeln!(out, "states:")?;
+    for state in &suite.abstraction.states {
+        writeln!(out, "  {}", state.name)?;
+    }
+    writeln!(out, "answers:")?;
+    for answer in &suite.claim.answers {
+        writeln!(out, "  {answer}")?;
+    }
+    Ok(())
+}
+
+/// The claim as data.
+pub fn claim_json(claim: &Claim) -> Json {
+    json!({
+        "states": claim.states, "bound": claim.bound, "input_classes": claim.inputs, "answers": claim.answers,
+        "refine": claim.boundary, "exact": claim.is_exact, "whole": claim.is_whole(),
+        "left_out": claim.left_out, "unspecified": claim.unspecified, "only": claim.only,
+        "critical": claim.critical, "missed": claim.missed, "detours": claim.detours, "infeasible": claim.infeasible, "fragile": claim.fragile, "untold": claim.untold, "shown": claim.shown,
+        "hidden": claim.hidden, "statement": claim.sentences(),
+    })
+}
+
+fn suite_json(model: &Model, suite: &CompleteSuite) -> Json {
+    let abstraction = &suite.abstraction;
+    let inputs: Vec<Json> = abstraction
+        .inputs
+        .iter()
+        .map(|input| {
+            let message = model.sts.gates[input.gate].name.to_string();
+            json!({ "name": input.name, "message": message, "when": model.pool.show(input.when).to_string() })
+        })
+        .collect();
+    let states: Vec<Json> = abstraction
+        .states
+        .iter()
+        .map(|state| {
+            let location = model.sts.locations[state.loc].name.to_string();
+            let facts: Vec<String> =
+                state.facts.iter().map(|&fact| model.pool.show(fact).to_string()).collect();
+            json!({ "name": state.name, "location": location, "when": facts })
+        })
+        .collect();
+    json!({
+        "version": 1, "method": suite.claim.method, "words": suite.claim.words, "tests": suite.claim.tests,
+        "inputs": suite.claim.symbols, "claim": claim_json(&suite.claim), "input_classes": inputs,
+        "states": states,
+    })
+}
+
+/// Writes the suite with its claim.
+fn written(path: &str, args: &Complete, model: &Model, suite: &CompleteSuite) -> Result<(), Stop> {
+    let cannot = |error: io::Error| write::cannot(path, &error);
+    let aside = Aside::new(Path::new(path), Readers::Usual).map_err(cannot)?;
+    let mut out = SuiteWriter::new(aside, about(args, suite)).map_err(cannot)?;
+    for test in &suite.tests {
+        out.add(&as_test(model, test)).map_err(cannot)?;
+    }
+    out.finish().and_then(Aside::keep).map_err(cannot)
+}
+
+/// What the first line says about the suite.
+fn about(args: &Complete, suite: &CompleteSuite) -> Map<String, Json> {
+    let about = json!({
+        "method": suite.claim.method, "extra": args.suite.extra, "states": suite.claim.states,
+        "model": args.model.file, guarantee::CLAIM: claim_json(&suite.claim),
+    });
+    match about {
+        Json::Object(about) => about,
+        _ => Map::new(),
+    }
+}
+
+fn as_test(model: &Model, test: &[Label]) -> SuiteTest {
+    let trace = test.iter().filter_map(|label| SuiteLabel::new(&model.pool, &model.sts, label)).collect();
+    SuiteTest::Trace(TraceTest { name: String::new(), trace })
+}

@@ -1,0 +1,254 @@
+//! Models that leave the system a choice: state counting on the machine of classes, against a live system.
+//!
+//! The inputs of the machine are classes, so values are drawn in the state that the model is in by then; an answer
+//! of the system is the answer of the machine whose terms have its values there.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ioxide_fsm::mealy::{InputId, Names, OutputId};
+use ioxide_fsm::nfsm::{Nfsm, Observable};
+use ioxide_fsm::reduce::{Live, Plan, Repeated, Report, Variant, Verdict, state_counting};
+use ioxide_fsm::word::show_io;
+use ioxide_model::index::Idx;
+use ioxide_model::label::Label;
+use ioxide_model::sts::Model;
+use ioxide_runner::adapter::Adapter;
+use ioxide_smt::halt::Halt;
+use ioxide_symex::Ctx;
+use ioxide_testgen::abstraction::answer_name;
+use ioxide_testgen::complete::concretise::ClassWalk;
+use ioxide_testgen::complete::{Abstraction, AnswerNames, abstraction};
+use serde_json::json;
+
+use super::{config, stop};
+use crate::args::Complete;
+use crate::commands::fsm::live::{LiveSystem, Trouble, heard};
+use crate::exit::{self, ExitStatus, Stop};
+use crate::session::patience;
+use crate::solver::Wanted;
+use crate::system::{Opener, System};
+use crate::{limit, machine};
+
+/// Tests the system by counting states.
+pub fn run(args: &Complete, sut: &str, mut model: Model, wanted: &Wanted<'_>) -> Result<ExitStatus, Stop> {
+    let config = config(&args.suite, args.seed)?;
+    let system = System::named(sut)?;
+    machine::know_outputs(&mut model, &system);
+    let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
+    let opener = Opener::new(&system, Arc::new(model.clone()), &args.solver);
+    let mut solver = wanted.make()?;
+    let shown = model.clone();
+    let mut cx = Ctx::new(&mut model, &mut *solver);
+    let _stage = limit::stage("making the classes, and counting states");
+    let found = abstraction(&mut cx, config.boundary, &config.limits)
+        .map_err(|reason| stop(&args.model.file, wanted, &reason.into()))?;
+    let counted = observable(args, &cx, &found)?;
+    let bound = counted.n_states() + config.extra;
+    let plan = Plan::new(&counted, bound).map_err(|refusal| refused(args, &refusal.to_string()))?;
+    let repetitions = args.repeat.max(1);
+    opener.open(0, args.seed, |adapter| {
+        let live = ClassLive::new(
+            &shown,
+            &mut cx,
+            &found,
+            counted.names(),
+            adapter,
+            patience,
+            &wanted.halt,
+            args.seed,
+        );
+        let mut repeated = Repeated { live, repetitions };
+        let report = state_counting(&counted, &mut repeated, &plan, Variant::Refined)
+            .map_err(|trouble| trouble.into_stop(|said| preamble(&said)))?;
+        told(args, &found, &repeated.live, bound, &report)
+    })
+}
+
+/// The machine of classes as state counting needs it.
+fn observable(args: &Complete, cx: &Ctx<'_>, found: &Abstraction) -> Result<Observable, Stop> {
+    let machine = Nfsm::from_listing(&found.listing(cx, AnswerNames::Each));
+    let observable = Observable::check(machine).map_err(|refusal| refused(args, &refusal.to_string()))?;
+    observable.check_complete().map_err(|refusal| refused(args, &refusal.to_string()))?;
+    Ok(observable.minimised())
+}
+
+fn refused(args: &Complete, why: &str) -> Stop {
+    Stop::new(ExitStatus::Model, format!("`{}` cannot be tested by counting states: {why}", args.model.file))
+        .help("state counting needs an answer to every input class in every state, and answers that say where they lead")
+}
+
+fn preamble(said: &str) -> Stop {
+    Stop::new(ExitStatus::Failure, format!("fail: before its first input the system says {said}"))
+}
+
+fn told(
+    args: &Complete,
+    found: &Abstraction,
+    live: &ClassLive<'_, '_>,
+    bound: usize,
+    report: &Report,
+) -> Result<ExitStatus, Stop> {
+    let failures: Vec<String> = report.failures.iter().map(|failure| show_io(&live.names, failure)).collect();
+    let (word, status) = match report.verdict() {
+        Verdict::Pass => ("pass", ExitStatus::Success),
+        Verdict::Fail => ("fail", ExitStatus::Failure),
+        Verdict::Unknown => ("unknown", ExitStatus::Inconclusive),
+    };
+    let mut out = io::stdout().lock();
+    let shown = match args.json {
+        true => writeln!(
+            out,
+            "{}",
+            json!({
+                "version": 1, "verdict": word, "bound": bound, "input_classes": found.inputs.len(),
+                "exact": found.is_exact, "left_out": found.n_left_out(), "failures": failures,
+                "tested": report.tested.len(), "repeat": args.repeat, "resets": live.resets, "inputs": live.inputs,
+            })
+        ),
+        false => show(&mut out, args, found, live, (word, bound), report, &failures),
+    };
+    exit::shown(status, shown)
+}
+
+fn show(
+    out: &mut impl Write,
+    args: &Complete,
+    found: &Abstraction,
+    live: &ClassLive<'_, '_>,
+    (word, bound): (&str, usize),
+    report: &Report,
+    failures: &[String],
+) -> io::Result<()> {
+    let tested = report.tested.len();
+    match word {
+        "pass" => writeln!(
+            out,
+            "pass: only answers that the model allows, if the system has at most {bound} states over {} input \
+             classes ({tested} words tested)",
+            found.inputs.len()
+        )?,
+        "fail" => writeln!(out, "fail: answers that the model does not allow ({tested} words tested)")?,
+        _ => writeln!(out, "unknown: not all words were tested ({tested} were)")?,
+    }
+    for failure in failures {
+        writeln!(out, "  {failure} is not allowed")?;
+    }
+    if !found.is_exact {
+        writeln!(out, "  no finite abstraction: {} pairs of classes are left out", found.n_left_out())?;
+    }
+    writeln!(
+        out,
+        "live: every test {} times, {} resets, {} inputs (seed {}); assumes that {} times show every answer",
+        args.repeat, live.resets, live.inputs, args.seed, args.repeat
+    )
+}
+
+/// A system whose inputs are classes.
+struct ClassLive<'a, 'm> {
+    model: &'a Model,
+    cx: &'a mut Ctx<'m>,
+    found: &'a Abstraction,
+    walk: ClassWalk<'a>,
+    adapter: &'a mut dyn Adapter,
+    patience: Duration,
+    halt: &'a Halt,
+    names: Names,
+    inputs_of: Vec<usize>,
+    unknown: BTreeMap<String, OutputId>,
+    /// The answer that the model does not allow, once it came.
+    lost: Option<OutputId>,
+    resets: u64,
+    inputs: u64,
+}
+
+impl<'a, 'm> ClassLive<'a, 'm> {
+    #[expect(clippy::too_many_arguments, reason = "each is one thing that the system needs")]
+    fn new(
+        model: &'a Model,
+        cx: &'a mut Ctx<'m>,
+        found: &'a Abstraction,
+        names: &Names,
+        adapter: &'a mut dyn Adapter,
+        patience: Duration,
+        halt: &'a Halt,
+        seed: u64,
+    ) -> Self {
+        let number = |name: &String| found.inputs.iter().position(|input| input.name == *name).unwrap_or(0);
+        let inputs_of = names.inputs.iter().map(number).collect();
+        let walk = ClassWalk::new(found, seed);
+        let (names, unknown) = (names.clone(), BTreeMap::new());
+        Self {
+            model,
+            cx,
+            found,
+            walk,
+            adapter,
+            patience,
+            halt,
+            names,
+            inputs_of,
+            unknown,
+            lost: None,
+            resets: 0,
+            inputs: 0,
+        }
+    }
+
+    /// The id of an answer by name, those the machine does not have behind those it has.
+    fn named(&mut self, name: &str) -> OutputId {
+        if let Some(id) = self.names.output(name) {
+            return id;
+        }
+        let names = &mut self.names;
+        let entry = self.unknown.entry(name.to_owned());
+        *entry.or_insert_with_key(|name| names.outputs.push(name.clone()))
+    }
+}
+
+impl Live for ClassLive<'_, '_> {
+    type Error = Trouble;
+
+    fn reset(&mut self) -> Result<(), Trouble> {
+        self.resets += 1;
+        self.lost = None;
+        self.walk.restart();
+        let said = match self.found.preamble.is_empty() {
+            true => {
+                self.adapter.reset()?;
+                Vec::new()
+            }
+            false => LiveSystem::greeting(self.adapter, self.patience, self.halt)?,
+        };
+        match said == self.found.preamble {
+            true => Ok(()),
+            false => Err(Trouble::Preamble(answer_name(&self.model.pool, &self.model.sts, &said))),
+        }
+    }
+
+    fn step(&mut self, input: InputId) -> Result<OutputId, Trouble> {
+        if let Some(lost) = self.lost {
+            return Ok(lost);
+        }
+        let Some(values) = self.walk.draw(self.cx, self.inputs_of[input.index()]) else {
+            let stop = Stop::new(ExitStatus::Inconclusive, "no values were found for an input class");
+            return Err(Trouble::Stop(Box::new(stop.help("use another `--solver`"))));
+        };
+        self.inputs += 1;
+        let gate = self.found.inputs[self.inputs_of[input.index()]].gate;
+        let mut said: Vec<Label> = self.adapter.send(&Label::Input(gate, values.clone()))?.earlier;
+        heard(self.adapter, self.patience, self.halt, &mut said)?;
+        let input = self.inputs_of[input.index()];
+        match self.walk.answered(self.cx, input, &values, &said) {
+            Some(name) => Ok(self.named(&name)),
+            None => {
+                let name = answer_name(&self.model.pool, &self.model.sts, &said);
+                let id = self.named(&format!("{name} (wrong)"));
+                self.lost = Some(id);
+                Ok(id)
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What a suite with a claim has shown so far, in a report.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use ioxide_model::sts::Model;
+use ioxide_testgen::complete::suite::Claim;
+use ioxide_testgen::tester::suite::{SuiteTester, Tests, Wait};
+use serde_json::{Value as Json, json};
+
+use super::{claim_json, config, made};
+use crate::args::CompleteArgs;
+use crate::exit::Stop;
+use crate::solver::Wanted;
+
+/// The name in the header of a suite of what it proves.
+pub const CLAIM: &str = "claim";
+
+/// What is proved once all tests have passed.
+#[derive(Clone, Debug)]
+pub struct Guarantee {
+    claim: Json,
+}
+
+impl Guarantee {
+    /// The guarantee of a claim.
+    pub fn new(claim: &Claim) -> Self {
+        Self { claim: claim_json(claim) }
+    }
+
+    /// The guarantee in the header of a suite, if it has one.
+    pub fn read(about: &serde_json::Map<String, Json>) -> Option<Self> {
+        about.get(CLAIM).filter(|claim| claim.is_object()).cloned().map(|claim| Self { claim })
+    }
+
+    /// How far the tests have come towards it, for people.
+    pub fn show(&self, out: &mut impl Write, tester: &SuiteTester, is_clean: bool) -> io::Result<()> {
+        let (done, all) = (tester.progress().finished, tester.runs());
+        let number = |name: &str| self.claim[name].as_u64().unwrap_or_default();
+        let limits =
+            format!("at most {} states over {} input classes", number("bound"), number("input_classes"));
+        let scope = match (self.claim["whole"].as_bool(), self.only().is_empty()) {
+            (Some(true), true) => "it answers as the model does".to_owned(),
+            (_, false) => format!("it gives the answers of {} as the model does", self.only().join(", ")),
+            _ => "it answers as the model does, where the claim speaks of it".to_owned(),
+        };
+        match (is_clean, done >= all && tester.progress().left_out == 0) {
+            (false, _) => writeln!(out, "guarantee: none, a test failed"),
+            (true, true) => writeln!(out, "guarantee: if the system has {limits}, {scope}"),
+            (true, false) => {
+                writeln!(
+                    out,
+                    "guarantee: none yet; after all {all} tests: if the system has {limits}, {scope}"
+                )
+            }
+        }
+    }
+
+    fn only(&self) -> Vec<String> {
+        let names = self.claim["only"].as_array().map(Vec::as_slice).unwrap_or_default();
+        names.iter().filter_map(Json::as_str).map(str::to_owned).collect()
+    }
+
+    /// The same for programs.
+    pub fn json(&self, tester: &SuiteTester) -> Json {
+        let progress = tester.progress();
+        let is_done = progress.finished >= tester.runs() && progress.left_out == 0;
+        json!({ "claim": self.claim, "reached": is_done })
+    }
+}
+
+/// The tester that `complete` or `complete:extra=1,refine=1` names.
+pub fn tester(
+    options: &str,
+    model: &mut Model,
+    wanted: &Wanted<'_>,
+    seed: u64,
+    path: &str,
+) -> Result<(SuiteTester, Guarantee), Stop> {
+    let mut args = CompleteArgs::default();
+    for option in options.split(',').filter(|option| !option.is_empty()) {
+        set(&mut args, option)?;
+    }
+    let suite = made(model, &config(&args, seed)?, wanted, path)?;
+    let mut tests = Tests::default();
+    suite.tests.iter().for_each(|test| tests.push_word(test.iter().cloned()));
+    Ok((SuiteTester::new(Arc::new(tests), Wait::Quiescence, 1), Guarantee::new(&suite.claim)))
+}
+
+/// Sets what `name=value` says.
+fn set(args: &mut CompleteArgs, option: &str) -> Result<(), Stop> {
+    let wrong = || {
+        Stop::usage(format!("`{option}` says nothing about a complete suite"))
+            .help("write `complete:extra=1,refine=1,values=2,method=h,only=NAME`")
+    };
+    let (name, value) = option.split_once('=').ok_or_else(wrong)?;
+    let number = || value.parse::<usize>().map_err(|_| wrong());
+    match name {
+        "extra" => args.extra = number()?,
+        "values" => args.values = number()?,
+        "refine" => args.refine = u32::try_from(number()?).map_err(|_| wrong())?,
+        "bounded" => args.bounded = number()?,
+        "method" => value.clone_into(&mut args.method),
+        "only" => args.only.push(value.to_owned()),
+        _ => return Err(wrong()),
+    }
+    Ok(())
+}

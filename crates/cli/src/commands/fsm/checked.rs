@@ -1,0 +1,192 @@
+//! `ioxide fsm --check-suite`: is a suite complete that somebody else wrote?
+
+use std::io::{self, BufReader, Write};
+
+use ioxide_fsm::complete::{Certificate, Judgement, judge};
+use ioxide_fsm::mealy::{Mealy, Spec};
+use ioxide_fsm::product::difference;
+use ioxide_fsm::word::{Word, show as show_word};
+use ioxide_model::index::Idx;
+use ioxide_model::label::Label;
+use ioxide_runner::suite::{SuiteReader, SuiteTest};
+use ioxide_testgen::abstraction::input_name;
+use serde_json::{Value as Json, json};
+
+use super::suite::spec;
+use crate::args::Fsm;
+use crate::exit::{self, ExitStatus, Stop};
+use crate::machine::{Machine, Messages};
+use crate::solver::Wanted;
+use crate::{limit, load};
+
+/// Judges the suite at `path`.
+pub fn run(args: &Fsm, path: &str) -> Result<ExitStatus, Stop> {
+    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let machine = Machine::load(&args.file, &args.set, &wanted)?;
+    let spec = limit::within(&wanted.halt, || spec(args, &machine))?;
+    let suite = read(path, &machine, &spec)?;
+    let _stage = limit::stage("judging the suite");
+    let judgement = limit::within(&wanted.halt, || judge(&spec, &suite, args.extra, args.max_steps));
+    let mut out = io::stdout().lock();
+    let told = match args.json {
+        true => writeln!(out, "{}", as_json(args, &spec, &suite, &judgement)),
+        false => show(&mut out, args, &spec, &suite, &judgement),
+    };
+    let status = match judgement {
+        Judgement::Complete(_) => ExitStatus::Success,
+        Judgement::Incomplete(_) | Judgement::Unknown(_) => ExitStatus::Inconclusive,
+    };
+    exit::shown(status, told)
+}
+
+/// The words of the suite: a file of ioxide, or lines of inputs.
+fn read(path: &str, machine: &Machine, spec: &Spec) -> Result<Vec<Word>, Stop> {
+    let text = load::read(path)?;
+    let names: Vec<Vec<String>> = match text.trim_start().starts_with('{') {
+        true => of_ioxide(path, &text, machine)?,
+        false => {
+            let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
+            lines.map(|line| line.split_whitespace().map(str::to_owned).collect()).collect()
+        }
+    };
+    let input = |name: &String| {
+        let help =
+            || spec.names().inputs.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        spec.names().input(name).ok_or_else(|| {
+            Stop::usage(format!("`{path}`: the machine has no input `{name}`"))
+                .help(format!("there is {}", help()))
+        })
+    };
+    let words = names.iter().filter(|word| !word.is_empty());
+    words.map(|word| word.iter().map(input).collect()).collect()
+}
+
+fn of_ioxide(path: &str, text: &str, machine: &Machine) -> Result<Vec<Vec<String>>, Stop> {
+    let wrong = |error: String| Stop::usage(format!("`{path}`: {error}"));
+    let reader =
+        SuiteReader::new(BufReader::new(text.as_bytes())).map_err(|error| wrong(error.to_string()))?;
+    let mut words = Vec::new();
+    for test in reader {
+        words.push(match test.map_err(|error| wrong(error.to_string()))? {
+            SuiteTest::Word(names) => names,
+            SuiteTest::Trace(test) => {
+                let Messages { model, .. } = machine.messages()?;
+                let trace = test.trace(&model).map_err(|error| wrong(error.to_string()))?;
+                let inputs = trace.labels.iter().filter(|label| matches!(label, Label::Input(..)));
+                inputs.map(|label| input_name(&model.pool, &model.sts, label)).collect()
+            }
+        });
+    }
+    Ok(words)
+}
+
+fn show(
+    out: &mut impl Write,
+    args: &Fsm,
+    spec: &Spec,
+    suite: &[Word],
+    judgement: &Judgement,
+) -> io::Result<()> {
+    let (tests, bound) = (suite.len(), spec.n_states() + args.extra);
+    match judgement {
+        Judgement::Complete(certificate) => {
+            writeln!(out, "complete: the {tests} tests find every wrong machine with up to {bound} states")?;
+            show_certificate(out, args, spec, certificate.as_ref())
+        }
+        Judgement::Incomplete(machine) => {
+            writeln!(
+                out,
+                "not complete: a wrong machine with {} states passes all {tests} tests",
+                machine.connected().n_states()
+            )?;
+            show_missed(out, spec, machine)
+        }
+        Judgement::Unknown(steps) => {
+            writeln!(out, "unknown: no certificate was found, and no wrong machine in {steps} steps")?;
+            writeln!(out, "  raise `--max-steps`, or lower `--extra`")
+        }
+    }
+}
+
+fn show_certificate(
+    out: &mut impl Write,
+    args: &Fsm,
+    spec: &Spec,
+    certificate: Option<&Certificate>,
+) -> io::Result<()> {
+    let Some(certificate) = certificate else {
+        return writeln!(out, "  shown by a search among all such machines");
+    };
+    let words: Vec<String> = certificate.access.iter().map(|word| shown(spec, word)).collect();
+    writeln!(out, "  certificate: the tests tell apart all that follows the words {}", words.join(", "))?;
+    match certificate.is_k_a_complete {
+        true => writeln!(
+            out,
+            "  also {}-A-complete: wrong machines of any size are found whose states are all at most {} symbols \
+             away from these words",
+            args.extra, args.extra
+        ),
+        false => Ok(()),
+    }
+}
+
+/// A word in brackets, so that the empty one is seen.
+fn shown(spec: &Spec, word: &Word) -> String {
+    format!("<{}>", show_word(spec.names(), word))
+}
+
+fn show_missed(out: &mut impl Write, spec: &Spec, machine: &Mealy) -> io::Result<()> {
+    for row in rows(spec, machine) {
+        writeln!(out, "  {row}")?;
+    }
+    if let Some(word) = difference(&spec.to_mealy(), machine) {
+        writeln!(out, "  it answers <{}> wrongly", show_word(spec.names(), &word))?;
+    }
+    Ok(())
+}
+
+/// The transitions of a machine in the names of the specification: `state input output next`.
+fn rows(spec: &Spec, machine: &Mealy) -> Vec<String> {
+    let machine = machine.connected();
+    let names = spec.names();
+    let mut rows = Vec::new();
+    for state in machine.states() {
+        for input in machine.inputs() {
+            let Some(edge) = machine.edge(state, input) else { continue };
+            let output = match edge.output.index() < names.outputs.len() {
+                true => names.outputs[edge.output].as_str(),
+                false => "something-else",
+            };
+            rows.push(format!("{} {} {output} {}", state.index(), names.inputs[input], edge.next.index()));
+        }
+    }
+    rows
+}
+
+fn as_json(args: &Fsm, spec: &Spec, suite: &[Word], judgement: &Judgement) -> Json {
+    let mut result = json!({
+        "version": 1, "tests": suite.len(), "extra": args.extra, "bound": spec.n_states() + args.extra,
+    });
+    match judgement {
+        Judgement::Complete(certificate) => {
+            result["complete"] = json!(true);
+            if let Some(certificate) = certificate {
+                let access: Vec<String> =
+                    certificate.access.iter().map(|word| show_word(spec.names(), word)).collect();
+                result["certificate"] =
+                    json!({ "access": access, "k_a_complete": certificate.is_k_a_complete });
+            }
+        }
+        Judgement::Incomplete(machine) => {
+            result["complete"] = json!(false);
+            result["misses"] = json!(rows(spec, machine));
+            let word = difference(&spec.to_mealy(), machine).unwrap_or_default();
+            result["shown_by"] = json!(show_word(spec.names(), &word));
+        }
+        Judgement::Unknown(steps) => {
+            result["complete"] = json!("unknown");
+            result["steps"] = json!(steps);
+        }
+    }
+    result
+}

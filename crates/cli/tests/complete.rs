@@ -1,0 +1,118 @@
+//! Complete suites of models with data, from the command line.
+
+use std::process::Command;
+
+fn says(args: &[&str]) -> (i32, String) {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_ioxide")).args(args).current_dir(root).output().expect("ioxide");
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
+}
+
+#[track_caller]
+fn check(args: &[&str], code: i32, words: &[&str]) -> String {
+    let (found, text) = says(args);
+    assert_eq!(found, code, "ioxide {args:?}\n{text}");
+    for word in words {
+        assert!(text.contains(word), "ioxide {args:?} should say `{word}`:\n{text}");
+    }
+    text
+}
+
+const ATM: &str = "examples/atm/untimed.iox";
+const METER: &str = "examples/fsm/meter.iox";
+
+#[test]
+fn a_suite_passes_on_the_model_and_says_what_that_proves() {
+    let sut = format!("model:{ATM}");
+    let done = ["guarantee: if the system has at most 2 states over 6 input classes"];
+    check(&["test", ATM, "--tester", "complete", "--sut", &sut, "--seed", "1"], 0, &done);
+    let part = ["test", ATM, "--tester", "complete", "--sut", &sut, "--seed", "1", "--runs", "3"];
+    check(&part, 0, &["guarantee: none yet; after all", "suite: 3 of"]);
+    check(&["test", ATM, "--tester", "complete:extra", "--sut", &sut], 2, &["complete:extra=1"]);
+}
+
+#[test]
+fn a_written_suite_carries_its_claim() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("meter.suite").display().to_string();
+    check(&["complete", METER, "--extra", "1", "--out", &path], 0, &["up to 5 states"]);
+    let tester = format!("suite:{path}");
+    let right = format!("model:{METER}");
+    check(&["test", METER, "--tester", &tester, "--sut", &right, "--seed", "1"], 0, &["guarantee: if"]);
+    let wrong =
+        ["test", METER, "--tester", &tester, "--sut", "model:examples/fsm/meter-faulty.iox", "--seed", "1"];
+    check(&wrong, 1, &["guarantee: none, a test failed"]);
+}
+
+#[test]
+fn the_claim_is_data_too() {
+    let (_, text) = says(&["complete", METER, "--json"]);
+    let result: serde_json::Value = serde_json::from_str(text.trim()).expect("JSON");
+    assert_eq!(result["claim"]["bound"], 4);
+    assert_eq!(result["claim"]["whole"], true);
+    assert_eq!(result["input_classes"].as_array().map(Vec::len), Some(3));
+    assert!(result["claim"]["statement"].as_array().is_some_and(|lines| lines.len() >= 4));
+}
+
+#[test]
+fn what_has_no_complete_suite_says_why() {
+    check(&["complete", "examples/atm/atm.iox"], 3, &["the model has clocks"]);
+    check(&["complete", "examples/slot-machine.iox"], 3, &["--sut"]);
+    check(&["complete", METER, "--method", "q"], 2, &["spyh"]);
+    check(&["complete", METER, "--only", "nobody"], 2, &["`nobody`"]);
+    check(
+        &["test", "examples/cas/timed.iox", "--tester", "complete", "--sut", "model:examples/cas/timed.iox"],
+        2,
+        &["clocks"],
+    );
+}
+
+/// A model that leaves a choice, a system that makes it, and one that says what the model does not allow.
+#[test]
+fn choices_are_tested_by_counting_states() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, low: &str| {
+        let path = folder.path().join(name);
+        let text = format!(
+            "model Toss {{ input toss(n: int) output head(n: int) output tail(n: int) output low
+                state idle {{ t: on toss when n > 0 -> up  u: on toss when n <= 0 -> down }}
+                state up {{ h: emit head(n: n_was) -> idle }}
+                state down {{ l: emit {low} -> idle }} }}"
+        );
+        let text = text.replace("output low", "output low var n_was: int = 0")
+            .replace("when n > 0 -> up", "when n > 0 { n_was = n } -> up")
+            .replace("h: emit head(n: n_was) -> idle", "h: emit head(n: n_was) -> idle  k: emit tail(n: n_was) -> heads")
+            .replace("state down", "state heads { v: on toss when n > 0 { n_was = n } -> back  w: on toss when n <= 0 -> low2 }
+                state back { b: emit head(n: n_was + 1) -> idle } state low2 { c: emit low -> heads } state down");
+        std::fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    };
+    let (model, wrong) = (write("toss.iox", "low"), write("wrong.iox", "tail(n: 0)"));
+    check(&["complete", &model], 3, &["a choice"]);
+    let right = format!("model:{model}");
+    check(
+        &["complete", &model, "--sut", &right, "--repeat", "12"],
+        0,
+        &["pass: only answers that the model allows"],
+    );
+    let wrong = format!("model:{wrong}");
+    check(&["complete", &model, "--sut", &wrong, "--repeat", "12"], 1, &["is not allowed"]);
+}
+
+#[test]
+fn suites_that_others_wrote_are_judged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mine = folder.path().join("mine.txt");
+    std::fs::write(&mine, "open close open # a test\nlock open\n").expect("a file");
+    let mine = mine.display().to_string();
+    let door = "examples/fsm/door.txt";
+    check(&["fsm", door, "--check-suite", &mine], 5, &["not complete", "wrongly"]);
+    let suite = folder.path().join("door.suite").display().to_string();
+    for method in ["w", "hsi", "h", "s"] {
+        check(&["fsm", door, "--suite", method, "--out", &suite], 0, &[]);
+        check(&["fsm", door, "--check-suite", &suite], 0, &["complete: the"]);
+        check(&["fsm", door, "--check-suite", &suite, "--extra", "1"], 5, &["not complete"]);
+    }
+}

@@ -1,0 +1,174 @@
+//! A certificate of completeness: a condition on the words of a suite that can be read off and suffices.
+//!
+//! *The H-condition* [DEY05]: there is an access word for every state, the empty one among them, such that every
+//! access word goes on with all words of up to `extra + 1` symbols, and every two of these words that lead to
+//! different states, both access words, or one an access word, or one a beginning of the other behind the same
+//! access word, are told apart by a word behind both.
+//!
+//! *k-A-completeness* [VFM24]: if the access words `A` hold their own beginnings and *every* two of these words are
+//! told apart that lead to different states, the suite finds more: every wrong system, however many states it has,
+//! all of whose states are reached by a word of `A` and at most `extra` more symbols, or in which two words of `A`
+//! lead to equivalent states.
+//!
+//! *Promises.* A certificate is a proof. That none was found proves nothing: methods that rely on words known to
+//! converge have smaller suites than the condition asks for.
+//!
+//! [DEY05]: R. Dorofeeva, K. El-Fakih, N. Yevtushenko, "An Improved Conformance Testing Method", FORTE 2005.
+//! [VFM24]: F. Vaandrager, P. Fiterău-Broştean, I. Melse, "Completeness of FSM Test Suites Reconsidered", 2024.
+
+use ioxide_model::index::Idx;
+
+use crate::counting::tree::Tree;
+use crate::mealy::{InputId, Mealy, Spec};
+use crate::word::Word;
+
+/// Access words tried for one state.
+const CANDIDATES: usize = 24;
+/// Choices of access words looked at.
+const MAX_CHOICES: usize = 20_000;
+/// Words behind access words looked at.
+const MAX_WORDS: usize = 200_000;
+
+/// Why a suite is complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Certificate {
+    /// An access word for every state, in the order of the states.
+    pub access: Vec<Word>,
+    /// The suite is also complete for systems of any size whose states are near the access words.
+    pub is_k_a_complete: bool,
+}
+
+/// A certificate that `suite` is complete for `spec` and `extra` more states, if one is found.
+#[must_use]
+pub fn certify(spec: &Spec, suite: &[Word], extra: usize) -> Option<Certificate> {
+    let machine = spec.to_mealy();
+    let mut tree = Tree::new(&machine);
+    for word in suite {
+        word.iter().fold(0, |node, &input| tree.add(node, input));
+    }
+    let per_access = spec.n_inputs().checked_pow(u32::try_from(extra + 1).ok()?)?;
+    if per_access.checked_mul(spec.n_states())? > MAX_WORDS {
+        return None;
+    }
+    let mut proof = Proof { machine: &machine, tree: &tree, extra, choices: 0 };
+    let candidates = proof.candidates();
+    let mut chosen = Vec::new();
+    if !proof.choose(&candidates, &mut chosen) {
+        return None;
+    }
+    let access: Vec<Word> = chosen.iter().map(|basis| basis.access.clone()).collect();
+    let is_k_a_complete = proof.has_beginnings(&access) && proof.tells_all_apart(&chosen);
+    Some(Certificate { access, is_k_a_complete })
+}
+
+/// An access word, and the words behind it.
+#[derive(Clone, Debug)]
+struct Basis {
+    access: Word,
+    node: usize,
+    /// Nodes behind the access word, at most `extra + 1` symbols away.
+    behind: Vec<usize>,
+}
+
+struct Proof<'t> {
+    machine: &'t Mealy,
+    tree: &'t Tree<'t>,
+    extra: usize,
+    choices: usize,
+}
+
+impl Proof<'_> {
+    /// For every state the access words that go on far enough and are in order by themselves, shortest first.
+    fn candidates(&self) -> Vec<Vec<Basis>> {
+        let mut found: Vec<Vec<Basis>> = vec![Vec::new(); self.machine.n_states()];
+        let mut level = vec![(0, Word::new())];
+        while !level.is_empty() {
+            let mut next = Vec::new();
+            for (node, access) in level {
+                let room = &mut found[self.tree.state(node).index()];
+                if room.len() < CANDIDATES
+                    && let Some(behind) = self.behind(node)
+                {
+                    room.push(Basis { access: access.clone(), node, behind });
+                }
+                for &(input, kid) in self.tree.kids(node) {
+                    next.push((kid, [access.as_slice(), &[input]].concat()));
+                }
+            }
+            level = next;
+        }
+        // The state at the start is reached by the empty word, whatever else reaches it.
+        found[self.machine.initial().index()].truncate(1);
+        found
+    }
+
+    /// The nodes behind `node`, if all words are there and are told apart along each.
+    fn behind(&self, node: usize) -> Option<Vec<usize>> {
+        let mut found = Vec::new();
+        self.descend(node, &mut Vec::new(), &mut found).then_some(found)
+    }
+
+    fn descend(&self, node: usize, way: &mut Vec<usize>, found: &mut Vec<usize>) -> bool {
+        if way.len() > self.extra {
+            return true;
+        }
+        let all: Vec<InputId> = self.machine.inputs().collect();
+        all.into_iter().all(|input| {
+            let Some(kid) = self.tree.kid(node, input) else { return false };
+            if !way.iter().all(|&before| self.are_settled(before, kid)) {
+                return false;
+            }
+            found.push(kid);
+            way.push(kid);
+            let goes_on = self.descend(kid, way, found);
+            way.pop();
+            goes_on
+        })
+    }
+
+    /// Whether the nodes are in one state or told apart.
+    fn are_settled(&self, a: usize, b: usize) -> bool {
+        self.tree.state(a) == self.tree.state(b) || self.tree.separates(a, b)
+    }
+
+    /// Chooses an access word for every state from `chosen.len()` on such that all fit together.
+    fn choose(&mut self, candidates: &[Vec<Basis>], chosen: &mut Vec<Basis>) -> bool {
+        let Some(options) = candidates.get(chosen.len()) else { return true };
+        for basis in options {
+            self.choices += 1;
+            if self.choices > MAX_CHOICES {
+                return false;
+            }
+            if chosen.iter().all(|other| self.fit(other, basis)) && self.fits_itself(basis) {
+                chosen.push(basis.clone());
+                if self.choose(candidates, chosen) {
+                    return true;
+                }
+                chosen.pop();
+            }
+        }
+        false
+    }
+
+    fn fits_itself(&self, basis: &Basis) -> bool {
+        basis.behind.iter().all(|&node| self.are_settled(basis.node, node))
+    }
+
+    fn fit(&self, a: &Basis, b: &Basis) -> bool {
+        self.are_settled(a.node, b.node)
+            && b.behind.iter().all(|&node| self.are_settled(a.node, node))
+            && a.behind.iter().all(|&node| self.are_settled(b.node, node))
+    }
+
+    /// Whether the access words hold their own beginnings.
+    fn has_beginnings(&self, access: &[Word]) -> bool {
+        let holds = |word: &[InputId]| access.iter().any(|other| other == word);
+        access.iter().all(|word| word.is_empty() || holds(&word[..word.len() - 1]))
+    }
+
+    /// Whether every two words behind access words that lead to different states are told apart.
+    fn tells_all_apart(&self, chosen: &[Basis]) -> bool {
+        let all: Vec<usize> = chosen.iter().flat_map(|basis| basis.behind.iter().copied()).collect();
+        all.iter().enumerate().all(|(i, &a)| all[..i].iter().all(|&b| self.are_settled(a, b)))
+    }
+}

@@ -1,0 +1,111 @@
+//! Machines near a specification that pass a suite: one answer changed, one transition redirected, or a state
+//! doubled and one transition of the copy changed.
+//!
+//! Incomplete suites of large machines nearly always miss such a machine, and it is found in steps that grow with
+//! the suite, not exponentially.
+
+use ioxide_model::index::Idx;
+
+use crate::mealy::{InputId, Mealy, Spec, StateId};
+use crate::product;
+use crate::word::Word;
+
+/// A machine with at most `extra` more states than `spec` that passes `suite` and is not equivalent to it, if one
+/// near `spec` does; after `max_steps` symbols the search ends.
+#[must_use]
+pub fn nearest(spec: &Spec, suite: &[Word], extra: usize, max_steps: usize) -> Option<Mealy> {
+    let mut search = Near { spec, suite, steps: 0, max_steps };
+    search.single().or_else(|| (extra > 0).then(|| search.doubled()).flatten())
+}
+
+type Table = Vec<Option<(usize, usize)>>;
+
+struct Near<'s> {
+    spec: &'s Spec,
+    suite: &'s [Word],
+    steps: usize,
+    max_steps: usize,
+}
+
+impl Near<'_> {
+    /// One transition changed.
+    fn single(&mut self) -> Option<Mealy> {
+        let table = self.table();
+        let n = self.spec.n_states();
+        (0..table.len()).find_map(|slot| self.changed(&table, n, slot))
+    }
+
+    /// A transition into a copy of its target, one transition of the copy changed.
+    fn doubled(&mut self) -> Option<Mealy> {
+        let (n, k) = (self.spec.n_states(), self.spec.n_inputs());
+        let table = self.table();
+        for slot in 0..n * k {
+            let Some((target, output)) = table[slot] else { continue };
+            let mut copy = table.clone();
+            copy.extend_from_within(target * k..(target + 1) * k);
+            copy[slot] = Some((n, output));
+            for input in 0..k {
+                if let Some(machine) = self.changed(&copy, n + 1, n * k + input) {
+                    return Some(machine);
+                }
+            }
+        }
+        None
+    }
+
+    /// The first wrong machine that passes, with another answer or target at `slot`.
+    fn changed(&mut self, table: &Table, states: usize, slot: usize) -> Option<Mealy> {
+        let (target, output) = table[slot]?;
+        let outputs = self.spec.names().outputs.len();
+        let targets = (0..states).filter(|&other| other != target).map(|other| (other, output));
+        std::iter::once((target, outputs)).chain(targets).find_map(|entry| {
+            let mut changed = table.clone();
+            changed[slot] = Some(entry);
+            self.passing(states, outputs + 1, &changed)
+        })
+    }
+
+    fn passing(&mut self, states: usize, outputs: usize, table: &Table) -> Option<Mealy> {
+        if self.steps > self.max_steps || !self.suite.iter().all(|word| self.passes(table, word)) {
+            return None;
+        }
+        let machine = Mealy::from_table(states, self.spec.n_inputs(), outputs, table)?;
+        product::difference(&self.spec.to_mealy(), &machine).map(|_| machine)
+    }
+
+    fn passes(&mut self, table: &Table, word: &Word) -> bool {
+        let k = self.spec.n_inputs();
+        let (mut state, mut at) = (self.spec.initial(), 0);
+        for &input in word {
+            self.steps += 1;
+            let Some((next, output)) = table[at * k + input.index()] else { return false };
+            if self.spec.output(state, input).index() != output {
+                return false;
+            }
+            (state, at) = (self.spec.next(state, input), next);
+        }
+        true
+    }
+
+    /// The specification as a table that begins with its initial state.
+    fn table(&self) -> Table {
+        let n = self.spec.n_states();
+        let first = self.spec.initial().index();
+        // States 0 and `first` change places.
+        let moved = |state: usize| {
+            if state == 0 {
+                first
+            } else if state == first {
+                0
+            } else {
+                state
+            }
+        };
+        let entry = |slot: usize| {
+            let k = self.spec.n_inputs();
+            let (state, input) = (StateId::new(moved(slot / k)), InputId::new(slot % k));
+            Some((moved(self.spec.next(state, input).index()), self.spec.output(state, input).index()))
+        };
+        (0..n * self.spec.n_inputs()).map(entry).collect()
+    }
+}

@@ -1,0 +1,199 @@
+//! Complete suites for machines that do not answer every input, by counting states.
+//!
+//! A partial machine says nothing about inputs it does not mention, so two of its states can be told apart only by
+//! words that both answer: some are *apart*, others are neither equal nor apart. A suite is complete for such a
+//! machine and systems with at most `bound` states if every system that answers a word of the machine wrongly fails
+//! a test [PY05]. From every state a word goes on until some set `R` of states that are pairwise apart was met
+//! `bound - |R| + 1` times on the way: then two visits, or a visit and an access word, are in the same state of the
+//! system, and since they are told apart unless the machine is in the same state too, the way was a detour.
+//!
+//! *Critical answers.* If only some answers matter, states that agree on when those come need not be told apart
+//! behind the access words (the idea of safety-complete suites [HP18]): a detour between them changes nothing that
+//! matters. The suite then finds every system that gives a critical answer where the machine does not, or does not
+//! give it where the machine does.
+//!
+//! *Promises* words that the machine answers to their end, none a prefix of another.
+//!
+//! [PY05]: A. Petrenko, N. Yevtushenko, "Testing from Partial Deterministic FSM Specifications", IEEE Transactions
+//! on Computers 54(9), 2005.
+//! [HP18]: W. Huang, J. Peleska, "Safety-complete test suites", Software Quality Journal 26, 2018.
+
+mod apart;
+pub(crate) mod tree;
+
+use ioxide_model::index::Idx;
+
+pub use self::apart::Apart;
+use self::tree::Tree;
+
+use crate::mealy::{InputId, Mealy, OutputId, StateId};
+use crate::word::Word;
+
+/// The suite would be larger than its limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SuiteTooLarge {
+    /// The symbols it may have.
+    pub limit: usize,
+}
+
+impl std::fmt::Display for SuiteTooLarge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the suite has more than {} symbols", self.limit)
+    }
+}
+
+impl std::error::Error for SuiteTooLarge {}
+
+/// The suite of `machine`, all of whose states can be reached, for systems with at most `bound` states, with at
+/// most `limit` symbols; `critical` are the answers that matter, all if nothing is said.
+///
+/// # Errors
+/// If the suite is larger than `limit`.
+pub fn counting_suite(
+    machine: &Mealy,
+    bound: usize,
+    critical: Option<&[OutputId]>,
+    limit: usize,
+) -> Result<Vec<Word>, SuiteTooLarge> {
+    let apart = Apart::new(machine);
+    let mut growth = Growth {
+        machine,
+        bound,
+        limit,
+        cliques: apart.cliques(),
+        classes: critical.map(|critical| apart::critical_classes(machine, critical)),
+        apart,
+        tree: Tree::new(machine),
+    };
+    let access = growth.cover()?;
+    growth.separate_access(&access)?;
+    for &node in &access {
+        let mut visits = vec![0; growth.cliques.len()];
+        growth.traverse(&access, node, &mut Vec::new(), &mut visits)?;
+    }
+    Ok(growth.tree.words())
+}
+
+struct Growth<'m> {
+    machine: &'m Mealy,
+    bound: usize,
+    limit: usize,
+    apart: Apart,
+    cliques: Vec<Vec<StateId>>,
+    /// States of one class agree on when critical answers come.
+    classes: Option<Vec<usize>>,
+    tree: Tree<'m>,
+}
+
+impl Growth<'_> {
+    /// A node of the tree for every state, by breadth-first search.
+    fn cover(&mut self) -> Result<Vec<usize>, SuiteTooLarge> {
+        let mut access = vec![None; self.machine.n_states()];
+        access[self.machine.initial().index()] = Some(0);
+        let mut order = vec![0];
+        let mut next = 0;
+        while let Some(&node) = order.get(next) {
+            next += 1;
+            let state = self.tree.state(node);
+            for input in self.machine.inputs() {
+                let Some(edge) = self.machine.edge(state, input) else { continue };
+                if access[edge.next.index()].is_none() {
+                    let kid = self.add(node, input)?;
+                    access[edge.next.index()] = Some(kid);
+                    order.push(kid);
+                }
+            }
+        }
+        Ok(order)
+    }
+
+    fn separate_access(&mut self, access: &[usize]) -> Result<(), SuiteTooLarge> {
+        for (i, &a) in access.iter().enumerate() {
+            for &b in &access[..i] {
+                self.separate(a, b)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on from `node` until enough states were met, and tells apart what has to be on the way.
+    fn traverse(
+        &mut self,
+        access: &[usize],
+        node: usize,
+        way: &mut Vec<usize>,
+        visits: &mut [usize],
+    ) -> Result<(), SuiteTooLarge> {
+        let state = self.tree.state(node);
+        for input in self.machine.inputs() {
+            if self.machine.edge(state, input).is_none() {
+                continue;
+            }
+            let kid = self.add(node, input)?;
+            let entered = self.tree.state(kid);
+            self.separate_from(access, kid, entered)?;
+            self.separate_from(&way.clone(), kid, entered)?;
+            let met: Vec<usize> =
+                (0..visits.len()).filter(|&clique| self.cliques[clique].contains(&entered)).collect();
+            met.iter().for_each(|&clique| visits[clique] += 1);
+            if !self.is_enough(visits) {
+                way.push(kid);
+                self.traverse(access, kid, way, visits)?;
+                way.pop();
+            }
+            met.iter().for_each(|&clique| visits[clique] -= 1);
+        }
+        Ok(())
+    }
+
+    fn is_enough(&self, visits: &[usize]) -> bool {
+        let enough = |(clique, &visits): (&Vec<StateId>, &usize)| {
+            visits >= (self.bound + 1).saturating_sub(clique.len()).max(1)
+        };
+        self.cliques.iter().zip(visits).any(enough)
+    }
+
+    /// Tells `node` apart from those of `others` whose difference matters.
+    fn separate_from(&mut self, others: &[usize], node: usize, state: StateId) -> Result<(), SuiteTooLarge> {
+        for &other in others {
+            if self.matters(self.tree.state(other), state) {
+                self.separate(other, node)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn matters(&self, a: StateId, b: StateId) -> bool {
+        self.classes.as_ref().is_none_or(|classes| classes[a.index()] != classes[b.index()])
+    }
+
+    /// Adds a word behind both nodes that tells their states apart, if the tree has none and there is one.
+    fn separate(&mut self, a: usize, b: usize) -> Result<(), SuiteTooLarge> {
+        let (p, q) = (self.tree.state(a), self.tree.state(b));
+        if !self.apart.are(p, q) || self.tree.separates(a, b) {
+            return Ok(());
+        }
+        let cheapest = self.apart.word(self.machine, p, q, |word| self.tree.cost(a, b, word));
+        let word = cheapest.unwrap_or_default();
+        self.grow(a, &word)?;
+        self.grow(b, &word)
+    }
+
+    fn grow(&mut self, node: usize, word: &[InputId]) -> Result<(), SuiteTooLarge> {
+        let mut at = node;
+        for &input in word {
+            at = self.add(at, input)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, node: usize, input: InputId) -> Result<usize, SuiteTooLarge> {
+        match self.tree.symbols() > self.limit {
+            true => Err(SuiteTooLarge { limit: self.limit }),
+            false => Ok(self.tree.add(node, input)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

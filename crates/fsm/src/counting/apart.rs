@@ -1,0 +1,131 @@
+//! Which states of a partial machine are apart, and by which word.
+
+use ioxide_model::index::Idx;
+
+use crate::mealy::{InputId, Mealy, OutputId, StateId};
+use crate::partition;
+use crate::word::Word;
+
+/// For every two states the length of a shortest word both answer, and differently.
+#[derive(Clone, Debug)]
+pub struct Apart {
+    n: usize,
+    level: Vec<Option<u32>>,
+}
+
+impl Apart {
+    /// The pairs of `machine` that are apart.
+    #[must_use]
+    pub fn new(machine: &Mealy) -> Self {
+        let n = machine.n_states();
+        let mut apart = Self { n, level: vec![None; n * n] };
+        let mut length = 1;
+        loop {
+            let fresh = apart.at_level(machine, length);
+            if fresh.is_empty() {
+                return apart;
+            }
+            for (a, b) in fresh {
+                apart.level[a * n + b] = Some(length);
+                apart.level[b * n + a] = Some(length);
+            }
+            length += 1;
+        }
+    }
+
+    /// The pairs that a word of `length` symbols tells apart, and no shorter one.
+    fn at_level(&self, machine: &Mealy, length: u32) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        for a in machine.states() {
+            for b in machine.states().take(a.index()) {
+                let is_open = self.level[a.index() * self.n + b.index()].is_none();
+                if is_open && machine.inputs().any(|x| self.after(machine, a, b, x) == Some(length - 1)) {
+                    found.push((a.index(), b.index()));
+                }
+            }
+        }
+        found
+    }
+
+    /// How much longer a word has to be that begins with `input`, if one tells the states apart.
+    fn after(&self, machine: &Mealy, a: StateId, b: StateId, input: InputId) -> Option<u32> {
+        let (x, y) = (machine.edge(a, input)?, machine.edge(b, input)?);
+        match x.output == y.output {
+            false => Some(0),
+            true => self.level[x.next.index() * self.n + y.next.index()],
+        }
+    }
+
+    /// Whether some word tells the states apart.
+    #[must_use]
+    pub fn are(&self, a: StateId, b: StateId) -> bool {
+        self.level[a.index() * self.n + b.index()].is_some()
+    }
+
+    /// A shortest word that tells the states apart, of several the one for which `cost` is least; nothing if there
+    /// is none.
+    pub fn word(
+        &self,
+        machine: &Mealy,
+        a: StateId,
+        b: StateId,
+        cost: impl Fn(&[InputId]) -> usize,
+    ) -> Option<Word> {
+        let (mut a, mut b) = (a, b);
+        let mut word = Word::new();
+        let mut length = self.level[a.index() * self.n + b.index()]?;
+        while length > 0 {
+            let fits = |&x: &InputId| self.after(machine, a, b, x).is_some_and(|rest| rest < length);
+            let price = |x: &InputId| cost(&[word.as_slice(), &[*x]].concat());
+            let input = machine.inputs().filter(fits).min_by_key(price)?;
+            length = self.after(machine, a, b, input)?;
+            word.push(input);
+            (a, b) = (machine.edge(a, input)?.next, machine.edge(b, input)?.next);
+        }
+        Some(word)
+    }
+
+    /// Sets of states that are pairwise apart, as large as they easily get; every state is in one.
+    #[must_use]
+    pub fn cliques(&self) -> Vec<Vec<StateId>> {
+        let states: Vec<StateId> = (0..self.n).map(StateId::new).collect();
+        let degree = |state: &StateId| states.iter().filter(|&&other| self.are(*state, other)).count();
+        let mut order = states.clone();
+        order.sort_by_key(|state| (std::cmp::Reverse(degree(state)), *state));
+        let mut found: Vec<Vec<StateId>> = Vec::new();
+        for &first in &states {
+            let mut clique = vec![first];
+            for &state in &order {
+                if clique.iter().all(|&member| self.are(member, state)) {
+                    clique.push(state);
+                }
+            }
+            clique.sort_unstable();
+            if !found.contains(&clique) {
+                found.push(clique);
+            }
+        }
+        found
+    }
+}
+
+/// Classes of states that mention the same words and agree on when `critical` answers come.
+pub(super) fn critical_classes(machine: &Mealy, critical: &[OutputId]) -> Vec<usize> {
+    let seen = |output: OutputId| critical.contains(&output).then_some(output);
+    let mut classes = vec![0; machine.n_states()];
+    loop {
+        let signature = |state: usize| {
+            let answer = |input| {
+                machine
+                    .edge(StateId::new(state), input)
+                    .map(|edge| (seen(edge.output), classes[edge.next.index()]))
+            };
+            (classes[state], machine.inputs().map(answer).collect::<Vec<_>>())
+        };
+        let finer = partition::group_by(machine.n_states(), signature);
+        if finer.iter().max() == classes.iter().max() {
+            return finer;
+        }
+        classes = finer;
+    }
+}

@@ -1,0 +1,100 @@
+//! The words of a suite as a tree, with the state of the machine at every node.
+
+use crate::mealy::{InputId, Mealy, StateId};
+use crate::word::Word;
+
+/// A tree of words that `machine` answers.
+#[derive(Debug)]
+pub struct Tree<'m> {
+    machine: &'m Mealy,
+    nodes: Vec<TreeNode>,
+}
+
+#[derive(Debug)]
+struct TreeNode {
+    state: StateId,
+    kids: Vec<(InputId, usize)>,
+}
+
+impl<'m> Tree<'m> {
+    /// The tree of the empty word: node 0.
+    pub fn new(machine: &'m Mealy) -> Self {
+        Self { machine, nodes: vec![TreeNode { state: machine.initial(), kids: Vec::new() }] }
+    }
+
+    /// The state of the machine at `node`.
+    pub fn state(&self, node: usize) -> StateId {
+        self.nodes[node].state
+    }
+
+    /// How many symbols the tree has, those that words share counted once.
+    pub fn symbols(&self) -> usize {
+        self.nodes.len() - 1
+    }
+
+    /// The node after `input` from `node`, if the tree has it.
+    pub fn kid(&self, node: usize, input: InputId) -> Option<usize> {
+        self.nodes[node].kids.iter().find(|&&(x, _)| x == input).map(|&(_, kid)| kid)
+    }
+
+    /// The inputs that go on from `node`, and where to.
+    pub fn kids(&self, node: usize) -> &[(InputId, usize)] {
+        &self.nodes[node].kids
+    }
+
+    /// The node after `input` from `node`, made if need be; the same node if the machine has no answer.
+    pub fn add(&mut self, node: usize, input: InputId) -> usize {
+        if let Some(kid) = self.kid(node, input) {
+            return kid;
+        }
+        let Some(edge) = self.machine.edge(self.nodes[node].state, input) else { return node };
+        self.nodes.push(TreeNode { state: edge.next, kids: Vec::new() });
+        let kid = self.nodes.len() - 1;
+        self.nodes[node].kids.push((input, kid));
+        kid
+    }
+
+    /// Whether some word behind both nodes is answered differently.
+    pub fn separates(&self, a: usize, b: usize) -> bool {
+        let (p, q) = (&self.nodes[a], &self.nodes[b]);
+        p.state != q.state && p.kids.iter().any(|&(input, next)| self.separates_with(a, b, input, next))
+    }
+
+    fn separates_with(&self, a: usize, b: usize, input: InputId, next: usize) -> bool {
+        let Some(other) = self.kid(b, input) else { return false };
+        let answer = |node: usize| self.machine.edge(self.nodes[node].state, input).map(|edge| edge.output);
+        answer(a) != answer(b) || self.separates(next, other)
+    }
+
+    /// How many symbols `word` adds behind both nodes, a new test counted as many.
+    pub fn cost(&self, a: usize, b: usize, word: &[InputId]) -> usize {
+        self.missing(a, word) + self.missing(b, word)
+    }
+
+    fn missing(&self, node: usize, word: &[InputId]) -> usize {
+        let mut at = node;
+        for (done, &input) in word.iter().enumerate() {
+            match self.kid(at, input) {
+                Some(kid) => at = kid,
+                None if self.nodes[at].kids.is_empty() => return word.len() - done,
+                None => return word.len() - done + 3,
+            }
+        }
+        0
+    }
+
+    /// The words from the root to the leaves, in a fixed order.
+    pub fn words(&self) -> Vec<Word> {
+        let mut words = Vec::new();
+        let mut stack = vec![(0, Word::new())];
+        while let Some((node, word)) = stack.pop() {
+            if self.nodes[node].kids.is_empty() && !word.is_empty() {
+                words.push(word.clone());
+            }
+            for &(input, kid) in self.nodes[node].kids.iter().rev() {
+                stack.push((kid, [word.as_slice(), &[input]].concat()));
+            }
+        }
+        words
+    }
+}

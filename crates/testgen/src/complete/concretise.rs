@@ -1,0 +1,364 @@
+//! Words of input classes as messages with values.
+//!
+//! Values are drawn step by step, which always works: a word of the abstraction can be executed in every store. That
+//! the system gave *another* answer of the model shows only if the two differ for the values of the test, so every
+//! step has its *rivals*: the answers to the same input class that are surely different from the right one
+//! ([`rivals`](super::rivals)). A word comes with as many different choices of values as it takes until each rival
+//! differs from the right answer in one of them; where drawing does not find such values the solver is asked for the
+//! whole word.
+
+use std::collections::BTreeSet;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use ioxide_model::label::Label;
+use ioxide_model::term::{Substitution, Term};
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+use ioxide_smt::solver::Answer;
+use ioxide_symex::Ctx;
+
+use super::react::SaidMessage;
+use super::rivals::{difference, has_gates_of};
+use super::{Abstraction, AnswerNames, ClassOutcome};
+use crate::data::{Pick, Wish, pick};
+
+/// Choices of values drawn for a word before the solver is asked.
+const DRAWS: usize = 3;
+/// The number of the first copy of a field in a word.
+const FIRST_COPY: u32 = 100_000;
+
+/// A word with values, in as many ways as it takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConcreteWord {
+    /// The inputs, once for every choice of values.
+    pub tests: Vec<Vec<Label>>,
+    /// Steps and rivals for which no values were found that tell them apart.
+    pub missed: usize,
+}
+
+/// Finds values for words.
+pub struct Concretiser<'a> {
+    abstraction: &'a Abstraction,
+    /// Condition class, input class and answer: where it was told from the right one.
+    told: BTreeSet<(usize, usize, usize)>,
+    /// At least so many choices of values for every word.
+    values: usize,
+    rng: ChaCha8Rng,
+}
+
+/// A step of a word, in the store before it.
+struct Place<'a> {
+    state: usize,
+    input: usize,
+    outcomes: &'a [ClassOutcome],
+}
+
+impl<'a> Concretiser<'a> {
+    /// For words of `abstraction`, with at least `values` choices of values each.
+    #[must_use]
+    pub fn new(abstraction: &'a Abstraction, values: usize, seed: u64) -> Self {
+        let (values, rng) = (values.max(1), ChaCha8Rng::seed_from_u64(seed));
+        Self { abstraction, told: BTreeSet::new(), values, rng }
+    }
+
+    /// `word` with values; nothing if none were found: then it cannot be executed, or nobody knows how.
+    pub fn word(&mut self, cx: &mut Ctx<'_>, word: &[usize]) -> Option<ConcreteWord> {
+        let places = self.places(word)?;
+        let mut open = self.goals(&places);
+        let mut found = ConcreteWord::default();
+        for attempt in 0..self.values.max(DRAWS) {
+            if attempt >= self.values && open.is_empty() {
+                break;
+            }
+            let Some(test) = self.drawn(cx, &places).or_else(|| self.asked(cx, &places, None)) else { break };
+            let left = self.open_after(cx, &places, &test, &open);
+            let is_new = !found.tests.contains(&test);
+            if is_new && (attempt < self.values || left.len() < open.len()) {
+                found.tests.push(test);
+                open = left;
+            }
+        }
+        if found.tests.is_empty() {
+            return None;
+        }
+        while let Some(goal) = open.first().copied() {
+            let asked = self.asked(cx, &places, Some(goal));
+            let before = open.len();
+            if let Some(test) = asked {
+                open = self.open_after(cx, &places, &test, &open);
+                if open.len() < before {
+                    found.tests.push(test);
+                    continue;
+                }
+            }
+            open.remove(0);
+            found.missed += 1;
+        }
+        found.tests.iter().for_each(|test| self.note(cx, &places, test));
+        Some(found)
+    }
+
+    /// Values for `word` such that at its last step `answer` differs from the right one; nothing if none were found.
+    pub fn telling(&mut self, cx: &mut Ctx<'_>, word: &[usize], answer: usize) -> Option<Vec<Label>> {
+        let places = self.places(word)?;
+        let test = self.asked(cx, &places, Some((places.len().checked_sub(1)?, answer)))?;
+        self.note(cx, &places, &test);
+        Some(test)
+    }
+
+    /// Whether some test told `answer` from the right one in these classes.
+    #[must_use]
+    pub fn has_told(&self, state: usize, input: usize, answer: usize) -> bool {
+        self.told.contains(&(state, input, answer))
+    }
+
+    /// Remembers what `test` tells apart.
+    fn note(&mut self, cx: &Ctx<'_>, places: &[Place<'a>], test: &[Label]) {
+        let answers = |place: &Place<'a>| 0..self.abstraction.answers[place.input].all.len();
+        let all: Vec<(usize, usize)> = places
+            .iter()
+            .enumerate()
+            .flat_map(|(step, place)| answers(place).map(move |answer| (step, answer)))
+            .collect();
+        let alike = self.open_after(cx, places, test, &all);
+        for goal in all.into_iter().filter(|goal| !alike.contains(goal)) {
+            self.told.insert((places[goal.0].state, places[goal.0].input, goal.1));
+        }
+    }
+
+    /// The steps of `word`.
+    fn places(&self, word: &[usize]) -> Option<Vec<Place<'a>>> {
+        let mut state = self.abstraction.initial;
+        let mut places = Vec::new();
+        for &input in word {
+            let outcomes = self.abstraction.outcomes(state, input);
+            places.push(Place { state, input, outcomes });
+            state = outcomes.first()?.target;
+        }
+        Some(places)
+    }
+
+    /// The steps and rivals that could be taken for the right answer.
+    fn goals(&self, places: &[Place<'a>]) -> Vec<(usize, usize)> {
+        let mut goals = Vec::new();
+        for (step, place) in places.iter().enumerate() {
+            let answers = &self.abstraction.answers[place.input];
+            let right = answers.number(&place.outcomes[0].said).unwrap_or(0);
+            for (number, rival) in answers.all.iter().enumerate() {
+                let is_like = has_gates_of(&place.outcomes[0].said, rival);
+                if is_like && answers.groups[number] != answers.groups[right] {
+                    goals.push((step, number));
+                }
+            }
+        }
+        goals
+    }
+
+    /// Values drawn step by step.
+    fn drawn(&mut self, cx: &mut Ctx<'_>, places: &[Place<'a>]) -> Option<Vec<Label>> {
+        let mut state = self.abstraction.start.values.clone();
+        let mut test = Vec::new();
+        for place in places {
+            let class = &self.abstraction.inputs[place.input];
+            let wish = Wish { gate: class.gate, guard: class.when, state: &state };
+            let Pick::Values(values) = pick(cx, &mut self.rng, &wish) else { return None };
+            state = after(cx, &state, class.gate, &values, &place.outcomes[0])?;
+            test.push(Label::Input(class.gate, values));
+        }
+        Some(test)
+    }
+
+    /// Those of `open` that `test` does not tell apart.
+    fn open_after(
+        &self,
+        cx: &Ctx<'_>,
+        places: &[Place<'a>],
+        test: &[Label],
+        open: &[(usize, usize)],
+    ) -> Vec<(usize, usize)> {
+        let mut state = self.abstraction.start.values.clone();
+        let mut left = Vec::new();
+        for (step, (place, label)) in places.iter().zip(test).enumerate() {
+            let Label::Input(gate, values) = label else { continue };
+            let fields = field_values(cx, *gate, values);
+            let same = |&&(at, rival): &&(usize, usize)| {
+                at == step && {
+                    let rival = &self.abstraction.answers[place.input].all[rival];
+                    place.outcomes.iter().any(|outcome| is_equal(cx, &outcome.said, rival, &fields, &state))
+                }
+            };
+            left.extend(open.iter().filter(same));
+            match after(cx, &state, *gate, values, &place.outcomes[0]) {
+                Some(next) => state = next,
+                None => return open.to_vec(),
+            }
+        }
+        left
+    }
+
+    /// Values for the whole word such that a rival differs, if one is to, from the solver.
+    fn asked(
+        &self,
+        cx: &mut Ctx<'_>,
+        places: &[Place<'a>],
+        goal: Option<(usize, usize)>,
+    ) -> Option<Vec<Label>> {
+        let mut names = Substitution::new();
+        for (var, value) in self.abstraction.start.values.iter() {
+            names.set(var, cx.pool.value(value.clone()));
+        }
+        let mut facts = Vec::new();
+        let mut copies = Vec::new();
+        let sts = cx.sts;
+        for (step, place) in places.iter().enumerate() {
+            let class = &self.abstraction.inputs[place.input];
+            let number = FIRST_COPY + u32::try_from(step).unwrap_or(u32::MAX - FIRST_COPY);
+            let fields = &sts.gates[class.gate].fields;
+            let vars: Vec<_> = fields.iter().map(|&field| cx.pool.indexed(field, number)).collect();
+            for (&field, &var) in fields.iter().zip(&vars) {
+                names.set(field, cx.pool.var(var));
+            }
+            facts.push(cx.pool.substitute(class.when, &names));
+            if let Some((at, rival)) = goal
+                && at == step
+            {
+                let rival = &self.abstraction.answers[place.input].all[rival];
+                for outcome in place.outcomes {
+                    let differs = difference(cx, &outcome.said, rival);
+                    facts.push(cx.pool.substitute(differs, &names));
+                }
+            }
+            let mut next = Substitution::new();
+            for &(var, term) in &place.outcomes[0].store {
+                next.set(var, cx.pool.substitute(term, &names));
+            }
+            names = next;
+            copies.push((class.gate, vars));
+        }
+        let Answer::Sat(found) = cx.check(&facts) else { return None };
+        let value = |var| {
+            found.get(var).cloned().unwrap_or_else(|| cx.pool.default_value(cx.pool.var_info(var).sort))
+        };
+        let label = |(gate, vars): (_, Vec<_>)| Label::Input(gate, vars.into_iter().map(value).collect());
+        Some(copies.into_iter().map(label).collect())
+    }
+}
+
+/// A walk through the abstraction beside a system that answers.
+pub struct ClassWalk<'a> {
+    abstraction: &'a Abstraction,
+    state: usize,
+    store: Valuation,
+    rng: ChaCha8Rng,
+}
+
+impl<'a> ClassWalk<'a> {
+    /// A walk that begins at the start.
+    #[must_use]
+    pub fn new(abstraction: &'a Abstraction, seed: u64) -> Self {
+        let store = abstraction.start.values.clone();
+        Self { abstraction, state: abstraction.initial, store, rng: ChaCha8Rng::seed_from_u64(seed) }
+    }
+
+    /// Goes back to the start.
+    pub fn restart(&mut self) {
+        self.state = self.abstraction.initial;
+        self.store = self.abstraction.start.values.clone();
+    }
+
+    /// Values of the class `input` in the store of now.
+    pub fn draw(&mut self, cx: &mut Ctx<'_>, input: usize) -> Option<Vec<Value>> {
+        let class = &self.abstraction.inputs[input];
+        let wish = Wish { gate: class.gate, guard: class.when, state: &self.store };
+        match pick(cx, &mut self.rng, &wish) {
+            Pick::Values(values) => Some(values),
+            Pick::Impossible | Pick::Unknown(_) => None,
+        }
+    }
+
+    /// Follows the outcome that `said` is the answer of, and gives its name in the machine; nothing if no outcome
+    /// has that answer.
+    pub fn answered(
+        &mut self,
+        cx: &Ctx<'_>,
+        input: usize,
+        values: &[Value],
+        said: &[Label],
+    ) -> Option<String> {
+        let gate = self.abstraction.inputs[input].gate;
+        let fields = field_values(cx, gate, values);
+        let outcomes = self.abstraction.outcomes(self.state, input);
+        let is_it = |outcome: &&ClassOutcome| is_said(cx, &outcome.said, said, &fields, &self.store);
+        let outcome = outcomes.iter().find(is_it)?;
+        let name = self.abstraction.answer(cx, input, &outcome.said, AnswerNames::Each);
+        self.store = after(cx, &self.store, gate, values, outcome)?;
+        self.state = outcome.target;
+        Some(name)
+    }
+}
+
+/// Whether messages are the answer `expected` with these values; what the system may choose is not looked at.
+fn is_said(
+    cx: &Ctx<'_>,
+    expected: &[SaidMessage],
+    said: &[Label],
+    fields: &Valuation,
+    store: &Valuation,
+) -> bool {
+    let same = |(message, label): (&SaidMessage, &Label)| match label {
+        Label::Output(gate, values) if *gate == message.gate => {
+            let value = |&term: &Term| cx.pool.eval(term, &(fields, store)).ok();
+            message.is_loose || message.values.iter().map(value).eq(values.iter().cloned().map(Some))
+        }
+        _ => false,
+    };
+    expected.len() == said.len() && expected.iter().zip(said).all(same)
+}
+
+/// The values of the fields of `gate` as an assignment.
+pub(super) fn field_values(cx: &Ctx<'_>, gate: ioxide_model::sts::GateId, values: &[Value]) -> Valuation {
+    cx.sts.gates[gate].fields.iter().copied().zip(values.iter().cloned()).collect()
+}
+
+/// The store after an outcome.
+pub(super) fn after(
+    cx: &Ctx<'_>,
+    state: &Valuation,
+    gate: ioxide_model::sts::GateId,
+    values: &[Value],
+    outcome: &ClassOutcome,
+) -> Option<Valuation> {
+    let fields = field_values(cx, gate, values);
+    let value = |&(var, term): &(_, Term)| Some((var, cx.pool.eval(term, &(&fields, state)).ok()?));
+    outcome.store.iter().map(value).collect()
+}
+
+/// Whether two answers are the same for these values; what the system may choose is taken to be the same.
+pub(super) fn is_equal(
+    cx: &Ctx<'_>,
+    said: &[SaidMessage],
+    other: &[SaidMessage],
+    fields: &Valuation,
+    state: &Valuation,
+) -> bool {
+    let value = |&term: &Term| cx.pool.eval(term, &(fields, state)).ok();
+    let same = |(a, b): (&SaidMessage, &SaidMessage)| {
+        a.is_loose || b.is_loose || a.values.iter().zip(&b.values).all(|(x, y)| value(x) == value(y))
+    };
+    has_gates_of(said, other) && said.iter().zip(other).all(same)
+}
+
+/// Whether an answer has the same values in two stores.
+pub(super) fn is_equal_in(
+    cx: &Ctx<'_>,
+    said: &[SaidMessage],
+    fields: &Valuation,
+    one: &Valuation,
+    other: &Valuation,
+) -> bool {
+    let value = |term: Term, store: &Valuation| cx.pool.eval(term, &(fields, store)).ok();
+    let same = |&term: &Term| value(term, one) == value(term, other);
+    said.iter().filter(|message| !message.is_loose).all(|message| message.values.iter().all(same))
+}

@@ -1,0 +1,155 @@
+//! Names of classes and answers, short and in the model's own words.
+//!
+//! A condition class is named by its location and the values its conditions fix, then the conditions that say more;
+//! answers have the value of a term where the classes fix it, so that equal answers have equal names.
+
+use ioxide_model::term::{Substitution, Term, VarId};
+use ioxide_smt::solver::{Answer, Decision};
+use ioxide_symex::Ctx;
+
+use super::react::SaidMessage;
+use super::{Abstraction, ClassStep};
+use crate::abstraction::SILENCE;
+
+/// Names the classes and fixes the terms of answers.
+pub(super) fn give(cx: &mut Ctx<'_>, found: &mut Abstraction) {
+    for state in 0..found.states.len() {
+        let (loc, facts) = (found.states[state].loc, found.states[state].facts.clone());
+        let short = shortened(cx, &facts);
+        let location = cx.sts.locations[loc].name.to_string();
+        found.states[state].name = with_conditions(cx, location, &short);
+    }
+    for input in 0..found.inputs.len() {
+        let (gate, when) = (found.inputs[input].gate, found.inputs[input].when);
+        let conjuncts = cx.pool.conjuncts(when);
+        let short = shortened(cx, &conjuncts);
+        let gate = cx.sts.gates[gate].name.to_string();
+        found.inputs[input].name = with_conditions(cx, gate, &short);
+    }
+    make_unique(found.states.iter_mut().map(|state| &mut state.name));
+    make_unique(found.inputs.iter_mut().map(|input| &mut input.name));
+    for state in 0..found.states.len() {
+        for input in 0..found.inputs.len() {
+            fix_answers(cx, found, state, input);
+        }
+    }
+}
+
+fn with_conditions(cx: &Ctx<'_>, name: String, facts: &[Term]) -> String {
+    let shown: Vec<String> = facts.iter().map(|&fact| cx.pool.show(fact).to_string()).collect();
+    if shown.is_empty() { name } else { format!("{name} [{}]", shown.join(" && ")) }
+}
+
+/// Gives names that come twice a number.
+fn make_unique<'n>(names: impl Iterator<Item = &'n mut String>) {
+    let mut seen = std::collections::BTreeMap::new();
+    for name in names {
+        let count = seen.entry(name.clone()).or_insert(0);
+        *count += 1;
+        if *count > 1 {
+            *name = format!("{name} #{count}");
+        }
+    }
+}
+
+/// The same condition in fewer facts: the values of variables that it fixes, then what says more.
+fn shortened(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
+    let mut known: Vec<Term> = fixed(cx, facts);
+    let mut rest: Vec<Term> = facts.to_vec();
+    let mut at = 0;
+    while at < rest.len() {
+        let mut others = known.clone();
+        others.extend(rest.iter().enumerate().filter(|&(i, _)| i != at).map(|(_, &fact)| fact));
+        others.push(cx.pool.not(rest[at]));
+        match cx.decide(&others) {
+            Decision::Unsat => drop(rest.remove(at)),
+            _ => at += 1,
+        }
+    }
+    known.extend(rest);
+    known
+}
+
+/// The equations `variable == value` that follow from `facts`.
+fn fixed(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
+    let vars: Vec<VarId> = cx.pool.free_vars_of(facts);
+    let values = fixed_values(cx, facts);
+    let mut found = Vec::new();
+    for var in vars {
+        let Some(value) = values.get(var) else { continue };
+        let var = cx.pool.var(var);
+        let equal = cx.pool.eq(var, value);
+        if !facts.contains(&equal) {
+            found.push(equal);
+        }
+    }
+    found
+}
+
+/// The variables of `facts` that can have one value only, with it.
+pub(super) fn fixed_values(cx: &mut Ctx<'_>, facts: &[Term]) -> Substitution {
+    let mut found = Substitution::new();
+    let Answer::Sat(valuation) = cx.check(facts) else { return found };
+    for var in cx.pool.free_vars_of(facts) {
+        let Some(value) = valuation.get(var).cloned() else { continue };
+        let (term, value) = (cx.pool.var(var), cx.pool.value(value));
+        let equal = cx.pool.eq(term, value);
+        let mut others = facts.to_vec();
+        others.push(cx.pool.not(equal));
+        if cx.decide(&others) == Decision::Unsat {
+            found.set(var, value);
+        }
+    }
+    found
+}
+
+/// Replaces terms of answers by the value they always have there.
+fn fix_answers(cx: &mut Ctx<'_>, found: &mut Abstraction, state: usize, input: usize) {
+    let mut facts = found.states[state].facts.clone();
+    facts.extend(cx.pool.conjuncts(found.inputs[input].when));
+    let ClassStep::Taken(outcomes) = &mut found.steps[state][input] else { return };
+    for said in outcomes.iter_mut().flat_map(|outcome| &mut outcome.said) {
+        if !said.is_loose {
+            said.values.iter_mut().for_each(|term| *term = constant(cx, &facts, *term));
+        }
+    }
+}
+
+/// The value of `term` under `facts` if there is only one, else the term.
+fn constant(cx: &mut Ctx<'_>, facts: &[Term], term: Term) -> Term {
+    if cx.pool.is_ground(term) {
+        return term;
+    }
+    let Answer::Sat(mut valuation) = cx.check(facts) else { return term };
+    for var in cx.pool.free_vars(term) {
+        if valuation.get(var).is_none() {
+            valuation.set(var, cx.pool.default_value(cx.pool.var_info(var).sort));
+        }
+    }
+    let Ok(value) = cx.pool.eval(term, &valuation) else { return term };
+    let value = cx.pool.value(value);
+    let equal = cx.pool.eq(term, value);
+    let mut others = facts.to_vec();
+    others.push(cx.pool.not(equal));
+    if cx.decide(&others) == Decision::Unsat { value } else { term }
+}
+
+/// An answer in words: its messages, or silence.
+pub(super) fn answer(cx: &Ctx<'_>, said: &[SaidMessage]) -> String {
+    let message = |said: &SaidMessage| {
+        let gate = &cx.sts.gates[said.gate];
+        let field = |(&field, &term): (&VarId, &Term)| {
+            format!("{}: {}", cx.pool.var_info(field).name, cx.pool.show(term))
+        };
+        let fields: Vec<String> = gate.fields.iter().zip(&said.values).map(field).collect();
+        if fields.is_empty() {
+            gate.name.to_string()
+        } else {
+            format!("{}({})", gate.name, fields.join(", "))
+        }
+    };
+    match said {
+        [] => SILENCE.to_owned(),
+        _ => said.iter().map(message).collect::<Vec<_>>().join(", "),
+    }
+}

@@ -1,0 +1,247 @@
+//! What a model does after an input until it is silent, in terms.
+//!
+//! One [`ReactionPath`] per sequence of switches: the condition over variables and fields under which it is taken,
+//! what is said, and the variables afterwards. Fields of outputs that a guard fixes are replaced by what it says;
+//! others are free for the system to choose.
+
+use ioxide_model::sts::{GateId, GateKind, LocId, Switch, SwitchId};
+use ioxide_model::term::{Substitution, Term, VarId};
+use ioxide_smt::solver::Decision;
+use ioxide_symex::{Ctx, quiescence};
+
+use super::NoAbstraction;
+
+/// A message in terms; a field that the system may choose is a variable of its own.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SaidMessage {
+    /// The gate.
+    pub gate: GateId,
+    /// One term per field.
+    pub values: Vec<Term>,
+    /// Whether the system may choose a value.
+    pub is_loose: bool,
+}
+
+/// What happens from an input to silence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReactionPath {
+    /// The switches, the input first.
+    pub switches: Vec<SwitchId>,
+    /// When it is taken: a formula over the variables and the fields of the input.
+    pub when: Term,
+    /// What is said.
+    pub said: Vec<SaidMessage>,
+    /// The variables afterwards.
+    pub store: Vec<(VarId, Term)>,
+    /// Where it is silent.
+    pub loc: LocId,
+}
+
+/// A path under way.
+#[derive(Clone)]
+struct Walk {
+    loc: LocId,
+    facts: Vec<Term>,
+    store: Vec<(VarId, Term)>,
+    said: Vec<SaidMessage>,
+    switches: Vec<SwitchId>,
+    /// Variables for what the system chooses.
+    loose: Vec<VarId>,
+}
+
+/// The paths that begin with the input switch `id` where `context` holds.
+///
+/// # Errors
+/// If they do not end, or a question has no answer.
+pub fn paths_after(
+    cx: &mut Ctx<'_>,
+    context: &[Term],
+    id: SwitchId,
+    limit: usize,
+) -> Result<Vec<ReactionPath>, NoAbstraction> {
+    let sts = cx.sts;
+    let switch = &sts.switches[id];
+    let store = identity(cx);
+    let names: Substitution = store.iter().copied().collect();
+    let walk = Walk {
+        loc: switch.target,
+        facts: cx.pool.conjuncts(switch.guard),
+        store: updated(cx, &store, switch, &names),
+        said: Vec::new(),
+        switches: vec![id],
+        loose: Vec::new(),
+    };
+    let mut search = PathSearch { context, limit, found: Vec::new() };
+    if search.is_possible(cx, &walk.facts, &switch.label)? {
+        search.settle(cx, &walk)?;
+    }
+    Ok(search.found)
+}
+
+/// The paths from the start to the first silence.
+///
+/// # Errors
+/// If they do not end, or a question has no answer.
+pub fn paths_at_start(cx: &mut Ctx<'_>, limit: usize) -> Result<Vec<ReactionPath>, NoAbstraction> {
+    let sts = cx.sts;
+    let value = |var: &ioxide_model::sts::StateVar| Some((var.var, var.init?));
+    let store: Vec<(VarId, Term)> = sts.vars.iter().filter_map(value).collect();
+    let walk = Walk {
+        loc: sts.initial,
+        facts: Vec::new(),
+        store,
+        said: Vec::new(),
+        switches: Vec::new(),
+        loose: Vec::new(),
+    };
+    let mut search = PathSearch { context: &[], limit, found: Vec::new() };
+    search.settle(cx, &walk)?;
+    Ok(search.found)
+}
+
+/// Every variable as itself.
+fn identity(cx: &mut Ctx<'_>) -> Vec<(VarId, Term)> {
+    let sts = cx.sts;
+    sts.vars.iter().map(|var| (var.var, cx.pool.var(var.var))).collect()
+}
+
+/// The store after the update of `switch`, computed from what `names` says.
+fn updated(
+    cx: &mut Ctx<'_>,
+    store: &[(VarId, Term)],
+    switch: &Switch,
+    names: &Substitution,
+) -> Vec<(VarId, Term)> {
+    let update: Substitution = switch.update.iter().copied().collect();
+    let mut after = Vec::with_capacity(store.len());
+    for &(var, old) in store {
+        let term = update.get(var).map_or(old, |term| cx.pool.substitute(term, names));
+        after.push((var, term));
+    }
+    after
+}
+
+struct PathSearch<'c> {
+    context: &'c [Term],
+    limit: usize,
+    found: Vec<ReactionPath>,
+}
+
+impl PathSearch<'_> {
+    /// Ends `walk` where it can be silent, and goes on where it can say something.
+    fn settle(&mut self, cx: &mut Ctx<'_>, walk: &Walk) -> Result<(), NoAbstraction> {
+        if let Some(halted) = cx.halted() {
+            return Err(NoAbstraction::Halted(halted));
+        }
+        let location = || cx.sts.locations[walk.loc].name.to_string();
+        if walk.switches.len() > self.limit {
+            return Err(NoAbstraction::EndlessReactions { location: location(), limit: self.limit });
+        }
+        let location = location();
+        let silent = quiescence(cx, walk.loc);
+        let names: Substitution = walk.store.iter().copied().collect();
+        let silent = cx.pool.substitute(silent, &names);
+        let mut facts = walk.facts.clone();
+        facts.extend(cx.pool.conjuncts(silent));
+        if self.is_possible(cx, &facts, &location)? {
+            self.end(cx, walk, facts)?;
+        }
+        let sts = cx.sts;
+        for (id, switch) in sts.switches_from(walk.loc) {
+            if matches!(sts.kind_of(switch), GateKind::Output | GateKind::Internal) {
+                self.go_on(cx, walk, id, switch)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, cx: &mut Ctx<'_>, walk: &Walk, facts: Vec<Term>) -> Result<(), NoAbstraction> {
+        let keeps = |&(_, term): &(VarId, Term)| walk.loose.iter().any(|&var| cx.pool.mentions(term, var));
+        if walk.store.iter().any(keeps) {
+            let switch = walk.switches.last().map(|&id| cx.sts.switches[id].label.to_string());
+            return Err(NoAbstraction::ChoiceKept { switch: switch.unwrap_or_default() });
+        }
+        let all = cx.pool.and(facts);
+        self.found.push(ReactionPath {
+            switches: walk.switches.clone(),
+            when: cx.pool.exists(&walk.loose, all),
+            said: walk.said.clone(),
+            store: walk.store.clone(),
+            loc: walk.loc,
+        });
+        Ok(())
+    }
+
+    fn go_on(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        walk: &Walk,
+        id: SwitchId,
+        switch: &Switch,
+    ) -> Result<(), NoAbstraction> {
+        let mut next = walk.clone();
+        next.switches.push(id);
+        next.loc = switch.target;
+        let message = Message::of(cx, walk, switch);
+        next.facts.extend(cx.pool.conjuncts(message.guard));
+        if !self.is_possible(cx, &next.facts, &switch.label)? {
+            return Ok(());
+        }
+        next.store = updated(cx, &walk.store, switch, &message.names);
+        next.loose.extend(&message.loose);
+        if cx.sts.kind_of(switch) == GateKind::Output {
+            let is_loose = !message.loose.is_empty();
+            next.said.push(SaidMessage { gate: switch.gate, values: message.values, is_loose });
+        }
+        self.settle(cx, &next)
+    }
+
+    fn is_possible(&self, cx: &mut Ctx<'_>, facts: &[Term], what: &str) -> Result<bool, NoAbstraction> {
+        let all: Vec<Term> = self.context.iter().chain(facts).copied().collect();
+        match cx.decide(&all) {
+            Decision::Sat => Ok(true),
+            Decision::Unsat => Ok(false),
+            Decision::Unknown(_) => Err(NoAbstraction::Undecided { what: what.to_owned() }),
+        }
+    }
+}
+
+/// The fields of an output: what its guard fixes, and what is free.
+struct Message {
+    guard: Term,
+    values: Vec<Term>,
+    loose: Vec<VarId>,
+    names: Substitution,
+}
+
+impl Message {
+    fn of(cx: &mut Ctx<'_>, walk: &Walk, switch: &Switch) -> Self {
+        let sts = cx.sts;
+        let fields = &sts.gates[switch.gate].fields;
+        let number = u32::try_from(walk.switches.len()).unwrap_or(u32::MAX);
+        let mut names: Substitution = walk.store.iter().copied().collect();
+        let mut vars = Vec::new();
+        for &field in fields {
+            let var = cx.pool.indexed(field, number);
+            names.set(field, cx.pool.var(var));
+            vars.push(var);
+        }
+        let mut guard = cx.pool.substitute(switch.guard, &names);
+        let mut values: Vec<Term> = vars.iter().map(|&var| cx.pool.var(var)).collect();
+        let mut loose = Vec::new();
+        for &var in &vars {
+            let fixed = cx.pool.conjuncts(guard).into_iter().find_map(|fact| cx.pool.solved_for(var, fact));
+            let Some(term) = fixed else {
+                loose.push(var);
+                continue;
+            };
+            let fix = Substitution::from_iter([(var, term)]);
+            guard = cx.pool.substitute(guard, &fix);
+            let in_sort = cx.pool.domain_fact(cx.pool.var_info(var).sort, term);
+            guard = cx.pool.and([guard, in_sort]);
+            values = values.into_iter().map(|value| cx.pool.substitute(value, &fix)).collect();
+        }
+        fields.iter().zip(&values).for_each(|(&field, &value)| names.set(field, value));
+        Self { guard, values, loose, names }
+    }
+}

@@ -1,0 +1,552 @@
+//! Splitting classes until all members of each do the same.
+//!
+//! Condition classes partition the stores of every location, input classes the inputs of every message. A pair of
+//! them that can be reached is looked at until one of these holds: no input of the class exists in any store of the
+//! condition class, or one exists in every store and every path from there is certain or impossible and ends in one
+//! condition class. Whatever is undecided is a condition that is true for some members and false for others: if it
+//! mentions a field it divides the input classes of the message, else it splits the condition class. Only classes
+//! that are reached are split, so a counter that starts at 0 is not split below 0.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use ioxide_model::concrete::State;
+use ioxide_model::index::Idx;
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateId, GateKind, LocId};
+use ioxide_model::term::{Substitution, Term, VarId};
+use ioxide_model::valuation::Valuation;
+use ioxide_smt::layers::forall::eliminate;
+use ioxide_smt::solver::Decision;
+use ioxide_symex::Ctx;
+
+use super::react::{ReactionPath, paths_after, paths_at_start};
+use super::{
+    Abstraction, ClassLimits, ClassOutcome, ClassStep, ConditionClass, InputClass, NoAbstraction, WhyLeftOut,
+    boundary, names,
+};
+
+/// The abstraction: the first of these that comes to an end.
+///
+/// Condition classes whose stores all have inputs of the same classes, input classes speaking of the fields alone
+/// where the stores allow it, else relative to the store; condition classes in which an input class may be empty for
+/// some stores; a bounded one.
+pub(super) fn refined(
+    cx: &mut Ctx<'_>,
+    boundary: u32,
+    limits: &ClassLimits,
+) -> Result<Abstraction, NoAbstraction> {
+    refuse(cx)?;
+    let (start, preamble) = start(cx, limits.reactions)?;
+    let mut loose = Refiner::new(cx, boundary, limits, (limits.states, limits.classes));
+    loose.is_loose = true;
+    let loose_order = loose.settle(cx, &start)?;
+    let is_enough = loose.is_exact && !loose.is_conditional;
+    let most = if loose.is_exact { (limits.strict, limits.strict) } else { (limits.states, limits.classes) };
+    let (mut refiner, mut order) = match is_enough {
+        true => (loose.clone(), loose_order.clone()),
+        false => {
+            let mut strict = Refiner::new(cx, boundary, limits, most);
+            let order = strict.settle(cx, &start)?;
+            (strict, order)
+        }
+    };
+    if refiner.is_exact {
+        let mut absolute = Refiner::new(cx, boundary, limits, (limits.states, limits.classes));
+        absolute.blocks.clone_from(&refiner.blocks);
+        absolute.is_absolute = true;
+        let found = absolute.settle(cx, &start)?;
+        if absolute.is_exact {
+            (refiner, order) = (absolute, found);
+        }
+    } else if loose.is_exact {
+        (refiner, order) = (loose, loose_order);
+    } else {
+        refiner = Refiner::new(cx, boundary, limits, (limits.bounded, limits.bounded));
+        order = refiner.settle(cx, &start)?;
+    }
+    let found = refiner.gathered(cx, &order, start, preamble);
+    match found.inputs.is_empty() {
+        true => Err(NoAbstraction::NoInput),
+        false => Ok(found),
+    }
+}
+
+/// What can be told from the model as written.
+fn refuse(cx: &Ctx<'_>) -> Result<(), NoAbstraction> {
+    if cx.sts.is_timed() {
+        return Err(NoAbstraction::Timed);
+    }
+    if let Some(var) = cx.sts.vars.iter().find(|var| var.init.is_none()) {
+        return Err(NoAbstraction::UnknownAtStart { var: cx.pool.var_info(var.var).name.to_string() });
+    }
+    match cx.sts.gates.iter().find(|gate| gate.kind == GateKind::Observed) {
+        Some(gate) => Err(NoAbstraction::ObservedInput { gate: gate.name.to_string() }),
+        None => Ok(()),
+    }
+}
+
+/// The state in which the model is silent first, and what it says before.
+fn start(cx: &mut Ctx<'_>, limit: usize) -> Result<(State, Vec<Label>), NoAbstraction> {
+    let mut paths = paths_at_start(cx, limit)?;
+    let path = match (paths.pop(), paths.is_empty()) {
+        (Some(path), true) => path,
+        (None, _) => return Err(NoAbstraction::NoInput),
+        (Some(_), false) => return Err(NoAbstraction::SeveralStarts),
+    };
+    let nothing = Valuation::new();
+    let undecided = || NoAbstraction::Undecided { what: "the start".into() };
+    let value = |&(var, term): &(VarId, Term)| Some((var, cx.pool.eval(term, &nothing).ok()?));
+    let values: Option<Valuation> = path.store.iter().map(value).collect();
+    let label = |said: &super::SaidMessage| {
+        let values = said.values.iter().map(|&term| cx.pool.eval(term, &nothing).ok());
+        Some(Label::Output(said.gate, values.collect::<Option<_>>()?))
+    };
+    let preamble: Option<Vec<Label>> = path.said.iter().map(label).collect();
+    let state = State { loc: path.loc, values: values.ok_or_else(undecided)? };
+    Ok((state, preamble.ok_or(NoAbstraction::SeveralStarts)?))
+}
+
+/// A condition class while it may still be split.
+#[derive(Clone)]
+struct Block {
+    loc: LocId,
+    facts: Vec<Term>,
+    is_alive: bool,
+}
+
+/// An input class while it may still be divided.
+#[derive(Clone)]
+struct Part {
+    gate: GateId,
+    facts: Vec<Term>,
+    is_alive: bool,
+    /// No switch takes an input of it, in any store.
+    is_idle: bool,
+}
+
+/// What would make a pair of classes certain.
+enum Cut {
+    Split(usize, Term),
+    Divide(GateId, Term),
+    /// Nothing that is known.
+    Nothing,
+}
+
+/// Whether a formula holds for all members, for none, or for some.
+pub(super) enum Holds {
+    All,
+    None,
+    Some,
+    Unknown,
+}
+
+#[derive(Clone)]
+struct Refiner<'l> {
+    boundary: u32,
+    limits: &'l ClassLimits,
+    max_states: usize,
+    max_classes: usize,
+    blocks: Vec<Block>,
+    parts: Vec<Part>,
+    paths: BTreeMap<usize, Rc<[ReactionPath]>>,
+    steps: BTreeMap<(usize, usize), ClassStep>,
+    /// Condition classes and messages of which some path is not known.
+    unknown: BTreeSet<(usize, GateId)>,
+    /// An input class may be empty for some stores of a condition class.
+    is_loose: bool,
+    /// One is.
+    is_conditional: bool,
+    /// Conditions of input classes have the values of variables that a condition class fixes.
+    is_absolute: bool,
+    fixed: BTreeMap<usize, Substitution>,
+    is_exact: bool,
+}
+
+impl<'l> Refiner<'l> {
+    /// One condition class per location, one input class per message.
+    fn new(cx: &Ctx<'_>, boundary: u32, limits: &'l ClassLimits, (states, classes): (usize, usize)) -> Self {
+        let block = |loc| Block { loc, facts: Vec::new(), is_alive: true };
+        let gates = cx.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Input);
+        Self {
+            boundary,
+            limits,
+            max_states: states,
+            max_classes: classes,
+            blocks: (0..cx.sts.locations.len()).map(|loc| block(LocId::new(loc))).collect(),
+            parts: gates
+                .map(|(gate, _)| Part { gate, facts: Vec::new(), is_alive: true, is_idle: false })
+                .collect(),
+            paths: BTreeMap::new(),
+            steps: BTreeMap::new(),
+            unknown: BTreeSet::new(),
+            is_loose: false,
+            is_conditional: false,
+            is_absolute: false,
+            fixed: BTreeMap::new(),
+            is_exact: true,
+        }
+    }
+
+    /// Splits until nothing is left to split; the condition classes that are reached, in order.
+    fn settle(&mut self, cx: &mut Ctx<'_>, start: &State) -> Result<Vec<usize>, NoAbstraction> {
+        loop {
+            if let Some(order) = self.walk(cx, start)? {
+                return Ok(order);
+            }
+        }
+    }
+
+    /// One walk over what can be reached; nothing if a class was split on the way.
+    fn walk(&mut self, cx: &mut Ctx<'_>, start: &State) -> Result<Option<Vec<usize>>, NoAbstraction> {
+        let mut order = vec![self.block_of(cx, start)];
+        let mut next = 0;
+        while let Some(&block) = order.get(next) {
+            next += 1;
+            if self.know_paths(cx, block)? {
+                return Ok(None);
+            }
+            for part in 0..self.parts.len() {
+                if !self.parts[part].is_alive || self.parts[part].is_idle {
+                    continue;
+                }
+                if let Some(halted) = cx.halted() {
+                    return Err(NoAbstraction::Halted(halted));
+                }
+                if self.look(cx, block, part)? {
+                    return Ok(None);
+                }
+                let Some(ClassStep::Taken(outcomes)) = self.steps.get(&(block, part)) else { continue };
+                for outcome in outcomes {
+                    if !order.contains(&outcome.target) {
+                        order.push(outcome.target);
+                    }
+                }
+            }
+        }
+        Ok(Some(order))
+    }
+
+    /// Looks at a pair of classes; whether that split a class.
+    fn look(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<bool, NoAbstraction> {
+        let is_fresh = match self.steps.get(&(block, part)) {
+            Some(ClassStep::Taken(outcomes)) => outcomes.iter().all(|to| self.blocks[to.target].is_alive),
+            Some(_) => true,
+            None => false,
+        };
+        if is_fresh {
+            return Ok(false);
+        }
+        let step = match self.step(cx, block, part) {
+            Ok(step) => step,
+            Err(Cut::Nothing) => ClassStep::LeftOut(WhyLeftOut::Undecided),
+            Err(Cut::Divide(gate, fact)) => {
+                let fact = self.absolute(cx, block, fact);
+                match self.divide(cx, gate, fact) {
+                    true => return Ok(true),
+                    false => ClassStep::LeftOut(WhyLeftOut::Bounded),
+                }
+            }
+            Err(Cut::Split(block, fact)) => match self.split(cx, block, fact) {
+                true => return Ok(true),
+                false => ClassStep::LeftOut(WhyLeftOut::Bounded),
+            },
+        };
+        if let ClassStep::LeftOut(_) = step {
+            self.is_exact = false;
+        }
+        self.steps.insert((block, part), step);
+        Ok(false)
+    }
+
+    /// The class of a concrete state; classes of one location cover all stores.
+    fn block_of(&self, cx: &Ctx<'_>, state: &State) -> usize {
+        let holds = |&fact: &Term| cx.pool.holds(fact, &state.values) == Ok(true);
+        let is_it = |block: &Block| block.is_alive && block.loc == state.loc && block.facts.iter().all(holds);
+        self.blocks.iter().position(is_it).unwrap_or(state.loc.index())
+    }
+
+    /// Computes the paths of `block` once, and divides input classes at their boundaries; whether one was divided.
+    fn know_paths(&mut self, cx: &mut Ctx<'_>, block: usize) -> Result<bool, NoAbstraction> {
+        if self.paths.contains_key(&block) {
+            return Ok(false);
+        }
+        let mut was_divided = false;
+        let sts = cx.sts;
+        let mut found = Vec::new();
+        for (id, switch) in sts.switches_from(self.blocks[block].loc) {
+            if sts.kind_of(switch) == GateKind::Input {
+                match paths_after(cx, &self.blocks[block].facts, id, self.limits.reactions) {
+                    Ok(paths) => found.extend(paths),
+                    Err(NoAbstraction::Undecided { .. }) => drop(self.unknown.insert((block, switch.gate))),
+                    Err(reason) => return Err(reason),
+                }
+            }
+        }
+        for path in &found {
+            let gate = sts.switches[path.switches[0]].gate;
+            for atom in boundary::moved(cx, path.when, &sts.gates[gate].fields, self.boundary) {
+                let atom = self.absolute(cx, block, atom);
+                was_divided |= self.divide(cx, gate, atom);
+            }
+        }
+        self.paths.insert(block, found.into());
+        Ok(was_divided)
+    }
+
+    /// What an input class does in a condition class, or what has to be known for that.
+    fn step(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<ClassStep, Cut> {
+        let gate = self.parts[part].gate;
+        let sts = cx.sts;
+        let facts: Vec<Term> =
+            self.blocks[block].facts.iter().chain(&self.parts[part].facts).copied().collect();
+        match cx.decide(&facts) {
+            Decision::Unsat => return Ok(ClassStep::Impossible),
+            Decision::Unknown(_) => return Err(Cut::Nothing),
+            Decision::Sat if self.unknown.contains(&(block, gate)) => return Err(Cut::Nothing),
+            Decision::Sat => (),
+        }
+        let of_gate = |path: &&ReactionPath| sts.switches[path.switches[0]].gate == gate;
+        let paths = Rc::clone(&self.paths[&block]);
+        let known: Vec<(&ReactionPath, Holds)> = paths
+            .iter()
+            .filter(of_gate)
+            .map(|path| (path, holds(cx, &facts, path.when)))
+            .filter(|(_, holds)| !matches!(holds, Holds::None))
+            .collect();
+        // What the model does not mention need not be the same for all stores.
+        if known.is_empty() {
+            return Ok(ClassStep::Unspecified);
+        }
+        self.exists_everywhere(cx, block, part)?;
+        let mut outcomes = Vec::new();
+        for (path, holds) in known {
+            match holds {
+                Holds::All => (),
+                Holds::Some => {
+                    let conjuncts = cx.pool.conjuncts(path.when);
+                    return Err(self.undecided(cx, block, gate, &facts, &conjuncts));
+                }
+                Holds::None | Holds::Unknown => return Err(Cut::Nothing),
+            }
+            let target = self.target(cx, block, gate, &facts, path)?;
+            outcomes.push(ClassOutcome {
+                switches: path.switches.clone(),
+                said: path.said.clone(),
+                store: path.store.clone(),
+                target,
+            });
+        }
+        Ok(ClassStep::Taken(outcomes))
+    }
+
+    /// Every store of the condition class has an input of the input class.
+    fn exists_everywhere(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<(), Cut> {
+        let (gate, facts) = (self.parts[part].gate, self.parts[part].facts.clone());
+        let sts = cx.sts;
+        let all = cx.pool.and(facts);
+        let some = cx.pool.exists(&sts.gates[gate].fields, all);
+        let some = eliminate(cx.pool, some);
+        match holds(cx, &self.blocks[block].facts, some) {
+            Holds::All => Ok(()),
+            Holds::Some if self.is_loose => {
+                self.is_conditional = true;
+                Ok(())
+            }
+            Holds::Some => Err(Cut::Split(block, some)),
+            Holds::None | Holds::Unknown => Err(Cut::Nothing),
+        }
+    }
+
+    /// The condition class in which `path` ends.
+    fn target(
+        &self,
+        cx: &mut Ctx<'_>,
+        block: usize,
+        gate: GateId,
+        facts: &[Term],
+        path: &ReactionPath,
+    ) -> Result<usize, Cut> {
+        let names: Substitution = path.store.iter().copied().collect();
+        for (id, target) in self.blocks.iter().enumerate() {
+            if !target.is_alive || target.loc != path.loc {
+                continue;
+            }
+            let then: Vec<Term> = target.facts.iter().map(|&fact| cx.pool.substitute(fact, &names)).collect();
+            let all = cx.pool.and(then.iter().copied());
+            match holds(cx, facts, all) {
+                Holds::All => return Ok(id),
+                Holds::None => (),
+                Holds::Some => return Err(self.undecided(cx, block, gate, facts, &then)),
+                Holds::Unknown => return Err(Cut::Nothing),
+            }
+        }
+        Err(Cut::Nothing)
+    }
+
+    /// The first of `conjuncts` that holds for some members only, as what it cuts.
+    fn undecided(
+        &self,
+        cx: &mut Ctx<'_>,
+        block: usize,
+        gate: GateId,
+        facts: &[Term],
+        conjuncts: &[Term],
+    ) -> Cut {
+        let fields = &cx.sts.gates[gate].fields;
+        for &fact in conjuncts {
+            match holds(cx, facts, fact) {
+                Holds::All => (),
+                Holds::Some if cx.pool.free_vars(fact).iter().any(|var| fields.contains(var)) => {
+                    return Cut::Divide(gate, fact);
+                }
+                Holds::Some => return Cut::Split(block, fact),
+                Holds::None | Holds::Unknown => return Cut::Nothing,
+            }
+        }
+        Cut::Nothing
+    }
+
+    /// `fact` with the values of the variables that `block` fixes, if that is wanted.
+    fn absolute(&mut self, cx: &mut Ctx<'_>, block: usize, fact: Term) -> Term {
+        if !self.is_absolute {
+            return fact;
+        }
+        let facts = self.blocks[block].facts.clone();
+        let fixed = self.fixed.entry(block).or_insert_with(|| names::fixed_values(cx, &facts));
+        cx.pool.substitute(fact, fixed)
+    }
+
+    /// Splits a condition class, unless there are as many as there may be.
+    fn split(&mut self, cx: &mut Ctx<'_>, block: usize, fact: Term) -> bool {
+        let spare = cx.sts.locations.len();
+        if self.blocks.iter().filter(|block| block.is_alive).count() >= self.max_states + spare {
+            return false;
+        }
+        let other = cx.pool.not(fact);
+        for side in [fact, other] {
+            let mut facts = self.blocks[block].facts.clone();
+            facts.extend(cx.pool.conjuncts(side));
+            self.blocks.push(Block { loc: self.blocks[block].loc, facts, is_alive: true });
+        }
+        self.blocks[block].is_alive = false;
+        true
+    }
+
+    /// Divides every class of `gate` that `fact` cuts; whether one was.
+    fn divide(&mut self, cx: &mut Ctx<'_>, gate: GateId, fact: Term) -> bool {
+        let mut was_cut = false;
+        for part in 0..self.parts.len() {
+            if !self.parts[part].is_alive || self.parts[part].is_idle || self.parts[part].gate != gate {
+                continue;
+            }
+            let counts = |part: &&Part| part.is_alive && !part.is_idle && part.gate == gate;
+            let n_classes = self.parts.iter().filter(counts).count();
+            if n_classes >= self.max_classes {
+                self.is_exact = false;
+                return was_cut;
+            }
+            if let Holds::Some = holds(cx, &self.parts[part].facts.clone(), fact) {
+                let other = cx.pool.not(fact);
+                for side in [fact, other] {
+                    let mut facts = self.parts[part].facts.clone();
+                    facts.push(side);
+                    let is_idle = is_idle(cx, gate, &facts);
+                    self.parts.push(Part { gate, facts, is_alive: true, is_idle });
+                }
+                self.parts[part].is_alive = false;
+                was_cut = true;
+            }
+        }
+        was_cut
+    }
+
+    /// The classes that are reached, with names, those merged that nothing tells apart.
+    fn gathered(&self, cx: &mut Ctx<'_>, order: &[usize], start: State, preamble: Vec<Label>) -> Abstraction {
+        let number = |block: usize| order.iter().position(|&id| id == block).unwrap_or(0);
+        let column = |part: usize| -> Vec<ClassStep> {
+            let step = |&block: &usize| match self.steps.get(&(block, part)) {
+                Some(ClassStep::Taken(outcomes)) => {
+                    let moved = |to: &ClassOutcome| ClassOutcome { target: number(to.target), ..to.clone() };
+                    ClassStep::Taken(outcomes.iter().map(moved).collect())
+                }
+                Some(other) => other.clone(),
+                None => ClassStep::LeftOut(WhyLeftOut::Undecided),
+            };
+            order.iter().map(step).collect()
+        };
+        let is_live = |part: &Part| part.is_alive && !part.is_idle;
+        let alive = (0..self.parts.len()).filter(|&part| is_live(&self.parts[part]));
+        let mut columns: Vec<(GateId, Vec<Term>, Vec<ClassStep>)> = Vec::new();
+        for part in alive {
+            let Part { gate, facts, .. } = &self.parts[part];
+            let (steps, when) = (column(part), cx.pool.and(facts.iter().copied()));
+            let is_taken = |step: &ClassStep| matches!(step, ClassStep::Taken(_) | ClassStep::LeftOut(_));
+            if !steps.iter().any(is_taken) {
+                continue;
+            }
+            let twin = columns.iter_mut().find(|(other, _, same)| other == gate && *same == steps);
+            match twin {
+                Some((_, conditions, _)) if self.boundary == 0 => conditions.push(when),
+                _ => columns.push((*gate, vec![when], steps)),
+            }
+        }
+        let mut inputs = Vec::new();
+        let mut steps = vec![Vec::new(); order.len()];
+        for (gate, conditions, column) in columns {
+            let when = cx.pool.or(conditions);
+            inputs.push(InputClass { gate, when, name: String::new() });
+            steps.iter_mut().zip(column).for_each(|(row, step)| row.push(step));
+        }
+        let state = |&block: &usize| ConditionClass {
+            loc: self.blocks[block].loc,
+            facts: self.blocks[block].facts.clone(),
+            name: String::new(),
+        };
+        let states = order.iter().map(state).collect();
+        let (is_exact, is_conditional) = (self.is_exact, self.is_conditional);
+        let answers = Vec::new();
+        let mut found = Abstraction {
+            inputs,
+            states,
+            steps,
+            initial: 0,
+            start,
+            preamble,
+            is_exact,
+            is_conditional,
+            answers,
+        };
+        names::give(cx, &mut found);
+        found
+    }
+}
+
+/// Whether no switch takes an input for which `facts` hold.
+fn is_idle(cx: &mut Ctx<'_>, gate: GateId, facts: &[Term]) -> bool {
+    let sts = cx.sts;
+    sts.switches.iter().filter(|switch| switch.gate == gate).all(|switch| {
+        let mut all = facts.to_vec();
+        all.push(switch.guard);
+        cx.decide(&all) == Decision::Unsat
+    })
+}
+
+/// Whether `formula` holds for all valuations of `facts`, for none, or for some.
+pub(super) fn holds(cx: &mut Ctx<'_>, facts: &[Term], formula: Term) -> Holds {
+    if cx.pool.is_true(formula) {
+        return Holds::All;
+    }
+    let mut all = facts.to_vec();
+    all.push(formula);
+    let with = cx.decide(&all);
+    let other = cx.pool.not(formula);
+    all.pop();
+    all.push(other);
+    match (with, cx.decide(&all)) {
+        (_, Decision::Unsat) => Holds::All,
+        (Decision::Unsat, _) => Holds::None,
+        (Decision::Sat, Decision::Sat) => Holds::Some,
+        _ => Holds::Unknown,
+    }
+}

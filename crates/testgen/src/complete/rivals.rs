@@ -1,0 +1,121 @@
+//! Which answers of the model can always be told apart, and which agree by chance.
+//!
+//! A system that gives another answer of the model than the right one is seen only if the two have different values.
+//! Two answers to an input class are *surely different* in a condition class if in every store the tester can choose
+//! an input of the class for which they differ. Answers that are not are one answer for the machine of classes, so
+//! that no word of a suite relies on a difference that may not show; they are told apart where the values allow it.
+
+use std::collections::BTreeSet;
+
+use ioxide_model::term::Term;
+use ioxide_smt::layers::forall::eliminate;
+use ioxide_symex::Ctx;
+
+use super::react::SaidMessage;
+use super::refine::{Holds, holds};
+use super::{Abstraction, ClassStep, names};
+
+/// The answers to one input class.
+#[derive(Clone, Debug, Default)]
+pub struct ClassAnswers {
+    /// What is said, each once.
+    pub all: Vec<Vec<SaidMessage>>,
+    /// By answer the number of its group; answers of different groups are surely different.
+    pub groups: Vec<usize>,
+    /// Condition classes in which an answer is right and another one differs, but not surely.
+    pub fragile: Vec<(usize, usize)>,
+}
+
+impl ClassAnswers {
+    /// The number of the answer `said`.
+    #[must_use]
+    pub fn number(&self, said: &[SaidMessage]) -> Option<usize> {
+        self.all.iter().position(|known| known == said)
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (keep, drop) = (self.groups[a].min(self.groups[b]), self.groups[a].max(self.groups[b]));
+        self.groups.iter_mut().filter(|group| **group == drop).for_each(|group| *group = keep);
+    }
+}
+
+/// Groups the answers to every input class.
+pub(super) fn grouped(cx: &mut Ctx<'_>, found: &Abstraction) -> Vec<ClassAnswers> {
+    (0..found.inputs.len()).map(|input| of_class(cx, found, input)).collect()
+}
+
+fn of_class(cx: &mut Ctx<'_>, found: &Abstraction, input: usize) -> ClassAnswers {
+    let states = 0..found.states.len();
+    let all: BTreeSet<Vec<SaidMessage>> =
+        states.flat_map(|state| found.outcomes(state, input)).map(|outcome| outcome.said.clone()).collect();
+    let all: Vec<_> = all.into_iter().collect();
+    let mut answers = ClassAnswers { groups: (0..all.len()).collect(), all, fragile: Vec::new() };
+    for state in 0..found.states.len() {
+        let ClassStep::Taken(outcomes) = &found.steps[state][input] else { continue };
+        let right: Vec<usize> = outcomes.iter().filter_map(|outcome| answers.number(&outcome.said)).collect();
+        // Whichever of several the system gives is right.
+        right.windows(2).for_each(|pair| answers.join(pair[0], pair[1]));
+        for &one in &right {
+            for other in (0..answers.all.len()).filter(|other| !right.contains(other)) {
+                compare(cx, found, (state, input), &mut answers, one, other);
+            }
+        }
+    }
+    answers
+}
+
+/// Joins two answers that are not surely different where `one` is right.
+fn compare(
+    cx: &mut Ctx<'_>,
+    found: &Abstraction,
+    (state, input): (usize, usize),
+    answers: &mut ClassAnswers,
+    one: usize,
+    other: usize,
+) {
+    let class = &found.inputs[input];
+    let differs = difference(cx, &answers.all[one], &answers.all[other]);
+    if cx.pool.is_true(differs) {
+        return;
+    }
+    let both = cx.pool.and([class.when, differs]);
+    let sts = cx.sts;
+    let possible = cx.pool.exists(&sts.gates[class.gate].fields, both);
+    let possible = eliminate(cx.pool, possible);
+    let some = cx.pool.exists(&sts.gates[class.gate].fields, class.when);
+    let mut facts = found.states[state].facts.clone();
+    facts.push(eliminate(cx.pool, some));
+    match holds(cx, &facts, possible) {
+        Holds::All => return,
+        Holds::None => (),
+        Holds::Some | Holds::Unknown => answers.fragile.push((state, other)),
+    }
+    answers.join(one, other);
+}
+
+/// The condition under which two answers differ; values that the system may choose never do.
+pub(super) fn difference(cx: &mut Ctx<'_>, said: &[SaidMessage], other: &[SaidMessage]) -> Term {
+    if !has_gates_of(said, other) {
+        return cx.pool.tt();
+    }
+    let mut equal = Vec::new();
+    for (a, b) in said.iter().zip(other).filter(|(a, b)| !a.is_loose && !b.is_loose) {
+        for (&x, &y) in a.values.iter().zip(&b.values) {
+            equal.push(cx.pool.eq(x, y));
+        }
+    }
+    let same = cx.pool.and(equal);
+    cx.pool.not(same)
+}
+
+/// Whether both answers are the same messages, whatever their values.
+pub(super) fn has_gates_of(said: &[SaidMessage], other: &[SaidMessage]) -> bool {
+    said.len() == other.len() && said.iter().zip(other).all(|(a, b)| a.gate == b.gate)
+}
+
+/// The name of a group of answers.
+pub(super) fn group_name(cx: &Ctx<'_>, answers: &ClassAnswers, group: usize) -> String {
+    let members = answers.all.iter().zip(&answers.groups).filter(|(_, own)| **own == group);
+    let names: BTreeSet<String> = members.map(|(said, _)| names::answer(cx, said)).collect();
+    names.into_iter().collect::<Vec<_>>().join(" ~ ")
+}
