@@ -63,7 +63,6 @@ fn a_fault_in_one_field_is_found() {
 
 /// Whether a book can be lent twice only a model with states can say.
 #[test]
-#[ignore = "the survey of coverage asks the scalar layer about items of a map, and it panics (smt/src/layers/scalar.rs)"]
 fn a_model_with_states_finds_what_schemas_cannot() {
     if has_python() {
         let test = |flags: &str| {

@@ -16,8 +16,12 @@ use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
 use ioxide_symex::Ctx;
 
+use super::collection;
+
 /// Values of a run that are remembered; older ones are forgotten.
 const MAX_SEEN: usize = 48;
+/// Parts of one value that are remembered.
+const MAX_PARTS: usize = 16;
 /// Constants of a model that are tried.
 const MAX_CONSTANTS: usize = 256;
 
@@ -34,7 +38,7 @@ impl Seen {
         let from = if history.len() < self.labels { 0 } else { self.labels };
         for label in &history.labels[from..] {
             if let Label::Input(_, values) | Label::Output(_, values) = label {
-                values.iter().for_each(|value| self.note(value));
+                values.iter().for_each(|value| self.note_parts(value));
             }
         }
         self.labels = history.len();
@@ -44,6 +48,14 @@ impl Seen {
     #[must_use]
     pub fn values(&self) -> &[Value] {
         &self.values
+    }
+
+    /// What is inside a value is seen too: the number a server gives is a field of what it answers.
+    fn note_parts(&mut self, value: &Value) {
+        let mut parts = Vec::new();
+        collection::with_parts(value, &mut parts);
+        parts.truncate(MAX_PARTS);
+        parts.iter().rev().for_each(|part| self.note(part));
     }
 
     fn note(&mut self, value: &Value) {
@@ -228,6 +240,7 @@ fn wraps(pool: &mut TermPool, term: Term) -> Option<Term> {
 pub fn is_comparison(pool: &TermPool, term: Term) -> bool {
     let node = pool.node(term);
     let is_connective = matches!(node, Node::Not(_) | Node::And(_) | Node::Or(_) | Node::Ite(..));
-    let is_formula = pool.sort(term) == Sort::Bool && !matches!(node, Node::Value(_) | Node::Exists(..));
+    let is_formula = pool.sort(term) == Sort::Bool
+        && !matches!(node, Node::Value(_) | Node::Exists(..) | Node::Lambda(..));
     is_formula && !is_connective
 }

@@ -1,10 +1,14 @@
 use std::collections::BTreeSet;
 
+use ioxide_lang::{Options, load};
 use ioxide_model::index::Idx;
+use ioxide_model::label::Label;
 use ioxide_model::sort::Sort;
-use ioxide_model::source::{FileId, Span};
+use ioxide_model::source::{FileId, Sources, Span};
 use ioxide_model::sts::{Gate, GateKind, Model, Sts, Switch};
 use ioxide_model::term::TermPool;
+use ioxide_model::trace::Trace;
+use ioxide_model::value::DataValue;
 use ioxide_smt::stack::{Choice, Config, stack};
 use rand::SeedableRng;
 
@@ -187,4 +191,28 @@ impl World {
         let wish = Wish { gate: self.gate, guard, state: &state };
         pick(&mut cx, &mut ChaCha8Rng::seed_from_u64(seed), &wish)
     }
+}
+
+/// A number that a system gives inside a record is a value to come back with.
+#[test]
+fn what_is_inside_a_value_is_seen_too() {
+    let text = "model M {
+        record Book { id: int, title: string }
+        input add output added(body: Book)
+        state s { on add emit added }
+    }";
+    let mut sources = Sources::default();
+    let file = sources.add("m.iox", text);
+    let model = load(&sources, file, &Options::default()).model.unwrap();
+    let added = model.sts.gate_named("added").unwrap();
+    let Sort::Data(data) = model.pool.var_info(model.sts.gates[added].fields[0]).sort else { panic!() };
+    let args = [Value::int(4711), Value::str("Emma")].into();
+    let book = Value::Data(DataValue { data, ctor: 0, args });
+    let mut seen = Seen::default();
+    seen.catch_up(&Trace { labels: vec![Label::Output(added, vec![book.clone()])], ..Trace::default() });
+    assert!(
+        seen.values().contains(&Value::int(4711)) && seen.values().contains(&book),
+        "{:?}",
+        seen.values()
+    );
 }
