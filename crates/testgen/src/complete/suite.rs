@@ -507,8 +507,8 @@ impl Claim {
         ));
         if !self.shown.is_empty() && self.only.is_empty() {
             all.push(format!(
-                "Its updates of {} are the model's, or one of {} others is made, of which {} are found: nothing \
-                 is assigned, or what another switch assigns.",
+                "Its updates of {} are the model's, or one of {} others is made, of which {} are found if all \
+                 else is right: nothing is assigned, or what another switch assigns.",
                 listed(&self.shown),
                 self.updates,
                 self.updates - self.untold_updates

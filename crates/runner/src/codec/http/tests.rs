@@ -113,15 +113,16 @@ fn bodies_hold_lists_and_objects_inside_each_other() {
     )
     .unwrap();
     let body = serde_json::json!({"data": [{"id": 4, "order": order}]}).to_string();
-    let Ok(Label::Output(_, values)) = codec.decode(&model, &response(200, &body)) else {
+    let Ok(Label::Output(_, values)) = codec.decode(&model, &response(200, &body), None) else {
         panic!("it is an output")
     };
     let place = model.sts.gate_named("place").unwrap();
-    let made = codec.encode(&model, &Label::Input(place, values[1..].to_vec())).unwrap();
+    let label = Label::Input(place, values[1..].to_vec());
+    let made = request_of(codec.encode(&model, &label, &Captured::default()));
     let sent: serde_json::Value = serde_json::from_str(&made.body.unwrap()).unwrap();
     assert_eq!(sent, serde_json::json!({ "order": order }));
     let wrong = body.replace("\"n\":9", "\"n\":\"9\"");
-    assert!(codec.decode(&model, &response(200, &wrong)).is_err());
+    assert!(codec.decode(&model, &response(200, &wrong), None).is_err());
 }
 
 #[test]
