@@ -8,6 +8,8 @@
 //! description forbids too: where a schema cannot be told exactly, the model allows more. The text is laid out by
 //! `ioxide fmt` and has no errors.
 
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
+
 mod document;
 mod name;
 mod node;
