@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ioxide_lang::lexeme::PLACE_WORDS;
+use ioxide_lang::words::place_words;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace is there")
@@ -32,8 +32,8 @@ fn the_colours_know_every_word() {
     for file in files {
         let text = fs::read_to_string(root().join("editors").join(file)).expect("a grammar");
         let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphabetic()).collect();
-        for word in PLACE_WORDS.iter().chain(&reserved) {
-            assert!(words.contains(word), "{file} does not know `{word}`");
+        for word in place_words().chain(reserved.iter().copied()) {
+            assert!(words.contains(&word), "{file} does not know `{word}`");
         }
     }
 }

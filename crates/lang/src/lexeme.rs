@@ -57,46 +57,6 @@ pub fn lexemes(text: &str) -> Vec<TextLexeme> {
     all
 }
 
-/// The words that start declarations, transitions and steps, and those within them; reserved words are others.
-pub const PLACE_WORDS: &[&str] = &[
-    "model",
-    "system",
-    "input",
-    "observed",
-    "output",
-    "var",
-    "clock",
-    "const",
-    "type",
-    "enum",
-    "record",
-    "fn",
-    "state",
-    "any",
-    "on",
-    "emit",
-    "internal",
-    "purpose",
-    "reach",
-    "always",
-    "sometimes",
-    "test",
-    "send",
-    "expect",
-    "quiet",
-    "reset",
-    "let",
-    "use",
-    "from",
-    "hide",
-    "expose",
-    "as",
-    "between",
-    "and",
-    "for",
-    "count",
-];
-
 fn kind(token: TokenKind) -> LexemeKind {
     match token {
         TokenKind::Name => LexemeKind::Name,

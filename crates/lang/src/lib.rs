@@ -54,6 +54,7 @@ mod sink;
 pub mod suggest;
 mod system;
 mod typeck;
+pub mod words;
 
 use ioxide_fsm::mealy::Listing;
 use ioxide_fsm::read::Form;

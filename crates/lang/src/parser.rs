@@ -21,6 +21,7 @@ use crate::ast::{Attr, AttrKind, Expr, ExprKind, File, ItemKind, Meta, Name};
 use crate::lexer::{Lexed, Token, TokenKind, lex};
 use crate::sink::Sink;
 use crate::suggest;
+use crate::words::is_beginning;
 
 /// How deep expressions and types may be nested.
 pub(crate) const MAX_NESTING: usize = 128;
@@ -369,7 +370,7 @@ impl<'a> Parser<'a> {
             TokenKind::Name => {
                 // Two names at the start of a line: a declaration, perhaps with its word misspelt.
                 matches!(self.kind_after(1), TokenKind::Colon | TokenKind::Name)
-                    || (PART_WORDS.contains(&self.slice()) && !self.kind_after(1).is_operator())
+                    || (is_beginning(self.slice()) && !self.kind_after(1).is_operator())
             }
             _ => false,
         }
@@ -394,7 +395,7 @@ impl<'a> Parser<'a> {
         let text = |token: &Token| self.text.get(token.start as usize..token.end as usize).unwrap_or("");
         let words =
             self.tokens[start..end].iter().skip_while(|token| token.kind != TokenKind::Name).take_while(kept);
-        words.map(text).find(|word| !PART_WORDS.contains(word)).map(str::to_owned)
+        words.map(text).find(|word| !is_beginning(word)).map(str::to_owned)
     }
 
     // Parts that many declarations share.
@@ -502,37 +503,6 @@ impl<'a> Parser<'a> {
         Ok(items)
     }
 }
-
-/// The words that start declarations, transitions and steps.
-const PART_WORDS: &[&str] = &[
-    "input",
-    "observed",
-    "output",
-    "var",
-    "clock",
-    "const",
-    "type",
-    "enum",
-    "record",
-    "fn",
-    "state",
-    "any",
-    "on",
-    "emit",
-    "internal",
-    "purpose",
-    "always",
-    "sometimes",
-    "test",
-    "send",
-    "expect",
-    "quiet",
-    "model",
-    "system",
-    "use",
-    "hide",
-    "expose",
-];
 
 impl TokenKind {
     /// Whether it continues an expression, so that a word before it is a name.

@@ -4,7 +4,7 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::Span;
 
-use super::{PART_WORDS, Parse, Parser};
+use super::{Parse, Parser};
 use crate::ast::{
     ConstDecl, Direction, EnumDecl, FnDecl, Item, ItemKind, Message, Meta, Model, Name, RecordDecl, System,
     TypeDecl, VarDecl, Variant,
@@ -12,6 +12,7 @@ use crate::ast::{
 use crate::lexer::TokenKind;
 use crate::parser::Abort;
 use crate::suggest;
+use crate::words::beginnings;
 
 impl Parser<'_> {
     /// A whole file: one model, or a system and the models it is made of; nothing behind it.
@@ -211,7 +212,7 @@ impl Parser<'_> {
                 diagnostic.help("functions are declared with `fn`").fix(name.span, "fn")
             }
             "struct" => diagnostic.help("records are declared with `record`").fix(name.span, "record"),
-            _ => suggest::nearest(diagnostic, &name, PART_WORDS.iter().copied()),
+            _ => suggest::nearest(diagnostic, &name, beginnings()),
         };
         self.report(diagnostic);
         Err(Abort)

@@ -8,7 +8,7 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::Span;
 
-use super::{MAX_NESTING, PART_WORDS, Parse, Parser};
+use super::{MAX_NESTING, Parse, Parser};
 use crate::ast::{
     AddOp, Arg, Arm, CmpOp, Expr, ExprKind, MulOp, Name, OverWord, Pattern, PatternKind, Quantifier, Type,
     TypeKind,
@@ -16,6 +16,7 @@ use crate::ast::{
 use crate::lexer::TokenKind;
 use crate::literal;
 use crate::parser::Abort;
+use crate::words::is_beginning;
 
 impl Parser<'_> {
     /// An expression.
@@ -264,7 +265,7 @@ impl Parser<'_> {
     /// Whether the word that comes next starts the next part of the model, so that the
     /// expression before it is missing: two names never follow each other in one.
     fn at_next_part(&self) -> bool {
-        self.kind_after(1) == TokenKind::Name && PART_WORDS.contains(&self.slice())
+        self.kind_after(1) == TokenKind::Name && is_beginning(self.slice())
     }
 
     /// `count x in xs: p`; `count` alone is a name like any other.

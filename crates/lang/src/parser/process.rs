@@ -13,26 +13,7 @@ use crate::lexer::TokenKind;
 use crate::parser::Abort;
 use crate::parser::habit;
 use crate::suggest;
-
-/// Words that start a declaration of the model and nothing in a state.
-const MODEL_WORDS: &[&str] = &[
-    "input",
-    "observed",
-    "output",
-    "var",
-    "clock",
-    "const",
-    "type",
-    "enum",
-    "record",
-    "fn",
-    "state",
-    "any",
-    "purpose",
-    "always",
-    "sometimes",
-    "test",
-];
+use crate::words::DECLARATION_WORDS;
 
 impl Parser<'_> {
     /// `state name { transitions }`.
@@ -79,7 +60,7 @@ impl Parser<'_> {
     /// Whether a declaration of the model follows, so that a closing brace is missing.
     fn leaves_block(&mut self, open: Span) -> bool {
         let starts = self.token(0).first_on_line
-            && MODEL_WORDS.iter().any(|word| self.at_word(word))
+            && DECLARATION_WORDS.iter().any(|word| self.at_word(word))
             && matches!(self.kind_after(1), TokenKind::Name | TokenKind::OpenBrace | TokenKind::Str);
         if starts {
             let fix = self.behind();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ioxide_lang::builtin::BuiltIn;
+use ioxide_lang::words::{DECLARATION_WORDS, SYSTEM_WORDS, TEST_WORDS, TRANSITION_WORDS};
 use lsp_types::{
     CompletionItem, CompletionItemKind, Documentation, InsertTextFormat, MarkupContent, MarkupKind,
 };
@@ -15,32 +16,7 @@ use crate::index::{Definition, DefinitionKind, SourceIndex};
 /// More proposals than this are not made; typing more letters brings the others.
 const MAX_PROPOSALS: usize = 1_000;
 
-/// Words that begin declarations of a model.
-const DECLARATIONS: &[&str] = &[
-    "input",
-    "observed input",
-    "output",
-    "var",
-    "clock",
-    "const",
-    "type",
-    "enum",
-    "record",
-    "fn",
-    "state",
-    "any",
-    "on",
-    "emit",
-    "internal",
-    "purpose",
-    "always",
-    "sometimes",
-    "test",
-];
-const VERBS: &[&str] = &["on", "emit", "internal"];
 const OBSERVER_VERBS: &[&str] = &["on", "emit", "quiet"];
-const STEPS: &[&str] = &["send", "expect", "quiet"];
-const SYSTEM_WORDS: &[&str] = &["use", "const", "hide", "expose"];
 const OPERAND_WORDS: &[&str] = &["true", "false", "none", "some", "if", "match", "exists", "forall", "count"];
 const TYPES: &[&str] = &["bool", "int", "real", "string", "list", "set", "map"];
 
@@ -102,13 +78,17 @@ impl CompletionProposals<'_> {
     fn parts(&mut self, block: CursorBlock) {
         match block {
             CursorBlock::Top => self.words(&["model", "system"]),
-            CursorBlock::Model => self.words(DECLARATIONS),
-            CursorBlock::State => self.words(VERBS),
+            CursorBlock::Model => {
+                self.words(DECLARATION_WORDS);
+                self.words(TRANSITION_WORDS);
+            }
+            CursorBlock::State => self.words(TRANSITION_WORDS),
             CursorBlock::Observer => self.words(&["var", "clock", "state"]),
             CursorBlock::ObserverState => self.words(OBSERVER_VERBS),
-            CursorBlock::Test => self.words(STEPS),
+            CursorBlock::Test => self.words(TEST_WORDS),
             CursorBlock::System => {
                 self.words(SYSTEM_WORDS);
+                self.words(&["const"]);
                 self.kinds(&[DefinitionKind::Part]);
             }
             _ => {}
@@ -154,7 +134,7 @@ impl CompletionProposals<'_> {
                 self.words(&["reach"]);
                 self.kinds(&[DefinitionKind::Label]);
             }
-            (CursorBlock::State, _) if is_label => self.words(VERBS),
+            (CursorBlock::State, _) if is_label => self.words(TRANSITION_WORDS),
             (CursorBlock::ObserverState, _) if is_label => self.words(OBSERVER_VERBS),
             (CursorBlock::Model, _) if is_label => {
                 self.words(&["on", "emit", "internal", "always", "sometimes"])

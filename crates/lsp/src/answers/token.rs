@@ -1,6 +1,7 @@
 //! Colours that know what a name means.
 
-use ioxide_lang::lexeme::{LexemeKind, PLACE_WORDS};
+use ioxide_lang::lexeme::LexemeKind;
+use ioxide_lang::words::place_words;
 use lsp_types::{SemanticToken, SemanticTokenModifier, SemanticTokenType};
 use rustc_hash::FxHashMap;
 
@@ -91,7 +92,7 @@ fn plain(kind: LexemeKind, word: &str) -> Option<(u32, u32)> {
     Some(match kind {
         LexemeKind::Reserved => (0, 0),
         LexemeKind::Name if BUILT_IN_TYPES.contains(&word) => (9, READONLY),
-        LexemeKind::Name if PLACE_WORDS.contains(&word) => (0, 0),
+        LexemeKind::Name if place_words().any(|it| it == word) => (0, 0),
         LexemeKind::Number => (1, 0),
         LexemeKind::Text => (2, 0),
         LexemeKind::Comment => (3, 0),
