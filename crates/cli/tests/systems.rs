@@ -98,7 +98,7 @@ fn every_command_takes_a_system() {
         &["FAILS", "client[1].print"],
     );
     let test = ["test", "chat/chat.iox", "--sut", "model:chat/faulty.iox", "--seed", "1"];
-    check(dir, &test, 1, &["]: typing", "why not   client[", "in some of 3 instances"]);
+    check(dir, &test, 1, &["client[2]: typing", "why not   client[3].print", "in some of 3 instances"]);
 }
 
 #[test]
