@@ -4,9 +4,10 @@
 //! of the specification, each output it gives and each silence it keeps is one the
 //! specification has. The symbolic product of the two is searched breadth first, so the
 //! first unsafe state gives a shortest witness; product states that an earlier one stands for
-//! are not looked into, so finite models, and many infinite ones, come to an end with a proof.
+//! are not looked into, so finite models, and many infinite ones, come to an end with a proof. Where there are few
+//! states, a search state by state takes turns with it (see `portfolio`).
 //!
-//! *Promises.* "Conforms" only if every product state was looked at, or a widened search found
+//! *Promises.* "Conforms" only if every product state was looked at, symbolic or concrete, or a widened search found
 //! nothing unsafe. A witness has been replayed on both models. Everything else is *unknown*,
 //! with the reason and the depth up to which nothing was found.
 //! Under uioco (see [`Relation`]) an input counts as specified only where no state the specification
@@ -20,6 +21,7 @@ mod elapse;
 pub mod explicit;
 mod graph;
 pub mod join;
+mod portfolio;
 mod ports;
 mod private;
 mod product;
@@ -43,23 +45,13 @@ pub use self::search::{Bounds, Effort};
 pub use self::witness::Witness;
 
 pub(crate) use self::beyond::ClockLimits;
+pub(crate) use self::portfolio::decide;
 pub(crate) use self::ports::ports;
 pub(crate) use self::product::{Next, Pair, Product, Step};
 pub(crate) use self::region::Names;
 pub(crate) use self::search::Shortcut;
 pub(crate) use self::side::{Index, Liveness, Member, Side, joined, liveness, stored, within};
 pub(crate) use self::witness::{concrete_after, concrete_start, concretely};
-
-use self::region::Widening;
-use self::search::{End, Revisit, Search};
-use self::witness::{NoWitness, witness};
-
-/// Product states looked at before widening is tried.
-const BEFORE_WIDENING: usize = 500;
-/// Product states of one shape before they are widened.
-const ALIKE: usize = 4;
-/// Unsafe states out of reach that are tolerated before a search gives up.
-const MAX_SPURIOUS: usize = 64;
 
 /// How to compare two models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,18 +64,30 @@ pub struct Options {
     pub bounds: Bounds,
     /// What to do with product states seen before.
     pub merging: Merging,
+    /// Who searches.
+    pub engine: SearchEngine,
 }
 
 impl Default for Options {
-    /// ioco, angelic completion, merging.
+    /// ioco, angelic completion, merging, both searches.
     fn default() -> Self {
         Self {
             relation: Relation::Ioco,
             completion: Completion::Angelic,
             bounds: Bounds::default(),
             merging: Merging::Covered,
+            engine: SearchEngine::InTurns,
         }
     }
+}
+
+/// Who searches the product of two models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchEngine {
+    /// The symbolic search and one state by state, in turns.
+    InTurns,
+    /// The symbolic search alone.
+    Symbolic,
 }
 
 /// What to do with product states seen before (003 sec. 4.2).
@@ -111,6 +115,8 @@ pub enum Answer {
 pub enum Proof {
     /// Every product state was looked at.
     Exhausted,
+    /// Every concrete state of the product was looked at.
+    Enumerated,
     /// A widened search, which looks at more than can happen, found nothing.
     Widened,
     /// The changed switches do the same as before.
@@ -146,6 +152,7 @@ impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Exhausted => "every product state was looked at",
+            Self::Enumerated => "every state of the product was looked at, value by value",
             Self::Widened => "a search that looks at more than can happen found nothing",
             Self::SameSwitches => "the changed switches do the same as before",
             Self::InputWeakened => "the change accepts more inputs only where they are left open",
@@ -202,91 +209,4 @@ pub fn conform(
     let (completion, relation) = (options.completion, options.relation);
     let product = Product { imp, spec, ports, completion, relation, limits };
     Ok(decide(cx, &product, options, &mut || None, &names, watch))
-}
-
-/// Searches exactly, then widened, then state by state if domains are small, then exactly as far as the
-/// bounds go.
-pub(crate) fn decide<'p>(
-    cx: &mut Ctx<'_>,
-    product: &'p Product<'_>,
-    options: &Options,
-    shortcut: &mut dyn FnMut() -> Option<Shortcut<'p>>,
-    names: &Names,
-    watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>,
-) -> Verdict {
-    let exact = match options.merging {
-        Merging::Never => Revisit::Always,
-        Merging::Covered => Revisit::Never(Widening::Never),
-    };
-    let mut pass = |cx: &mut Ctx<'_>, revisit, bounds| {
-        let mut search = Search::new(product, revisit, bounds, names.clone());
-        if let Some(shortcut) = shortcut() {
-            search = search.with_shortcut(shortcut);
-        }
-        let answer = settle(cx, &mut search, product, bounds, watch);
-        Verdict { answer, effort: search.effort }
-    };
-    let first = options.bounds.max_states.min(BEFORE_WIDENING);
-    let verdict = pass(cx, exact, Bounds { max_states: first, ..options.bounds });
-    let open = |doubt: &Doubt| {
-        matches!(doubt, Doubt::States(_) | Doubt::Depth(_) | Doubt::Cases | Doubt::TooLarge(_))
-    };
-    let open = matches!(&verdict.answer, Answer::Unknown(doubt) if open(doubt));
-    if !open || options.merging == Merging::Never {
-        return verdict;
-    }
-    let unbounded = Bounds { max_states: first, max_depth: u32::MAX };
-    let widened = pass(cx, Revisit::Never(Widening::Beyond(ALIKE)), unbounded);
-    if matches!(widened.answer, Answer::Conforms(_)) {
-        return widened;
-    }
-    if matches!(verdict.answer, Answer::Unknown(Doubt::Depth(_))) {
-        return verdict;
-    }
-    let concrete = pass(cx, Revisit::Concrete, options.bounds);
-    match (&concrete.answer, &verdict.answer) {
-        (Answer::Unknown(_), Answer::Unknown(Doubt::States(_))) if first < options.bounds.max_states => {
-            pass(cx, exact, options.bounds)
-        }
-        (Answer::Unknown(_), _) => verdict,
-        _ => concrete,
-    }
-}
-
-/// Runs `search` to its end; an unsafe state counts once a trace shows it.
-fn settle(
-    cx: &mut Ctx<'_>,
-    search: &mut Search<'_, '_>,
-    product: &Product<'_>,
-    bounds: Bounds,
-    watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>,
-) -> Answer {
-    let mut spurious: Option<String> = None;
-    for _ in 0..MAX_SPURIOUS {
-        let depth = |search: &Search<'_, '_>| search.effort.depth;
-        match search.run(cx, watch) {
-            End::Unsafe(steps) => match witness(cx, product, &steps) {
-                Ok(witness) => return Answer::Fails(Box::new(witness)),
-                Err(NoWitness::Impossible) => {
-                    spurious =
-                        Some("something unsafe was met only under assumptions that do not hold".into());
-                }
-                Err(NoWitness::Doubtful(text)) => spurious = Some(text),
-            },
-            End::Exhausted => {
-                return match spurious {
-                    Some(text) => Answer::Unknown(Doubt::Undecided(text)),
-                    None if search.widened => Answer::Conforms(Proof::Widened),
-                    None => Answer::Conforms(Proof::Exhausted),
-                };
-            }
-            End::Depth => return Answer::Unknown(Doubt::Depth(bounds.max_depth)),
-            End::States => return Answer::Unknown(Doubt::States(depth(search))),
-            End::Cases => return Answer::Unknown(Doubt::Cases),
-            End::TooLarge => return Answer::Unknown(Doubt::TooLarge(depth(search))),
-            End::Stopped => return Answer::Unknown(Doubt::Stopped),
-            End::Halted(halted) => return Answer::Unknown(Doubt::Halted(halted, depth(search))),
-        }
-    }
-    Answer::Unknown(Doubt::Undecided(spurious.unwrap_or_default()))
 }

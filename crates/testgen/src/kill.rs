@@ -25,12 +25,13 @@ use ioxide_symex::Ctx;
 
 use crate::conform::{
     Answer, Bounds, ClockLimits, Completion, Doubt, Effort, Index, Liveness, Merging, Names, Options, Pair,
-    Product, Proof, Shortcut, Side, SpecGraph, Step, Verdict, decide, joined, liveness, ports, within,
+    Product, Proof, SearchEngine, Shortcut, Side, SpecGraph, Step, Verdict, decide, joined, liveness, ports,
+    within,
 };
 use crate::mutate::Mutant;
 
 /// Changes whenever the answers may: decisions of another version are not taken over.
-pub const ANALYSIS: u32 = 2;
+pub const ANALYSIS: u32 = 3;
 
 /// A specification with more symbolic states than this is not explored beforehand.
 const MAX_GRAPH: usize = 1_000;
@@ -48,12 +49,20 @@ pub enum Optimisation {
     InputWeakening,
     /// Changes that cannot be seen are settled without a search.
     CheapFilters,
+    /// A search state by state takes turns with the symbolic one.
+    Enumeration,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Precompute, Self::EarlyStop, Self::MutationAnalysis, Self::InputWeakening, Self::CheapFilters];
+    pub const ALL: [Self; 6] = [
+        Self::Precompute,
+        Self::EarlyStop,
+        Self::MutationAnalysis,
+        Self::InputWeakening,
+        Self::CheapFilters,
+        Self::Enumeration,
+    ];
 
     /// The name people write.
     #[must_use]
@@ -64,6 +73,7 @@ impl Optimisation {
             Self::MutationAnalysis => "mutation-analysis",
             Self::InputWeakening => "input-weakening",
             Self::CheapFilters => "cheap-filters",
+            Self::Enumeration => "enumeration",
         }
     }
 }
@@ -193,11 +203,12 @@ impl Analysis {
     }
 
     fn options(&self) -> Options {
-        let merging = match self.config.uses(Optimisation::EarlyStop) {
-            true => Merging::Covered,
-            false => Merging::Never,
-        };
-        Options { completion: self.completion(), bounds: self.config.bounds, merging, ..Options::default() }
+        let uses = |optimisation| self.config.uses(optimisation);
+        let merging = if uses(Optimisation::EarlyStop) { Merging::Covered } else { Merging::Never };
+        let engine =
+            if uses(Optimisation::Enumeration) { SearchEngine::InTurns } else { SearchEngine::Symbolic };
+        let (completion, bounds) = (self.completion(), self.config.bounds);
+        Options { completion, bounds, merging, engine, ..Options::default() }
     }
 }
 

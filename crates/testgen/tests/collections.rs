@@ -197,7 +197,8 @@ fn conform_agrees_with_enumeration() {
         let expected = ioco(&spec.pool, &joined, &spec.sts, Completion::Angelic, Budget::default());
         let mut solver = stack(&Config::default());
         let mut cx = Ctx::new(&mut spec, &mut solver);
-        let options = conform::Options { completion: Completion::Angelic, ..conform::Options::default() };
+        let engine = conform::SearchEngine::Symbolic;
+        let options = conform::Options { engine, ..conform::Options::default() };
         let verdict =
             conform(&mut cx, &joined, &options, &mut |_| ControlFlow::Continue(())).expect("same messages");
         match (&expected, &verdict.answer) {

@@ -12,7 +12,7 @@ use ioxide_smt::halt::{AfterAsks, Halt, Halted};
 use ioxide_smt::stack::{Config, stack};
 use ioxide_symex::Ctx;
 use ioxide_testgen::conform::join::join;
-use ioxide_testgen::conform::{Answer, Completion, Doubt, Options, Proof, Verdict, conform};
+use ioxide_testgen::conform::{Answer, Completion, Doubt, Options, Proof, SearchEngine, Verdict, conform};
 
 fn model(name: &str, text: &str) -> Model {
     let mut sources = Sources::new();
@@ -224,4 +224,44 @@ fn a_comparison_that_has_to_end_says_how_far_it_came() {
         "{:?}",
         verdict.answer
     );
+}
+
+/// Counters from 0 to `top` and an output that comes when all are there.
+fn joint_counters(n: usize, top: u32, output: &str) -> Model {
+    let each = |line: &dyn Fn(usize) -> String| (0..n).map(line).collect::<Vec<_>>();
+    let declared = each(&|at| format!("input up{at} var c{at}: 0..{top} = 0")).join("\n");
+    let counted = each(&|at| format!("on up{at} when c{at} < {top} {{ c{at} = c{at} + 1 }} -> s")).join("\n");
+    let full = each(&|at| format!("c{at} == {top}")).join(" && ");
+    let text = format!(
+        "model M {{ {declared} output done output oops state s {{ {counted} emit {output} when {full} -> s }} }}"
+    );
+    model("counters.iox", &text)
+}
+
+#[test]
+fn many_values_and_few_states_are_looked_at_one_by_one() {
+    let (spec, imp) = (|| joint_counters(3, 9, "done"), joint_counters(3, 9, "oops"));
+    let (verdict, witness) = compared(&imp, spec(), &Options::default());
+    assert_eq!(witness.len(), 28, "{:?}", verdict.answer);
+    assert_eq!(witness.last().map(String::as_str), Some("!oops"));
+    assert_eq!(compared(&spec(), spec(), &Options::default()).0.answer, Answer::Conforms(Proof::Enumerated));
+    let engine = SearchEngine::Symbolic;
+    let (alone, same) = compared(&imp, spec(), &Options { engine, ..Options::default() });
+    assert_eq!(same.len(), 28, "{:?}", alone.answer);
+}
+
+#[test]
+fn messages_with_values_beyond_counting_are_listed_where_they_are_computed() {
+    let text = |output: &str| {
+        format!(
+            "model M {{ input add(n: int) output sum(n: int) var s: 0..300 = 0
+                state idle {{ on add when 1 <= n <= 2 && s + n <= 300 {{ s = s + n }} -> busy }}
+                state busy {{ emit sum(n: {output}) -> idle }} }}"
+        )
+    };
+    let (spec, imp) = (model("spec.iox", &text("s * s")), model("imp.iox", &text("s * s + s / 299")));
+    let (verdict, witness) = compared(&imp, spec.clone(), &Options::default());
+    assert_eq!(witness.len(), 300, "{:?}", verdict.answer);
+    let (verdict, _) = compared(&spec, spec.clone(), &Options::default());
+    assert!(matches!(verdict.answer, Answer::Conforms(_)), "{:?}", verdict.answer);
 }

@@ -14,7 +14,7 @@ use ioxide_smt::solver::Solver;
 use ioxide_smt::stack::{Config, stack};
 use ioxide_symex::{After, Ctx, Observed};
 use ioxide_testgen::conform::explicit::{Budget, Found, conforms, ioco};
-use ioxide_testgen::conform::{Answer, Completion, Options, Witness, conform};
+use ioxide_testgen::conform::{Answer, Completion, Options, SearchEngine, Witness, conform};
 
 use self::pairs::Pairs;
 
@@ -38,7 +38,7 @@ fn symbolic(
     solver: &mut dyn Solver,
 ) -> Answer {
     let mut spec = spec.clone();
-    let options = Options { relation, completion, ..Options::default() };
+    let options = Options { relation, completion, engine: SearchEngine::Symbolic, ..Options::default() };
     let mut cx = Ctx::new(&mut spec, solver);
     let verdict = conform(&mut cx, imp, &options, &mut |_| ControlFlow::Continue(())).expect("same messages");
     if let Answer::Fails(witness) = &verdict.answer {

@@ -19,7 +19,7 @@ use ioxide_testgen::conform::{Answer, Completion, Witness};
 use ioxide_testgen::kill::lab::{Lab, Specimen};
 use ioxide_testgen::kill::suite::Test;
 use ioxide_testgen::kill::tester::Killer;
-use ioxide_testgen::kill::{Analysis, Config};
+use ioxide_testgen::kill::{Analysis, Config, Optimisation};
 use ioxide_testgen::mutate::{
     MAX_MUTANTS, Mutant, Operator, Sample, Selection, TooManyMutants, mutants, select,
 };
@@ -52,7 +52,8 @@ fn decided(model: &mut Model, operators: &[Operator]) -> Decided {
     let mutants = mutants(model, operators);
     let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(model, &mut solver);
-    let analysis = Analysis::new(&mut cx, &Config::default());
+    let off = BTreeSet::from([Optimisation::Enumeration]);
+    let analysis = Analysis::new(&mut cx, &Config { off, ..Config::default() });
     let mut watch = |_: &_| ControlFlow::Continue(());
     let answers = mutants.iter().map(|mutant| analysis.decide(&mut cx, mutant, &mut watch).answer).collect();
     Decided { mutants, answers }

@@ -87,6 +87,7 @@ fn no_optimisation_changes_an_answer() {
             Optimisation::MutationAnalysis,
             Optimisation::InputWeakening,
             Optimisation::CheapFilters,
+            Optimisation::Enumeration,
         ] {
             let without = answers(&mut model, &mutants, BTreeSet::from([off]));
             for ((mutant, one), other) in mutants.iter().zip(&all).zip(&without) {

@@ -128,7 +128,7 @@ pub struct DecideArgs {
     #[arg(long, value_enum, default_value_t = Completing::Angelic)]
     pub completion: Completing,
     /// Switches an optimisation off, to measure it: `precompute`, `early-stop`, `mutation-analysis`,
-    /// `input-weakening`, `cheap-filters`.
+    /// `input-weakening`, `cheap-filters`, `enumeration`.
     #[arg(long = "without", value_name = "NAME")]
     pub without: Vec<String>,
 }

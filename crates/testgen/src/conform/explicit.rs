@@ -1,23 +1,31 @@
-//! ioco by enumeration: the second opinion on the symbolic check, and what it is measured against.
+//! Conformance by enumeration: where there are few states, evaluating beats reasoning.
 //!
-//! Both systems are read as labelled transition systems (003 Def. 2.2): every value of every
-//! message is tried in every state. The product of the two, determinised, is searched breadth
-//! first for an output or a silence only the implementation has. It shares no code with the
-//! symbolic search, knows no terms beyond their evaluation, and needs finite messages.
+//! Both systems are read as labelled transition systems (003 Def. 2.2): every message is tried in every state. The
+//! product of the two, determinised, is searched breadth first for an output or a silence only the implementation
+//! has. It shares no code with the symbolic search and knows no terms beyond their evaluation, so each of the two is
+//! the second opinion on the other. It needs known initial values, no clocks, messages that can be listed, and a
+//! completion that does not compare states (see [`Completion::Restricted`]).
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+mod offer;
+mod world;
+
+use std::collections::{BTreeMap, VecDeque};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use ioxide_model::concrete::{self, State};
 use ioxide_model::label::Label;
 use ioxide_model::relation::Relation;
 use ioxide_model::sts::{GateId, GateKind, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
-use ioxide_model::value::Value;
 
+use self::offer::MessageList;
+use self::world::{StateSet, World};
 use super::Completion;
+use super::search::Effort;
+
+/// Evaluations between two looks at whoever may stop the search.
+const BREATH: usize = 10_000;
 
 /// What enumeration found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +34,7 @@ pub enum Found {
     Conforms,
     /// A shortest trace whose last label only the implementation has.
     Fails(Trace),
-    /// A domain is infinite or too large, a value is unknown, or the limit was reached.
+    /// Messages cannot be listed, a value is unknown, or the limit was reached.
     GaveUp,
 }
 
@@ -35,13 +43,39 @@ pub enum Found {
 pub struct Budget {
     /// At most this many states of one system.
     pub states: usize,
-    /// At most this many steps of one system, over all states.
+    /// At most this many guards evaluated in all.
     pub steps: usize,
 }
 
 impl Default for Budget {
     fn default() -> Self {
         Self { states: 2_000_000, steps: 50_000_000 }
+    }
+}
+
+/// Something cannot be enumerated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct GivenUp;
+
+/// The labels met so far, in the gates of the specification.
+#[derive(Default)]
+pub(super) struct Labels {
+    all: Vec<Label>,
+    numbers: FxHashMap<Label, usize>,
+}
+
+impl Labels {
+    fn number(&mut self, label: Label) -> usize {
+        if let Some(&known) = self.numbers.get(&label) {
+            return known;
+        }
+        self.all.push(label.clone());
+        self.numbers.insert(label, self.all.len() - 1);
+        self.all.len() - 1
+    }
+
+    fn label(&self, number: usize) -> &Label {
+        &self.all[number]
     }
 }
 
@@ -61,291 +95,154 @@ pub fn conforms(
     completion: Completion,
     budget: Budget,
 ) -> Found {
-    enumerate(pool, imp, spec, relation, completion, budget).unwrap_or(Found::GaveUp)
+    let gates: Vec<(GateId, Option<GateId>)> = spec.gates.ids().map(|gate| (gate, Some(gate))).collect();
+    let mut search = Enumeration::new(imp, spec, &gates, (relation, completion), budget.states);
+    let possible = completion != Completion::Restricted && !spec.is_timed() && !imp.is_timed();
+    let found = possible.then(|| search.run(pool, budget.steps, &mut |_| false)).flatten();
+    found.unwrap_or(Found::GaveUp)
 }
 
-/// Whether the messages of `sts` can be listed within `budget`.
+/// Whether the messages of `sts` can be listed and its start is known.
 #[must_use]
-pub fn is_enumerable(pool: &TermPool, sts: &Sts, budget: Budget) -> bool {
-    labels(pool, sts, budget).is_some()
+pub fn is_enumerable(pool: &TermPool, sts: &Sts) -> bool {
+    let visible = sts.switches.iter().filter(|switch| sts.kind_of(switch) != GateKind::Internal);
+    let known = sts.vars.iter().all(|var| var.init.is_some());
+    !sts.is_timed() && known && visible.into_iter().all(|it| MessageList::of(pool, sts, it).is_some())
 }
 
-/// A belief: numbers of states, sorted.
-type Belief = Vec<usize>;
-
-fn enumerate(
-    pool: &TermPool,
-    imp: &Sts,
-    spec: &Sts,
+/// A search in progress; it goes on where it stopped.
+pub(crate) struct Enumeration<'w> {
     relation: Relation,
     completion: Completion,
-    budget: Budget,
-) -> Option<Found> {
-    let labels = labels(pool, spec, budget)?;
-    let mut imp = World::new(pool, imp, &labels, budget)?;
-    let mut spec = World::new(pool, spec, &labels, budget)?;
-    let start = (imp.start()?, spec.start()?);
-    let mut parents: Vec<Option<(usize, Option<usize>)>> = vec![None];
-    let mut seen: FxHashSet<(Belief, Belief)> = [start.clone()].into_iter().collect();
-    let mut frontier: VecDeque<(usize, Belief, Belief)> = [(0, start.0, start.1)].into();
-    while let Some((at, left, right)) = frontier.pop_front() {
-        let (doing, allowed) = (imp.reactions(&left)?, spec.reactions(&right)?);
-        if let Some((bad, _)) = doing.iter().find(|(label, _)| !allowed.contains_key(label)) {
-            return Some(Found::Fails(trace(&labels, &parents, at, *bad)));
+    labels: Labels,
+    imp: World<'w>,
+    spec: World<'w>,
+    /// How every pair of sets of states was found first.
+    parents: Vec<Option<(usize, Option<usize>)>>,
+    seen: FxHashSet<(StateSet, StateSet)>,
+    frontier: VecDeque<(usize, u32, StateSet, StateSet)>,
+    pub effort: Effort,
+}
+
+impl<'w> Enumeration<'w> {
+    /// A search over `gates`, pairs of one of the specification and one of the implementation.
+    pub fn new(
+        imp: &'w Sts,
+        spec: &'w Sts,
+        gates: &[(GateId, Option<GateId>)],
+        (relation, completion): (Relation, Completion),
+        max_states: usize,
+    ) -> Self {
+        let ours = gates.iter().filter_map(|&(spec, imp)| Some((spec, imp?)));
+        let theirs = gates.iter().map(|&(spec, _)| (spec, spec));
+        Self {
+            relation,
+            completion,
+            labels: Labels::default(),
+            imp: World::new(imp, ours, max_states),
+            spec: World::new(spec, theirs, max_states),
+            parents: Vec::new(),
+            seen: FxHashSet::default(),
+            frontier: VecDeque::new(),
+            effort: Effort::default(),
         }
-        let mut next: Vec<(Option<usize>, Belief, Belief)> = Vec::new();
+    }
+
+    /// Goes on until `steps` guards were evaluated in all, or `stop` says so; `None` if there is more to do then.
+    pub fn run(
+        &mut self,
+        pool: &TermPool,
+        steps: usize,
+        stop: &mut dyn FnMut(&Effort) -> bool,
+    ) -> Option<Found> {
+        self.search(pool, steps, stop).unwrap_or(Some(Found::GaveUp))
+    }
+
+    fn evaluated(&self) -> usize {
+        self.imp.evaluated + self.spec.evaluated
+    }
+
+    fn search(
+        &mut self,
+        pool: &TermPool,
+        steps: usize,
+        stop: &mut dyn FnMut(&Effort) -> bool,
+    ) -> Result<Option<Found>, GivenUp> {
+        if self.parents.is_empty() {
+            let start = (self.imp.start(pool, &mut self.labels)?, self.spec.start(pool, &mut self.labels)?);
+            self.reach(start.0, start.1, 0, None);
+        }
+        let mut looked = self.evaluated();
+        while let Some((at, depth, left, right)) = self.frontier.pop_front() {
+            let evaluated = self.evaluated();
+            let out_of_breath = evaluated - looked >= BREATH;
+            if out_of_breath {
+                looked = evaluated;
+            }
+            if evaluated > steps || out_of_breath && stop(&self.effort) {
+                self.frontier.push_front((at, depth, left, right));
+                return Ok(None);
+            }
+            self.effort.states += 1;
+            self.effort.depth = self.effort.depth.max(depth);
+            if let Some(bad) = self.expand(pool, (at, depth), &left, &right)? {
+                return Ok(Some(Found::Fails(self.trace(at, bad))));
+            }
+        }
+        Ok(Some(Found::Conforms))
+    }
+
+    /// Takes every step of a pair; returns the first label that only the implementation has.
+    fn expand(
+        &mut self,
+        pool: &TermPool,
+        (at, depth): (usize, u32),
+        left: &StateSet,
+        right: &StateSet,
+    ) -> Result<Option<Option<usize>>, GivenUp> {
+        let doing = self.imp.reactions(pool, &mut self.labels, left)?;
+        let mut allowed: BTreeMap<Option<usize>, StateSet> =
+            self.spec.reactions(pool, &mut self.labels, right)?;
+        if let Some((&bad, _)) = doing.iter().find(|(label, _)| !allowed.contains_key(label)) {
+            return Ok(Some(bad));
+        }
         for (label, to) in doing {
-            next.push((label, to, allowed[&label].clone()));
+            let theirs = allowed.remove(&label).unwrap_or_default();
+            self.reach(to, theirs, depth + 1, Some((at, label)));
         }
-        for (label, to) in spec.inputs(&right)? {
-            if relation == Relation::Uioco && spec.refuses(&right, label)? {
+        for (label, to) in self.spec.inputs(pool, &mut self.labels, right)? {
+            if self.relation == Relation::Uioco && self.spec.refuses(pool, &mut self.labels, right, label)? {
                 continue;
             }
-            let same = completion == Completion::Restricted && imp.same(&left, &spec, &right);
-            let reached = imp.given(&left, label, completion, same.then_some((&spec, &right)))?;
-            if !reached.is_empty() {
-                next.push((Some(label), reached, to));
+            let given = self.imp.given(pool, &mut self.labels, (left, label), self.completion)?;
+            if !given.is_empty() {
+                self.reach(given, to, depth + 1, Some((at, Some(label))));
             }
         }
-        for (label, left, right) in next {
-            if seen.insert((left.clone(), right.clone())) {
-                parents.push(Some((at, label)));
-                frontier.push_back((parents.len() - 1, left, right));
-            }
-        }
+        Ok(None)
     }
-    Some(Found::Conforms)
-}
 
-/// The labels on the way to `at`, then `last`; no label is silence.
-fn trace(
-    labels: &[Label],
-    parents: &[Option<(usize, Option<usize>)>],
-    at: usize,
-    last: Option<usize>,
-) -> Trace {
-    let label = |label: Option<usize>| label.map_or(Label::Quiescence, |number| labels[number].clone());
-    let mut found = vec![label(last)];
-    let mut at = at;
-    while let Some((parent, step)) = parents[at] {
-        found.push(label(step));
-        at = parent;
-    }
-    found.reverse();
-    found.into_iter().collect()
-}
-
-/// Every message there is.
-fn labels(pool: &TermPool, sts: &Sts, budget: Budget) -> Option<Vec<Label>> {
-    let mut all = Vec::new();
-    for (id, gate) in sts.gates.iter_enumerated() {
-        let mut messages: Vec<Vec<Value>> = vec![Vec::new()];
-        for &field in &gate.fields {
-            let domain = pool.finite_domain(pool.var_info(field).sort)?;
-            if messages.len().checked_mul(domain.len())? > budget.steps {
-                return None;
-            }
-            let longer = |message: &Vec<Value>| {
-                let with = |value: &Value| [&message[..], std::slice::from_ref(value)].concat();
-                domain.iter().map(with).collect::<Vec<_>>()
-            };
-            messages = messages.iter().flat_map(longer).collect();
+    fn reach(&mut self, left: StateSet, right: StateSet, depth: u32, parent: Option<(usize, Option<usize>)>) {
+        if !self.seen.insert((left.clone(), right.clone())) {
+            self.effort.merged += 1;
+            return;
         }
-        all.extend(messages.into_iter().filter_map(|values| Label::message(sts, id, values)));
+        self.parents.push(parent);
+        self.frontier.push_back((self.parents.len() - 1, depth, left, right));
     }
-    Some(all)
-}
 
-/// What a state does.
-#[derive(Clone, Default)]
-struct Steps {
-    internal: Vec<usize>,
-    outputs: Vec<(usize, usize)>,
-    inputs: Vec<(usize, usize)>,
-}
-
-/// A system, its states enumerated as they are met.
-struct World<'w> {
-    pool: &'w TermPool,
-    sts: &'w Sts,
-    labels: &'w [Label],
-    by_gate: BTreeMap<GateId, Vec<usize>>,
-    states: Vec<State>,
-    numbers: FxHashMap<State, usize>,
-    steps: Vec<Option<Steps>>,
-    taken: usize,
-    budget: Budget,
-}
-
-impl<'w> World<'w> {
-    fn new(pool: &'w TermPool, sts: &'w Sts, labels: &'w [Label], budget: Budget) -> Option<Self> {
-        let mut by_gate: BTreeMap<GateId, Vec<usize>> = BTreeMap::new();
-        for (number, label) in labels.iter().enumerate() {
-            if let Label::Input(gate, _) | Label::Output(gate, _) = label {
-                by_gate.entry(*gate).or_default().push(number);
-            }
-        }
-        let mut world = Self {
-            pool,
-            sts,
-            labels,
-            by_gate,
-            states: Vec::new(),
-            numbers: FxHashMap::default(),
-            steps: Vec::new(),
-            taken: 0,
-            budget,
+    /// The labels on the way to pair `at`, then `last`; no label is silence.
+    fn trace(&self, at: usize, last: Option<usize>) -> Trace {
+        let label = |label: Option<usize>| {
+            label.map_or(Label::Quiescence, |number| self.labels.label(number).clone())
         };
-        let start = concrete::initial_state(pool, sts)?;
-        world.number(start)?;
-        Some(world)
-    }
-
-    fn number(&mut self, state: State) -> Option<usize> {
-        if let Some(&known) = self.numbers.get(&state) {
-            return Some(known);
+        let mut found = vec![label(last)];
+        let mut at = at;
+        while let Some((parent, step)) = self.parents[at] {
+            found.push(label(step));
+            at = parent;
         }
-        if self.states.len() >= self.budget.states {
-            return None;
-        }
-        self.states.push(state.clone());
-        self.steps.push(None);
-        self.numbers.insert(state, self.states.len() - 1);
-        Some(self.states.len() - 1)
-    }
-
-    /// The steps of a state, computed once.
-    fn steps(&mut self, at: usize) -> Option<&Steps> {
-        if self.steps[at].is_none() {
-            let steps = self.computed(at)?;
-            self.steps[at] = Some(steps);
-        }
-        self.steps[at].as_ref()
-    }
-
-    fn computed(&mut self, at: usize) -> Option<Steps> {
-        let state = self.states[at].clone();
-        let mut steps = Steps::default();
-        let (pool, sts, labels) = (self.pool, self.sts, self.labels);
-        for next in concrete::internal_successors(pool, sts, &state).ok()? {
-            steps.internal.push(self.number(next.state)?);
-        }
-        for (_, switch) in sts.switches_from(state.loc) {
-            let numbers = self.by_gate.get(&switch.gate).cloned().unwrap_or_default();
-            for number in numbers {
-                let (Label::Input(_, values) | Label::Output(_, values)) = &labels[number] else { continue };
-                self.taken += 1;
-                if self.taken > self.budget.steps {
-                    return None;
-                }
-                if !concrete::is_enabled(pool, sts, &state, switch, values).ok()? {
-                    continue;
-                }
-                let to = concrete::successor(pool, sts, &state, switch, values).ok()?;
-                let to = self.number(to)?;
-                match sts.gates[switch.gate].kind {
-                    GateKind::Output => steps.outputs.push((number, to)),
-                    GateKind::Input | GateKind::Observed => steps.inputs.push((number, to)),
-                    GateKind::Internal => (),
-                }
-            }
-        }
-        Some(steps)
-    }
-
-    fn start(&mut self) -> Option<Belief> {
-        self.closed([0].into())
-    }
-
-    fn closed(&mut self, mut belief: BTreeSet<usize>) -> Option<Belief> {
-        let mut open: Vec<usize> = belief.iter().copied().collect();
-        while let Some(at) = open.pop() {
-            for to in self.steps(at)?.internal.clone() {
-                if belief.insert(to) {
-                    open.push(to);
-                }
-            }
-        }
-        Some(belief.into_iter().collect())
-    }
-
-    /// The outputs of a belief, and silence as no label, each with the belief after it.
-    fn reactions(&mut self, belief: &Belief) -> Option<BTreeMap<Option<usize>, Belief>> {
-        let mut reached: BTreeMap<Option<usize>, BTreeSet<usize>> = BTreeMap::new();
-        for &at in belief {
-            let steps = self.steps(at)?;
-            if steps.internal.is_empty() && steps.outputs.is_empty() {
-                reached.entry(None).or_default().insert(at);
-            }
-            for &(label, to) in &steps.outputs {
-                reached.entry(Some(label)).or_default().insert(to);
-            }
-        }
-        reached.into_iter().map(|(label, to)| Some((label, self.closed(to)?))).collect()
-    }
-
-    /// The inputs a belief mentions, each with the belief after it.
-    fn inputs(&mut self, belief: &Belief) -> Option<BTreeMap<usize, Belief>> {
-        let mut reached: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-        for &at in belief {
-            for &(label, to) in &self.steps(at)?.inputs {
-                reached.entry(label).or_default().insert(to);
-            }
-        }
-        reached.into_iter().map(|(label, to)| Some((label, self.closed(to)?))).collect()
-    }
-
-    /// Whether some state of a belief that no internal step can leave does not accept the input.
-    fn refuses(&mut self, belief: &Belief, label: usize) -> Option<bool> {
-        for &at in belief {
-            let steps = self.steps(at)?;
-            if steps.internal.is_empty() && steps.inputs.iter().all(|(other, _)| *other != label) {
-                return Some(true);
-            }
-        }
-        Some(false)
-    }
-
-    /// The belief after an input, completed; where the specification is in the same states, a state
-    /// ignores the input only if the specification would accept it there.
-    fn given(
-        &mut self,
-        belief: &Belief,
-        label: usize,
-        completion: Completion,
-        same: Option<(&World<'_>, &Belief)>,
-    ) -> Option<Belief> {
-        let mut reached = BTreeSet::new();
-        for &at in belief {
-            let steps = self.steps(at)?;
-            let accepted: Vec<usize> =
-                steps.inputs.iter().filter(|(other, _)| *other == label).map(|(_, to)| *to).collect();
-            let stable = steps.internal.is_empty();
-            let may = completion != Completion::None
-                && same.is_none_or(|(spec, states)| spec.accepts(states, &self.states[at], label));
-            if accepted.is_empty() && stable && may {
-                reached.insert(at);
-            }
-            reached.extend(accepted);
-        }
-        self.closed(reached)
-    }
-
-    /// Whether `state`, which is one of `belief`, accepts the input.
-    fn accepts(&self, belief: &Belief, state: &State, label: usize) -> bool {
-        let takes = |&&at: &&usize| {
-            self.states[at] == *state
-                && self.steps[at]
-                    .as_ref()
-                    .is_some_and(|steps| steps.inputs.iter().any(|(it, _)| *it == label))
-        };
-        belief.iter().find(takes).is_some()
-    }
-
-    /// Whether two beliefs of two systems are the same states.
-    fn same(&self, belief: &Belief, other: &World<'_>, theirs: &Belief) -> bool {
-        let mine: BTreeSet<&State> = belief.iter().map(|&at| &self.states[at]).collect();
-        let theirs: BTreeSet<&State> = theirs.iter().map(|&at| &other.states[at]).collect();
-        mine == theirs
+        found.reverse();
+        found.into_iter().collect()
     }
 }

@@ -120,7 +120,8 @@ pub(crate) struct Search<'p, 's> {
     product: &'p Product<'s>,
     shortcut: Option<Shortcut<'p>>,
     revisit: Revisit,
-    bounds: Bounds,
+    /// May be raised between two runs.
+    pub bounds: Bounds,
     names: Names,
     seen: Seen,
     on_graph: Vec<bool>,
@@ -196,6 +197,7 @@ impl<'p, 's> Search<'p, 's> {
                 continue;
             }
             if self.nodes.len() > self.bounds.max_states {
+                self.frontier.push_front(at);
                 return End::States;
             }
             if self.expand(cx, at).is_err() {

@@ -76,6 +76,31 @@ pub(crate) fn witness(cx: &mut Ctx<'_>, product: &Product<'_>, steps: &[Step]) -
     Ok(Witness { trace, condition })
 }
 
+/// `trace` as a witness, its values as they are, if both models confirm it.
+pub(crate) fn replayed_trace(
+    cx: &mut Ctx<'_>,
+    product: &Product<'_>,
+    trace: Trace,
+) -> Result<Witness, NoWitness> {
+    replayed(cx, product, &trace)?;
+    let condition = these_values(cx, product, &trace);
+    Ok(Witness { trace, condition })
+}
+
+/// The condition that the fields of the messages of `trace` are as they are.
+fn these_values(cx: &mut Ctx<'_>, product: &Product<'_>, trace: &Trace) -> Term {
+    let mut all = Vec::new();
+    for (n, label) in (1..).zip(&trace.labels) {
+        let (Label::Input(gate, values) | Label::Output(gate, values)) = label else { continue };
+        let Some(port) = product.ports.iter().find(|port| port.spec == *gate) else { continue };
+        for (field, value) in port.message(cx, n).into_iter().zip(values) {
+            let value = cx.pool.value(value.clone());
+            all.push(cx.pool.eq(field, value));
+        }
+    }
+    cx.pool.and(all)
+}
+
 fn values_of(values: &[(VarId, Value)], field: VarId) -> Option<Value> {
     values.iter().find(|(var, _)| *var == field).map(|(_, value)| value.clone())
 }

@@ -173,7 +173,7 @@ fn compared(name: &str, mut model: Model, wanted: &SolverArgs) -> Result<Json, S
     let timed = symbolic(&model, &mutants, &Config::default(), wanted)?;
     let stride = (mutants.len() / EXPLICIT).max(1);
     let budget = Budget { states: 1_000_000, steps: STEPS };
-    let possible = is_enumerable(&model.pool, &model.sts, budget);
+    let possible = is_enumerable(&model.pool, &model.sts);
     let (mut explicit, mut beside, mut gave_up) = (Vec::new(), Vec::new(), 0);
     for (at, mutant) in mutants.iter().enumerate().step_by(stride).filter(|_| possible) {
         let imp = mutant.apply(&model.sts);

@@ -1,0 +1,96 @@
+//! The messages a switch may carry in a concrete state, one by one.
+//!
+//! A field that the guard says equals something is computed; the others take every value between the bounds of
+//! their sort and of the guard. Where neither ends, the messages cannot be listed.
+
+use ioxide_model::concrete::State;
+use ioxide_model::sort::Sort;
+use ioxide_model::sts::{Sts, Switch};
+use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::value::Value;
+use ioxide_smt::layers::interval::bounds_of;
+
+/// Messages of one switch beyond which they are not listed.
+const MAX_MESSAGES: usize = 10_000;
+
+/// Where the values of a field come from.
+#[derive(Clone, Debug)]
+enum FieldSource {
+    /// It is what this term, which reads no field, is in the state.
+    Computed(Term),
+    /// It may be any of these.
+    Listed(Vec<Value>),
+}
+
+/// The messages of a switch.
+#[derive(Clone, Debug)]
+pub(super) struct MessageList {
+    fields: Vec<FieldSource>,
+}
+
+impl MessageList {
+    /// How to list the messages of `switch`; `None` if there are too many.
+    pub fn of(pool: &TermPool, sts: &Sts, switch: &Switch) -> Option<Self> {
+        let fields = &sts.gates[switch.gate].fields;
+        let guard = pool.conjuncts(switch.guard);
+        let source = |&field: &VarId| {
+            let computed = guard.iter().find_map(|&fact| equal_to(pool, fact, field, fields));
+            computed
+                .map(FieldSource::Computed)
+                .or_else(|| listed(pool, &guard, field).map(FieldSource::Listed))
+        };
+        let fields = fields.iter().map(source).collect::<Option<Vec<FieldSource>>>()?;
+        let size = |field: &FieldSource| match field {
+            FieldSource::Computed(_) => 1,
+            FieldSource::Listed(values) => values.len(),
+        };
+        let total = fields.iter().try_fold(1usize, |total, field| total.checked_mul(size(field)))?;
+        (total <= MAX_MESSAGES).then_some(Self { fields })
+    }
+
+    /// The messages in `state`, the guard not yet looked at; `None` if a value cannot be computed.
+    pub fn in_state(&self, pool: &TermPool, state: &State) -> Option<Vec<Vec<Value>>> {
+        let mut messages: Vec<Vec<Value>> = vec![Vec::with_capacity(self.fields.len())];
+        for field in &self.fields {
+            match field {
+                FieldSource::Computed(term) => {
+                    let value = pool.eval(*term, &state.values).ok()?;
+                    messages.iter_mut().for_each(|message| message.push(value.clone()));
+                }
+                FieldSource::Listed(values) => {
+                    let with = |message: &Vec<Value>, value: &Value| {
+                        let mut longer = message.clone();
+                        longer.push(value.clone());
+                        longer
+                    };
+                    let longer = |message| values.iter().map(move |value| with(message, value));
+                    messages = messages.iter().flat_map(longer).collect();
+                }
+            }
+        }
+        Some(messages)
+    }
+}
+
+/// The term without fields that `fact` says `field` equals.
+fn equal_to(pool: &TermPool, fact: Term, field: VarId, fields: &[VarId]) -> Option<Term> {
+    let Node::Eq(a, b) = *pool.node(fact) else { return None };
+    let other = match (pool.node(a), pool.node(b)) {
+        (Node::Var(var), _) if *var == field => b,
+        (_, Node::Var(var)) if *var == field => a,
+        _ => return None,
+    };
+    let reads = pool.free_vars(other);
+    fields.iter().all(|field| !reads.contains(field)).then_some(other)
+}
+
+/// The values of the sort of `field`, or the whole numbers between the bounds of the guard.
+fn listed(pool: &TermPool, guard: &[Term], field: VarId) -> Option<Vec<Value>> {
+    let sort = pool.var_info(field).sort;
+    if !matches!(sort, Sort::Int | Sort::Range { .. }) {
+        return pool.finite_domain(sort);
+    }
+    let (Some(lo), Some(hi)) = bounds_of(pool, guard, &[field])[0] else { return pool.finite_domain(sort) };
+    let size = usize::try_from(hi.checked_sub(lo)?.checked_add(1)?.max(0)).ok()?;
+    (size <= MAX_MESSAGES).then(|| (lo..=hi).map(Value::int).collect())
+}

@@ -1,0 +1,283 @@
+//! A system whose states are numbered as they are met (003 Def. 2.2: a labelled transition system).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use ioxide_model::concrete::{self, State};
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateId, GateKind, Sts, SwitchId};
+use ioxide_model::term::TermPool;
+
+use super::offer::MessageList;
+use super::{GivenUp, Labels};
+use crate::conform::product::Completion;
+
+/// A set of states after a trace: their numbers, in order.
+pub(super) type StateSet = Vec<usize>;
+
+/// What a state does by itself, as numbers of labels and of states.
+#[derive(Clone, Default)]
+struct OwnSteps {
+    internal: Vec<usize>,
+    outputs: Vec<(usize, usize)>,
+}
+
+/// One of two systems, its states enumerated as they are met. Labels are in the gates of the specification.
+pub(super) struct World<'w> {
+    sts: &'w Sts,
+    /// The own gate of every gate of the specification; none if there is no such gate.
+    gates: BTreeMap<GateId, GateId>,
+    /// The gate of the specification for every own one.
+    outside: BTreeMap<GateId, GateId>,
+    messages: FxHashMap<SwitchId, Option<MessageList>>,
+    states: Vec<State>,
+    numbers: FxHashMap<State, usize>,
+    own: Vec<Option<OwnSteps>>,
+    /// The inputs a state mentions, each with a state after it.
+    mentioned: Vec<Option<Vec<(usize, usize)>>>,
+    /// The states after one input in one state.
+    answers: FxHashMap<(usize, usize), Vec<usize>>,
+    max_states: usize,
+    /// Guards evaluated so far.
+    pub evaluated: usize,
+}
+
+impl<'w> World<'w> {
+    /// `gates` are pairs of a gate of the specification and the own one.
+    pub fn new(sts: &'w Sts, gates: impl IntoIterator<Item = (GateId, GateId)>, max_states: usize) -> Self {
+        let gates: BTreeMap<GateId, GateId> = gates.into_iter().collect();
+        let outside = gates.iter().map(|(&spec, &own)| (own, spec)).collect();
+        Self {
+            sts,
+            gates,
+            outside,
+            messages: FxHashMap::default(),
+            states: Vec::new(),
+            numbers: FxHashMap::default(),
+            own: Vec::new(),
+            mentioned: Vec::new(),
+            answers: FxHashMap::default(),
+            max_states,
+            evaluated: 0,
+        }
+    }
+
+    fn number(&mut self, state: State) -> Result<usize, GivenUp> {
+        if let Some(&known) = self.numbers.get(&state) {
+            return Ok(known);
+        }
+        if self.states.len() >= self.max_states {
+            return Err(GivenUp);
+        }
+        self.states.push(state.clone());
+        self.own.push(None);
+        self.mentioned.push(None);
+        self.numbers.insert(state, self.states.len() - 1);
+        Ok(self.states.len() - 1)
+    }
+
+    /// Where it starts; not known if an initial value is not.
+    pub fn start(&mut self, pool: &TermPool, labels: &mut Labels) -> Result<StateSet, GivenUp> {
+        let start = concrete::initial_state(pool, self.sts).ok_or(GivenUp)?;
+        let start = self.number(start)?;
+        self.closed(pool, labels, [start].into())
+    }
+
+    /// The messages of `switch` that are enabled in a state, each with the state after it.
+    fn taken(
+        &mut self,
+        pool: &TermPool,
+        labels: &mut Labels,
+        at: usize,
+        switch: SwitchId,
+    ) -> Result<Vec<(usize, usize)>, GivenUp> {
+        let sts = self.sts;
+        let list = self
+            .messages
+            .entry(switch)
+            .or_insert_with(|| MessageList::of(pool, sts, &sts.switches[switch]))
+            .clone()
+            .ok_or(GivenUp)?;
+        let state = self.states[at].clone();
+        let step = &sts.switches[switch];
+        let mut found = Vec::new();
+        for values in list.in_state(pool, &state).ok_or(GivenUp)? {
+            self.evaluated += 1;
+            if !concrete::is_enabled(pool, sts, &state, step, &values).map_err(|_| GivenUp)? {
+                continue;
+            }
+            let to = concrete::successor(pool, sts, &state, step, &values).map_err(|_| GivenUp)?;
+            let to = self.number(to)?;
+            let gate = *self.outside.get(&step.gate).ok_or(GivenUp)?;
+            let label = match sts.kind_of(step) {
+                GateKind::Output => Label::Output(gate, values),
+                GateKind::Input | GateKind::Observed | GateKind::Internal => Label::Input(gate, values),
+            };
+            found.push((labels.number(label), to));
+        }
+        Ok(found)
+    }
+
+    fn switches(&self, at: usize, wanted: impl Fn(GateKind) -> bool) -> Vec<SwitchId> {
+        let from = self.sts.switches_from(self.states[at].loc);
+        from.filter(|(_, switch)| wanted(self.sts.kind_of(switch))).map(|(id, _)| id).collect()
+    }
+
+    /// What a state does by itself, computed once.
+    fn own(&mut self, pool: &TermPool, labels: &mut Labels, at: usize) -> Result<&OwnSteps, GivenUp> {
+        if self.own[at].is_none() {
+            let state = self.states[at].clone();
+            let mut own = OwnSteps::default();
+            for next in concrete::internal_successors(pool, self.sts, &state).map_err(|_| GivenUp)? {
+                own.internal.push(self.number(next.state)?);
+            }
+            for switch in self.switches(at, |kind| kind == GateKind::Output) {
+                own.outputs.extend(self.taken(pool, labels, at, switch)?);
+            }
+            self.own[at] = Some(own);
+        }
+        self.own[at].as_ref().ok_or(GivenUp)
+    }
+
+    fn mentioned(
+        &mut self,
+        pool: &TermPool,
+        labels: &mut Labels,
+        at: usize,
+    ) -> Result<&[(usize, usize)], GivenUp> {
+        if self.mentioned[at].is_none() {
+            let mut found = Vec::new();
+            for switch in self.switches(at, GateKind::is_input) {
+                found.extend(self.taken(pool, labels, at, switch)?);
+            }
+            self.mentioned[at] = Some(found);
+        }
+        self.mentioned[at].as_deref().ok_or(GivenUp)
+    }
+
+    /// The states after an input in a state; none if no switch accepts it.
+    fn accepted(
+        &mut self,
+        pool: &TermPool,
+        labels: &Labels,
+        at: usize,
+        label: usize,
+    ) -> Result<Vec<usize>, GivenUp> {
+        if let Some(known) = self.answers.get(&(at, label)) {
+            return Ok(known.clone());
+        }
+        let mut found = Vec::new();
+        if let Label::Input(gate, values) = labels.label(label)
+            && let Some(&gate) = self.gates.get(gate)
+        {
+            self.evaluated += 1;
+            let input = Label::Input(gate, values.clone());
+            let next = concrete::successors(pool, self.sts, &self.states[at], &input).map_err(|_| GivenUp)?;
+            for successor in next {
+                found.push(self.number(successor.state)?);
+            }
+        }
+        self.answers.insert((at, label), found.clone());
+        Ok(found)
+    }
+
+    fn closed(
+        &mut self,
+        pool: &TermPool,
+        labels: &mut Labels,
+        mut states: BTreeSet<usize>,
+    ) -> Result<StateSet, GivenUp> {
+        let mut open: Vec<usize> = states.iter().copied().collect();
+        while let Some(at) = open.pop() {
+            for to in self.own(pool, labels, at)?.internal.clone() {
+                if states.insert(to) {
+                    open.push(to);
+                }
+            }
+        }
+        Ok(states.into_iter().collect())
+    }
+
+    fn all_closed<K: Ord>(
+        &mut self,
+        pool: &TermPool,
+        labels: &mut Labels,
+        reached: BTreeMap<K, BTreeSet<usize>>,
+    ) -> Result<BTreeMap<K, StateSet>, GivenUp> {
+        reached.into_iter().map(|(label, to)| Ok((label, self.closed(pool, labels, to)?))).collect()
+    }
+
+    /// The outputs of some states, and silence as no label, each with the states after it.
+    pub fn reactions(
+        &mut self,
+        pool: &TermPool,
+        labels: &mut Labels,
+        states: &StateSet,
+    ) -> Result<BTreeMap<Option<usize>, StateSet>, GivenUp> {
+        let mut reached: BTreeMap<Option<usize>, BTreeSet<usize>> = BTreeMap::new();
+        for &at in states {
+            let own = self.own(pool, labels, at)?;
+            if own.internal.is_empty() && own.outputs.is_empty() {
+                reached.entry(None).or_default().insert(at);
+            }
+            for &(label, to) in &own.outputs {
+                reached.entry(Some(label)).or_default().insert(to);
+            }
+        }
+        self.all_closed(pool, labels, reached)
+    }
+
+    /// The inputs some states mention, each with the states after it.
+    pub fn inputs(
+        &mut self,
+        pool: &TermPool,
+        labels: &mut Labels,
+        states: &StateSet,
+    ) -> Result<BTreeMap<usize, StateSet>, GivenUp> {
+        let mut reached: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for &at in states {
+            for &(label, to) in self.mentioned(pool, labels, at)? {
+                reached.entry(label).or_default().insert(to);
+            }
+        }
+        self.all_closed(pool, labels, reached)
+    }
+
+    /// Whether some state that no internal step can leave does not accept the input.
+    pub fn refuses(
+        &mut self,
+        pool: &TermPool,
+        labels: &mut Labels,
+        states: &StateSet,
+        label: usize,
+    ) -> Result<bool, GivenUp> {
+        for &at in states {
+            let stable = self.own(pool, labels, at)?.internal.is_empty();
+            if stable && self.accepted(pool, labels, at, label)?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The states after an input, completed.
+    pub fn given(
+        &mut self,
+        pool: &TermPool,
+        labels: &mut Labels,
+        (states, label): (&StateSet, usize),
+        completion: Completion,
+    ) -> Result<StateSet, GivenUp> {
+        let mut reached = BTreeSet::new();
+        for &at in states {
+            let accepted = self.accepted(pool, labels, at, label)?;
+            let stable = self.own(pool, labels, at)?.internal.is_empty();
+            if accepted.is_empty() && stable && completion != Completion::None {
+                reached.insert(at);
+            }
+            reached.extend(accepted);
+        }
+        self.closed(pool, labels, reached)
+    }
+}

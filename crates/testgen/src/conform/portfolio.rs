@@ -1,0 +1,240 @@
+//! Which search answers: the symbolic one where domains are large, the one state by state where there are few states.
+//!
+//! Nobody knows beforehand which of them is faster, so they take turns, each a few times as long as the one before, and
+//! each turn of one costs about as much as that of the other: the answer comes within about twice the time of the
+//! better one. Turns are counted in states and evaluations, not in seconds, so the same question gets the same answer.
+//! What neither settles in its turns is widened; after that both go as far as the bounds allow.
+
+use std::ops::ControlFlow;
+
+use ioxide_model::label::Label;
+use ioxide_model::trace::Trace;
+use ioxide_symex::Ctx;
+
+use super::explicit::{Enumeration, Found, is_enumerable};
+use super::product::{Completion, Product, Step};
+use super::region::{Names, Widening};
+use super::search::{Bounds, Effort, End, Revisit, Search, Shortcut};
+use super::witness::{NoWitness, Witness, replayed_trace, witness};
+use super::{Answer, Doubt, Merging, Options, Proof, SearchEngine, Verdict};
+
+/// Symbolic product states of the turns before widening is tried, in all.
+const TURNS: [usize; 3] = [32, 128, 500];
+/// Guards that are evaluated in about the time in which one symbolic product state is looked at.
+const EVALUATIONS: usize = 400;
+/// Concrete states that are kept for one symbolic state of the bounds.
+const CONCRETE_STATES: usize = 20;
+/// Steps of a witness beyond which its values are those of the concrete search, and no condition is made of them.
+const MAX_EXPLAINED: usize = 24;
+/// Product states of one shape before they are widened.
+const ALIKE: usize = 4;
+/// Unsafe states out of reach that are tolerated before a search gives up.
+const MAX_SPURIOUS: usize = 64;
+
+type Watch<'w> = &'w mut dyn FnMut(&Effort) -> ControlFlow<()>;
+
+/// Searches symbolically and state by state in turns, then widened, then as far as the bounds go.
+pub(crate) fn decide<'p>(
+    cx: &mut Ctx<'_>,
+    product: &'p Product<'_>,
+    options: &Options,
+    shortcut: &mut dyn FnMut() -> Option<Shortcut<'p>>,
+    names: &Names,
+    watch: Watch<'_>,
+) -> Verdict {
+    let bounds = options.bounds;
+    let mut pass = |revisit| SymbolicPass::new(product, revisit, bounds, names, shortcut());
+    if options.merging == Merging::Never {
+        return pass(Revisit::Always).run(cx, bounds.max_states.min(TURNS[2]), watch);
+    }
+    let mut symbolic = pass(Revisit::Never(Widening::Never));
+    let mut concrete = enumeration(cx, product, options);
+    let mut last = None;
+    for states in TURNS.map(|states| states.min(bounds.max_states)) {
+        let verdict = last.filter(|it| !goes_on(it)).unwrap_or_else(|| symbolic.run(cx, states, watch));
+        if is_final(&verdict.answer) {
+            return verdict;
+        }
+        if let Some(found) = turn(cx, product, &mut concrete, states, watch) {
+            return found;
+        }
+        last = Some(verdict);
+    }
+    let Some(last) = last else { return symbolic.run(cx, bounds.max_states, watch) };
+    if matches!(&last.answer, Answer::Unknown(Doubt::Undecided(_))) && concrete.is_none() {
+        return last;
+    }
+    let mut wide = pass(Revisit::Never(Widening::Beyond(ALIKE)));
+    wide.search.bounds.max_depth = u32::MAX;
+    let widened = wide.run(cx, bounds.max_states.min(TURNS[2]), watch);
+    if matches!(widened.answer, Answer::Conforms(_)) {
+        return widened;
+    }
+    let listed = concrete.is_some();
+    if let Some(found) = turn(cx, product, &mut concrete, bounds.max_states, watch) {
+        return found;
+    }
+    if !listed && !matches!(last.answer, Answer::Unknown(Doubt::Depth(_))) {
+        let apart = pass(Revisit::Concrete).run(cx, bounds.max_states, watch);
+        if !matches!(apart.answer, Answer::Unknown(_)) {
+            return apart;
+        }
+    }
+    if goes_on(&last) { symbolic.run(cx, bounds.max_states, watch) } else { last }
+}
+
+/// Whether no other search could say more.
+fn is_final(answer: &Answer) -> bool {
+    !matches!(
+        answer,
+        Answer::Unknown(
+            Doubt::States(_) | Doubt::Depth(_) | Doubt::Cases | Doubt::TooLarge(_) | Doubt::Undecided(_)
+        )
+    )
+}
+
+/// Whether a search ended for no other reason than the number of its states.
+fn goes_on(verdict: &Verdict) -> bool {
+    matches!(verdict.answer, Answer::Unknown(Doubt::States(_)))
+}
+
+/// A search state by state, where that is possible and wanted.
+fn enumeration<'p>(cx: &Ctx<'_>, product: &Product<'p>, options: &Options) -> Option<Enumeration<'p>> {
+    let (imp, spec) = (product.imp.sts, product.spec.sts);
+    let bounds = options.bounds;
+    let possible = options.engine == SearchEngine::InTurns
+        && bounds.max_depth == u32::MAX
+        && product.completion != Completion::Restricted
+        && is_enumerable(cx.pool, imp)
+        && is_enumerable(cx.pool, spec);
+    let gates: Vec<_> = product.ports.iter().map(|port| (port.spec, port.imp)).collect();
+    let meaning = (product.relation, product.completion);
+    let states = bounds.max_states.saturating_mul(CONCRETE_STATES);
+    possible.then(|| Enumeration::new(imp, spec, &gates, meaning, states))
+}
+
+/// Goes on state by state for about as long as `states` symbolic ones take; a search that cannot go on is dropped.
+fn turn(
+    cx: &mut Ctx<'_>,
+    product: &Product<'_>,
+    enumeration: &mut Option<Enumeration<'_>>,
+    states: usize,
+    watch: Watch<'_>,
+) -> Option<Verdict> {
+    let search = enumeration.as_mut()?;
+    let mut asked = false;
+    let found = {
+        let mut stop = |effort: &Effort| {
+            asked |= watch(effort).is_break();
+            asked || cx.halted().is_some()
+        };
+        search.run(cx.pool, states.saturating_mul(EVALUATIONS), &mut stop)
+    };
+    let effort = search.effort;
+    let answer = match found {
+        Some(Found::Conforms) => Answer::Conforms(Proof::Enumerated),
+        Some(Found::Fails(trace)) => Answer::Fails(Box::new(shown_by(cx, product, trace)?)),
+        Some(Found::GaveUp) => {
+            *enumeration = None;
+            return None;
+        }
+        None if asked => Answer::Unknown(Doubt::Stopped),
+        None => Answer::Unknown(Doubt::Halted(cx.halted()?, effort.depth)),
+    };
+    Some(Verdict { answer, effort })
+}
+
+/// The witness along the steps of `trace`; `trace` itself where it is long, or where reasoning about it says nothing.
+fn shown_by(cx: &mut Ctx<'_>, product: &Product<'_>, trace: Trace) -> Option<Witness> {
+    let step = |label: &Label| match label {
+        Label::Input(gate, _) | Label::Output(gate, _) => {
+            product.ports.iter().position(|port| port.spec == *gate).map(Step::Port)
+        }
+        Label::Quiescence => Some(Step::Delta),
+        Label::Delay(_) => None,
+    };
+    let steps: Option<Vec<Step>> = trace.labels.iter().map(step).collect();
+    let along = steps
+        .filter(|steps| steps.len() <= MAX_EXPLAINED)
+        .and_then(|steps| witness(cx, product, &steps).ok());
+    along.or_else(|| replayed_trace(cx, product, trace).ok())
+}
+
+/// A symbolic search with what it met on the way; it goes on where it stopped.
+struct SymbolicPass<'p, 's> {
+    product: &'p Product<'s>,
+    search: Search<'p, 's>,
+    /// Why the last unsafe state has no trace.
+    spurious: Option<String>,
+    /// How many unsafe states have no trace.
+    misses: usize,
+}
+
+impl<'p, 's> SymbolicPass<'p, 's> {
+    fn new(
+        product: &'p Product<'s>,
+        revisit: Revisit,
+        bounds: Bounds,
+        names: &Names,
+        shortcut: Option<Shortcut<'p>>,
+    ) -> Self {
+        let search = Search::new(product, revisit, bounds, names.clone());
+        let search = match shortcut {
+            Some(shortcut) => search.with_shortcut(shortcut),
+            None => search,
+        };
+        Self { product, search, spurious: None, misses: 0 }
+    }
+
+    /// Goes on up to this many states.
+    fn run(&mut self, cx: &mut Ctx<'_>, max_states: usize, watch: Watch<'_>) -> Verdict {
+        self.search.bounds.max_states = max_states;
+        let answer = self.settle(cx, watch);
+        Verdict { answer, effort: self.search.effort }
+    }
+
+    /// Runs the search to its end; an unsafe state counts once a trace shows it.
+    fn settle(&mut self, cx: &mut Ctx<'_>, watch: Watch<'_>) -> Answer {
+        while self.misses < MAX_SPURIOUS {
+            let end = self.search.run(cx, watch);
+            let depth = self.search.effort.depth;
+            let doubt = match end {
+                End::Unsafe(steps) => match witness(cx, self.product, &steps) {
+                    Ok(witness) => return Answer::Fails(Box::new(witness)),
+                    Err(why) => {
+                        self.miss(why);
+                        continue;
+                    }
+                },
+                End::Exhausted => return self.exhausted(),
+                End::Depth => Doubt::Depth(self.search.bounds.max_depth),
+                End::States => Doubt::States(depth),
+                End::Cases => Doubt::Cases,
+                End::TooLarge => Doubt::TooLarge(depth),
+                End::Stopped => Doubt::Stopped,
+                End::Halted(halted) => Doubt::Halted(halted, depth),
+            };
+            return Answer::Unknown(doubt);
+        }
+        Answer::Unknown(Doubt::Undecided(self.spurious.clone().unwrap_or_default()))
+    }
+
+    fn miss(&mut self, why: NoWitness) {
+        self.misses += 1;
+        self.spurious = Some(match why {
+            NoWitness::Impossible => {
+                "something unsafe was met only under assumptions that do not hold".into()
+            }
+            NoWitness::Doubtful(text) => text,
+        });
+    }
+
+    /// What it means that nothing is left to look at.
+    fn exhausted(&self) -> Answer {
+        match &self.spurious {
+            Some(text) => Answer::Unknown(Doubt::Undecided(text.clone())),
+            None if self.search.widened => Answer::Conforms(Proof::Widened),
+            None => Answer::Conforms(Proof::Exhausted),
+        }
+    }
+}
