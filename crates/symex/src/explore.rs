@@ -56,6 +56,8 @@ pub struct ExploreConfig {
     pub limits: Limits,
     /// Parts that are swapped when states are compared: of states that differ by that, one is kept.
     pub symmetry: Symmetry,
+    /// The switches that are tried; all if none are said. A search without some finds paths, but shows nothing unreachable.
+    pub only: Option<BTreeSet<SwitchId>>,
 }
 
 /// Which variables are compared when states are merged.
@@ -76,6 +78,7 @@ impl Default for ExploreConfig {
             ignore_dead: IgnoreDead::Except(Vec::new()),
             limits: Limits { max_states: 100_000, max_depth: u32::MAX },
             symmetry: Symmetry::default(),
+            only: None,
         }
     }
 }
@@ -224,7 +227,7 @@ impl Search {
                 self.cut = self.cut.or(Some(StopReason::MaxDepth));
                 continue;
             }
-            if let ControlFlow::Break(reason) = self.expand(cx, node, config.limits.max_states, is_wanted) {
+            if let ControlFlow::Break(reason) = self.expand(cx, node, config, is_wanted) {
                 return reason;
             }
             self.stats.terms = cx.pool.len() - n_terms;
@@ -240,18 +243,20 @@ impl Search {
         &mut self,
         cx: &mut Ctx<'_>,
         node: NodeId,
-        max_states: usize,
+        config: &ExploreConfig,
         is_wanted: &mut dyn FnMut(SwitchId, bool) -> bool,
     ) -> ControlFlow<StopReason> {
         self.stats.expanded += 1;
         let state = self.graph.nodes[node].clone();
-        let switches: Vec<SwitchId> = cx.sts.switches_from(state.loc).map(|(id, _)| id).collect();
+        let is_tried = |id: &SwitchId| config.only.as_ref().is_none_or(|only| only.contains(id));
+        let switches: Vec<SwitchId> =
+            cx.sts.switches_from(state.loc).map(|(id, _)| id).filter(is_tried).collect();
         for switch in switches {
             if let Some(halted) = cx.halted() {
                 return ControlFlow::Break(StopReason::Halted(halted));
             }
             let next = step(cx, &state, switch);
-            if !matches!(next, Step::Refuted) && self.graph.nodes.len() >= max_states {
+            if !matches!(next, Step::Refuted) && self.graph.nodes.len() >= config.limits.max_states {
                 return ControlFlow::Break(StopReason::MaxStates);
             }
             match next {

@@ -55,6 +55,7 @@ fn configs() -> [ExploreConfig; 3] {
         ignore_dead,
         limits,
         symmetry: crate::symmetry::Symmetry::default(),
+        only: None,
     };
     [
         with(Revisit::MergeEquivalent, IgnoreDead::No, Order::BreadthFirst),

@@ -10,6 +10,7 @@ mod coverage;
 mod detour;
 mod goal;
 pub(crate) mod observer;
+mod sliced;
 
 use ioxide_model::sts::{GateKind, Sts, SwitchId};
 use ioxide_model::term::Term;

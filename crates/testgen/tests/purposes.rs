@@ -357,3 +357,25 @@ fn goals_become_shortest_purposes() {
     assert_eq!(found(&mut cx, "never"), Err(NoPurpose::Unreachable));
     assert_eq!(found(&mut cx, "three").unwrap(), "more say more say");
 }
+
+/// Where many counters move independently, their states together are too many to look at; those of one are few.
+#[test]
+fn what_only_one_of_many_counters_enables_is_found_among_what_can_matter() {
+    let each = |line: &dyn Fn(usize) -> String| (0..8).map(line).collect::<Vec<_>>().join("\n");
+    let declared = each(&|at| format!("input up{at} input down{at} output full{at} var c{at}: 0..10 = 0"));
+    let switches = each(&|at| {
+        format!(
+            "on up{at} when c{at} < 10 {{ c{at} = c{at} + 1 }} -> s
+             on down{at} when c{at} > 0 {{ c{at} = c{at} - 1 }} -> s
+             emit full{at} when c{at} == 10 -> s"
+        )
+    });
+    let text = format!("model M {{ {declared} state s {{ {switches} }} }}");
+    let mut model = named("counters.iox", &text, &[]);
+    let mut solver = stack(&Config::default());
+    let mut cx = Ctx::new(&mut model, &mut solver);
+    let limits = Limits { max_states: 20_000, max_depth: u32::MAX };
+    let set = coverage(&mut cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
+    assert_eq!((set.covered().len(), set.total), (24, 24), "{:?}", set.unreached);
+    assert!(set.stats.states < 10_000, "the search went on to its end: {:?}", set.stats);
+}

@@ -20,6 +20,7 @@ use ioxide_symex::{
 };
 
 use super::Purpose;
+use super::sliced::within_slice;
 
 /// Paths tried to one item before one in doubt is taken.
 const MAX_PATHS: usize = 8;
@@ -33,6 +34,9 @@ const GRACE: usize = 5_000;
 
 /// States without a new switch after which the search stops insisting on shortest paths.
 const PATIENCE: usize = 300;
+
+/// States without a new switch after which only what can matter for each missing one is tried.
+const FRUITLESS: usize = 2_000;
 
 /// What is to be covered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -236,23 +240,101 @@ impl Item {
 /// The purposes of `criterion`; `watch` sees the progress of the search and may stop it.
 ///
 /// The search ends as soon as every switch has been taken: later paths are no shorter, as long as it goes breadth first.
+/// Where it finds nothing new for long, what is missing is looked for one by one; only if something is missing still, the
+/// search goes on to its end.
 pub fn coverage(
     cx: &mut Ctx<'_>,
     criterion: Criterion,
     limits: Limits,
     watch: &mut dyn FnMut(&Stats) -> ControlFlow<()>,
 ) -> PurposeSet {
+    let wanted = criterion.items(cx.sts);
+    let mut is_fruitless = false;
+    let mut patient = Fruit::default();
+    let near = explored(cx, limits, &mut |stats| {
+        is_fruitless = patient.is_over(stats);
+        if is_fruitless { ControlFlow::Break(()) } else { watch(stats) }
+    });
+    if !is_fruitless {
+        return chosen(cx, criterion, &wanted, &near, &[]);
+    }
+    let found = sliced(cx, criterion, &wanted, &near, limits);
+    let set = chosen(cx, criterion, &wanted, &near, &found);
+    if set.unreached.is_empty() || cx.halted().is_some() {
+        return set;
+    }
+    let all = explored(cx, limits, watch);
+    chosen(cx, criterion, &wanted, &all, &found)
+}
+
+/// When the search took a switch for the first time last.
+#[derive(Default)]
+struct Fruit {
+    switches: usize,
+    expanded: usize,
+}
+
+impl Fruit {
+    /// Whether nothing new was taken for long.
+    fn is_over(&mut self, stats: &Stats) -> bool {
+        if stats.switches > self.switches {
+            *self = Self { switches: stats.switches, expanded: stats.expanded };
+        }
+        stats.expanded - self.expanded > FRUITLESS
+    }
+}
+
+/// Explores until every switch was taken.
+fn explored(
+    cx: &mut Ctx<'_>,
+    limits: Limits,
+    watch: &mut dyn FnMut(&Stats) -> ControlFlow<()>,
+) -> Exploration {
     let n_switches = cx.sts.switches.len();
     let order = Order::Restless { patience: PATIENCE };
     let config = ExploreConfig { limits, order, ..ExploreConfig::default() };
-    let exploration = explore(cx, &config, &mut |stats| {
+    explore(cx, &config, &mut |stats| {
         if stats.switches == n_switches { ControlFlow::Break(()) } else { watch(stats) }
-    });
-    let wanted = criterion.items(cx.sts);
+    })
+}
+
+/// Purposes for what the graph does not cover, each from a search among the switches that can matter for it.
+fn sliced(
+    cx: &mut Ctx<'_>,
+    criterion: Criterion,
+    wanted: &BTreeSet<Item>,
+    exploration: &Exploration,
+    limits: Limits,
+) -> Vec<Purpose> {
+    let covered = criterion.covered_along(cx.sts, exploration.taken().into_iter());
+    let mut left = limits.max_states;
+    let mut found = Vec::new();
+    for &item in wanted.difference(&covered) {
+        let covers = |id: &SwitchId| criterion.covered_by(cx.sts, *id) == item;
+        let switches: Vec<SwitchId> = cx.sts.switches.ids().filter(covers).collect();
+        let name = item.name(cx.sts).to_owned();
+        let purpose = switches
+            .into_iter()
+            .find_map(|switch| within_slice(cx, &name, switch, limits.max_depth, &mut left));
+        found.extend(purpose);
+    }
+    found.sort_by_key(|purpose| Reverse(purpose.steps.len()));
+    found
+}
+
+/// The purposes to what the graph covers and those that were `found` elsewhere, as few as it takes.
+fn chosen(
+    cx: &mut Ctx<'_>,
+    criterion: Criterion,
+    wanted: &BTreeSet<Item>,
+    exploration: &Exploration,
+    found: &[Purpose],
+) -> PurposeSet {
     let at_start = criterion.covered_along(cx.sts, std::iter::empty());
-    let uses = uses(cx.sts, &exploration, criterion);
+    let uses = uses(cx.sts, exploration, criterion);
     let aims: Vec<Item> = wanted.difference(&at_start).copied().collect();
-    let mut selection = Selection::new(&exploration, criterion);
+    let mut selection = Selection::new(exploration, criterion);
+    found.iter().for_each(|purpose| selection.keep(cx.sts, purpose.clone(), None));
     let cut = selection.choose(cx, &aims, &uses);
     let (purposes, items) = selection.kept();
     let (stats, total) = (exploration.stats, wanted.len());
@@ -263,7 +345,7 @@ pub fn coverage(
     let why = |item: &Item| match (doubts.get(item), &cut) {
         (Some(why), _) => WhyUnreached::Doubt((*why).clone()),
         (None, Some(why)) if uses.contains_key(item) => why.clone(),
-        (None, _) => why_unreached(&exploration, uses.contains_key(item)),
+        (None, _) => why_unreached(exploration, uses.contains_key(item)),
     };
     set.unreached = left.map(|item| Unreached { item: *item, why: why(item) }).collect();
     set

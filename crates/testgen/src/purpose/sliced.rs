@@ -1,0 +1,36 @@
+//! Purposes for what a search through everything does not come to: only the switches that can matter are tried.
+//!
+//! Where many parts move independently, the states of all of them together are too many, those of the parts that one
+//! switch depends on are few (see [`relevant_switches`]).
+
+use ioxide_model::sts::SwitchId;
+use ioxide_symex::{Ctx, ExploreConfig, Limits, SymState, explore_until, relevant_switches};
+
+use super::Purpose;
+
+/// States of one search within a slice.
+const SLICE_STATES: usize = 2_000;
+
+/// A shortest path that takes `wanted` within its slice, as a purpose called `name`; `left` is how many states may still
+/// be looked at.
+pub(super) fn within_slice(
+    cx: &mut Ctx<'_>,
+    name: &str,
+    wanted: SwitchId,
+    max_depth: u32,
+    left: &mut usize,
+) -> Option<Purpose> {
+    let slice = relevant_switches(cx.pool, cx.sts, wanted);
+    if slice.len() == cx.sts.switches.len() || *left == 0 {
+        return None;
+    }
+    let limits = Limits { max_states: SLICE_STATES.min(*left), max_depth };
+    let config = ExploreConfig { limits, only: Some(slice), ..ExploreConfig::default() };
+    let start = SymState::initial(cx);
+    let found = explore_until(cx, &config, start, &mut |switch, certain| switch == wanted && certain);
+    *left = left.saturating_sub(found.stats.states);
+    let last = found.graph.edges.last().filter(|edge| edge.switch == wanted)?;
+    let mut path = found.graph.path_to(last.from);
+    path.push(wanted);
+    Purpose::along(cx, name.to_owned(), &path).ok().filter(|purpose| purpose.doubt.is_none())
+}
