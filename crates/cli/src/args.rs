@@ -31,7 +31,7 @@ pub use self::live::{
 };
 pub use self::lsp::Lsp;
 pub use self::model::{Check, Explain, Fmt, Format, Show, Step};
-pub use self::mutation::{Completing, Conform, DecideArgs, Kill, MutantArgs, Mutate, Score};
+pub use self::mutation::{Completing, Conform, DecideArgs, Kill, MutantArgs, Mutate, Score, TraceComparison};
 pub use self::report::Report;
 pub use self::time::{ClockArg, TimeArgs};
 pub use self::tools::{Completions, Doctor, ManPages, SchemaArgs, WatchArgs};
@@ -98,6 +98,10 @@ pub enum Command {
     Diff(Diff),
     /// Says whether one model does only what another allows.
     Conform(Conform),
+    /// Says whether every trace of one model is one of another.
+    Refine(TraceComparison),
+    /// Says whether two models have the same traces.
+    Equiv(TraceComparison),
     /// Makes mutants of a model: small changes, each a fault a system might have.
     Mutate(Mutate),
     /// Decides all mutants and makes a small suite that kills them.

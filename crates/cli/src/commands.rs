@@ -29,6 +29,7 @@ mod show;
 mod step;
 mod sut;
 mod test;
+mod traces;
 mod watch;
 
 use crate::args::{Args, Command};
@@ -64,6 +65,8 @@ pub fn run(args: Args) -> Result<ExitStatus, Stop> {
         Command::Schema(args) => schema::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Conform(args) => conform::run(&args),
+        Command::Refine(args) => traces::refine(&args),
+        Command::Equiv(args) => traces::equiv(&args),
         Command::Mutate(args) => mutate::run(&args),
         Command::Kill(args) => kill::run(&args),
         Command::Score(args) => score::run(&args),

@@ -18,6 +18,55 @@ fn json(output: &Output) -> Json {
 }
 
 #[test]
+fn traces_are_compared_one_way_and_both_ways() {
+    let (lifo, fifo) = ("examples/data/lifo.iox", "examples/data/fifo.iox");
+    let same = ioxide(&["equiv", "examples/data/fifo.as", fifo, "--json"]);
+    assert_eq!((same.status.code(), &json(&same)["equal"]), (Some(0), &Json::Bool(true)));
+    let other = ioxide(&["equiv", lifo, fifo, "--json"]);
+    let told = json(&other);
+    assert_eq!((other.status.code(), &told["equal"]), (Some(1), &Json::Bool(false)));
+    for side in ["only_one", "only_other"] {
+        assert_eq!(told[side]["witness"].as_array().map(Vec::len), Some(4), "{told}");
+    }
+    let less = ioxide(&["refine", lifo, fifo, "--json"]);
+    assert_eq!((less.status.code(), &json(&less)["refines"]), (Some(1), &Json::Bool(false)));
+    let timed = ioxide(&["refine", "examples/atm/atm.iox", "examples/atm/atm.iox", "--json"]);
+    assert_eq!((timed.status.code(), &json(&timed)["refines"]), (Some(5), &Json::from("unknown")));
+}
+
+/// An input that only one of them takes is no matter for `conform`, and one for `refine`.
+#[test]
+fn an_input_of_one_model_only_is_a_difference_of_traces() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, more: &str| {
+        let text = format!(
+            "model M {{ input a input b output y state s {{ on a -> t {more} }} state t {{ emit y -> s }} }}"
+        );
+        let path = dir.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        path.to_str().expect("a path").to_owned()
+    };
+    let (one, other) = (write("one.iox", "on b -> s"), write("other.iox", ""));
+    assert_eq!(ioxide(&["conform", &one, &other]).status.code(), Some(0));
+    assert_eq!(ioxide(&["refine", &other, &one]).status.code(), Some(0));
+    let told = ioxide(&["refine", &one, &other]);
+    assert_eq!(told.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(text.contains("?b") && text.contains("does not take this input there"), "{text}");
+}
+
+#[test]
+fn all_differences_are_listed_and_counted() {
+    let told = ioxide(&["conform", "examples/data/lifo.iox", "examples/data/fifo.iox", "--all", "--json"]);
+    let told = json(&told);
+    assert_eq!((&told["conforms"], &told["complete"]), (&Json::Bool(false), &Json::Bool(true)), "{told}");
+    assert!(told["differences"].as_array().is_some_and(|all| !all.is_empty()), "{told}");
+    let none = ioxide(&["conform", "examples/brp/spec.iox", "examples/brp/spec.iox", "--all", "--json"]);
+    let none_told = json(&none);
+    assert_eq!((none.status.code(), &none_told["differences"]), (Some(0), &Json::Array(Vec::new())));
+}
+
+#[test]
 fn conform_tells_its_three_answers_apart() {
     let yes = ioxide(&["conform", "examples/brp/spec.iox", "examples/brp/spec.iox", "--json"]);
     assert_eq!((yes.status.code(), &json(&yes)["conforms"]), (Some(0), &Json::Bool(true)));

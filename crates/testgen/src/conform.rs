@@ -17,6 +17,7 @@
 
 mod beyond;
 mod branch;
+mod differences;
 mod elapse;
 pub mod explicit;
 mod graph;
@@ -38,6 +39,7 @@ use ioxide_model::sts::Sts;
 use ioxide_smt::halt::Halted;
 use ioxide_symex::Ctx;
 
+pub use self::differences::{Differences, differences};
 pub use self::graph::SpecGraph;
 pub use self::ports::Mismatch;
 pub use self::product::Completion;
@@ -66,6 +68,8 @@ pub struct Options {
     pub merging: Merging,
     /// Who searches.
     pub engine: SearchEngine,
+    /// What an input means that only the implementation takes.
+    pub inputs: InputRule,
 }
 
 impl Default for Options {
@@ -77,8 +81,19 @@ impl Default for Options {
             bounds: Bounds::default(),
             merging: Merging::Covered,
             engine: SearchEngine::InTurns,
+            inputs: InputRule::Free,
         }
     }
+}
+
+/// What an input means that only the implementation takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputRule {
+    /// Nothing: what the specification leaves open is up to the implementation.
+    Free,
+    /// A difference, as an output would be: the suspension traces of one are to be among those of the other. For models
+    /// without clocks, and without completion.
+    Compared,
 }
 
 /// Who searches the product of two models.
@@ -200,13 +215,28 @@ pub fn conform(
     options: &Options,
     watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>,
 ) -> Result<Verdict, Mismatch> {
+    let product = product(cx, imp, options)?;
+    if let Some(doubt) = unsupported(&product) {
+        return Ok(Verdict { answer: Answer::Unknown(doubt), effort: Effort::default() });
+    }
+    let names = Names::new(cx, product.imp.sts, product.spec.sts);
+    Ok(decide(cx, &product, options, &mut || None, &names, watch))
+}
+
+/// Why two models are not compared, if they are not.
+fn unsupported(product: &Product<'_>) -> Option<Doubt> {
+    let traces = product.inputs == InputRule::Compared;
+    let text = "traces of models with clocks are compared by `conform` only";
+    (traces && product.is_timed()).then(|| Doubt::Unsupported(text.into()))
+}
+
+/// The product of `imp` and the system of `cx`.
+fn product<'s, 'c: 's>(cx: &mut Ctx<'c>, imp: &'s Sts, options: &Options) -> Result<Product<'s>, Mismatch> {
     let spec = cx.sts;
     let ports = ports(cx, imp, spec)?;
     let (live_imp, live_spec) = (liveness(cx, imp), liveness(cx, spec));
     let (imp, spec) = (Side::new(cx, imp, live_imp), Side::new(cx, spec, live_spec));
-    let names = Names::new(cx, imp.sts, spec.sts);
     let limits = ClockLimits::new(cx, imp.sts, spec.sts);
-    let (completion, relation) = (options.completion, options.relation);
-    let product = Product { imp, spec, ports, completion, relation, limits };
-    Ok(decide(cx, &product, options, &mut || None, &names, watch))
+    let Options { completion, relation, inputs, .. } = *options;
+    Ok(Product { imp, spec, ports, completion, relation, inputs, limits })
 }

@@ -24,9 +24,9 @@ use ioxide_model::term::Term;
 use ioxide_symex::Ctx;
 
 use crate::conform::{
-    Answer, Bounds, ClockLimits, Completion, Doubt, Effort, Index, Liveness, Merging, Names, Options, Pair,
-    Product, Proof, SearchEngine, Shortcut, Side, SpecGraph, Step, Verdict, decide, joined, liveness, ports,
-    within,
+    Answer, Bounds, ClockLimits, Completion, Doubt, Effort, Index, InputRule, Liveness, Merging, Names,
+    Options, Pair, Product, Proof, SearchEngine, Shortcut, Side, SpecGraph, Step, Verdict, decide, joined,
+    liveness, ports, within,
 };
 use crate::mutate::Mutant;
 
@@ -166,7 +166,8 @@ impl Analysis {
         let left = Side::changed(cx, &imp, live.clone(), &self.index, touched.locations.iter().copied());
         let right = Side::changed(cx, spec, live, &self.index, []);
         let (completion, relation) = (self.completion(), Relation::Ioco);
-        let product = Product { imp: left, spec: right, ports, completion, relation, limits };
+        let product =
+            Product { imp: left, spec: right, ports, completion, relation, inputs: InputRule::Free, limits };
         let analysed = self.config.uses(Optimisation::MutationAnalysis);
         let mut shortcut = || graph.map(|graph| touched.shortcut(graph, &product, analysed));
         let verdict = decide(cx, &product, &self.options(), &mut shortcut, &names, watch);

@@ -13,8 +13,10 @@ use ioxide_smt::brute::Brute;
 use ioxide_smt::solver::Solver;
 use ioxide_smt::stack::{Config, stack};
 use ioxide_symex::{After, Ctx, Observed};
-use ioxide_testgen::conform::explicit::{Budget, Found, conforms, ioco};
-use ioxide_testgen::conform::{Answer, Completion, Options, SearchEngine, Witness, conform};
+use ioxide_testgen::conform::explicit::{Budget, Found, conforms, includes, ioco};
+use ioxide_testgen::conform::{
+    Answer, Completion, InputRule, Options, SearchEngine, Witness, conform, differences,
+};
 
 use self::pairs::Pairs;
 
@@ -90,6 +92,59 @@ fn conform_agrees_with_enumeration_on_random_pairs() {
         n_pairs() < 100 || (conforming > n_pairs() / 8 && failing > n_pairs() / 8),
         "{conforming} {failing}"
     );
+}
+
+#[test]
+fn inclusion_of_traces_agrees_with_enumeration_on_random_pairs() {
+    let (mut included, mut different) = (0, 0);
+    for seed in 0..n_pairs() / 2 {
+        let pair = Pairs::new(seed).pair();
+        let mut brute = Brute::new();
+        for (imp, spec) in [(&pair.one, &pair.other), (&pair.other, &pair.one), (&pair.one, &pair.one)] {
+            let expected = includes(&pair.pool, imp, spec, Budget::default());
+            let mut model = Model { pool: pair.pool.clone(), sts: spec.clone() };
+            let options = Options {
+                completion: Completion::None,
+                inputs: InputRule::Compared,
+                engine: SearchEngine::Symbolic,
+                ..Options::default()
+            };
+            let mut cx = Ctx::new(&mut model, &mut brute);
+            let verdict = conform(&mut cx, imp, &options, &mut |_| ControlFlow::Continue(()));
+            match (&expected, &verdict.expect("same messages").answer) {
+                (Found::Conforms, Answer::Conforms(_)) => included += 1,
+                (Found::Fails(trace), Answer::Fails(witness)) => {
+                    different += 1;
+                    assert_eq!(trace.len(), witness.trace.len(), "seed {seed}: {trace:?} {witness:?}");
+                }
+                (expected, answer) => panic!("seed {seed}: {expected:?} but {answer:?}"),
+            }
+        }
+    }
+    assert!(n_pairs() < 100 || (included > n_pairs() / 2 && different > n_pairs() / 8));
+}
+
+/// All places with a difference: none if and only if there is no first one, each of them forbidden, the shortest first.
+#[test]
+fn every_difference_is_one_and_the_first_is_the_shortest() {
+    let mut several = 0;
+    for seed in 0..n_pairs() / 2 {
+        let pair = Pairs::new(seed).pair();
+        let expected = ioco(&pair.pool, &pair.one, &pair.other, Completion::Angelic, Budget::default());
+        let mut model = Model { pool: pair.pool.clone(), sts: pair.other.clone() };
+        let mut brute = Brute::new();
+        let mut cx = Ctx::new(&mut model, &mut brute);
+        let watch = &mut |_: &_| ControlFlow::Continue(());
+        let found = differences(&mut cx, &pair.one, &Options::default(), 50, watch).expect("same messages");
+        found.witnesses.iter().for_each(|witness| assert_forbidden(&mut cx, witness));
+        match expected {
+            Found::Conforms => assert!(found.witnesses.is_empty() && found.rest.is_none(), "seed {seed}"),
+            Found::Fails(trace) => assert_eq!(found.witnesses[0].trace.len(), trace.len(), "seed {seed}"),
+            Found::GaveUp => panic!("seed {seed}"),
+        }
+        several += u64::from(found.witnesses.len() > 1);
+    }
+    assert!(n_pairs() < 100 || several > n_pairs() / 100, "{several}");
 }
 
 #[test]

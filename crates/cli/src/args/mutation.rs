@@ -1,4 +1,4 @@
-//! Comparing models: `conform`, `mutate`, `kill`, `score`.
+//! Comparing models: `conform`, `refine`, `equiv`, `mutate`, `kill`, `score`.
 
 use clap::{Args as ClapArgs, ValueEnum};
 use ioxide_model::relation::Relation;
@@ -8,6 +8,7 @@ use super::{LimitArgs, ModelArgs, SolverArgs};
 /// Arguments of `conform`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide conform examples/brp/m2.iox examples/brp/spec.iox\n  \
+    ioxide conform examples/brp/m1.iox examples/brp/spec.iox --all\n  \
     ioxide conform examples/cas/cas.iox examples/cas/cas.as --json\n\n\
     Exit codes: 0 conforms, proven · 1 does not, with a trace · 5 neither was shown.")]
 pub struct Conform {
@@ -33,6 +34,41 @@ pub struct Conform {
     /// states take in which the specification may be [default: ioco; uioco for systems made of parts].
     #[arg(long, value_name = "RELATION")]
     pub relation: Option<Relation>,
+    /// Lists every place where the models differ, at most this many, not only the first.
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "100")]
+    pub all: Option<usize>,
+    /// Prints the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub solver: SolverArgs,
+    #[command(flatten)]
+    pub limit: LimitArgs,
+}
+
+/// Arguments of `refine` and `equiv`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  ioxide refine examples/brp/m2.iox examples/brp/spec.iox\n  \
+    ioxide equiv examples/data/fifo.as examples/data/fifo.iox\n\n\
+    A trace is one of inputs, outputs and silences. Inputs count too: `conform` leaves to an implementation what it does \
+    with inputs that the specification does not mention, these two do not. Models with clocks are compared by `conform`.\n\n\
+    Exit codes: 0 yes, proven · 1 no, with a trace · 5 neither was shown.")]
+pub struct TraceComparison {
+    /// One model.
+    #[arg(value_name = "ONE")]
+    pub one: String,
+    /// The other model.
+    #[arg(value_name = "OTHER")]
+    pub other: String,
+    /// Overrides a constant of both models.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Looks at traces of at most this many steps.
+    #[arg(long, value_name = "N")]
+    pub depth: Option<u32>,
+    /// Looks at no more than this many product states.
+    #[arg(long, default_value_t = 20_000, value_name = "N")]
+    pub max_states: usize,
     /// Prints the result as JSON.
     #[arg(long)]
     pub json: bool,

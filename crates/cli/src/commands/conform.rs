@@ -16,7 +16,8 @@ use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
 use ioxide_testgen::conform::join::join;
 use ioxide_testgen::conform::{
-    Answer, Bounds, Completion, Effort, Mismatch, Options, Verdict, Witness, conform,
+    Answer, Bounds, Completion, Differences, Effort, Mismatch, Options, Verdict, Witness, conform,
+    differences,
 };
 use serde_json::{Value as Json, json};
 
@@ -36,12 +37,11 @@ pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
     let completion = args.completion.into();
     let options = Options { relation, completion, bounds, ..Options::default() };
     let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    if let Some(most) = args.all {
+        return everywhere(&mut spec, &imp, &options, most, (&wanted, args));
+    }
     let verdict = compared(&mut spec, &imp, &options, &wanted)?;
-    let status = match verdict.answer {
-        Answer::Conforms(_) => ExitStatus::Success,
-        Answer::Fails(_) => ExitStatus::Failure,
-        Answer::Unknown(_) => limit::status(&wanted.halt, ExitStatus::Inconclusive),
-    };
+    let status = status(&verdict.answer, &wanted);
     let mut solver = wanted.make()?;
     let mut out = io::stdout().lock();
     let told = match args.json {
@@ -51,17 +51,117 @@ pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
     exit::shown(status, told)
 }
 
-fn compared(spec: &mut Model, imp: &Sts, options: &Options, wanted: &Wanted<'_>) -> Result<Verdict, Stop> {
-    let mut solver = wanted.make()?;
-    let mut progress = Progress::new();
-    let mut watch = |effort: &Effort| {
-        progress.tick(|| format!("comparing: {} product states, depth {}", effort.states, effort.depth));
-        ControlFlow::Continue(())
-    };
-    conform(&mut Ctx::new(spec, &mut *solver), imp, options, &mut watch).map_err(mismatch)
+/// The exit status of an answer.
+pub fn status(answer: &Answer, wanted: &Wanted<'_>) -> ExitStatus {
+    match answer {
+        Answer::Conforms(_) => ExitStatus::Success,
+        Answer::Fails(_) => ExitStatus::Failure,
+        Answer::Unknown(_) => limit::status(&wanted.halt, ExitStatus::Inconclusive),
+    }
 }
 
-fn mismatch(why: Mismatch) -> Stop {
+/// Whether `imp` conforms to `spec`, with progress.
+pub fn compared(
+    spec: &mut Model,
+    imp: &Sts,
+    options: &Options,
+    wanted: &Wanted<'_>,
+) -> Result<Verdict, Stop> {
+    let mut solver = wanted.make()?;
+    conform(&mut Ctx::new(spec, &mut *solver), imp, options, &mut progress()).map_err(mismatch)
+}
+
+fn progress() -> impl FnMut(&Effort) -> ControlFlow<()> {
+    let mut progress = Progress::new();
+    move |effort| {
+        progress.tick(|| format!("comparing: {} product states, depth {}", effort.states, effort.depth));
+        ControlFlow::Continue(())
+    }
+}
+
+/// Lists every place where the models differ.
+fn everywhere(
+    spec: &mut Model,
+    imp: &Sts,
+    options: &Options,
+    most: usize,
+    (wanted, args): (&Wanted<'_>, &Conform),
+) -> Result<ExitStatus, Stop> {
+    let mut solver = wanted.make()?;
+    let found = differences(&mut Ctx::new(spec, &mut *solver), imp, options, most.max(1), &mut progress());
+    let found = found.map_err(mismatch)?;
+    let status = match (found.witnesses.is_empty(), &found.rest) {
+        (false, _) => ExitStatus::Failure,
+        (true, None) => ExitStatus::Success,
+        (true, Some(_)) => limit::status(&wanted.halt, ExitStatus::Inconclusive),
+    };
+    let mut out = io::stdout().lock();
+    let told = match args.json {
+        true => writeln!(out, "{}", differences_json(spec, &found, args)),
+        false => show_all(&mut out, spec, &mut *solver, &found, args),
+    };
+    exit::shown(status, told)
+}
+
+fn show_all(
+    out: &mut impl Write,
+    spec: &mut Model,
+    solver: &mut dyn Solver,
+    found: &Differences,
+    args: &Conform,
+) -> io::Result<()> {
+    let (imp, name) = (&args.implementation, &args.specification);
+    let total = found.witnesses.len();
+    match (total, &found.rest) {
+        (0, None) => writeln!(out, "CONFORMS: `{imp}` does only what `{name}` allows")?,
+        (0, Some(doubt)) => writeln!(out, "UNKNOWN: {doubt}")?,
+        _ => writeln!(out, "FAILS: `{imp}` does what `{name}` forbids in {}", places(total))?,
+    }
+    for (at, witness) in found.witnesses.iter().enumerate() {
+        writeln!(out, "{} of {total}:", at + 1)?;
+        show_witness(out, spec, solver, witness)?;
+    }
+    match &found.rest {
+        Some(doubt) if total > 0 => writeln!(out, "there may be more: {doubt}")?,
+        None if total > 0 => writeln!(out, "these are all")?,
+        _ => (),
+    }
+    let Effort { states, depth, .. } = found.effort;
+    writeln!(out, "{states} product states, depth {depth}{}", under(spec, args))
+}
+
+fn places(n: usize) -> String {
+    if n == 1 { "1 place".into() } else { format!("{n} places") }
+}
+
+fn differences_json(spec: &Model, found: &Differences, args: &Conform) -> Json {
+    let conforms = match (found.witnesses.is_empty(), &found.rest) {
+        (false, _) => json!(false),
+        (true, None) => json!(true),
+        (true, Some(_)) => json!("unknown"),
+    };
+    let one = |witness: &Witness| {
+        json!({
+            "witness": shown(spec, &witness.trace),
+            "trace": wire(&spec.pool, &spec.sts, &witness.trace),
+            "condition": spec.pool.show(witness.condition).to_string(),
+        })
+    };
+    json!({
+        "version": 1,
+        "conforms": conforms,
+        "relation": relation(spec, args).word(),
+        "completion": args.completion.word(),
+        "complete": found.rest.is_none(),
+        "reason": found.rest.as_ref().map(ToString::to_string),
+        "differences": found.witnesses.iter().map(one).collect::<Vec<_>>(),
+        "states": found.effort.states,
+        "depth": found.effort.depth,
+    })
+}
+
+/// The error of two models that have nothing in common to compare.
+pub fn mismatch(why: Mismatch) -> Stop {
     Stop::usage(format!("the models cannot be compared: {}", why.0))
         .help("messages are matched by name; give both models the same interface")
 }
@@ -103,7 +203,8 @@ fn under(spec: &Model, args: &Conform) -> String {
     relation.into_iter().chain(completion).collect()
 }
 
-fn show_witness(
+/// The trace, and what the specification has to say about its end.
+pub fn show_witness(
     out: &mut impl Write,
     spec: &mut Model,
     solver: &mut dyn Solver,

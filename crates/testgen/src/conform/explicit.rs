@@ -21,8 +21,8 @@ use ioxide_model::trace::Trace;
 
 use self::offer::MessageList;
 use self::world::{StateSet, World};
-use super::Completion;
 use super::search::Effort;
+use super::{Completion, InputRule};
 
 /// Evaluations between two looks at whoever may stop the search.
 const BREATH: usize = 10_000;
@@ -95,9 +95,24 @@ pub fn conforms(
     completion: Completion,
     budget: Budget,
 ) -> Found {
+    searched((pool, budget), imp, spec, (relation, completion, InputRule::Free))
+}
+
+/// Whether the suspension traces of `imp` are among those of `spec`, two systems with the same gates over one pool.
+#[must_use]
+pub fn includes(pool: &TermPool, imp: &Sts, spec: &Sts, budget: Budget) -> Found {
+    searched((pool, budget), imp, spec, (Relation::Ioco, Completion::None, InputRule::Compared))
+}
+
+fn searched(
+    (pool, budget): (&TermPool, Budget),
+    imp: &Sts,
+    spec: &Sts,
+    meaning: (Relation, Completion, InputRule),
+) -> Found {
     let gates: Vec<(GateId, Option<GateId>)> = spec.gates.ids().map(|gate| (gate, Some(gate))).collect();
-    let mut search = Enumeration::new(imp, spec, &gates, (relation, completion), budget.states);
-    let possible = completion != Completion::Restricted && !spec.is_timed() && !imp.is_timed();
+    let mut search = Enumeration::new(imp, spec, &gates, meaning, budget.states);
+    let possible = meaning.1 != Completion::Restricted && !spec.is_timed() && !imp.is_timed();
     let found = possible.then(|| search.run(pool, budget.steps, &mut |_| false)).flatten();
     found.unwrap_or(Found::GaveUp)
 }
@@ -114,6 +129,7 @@ pub fn is_enumerable(pool: &TermPool, sts: &Sts) -> bool {
 pub(crate) struct Enumeration<'w> {
     relation: Relation,
     completion: Completion,
+    inputs: InputRule,
     labels: Labels,
     imp: World<'w>,
     spec: World<'w>,
@@ -121,6 +137,8 @@ pub(crate) struct Enumeration<'w> {
     parents: Vec<Option<(usize, Option<usize>)>>,
     seen: FxHashSet<(StateSet, StateSet)>,
     frontier: VecDeque<(usize, u32, StateSet, StateSet)>,
+    /// Pairs with a label that only the implementation has there, not yet told.
+    different: VecDeque<(usize, Option<usize>)>,
     pub effort: Effort,
 }
 
@@ -130,7 +148,7 @@ impl<'w> Enumeration<'w> {
         imp: &'w Sts,
         spec: &'w Sts,
         gates: &[(GateId, Option<GateId>)],
-        (relation, completion): (Relation, Completion),
+        (relation, completion, inputs): (Relation, Completion, InputRule),
         max_states: usize,
     ) -> Self {
         let ours = gates.iter().filter_map(|&(spec, imp)| Some((spec, imp?)));
@@ -138,17 +156,20 @@ impl<'w> Enumeration<'w> {
         Self {
             relation,
             completion,
+            inputs,
             labels: Labels::default(),
             imp: World::new(imp, ours, max_states),
             spec: World::new(spec, theirs, max_states),
             parents: Vec::new(),
             seen: FxHashSet::default(),
             frontier: VecDeque::new(),
+            different: VecDeque::new(),
             effort: Effort::default(),
         }
     }
 
-    /// Goes on until `steps` guards were evaluated in all, or `stop` says so; `None` if there is more to do then.
+    /// Goes on until a difference is met, `steps` guards were evaluated in all, or `stop` says so; `None` if there is more
+    /// to do then. After a difference it may go on to the next.
     pub fn run(
         &mut self,
         pool: &TermPool,
@@ -173,6 +194,9 @@ impl<'w> Enumeration<'w> {
             self.reach(start.0, start.1, 0, None);
         }
         let mut looked = self.evaluated();
+        if let Some((at, label)) = self.different.pop_front() {
+            return Ok(Some(Found::Fails(self.trace(at, label))));
+        }
         while let Some((at, depth, left, right)) = self.frontier.pop_front() {
             let evaluated = self.evaluated();
             let out_of_breath = evaluated - looked >= BREATH;
@@ -185,31 +209,64 @@ impl<'w> Enumeration<'w> {
             }
             self.effort.states += 1;
             self.effort.depth = self.effort.depth.max(depth);
-            if let Some(bad) = self.expand(pool, (at, depth), &left, &right)? {
-                return Ok(Some(Found::Fails(self.trace(at, bad))));
+            self.expand(pool, (at, depth), &left, &right)?;
+            if let Some((at, label)) = self.different.pop_front() {
+                return Ok(Some(Found::Fails(self.trace(at, label))));
             }
         }
         Ok(Some(Found::Conforms))
     }
 
-    /// Takes every step of a pair; returns the first label that only the implementation has.
+    /// Takes every step of a pair, and notes the labels that only the implementation has.
     fn expand(
         &mut self,
         pool: &TermPool,
         (at, depth): (usize, u32),
         left: &StateSet,
         right: &StateSet,
-    ) -> Result<Option<Option<usize>>, GivenUp> {
-        let doing = self.imp.reactions(pool, &mut self.labels, left)?;
-        let mut allowed: BTreeMap<Option<usize>, StateSet> =
-            self.spec.reactions(pool, &mut self.labels, right)?;
-        if let Some((&bad, _)) = doing.iter().find(|(label, _)| !allowed.contains_key(label)) {
-            return Ok(Some(bad));
+    ) -> Result<(), GivenUp> {
+        let labels = &mut self.labels;
+        let doing = self.imp.reactions(pool, labels, left)?;
+        let allowed = self.spec.reactions(pool, labels, right)?;
+        self.follow((at, depth), doing, allowed);
+        match self.inputs {
+            InputRule::Free => self.stimulate(pool, (at, depth), left, right),
+            InputRule::Compared => {
+                let labels = &mut self.labels;
+                let doing = self.imp.inputs(pool, labels, left)?;
+                let allowed = self.spec.inputs(pool, labels, right)?;
+                let some = |all: BTreeMap<usize, StateSet>| {
+                    all.into_iter().map(|(label, to)| (Some(label), to)).collect()
+                };
+                self.follow((at, depth), some(doing), some(allowed));
+                Ok(())
+            }
         }
+    }
+
+    /// Takes the steps that both have, and notes those that only the implementation has.
+    fn follow(
+        &mut self,
+        (at, depth): (usize, u32),
+        doing: BTreeMap<Option<usize>, StateSet>,
+        mut allowed: BTreeMap<Option<usize>, StateSet>,
+    ) {
         for (label, to) in doing {
-            let theirs = allowed.remove(&label).unwrap_or_default();
-            self.reach(to, theirs, depth + 1, Some((at, label)));
+            match allowed.remove(&label) {
+                Some(theirs) => self.reach(to, theirs, depth + 1, Some((at, label))),
+                None => self.different.push_back((at, label)),
+            }
         }
+    }
+
+    /// Gives both every input that the specification has.
+    fn stimulate(
+        &mut self,
+        pool: &TermPool,
+        (at, depth): (usize, u32),
+        left: &StateSet,
+        right: &StateSet,
+    ) -> Result<(), GivenUp> {
         for (label, to) in self.spec.inputs(pool, &mut self.labels, right)? {
             if self.relation == Relation::Uioco && self.spec.refuses(pool, &mut self.labels, right, label)? {
                 continue;
@@ -219,7 +276,7 @@ impl<'w> Enumeration<'w> {
                 self.reach(given, to, depth + 1, Some((at, Some(label))));
             }
         }
-        Ok(None)
+        Ok(())
     }
 
     fn reach(&mut self, left: StateSet, right: StateSet, depth: u32, parent: Option<(usize, Option<usize>)>) {

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use ioxide_model::relation::Relation;
 use ioxide_symex::Ctx;
 
+use super::InputRule;
 use super::beyond::ClockLimits;
 use super::product::{Completion, Pair, Product, Step};
 use super::region::{Names, Seen, Widening};
@@ -40,7 +41,15 @@ impl SpecGraph {
         let (imp, spec) = (Side::new(cx, sts, live.clone()), Side::new(cx, sts, live.clone()));
         let limits = ClockLimits::new(cx, sts, sts);
         let (completion, relation) = (Completion::None, Relation::Ioco);
-        let product = Product { imp, spec, ports, completion, relation, limits: limits.clone() };
+        let product = Product {
+            imp,
+            spec,
+            ports,
+            completion,
+            relation,
+            inputs: InputRule::Free,
+            limits: limits.clone(),
+        };
         let mut search = Search::new(&product, Revisit::Never(Widening::Never), bounds, names);
         search.edges = Some(Vec::new());
         let end = search.run(cx, &mut |_| ControlFlow::Continue(()));

@@ -21,7 +21,7 @@ use super::{Answer, Doubt, Merging, Options, Proof, SearchEngine, Verdict};
 /// Symbolic product states of the turns before widening is tried, in all.
 const TURNS: [usize; 3] = [32, 128, 500];
 /// Guards that are evaluated in about the time in which one symbolic product state is looked at.
-const EVALUATIONS: usize = 400;
+pub(super) const EVALUATIONS: usize = 400;
 /// Concrete states that are kept for one symbolic state of the bounds.
 const CONCRETE_STATES: usize = 20;
 /// Steps of a witness beyond which its values are those of the concrete search, and no condition is made of them.
@@ -31,7 +31,7 @@ const ALIKE: usize = 4;
 /// Unsafe states out of reach that are tolerated before a search gives up.
 const MAX_SPURIOUS: usize = 64;
 
-type Watch<'w> = &'w mut dyn FnMut(&Effort) -> ControlFlow<()>;
+pub(super) type Watch<'w> = &'w mut dyn FnMut(&Effort) -> ControlFlow<()>;
 
 /// Searches symbolically and state by state in turns, then widened, then as far as the bounds go.
 pub(crate) fn decide<'p>(
@@ -84,7 +84,7 @@ pub(crate) fn decide<'p>(
 }
 
 /// Whether no other search could say more.
-fn is_final(answer: &Answer) -> bool {
+pub(super) fn is_final(answer: &Answer) -> bool {
     !matches!(
         answer,
         Answer::Unknown(
@@ -99,7 +99,11 @@ fn goes_on(verdict: &Verdict) -> bool {
 }
 
 /// A search state by state, where that is possible and wanted.
-fn enumeration<'p>(cx: &Ctx<'_>, product: &Product<'p>, options: &Options) -> Option<Enumeration<'p>> {
+pub(super) fn enumeration<'p>(
+    cx: &Ctx<'_>,
+    product: &Product<'p>,
+    options: &Options,
+) -> Option<Enumeration<'p>> {
     let (imp, spec) = (product.imp.sts, product.spec.sts);
     let bounds = options.bounds;
     let possible = options.engine == SearchEngine::InTurns
@@ -108,7 +112,7 @@ fn enumeration<'p>(cx: &Ctx<'_>, product: &Product<'p>, options: &Options) -> Op
         && is_enumerable(cx.pool, imp)
         && is_enumerable(cx.pool, spec);
     let gates: Vec<_> = product.ports.iter().map(|port| (port.spec, port.imp)).collect();
-    let meaning = (product.relation, product.completion);
+    let meaning = (product.relation, product.completion, product.inputs);
     let states = bounds.max_states.saturating_mul(CONCRETE_STATES);
     possible.then(|| Enumeration::new(imp, spec, &gates, meaning, states))
 }
@@ -145,7 +149,7 @@ fn turn(
 }
 
 /// The witness along the steps of `trace`; `trace` itself where it is long, or where reasoning about it says nothing.
-fn shown_by(cx: &mut Ctx<'_>, product: &Product<'_>, trace: Trace) -> Option<Witness> {
+pub(super) fn shown_by(cx: &mut Ctx<'_>, product: &Product<'_>, trace: Trace) -> Option<Witness> {
     let step = |label: &Label| match label {
         Label::Input(gate, _) | Label::Output(gate, _) => {
             product.ports.iter().position(|port| port.spec == *gate).map(Step::Port)
@@ -161,7 +165,7 @@ fn shown_by(cx: &mut Ctx<'_>, product: &Product<'_>, trace: Trace) -> Option<Wit
 }
 
 /// A symbolic search with what it met on the way; it goes on where it stopped.
-struct SymbolicPass<'p, 's> {
+pub(super) struct SymbolicPass<'p, 's> {
     product: &'p Product<'s>,
     search: Search<'p, 's>,
     /// Why the last unsafe state has no trace.
@@ -171,7 +175,7 @@ struct SymbolicPass<'p, 's> {
 }
 
 impl<'p, 's> SymbolicPass<'p, 's> {
-    fn new(
+    pub(super) fn new(
         product: &'p Product<'s>,
         revisit: Revisit,
         bounds: Bounds,
@@ -186,8 +190,8 @@ impl<'p, 's> SymbolicPass<'p, 's> {
         Self { product, search, spurious: None, misses: 0 }
     }
 
-    /// Goes on up to this many states.
-    fn run(&mut self, cx: &mut Ctx<'_>, max_states: usize, watch: Watch<'_>) -> Verdict {
+    /// Goes on up to this many states; after a failure, to the next one.
+    pub(super) fn run(&mut self, cx: &mut Ctx<'_>, max_states: usize, watch: Watch<'_>) -> Verdict {
         self.search.bounds.max_states = max_states;
         let answer = self.settle(cx, watch);
         Verdict { answer, effort: self.search.effort }

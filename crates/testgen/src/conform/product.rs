@@ -6,10 +6,11 @@
 //! split in which the implementation does what no member of the specification does.
 
 use ioxide_model::relation::Relation;
-use ioxide_model::sts::{GateKind, SwitchId};
+use ioxide_model::sts::SwitchId;
 use ioxide_model::term::{Substitution, Term};
 use ioxide_symex::Ctx;
 
+use super::InputRule;
 use super::beyond::ClockLimits;
 use super::branch::{Case, TooMany, assume, cases};
 use super::elapse::{Delay, Elapsed, elapsed};
@@ -68,6 +69,7 @@ pub(crate) struct Product<'s> {
     pub ports: Vec<Port>,
     pub completion: Completion,
     pub relation: Relation,
+    pub inputs: InputRule,
     pub limits: ClockLimits,
 }
 
@@ -131,9 +133,10 @@ impl Product<'_> {
             Step::Port(at) => {
                 let port = &self.ports[at];
                 let message = port.message(cx, pair.fresh);
-                match port.kind {
-                    GateKind::Output | GateKind::Internal => self.output(cx, pair, port, &message),
-                    GateKind::Input | GateKind::Observed => self.input(cx, pair, port, &message),
+                if port.kind.is_input() && self.inputs == InputRule::Free {
+                    self.input(cx, pair, port, &message)
+                } else {
+                    self.output(cx, pair, port, &message)
                 }
             }
         }

@@ -20,6 +20,7 @@ use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::{Answer, Decision};
 use ioxide_symex::{After, Belief, Ctx, Observed, Quiescence, is_quiescent, may_wait};
 
+use super::InputRule;
 use super::branch::TooMany;
 use super::elapse::{Delay, Elapsed, elapsed};
 use super::ports::Port;
@@ -506,7 +507,7 @@ impl Product<'_> {
     }
 
     /// `label` in the ids of the implementation; `None` if it has no such gate.
-    fn label_of_imp(&self, label: &Label) -> Option<Label> {
+    pub(super) fn label_of_imp(&self, label: &Label) -> Option<Label> {
         let gate = |spec: &GateId| self.ports.iter().find(|port| port.spec == *spec)?.imp;
         match label {
             Label::Input(spec, values) => Some(Label::Input(gate(spec)?, values.clone())),
@@ -532,7 +533,13 @@ fn replayed(cx: &mut Ctx<'_>, product: &Product<'_>, trace: &Trace) -> Result<()
             Err(_) => return doubtful("an earlier label is forbidden already".into()),
         }
     }
-    if after.observe(cx, last).is_ok() {
+    let compared = product.inputs == InputRule::Compared;
+    let is_different = match after.observe(cx, last) {
+        Err(_) => true,
+        Ok(Observed::Unspecified) => compared,
+        Ok(Observed::Allowed | Observed::Unknown) => false,
+    };
+    if !is_different {
         return doubtful("the replay does not find the last label forbidden".into());
     }
     if implements(cx, product, trace) {

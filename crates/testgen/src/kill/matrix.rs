@@ -17,8 +17,8 @@ use ioxide_symex::{After, Belief, Ctx, Observed};
 
 use super::Touched;
 use crate::conform::{
-    ClockLimits, Completion, Member, Next, Pair, Product, Side, Step, concrete_after, concrete_start, joined,
-    liveness, ports, stored,
+    ClockLimits, Completion, InputRule, Member, Next, Pair, Product, Side, Step, concrete_after,
+    concrete_start, joined, liveness, ports, stored,
 };
 use crate::mutate::Mutant;
 
@@ -80,7 +80,8 @@ impl<'m> Runner<'m> {
         let (left, right) = (Side::new(cx, imp, live.clone()), Side::new(cx, spec, live));
         let (completion, relation) = (Completion::Angelic, Relation::Ioco);
         let limits = ClockLimits::new(cx, imp, spec);
-        let product = Product { imp: left, spec: right, ports, completion, relation, limits };
+        let product =
+            Product { imp: left, spec: right, ports, completion, relation, inputs: InputRule::Free, limits };
         Some(Self { imp, product, touched: Touched::new(imp, spec, mutant) })
     }
 

@@ -1,0 +1,164 @@
+//! `ioxide refine` and `ioxide equiv`: are the traces of one model among those of another?
+
+use std::io::{self, Write};
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::Model;
+use ioxide_smt::solver::Solver;
+use ioxide_testgen::conform::join::join;
+use ioxide_testgen::conform::{Answer, Bounds, Completion, InputRule, Options, Verdict};
+use serde_json::{Value as Json, json};
+
+use super::conform::{compared, mismatch, show_witness, shown, status, wire};
+use crate::args::TraceComparison;
+use crate::exit::{self, ExitStatus, Stop};
+use crate::solver::Wanted;
+use crate::{limit, load};
+
+/// One model against another: the verdict, in the words of the model whose traces are the larger set.
+struct Inclusion<'a> {
+    one: &'a str,
+    other: &'a str,
+    model: Model,
+    verdict: Verdict,
+}
+
+/// Says whether every trace of the first model is one of the second.
+pub fn refine(args: &TraceComparison) -> Result<ExitStatus, Stop> {
+    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let mut found = included(&args.one, &args.other, args, &wanted)?;
+    let status = status(&found.verdict.answer, &wanted);
+    let mut solver = wanted.make()?;
+    let mut out = io::stdout().lock();
+    let told = if args.json {
+        let mut told = json!({ "version": 1, "refines": word(&found.verdict.answer) });
+        merge(&mut told, inclusion_json(&found));
+        writeln!(out, "{told}")
+    } else {
+        let (one, other) = (&args.one, &args.other);
+        let head = match &found.verdict.answer {
+            Answer::Conforms(proof) => {
+                format!("REFINES: every trace of `{one}` is one of `{other}`: {proof}")
+            }
+            Answer::Fails(_) => format!("DIFFERS: `{one}` has a trace that `{other}` has not"),
+            Answer::Unknown(doubt) => format!("UNKNOWN: {doubt}"),
+        };
+        writeln!(out, "{head}").and_then(|()| show(&mut out, &mut found, &mut *solver))
+    };
+    exit::shown(status, told)
+}
+
+/// Says whether two models have the same traces.
+pub fn equiv(args: &TraceComparison) -> Result<ExitStatus, Stop> {
+    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let mut there = included(&args.one, &args.other, args, &wanted)?;
+    let mut back = included(&args.other, &args.one, args, &wanted)?;
+    let both = [&there.verdict.answer, &back.verdict.answer];
+    let differs = both.iter().any(|answer| matches!(answer, Answer::Fails(_)));
+    let worst = both.into_iter().find(|answer| !matches!(answer, Answer::Conforms(_)));
+    let ended = match worst {
+        _ if differs => ExitStatus::Failure,
+        None => ExitStatus::Success,
+        Some(answer) => status(answer, &wanted),
+    };
+    let equal = match (differs, worst) {
+        (true, _) => json!(false),
+        (false, None) => json!(true),
+        (false, Some(_)) => json!("unknown"),
+    };
+    let mut out = io::stdout().lock();
+    let told = if args.json {
+        let told = json!({
+            "version": 1,
+            "equal": equal,
+            "only_one": inclusion_json(&there),
+            "only_other": inclusion_json(&back),
+        });
+        writeln!(out, "{told}")
+    } else {
+        show_both(&mut out, [&mut there, &mut back], &mut *wanted.make()?)
+    };
+    exit::shown(ended, told)
+}
+
+fn included<'a>(
+    one: &'a str,
+    other: &'a str,
+    args: &TraceComparison,
+    wanted: &Wanted<'_>,
+) -> Result<Inclusion<'a>, Stop> {
+    let (_, imp) = load::model(one, &args.set)?;
+    let (_, mut model) = load::model(other, &args.set)?;
+    let imp = join(&mut model, &imp).map_err(mismatch)?;
+    let bounds = Bounds { max_states: args.max_states, max_depth: args.depth.unwrap_or(u32::MAX) };
+    let (completion, inputs) = (Completion::None, InputRule::Compared);
+    let options = Options { completion, inputs, bounds, ..Options::default() };
+    let verdict = compared(&mut model, &imp, &options, wanted)?;
+    Ok(Inclusion { one, other, model, verdict })
+}
+
+fn show_both(out: &mut impl Write, both: [&mut Inclusion<'_>; 2], solver: &mut dyn Solver) -> io::Result<()> {
+    let [there, back] = &both;
+    let (one, other) = (there.one, there.other);
+    match (&there.verdict.answer, &back.verdict.answer) {
+        (Answer::Conforms(_), Answer::Conforms(_)) => {
+            writeln!(out, "EQUAL: `{one}` and `{other}` have the same traces")?;
+        }
+        (Answer::Fails(_), _) | (_, Answer::Fails(_)) => {
+            writeln!(out, "DIFFERENT: `{one}` and `{other}` do not have the same traces")?;
+        }
+        (Answer::Unknown(doubt), _) | (_, Answer::Unknown(doubt)) => writeln!(out, "UNKNOWN: {doubt}")?,
+    }
+    for found in both {
+        let (one, other) = (found.one, found.other);
+        match &found.verdict.answer {
+            Answer::Conforms(proof) => writeln!(out, "every trace of `{one}` is one of `{other}`: {proof}")?,
+            Answer::Fails(_) => writeln!(out, "only `{one}`:")?,
+            Answer::Unknown(doubt) => writeln!(out, "whether `{other}` has all traces of `{one}`: {doubt}")?,
+        }
+        show(out, found, solver)?;
+    }
+    Ok(())
+}
+
+/// The trace, if there is one, and what the search did.
+fn show(out: &mut impl Write, found: &mut Inclusion<'_>, solver: &mut dyn Solver) -> io::Result<()> {
+    if let Answer::Fails(witness) = &found.verdict.answer {
+        show_witness(out, &mut found.model, solver, witness)?;
+        if let Some(Label::Input(..)) = witness.trace.labels.last() {
+            writeln!(out, "    `{}` does not take this input there", found.other)?;
+        }
+    }
+    let effort = found.verdict.effort;
+    writeln!(out, "{} product states, depth {}", effort.states, effort.depth)
+}
+
+fn word(answer: &Answer) -> Json {
+    match answer {
+        Answer::Conforms(_) => json!(true),
+        Answer::Fails(_) => json!(false),
+        Answer::Unknown(_) => json!("unknown"),
+    }
+}
+
+fn inclusion_json(found: &Inclusion<'_>) -> Json {
+    let (reason, witness) = match &found.verdict.answer {
+        Answer::Conforms(proof) => (Some(proof.to_string()), None),
+        Answer::Fails(witness) => (None, Some(witness)),
+        Answer::Unknown(doubt) => (Some(doubt.to_string()), None),
+    };
+    let model = &found.model;
+    json!({
+        "reason": reason,
+        "witness": witness.map(|witness| shown(model, &witness.trace)),
+        "trace": witness.map(|witness| wire(&model.pool, &model.sts, &witness.trace)),
+        "states": found.verdict.effort.states,
+        "depth": found.verdict.effort.depth,
+    })
+}
+
+fn merge(into: &mut Json, from: Json) {
+    if let (Some(into), Json::Object(from)) = (into.as_object_mut(), from) {
+        into.extend(from);
+    }
+}

@@ -1,0 +1,172 @@
+//! Every place where two models differ, not only the first.
+//!
+//! A place is what both may be in, and the message or the silence that only the implementation has there. Beyond a
+//! difference the implementation is not followed, since nothing is said about it; beside it the search goes on. One shortest
+//! trace stands for a place.
+
+use std::collections::BTreeSet;
+
+use ioxide_model::concrete::State;
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateId, Sts};
+use ioxide_model::trace::Trace;
+use ioxide_symex::Ctx;
+
+use super::explicit::Found;
+use super::portfolio::{EVALUATIONS, SymbolicPass, Watch, enumeration, is_final, shown_by};
+use super::product::{Completion, Product};
+use super::region::{Names, Widening};
+use super::search::{Effort, Revisit};
+use super::witness::{Witness, concrete_start, concretely};
+use super::{Answer, Doubt, Mismatch, Options, product, unsupported};
+
+/// Symbolic product states before a search state by state is tried instead.
+const SYMBOLIC_FIRST: usize = 500;
+
+/// Where two models differ.
+#[derive(Clone, Debug)]
+pub struct Differences {
+    /// One shortest trace for every place, in the order of their lengths.
+    pub witnesses: Vec<Witness>,
+    /// Why there may be more; none if these are all.
+    pub rest: Option<Doubt>,
+    /// What the search did.
+    pub effort: Effort,
+}
+
+/// Every place where `imp` does something that the system of `cx` forbids, at most `limit`.
+///
+/// # Errors
+/// If their messages differ.
+pub fn differences(
+    cx: &mut Ctx<'_>,
+    imp: &Sts,
+    options: &Options,
+    limit: usize,
+    watch: Watch<'_>,
+) -> Result<Differences, Mismatch> {
+    let product = product(cx, imp, options)?;
+    let mut found = Collected { places: BTreeSet::new(), witnesses: Vec::new(), limit };
+    if let Some(doubt) = unsupported(&product) {
+        return Ok(found.ended(Some(doubt), Effort::default()));
+    }
+    let names = Names::new(cx, product.imp.sts, product.spec.sts);
+    let revisit = Revisit::Never(Widening::Never);
+    let mut pass = SymbolicPass::new(&product, revisit, options.bounds, &names, None);
+    let near = options.bounds.max_states.min(SYMBOLIC_FIRST);
+    let (rest, effort) = found.symbolically(cx, &product, &mut pass, near, watch);
+    let is_open = rest.as_ref().is_some_and(|doubt| !is_final(&Answer::Unknown(doubt.clone())));
+    if !is_open || found.is_full() {
+        return Ok(found.ended(rest, effort));
+    }
+    if let Some((rest, effort)) = found.one_by_one(cx, &product, options, watch) {
+        return Ok(found.ended(rest, effort));
+    }
+    let (rest, effort) = found.symbolically(cx, &product, &mut pass, options.bounds.max_states, watch);
+    Ok(found.ended(rest, effort))
+}
+
+/// A place: the last message, none for silence, and where both may be before it.
+type Place = (Option<GateId>, BTreeSet<String>, BTreeSet<String>);
+
+struct Collected {
+    places: BTreeSet<Place>,
+    witnesses: Vec<Witness>,
+    limit: usize,
+}
+
+impl Collected {
+    fn ended(mut self, rest: Option<Doubt>, effort: Effort) -> Differences {
+        self.witnesses.sort_by_key(|witness| witness.trace.len());
+        Differences { witnesses: self.witnesses, rest, effort }
+    }
+
+    fn is_full(&self) -> bool {
+        self.witnesses.len() >= self.limit
+    }
+
+    fn full(&self) -> Doubt {
+        Doubt::Undecided(format!("there may be more than {} differences", self.limit))
+    }
+
+    /// Keeps `witness` if its place is new.
+    fn keep(&mut self, cx: &mut Ctx<'_>, product: &Product<'_>, witness: Witness) {
+        if self.places.insert(place(cx, product, &witness.trace)) {
+            self.witnesses.push(witness);
+        }
+    }
+
+    /// Goes on symbolically, up to so many states in all.
+    fn symbolically(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        product: &Product<'_>,
+        pass: &mut SymbolicPass<'_, '_>,
+        states: usize,
+        watch: Watch<'_>,
+    ) -> (Option<Doubt>, Effort) {
+        loop {
+            let verdict = pass.run(cx, states, watch);
+            match verdict.answer {
+                Answer::Conforms(_) => return (None, verdict.effort),
+                Answer::Unknown(doubt) => return (Some(doubt), verdict.effort),
+                Answer::Fails(witness) => self.keep(cx, product, *witness),
+            }
+            if self.is_full() {
+                return (Some(self.full()), verdict.effort);
+            }
+        }
+    }
+
+    /// Looks at everything state by state, if that is possible and comes to an end.
+    fn one_by_one(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        product: &Product<'_>,
+        options: &Options,
+        watch: Watch<'_>,
+    ) -> Option<(Option<Doubt>, Effort)> {
+        let mut search = enumeration(cx, product, options)?;
+        let steps = options.bounds.max_states.saturating_mul(EVALUATIONS);
+        loop {
+            let mut stop = |effort: &Effort| watch(effort).is_break() || cx.halted().is_some();
+            let found = search.run(cx.pool, steps, &mut stop)?;
+            match found {
+                Found::GaveUp => return None,
+                Found::Conforms => return Some((None, search.effort)),
+                Found::Fails(trace) => {
+                    let witness = shown_by(cx, product, trace)?;
+                    self.keep(cx, product, witness);
+                }
+            }
+            if self.is_full() {
+                return Some((Some(self.full()), search.effort));
+            }
+        }
+    }
+}
+
+/// Where both are before the last label of `trace`.
+fn place(cx: &mut Ctx<'_>, product: &Product<'_>, trace: &Trace) -> Place {
+    let Some((last, before)) = trace.labels.split_last() else { return Place::default() };
+    let gate = match last {
+        Label::Input(gate, _) | Label::Output(gate, _) => Some(*gate),
+        Label::Quiescence | Label::Delay(_) => None,
+    };
+    let (imp, spec) = (product.imp.sts, product.spec.sts);
+    let ours: Option<Vec<Label>> = before.iter().map(|label| product.label_of_imp(label)).collect();
+    let ours = places(cx, imp, &ours.unwrap_or_default(), product.completion);
+    (gate, ours, places(cx, spec, before, Completion::None))
+}
+
+/// The places a system may be in after `labels`; the labels themselves where its states are not known.
+fn places(cx: &mut Ctx<'_>, sts: &Sts, labels: &[Label], completion: Completion) -> BTreeSet<String> {
+    let mut states = concrete_start(cx, sts);
+    for label in labels {
+        states = concretely(cx, sts, &states, label, completion);
+    }
+    if states.is_empty() {
+        return labels.iter().map(|label| label.show(cx.pool, sts)).collect();
+    }
+    states.iter().map(|state: &State| state.place(sts)).collect()
+}
