@@ -43,7 +43,7 @@ fn an_input_of_one_model_only_is_a_difference_of_traces() {
             "model M {{ input a input b output y state s {{ on a -> t {more} }} state t {{ emit y -> s }} }}"
         );
         let path = dir.path().join(name);
-        std::fs::write(&path, text).expect("written");
+        fs::write(&path, text).expect("written");
         path.to_str().expect("a path").to_owned()
     };
     let (one, other) = (write("one.iox", "on b -> s"), write("other.iox", ""));

@@ -159,7 +159,7 @@ impl Analysis {
         let touched = Touched::new(&imp, spec, mutant);
         let live = if reads_no_more(cx, mutant) { self.live.clone() } else { liveness(cx, &imp) };
         let limits = ClockLimits::new(cx, &imp, spec);
-        let may_follow = self.may_follow(&live, &touched);
+        let may_follow = !mutant.starts_otherwise() && self.may_follow(&live, &touched);
         let graph = self.graph.as_ref().filter(|graph| may_follow && graph.limits == limits);
         let live = joined(live, &self.live);
         let names = graph.map_or_else(|| Names::new(cx, &imp, spec), |graph| graph.names.clone());
@@ -220,15 +220,15 @@ fn reads_no_more(cx: &Ctx<'_>, mutant: &Mutant) -> bool {
         let old = cx.pool.free_vars(old);
         cx.pool.free_vars(new).iter().all(|var| old.contains(var))
     };
-    mutant.edits.iter().all(|edit| {
-        let before = &cx.sts.switches[edit.switch];
+    mutant.switches().all(|(id, after)| {
+        let before = &cx.sts.switches[id];
         let targets = |switch: &Switch| switch.update.iter().map(|(var, _)| *var).collect::<Vec<_>>();
-        before.source == edit.after.source
-            && before.target == edit.after.target
-            && targets(before) == targets(&edit.after)
-            && before.resets == edit.after.resets
-            && before.update.iter().zip(&edit.after.update).all(|((_, old), (_, new))| no_more(*new, *old))
-            && no_more(edit.after.guard, before.guard)
+        before.source == after.source
+            && before.target == after.target
+            && targets(before) == targets(after)
+            && before.resets == after.resets
+            && before.update.iter().zip(&after.update).all(|((_, old), (_, new))| no_more(*new, *old))
+            && no_more(after.guard, before.guard)
     })
 }
 
@@ -252,9 +252,9 @@ impl Touched {
         let unseen = spec.is_timed() && spec.switches.iter().any(is_internal);
         let (observable, internal, excuses) = (false, false, false);
         let mut touched = Self { locations, gates, observable, internal, excuses, unseen };
-        for edit in &mutant.edits {
+        for (id, _) in mutant.switches() {
             for sts in [imp, spec] {
-                let switch = &sts.switches[edit.switch];
+                let switch = &sts.switches[id];
                 touched.locations.insert(switch.source);
                 touched.gates.insert(switch.gate);
                 touched.observable |= !sts.kind_of(switch).is_input();

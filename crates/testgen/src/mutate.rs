@@ -4,7 +4,7 @@
 //! the model finds systems with that fault. The operators work on the core model, so every
 //! front end profits: guards (made true, negated, relations, constants, variables, and/or,
 //! conditions left out, other arithmetic), assignments (left out, added, changed), collections (the wrong end, one off,
-//! lost changes, duplicates), clocks (not set back, set back too often, confused), and switches (target, source,
+//! lost changes, duplicates), initial values, clocks (not set back, set back too often, confused), and switches (target, source,
 //! message, left out). Bounds of clocks are parts of guards: relations make them strict or not, constants move them.
 //! Faults of time are those of mutation for timed automata.
 //!
@@ -12,6 +12,7 @@
 //! itself or equal to another by its terms. The same model gives the same mutants in the same order.
 
 mod collection;
+mod initial;
 mod rewrite;
 mod select;
 mod show;
@@ -25,7 +26,7 @@ use ioxide_model::sts::{GateId, LocId, Model, Sts, Switch, SwitchId};
 use ioxide_model::term::{Term, VarId};
 
 pub use self::select::{MAX_MUTANTS, Sample, Selection, TooManyMutants, select};
-pub use self::show::show_switch;
+pub use self::show::{show_initial, show_switch};
 
 /// A kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,11 +70,13 @@ pub enum Operator {
     Gate,
     /// The switch is left out.
     Delete,
+    /// A variable has another value at start.
+    Initial,
 }
 
 impl Operator {
     /// Every operator, in the order mutants are made.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::GuardTrue,
         Self::GuardNegate,
         Self::GuardRelation,
@@ -93,10 +96,12 @@ impl Operator {
         Self::Source,
         Self::Gate,
         Self::Delete,
+        Self::Initial,
     ];
 
     /// The operators used where nobody says otherwise: all but [`AssignAdd`](Self::AssignAdd), whose mutants are
-    /// mostly equivalent, and [`Arithmetic`](Self::Arithmetic), which [`AssignMutate`](Self::AssignMutate) mostly covers.
+    /// mostly equivalent, [`Arithmetic`](Self::Arithmetic), which [`AssignMutate`](Self::AssignMutate) mostly covers, and
+    /// [`Initial`](Self::Initial), whose mutants are mostly found by the first tests of any suite.
     pub const DEFAULT: [Self; 17] = [
         Self::GuardTrue,
         Self::GuardNegate,
@@ -140,6 +145,7 @@ impl Operator {
             Self::Source => "source",
             Self::Gate => "gate",
             Self::Delete => "delete",
+            Self::Initial => "initial",
         }
     }
 }
@@ -161,28 +167,71 @@ impl FromStr for Operator {
 pub struct Mutant {
     /// Its stable name.
     pub id: String,
-    /// The changes: one, or two of different switches for second-order mutants.
+    /// The changes: one, or two at different places for second-order mutants.
     pub edits: Vec<Edit>,
 }
 
-/// One switch changed.
+/// One change.
 #[derive(Clone, Debug)]
 pub struct Edit {
-    /// Which switch.
-    pub switch: SwitchId,
-    /// What was done to it.
+    /// What was done.
     pub operator: Operator,
-    /// The switch as it is now; a switch left out has the guard false.
-    pub after: Switch,
+    /// Where, and what is there now.
+    pub change: Change,
+}
+
+/// What is changed, and what it is now.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// A switch; one that is left out has the guard false.
+    Switch(SwitchId, Box<Switch>),
+    /// The value of a variable at start.
+    Initial(VarId, Term),
+}
+
+impl Edit {
+    /// The changed switch, and what it is now.
+    #[must_use]
+    pub fn switch(&self) -> Option<(SwitchId, &Switch)> {
+        match &self.change {
+            Change::Switch(id, after) => Some((*id, after)),
+            Change::Initial(..) => None,
+        }
+    }
+
+    /// Where it is: the switch, or the variable.
+    fn place(&self) -> (Option<SwitchId>, Option<VarId>) {
+        match self.change {
+            Change::Switch(id, _) => (Some(id), None),
+            Change::Initial(var, _) => (None, Some(var)),
+        }
+    }
 }
 
 impl Mutant {
+    /// The changed switches.
+    pub fn switches(&self) -> impl Iterator<Item = (SwitchId, &Switch)> {
+        self.edits.iter().filter_map(Edit::switch)
+    }
+
+    /// Whether it starts with other values.
+    #[must_use]
+    pub fn starts_otherwise(&self) -> bool {
+        self.edits.iter().any(|edit| matches!(edit.change, Change::Initial(..)))
+    }
+
     /// The mutated system.
     #[must_use]
     pub fn apply(&self, sts: &Sts) -> Sts {
         let mut mutated = sts.clone();
         for edit in &self.edits {
-            mutated.switches[edit.switch] = edit.after.clone();
+            match &edit.change {
+                Change::Switch(id, after) => mutated.switches[*id] = (**after).clone(),
+                Change::Initial(var, value) => {
+                    let changed = mutated.vars.iter_mut().filter(|it| it.var == *var);
+                    changed.for_each(|it| it.init = Some(*value));
+                }
+            }
         }
         mutated
     }
@@ -190,7 +239,12 @@ impl Mutant {
 
 /// Every first-order mutant of `model` by `operators`, in the order of switches and operators.
 pub fn mutants(model: &mut Model, operators: &[Operator]) -> Vec<Mutant> {
-    model.sts.switches.ids().flat_map(|id| mutants_of(model, operators, id)).collect()
+    let ids: Vec<SwitchId> = model.sts.switches.ids().collect();
+    let mut found: Vec<Mutant> = ids.into_iter().flat_map(|id| mutants_of(model, operators, id)).collect();
+    if operators.contains(&Operator::Initial) {
+        found.extend(initial::other_starts(model, |_| true));
+    }
+    found
 }
 
 /// The mutants of one switch, in the order of operators.
@@ -203,7 +257,7 @@ fn mutants_of(model: &mut Model, operators: &[Operator], id: SwitchId) -> Vec<Mu
         for after in switches::changed(model, id, operator) {
             number += 1;
             if known.insert(form(&after)) {
-                let edits = vec![Edit { switch: id, operator, after }];
+                let edits = vec![Edit { operator, change: Change::Switch(id, Box::new(after)) }];
                 found.push(Mutant { id: format!("{label}-{}-{number}", operator.name()), edits });
             }
         }

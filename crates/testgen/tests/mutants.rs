@@ -21,7 +21,7 @@ use ioxide_testgen::kill::suite::Test;
 use ioxide_testgen::kill::tester::Killer;
 use ioxide_testgen::kill::{Analysis, Config, Optimisation};
 use ioxide_testgen::mutate::{
-    MAX_MUTANTS, Mutant, Operator, Sample, Selection, TooManyMutants, mutants, select,
+    MAX_MUTANTS, Mutant, Operator, Sample, Selection, TooManyMutants, mutants, select, show_switch,
 };
 use ioxide_testgen::tester::{Move, Stop, Tester};
 
@@ -217,7 +217,12 @@ fn mutants_have_stable_names_and_can_be_chosen() {
     assert_eq!(names(&mut model, &few), names(&mut model, &few));
     let two = Selection { second_order: Some(Sample { count: 5, seed: 7 }), ..Selection::default() };
     let pairs = select(&mut model, &two).expect("few");
-    assert!(pairs.len() == 5 && pairs.iter().all(|mutant| mutant.edits[0].switch != mutant.edits[1].switch));
+    assert!(
+        pairs.len() == 5
+            && pairs
+                .iter()
+                .all(|it| it.edits[0].switch().map(|(id, _)| id) != it.edits[1].switch().map(|(id, _)| id))
+    );
 }
 
 #[test]
@@ -234,7 +239,7 @@ fn of_too_many_mutants_there_is_a_sample_and_no_list() {
     let few = Selection { sample: Some(Sample { count: 7, seed: 7 }), ..all.clone() };
     let drawn = select(&mut model, &few).expect("a sample");
     assert_eq!(drawn.len(), 7);
-    assert!(drawn.is_sorted_by_key(|mutant| mutant.edits[0].switch));
+    assert!(drawn.is_sorted_by_key(|mutant| mutant.edits[0].switch().map(|(id, _)| id)));
     let again = select(&mut model, &few).expect("a sample");
     assert_eq!(ids(&drawn), ids(&again));
     let one = Selection { places: vec!["s600".into()], ..all };
@@ -243,4 +248,23 @@ fn of_too_many_mutants_there_is_a_sample_and_no_list() {
 
 fn ids(mutants: &[Mutant]) -> Vec<&str> {
     mutants.iter().map(|mutant| mutant.id.as_str()).collect()
+}
+
+/// A variable that starts with another value, and a literal list that lacks an item.
+#[test]
+fn initial_values_and_literal_collections_are_mutated() {
+    let mut model = compiled(
+        "model M { input a output y(n: int, l: list<int>) var k: 0..5 = 0 var on: bool = true var dead: int = 1
+            state s { ra: on a -> t } state t { ry: emit y(n: k, l: [4, 5]) when on { dead = 2 } -> s } }",
+    );
+    let starts = mutants(&mut model, &[Operator::Initial]);
+    let ids: Vec<&str> = starts.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(ids, ["k-initial-1", "on-initial-1", "dead-initial-1", "dead-initial-2"]);
+    let decided = decided(&mut model, &[Operator::Initial]);
+    let killed: Vec<bool> = decided.answers.iter().map(|it| witness(it).is_some()).collect();
+    assert_eq!(killed, [true, true, false, false]);
+    let constants = mutants(&mut model, &[Operator::GuardConstant]);
+    let shown = |mutant: &Mutant| show_switch(&model, mutant.switches().next().expect("a switch").1);
+    let shown: Vec<String> = constants.iter().map(shown).collect();
+    assert!(shown.iter().any(|switch| switch.contains("[4] ")), "{shown:?}");
 }

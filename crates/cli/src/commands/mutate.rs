@@ -6,7 +6,9 @@ use std::path::Path;
 
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
-use ioxide_testgen::mutate::{Edit, Mutant, Operator, Sample, Selection, select, show_switch};
+use ioxide_testgen::mutate::{
+    Change, Edit, Mutant, Operator, Sample, Selection, select, show_initial, show_switch,
+};
 use serde_json::{Value as Json, json};
 
 use crate::args::{MutantArgs, Mutate};
@@ -121,10 +123,10 @@ fn operators(text: &str) -> Result<Vec<Operator>, Stop> {
 pub fn diff(model: &Model, mutant: &Mutant) -> String {
     let mut text = format!("{}\n", mutant.id);
     for edit in &mutant.edits {
-        text.push_str(&format!("  - {}\n", show_switch(model, &model.sts.switches[edit.switch])));
+        text.push_str(&format!("  - {}\n", before(model, edit)));
         match edit.operator {
             Operator::Delete => text.push_str("  + (left out)\n"),
-            _ => text.push_str(&format!("  + {}\n", show_switch(model, &edit.after))),
+            _ => text.push_str(&format!("  + {}\n", after(model, edit))),
         }
     }
     text
@@ -132,22 +134,50 @@ pub fn diff(model: &Model, mutant: &Mutant) -> String {
 
 fn catalogue(sources: &Sources, model: &Model, mutants: &[Mutant]) -> Json {
     let edit = |edit: &Edit| {
-        let switch = &model.sts.switches[edit.switch];
+        let switch = edit.switch().map(|(id, _)| model.sts.switches[id].label.to_string());
+        let variable = match edit.change {
+            Change::Initial(var, _) => Some(model.pool.var_info(var).name.to_string()),
+            Change::Switch(..) => None,
+        };
         json!({
-            "switch": *switch.label,
+            "switch": switch,
+            "variable": variable,
             "operator": edit.operator.name(),
             "line": line(sources, model, edit),
-            "before": show_switch(model, switch),
-            "after": (edit.operator != Operator::Delete).then(|| show_switch(model, &edit.after)),
+            "before": before(model, edit),
+            "after": (edit.operator != Operator::Delete).then(|| after(model, edit)),
         })
     };
     let mutant = |mutant: &Mutant| json!({ "id": mutant.id, "edits": mutant.edits.iter().map(edit).collect::<Vec<_>>() });
     json!({ "version": 1, "mutants": mutants.iter().map(mutant).collect::<Vec<_>>() })
 }
 
-/// The line of the source where the changed switch stands.
+/// What an edit changes, as it was.
+fn before(model: &Model, edit: &Edit) -> String {
+    match &edit.change {
+        Change::Switch(id, _) => show_switch(model, &model.sts.switches[*id]),
+        Change::Initial(var, _) => {
+            let declared = model.sts.vars.iter().find(|it| it.var == *var);
+            show_initial(model, *var, declared.and_then(|it| it.init))
+        }
+    }
+}
+
+/// What an edit changes, as it is now.
+pub fn after(model: &Model, edit: &Edit) -> String {
+    match &edit.change {
+        Change::Switch(_, after) => show_switch(model, after),
+        Change::Initial(var, value) => show_initial(model, *var, Some(*value)),
+    }
+}
+
+/// The line of the source where the changed switch or variable stands, 0 if it stands nowhere.
 pub fn line(sources: &Sources, model: &Model, edit: &Edit) -> usize {
-    let span = model.sts.switches[edit.switch].span;
+    let span = match edit.change {
+        Change::Switch(id, _) => Some(model.sts.switches[id].span),
+        Change::Initial(var, _) => model.sts.vars.iter().find(|it| it.var == var).map(|it| it.span),
+    };
+    let Some(span) = span else { return 0 };
     if sources.slice(span).is_empty() { 0 } else { sources.line_column(span).line }
 }
 

@@ -6,12 +6,18 @@ use ioxide_smt::solver::Decision;
 use ioxide_symex::{Ctx, LiveVars};
 
 use crate::conform::Proof;
-use crate::mutate::Edit;
+use crate::mutate::{Change, Edit};
 
 /// Whether the change can be seen nowhere: the same guard in other words, or values never read.
 pub(super) fn unseen(cx: &mut Ctx<'_>, edit: &Edit, imp: &Sts) -> Option<Proof> {
-    let before = &cx.sts.switches[edit.switch];
-    let after = &edit.after;
+    let (id, after) = match &edit.change {
+        Change::Switch(id, after) => (*id, &**after),
+        Change::Initial(var, _) => {
+            let live = LiveVars::of(cx.pool, imp, &[]);
+            return (!live.is_live(imp.initial, *var)).then_some(Proof::DeadAssignment);
+        }
+    };
+    let before = &cx.sts.switches[id];
     let same_place =
         before.source == after.source && before.gate == after.gate && before.target == after.target;
     if !same_place || before.resets != after.resets {
@@ -35,8 +41,8 @@ pub(super) fn unseen(cx: &mut Ctx<'_>, edit: &Edit, imp: &Sts) -> Option<Proof> 
 /// (003 sec. 4.5; there, every message has one switch). The specification must be deterministic.
 pub(super) fn weakened(cx: &mut Ctx<'_>, edit: &Edit) -> bool {
     let sts = cx.sts;
-    let before = &sts.switches[edit.switch];
-    let after = &edit.after;
+    let Some((id, after)) = edit.switch() else { return false };
+    let before = &sts.switches[id];
     let only_guard = before.source == after.source
         && before.gate == after.gate
         && before.target == after.target
@@ -47,7 +53,7 @@ pub(super) fn weakened(cx: &mut Ctx<'_>, edit: &Edit) -> bool {
     }
     let others: Vec<Term> = sts
         .switches_from(before.source)
-        .filter(|(id, switch)| *id != edit.switch && switch.gate == before.gate)
+        .filter(|(it, switch)| *it != id && switch.gate == before.gate)
         .map(|(_, switch)| switch.guard)
         .collect();
     let others = cx.pool.or(others);

@@ -67,11 +67,12 @@ impl Suspects {
     #[must_use]
     pub fn new<'m>(spec: &Sts, mutants: impl IntoIterator<Item = (usize, &'m Mutant)>) -> Self {
         let suspect = |mutant: &Mutant| {
-            let before = mutant.edits.iter().map(|edit| spec.switches[edit.switch].source);
-            let after = mutant.edits.iter().map(|edit| edit.after.source);
+            let before = mutant.switches().map(|(id, _)| spec.switches[id].source);
+            let after = mutant.switches().map(|(_, after)| after.source);
+            let start = mutant.starts_otherwise().then_some(spec.initial);
             Suspect {
                 system: Arc::new(mutant.apply(spec)),
-                places: before.chain(after).collect(),
+                places: before.chain(after).chain(start).collect(),
                 states: BTreeSet::new(),
                 fate: Fate::Open,
                 tries: 0,

@@ -1,5 +1,6 @@
 //! Changes inside a term: every way to apply a rule at one place of it.
 
+use ioxide_model::collection::{CollectionValue, Items};
 use ioxide_model::number::{Int, Rational};
 use ioxide_model::term::{Node, Term, TermPool, VarId};
 use ioxide_model::value::{DataValue, Value};
@@ -101,7 +102,7 @@ fn neighbours(pool: &mut TermPool, term: Term) -> Vec<Term> {
         }
         Value::Str(text) if text.is_empty() => vec![Value::str("x")],
         Value::Str(text) => vec![Value::str(""), Value::str(&format!("{text}x"))],
-        Value::Collection(_) => Vec::new(),
+        Value::Collection(items) => smaller(&items).into_iter().map(Value::Collection).collect(),
         Value::Data(data) => {
             let ctors = &pool.data(data.data).ctors;
             if !pool.data(data.data).is_enumeration() || ctors.len() < 2 {
@@ -117,6 +118,24 @@ fn neighbours(pool: &mut TermPool, term: Term) -> Vec<Term> {
         }
     };
     values.into_iter().map(|value| pool.value(value)).collect()
+}
+
+/// A collection with an item less at either end, and without any.
+fn smaller(items: &CollectionValue) -> Vec<CollectionValue> {
+    let members: Vec<&Value> = items.members().collect();
+    let (Some(first), Some(last)) = (members.first(), members.last()) else { return Vec::new() };
+    let Items::List(list) = &items.items else {
+        let mut found = vec![items.without(last)];
+        found.extend((members.len() > 1).then(|| items.without(first)));
+        return found;
+    };
+    let part = |from, to| {
+        let some = list.iter().skip(from).take(to).cloned();
+        CollectionValue::list(items.sort, some)
+    };
+    let mut found = vec![part(0, list.len() - 1)];
+    found.extend((list.len() > 1).then(|| part(1, list.len())));
+    found
 }
 
 fn others(pool: &mut TermPool, term: Term, vars: &[VarId]) -> Vec<Term> {

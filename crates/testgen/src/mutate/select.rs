@@ -8,14 +8,14 @@ use rand_chacha::ChaCha8Rng;
 
 use ioxide_model::sts::{Model, SwitchId};
 
-use super::{Mutant, Operator, mutants_of};
+use super::{Edit, Mutant, Operator, initial, mutants_of};
 
 /// What to make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     /// The kinds of changes.
     pub operators: Vec<Operator>,
-    /// Switches by label or locations by name; empty for all.
+    /// Switches by label, locations or variables by name; empty for all.
     pub places: Vec<String>,
     /// So many of them only.
     pub sample: Option<Sample>,
@@ -67,6 +67,10 @@ pub fn select(model: &mut Model, selection: &Selection) -> Result<Vec<Mutant>, T
         (Made::Some(_), None) => return Err(TooManyMutants),
         (Made::Some(_), Some(sample)) => some_places(model, selection, places, sample),
     };
+    if selection.operators.contains(&Operator::Initial) {
+        let named = |name: &str| selection.places.is_empty() || selection.places.iter().any(|it| it == name);
+        all.extend(initial::other_starts(model, named));
+    }
     if let Some(sample) = selection.second_order {
         all = pairs(&all, sample);
     }
@@ -105,7 +109,7 @@ fn some_places(
 ) -> Vec<Mutant> {
     places.shuffle(&mut ChaCha8Rng::seed_from_u64(sample.seed));
     let (Made::All(mut found) | Made::Some(mut found)) = made(model, selection, &places);
-    found.sort_by_key(|mutant| mutant.edits.first().map(|edit| edit.switch));
+    found.sort_by_key(|mutant| mutant.edits.first().map(Edit::place));
     found
 }
 
@@ -128,7 +132,7 @@ fn sampled(mut all: Vec<Mutant>, sample: Sample) -> Vec<Mutant> {
     all
 }
 
-/// Pairs of changes of different switches, each pair once.
+/// Pairs of changes at different places, each pair once.
 fn pairs(all: &[Mutant], sample: Sample) -> Vec<Mutant> {
     let mut rng = ChaCha8Rng::seed_from_u64(sample.seed);
     let mut chosen = std::collections::BTreeSet::new();
@@ -138,7 +142,7 @@ fn pairs(all: &[Mutant], sample: Sample) -> Vec<Mutant> {
         }
         let (a, b) = (rng.random_range(0..all.len()), rng.random_range(0..all.len()));
         let (a, b) = (a.min(b), a.max(b));
-        if all[a].edits[0].switch != all[b].edits[0].switch {
+        if all[a].edits[0].place() != all[b].edits[0].place() {
             chosen.insert((a, b));
         }
     }

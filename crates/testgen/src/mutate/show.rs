@@ -1,6 +1,14 @@
 //! A switch as the modelling language writes it, for diffs people read.
 
 use ioxide_model::sts::{GateKind, Model, Switch};
+use ioxide_model::term::{Term, VarId};
+
+/// The declaration of a variable with its value at start, without its sort.
+#[must_use]
+pub fn show_initial(model: &Model, var: VarId, value: Option<Term>) -> String {
+    let name = &model.pool.var_info(var).name;
+    value.map_or_else(|| format!("var {name}"), |value| format!("var {name} = {}", model.pool.show(value)))
+}
 
 /// `switch` on one line: where it starts, its name, message, guard, update and target.
 #[must_use]

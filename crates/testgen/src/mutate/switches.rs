@@ -44,6 +44,7 @@ pub(super) fn changed(model: &mut Model, id: SwitchId, operator: Operator) -> Ve
         Operator::Target => targets(model, id),
         Operator::Source => sources(model, id),
         Operator::Gate => gates(model, id),
+        Operator::Initial => Vec::new(),
         Operator::Delete => deleted(model, id),
     }
 }
@@ -56,7 +57,7 @@ fn in_scope(model: &Model, id: SwitchId) -> Vec<VarId> {
 }
 
 /// The variables that say where parts are.
-fn controls(sts: &Sts) -> Vec<VarId> {
+pub(super) fn controls(sts: &Sts) -> Vec<VarId> {
     let parts = sts.composition.iter().flat_map(|composition| composition.parts.iter());
     parts.filter_map(|part| part.control).collect()
 }

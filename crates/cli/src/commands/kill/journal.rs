@@ -8,6 +8,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
 
+use crate::commands::mutate::after;
 use ioxide_model::sts::Model;
 use ioxide_model::term::VarId;
 use ioxide_model::trace::Trace;
@@ -131,7 +132,7 @@ fn outcome(entry: &Json, model: &Model) -> Option<Outcome> {
 fn fingerprint(model: &Model, mutants: &[Mutant], settings: &str) -> String {
     let switches = model.sts.switches.iter().map(|switch| show_switch(model, switch));
     let changes = mutants.iter().map(|mutant| {
-        let edits = mutant.edits.iter().map(|edit| show_switch(model, &edit.after));
+        let edits = mutant.edits.iter().map(|edit| after(model, edit));
         format!("{} {}", mutant.id, edits.collect::<Vec<_>>().join(" "))
     });
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
