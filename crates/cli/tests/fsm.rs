@@ -308,3 +308,26 @@ fn machines_with_very_many_states_end_in_time_or_are_refused() {
     check(&["fsm", &chain, "--suite", "h", "--time-limit", "1ms"], 5, &["time limit"]);
     check(&["fsm", &chain, "--reduction", "--sut", &chain, "--bound", "6001"], 2, &["compares all pairs"]);
 }
+
+#[test]
+fn the_theory_of_a_machine_is_shown_and_machines_made_of_it_are_machines() {
+    check(
+        &["fsm", "examples/fsm/door.txt", "--theory"],
+        0,
+        &["characterising set", "distinguishing word: open close"],
+    );
+    check(&["fsm", "examples/fsm/ma.dot", "--theory"], 0, &["3 of 3 pairs", "at least 2 states (s1, s2)"]);
+    let (_, told) = says(&["fsm", "examples/fsm/ma.dot", "--theory", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!((&told["deterministic"], &told["lower_bound"]["states"]), (&false.into(), &2.into()));
+    let folder = folder();
+    let (product, small) = (folder.path().join("product.txt"), folder.path().join("small.txt"));
+    let (product, small) = (product.display().to_string(), small.display().to_string());
+    let other = "examples/fsm/mf-impl.dot";
+    check(&["fsm", "examples/fsm/mf.dot", "--product", other, "--out", &product], 0, &["states"]);
+    check(&["check", &product], 0, &[]);
+    let twice = machine(&folder, "twice.txt", "a x 0 b\nb x 0 a\n");
+    check(&["fsm", &twice, "--reduced", "--out", &small], 0, &["1 state"]);
+    check(&["equiv", &twice, &small], 0, &["EQUAL"]);
+    check(&["equiv", "examples/fsm/mf.dot", other], 1, &["DIFFERENT"]);
+}

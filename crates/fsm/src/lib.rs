@@ -51,4 +51,5 @@ pub mod product;
 pub mod read;
 pub mod reduce;
 pub mod suite;
+pub mod theory;
 pub mod word;

@@ -10,6 +10,8 @@ use super::{LimitArgs, SolverArgs};
     after_help = "Examples:\n  ioxide fsm examples/fsm/door.txt --suite s --extra 1 --out door.suite --html door.html\n  \
     ioxide test examples/fsm/door.txt --tester suite:door.suite --sut SUT\n  \
     ioxide fsm examples/fsm/door.txt --check-suite door.suite --extra 1\n  \
+    ioxide fsm examples/fsm/door.txt --theory\n  \
+    ioxide fsm examples/fsm/ma.dot --product examples/fsm/ma-impl.dot\n  \
     ioxide fsm examples/fsm/ma.dot --reduction --sut examples/fsm/ma-impl.dot --bound 3\n  \
     ioxide fsm examples/fsm/ma.dot --reduction --sut model:examples/fsm/ma-impl.dot --bound 3 --repeat 20"
 )]
@@ -30,10 +32,19 @@ pub struct Fsm {
     /// Steps of the search for a machine that a suite misses.
     #[arg(long, default_value_t = 20_000_000, value_name = "N", requires = "check_suite")]
     pub max_steps: usize,
+    /// Says what the theory says: state cover, characterising set, identifiers, distinguishing words, lower bounds.
+    #[arg(long, conflicts_with_all = ["suite", "reduction", "check_suite"])]
+    pub theory: bool,
+    /// Writes the product with another machine, which goes to `Fail` where only that one answers so.
+    #[arg(long, value_name = "OTHER", conflicts_with_all = ["suite", "reduction", "check_suite", "theory"])]
+    pub product: Option<String>,
+    /// Writes the machine connected, observable and minimal.
+    #[arg(long, conflicts_with_all = ["suite", "reduction", "check_suite", "theory", "product"])]
+    pub reduced: bool,
     /// How many more states than the machine an implementation may have.
     #[arg(long, default_value_t = 0, value_name = "K")]
     pub extra: usize,
-    /// Writes the suite, one test per line.
+    /// Writes the suite, one test per line, or the machine that was made.
     #[arg(long, value_name = "FILE")]
     pub out: Option<String>,
     /// Writes an HTML page with the machine, the tests and what they found; `-` is stdout.

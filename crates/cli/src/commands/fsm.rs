@@ -6,6 +6,7 @@ pub mod live;
 mod page;
 mod reduction;
 pub mod suite;
+mod theory;
 
 use ioxide_fsm::error::Refusal;
 use ioxide_fsm::mealy::Completion;
@@ -19,10 +20,15 @@ pub fn run(args: &Fsm) -> Result<ExitStatus, Stop> {
     if let Some(path) = &args.check_suite {
         return checked::run(args, path);
     }
+    if let Some(other) = &args.product {
+        return theory::with_other(args, other);
+    }
     match (&args.suite, args.reduction) {
+        _ if args.theory => theory::theory(args),
+        _ if args.reduced => theory::reduced(args),
         (Some(method), false) => suite::make(args, method),
         (None, true) => reduction::run(args),
-        _ => Err(Stop::usage("say what to do: `--suite METHOD`, `--check-suite FILE` or `--reduction`")
+        _ => Err(Stop::usage("say what to do: `--suite METHOD`, `--check-suite FILE`, `--reduction`, `--theory`, `--product OTHER` or `--reduced`")
             .help("`ioxide fsm --help` has examples")),
     }
 }

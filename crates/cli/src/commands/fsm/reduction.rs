@@ -42,14 +42,7 @@ pub fn run(args: &Fsm) -> Result<ExitStatus, Stop> {
     let _stage = limit::stage("counting states");
     let spec = Machine::load(&args.file, &args.set, &wanted)?;
     let model = observable(args, &args.file, &spec, Nfsm::from_listing(&spec.listing))?;
-    let states = model.n_states();
-    if states > MAX_STATES {
-        let why = format!(
-            "`{}` has {states} states; state counting compares all pairs of up to {MAX_STATES}",
-            args.file
-        );
-        return Err(Stop::usage(why).help("count a part of it, or make a suite with `--suite s`"));
-    }
+    few_enough(args, &model)?;
     let plan = limit::within(&wanted.halt, || Plan::new(&model, bound));
     let plan = plan.map_err(|refusal| refused(&args.file, &refusal))?;
     let plan = Plan { max_words: args.max_words, ..plan };
@@ -57,6 +50,19 @@ pub fn run(args: &Fsm) -> Result<ExitStatus, Stop> {
         true => against_machine(args, sut, &spec, &model, &plan, &wanted),
         false => against_system(args, sut, &spec, &model, &plan, &wanted.halt),
     }
+}
+
+/// Refuses a machine whose pairs of states there is no memory for.
+pub fn few_enough(args: &Fsm, model: &Observable) -> Result<(), Stop> {
+    let states = model.n_states();
+    if states <= MAX_STATES {
+        return Ok(());
+    }
+    let why = format!(
+        "`{}` has {states} states; state counting compares all pairs of up to {MAX_STATES}",
+        args.file
+    );
+    Err(Stop::usage(why).help("count a part of it, or make a suite with `--suite s`"))
 }
 
 /// Whether `sut` is the file of a machine or model rather than a system.
@@ -273,7 +279,8 @@ fn told(args: &Fsm, report: &Report, effort: Option<&Effort>, failures: &[String
     lines
 }
 
-fn observable(args: &Fsm, path: &str, machine: &Machine, nfsm: Nfsm) -> Result<Observable, Stop> {
+/// The machine as state counting needs it: observable.
+pub fn observable(args: &Fsm, path: &str, machine: &Machine, nfsm: Nfsm) -> Result<Observable, Stop> {
     let nfsm = match args.missing {
         None => nfsm,
         Some(missing) => nfsm.completed(&completion(machine, missing)),

@@ -1,0 +1,215 @@
+//! `ioxide fsm --theory`, `--product` and `--reduced`: what the theory says about a machine, and machines made of it.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use ioxide_fsm::mealy::{Mealy, Names, Spec, StateId};
+use ioxide_fsm::nfsm::{Nfsm, Observable};
+use ioxide_fsm::product::{aligned, product};
+use ioxide_fsm::theory::{ChoiceTheory, DeterministicTheory, Existence};
+use ioxide_fsm::word::{Word, show as show_word};
+use serde_json::{Value as Json, json};
+
+use super::reduction::{few_enough, observable};
+use super::{refused, suite};
+use crate::args::Fsm;
+use crate::exit::{self, ExitStatus, Stop};
+use crate::limit;
+use crate::machine::Machine;
+use crate::solver::Wanted;
+use crate::write::{self, Readers};
+
+/// Says what the theory says about the machine.
+pub fn theory(args: &Fsm) -> Result<ExitStatus, Stop> {
+    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let _stage = limit::stage("looking at the machine");
+    let machine = Machine::load(&args.file, &args.set, &wanted)?;
+    let told = match Mealy::from_listing(&machine.listing) {
+        Ok(_) => {
+            let spec = limit::within(&wanted.halt, || suite::spec(args, &machine))?;
+            let theory = limit::within(&wanted.halt, || DeterministicTheory::of(&spec));
+            if args.json {
+                deterministic_json(&spec, &theory).to_string()
+            } else {
+                deterministic(&spec, &theory)
+            }
+        }
+        Err(_) => {
+            let model = observable(args, &args.file, &machine, Nfsm::from_listing(&machine.listing))?;
+            few_enough(args, &model)?;
+            let theory = limit::within(&wanted.halt, || ChoiceTheory::of(&model));
+            if args.json { choice_json(&model, &theory).to_string() } else { choice(&model, &theory) }
+        }
+    };
+    exit::shown(ExitStatus::Success, writeln!(io::stdout().lock(), "{}", told.trim_end()))
+}
+
+/// Writes the product of the machine and another one, which fails where only the other one answers so.
+pub fn with_other(args: &Fsm, other: &str) -> Result<ExitStatus, Stop> {
+    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let _stage = limit::stage("making the product");
+    let first = Machine::load(&args.file, &args.set, &wanted)?;
+    let second = Machine::load(other, &args.set, &wanted)?;
+    let one = observable(args, &args.file, &first, Nfsm::from_listing(&first.listing))?;
+    let two = aligned(one.names(), &Nfsm::from_listing(&second.listing));
+    let two = two.map_err(|refusal| refused(other, &refusal))?;
+    let two = observable(args, other, &second, two)?;
+    let made = limit::within(&wanted.halt, || product(&one, &two));
+    save(args, made.as_nfsm())
+}
+
+/// Writes the machine connected, observable and minimal.
+pub fn reduced(args: &Fsm) -> Result<ExitStatus, Stop> {
+    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let _stage = limit::stage("reducing the machine");
+    let machine = Machine::load(&args.file, &args.set, &wanted)?;
+    let made = limit::within(&wanted.halt, || {
+        Nfsm::from_listing(&machine.listing).connected().determinised().minimised()
+    });
+    save(args, made.as_nfsm())
+}
+
+/// The machine as a table (state, input, output, next state), into the file or to stdout; the initial state first.
+fn save(args: &Fsm, machine: &Nfsm) -> Result<ExitStatus, Stop> {
+    let names = machine.names();
+    let mut lines: Vec<(bool, String)> = Vec::new();
+    for row in machine.transitions() {
+        let (from, input, output, to) = row;
+        let words = [&names.states[from], &names.inputs[input], &names.outputs[output], &names.states[to]];
+        let words: Vec<String> = words.into_iter().map(|word| word.split_whitespace().collect()).collect();
+        lines.push((from != machine.initial(), words.join(" ")));
+    }
+    lines.sort_by_key(|(is_other, _)| *is_other);
+    let text: String = lines.into_iter().map(|(_, line)| line + "\n").collect();
+    match &args.out {
+        None => exit::shown(ExitStatus::Success, io::stdout().lock().write_all(text.as_bytes())),
+        Some(path) => {
+            let written = write::whole(Path::new(path), Readers::Usual, |out| out.write_all(text.as_bytes()));
+            written.map_err(|error| write::cannot(path, &error))?;
+            let told = writeln!(io::stdout().lock(), "{path}: {}", count(machine.n_states()));
+            exit::shown(ExitStatus::Success, told)
+        }
+    }
+}
+
+fn count(states: usize) -> String {
+    if states == 1 { "1 state".to_owned() } else { format!("{states} states") }
+}
+
+fn word(names: &Names, word: &Word) -> String {
+    if word.is_empty() { "(nothing)".to_owned() } else { show_word(names, word) }
+}
+
+fn words(names: &Names, all: &[Word]) -> String {
+    all.iter().map(|it| word(names, it)).collect::<Vec<_>>().join(", ")
+}
+
+/// A heading and a line for every state.
+fn by_state<'a>(
+    text: &mut String,
+    names: &Names,
+    head: &str,
+    all: impl Iterator<Item = (StateId, String)> + 'a,
+) {
+    text.push_str(&format!("{head}:\n"));
+    let width = names.states.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    for (state, told) in all {
+        text.push_str(&format!("  {:width$}  {told}\n", names.states[state]));
+    }
+}
+
+fn size(names: &Names, kind: &str) -> String {
+    let (states, inputs, outputs) = (names.states.len(), names.inputs.len(), names.outputs.len());
+    format!("{states} states, {inputs} inputs, {outputs} outputs: {kind}\n")
+}
+
+fn deterministic(spec: &Spec, theory: &DeterministicTheory) -> String {
+    let names = spec.names();
+    let mut text = size(names, "deterministic, complete, connected, minimal");
+    let cover = theory.cover.iter().map(|(state, it)| (*state, word(names, it)));
+    by_state(&mut text, names, "state cover", cover);
+    text.push_str(&format!("characterising set:\n  {}\n", words(names, &theory.characterising)));
+    let identifiers = theory.identifiers.iter_enumerated().map(|(state, it)| (state, words(names, it)));
+    by_state(&mut text, names, "harmonised identifiers", identifiers);
+    let preset = match &theory.preset {
+        Existence::Found(it) => word(names, it),
+        Existence::Nowhere => "none, proved".to_owned(),
+        Existence::Unknown => "not known, the search was given up".to_owned(),
+    };
+    let adaptive = if theory.is_adaptively_distinguishable { "exists" } else { "none, proved" };
+    text.push_str(&format!("distinguishing word: {preset}\nadaptive distinguishing word: {adaptive}\n"));
+    let fewest = theory.fewest_symbols;
+    text.push_str(&format!(
+        "lower bound: every complete suite has at least {fewest} inputs, one per transition\n"
+    ));
+    text
+}
+
+fn deterministic_json(spec: &Spec, theory: &DeterministicTheory) -> Json {
+    let names = spec.names();
+    let inputs = |it: &Word| it.iter().map(|&input| names.inputs[input].clone()).collect::<Vec<_>>();
+    let all = |words: &[Word]| words.iter().map(inputs).collect::<Vec<_>>();
+    let cover =
+        theory.cover.iter().map(|(state, it)| json!({ "state": names.states[*state], "word": inputs(it) }));
+    let identifiers = theory
+        .identifiers
+        .iter_enumerated()
+        .map(|(state, it)| json!({ "state": names.states[state], "words": all(it) }));
+    let preset = match &theory.preset {
+        Existence::Found(it) => json!(inputs(it)),
+        Existence::Nowhere => json!(false),
+        Existence::Unknown => json!("unknown"),
+    };
+    json!({
+        "version": 1,
+        "states": spec.n_states(),
+        "deterministic": true,
+        "state_cover": cover.collect::<Vec<_>>(),
+        "characterising_set": all(&theory.characterising),
+        "identifiers": identifiers.collect::<Vec<_>>(),
+        "distinguishing_word": preset,
+        "adaptive_distinguishing": theory.is_adaptively_distinguishable,
+        "lower_bound": { "symbols": theory.fewest_symbols },
+    })
+}
+
+fn choice(model: &Observable, theory: &ChoiceTheory) -> String {
+    let names = model.names();
+    let mut text = size(names, "nondeterministic, observable");
+    let cover = theory.cover.iter().map(|(state, it)| (*state, word(names, it)));
+    by_state(&mut text, names, "reached whatever the answers", cover);
+    let (some, all) = (theory.distinguishable.len(), theory.pairs);
+    text.push_str(&format!("told apart whatever the answers: {some} of {all} pairs\n"));
+    for (a, b, steps) in &theory.distinguishable {
+        text.push_str(&format!("  {} | {}  in {steps}\n", names.states[*a], names.states[*b]));
+    }
+    let set: Vec<&str> = theory.lower_bound.iter().map(|&state| names.states[state].as_str()).collect();
+    let more = if theory.is_largest { "" } else { "; there may be a larger set" };
+    text.push_str(&format!(
+        "lower bound: a system that passes has at least {} states ({}){more}\n",
+        set.len(),
+        set.join(", ")
+    ));
+    text
+}
+
+fn choice_json(model: &Observable, theory: &ChoiceTheory) -> Json {
+    let names = model.names();
+    let state = |it: StateId| names.states[it].clone();
+    let inputs = |it: &Word| it.iter().map(|&input| names.inputs[input].clone()).collect::<Vec<_>>();
+    let cover = theory.cover.iter().map(|(it, word)| json!({ "state": state(*it), "word": inputs(word) }));
+    let apart = theory.distinguishable.iter().map(|(a, b, steps)| json!([state(*a), state(*b), steps]));
+    json!({
+        "version": 1,
+        "states": model.n_states(),
+        "deterministic": false,
+        "state_cover": cover.collect::<Vec<_>>(),
+        "distinguishable": apart.collect::<Vec<_>>(),
+        "pairs": theory.pairs,
+        "lower_bound": {
+            "states": theory.lower_bound.len(),
+            "set": theory.lower_bound.iter().map(|&it| state(it)).collect::<Vec<_>>(),
+            "largest": theory.is_largest,
+        },
+    })
+}

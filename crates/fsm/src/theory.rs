@@ -1,0 +1,313 @@
+//! What the theory says about a machine: what can be told apart, by which words, and how large a system must be.
+//!
+//! The suites of this crate are made of these sets; here they are to be looked at. A *preset distinguishing word*
+//! tells all states apart by itself; few machines have one. An *adaptive* one, whose inputs depend on the answers, exists
+//! exactly if refinement by inputs that let no two states of a block meet ends in single states [LeeYannakakis94,
+//! Thm. 3.1].
+//!
+//! For nondeterministic machines: a state is *deterministically reached* if a word leads there whatever the answers. Such
+//! states that are pairwise r-distinguishable need different states of every reduction, so their number is a *lower bound*
+//! on the states of a system that passes [Hierons04].
+//!
+//! [LeeYannakakis94]: see [`crate::distinguish::SplittingTree`].
+//! [Hierons04]: see [`crate::reduce`].
+
+use rustc_hash::FxHashSet;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use ioxide_model::index::{Idx, IndexVec};
+
+use crate::cover::state_cover;
+use crate::distinguish::{SplittingTree, Weights, characterising_set, harmonised_identifiers};
+use crate::mealy::{InputId, Spec, StateId};
+use crate::nfsm::Observable;
+use crate::reduce::{RDistinguish, deterministic_cover};
+use crate::word::Word;
+
+/// States in all uncertainties that are kept in the search for a preset distinguishing word.
+const MAX_KEPT: usize = 2_000_000;
+/// Sets looked at in the search for a largest set of states.
+const MAX_SETS: usize = 200_000;
+
+/// Whether something exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Existence<T> {
+    /// It does.
+    Found(T),
+    /// It does not, proved.
+    Nowhere,
+    /// The search was given up.
+    Unknown,
+}
+
+/// The sets of a deterministic machine.
+#[derive(Clone, Debug)]
+pub struct DeterministicTheory {
+    /// For each state a shortest word that reaches it.
+    pub cover: Vec<(StateId, Word)>,
+    /// Words of which one separates every two states.
+    pub characterising: Vec<Word>,
+    /// For each state words that identify it, harmonised.
+    pub identifiers: IndexVec<StateId, Vec<Word>>,
+    /// A word that tells all states apart by itself.
+    pub preset: Existence<Word>,
+    /// Whether inputs chosen by the answers tell all states apart.
+    pub is_adaptively_distinguishable: bool,
+    /// Inputs that every complete suite needs at least: each transition is taken by some test.
+    pub fewest_symbols: usize,
+}
+
+impl DeterministicTheory {
+    /// The sets of `spec`.
+    #[must_use]
+    pub fn of(spec: &Spec) -> Self {
+        let cover = state_cover(spec);
+        let splitting = SplittingTree::new(spec);
+        let weights = Weights::new(spec, &cover, 0);
+        Self {
+            cover: spec.states().map(|state| (state, cover.access(state))).collect(),
+            characterising: characterising_set(spec, &splitting, &weights),
+            identifiers: harmonised_identifiers(spec, &splitting, &weights),
+            preset: preset(spec),
+            is_adaptively_distinguishable: has_adaptive(spec),
+            fewest_symbols: spec.n_states() * spec.n_inputs(),
+        }
+    }
+}
+
+/// Where states that answered alike may be now: sets of current states.
+type Uncertainty = BTreeSet<BTreeSet<StateId>>;
+
+/// A shortest word that no two states answer alike.
+fn preset(spec: &Spec) -> Existence<Word> {
+    let start: Uncertainty = [spec.states().collect()].into();
+    let mut seen: FxHashSet<Uncertainty> = [start.clone()].into_iter().collect();
+    let mut open: VecDeque<(Uncertainty, Word)> = [(start, Word::new())].into();
+    let mut kept = 0;
+    while let Some((here, word)) = open.pop_front() {
+        if here.iter().all(|block| block.len() < 2) {
+            return Existence::Found(word);
+        }
+        if kept > MAX_KEPT {
+            return Existence::Unknown;
+        }
+        for input in spec.inputs() {
+            let Some(next) = after(spec, &here, input) else { continue };
+            if seen.insert(next.clone()) {
+                kept += next.iter().map(BTreeSet::len).sum::<usize>() + word.len();
+                let mut longer = word.clone();
+                longer.push(input);
+                open.push_back((next, longer));
+            }
+        }
+    }
+    Existence::Nowhere
+}
+
+/// The uncertainty after `input`; `None` if states that answered alike meet, and can never be told apart any more.
+fn after(spec: &Spec, here: &Uncertainty, input: InputId) -> Option<Uncertainty> {
+    let mut next = Uncertainty::new();
+    for block in here.iter().filter(|block| block.len() > 1) {
+        let mut by_output: BTreeMap<_, BTreeSet<StateId>> = BTreeMap::new();
+        for &state in block {
+            let group = by_output.entry(spec.output(state, input)).or_default();
+            if !group.insert(spec.next(state, input)) {
+                return None;
+            }
+        }
+        next.extend(by_output.into_values().filter(|group| group.len() > 1));
+    }
+    Some(next)
+}
+
+/// Whether an adaptive distinguishing word exists.
+fn has_adaptive(spec: &Spec) -> bool {
+    let mut blocks: Vec<Vec<StateId>> = vec![spec.states().collect()];
+    let mut block_of: Vec<usize> = vec![0; spec.n_states()];
+    let mut at = 0;
+    // A block that no input splits is looked at again once another one was split: its successors may be apart then.
+    let mut settled = 0;
+    while settled < blocks.len() && blocks.len() < spec.n_states() {
+        match split(spec, &block_of, &blocks[at]) {
+            None => settled += 1,
+            Some(mut parts) => {
+                settled = 0;
+                blocks[at] = parts.swap_remove(0);
+                for part in parts {
+                    part.iter().for_each(|state| block_of[state.index()] = blocks.len());
+                    blocks.push(part);
+                }
+            }
+        }
+        at = (at + 1) % blocks.len();
+    }
+    blocks.len() == spec.n_states()
+}
+
+/// The parts of a block by an input that lets no two of its states meet, if there is one that makes several.
+fn split(spec: &Spec, block_of: &[usize], block: &[StateId]) -> Option<Vec<Vec<StateId>>> {
+    if block.len() < 2 {
+        return None;
+    }
+    spec.inputs().find_map(|input| {
+        let ends: BTreeSet<_> = block.iter().map(|&s| (spec.output(s, input), spec.next(s, input))).collect();
+        if ends.len() < block.len() {
+            return None;
+        }
+        let mut parts: BTreeMap<_, Vec<StateId>> = BTreeMap::new();
+        for &state in block {
+            let key = (spec.output(state, input), block_of[spec.next(state, input).index()]);
+            parts.entry(key).or_default().push(state);
+        }
+        (parts.len() > 1).then(|| parts.into_values().collect())
+    })
+}
+
+/// The sets of a machine that leaves choices.
+#[derive(Clone, Debug)]
+pub struct ChoiceTheory {
+    /// The states that a word reaches whatever the answers, each with one.
+    pub cover: Vec<(StateId, Word)>,
+    /// Pairs of states that are r-distinguishable, with the steps it takes.
+    pub distinguishable: Vec<(StateId, StateId, u32)>,
+    /// How many pairs of states there are.
+    pub pairs: usize,
+    /// Deterministically reached states that are pairwise r-distinguishable, as many as were found.
+    pub lower_bound: Vec<StateId>,
+    /// Whether there is no larger such set, proved.
+    pub is_largest: bool,
+}
+
+impl ChoiceTheory {
+    /// The sets of `machine`.
+    #[must_use]
+    pub fn of(machine: &Observable) -> Self {
+        let cover = deterministic_cover(machine);
+        let apart = RDistinguish::new(machine);
+        let pairs: Vec<(StateId, StateId)> = apart.pairs().collect();
+        let distinguishable =
+            pairs.iter().filter_map(|&(a, b)| Some((a, b, apart.level(a, b)?))).collect::<Vec<_>>();
+        let reached: Vec<StateId> = cover.iter().map(|(state, _)| *state).collect();
+        let mut search = LargestSet { apart: &apart, best: Vec::new(), left: MAX_SETS };
+        search.grow(&mut Vec::new(), &reached);
+        let (lower_bound, is_largest) = (search.best, search.left > 0);
+        Self { cover, distinguishable, pairs: pairs.len(), lower_bound, is_largest }
+    }
+}
+
+/// The search for a largest set of states that are pairwise r-distinguishable.
+struct LargestSet<'a, 'm> {
+    apart: &'a RDistinguish<'m>,
+    best: Vec<StateId>,
+    left: usize,
+}
+
+impl LargestSet<'_, '_> {
+    fn grow(&mut self, chosen: &mut Vec<StateId>, open: &[StateId]) {
+        if self.left == 0 || chosen.len() + open.len() <= self.best.len() {
+            return;
+        }
+        self.left -= 1;
+        if open.is_empty() {
+            self.best.clone_from(chosen);
+            return;
+        }
+        for (at, &state) in open.iter().enumerate() {
+            let fits = |&other: &StateId| self.apart.level(state, other).is_some();
+            let rest: Vec<StateId> = open[at + 1..].iter().copied().filter(fits).collect();
+            chosen.push(state);
+            self.grow(chosen, &rest);
+            chosen.pop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mealy::Mealy;
+    use crate::nfsm::Nfsm;
+    use crate::read;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    fn random(rng: &mut ChaCha8Rng) -> Option<Spec> {
+        let (n, inputs) = (rng.random_range(2..5), rng.random_range(1..4));
+        let mut text = String::new();
+        for state in 0..n {
+            for input in 0..inputs {
+                let (output, to) = (rng.random_range(0..2), rng.random_range(0..n));
+                text.push_str(&format!("s{state} i{input} o{output} s{to}\n"));
+            }
+        }
+        Spec::reduced(&Mealy::from_listing(&read::table(&text).unwrap()).unwrap()).ok()
+    }
+
+    fn answers(spec: &Spec, mut state: StateId, word: &[InputId]) -> Vec<usize> {
+        let mut told = Vec::new();
+        for &input in word {
+            told.push(spec.output(state, input).index());
+            state = spec.next(state, input);
+        }
+        told
+    }
+
+    /// Whether inputs chosen by the answers tell `blocks` of current states apart, by trying everything up to a depth.
+    fn adaptively(spec: &Spec, block: &BTreeSet<StateId>, depth: usize) -> bool {
+        if block.len() < 2 {
+            return true;
+        }
+        depth > 0
+            && spec.inputs().any(|input| {
+                after(spec, &[block.clone()].into(), input)
+                    .is_some_and(|next| next.iter().all(|block| adaptively(spec, block, depth - 1)))
+            })
+    }
+
+    #[test]
+    fn distinguishing_words_are_those_that_trying_everything_finds() {
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let (mut with, mut without) = (0, 0);
+        for _ in 0..400 {
+            let Some(spec) = random(&mut rng).filter(|spec| spec.n_states() > 1) else { continue };
+            let theory = DeterministicTheory::of(&spec);
+            let words = crate::word::words_up_to(spec.n_inputs(), 7);
+            let tells = |word: &Word| {
+                let told: BTreeSet<_> = spec.states().map(|state| answers(&spec, state, word)).collect();
+                told.len() == spec.n_states()
+            };
+            let shortest = words.into_iter().find(tells);
+            match &theory.preset {
+                Existence::Found(word) => {
+                    with += 1;
+                    assert!(tells(word));
+                    assert!(shortest.is_none_or(|shortest| shortest.len() == word.len()));
+                }
+                Existence::Nowhere => {
+                    without += 1;
+                    assert_eq!(shortest, None);
+                }
+                Existence::Unknown => panic!("small machines are decided"),
+            }
+            let all = spec.states().collect();
+            assert_eq!(theory.is_adaptively_distinguishable, adaptively(&spec, &all, 10));
+            for (state, word) in &theory.cover {
+                assert_eq!(spec.after(spec.initial(), word), *state);
+            }
+        }
+        assert!(with > 50 && without > 5, "{with} {without}");
+    }
+
+    #[test]
+    fn states_that_are_reached_for_sure_and_told_apart_for_sure_bound_a_system_from_below() {
+        let text = "a x 0 b\na y 0 a\nb x 1 b\nb y 0 a\n";
+        let machine = Observable::check(Nfsm::from_listing(&read::table(text).unwrap())).unwrap();
+        let theory = ChoiceTheory::of(&machine);
+        assert_eq!((theory.cover.len(), theory.distinguishable.len(), theory.pairs), (2, 1, 1));
+        assert!(theory.lower_bound.len() == 2 && theory.is_largest);
+        let free = "a x 0 a\na x 1 b\nb x 0 b\nb x 1 b\n";
+        let machine = Observable::check(Nfsm::from_listing(&read::table(free).unwrap())).unwrap();
+        let theory = ChoiceTheory::of(&machine);
+        assert_eq!((theory.cover.len(), theory.distinguishable.len(), theory.lower_bound.len()), (1, 0, 1));
+    }
+}
