@@ -11,12 +11,17 @@ use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::Model;
 use ioxide_report::case::json::Outline;
 use ioxide_report::html::campaign::Campaign;
+use ioxide_openapi::{BadDescription, ServiceOptions, translate};
 use ioxide_runner::codec::binary::{BinaryCodec, BinaryConfig};
 use ioxide_runner::codec::http::answer::AnswerConfig;
+use ioxide_runner::codec::http::events::{BadStream, Dechunker, next_event};
 use ioxide_runner::codec::http::message::{AskedFor, Response};
+use ioxide_runner::codec::http::websocket::Assembly;
 use ioxide_runner::codec::http::{HttpCodec, HttpConfig};
 use ioxide_runner::codec::layout::{Endian, Layout};
 use ioxide_runner::codec::text::{TextCodec, TextConfig};
+use ioxide_runner::codec::{Message as CodecMessage, label_from_json, label_to_json};
+use ioxide_runner::json;
 use ioxide_runner::judge::plain_trace;
 use ioxide_runner::protocol::Message;
 use ioxide_runner::record;
@@ -36,11 +41,22 @@ const SPOKEN: &str = "model M {
     state a { on ask emit told  emit sum -> a }
 }";
 
-static MODEL: LazyLock<Model> = LazyLock::new(|| {
+/// What is spoken in JSON.
+const RICH: &str = "model M {
+    record Order { id: int, note: string? }
+    enum Way { Left, Right(by: int) }
+    output all(o: Order, more: list<Order>, by: map<string, set<0..9>>, e: Way, r: real, m: bool?)
+    state a { emit all -> a }
+}";
+
+static MODEL: LazyLock<Model> = LazyLock::new(|| in_order(SPOKEN));
+static RICH_MODEL: LazyLock<Model> = LazyLock::new(|| in_order(RICH));
+
+fn in_order(text: &str) -> Model {
     let mut sources = Sources::new();
-    let file = sources.add("m.iox", SPOKEN);
+    let file = sources.add("m.iox", text);
     load(&sources, file, &Options::default()).model.expect("the model is in order")
-});
+}
 
 fn chosen(bytes: &[u8]) -> (usize, &[u8]) {
     bytes.split_first().map_or((0, bytes), |(first, rest)| (usize::from(*first), rest))
@@ -136,15 +152,25 @@ pub fn protocol(bytes: &[u8]) {
     }
 }
 
-/// What a system says in its own words: text, bytes of a layout, or the layout itself.
+/// What a system says in its own words: text, bytes of a layout, the layout itself, or JSON.
 pub fn codec(bytes: &[u8]) {
     let (which, rest) = chosen(bytes);
     let text = String::from_utf8_lossy(rest);
-    match which % 3 {
+    match which % 4 {
         0 => drop(TEXT.decode(&MODEL, &text)),
         1 => drop(BINARY.decode(&MODEL, rest)),
-        _ => drop(Layout::parse(&text, Endian::Big)),
+        2 => drop(Layout::parse(&text, Endian::Big)),
+        _ => label(rest),
     }
+}
+
+/// A message in JSON; the label that is read is written and read the same.
+fn label(bytes: &[u8]) {
+    let model = &*RICH_MODEL;
+    let Ok(message) = json::read::<CodecMessage>(bytes) else { return };
+    let Ok(label) = label_from_json(model, &message, |_| true) else { return };
+    let again = label_to_json(&model.pool, &model.sts, &label).expect("a message has JSON");
+    assert_eq!(label_from_json(model, &again, |_| true), Ok(label));
 }
 
 static TEXT: LazyLock<TextCodec> = LazyLock::new(|| {
@@ -198,6 +224,63 @@ static HTTP: LazyLock<HttpCodec> = LazyLock::new(|| {
     };
     HttpCodec::new(&config, "", &MODEL).expect("the answers fit the model")
 });
+
+/// What comes on an open stream: events, events in chunks, or frames of a WebSocket. Where the bytes are cut on their way
+/// changes nothing.
+pub fn stream(bytes: &[u8]) {
+    let (which, rest) = chosen(bytes);
+    let (at, rest) = chosen(rest);
+    let (one, other) = rest.split_at(at.min(rest.len()));
+    let read = [events, chunks, frames][which % 3];
+    let (whole, halves) = (read(&[rest]), read(&[one, other]));
+    assert_eq!(whole, halves, "a cut at {at} changes what is read");
+}
+
+/// What came, and whether it ended in an error.
+type Seen = (Vec<String>, Option<BadStream>);
+
+/// What `next` takes from the bytes, which come in pieces.
+fn pieces(pieces: &[&[u8]], mut next: impl FnMut(&mut Vec<u8>) -> Result<Option<String>, BadStream>) -> Seen {
+    let (mut bytes, mut seen) = (Vec::new(), Vec::new());
+    for piece in pieces {
+        bytes.extend_from_slice(piece);
+        loop {
+            match next(&mut bytes) {
+                Ok(Some(it)) => seen.push(it),
+                Ok(None) => break,
+                Err(bad) => return (seen, Some(bad)),
+            }
+        }
+    }
+    (seen, None)
+}
+
+fn events(came: &[&[u8]]) -> Seen {
+    pieces(came, |bytes| Ok(next_event(bytes)?.map(|event| format!("{event:?}"))))
+}
+
+fn chunks(came: &[&[u8]]) -> Seen {
+    let (mut chunks, mut plain) = (Dechunker::default(), Vec::new());
+    pieces(came, |bytes| {
+        let unpacked = chunks.take(bytes, &mut plain);
+        match next_event(&mut plain)? {
+            Some(event) => Ok(Some(format!("{event:?}"))),
+            None => unpacked.map(|()| None),
+        }
+    })
+}
+
+fn frames(came: &[&[u8]]) -> Seen {
+    let mut assembly = Assembly::default();
+    pieces(came, |bytes| Ok(assembly.next(bytes)?.map(|frame| format!("{frame:?}"))))
+}
+
+/// An OpenAPI description; what comes of it is a model without errors.
+pub fn openapi(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let translated = translate(text, &ServiceOptions::default());
+    assert!(!matches!(translated, Err(BadDescription::Model(_))), "{translated:?}");
+}
 
 /// A request to the explorer.
 pub fn http_request(bytes: &[u8]) {

@@ -40,10 +40,12 @@ pub fn differential(root: &Path, options: &[&str]) -> Result<ExitCode, Problem> 
 const FORMS: [&str; 10] = ["iox", "as", "xml", "xlia", "dot", "kiss2", "txt", "fsm", "txs", "system"];
 
 /// Of how many forms the first byte chooses, where it chooses at all.
-const CHOICES: [(&str, u8); 7] = [
+const CHOICES: [(&str, u8); 9] = [
     ("record", 4),
-    ("codec", 3),
+    ("codec", 4),
     ("http_answer", 4),
+    ("stream", 3),
+    ("openapi", 0),
     ("http_request", 0),
     ("protocol", 0),
     ("project", 0),

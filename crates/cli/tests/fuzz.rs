@@ -170,6 +170,16 @@ fn words_and_bytes_of_systems() {
 }
 
 #[test]
+fn messages_of_streams() {
+    survives(targets::stream, &seeds("stream"), 90);
+}
+
+#[test]
+fn descriptions_of_services() {
+    survives(|bytes| targets::openapi(&bytes[1.min(bytes.len())..]), &seeds("openapi"), 20);
+}
+
+#[test]
 fn heads_of_http() {
     survives(targets::http_answer, &seeds("http_answer"), 100);
     survives(|bytes| targets::http_request(&bytes[1.min(bytes.len())..]), &seeds("http_request"), 100);
