@@ -24,6 +24,14 @@ pub fn torture(root: &Path, options: &[&str]) -> Result<ExitCode, Problem> {
     status(&mut command)
 }
 
+/// Large values from hostile systems, and the memory each of them took.
+pub fn hostile(root: &Path) -> Result<ExitCode, Problem> {
+    let mut command = cargo(root);
+    command.args(["test", "--package", "ioxide-cli", "--test", "hostile", "values::"]);
+    command.args(["--", "--nocapture", "--test-threads", "1"]).env("IOXIDE_HOSTILE_LARGE", "1");
+    status(&mut command)
+}
+
 /// Random models against the checker in Python.
 pub fn differential(root: &Path, options: &[&str]) -> Result<ExitCode, Problem> {
     let built = cargo(root).args(["build", "--package", "ioxide-cli"]).status()?;

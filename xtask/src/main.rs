@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask tidy
        cargo xtask torture [--minutes N | --hours N]
+       cargo xtask hostile
        cargo xtask differential [--models N] [--seed S]
        cargo xtask corpora";
 
@@ -17,6 +18,7 @@ fn main() -> ExitCode {
     match args[..] {
         ["tidy"] => report(&tidy::check(&root())),
         ["torture", ref options @ ..] => told(campaigns::torture(&root(), options)),
+        ["hostile"] => told(campaigns::hostile(&root())),
         ["differential", ref options @ ..] => told(campaigns::differential(&root(), options)),
         ["corpora"] => told(campaigns::corpora(&root())),
         _ => told(Err(USAGE.into())),

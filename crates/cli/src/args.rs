@@ -171,8 +171,8 @@ pub struct SolverArgs {
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct LimitArgs {
     /// Ends the analysis after this time (`30s`, `10min`, `1h`, `none`); what was found until then is shown, marked as
-    /// partial, with exit code 5 if nothing was found [default: 10min; in `learn` 1h; in `test` 15s, for what comes
-    /// before the first step].
+    /// partial, with exit code 5 if nothing was found [default: 10min; in `learn` 1h; in `test` none, but 15s for what
+    /// comes before the first step].
     #[arg(long = "time-limit", value_name = "TIME", value_parser = crate::limit::parse)]
     pub thinking: Option<crate::limit::TimeLimit>,
 }

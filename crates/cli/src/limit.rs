@@ -19,6 +19,9 @@ use crate::session::{self, STOP};
 /// The limit where none is given.
 const DEFAULT: Duration = Duration::from_secs(600);
 
+/// What ends by itself when the time is over has so long to do so.
+const GRACE: Duration = Duration::from_millis(500);
+
 /// How often somebody looks at the clock while work goes on that does not.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -65,6 +68,26 @@ pub fn halt_within(args: &LimitArgs, default: Duration) -> Halt {
     let start = *START.get_or_init(Instant::now);
     // A limit beyond the clock's range is no limit.
     Halt::new(Deadline { at: limit.and_then(|limit| start.checked_add(limit)) })
+}
+
+/// The deadline of a command that goes on for as long as it is told to, unless `--time-limit` says when all of it ends.
+/// Who waits for something else is interrupted soon after it.
+pub fn whole(args: &LimitArgs) -> Halt {
+    session::catch_interrupts();
+    let Some(TimeLimit::Within(limit)) = args.thinking else { return Halt::default() };
+    let at = START.get_or_init(Instant::now).checked_add(limit);
+    if let Some(at) = at {
+        std::thread::spawn(move || {
+            std::thread::sleep(at.saturating_duration_since(Instant::now()) + GRACE);
+            STOP.store(true, Ordering::Relaxed);
+        });
+    }
+    Halt::new(Deadline { at })
+}
+
+/// Whether the time of a command is over that [`whole`] gave one.
+pub fn is_over(halt: &Halt) -> bool {
+    halt.left().is_some_and(|left| left.is_zero())
 }
 
 /// A deadline of its own for something beside the command: so long from now.

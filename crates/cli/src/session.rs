@@ -18,12 +18,12 @@ use ioxide_runner::secrets::discreet::Discreet;
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::Tester;
 
-use crate::args::SolverArgs;
 use crate::exit::{self, ExitStatus, Stop};
 use crate::progress::Progress;
 use crate::record_folder::RecordFolder;
+use crate::project;
+use crate::solver::Wanted;
 use crate::system::{Opener, System};
-use crate::{project, solver};
 
 /// Set by the first Ctrl-C; the run ends after its step and everything is written.
 pub static STOP: AtomicBool = AtomicBool::new(false);
@@ -38,8 +38,8 @@ pub struct Session<'a> {
     pub clock: ClockKind,
     /// Decide the moves, one for every instance of the system that is tested at once.
     pub testers: Vec<&'a mut (dyn Tester + Send)>,
-    /// How questions are decided.
-    pub solver: &'a SolverArgs,
+    /// How questions are decided, and how long.
+    pub solver: Wanted<'a>,
     /// Where results for people go.
     pub show: Show,
     /// Where it is recorded.
@@ -80,8 +80,8 @@ impl Session<'_> {
     /// One instance of the system: the record begins once it can be reached.
     fn alone(self, config: &CampaignConfig) -> Result<CampaignOutcome, Stop> {
         let Self { mut spec, sut, clock: time, mut testers, solver: wanted, show, record, times } = self;
-        let opener = Opener::new(&sut, Arc::new(spec.clone()), wanted).on(time);
-        let mut solver = solver::make(wanted)?;
+        let opener = Opener::new(&sut, Arc::new(spec.clone()), wanted.clone()).on(time);
+        let mut solver = wanted.make()?;
         opener.open(0, config.seed, |adapter| {
             let mut reporters = reporters(show, record)?;
             let mut clock = clock(times, &sut);
@@ -96,14 +96,14 @@ impl Session<'_> {
     /// Several instances, each in a thread with a specification and a solver of its own.
     fn together(self, config: &CampaignConfig) -> Result<CampaignOutcome, Stop> {
         let Self { spec, sut, clock: time, testers, solver: wanted, show, record, times } = self;
-        let opener = Opener::new(&sut, Arc::new(spec.clone()), wanted).on(time);
+        let opener = Opener::new(&sut, Arc::new(spec.clone()), wanted.clone()).on(time);
         let mut reporters = reporters(show, record)?;
         let mut clock = clock(times, &sut);
         let mut discreet = Discreet::new(&mut reporters, sut.secrets()?);
         let teller = Teller::new(&mut discreet, &mut *clock);
         let shared = Campaign::start(&spec.sts, config, testers.len() as u64, &teller)?;
         let work = |worker: usize, tester: &mut (dyn Tester + Send)| -> Result<(), Stop> {
-            let (mut spec, mut solver) = (spec.clone(), solver::make(wanted)?);
+            let (mut spec, mut solver) = (spec.clone(), wanted.make()?);
             opener.open(worker, config.seed.wrapping_add(worker as u64), |adapter| {
                 let mut bench = Bench { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
                 prepare(&mut bench, tester);

@@ -20,13 +20,12 @@ use ioxide_runner::clock::patience::Patience;
 use ioxide_runner::secrets::Secrets;
 use ioxide_symex::Ctx;
 
-use crate::args::SolverArgs;
 use crate::commands::mutate;
 use crate::exit::{ExitStatus, Stop};
 use crate::project::connections::shown;
 use crate::project::{Connected, Described, FILE, Instances, Source, Speech};
 use crate::session::STOP;
-use crate::solver;
+use crate::solver::Wanted;
 
 /// A system under test, ready to be opened.
 pub enum System {
@@ -97,13 +96,13 @@ pub struct Opener<'s> {
     system: &'s System,
     /// The specification, whose messages are spoken.
     interface: Arc<Model>,
-    solver: &'s SolverArgs,
+    solver: Wanted<'s>,
     clock: ClockKind,
 }
 
 impl<'s> Opener<'s> {
     /// Opens `system` for a tester that knows the messages of `interface`.
-    pub fn new(system: &'s System, interface: Arc<Model>, solver: &'s SolverArgs) -> Self {
+    pub fn new(system: &'s System, interface: Arc<Model>, solver: Wanted<'s>) -> Self {
         Self { system, interface, solver, clock: ClockKind::default() }
     }
 
@@ -133,7 +132,7 @@ impl<'s> Opener<'s> {
         seed: u64,
         act: impl FnOnce(&mut dyn Adapter) -> Result<T, Stop>,
     ) -> Result<T, Stop> {
-        let (mut model, mut solver) = (model.clone(), solver::make(self.solver)?);
+        let (mut model, mut solver) = (model.clone(), self.solver.make()?);
         let adapter = ModelAdapter::new(&self.interface, Ctx::new(&mut model, &mut *solver), seed);
         let cannot = |error| Stop::usage(format!("this model cannot be played: {error}"));
         act(&mut adapter.map_err(cannot)?)

@@ -34,11 +34,10 @@ use ioxide_model::term::TermPool;
 use ioxide_model::value::{DataValue, Value};
 use serde_json::{Map, Number, Value as Json};
 
-pub use self::error::{BadSpeech, CodecError, Problem};
-pub use self::label::{Message, args_to_json, label_from_json, label_to_json};
+use crate::limits::{Excess, max_digits};
 
-/// Numbers with more digits are refused: reading them takes time that grows with the square.
-const MAX_DIGITS: usize = 10_000;
+pub use self::error::{BadSpeech, CodecError, Problem, Undecodable};
+pub use self::label::{Message, args_to_json, label_from_json, label_to_json};
 
 /// `value` in JSON.
 #[must_use]
@@ -62,10 +61,12 @@ pub fn value_from_json(pool: &TermPool, sort: Sort, json: &Json) -> Result<Value
     match (sort, json) {
         (Sort::Bool, Json::Bool(b)) => Ok(Value::Bool(*b)),
         (Sort::Int | Sort::Range { .. }, Json::Number(n)) => {
-            integer(&n.to_string()).map(Value::Int).ok_or_else(expected)
+            integer(&number_of(n)?).map(Value::Int).ok_or_else(expected)
         }
-        (Sort::Real, Json::Number(n)) => rational(&n.to_string()).map(Value::Real).ok_or_else(expected),
-        (Sort::Real, Json::String(text)) => rational(text).map(Value::Real).ok_or_else(expected),
+        (Sort::Real, Json::Number(n)) => number_of(n).map(Value::Real),
+        (Sort::Real, Json::String(text)) => {
+            short(text)?.parse().map(Value::Real).map_err(|_| expected())
+        }
         (Sort::Str, Json::String(text)) => Ok(Value::str(text)),
         (Sort::Data(data), _) => data_from_json(pool, data, json),
         (Sort::Collection(id), _) => collection::from_json(pool, id, json),
@@ -78,12 +79,21 @@ fn number(text: &str) -> Json {
     text.parse::<Number>().map_or_else(|_| Json::String(text.to_owned()), Json::Number)
 }
 
-fn rational(text: &str) -> Option<Rational> {
-    if text.len() > MAX_DIGITS { None } else { text.parse().ok() }
+/// The number that JSON writes. If it is none for us, it is too long.
+fn number_of(n: &Number) -> Result<Rational, CodecError> {
+    let too_long = |_| CodecError::new(Problem::Excess(Excess::digits()));
+    short(&n.to_string())?.parse().map_err(too_long)
 }
 
-fn integer(text: &str) -> Option<Int> {
-    let value = rational(text)?;
+/// Text of a number that is read in reasonable time.
+fn short(text: &str) -> Result<&str, CodecError> {
+    match text.len() <= max_digits() {
+        true => Ok(text),
+        false => Err(CodecError::new(Problem::Excess(Excess::digits()))),
+    }
+}
+
+fn integer(value: &Rational) -> Option<Int> {
     value.is_integer().then(|| value.numer().clone())
 }
 

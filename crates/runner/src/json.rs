@@ -12,6 +12,8 @@ use std::fmt;
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use thiserror::Error;
 
+use crate::limits::{Excess, MAX_DEPTH};
+
 /// Why a text is not what was wanted.
 #[derive(Debug, Error)]
 pub enum JsonError {
@@ -21,25 +23,43 @@ pub enum JsonError {
     /// An object has this key twice.
     #[error("the key `{0}` stands twice in one object")]
     Twice(String),
+    /// It is deeper than is read.
+    #[error(transparent)]
+    Excess(Excess),
 }
 
 /// What `text` says.
 ///
 /// # Errors
-/// If it is no JSON, of another form, or has a key twice.
+/// If it is no JSON, of another form, too deep, or has a key twice.
 pub fn read<T: DeserializeOwned>(text: impl AsRef<[u8]>) -> Result<T, JsonError> {
     let text = text.as_ref();
-    let twice = RefCell::new(None);
+    let stopped = RefCell::new(None);
     let mut reader = serde_json::Deserializer::from_slice(text);
-    match (UniqueKeys(&twice)).deserialize(&mut reader) {
-        Err(error) => Err(twice.take().map_or(JsonError::Wrong(error), JsonError::Twice)),
+    match (UniqueKeys { stopped: &stopped, depth: 0 }).deserialize(&mut reader) {
+        Err(error) => Err(stopped.take().unwrap_or(JsonError::Wrong(error))),
         Ok(()) => Ok(serde_json::from_slice(text)?),
     }
 }
 
-/// Goes through a value and stops at an object with the same key twice, which it leaves behind.
+/// Goes through a value and stops at an object with the same key twice, or too deep inside others; it leaves the reason behind.
 #[derive(Clone, Copy)]
-struct UniqueKeys<'t>(&'t RefCell<Option<String>>);
+struct UniqueKeys<'t> {
+    stopped: &'t RefCell<Option<JsonError>>,
+    /// Objects and arrays around this value.
+    depth: usize,
+}
+
+impl UniqueKeys<'_> {
+    /// The same, for what is inside.
+    fn inside<E: serde::de::Error>(self) -> Result<Self, E> {
+        if self.depth == MAX_DEPTH {
+            *self.stopped.borrow_mut() = Some(JsonError::Excess(Excess::Depth));
+            return Err(E::custom("it is too deep"));
+        }
+        Ok(Self { depth: self.depth + 1, ..self })
+    }
+}
 
 /// A key, taken from the text where it has no escapes.
 struct ObjectKey;
@@ -108,19 +128,21 @@ impl<'de> Visitor<'de> for UniqueKeys<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while list.next_element_seed(self)?.is_some() {}
+        let inside = self.inside()?;
+        while list.next_element_seed(inside)?.is_some() {}
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
+        let inside = self.inside()?;
         let mut keys: BTreeSet<Cow<'de, str>> = BTreeSet::new();
         while let Some(key) = object.next_key_seed(ObjectKey)? {
             if keys.contains(&key) {
-                *self.0.borrow_mut() = Some(key.into_owned());
+                *self.stopped.borrow_mut() = Some(JsonError::Twice(key.into_owned()));
                 return Err(A::Error::custom("a key stands twice"));
             }
             keys.insert(key);
-            object.next_value_seed(self)?;
+            object.next_value_seed(inside)?;
         }
         Ok(())
     }
@@ -145,6 +167,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_too_deep_is_told_apart_from_what_is_wrong() {
+        let nested = |n: usize| format!("{}{}", "[{\"a\":".repeat(n), "1".to_owned() + &"}]".repeat(n));
+        assert!(read::<Json>(nested(MAX_DEPTH / 2)).is_ok());
+        for n in [MAX_DEPTH / 2 + 1, 60, 1000, 100_000] {
+            assert!(matches!(read::<Json>(nested(n)), Err(JsonError::Excess(Excess::Depth))), "{n}");
+        }
+        assert!(matches!(read::<Json>("[".repeat(1_000_000)), Err(JsonError::Excess(Excess::Depth))));
+    }
+
+    #[test]
     fn what_is_no_json_stays_none() {
         for text in ["", "{", "nul", "{\"a\": 1,}", "1 2", "{\"a\": \u{1}}"] {
             assert!(matches!(read::<Json>(text), Err(JsonError::Wrong(_))), "{text}");
@@ -159,7 +191,7 @@ mod tests {
             match read::<Json>(&text) {
                 Ok(value) => prop_assert_eq!(value, serde_json::from_str::<Json>(&text).expect("JSON")),
                 Err(JsonError::Wrong(_)) => prop_assert!(serde_json::from_str::<Json>(&text).is_err()),
-                Err(JsonError::Twice(_)) => (),
+                Err(JsonError::Twice(_) | JsonError::Excess(_)) => (),
             }
         }
     }

@@ -14,6 +14,7 @@ pub mod event;
 pub mod explain;
 pub mod json;
 pub mod judge;
+pub mod limits;
 pub mod line;
 pub mod objective;
 pub mod player;

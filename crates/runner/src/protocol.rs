@@ -290,6 +290,8 @@ pub struct Bye {}
 pub struct BadLine {
     /// What is wrong with it.
     pub reason: String,
+    /// It is not wrong: it is more than is read.
+    pub is_excess: bool,
 }
 
 impl Message {
@@ -298,10 +300,11 @@ impl Message {
     /// # Errors
     /// If it is not a JSON object, or of no known type, or a field is missing or wrong.
     pub fn from_line(line: &str) -> Result<Self, BadLine> {
-        let bad = |reason: String| BadLine { reason };
+        let bad = |reason: String| BadLine { reason, is_excess: false };
         let json: Json = json::read(line).map_err(|error| match error {
             JsonError::Wrong(error) => bad(format!("not JSON: {error}")),
             JsonError::Twice(_) => bad(error.to_string()),
+            JsonError::Excess(excess) => BadLine { reason: excess.to_string(), is_excess: true },
         })?;
         let Some(kind) = json.get("type").and_then(Json::as_str).map(str::to_owned) else {
             return Err(bad("not a message: expected a JSON object with a `type`".into()));

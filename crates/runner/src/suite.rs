@@ -316,7 +316,7 @@ impl<R: BufRead> SuiteReader<R> {
             Ok(SuiteLine::End(end)) => {
                 Err(self.bad(format!("there should be {} tests, here are {}", end.tests, self.tests)))
             }
-            Err(JsonError::Twice(key)) => Err(self.bad(JsonError::Twice(key).to_string())),
+            Err(known @ (JsonError::Twice(_) | JsonError::Excess(_))) => Err(self.bad(known.to_string())),
             Err(JsonError::Wrong(_)) => Err(self
                 .bad(format!("neither a list of inputs nor an object with a `trace`: {}", cut(&text, 60)))),
         }

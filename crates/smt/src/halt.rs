@@ -75,10 +75,16 @@ impl Halt {
         self.0.as_ref().and_then(|signal| signal.halted())
     }
 
+    /// How much time is left, if there is an end.
+    #[must_use]
+    pub fn left(&self) -> Option<Duration> {
+        self.0.as_ref().and_then(|signal| signal.left())
+    }
+
     /// `time`, or what is left of it.
     #[must_use]
     pub fn at_most(&self, time: Duration) -> Duration {
-        self.0.as_ref().and_then(|signal| signal.left()).map_or(time, |left| left.min(time))
+        self.left().map_or(time, |left| left.min(time))
     }
 }
 
@@ -91,8 +97,7 @@ impl Signal for Either {
     }
 
     fn left(&self) -> Option<Duration> {
-        let left = |halt: &Halt| halt.0.as_ref().and_then(|signal| signal.left());
-        match (left(&self.0), left(&self.1)) {
+        match (self.0.left(), self.1.left()) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
         }
@@ -125,7 +130,7 @@ impl Signal for HaltCell {
     }
 
     fn left(&self) -> Option<Duration> {
-        self.get().0.as_ref().and_then(|signal| signal.left())
+        self.get().left()
     }
 }
 

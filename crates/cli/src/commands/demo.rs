@@ -20,6 +20,7 @@ use crate::exit::{ExitStatus, Stop};
 use crate::html;
 use crate::record_folder::RecordFolder;
 use crate::session::{Session, Show, Times};
+use crate::solver::Wanted;
 use crate::system::System;
 use crate::write::{self, Readers};
 
@@ -107,7 +108,7 @@ fn test(
         sut: System::Model(Box::new(model(sut)?)),
         clock: ClockKind::default(),
         testers: vec![&mut tester],
-        solver: &SolverArgs::default(),
+        solver: Wanted::endless(&SolverArgs::default()),
         show: if args.json { Show::Nothing } else { Show::People },
         record,
         times: Times::Told,

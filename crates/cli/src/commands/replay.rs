@@ -15,6 +15,7 @@ use crate::args::{Replay, Shrink};
 use crate::exit::{ExitStatus, Stop};
 use crate::record_folder::RecordFolder;
 use crate::session::{Session, Show, Times, patience, status};
+use crate::solver::Wanted;
 use crate::system::System;
 use crate::{load, machine, record, timing};
 
@@ -141,7 +142,7 @@ fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&RecordFold
         sut,
         clock,
         testers: vec![&mut tester],
-        solver: &args.solver,
+        solver: Wanted::endless(&args.solver),
         show: Show::People,
         record: report,
         times: Times::Told,

@@ -227,7 +227,7 @@ fn by_tester(
             sut: System::Model(Box::new(system)),
             clock: ClockKind::default(),
             testers: vec![&mut limited],
-            solver: &args.solver,
+            solver: wanted.clone(),
             show: Show::Nothing,
             record: None,
             times: Times::LeftOut,

@@ -13,6 +13,7 @@ use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
 use ioxide_runner::event::MeasureTold;
 use ioxide_runner::objective::Objective;
 use ioxide_runner::run::RunConfig;
+use ioxide_smt::halt::Halted;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::fair::InputFair;
 use serde_json::{Value as Json, json};
@@ -23,8 +24,9 @@ use crate::deadline::Deadline;
 use crate::exit::{self, ExitStatus, Stop};
 use crate::record_folder::RecordFolder;
 use crate::session::{Session, Show, Times, patience, status};
+use crate::solver::Wanted;
 use crate::system::System;
-use crate::{html, load, machine, regressions, seed, timing};
+use crate::{html, limit, load, machine, regressions, seed, timing};
 
 /// Tests the system and says what was found.
 pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
@@ -66,6 +68,8 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
     };
     let shown = spec.clone();
     let thinking = chosen::thinking(args);
+    let whole = limit::whole(&args.limit);
+    let limit = limit.into_iter().chain(whole.left()).min();
     let mut workers = chosen.shared(args.jobs.max(1));
     let interaction = chosen.interaction(args);
     let mut fair: Vec<InputFair<'_>> =
@@ -77,13 +81,17 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         sut,
         clock,
         testers: limited.iter_mut().map(|worker| worker as &mut (dyn Tester + Send)).collect(),
-        solver: &args.solver,
+        solver: Wanted::new(&args.solver, whole.clone()),
         show: if args.json { Show::Nothing } else { Show::People },
         record: folder.as_ref(),
         times: if args.no_times { Times::LeftOut } else { Times::Told },
     };
     let outcome = session.run(&config)?;
     let was_late = limited.iter().any(Deadline::has_passed);
+    let is_cut = limit::is_over(&whole);
+    if is_cut {
+        eprintln!("{}", limit::partial(Halted::Time));
+    }
     if let (true, Some(error)) = (outcome.counts.errors > 0, &outcome.error) {
         eprintln!("error: no verdict: {}", secrets.hide(&error.to_string()));
     }
@@ -97,6 +105,7 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         result["cover"] = chosen.json(&shown.sts);
         result["suite"] = chosen.suite_json();
         result["game"] = chosen.game_json();
+        result["partial"] = json!(is_cut.then(|| Halted::Time.to_string()));
         result["hunt"] = chosen.hunt_json(&shown.sts, &outcome, was_late);
         secrets.hide_json(&mut result);
         writeln!(io::stdout(), "{result}")
@@ -113,7 +122,8 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         }
         html::beside(folder, &sources, &shown, &args.solver);
     }
-    let status = exit::shown(verdict(&chosen, &outcome), told)?;
+    let found = if is_cut { cut_short(&outcome) } else { verdict(&chosen, &outcome) };
+    let status = exit::shown(found, told)?;
     folder.map_or(Ok(status), |folder| folder.end(status))
 }
 
@@ -128,6 +138,11 @@ fn verdict(chosen: &Chosen, outcome: &CampaignOutcome) -> ExitStatus {
         }
         status => status,
     }
+}
+
+/// The exit status of a campaign that ended with its time: what was found counts.
+fn cut_short(outcome: &CampaignOutcome) -> ExitStatus {
+    if outcome.counts.failed > 0 { ExitStatus::Failure } else { ExitStatus::Inconclusive }
 }
 
 /// The settings of every run.

@@ -11,6 +11,7 @@ mod learned;
 mod lifecycle;
 mod protocol;
 mod text;
+mod values;
 
 use std::fs;
 use std::io::Read;

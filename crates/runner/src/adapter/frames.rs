@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 
 use super::source::{Got, Source};
 use super::{AdapterError, Interrupt};
+use crate::codec::Undecodable;
 use crate::codec::layout::{Endian, Number, Width};
 use crate::codec::text::{Begun, Joining, Need};
-use crate::line::{MAX_LINE, cut};
+use crate::limits::{Excess, max_message};
+use crate::line::cut;
 
 /// How long the rest of a message may take whose beginning came, if nothing else is said.
 const REST: Duration = Duration::from_secs(2);
@@ -123,6 +125,9 @@ impl Frames {
             if self.ended {
                 return Err(self.end());
             }
+            if self.since.is_some_and(|since| self.arrived >= since + self.limit) {
+                return Err(dripping(self.limit));
+            }
             let until = self.since.map_or(deadline, |since| since + self.limit);
             let wait = if is_look { Duration::ZERO } else { Interrupt::slice(until) };
             match self.source.read(&mut self.buffer, wait) {
@@ -190,13 +195,13 @@ impl Frames {
             };
             let Some(part) = part else { return Ok(None) };
             let is_done = self.begun.add(&self.joining, part);
-            if is_done.map_err(|reason| odd(self.begun.bytes(), &reason))? {
+            if is_done.map_err(|bad| undecodable(self.begun.bytes(), &bad))? {
                 let message = std::mem::take(&mut self.begun).into_bytes();
                 self.since = (self.taken < self.buffer.len()).then_some(self.arrived);
                 return Ok(Some(message));
             }
-            if self.begun.bytes().len() > MAX_LINE {
-                return Err(odd(self.begun.bytes(), TOO_LONG));
+            if self.begun.bytes().len() > max_message() {
+                return Err(too_long(self.begun.bytes()));
             }
         }
     }
@@ -213,13 +218,13 @@ impl Frames {
         };
         let Some((from, to, next)) = found else {
             self.scanned = rest.len();
-            if rest.len() > MAX_LINE {
-                return Err(odd(rest, TOO_LONG));
+            if rest.len() > max_message() {
+                return Err(too_long(rest));
             }
             return Ok(None);
         };
-        if to - from > MAX_LINE {
-            return Err(odd(rest, TOO_LONG));
+        if to - from > max_message() {
+            return Err(too_long(rest));
         }
         let mut frame = &rest[from..to];
         if self.framing == Framing::Line {
@@ -251,7 +256,7 @@ impl Frames {
         if self.taken == self.buffer.len() {
             self.buffer.clear();
             self.taken = 0;
-        } else if self.taken > MAX_LINE {
+        } else if self.taken > max_message() {
             self.buffer.drain(..self.taken);
             self.taken = 0;
         }
@@ -270,7 +275,6 @@ impl Frames {
 /// Why the beginning of a message is no message.
 pub(super) const HALF: &str = "half a message";
 const CLOSED: &str = "it closed the connection";
-const TOO_LONG: &str = "the message is too long";
 const NOT_TEXT: &str = "the line is not UTF-8";
 
 /// The end mark of a line in all its spellings.
@@ -302,9 +306,8 @@ fn up_to(bytes: &[u8], mark: &[u8], scanned: usize) -> Cut {
 fn by_length(bytes: &[u8], width: usize) -> Result<Cut, AdapterError> {
     let Some(prefix) = bytes.get(..width) else { return Ok(None) };
     let length = prefix.iter().fold(0u64, |sum, &byte| sum.saturating_mul(256).saturating_add(byte.into()));
-    if length > MAX_LINE as u64 {
-        let line = format!("a message of {length} bytes");
-        return Err(AdapterError::Protocol { line, reason: TOO_LONG.into() });
+    if length > max_message() as u64 {
+        return Err(announced(length));
     }
     let end = width + length as usize;
     Ok((bytes.len() >= end).then_some((width, end, end)))
@@ -359,9 +362,8 @@ impl LengthField {
             Counts::Message => length,
             Counts::After(head) => (head as u64).saturating_add(length),
         };
-        if end > MAX_LINE as u64 {
-            let line = format!("a message of {end} bytes");
-            return Err(AdapterError::Protocol { line, reason: TOO_LONG.into() });
+        if end > max_message() as u64 {
+            return Err(announced(end));
         }
         match end as usize {
             end if end < head => {
@@ -381,6 +383,32 @@ pub(super) fn odd(bytes: &[u8], reason: &str) -> AdapterError {
     let start = &bytes[..bytes.len().min(1000)];
     let line = cut(&String::from_utf8_lossy(start).escape_debug().to_string(), 200);
     AdapterError::Protocol { line, reason: reason.to_owned() }
+}
+
+/// A message that goes on and on: its time is over and it still comes. Whether we are slow or the system nobody knows.
+pub(super) const fn dripping(limit: Duration) -> AdapterError {
+    AdapterError::Late { awaited: "end of the message", limit }
+}
+
+/// A message that is longer than is read, as far as it came.
+fn too_long(bytes: &[u8]) -> AdapterError {
+    undecodable(bytes, &Excess::bytes().into())
+}
+
+/// A message that says it will be longer than is read.
+fn announced(length: u64) -> AdapterError {
+    let (line, reason) = (format!("a message of {length} bytes"), Excess::bytes().to_string());
+    AdapterError::TooLarge { line, reason }
+}
+
+/// Bytes that are no message, or more than one that is read.
+pub(super) fn undecodable(bytes: &[u8], bad: &Undecodable) -> AdapterError {
+    match (odd(bytes, &bad.to_string()), bad) {
+        (AdapterError::Protocol { line, reason }, Undecodable::TooLarge(_)) => {
+            AdapterError::TooLarge { line, reason }
+        }
+        (other, _) => other,
+    }
 }
 
 /// Whether a text that holds `value` may hold `mark` because of it: all of it, or a part at either end.

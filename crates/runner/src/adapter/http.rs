@@ -28,7 +28,7 @@ use self::streams::OpenStream;
 use super::tcp::Socket;
 use super::tls::{Roots, Tls, TlsConfig};
 use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Receipt, Sent};
-use crate::codec::BadSpeech;
+use crate::codec::{BadSpeech, Undecodable};
 use crate::codec::http::capture::Captured;
 use crate::codec::http::message::{AskedFor, Request, Response, ResponsePart};
 use crate::codec::http::{BadUrl, HttpCodec, HttpConfig, Outgoing, RequestConfig, Url, is_secret};
@@ -164,7 +164,7 @@ impl HttpAdapter {
     /// Writes a request; over a new connection if the old one turns out to be closed.
     fn ask(&mut self, request: &Request, input: Option<&str>) -> Result<(), AdapterError> {
         if self.asked.len() >= MAX_UNANSWERED {
-            return Err(AdapterError::Broken(format!("{MAX_UNANSWERED} requests are unanswered")));
+            return Err(AdapterError::Refused(format!("{MAX_UNANSWERED} requests are unanswered")));
         }
         self.note_request(request);
         let bytes = request.to_bytes(&self.host);
@@ -267,6 +267,9 @@ impl HttpAdapter {
             AdapterError::Unreadable { line, reason } => {
                 AdapterError::Unreadable { line: self.redacted(&line), reason: self.redacted(&reason) }
             }
+            AdapterError::TooLarge { line, reason } => {
+                AdapterError::TooLarge { line: self.redacted(&line), reason: self.redacted(&reason) }
+            }
             other => other,
         })
     }
@@ -314,10 +317,13 @@ impl HttpAdapter {
         });
         let fresh = self.captured.take(&heard.response, name.as_deref());
         fresh.iter().for_each(|secret| self.secrets.add(secret));
-        let line = |line: &str| self.redacted(line);
-        label.map_err(|reason| AdapterError::Unreadable {
-            line: line(&heard.response.shown()),
-            reason: line(&reason),
+        label.map_err(|bad| {
+            let line = self.redacted(&heard.response.shown());
+            let reason = self.redacted(&bad.to_string());
+            match bad {
+                Undecodable::Wrong(_) => AdapterError::Unreadable { line, reason },
+                Undecodable::TooLarge(_) => AdapterError::TooLarge { line, reason },
+            }
         })
     }
 

@@ -555,7 +555,7 @@ pub(super) fn decoded(model: &Model, output: Output) -> Result<Label, AdapterErr
         let line = cut(&serde_json::to_string(&message).unwrap_or_default(), 200);
         let reason = error.to_string();
         match error.problem {
-            Problem::TooLong { .. } => AdapterError::TooLarge { line, reason },
+            Problem::Excess(_) => AdapterError::TooLarge { line, reason },
             _ => AdapterError::Unreadable { line, reason },
         }
     })

@@ -76,7 +76,7 @@ fn nonsense_is_shown_with_the_line() {
     let error = trouble(r"read x; printf '\377\376\n'");
     assert!(matches!(error, AdapterError::Protocol { reason, .. } if reason.contains("UTF-8")));
     let error = trouble("read x; head -c 3000000 /dev/zero; echo; sleep 1");
-    assert!(matches!(error, AdapterError::Protocol { reason, .. } if reason.contains("too long")));
+    assert!(matches!(error, AdapterError::TooLarge { reason, .. } if reason.contains("too long")));
 }
 
 #[test]

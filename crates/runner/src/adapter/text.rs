@@ -13,7 +13,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 
 use super::ended::Ends;
-use super::frames::{Frames, HALF, framed, odd};
+use super::frames::{Frames, HALF, framed, undecodable};
 use super::process::Process;
 use super::remote::Link;
 use super::tcp::Socket;
@@ -26,6 +26,8 @@ use crate::line::cut;
 
 /// Between the end of its frames and the end of a process.
 const LAST_BREATH: Duration = Duration::from_millis(100);
+/// Bytes of half a message that are shown.
+const MAX_HALF: usize = 64 << 10;
 /// Between two looks at a process that is starting.
 const STARTING: Duration = Duration::from_millis(5);
 
@@ -211,7 +213,7 @@ impl TextAdapter {
             Ok(None) => return Ok(None),
             Err(error) => {
                 let half = live.frames.half();
-                let raw = (!half.is_empty()).then(|| self.codec.shown(&half));
+                let raw = (!half.is_empty()).then(|| self.codec.shown(&half[..half.len().min(MAX_HALF)]));
                 self.live()?.raw = raw;
                 return Err(error);
             }
@@ -224,9 +226,11 @@ impl TextAdapter {
             },
         };
         let shown = self.codec.shown(&bytes);
-        let decoded = decoded.map(Some).map_err(|reason| match &self.codec {
-            Codec::Binary(_) => AdapterError::Protocol { line: cut(&format!("0x{shown}"), 200), reason },
-            Codec::Text(_) => odd(&bytes, &reason),
+        let decoded = decoded.map(Some).map_err(|bad| match &self.codec {
+            Codec::Binary(_) => {
+                AdapterError::Protocol { line: cut(&format!("0x{shown}"), 200), reason: bad.to_string() }
+            }
+            Codec::Text(_) => undecodable(&bytes, &bad),
         });
         self.live()?.raw = Some(shown);
         decoded

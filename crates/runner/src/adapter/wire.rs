@@ -104,8 +104,13 @@ fn parsed(line: &str) -> Result<Option<Message>, AdapterError> {
     if line.trim().is_empty() {
         return Ok(None);
     }
-    let broken = |reason| AdapterError::Protocol { line: cut(line, 200), reason };
-    Message::from_line(line).map(Some).map_err(|bad| broken(bad.reason))
+    Message::from_line(line).map(Some).map_err(|bad| {
+        let line = cut(line, 200);
+        match bad.is_excess {
+            true => AdapterError::TooLarge { line, reason: bad.reason },
+            false => AdapterError::Protocol { line, reason: bad.reason },
+        }
+    })
 }
 
 fn closed() -> AdapterError {

@@ -12,7 +12,7 @@ use ioxide_model::sort::{DataKind, Sort};
 use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_model::value::{DataValue, Value};
 
-use super::BadSpeech;
+use super::{BadSpeech, Undecodable};
 use super::layout::{Datum, Form, Layout, Shape, hex, unhex};
 use super::template::value_of;
 use crate::line::cut;
@@ -66,15 +66,15 @@ impl BinaryCodec {
     ///
     /// # Errors
     /// If no layout fits, or a value does not fit its field.
-    pub fn decode(&self, model: &Model, bytes: &[u8]) -> Result<Label, String> {
+    pub fn decode(&self, model: &Model, bytes: &[u8]) -> Result<Label, Undecodable> {
         let mut misfits = Vec::new();
         for (name, layout) in &self.config.outputs {
             match layout.decode(bytes) {
-                Ok(fields) => return label(model, name, layout, &fields),
+                Ok(fields) => return Ok(label(model, name, layout, &fields)?),
                 Err(misfit) => misfits.push(format!("`{name}` {misfit}")),
             }
         }
-        Err(cut(&format!("no layout fits ({})", misfits.join("; ")), 600))
+        Err(cut(&format!("no layout fits ({})", misfits.join("; ")), 600).into())
     }
 }
 

@@ -1,7 +1,5 @@
 //! Lists, sets and maps in JSON.
 
-use std::sync::OnceLock;
-
 use ioxide_model::collection::{CollectionValue, Items};
 use ioxide_model::sort::{CollectionId, CollectionKind, CollectionSort, Sort};
 use ioxide_model::term::TermPool;
@@ -9,20 +7,7 @@ use ioxide_model::value::Value;
 use serde_json::{Map, Value as Json};
 
 use super::{CodecError, Problem, shown, value_from_json, value_to_json};
-
-/// The environment variable that says how many items of one collection are read.
-pub(crate) const MAX_ITEMS: &str = "IOXIDE_MAX_ITEMS";
-/// So many are read without it: a message of a system must not fill the memory.
-const DEFAULT_ITEMS: usize = 100_000;
-
-/// How many items of one collection are read.
-fn limit() -> usize {
-    static LIMIT: OnceLock<usize> = OnceLock::new();
-    *LIMIT.get_or_init(|| {
-        let said = std::env::var(MAX_ITEMS).ok().and_then(|text| text.parse().ok());
-        said.unwrap_or(DEFAULT_ITEMS)
-    })
-}
+use crate::limits::{Excess, max_items};
 
 /// `value` in JSON.
 pub(super) fn to_json(pool: &TermPool, value: &CollectionValue) -> Json {
@@ -59,8 +44,9 @@ pub(super) fn is_name(pool: &TermPool, sort: Sort) -> bool {
 pub(super) fn from_json(pool: &TermPool, id: CollectionId, json: &Json) -> Result<Value, CodecError> {
     let of = pool.collection(id);
     let found = json.as_array().map_or_else(|| json.as_object().map_or(0, Map::len), Vec::len);
-    if found > limit() {
-        return Err(CodecError::new(Problem::TooLong { found, limit: limit() }));
+    let limit = max_items();
+    if found > limit {
+        return Err(CodecError::new(Problem::Excess(Excess::Items { found, limit })));
     }
     match (of.kind, json) {
         (CollectionKind::List, Json::Array(items)) => {

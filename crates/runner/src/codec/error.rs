@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::collection::MAX_ITEMS;
+use thiserror::Error;
+
+use crate::limits::Excess;
 
 /// A JSON text that is not the value or label it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,13 +38,8 @@ pub enum Problem {
     UnknownField(String),
     /// An item of a set, or a key of a map, is there twice.
     Twice(String),
-    /// A collection has more items than are read.
-    TooLong {
-        /// How many there are.
-        found: usize,
-        /// How many are read.
-        limit: usize,
-    },
+    /// It is more than is read.
+    Excess(Excess),
     /// The model has no such message in this direction.
     UnknownLabel {
         /// `input` or `output`.
@@ -54,6 +51,54 @@ pub enum Problem {
     },
     /// It is not an object with `label` and `args`.
     NotAMessage(String),
+}
+
+/// Why what a system said is no message of the model.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Undecodable {
+    /// It is none: this is wrong with it.
+    #[error("{0}")]
+    Wrong(String),
+    /// Nobody knows: it is more than is read, which is nobody's fault.
+    #[error("{0}")]
+    TooLarge(String),
+}
+
+impl Undecodable {
+    /// The same, told in other words.
+    pub(crate) fn told(self, tell: impl FnOnce(String) -> String) -> Self {
+        match self {
+            Self::Wrong(reason) => Self::Wrong(tell(reason)),
+            Self::TooLarge(reason) => Self::TooLarge(tell(reason)),
+        }
+    }
+}
+
+impl From<String> for Undecodable {
+    fn from(reason: String) -> Self {
+        Self::Wrong(reason)
+    }
+}
+
+impl From<&str> for Undecodable {
+    fn from(reason: &str) -> Self {
+        Self::Wrong(reason.to_owned())
+    }
+}
+
+impl From<Excess> for Undecodable {
+    fn from(excess: Excess) -> Self {
+        Self::TooLarge(excess.to_string())
+    }
+}
+
+impl From<CodecError> for Undecodable {
+    fn from(error: CodecError) -> Self {
+        match error.problem {
+            Problem::Excess(_) => Self::TooLarge(error.to_string()),
+            _ => Self::Wrong(error.to_string()),
+        }
+    }
 }
 
 /// A description of messages that does not fit the model.
@@ -114,9 +159,7 @@ impl fmt::Display for CodecError {
             }
             Problem::MissingField(name) => write!(f, "field `{name}` is missing"),
             Problem::Twice(item) => write!(f, "{item} is there twice"),
-            Problem::TooLong { found, limit } => {
-                write!(f, "{found} items, more than the {limit} that are read; set {MAX_ITEMS} to read more")
-            }
+            Problem::Excess(excess) => write!(f, "{excess}"),
             Problem::UnknownField(name) => write!(f, "there is no field `{name}`"),
             Problem::UnknownLabel { direction, found, names } => {
                 write!(f, "the model has no {direction} `{found}`; it has {}", listed(names))

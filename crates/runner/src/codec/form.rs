@@ -4,6 +4,7 @@
 //! *Promises.* Reading what was written gives the same value, as long as no two cases of an untagged enum have the same
 //! JSON. Reading looks at the shape only, as everywhere.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::collection::Items;
@@ -15,7 +16,8 @@ use ioxide_model::value::{DataValue, Value};
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
 
-use super::{CodecError, Problem, collection, is_option, shown, value_from_json, value_to_json};
+use super::{CodecError, Problem, collection, is_option, short, shown, value_from_json, value_to_json};
+use crate::limits::Excess;
 
 /// How the types of a model are written in JSON, as people wrote it down. A place is `RECORD.FIELD`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,6 +39,9 @@ pub struct JsonFormConfig {
     /// Cases of enums and the JSON they are written as.
     pub cases: Vec<(String, String)>,
 }
+
+/// How often cases without a name are looked for in one value.
+const MAX_TRIES: usize = 100_000;
 
 /// A name or a text in a [`JsonFormConfig`] that means nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -119,7 +124,8 @@ impl JsonForm {
     /// # Errors
     /// If `json` has another shape; the error names the place inside.
     pub fn read(&self, pool: &TermPool, sort: Sort, json: &Json) -> Result<Value, CodecError> {
-        value_from_json(pool, sort, &self.normal(pool, sort, json)?)
+        let reading = FormReading { form: self, tries: Cell::new(0) };
+        value_from_json(pool, sort, &reading.normal(pool, sort, json)?)
     }
 
     fn key(&self, pool: &TermPool, key: &Value) -> String {
@@ -170,7 +176,16 @@ impl JsonForm {
         let name = self.names.get(&place).cloned().unwrap_or_else(|| field.name.to_string());
         (!is_none || !is_left_out).then(|| (name, self.write(pool, value)))
     }
+}
 
+/// A value on its way through a form.
+struct FormReading<'f> {
+    form: &'f JsonForm,
+    /// How often a case was looked for that has no name: each of them may be tried inside each other.
+    tries: Cell<usize>,
+}
+
+impl FormReading<'_> {
     /// `json` as the protocol would have it.
     fn normal(&self, pool: &TermPool, sort: Sort, json: &Json) -> Result<Json, CodecError> {
         match (sort, json) {
@@ -208,13 +223,13 @@ impl JsonForm {
                 Some(field) if !is_option(pool, field.sort) => self.normal(pool, field.sort, json),
                 _ => Ok(json.clone()),
             },
-            (DataKind::Record, _) if self.text.contains(&*data.name) => {
+            (DataKind::Record, _) if self.form.text.contains(&*data.name) => {
                 let name = first.fields.first().map(|field| field.name.to_string()).unwrap_or_default();
                 Ok(Json::Object(Map::from_iter([(name, Json::String(json.to_string()))])))
             }
             (DataKind::Record, Json::Object(members)) => self.normal_record(pool, data, first, members),
             (DataKind::Record, _) => Ok(json.clone()),
-            (DataKind::Enum, _) if self.untagged.contains(&*data.name) => self.untagged_case(pool, id, json),
+            (DataKind::Enum, _) if self.form.untagged.contains(&*data.name) => self.untagged_case(pool, id, json),
             (DataKind::Enum, _) => self.named_case(data, json),
         }
     }
@@ -230,13 +245,13 @@ impl JsonForm {
         let mut known = BTreeSet::new();
         for field in &ctor.fields {
             let place = format!("{}.{}", data.name, field.name);
-            let name = self.names.get(&place).map_or(&*field.name, String::as_str);
+            let name = self.form.names.get(&place).map_or(&*field.name, String::as_str);
             known.insert(name.to_owned());
-            let may_miss = is_option(pool, field.sort) && !self.null.contains(&place);
+            let may_miss = is_option(pool, field.sort) && !self.form.null.contains(&place);
             let value = match members.get(name) {
-                None if may_miss && (self.is_open || self.absent.contains(&place)) => Json::Null,
+                None if may_miss && (self.form.is_open || self.form.absent.contains(&place)) => Json::Null,
                 None => return Err(CodecError::new(Problem::MissingField(name.to_owned()))),
-                Some(Json::Null) if self.absent.contains(&place) => {
+                Some(Json::Null) if self.form.absent.contains(&place) => {
                     let expected = pool.show_sort(field.sort).trim_end_matches('?').to_owned();
                     let problem = Problem::Shape { expected, found: "null".into() };
                     return Err(CodecError::new(problem).inside(name));
@@ -245,7 +260,7 @@ impl JsonForm {
             };
             normal.insert(field.name.to_string(), value);
         }
-        let lets_through = self.is_open && !self.closed.contains(&*data.name);
+        let lets_through = self.form.is_open && !self.form.closed.contains(&*data.name);
         match members.keys().find(|key| !lets_through && !known.contains(*key)) {
             Some(extra) => Err(CodecError::new(Problem::UnknownField(extra.clone()))),
             None => Ok(Json::Object(normal)),
@@ -255,18 +270,27 @@ impl JsonForm {
     /// The first case that `json` has the shape of.
     fn untagged_case(&self, pool: &TermPool, id: DataId, json: &Json) -> Result<Json, CodecError> {
         let data = pool.data(id);
+        self.tries.set(self.tries.get() + 1);
+        if self.tries.get() > MAX_TRIES {
+            return Err(CodecError::new(Problem::Excess(Excess::Tries { limit: MAX_TRIES })));
+        }
         for ctor in &data.ctors {
             let Some(field) = ctor.fields.first() else {
-                if self.cases.get(&*ctor.name).is_some_and(|written| is_same(written, json)) {
+                if self.form.cases.get(&*ctor.name).is_some_and(|written| is_same(written, json)) {
                     return Ok(Json::String(ctor.name.to_string()));
                 }
                 continue;
             };
-            if let Ok(inner) = self.normal(pool, field.sort, json)
-                && value_from_json(pool, field.sort, &inner).is_ok()
-            {
-                let fields = Json::Object(Map::from_iter([(field.name.to_string(), inner)]));
-                return Ok(Json::Object(Map::from_iter([(ctor.name.to_string(), fields)])));
+            let inner = self.normal(pool, field.sort, json);
+            let inner = inner.and_then(|inner| value_from_json(pool, field.sort, &inner).map(|_| inner));
+            match inner {
+                Ok(inner) => {
+                    let fields = Json::Object(Map::from_iter([(field.name.to_string(), inner)]));
+                    return Ok(Json::Object(Map::from_iter([(ctor.name.to_string(), fields)])));
+                }
+                // It may be this case: what is not read is not another one.
+                Err(excess @ CodecError { problem: Problem::Excess(_), .. }) => return Err(excess),
+                Err(_) => (),
             }
         }
         let problem = Problem::Shape { expected: pool.show_sort(Sort::Data(id)), found: shown(json) };
@@ -275,7 +299,7 @@ impl JsonForm {
 
     /// The case that is written `json`, where cases have words of their own.
     fn named_case(&self, data: &Data, json: &Json) -> Result<Json, CodecError> {
-        let written = |ctor: &&Ctor| self.cases.get(&*ctor.name);
+        let written = |ctor: &&Ctor| self.form.cases.get(&*ctor.name);
         if !data.ctors.iter().any(|ctor| written(&ctor).is_some()) {
             return Ok(json.clone());
         }
@@ -300,8 +324,11 @@ fn plain(json: &Json) -> String {
 fn is_same(one: &Json, other: &Json) -> bool {
     match (one, other) {
         (Json::Number(one), Json::Number(other)) => {
-            let number = |text: String| text.parse::<Rational>().ok();
-            number(one.to_string()) == number(other.to_string())
+            let number = |text: String| short(&text).ok().and_then(|text| text.parse::<Rational>().ok());
+            match (number(one.to_string()), number(other.to_string())) {
+                (Some(one), Some(other)) => one == other,
+                _ => one == other,
+            }
         }
         _ => one == other,
     }

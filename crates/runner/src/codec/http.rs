@@ -23,7 +23,7 @@ use self::answer::{Answer, AnswerConfig, Fit};
 use self::capture::{CaptureConfig, Captured};
 use self::message::{Request, Response};
 use self::request::{Filling, Prepared};
-use super::BadSpeech;
+use super::{BadSpeech, Undecodable};
 use super::form::{JsonForm, JsonFormConfig};
 use super::template::check_fields;
 
@@ -129,7 +129,7 @@ impl HttpCodec {
     ///
     /// # Errors
     /// If it is none, or a value does not fit its field.
-    pub fn decode(&self, model: &Model, response: &Response, to: Option<&str>) -> Result<Label, String> {
+    pub fn decode(&self, model: &Model, response: &Response, to: Option<&str>) -> Result<Label, Undecodable> {
         let mut reasons = Vec::new();
         for (name, answer) in &self.outputs {
             match answer.decode(model, &self.form, name, response, to)? {
@@ -141,10 +141,10 @@ impl HttpCodec {
         let statuses = self.outputs.iter().flat_map(|(_, answer)| answer.statuses_to(to));
         let statuses: Vec<String> = statuses.collect();
         match (reasons.is_empty(), to) {
-            (false, _) => Err(format!("no output fits this answer; {}", reasons.join("; "))),
+            (false, _) => Err(format!("no output fits this answer; {}", reasons.join("; ")).into()),
             (true, Some(to)) if !statuses.is_empty() => {
                 let known = statuses.join(", ");
-                Err(format!("no output fits this answer; to `{to}` the status is one of {known}"))
+                Err(format!("no output fits this answer; to `{to}` the status is one of {known}").into())
             }
             (true, _) => Err("no output fits this answer".into()),
         }

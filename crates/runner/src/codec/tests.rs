@@ -44,7 +44,23 @@ fn integers_may_be_written_as_decimals_and_ranges_are_not_checked() {
     assert_eq!(read(Sort::Int, "3.0"), Ok(Value::int(3)));
     assert_eq!(read(Sort::Int, "2e3"), Ok(Value::int(2000)));
     assert_eq!(read(Sort::Range { lo: 0, hi: 2 }, "7"), Ok(Value::int(7)));
-    assert!(read(Sort::Int, &"9".repeat(MAX_DIGITS + 1)).is_err());
+}
+
+/// Numbers that are too long for us are no mistake of who sent them.
+#[test]
+fn long_numbers_are_more_than_is_read() {
+    let world = World::new();
+    let read = |sort, text: &str| value_from_json(&world.pool, sort, &serde_json::from_str(text).unwrap());
+    let long = "9".repeat(max_digits() + 1);
+    for sort in [Sort::Int, Sort::Real, Sort::Range { lo: 0, hi: 2 }] {
+        for text in [&long, "1e99999", "1e-99999", "1e99999999999999", &format!("0.{long}")] {
+            let problem = read(sort, text).unwrap_err().problem;
+            assert_eq!(problem, Problem::Excess(Excess::digits()), "{}", &text[..text.len().min(20)]);
+        }
+    }
+    assert_eq!(read(Sort::Real, &format!("\"1/{long}\"")).unwrap_err().problem, Problem::Excess(Excess::digits()));
+    assert!(matches!(read(Sort::Real, "\"x\"").unwrap_err().problem, Problem::Shape { .. }));
+    assert!(read(Sort::Int, &long[1..]).is_ok());
 }
 
 proptest! {

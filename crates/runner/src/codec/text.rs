@@ -23,7 +23,7 @@ use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 
 use super::template::{Parts, Template, check_fields, plain_text};
-use super::{BadSpeech, Message, label_from_json};
+use super::{BadSpeech, Message, Undecodable, label_from_json};
 use crate::line::cut;
 
 use self::items::ItemsCodec;
@@ -178,12 +178,11 @@ impl TextCodec {
     ///
     /// # Errors
     /// If no pattern matches, or a value does not fit its field.
-    pub fn decode(&self, model: &Model, text: &str) -> Result<Label, String> {
+    pub fn decode(&self, model: &Model, text: &str) -> Result<Label, Undecodable> {
         for (name, pattern) in &self.outputs {
             let Some(groups) = pattern.captures(text) else { continue };
             let message = Message { label: name.clone(), args: self.args(model, name, &groups)? };
-            let label = label_from_json(model, &message, |kind| kind == GateKind::Output);
-            return label.map_err(|error| error.to_string());
+            return Ok(label_from_json(model, &message, |kind| kind == GateKind::Output)?);
         }
         Err("no pattern matches".into())
     }

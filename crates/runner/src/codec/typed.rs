@@ -12,7 +12,7 @@ use ioxide_model::sts::{GateId, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::{DataValue, Value};
 
-use super::MAX_DIGITS;
+use crate::limits::max_digits;
 
 /// A gate, and a value for each field that was written.
 #[derive(Debug, PartialEq, Eq)]
@@ -162,7 +162,7 @@ fn split_at_colon(text: &str) -> Option<(&str, &str)> {
 
 /// Text of a number that is read in reasonable time.
 fn short(text: &str) -> Result<&str, String> {
-    match text.len() <= MAX_DIGITS {
+    match text.len() <= max_digits() {
         true => Ok(text),
         false => Err(format!("a number of {} digits is too long", text.len())),
     }

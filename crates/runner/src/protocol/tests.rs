@@ -38,7 +38,7 @@ fn unknown_fields_are_ignored_and_missing_ones_named() {
 
 #[track_caller]
 fn check(line: &str, reason: &str) {
-    assert_eq!(Message::from_line(line), Err(BadLine { reason: reason.into() }));
+    assert_eq!(Message::from_line(line), Err(BadLine { reason: reason.into(), is_excess: false }));
 }
 
 /// Defect: of a key that stood twice the last value counted.

@@ -34,7 +34,7 @@ use crate::args::Bench;
 use crate::exit::{ExitStatus, Stop};
 use crate::progress::Progress;
 use crate::session;
-use crate::solver;
+use crate::solver::{self, Wanted};
 use crate::system::{Opener, System};
 
 /// Steps a tester may take for one fault.
@@ -151,7 +151,7 @@ fn campaign(args: &Bench, spec: &Model, sut: &System, mode: Mode, seed: u64) -> 
     let mut solver = solver::make(&args.solver)?;
     let mut cx = Ctx::new(&mut own, &mut *solver);
     let mut tester = mode.tester(&mut cx, seed);
-    let opener = Opener::new(sut, Arc::new(spec.clone()), &args.solver);
+    let opener = Opener::new(sut, Arc::new(spec.clone()), Wanted::endless(&args.solver));
     opener.open(0, seed, |adapter| {
         let stop = AtomicBool::new(false);
         let mut bench = run::Bench { cx: &mut cx, adapter, stop: &stop };

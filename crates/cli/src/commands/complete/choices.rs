@@ -38,7 +38,7 @@ pub fn run(args: &Complete, sut: &str, mut model: Model, wanted: &Wanted<'_>) ->
     let system = System::named(sut)?;
     machine::know_outputs(&mut model, &system);
     let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
-    let opener = Opener::new(&system, Arc::new(model.clone()), &args.solver);
+    let opener = Opener::new(&system, Arc::new(model.clone()), wanted.clone());
     let mut solver = wanted.make()?;
     let shown = model.clone();
     let mut cx = Ctx::new(&mut model, &mut *solver);

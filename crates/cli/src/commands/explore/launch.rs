@@ -17,6 +17,7 @@ use crate::commands::test::chosen::Chosen;
 use crate::commands::test::run_config;
 use crate::exit::Stop;
 use crate::session::STOP;
+use crate::solver::Wanted;
 use crate::system::{Opener, System};
 use crate::{seed, solver, timing};
 
@@ -62,7 +63,7 @@ impl Launch {
             set: args.model.settings(),
             ..CampaignConfig::default()
         };
-        let opener = Opener::new(&self.sut, Arc::new(spec.clone()), &args.solver)
+        let opener = Opener::new(&self.sut, Arc::new(spec.clone()), Wanted::endless(&args.solver))
             .on(timing::clock(&args.time, &self.sut)?);
         let mut solver = solver::make(&args.solver)?;
         opener.open(0, seed, |adapter| {

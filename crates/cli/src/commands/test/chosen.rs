@@ -23,7 +23,7 @@ use ioxide_testgen::tester::tour::Tour;
 use serde_json::{Value as Json, json};
 
 use super::{case, hunted};
-use crate::args::Test;
+use crate::args::{LimitArgs, Test};
 use crate::commands::complete::guarantee::Guarantee;
 use crate::commands::{complete, fsm, kill, purposes};
 use crate::exit::{ExitStatus, Stop};
@@ -67,7 +67,7 @@ pub enum Chosen {
 impl Chosen {
     /// The tester `--tester` names.
     pub fn named(args: &Test, spec: &mut Model, seed: u64) -> Result<Self, Stop> {
-        let wanted = Wanted::new(&args.solver, limit::halt_within(&args.limit, BEFORE_TESTING));
+        let wanted = Wanted::new(&args.solver, limit::halt_within(&half(&args.limit), BEFORE_TESTING));
         if let Some(names) = args.tester.strip_prefix("purpose:") {
             let named = |name| purposes::named(spec, &wanted, name, MAX_STATES);
             let found = names.split(',').map(named).collect::<Result<Vec<_>, _>>()?;
@@ -358,6 +358,15 @@ fn show_game(out: &mut impl Write, tester: &Game) -> io::Result<()> {
         None => "it was not played for",
     };
     writeln!(out, "goal `{}`: reached in {} of {} runs; {strategy}", tester.name(), tally.reached, tally.runs)
+}
+
+/// Half of the time of the command: what is found by thinking is to be tried, too.
+fn half(limit: &LimitArgs) -> LimitArgs {
+    let thinking = limit.thinking.map(|limit| match limit {
+        TimeLimit::Within(time) => TimeLimit::Within(time / 2),
+        TimeLimit::Unlimited => TimeLimit::Unlimited,
+    });
+    LimitArgs { thinking }
 }
 
 /// How long a tester may think before a step.

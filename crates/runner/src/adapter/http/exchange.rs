@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use super::streams::OpenStream;
 use crate::adapter::AdapterError;
 use crate::adapter::channel::Channel;
-use crate::adapter::frames::odd;
+use crate::adapter::frames::{dripping, odd, undecodable};
 use crate::adapter::source::{Got, Source, Stream};
+use crate::codec::Undecodable;
 use crate::codec::http::message::{AskedFor, Response};
 
 /// A connection on which nothing is asked.
@@ -173,12 +174,16 @@ impl Asked {
         }
         let used = self.link.used;
         let Some(reader) = self.link.reader.as_mut() else { return Err(closed(used)) };
+        let mut last = None;
         match reader.read(&mut self.buffer, wait) {
             Ok(Got::Nothing) if self.since.is_some_and(|since| since.elapsed() >= limit) => {
-                return Err(odd(&self.buffer, "half a message: the rest of the answer did not come"));
+                return Err(self.half());
             }
             Ok(Got::Nothing) => return Ok(None),
-            Ok(Got::Some(arrived)) => _ = self.since.get_or_insert(arrived),
+            Ok(Got::Some(arrived)) => {
+                last = Some(arrived);
+                self.since.get_or_insert(arrived);
+            }
             Ok(Got::End) => self.ended = true,
             Err(_) if self.buffer.is_empty() => return Err(closed(used)),
             Err(error) => return Err(AdapterError::Broken(error.to_string())),
@@ -186,7 +191,13 @@ impl Asked {
         if self.ended && self.buffer.is_empty() {
             return Err(closed(used));
         }
-        self.parsed()
+        let parsed = self.parsed()?;
+        let is_overdue = last.zip(self.since).is_some_and(|(last, since)| last >= since + limit);
+        if parsed.is_none() && is_overdue { Err(dripping(limit)) } else { Ok(parsed) }
+    }
+
+    fn half(&self) -> AdapterError {
+        odd(&self.buffer, "half a message: the rest of the answer did not come")
     }
 
     fn parsed(&mut self) -> Result<Option<Response>, AdapterError> {
@@ -195,9 +206,12 @@ impl Asked {
             Cause::None => AskedFor::Body,
         };
         let parsed = Response::parse(&self.buffer, asked, self.ended);
-        let wrong = |reason: String| match self.cause {
-            Cause::None => odd(&self.buffer, &format!("it spoke without being asked: {reason}")),
-            Cause::Request(_) => odd(&self.buffer, &reason),
+        let wrong = |bad: Undecodable| match self.cause {
+            Cause::None => {
+                let bad = bad.told(|reason| format!("it spoke without being asked: {reason}"));
+                undecodable(&self.buffer, &bad)
+            }
+            Cause::Request(_) => undecodable(&self.buffer, &bad),
         };
         let Some((response, used)) = parsed.map_err(wrong)? else { return Ok(None) };
         self.buffer.drain(..used);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::exchange::Link;
 use crate::adapter::AdapterError;
-use crate::adapter::frames::odd;
+use crate::adapter::frames::{dripping, odd, undecodable};
 use crate::adapter::source::Got;
 use crate::codec::http::events::{BadStream, Dechunker, next_event};
 use crate::codec::http::message::{Response, ResponsePart, StreamKind};
@@ -84,19 +84,29 @@ impl OpenStream {
             StreamReading::Events { raw: Some((_, raw)) } => (raw, true),
             _ => (&mut self.buffer, false),
         };
+        let mut last = None;
         match self.link.read(buffer, wait) {
             Ok(Got::Nothing) if self.since.is_some_and(|since| since.elapsed() >= limit) => {
-                return Err(odd(&self.buffer, "half a message: the rest of it did not come"));
+                return Err(self.half());
             }
             Ok(Got::Nothing) => return Ok(None),
-            Ok(Got::Some(arrived)) => _ = self.since.get_or_insert(arrived),
+            Ok(Got::Some(arrived)) => {
+                last = Some(arrived);
+                self.since.get_or_insert(arrived);
+            }
             // Whoever sends chunks says which is the last.
             Ok(Got::End) if is_raw => return Err(odd(&self.buffer, &BadStream::CutOff.to_string())),
             Ok(Got::End) => self.close()?,
             Err(error) => return Err(AdapterError::Broken(error.to_string())),
         }
         self.take()?;
-        Ok(self.heard.pop_front())
+        let heard = self.heard.pop_front();
+        let is_overdue = last.zip(self.since).is_some_and(|(last, since)| last >= since + limit);
+        if heard.is_none() && is_overdue { Err(dripping(limit)) } else { Ok(heard) }
+    }
+
+    fn half(&self) -> AdapterError {
+        odd(&self.buffer, "half a message: the rest of it did not come")
     }
 
     /// Makes messages of the bytes.
@@ -115,7 +125,7 @@ impl OpenStream {
                 frames(assembly, &mut self.buffer, &mut self.heard, &mut self.link)
             }
         };
-        let ends = taken.map_err(|bad| odd(&self.buffer, &bad.to_string()))?;
+        let ends = taken.map_err(|bad| undecodable(&self.buffer, &bad.into()))?;
         let is_partial = match &self.reading {
             StreamReading::Events { raw } => {
                 !self.buffer.is_empty() || raw.as_ref().is_some_and(|(_, raw)| !raw.is_empty())

@@ -47,9 +47,9 @@ fn messages_become_bytes_and_back() {
         |bytes: &str| codec.decode(&model, &unhex(bytes).unwrap()).map(|l| l.show(&model.pool, &model.sts));
     assert_eq!(output("8139"), Ok("!STATE(lamp: 3, colour: blue, on: true)".into()));
     assert_eq!(output("82 41 c3".replace(' ', "").as_str()), Ok("!NAMED(name: \"A\")".into()));
-    assert_eq!(output("8136").unwrap_err(), "`STATE.colour`: expected Colour, found 3");
+    assert_eq!(output("8136").unwrap_err().to_string(), "`STATE.colour`: expected Colour, found 3");
     assert_eq!(
-        output("8300").unwrap_err(),
+        output("8300").unwrap_err().to_string(),
         "no layout fits (`STATE` at byte 0: 0x81 is expected, not 0x83; `NAMED` at byte 0: 0x82 is expected, not 0x83)"
     );
 }

@@ -95,3 +95,25 @@ fn names_are_those_of_the_model() {
     assert!(bad(|config| config.cases.push(("kind_cat".into(), "cat".into()))).contains("no JSON"));
     assert!(bad(|config| config.cases.push(("cow".into(), "1".into()))).contains("no case of an enum `cow`"));
 }
+
+/// Each level may be either of two cases: to try all of them would take longer than anybody lives.
+#[test]
+fn cases_inside_each_other_are_not_tried_for_ever() {
+    let model = model(
+        "model Terms { record And { all: list<Term> } record Or { all: list<Term> }
+        enum Term { and(it: And), or(it: Or), leaf(n: int) }
+        input ask(t: Term) state s { on ask } }",
+    );
+    let config = JsonFormConfig { untagged: vec!["Term".into()], ..JsonFormConfig::default() };
+    let form = JsonForm::new(&config, &model).unwrap();
+    let nested = |n: usize, leaf: &str| {
+        let text = format!("{}{leaf}{}", "{\"all\":[".repeat(n), "]}".repeat(n));
+        form.read(&model.pool, sort_of(&model, "t"), &serde_json::from_str(&text).unwrap())
+    };
+    assert!(nested(40, "1").is_ok());
+    assert!(matches!(nested(3, "true").unwrap_err().problem, Problem::Shape { .. }));
+    assert!(matches!(nested(40, "true").unwrap_err().problem, Problem::Excess(Excess::Tries { .. })));
+    let long = "9".repeat(20_000);
+    let number = nested(1, &long).unwrap_err().problem;
+    assert!(matches!(number, Problem::Excess(Excess::Digits { .. })), "no other case: {number:?}");
+}

@@ -8,6 +8,7 @@ use ioxide_model::sort::{DataKind, Sort};
 use ioxide_model::sts::{Gate, GateKind, Model};
 
 use super::message::{Response, ResponsePart};
+use crate::codec::Undecodable;
 use crate::codec::form::JsonForm;
 use crate::codec::text::{value_json, whole};
 use crate::json::{self, JsonError};
@@ -137,7 +138,7 @@ impl Answer {
         name: &str,
         response: &Response,
         to: Option<&str>,
-    ) -> Result<Fit, String> {
+    ) -> Result<Fit, Undecodable> {
         if !self.concerns(response, to) {
             return Ok(Fit::Elsewhere);
         }
@@ -174,7 +175,7 @@ impl Answer {
         name: &str,
         groups: &[(String, Option<String>)],
         json: Option<&Json>,
-    ) -> Result<Label, String> {
+    ) -> Result<Label, Undecodable> {
         let mut values = Vec::new();
         for (field, sort) in fields_of(model, name) {
             let value = match self.fields.iter().find(|(other, _)| *other == field) {
@@ -187,12 +188,12 @@ impl Answer {
             let expected =
                 || format!("`{name}.{field}`: expected {}, found nothing", model.pool.show_sort(sort));
             let value = form.read(&model.pool, sort, &value.ok_or_else(expected)?);
-            values.push(value.map_err(|error| error.inside(&field).inside(name).to_string())?);
+            values.push(value.map_err(|error| error.inside(&field).inside(name))?);
         }
         let is_it = |gate: &Gate| *gate.name == *name && gate.kind == GateKind::Output;
         let gate = model.sts.gates.iter_enumerated().find(|(_, gate)| is_it(gate)).map(|(id, _)| id);
         let label = gate.and_then(|gate| Label::message(&model.sts, gate, values));
-        label.ok_or_else(|| format!("the model has no output `{name}`"))
+        label.ok_or_else(|| format!("the model has no output `{name}`").into())
     }
 }
 
@@ -204,11 +205,12 @@ fn other_header(name: &str, value: Option<&str>) -> String {
 }
 
 /// A body that is JSON; one that says two things at once is none.
-fn json_of(text: &str) -> Result<Option<Json>, String> {
+fn json_of(text: &str) -> Result<Option<Json>, Undecodable> {
     match json::read(text) {
         Ok(value) => Ok(Some(value)),
         Err(JsonError::Wrong(_)) => Ok(None),
-        Err(twice @ JsonError::Twice(_)) => Err(twice.to_string()),
+        Err(twice @ JsonError::Twice(_)) => Err(twice.to_string().into()),
+        Err(JsonError::Excess(excess)) => Err(excess.into()),
     }
 }
 

@@ -5,20 +5,30 @@
 use thiserror::Error;
 
 use super::message::{Response, ResponsePart, line_at, size_of};
-use crate::line::MAX_LINE;
+use crate::codec::Undecodable;
+use crate::limits::{Excess, max_message};
 
 /// What a stream says that is no message.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadStream {
-    /// A message has more bytes than are read.
-    #[error("a message of the stream is too long")]
-    TooLong,
+    /// It is more than is read.
+    #[error(transparent)]
+    Excess(#[from] Excess),
     /// It is not of this form.
     #[error("{0}")]
     Wrong(&'static str),
     /// It is cut off.
     #[error("half a message: the stream ended in the middle of one")]
     CutOff,
+}
+
+impl From<BadStream> for Undecodable {
+    fn from(bad: BadStream) -> Self {
+        match bad {
+            BadStream::Excess(excess) => excess.into(),
+            BadStream::Wrong(_) | BadStream::CutOff => Self::Wrong(bad.to_string()),
+        }
+    }
 }
 
 /// Takes chunks apart (RFC 9112, 7.1).
@@ -34,13 +44,12 @@ impl Dechunker {
     /// If these are no chunks.
     pub fn take(&mut self, raw: &mut Vec<u8>, plain: &mut Vec<u8>) -> Result<(), BadStream> {
         while !self.is_over {
-            let wrong = |_| BadStream::Wrong("a line of a chunk is too long");
-            let Some((line, start)) = line_at(raw, 0).map_err(wrong)? else { return Ok(()) };
+            let Some((line, start)) = line_at(raw, 0)? else { return Ok(()) };
             let size = size_of(line).ok_or(BadStream::Wrong("the size of a chunk is no number"))?;
-            if size > MAX_LINE {
-                return Err(BadStream::TooLong);
+            if size > max_message() {
+                return Err(Excess::bytes().into());
             }
-            let Some((end, next)) = line_at(raw, start + size).map_err(wrong)? else { return Ok(()) };
+            let Some((end, next)) = line_at(raw, start + size)? else { return Ok(()) };
             if !end.is_empty() {
                 return Err(BadStream::Wrong("a chunk is longer than it says"));
             }
@@ -65,7 +74,7 @@ impl Dechunker {
 pub fn next_event(bytes: &mut Vec<u8>) -> Result<Option<Response>, BadStream> {
     loop {
         let Some((block, used)) = block(bytes) else {
-            return if bytes.len() > MAX_LINE { Err(BadStream::TooLong) } else { Ok(None) };
+            return if bytes.len() > max_message() { Err(Excess::bytes().into()) } else { Ok(None) };
         };
         let text = String::from_utf8(block).map_err(|_| BadStream::Wrong("an event is no text"))?;
         bytes.drain(..used);

@@ -3,12 +3,12 @@
 //! *Promises.* Reading is a function of the bytes: it never waits. Heads and bodies are bounded.
 //! Lengths that contradict each other are errors.
 
-use crate::line::{MAX_LINE, cut};
+use super::super::Undecodable;
+use crate::limits::{Excess, max_message};
+use crate::line::cut;
 
 /// The longest head.
 const MAX_HEAD: usize = 64 << 10;
-/// The longest body.
-const MAX_BODY: usize = MAX_LINE;
 
 /// A request, its values filled in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -154,14 +154,14 @@ impl Response {
     ///
     /// # Errors
     /// If the bytes are no answer, or too many.
-    pub fn parse(bytes: &[u8], asked: AskedFor, ended: bool) -> Result<Option<(Self, usize)>, String> {
+    pub fn parse(bytes: &[u8], asked: AskedFor, ended: bool) -> Result<Option<(Self, usize)>, Undecodable> {
         let mut from = 0;
         loop {
             let Some((mut response, head)) = parse_head(&bytes[from..], ended)? else { return Ok(None) };
             from += head;
             match response.status {
                 101 if asked == AskedFor::WebSocket => {
-                    super::websocket::check_opened(&response).map_err(|bad| bad.to_string())?;
+                    super::websocket::check_opened(&response)?;
                     response.stream = Some(StreamKind::WebSocket);
                     return Ok(Some((response, from)));
                 }
@@ -205,7 +205,7 @@ enum Extent {
 
 const CUT_OFF: &str = "half a message: it closed the connection in the middle of an answer";
 
-fn parse_head(bytes: &[u8], ended: bool) -> Result<Option<(Response, usize)>, String> {
+fn parse_head(bytes: &[u8], ended: bool) -> Result<Option<(Response, usize)>, Undecodable> {
     let start = b"HTTP/1.";
     let n = bytes.len().min(start.len());
     if bytes[..n] != start[..n] {
@@ -213,7 +213,7 @@ fn parse_head(bytes: &[u8], ended: bool) -> Result<Option<(Response, usize)>, St
     }
     let Some(length) = head_length(bytes) else {
         return match (ended, bytes.len() > MAX_HEAD) {
-            (_, true) => Err("the head of the answer is too long".into()),
+            (_, true) => Err(Excess::Head { limit: MAX_HEAD }.into()),
             (true, _) => Err(CUT_OFF.into()),
             (false, _) => Ok(None),
         };
@@ -226,7 +226,7 @@ fn parse_head(bytes: &[u8], ended: bool) -> Result<Option<(Response, usize)>, St
             Some((name, value)) if !name.is_empty() && !name.contains([' ', '\t']) => {
                 response.headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
             }
-            _ => return Err(format!("`{}` is no header", cut(line, 60))),
+            _ => return Err(format!("`{}` is no header", cut(line, 60)).into()),
         }
     }
     match response.header("connection").map(str::to_ascii_lowercase) {
@@ -264,7 +264,7 @@ fn status_line(line: &str) -> Result<Response, String> {
     Ok(Response { status, keeps_alive, ..Response::default() })
 }
 
-fn extent(response: &Response) -> Result<Extent, String> {
+fn extent(response: &Response) -> Result<Extent, Undecodable> {
     let values = |name: &'static str| {
         let named = response.headers.iter().filter(move |(other, _)| other == name);
         named.flat_map(|(_, value)| value.split(',')).map(str::trim)
@@ -284,17 +284,17 @@ fn extent(response: &Response) -> Result<Extent, String> {
     }
     let is_number = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit());
     match first.parse() {
-        Ok(length) if is_number && length <= MAX_BODY => Ok(Extent::Bytes(length)),
-        _ if is_number => Err(format!("the body is too long ({first} bytes)")),
-        _ => Err(format!("`{}` is no length", cut(first, 20))),
+        Ok(length) if is_number && length <= max_message() => Ok(Extent::Bytes(length)),
+        _ if is_number => Err(Excess::bytes().into()),
+        _ => Err(format!("`{}` is no length", cut(first, 20)).into()),
     }
 }
 
 /// The body at the front of `bytes` and the bytes it takes.
-fn body_of(bytes: &[u8], extent: Extent, ended: bool) -> Result<Option<(Vec<u8>, usize)>, String> {
+fn body_of(bytes: &[u8], extent: Extent, ended: bool) -> Result<Option<(Vec<u8>, usize)>, Undecodable> {
     let found = match extent {
         Extent::Bytes(n) => bytes.get(..n).map(|body| (body.to_vec(), n)),
-        Extent::ToTheEnd if bytes.len() > MAX_BODY => return Err("the body is too long".into()),
+        Extent::ToTheEnd if bytes.len() > max_message() => return Err(Excess::bytes().into()),
         Extent::ToTheEnd => return Ok(ended.then(|| (bytes.to_vec(), bytes.len()))),
         Extent::Chunks => chunks(bytes)?,
     };
@@ -304,7 +304,7 @@ fn body_of(bytes: &[u8], extent: Extent, ended: bool) -> Result<Option<(Vec<u8>,
     }
 }
 
-fn chunks(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>, String> {
+fn chunks(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>, Undecodable> {
     let (mut body, mut at) = (Vec::new(), 0);
     loop {
         let Some((line, next)) = line_at(bytes, at)? else { return Ok(None) };
@@ -318,8 +318,8 @@ fn chunks(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>, String> {
         if size == 0 {
             return Ok(trailer(bytes, at)?.map(|end| (body, end)));
         }
-        if body.len().saturating_add(size) > MAX_BODY {
-            return Err("the body is too long".into());
+        if body.len().saturating_add(size) > max_message() {
+            return Err(Excess::bytes().into());
         }
         let Some(chunk) = bytes.get(at..at + size) else { return Ok(None) };
         body.extend_from_slice(chunk);
@@ -336,11 +336,11 @@ pub(super) fn size_of(line: &[u8]) -> Option<usize> {
     let digits = line.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
     let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit);
     let digits = std::str::from_utf8(digits).ok().filter(|_| is_number)?;
-    usize::from_str_radix(digits, 16).ok()
+    Some(usize::from_str_radix(digits, 16).unwrap_or(usize::MAX))
 }
 
 /// Where the lines after the last chunk end.
-fn trailer(bytes: &[u8], mut at: usize) -> Result<Option<usize>, String> {
+fn trailer(bytes: &[u8], mut at: usize) -> Result<Option<usize>, Excess> {
     loop {
         match line_at(bytes, at)? {
             Some((b"", next)) => return Ok(Some(next)),
@@ -351,14 +351,14 @@ fn trailer(bytes: &[u8], mut at: usize) -> Result<Option<usize>, String> {
 }
 
 /// The line at `at` without its end mark, and where the next one begins.
-pub(super) fn line_at(bytes: &[u8], at: usize) -> Result<Option<(&[u8], usize)>, String> {
+pub(super) fn line_at(bytes: &[u8], at: usize) -> Result<Option<(&[u8], usize)>, Excess> {
     let rest = bytes.get(at..).unwrap_or_default();
     match rest.iter().take(MAX_HEAD).position(|&byte| byte == b'\n') {
         Some(end) => {
             let line = &rest[..end];
             Ok(Some((line.strip_suffix(b"\r").unwrap_or(line), at + end + 1)))
         }
-        None if rest.len() >= MAX_HEAD => Err("a line of a chunk is too long".into()),
+        None if rest.len() >= MAX_HEAD => Err(Excess::Head { limit: MAX_HEAD }),
         None => Ok(None),
     }
 }

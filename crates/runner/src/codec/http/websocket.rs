@@ -7,7 +7,7 @@
 
 use super::events::BadStream;
 use super::message::{Response, ResponsePart};
-use crate::line::MAX_LINE;
+use crate::limits::{Excess, max_message};
 
 /// The key of the opening, and what must come back for it (RFC 6455, 1.3).
 const KEY: (&str, &str) = ("dGhlIHNhbXBsZSBub25jZQ==", "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
@@ -153,8 +153,8 @@ impl Assembly {
             _ => return Err(BadStream::Wrong("a frame of an unknown kind")),
         };
         all.extend(payload);
-        if all.len() > MAX_LINE {
-            return Err(BadStream::TooLong);
+        if all.len() > max_message() {
+            return Err(Excess::bytes().into());
         }
         if !frame.is_last {
             self.begun = Some((kind, all));
@@ -188,7 +188,8 @@ impl Frame {
             short => (Some(u64::from(short)), 0),
         };
         let Some(long) = long else { return Ok(None) };
-        let length = usize::try_from(long).ok().filter(|n| *n <= MAX_LINE).ok_or(BadStream::TooLong)?;
+        let length = usize::try_from(long).ok().filter(|n| *n <= max_message());
+        let length = length.ok_or_else(Excess::bytes)?;
         let frame = Self { is_last: first & 0x80 != 0, code: first & 0x0f, head: 2 + more, length };
         if frame.code >= 8 && (!frame.is_last || length > MAX_CONTROL) {
             return Err(BadStream::Wrong("a frame that is no message is long or in parts"));

@@ -3,7 +3,8 @@
 use thiserror::Error;
 
 use super::{Check, Endian, Extent, Form, Item, Layout, Number, Of, What, Width};
-use crate::line::{MAX_LINE, cut};
+use crate::limits::max_message;
+use crate::line::cut;
 
 /// What is wrong with the text of a layout.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -88,7 +89,7 @@ impl Layout {
             }
         }
         let size = self.items.iter().filter_map(Item::fixed).fold(0, usize::saturating_add);
-        if size > MAX_LINE {
+        if size > max_message() {
             return Err((0, "the message is too long".into()));
         }
         Ok(())
@@ -289,7 +290,7 @@ fn bracketed(text: &str) -> Option<(&str, &str)> {
 }
 
 fn size(text: &str) -> Result<usize, String> {
-    let size = text.trim().parse().ok().filter(|size| (1..=MAX_LINE).contains(size));
+    let size = text.trim().parse().ok().filter(|size| (1..=max_message()).contains(size));
     size.ok_or_else(|| format!("`{}` is no number of bytes", text.trim()))
 }
 

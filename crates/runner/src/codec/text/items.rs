@@ -6,6 +6,8 @@
 //!
 //! *Promises.* A text is read to its end or not at all: nothing between items is skipped.
 
+use std::collections::BTreeSet;
+
 use ioxide_model::collection::{CollectionValue, Items};
 use ioxide_model::sort::{CollectionId, CollectionKind, CollectionSort, Ctor, DataField, DataKind, Sort};
 use ioxide_model::sts::Model;
@@ -281,9 +283,9 @@ fn as_json(pool: &TermPool, kind: CollectionKind, key: Sort, found: Vec<Json>) -
     if kind != CollectionKind::Map || !is_name(pool, key) {
         return Json::Array(found);
     }
-    let names: Vec<&Json> = found.iter().filter_map(|pair| pair.get(0)).collect();
+    let names: BTreeSet<&str> = found.iter().filter_map(|pair| pair.get(0)?.as_str()).collect();
     // The same key twice stays a list of pairs, which the reader of values refuses by name.
-    if names.iter().enumerate().any(|(at, name)| names[..at].contains(name)) {
+    if names.len() < found.len() {
         return Json::Array(found);
     }
     let entry = |pair: Json| match pair {

@@ -9,7 +9,9 @@
 use regex::bytes::Regex;
 
 use super::CountedConfig;
-use crate::line::{MAX_LINE, cut};
+use crate::codec::Undecodable;
+use crate::limits::{Excess, max_message};
+use crate::line::cut;
 
 /// How frames are joined to messages; by default every frame is one.
 #[derive(Clone, Debug, Default)]
@@ -100,15 +102,19 @@ impl Joining {
     }
 
     /// What a frame announces, and how much of it.
-    fn announced(&self, frame: &[u8]) -> Result<Option<(&Counted, usize)>, String> {
+    fn announced(&self, frame: &[u8]) -> Result<Option<(&Counted, usize)>, Undecodable> {
         let found = self.counted.iter().find_map(|counted| Some((counted, counted.frame.captures(frame)?)));
         let Some((counted, groups)) = found else { return Ok(None) };
         let text = groups.name("n").map_or(&b""[..], |group| group.as_bytes());
         let text = String::from_utf8_lossy(text);
         match text.parse::<usize>() {
-            Ok(count) if count <= MAX_LINE => Ok(Some((counted, count))),
-            Ok(_) => Err(format!("it announces {text}, which is too much")),
-            Err(_) => Err(format!("`{}` is no count", cut(&text, 20))),
+            Ok(count) if count <= max_message() => Ok(Some((counted, count))),
+            Err(_) if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) => {
+                Err(format!("`{}` is no count", cut(&text, 20)).into())
+            }
+            Ok(_) | Err(_) => {
+                Err(Undecodable::TooLarge(format!("it announces {}: {}", cut(&text, 20), Excess::bytes())))
+            }
         }
     }
 
@@ -137,7 +143,7 @@ impl Begun {
     ///
     /// # Errors
     /// If it announces nonsense.
-    pub fn add(&mut self, joining: &Joining, part: Vec<u8>) -> Result<bool, String> {
+    pub fn add(&mut self, joining: &Joining, part: Vec<u8>) -> Result<bool, Undecodable> {
         if self.parts > 0 {
             self.bytes.push(b'\n');
         }
@@ -259,9 +265,9 @@ mod tests {
     #[test]
     fn nonsense_that_is_announced_is_told() {
         let wide = joining(None, &[(".(?P<n>.*)", Then::Frames)]);
-        for (text, says) in [("$99999999", "too much"), ("$x", "no count"), ("$", "no count")] {
+        for (text, says) in [("$99999999", "too long"), ("$99999999999999999999999", "too long"), ("$x", "no count"), ("$", "no count")] {
             let problem = Begun::default().add(&wide, text.into()).unwrap_err();
-            assert!(problem.contains(says), "{problem}");
+            assert!(problem.to_string().contains(says), "{problem}");
         }
         let two = CountedConfig { frame: "(?P<a>.)(?P<n>.)".into(), then: Then::Frames, more: false };
         assert!(Joining::new(None, &[two]).unwrap_err().contains("one named group"));

@@ -29,7 +29,7 @@ fn messages_become_text_and_back() {
     assert_eq!(codec.decode(&model, "CHANGE\n3"), Ok(message(&model, "change", &[3])));
     assert_eq!(codec.decode(&model, "SOUP"), Err("no pattern matches".into()));
     let sweet = codec.decode(&model, "COFFEE much").unwrap_err();
-    assert_eq!(sweet, "`coffee.sugar`: expected 0..3, found `much`");
+    assert_eq!(sweet.to_string(), "`coffee.sugar`: expected 0..3, found `much`");
 }
 
 #[test]

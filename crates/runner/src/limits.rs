@@ -1,0 +1,92 @@
+//! How much of a message is read. A system that says more is not wrong: what is beyond a limit of ours is never a Fail.
+//!
+//! A stranger must not fill our memory, so there are limits; whoever needs more says so in the environment.
+
+use std::sync::OnceLock;
+
+use thiserror::Error;
+
+/// Bytes of one message that are read unless more is asked for.
+const BYTES: usize = 1 << 20;
+/// Items of one collection.
+const ITEMS: usize = 100_000;
+/// Digits of one number: reading them takes time that grows with the square.
+const DIGITS: usize = 10_000;
+
+/// Objects and arrays inside each other; the reader of JSON goes no deeper.
+pub(crate) const MAX_DEPTH: usize = 100;
+
+/// Something of a message that goes beyond what is read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Excess {
+    /// It has too many bytes.
+    #[error("the message is too long, more than {limit} bytes; set IOXIDE_MAX_MESSAGE to read more")]
+    Bytes {
+        /// How many are read.
+        limit: usize,
+    },
+    /// Its head has too many bytes.
+    #[error("the head of the message is too long, more than {limit} bytes")]
+    Head {
+        /// How many are read.
+        limit: usize,
+    },
+    /// A collection of it has too many items.
+    #[error("{found} items, more than the {limit} that are read; set IOXIDE_MAX_ITEMS to read more")]
+    Items {
+        /// How many there are.
+        found: usize,
+        /// How many are read.
+        limit: usize,
+    },
+    /// A number of it has too many digits, or an exponent that stands for too many.
+    #[error("a number of more than {limit} digits; set IOXIDE_MAX_DIGITS to read more")]
+    Digits {
+        /// How many are read.
+        limit: usize,
+    },
+    /// There are too many ways to read it.
+    #[error("more than {limit} ways to read it: cases without a name stand inside each other")]
+    Tries {
+        /// How many are tried.
+        limit: usize,
+    },
+    /// Its objects and arrays are too deep inside each other.
+    #[error("values more than {MAX_DEPTH} deep inside each other")]
+    Depth,
+}
+
+impl Excess {
+    /// A message with too many bytes.
+    pub(crate) fn bytes() -> Self {
+        Self::Bytes { limit: max_message() }
+    }
+
+    /// A number with too many digits.
+    pub(crate) fn digits() -> Self {
+        Self::Digits { limit: max_digits() }
+    }
+}
+
+/// Bytes of one message that are read.
+#[must_use]
+pub fn max_message() -> usize {
+    static LIMIT: OnceLock<usize> = OnceLock::new();
+    *LIMIT.get_or_init(|| said("IOXIDE_MAX_MESSAGE").unwrap_or(BYTES))
+}
+
+/// Items of one collection that are read.
+pub(crate) fn max_items() -> usize {
+    static LIMIT: OnceLock<usize> = OnceLock::new();
+    *LIMIT.get_or_init(|| said("IOXIDE_MAX_ITEMS").unwrap_or(ITEMS))
+}
+
+/// Digits of one number that are read.
+pub(crate) fn max_digits() -> usize {
+    static LIMIT: OnceLock<usize> = OnceLock::new();
+    *LIMIT.get_or_init(|| said("IOXIDE_MAX_DIGITS").unwrap_or(DIGITS))
+}
+
+fn said(name: &str) -> Option<usize> {
+    std::env::var(name).ok()?.parse().ok().filter(|limit| *limit > 0)
+}
