@@ -70,6 +70,14 @@ fn part(path: &str) -> Result<String, Unread> {
     }
 }
 
+/// The text of a file that somebody else names, if it is a regular file with an end.
+pub fn regular(path: &str) -> io::Result<String> {
+    part(path).map_err(|wrong| match wrong {
+        Unread::File(error) => error,
+        Unread::NotText(place) => io::Error::other(format!("it is not UTF-8 text: {place}")),
+    })
+}
+
 fn cannot_read(path: &str, error: &io::Error) -> Stop {
     let stop = Stop::usage(format!("cannot read `{path}`: {error}"));
     match nearby(path) {
@@ -103,10 +111,7 @@ pub fn model(path: &str, set: &[String]) -> Result<(Sources, Model), Stop> {
 pub fn add(sources: &mut Sources, path: &str) -> Result<FileId, Stop> {
     let file = sources.add(path, read(path)?);
     ioxide_lang::gather(sources, file, &mut |path| {
-        part(path).map_err(|wrong| match wrong {
-            Unread::File(error) => error.to_string(),
-            Unread::NotText(place) => format!("it is not UTF-8 text: {place}"),
-        })
+        regular(path).map_err(|error| error.to_string())
     });
     Ok(file)
 }

@@ -103,12 +103,13 @@ fn test(
         file: "examples/brp/spec.iox".into(),
         ..CampaignConfig::default()
     };
+    let solver = SolverArgs::default();
     let session = Session {
         spec: model(SPEC)?,
         sut: System::Model(Box::new(model(sut)?)),
         clock: ClockKind::default(),
         testers: vec![&mut tester],
-        solver: Wanted::endless(&SolverArgs::default()),
+        solver: Wanted::endless(&solver),
         show: if args.json { Show::Nothing } else { Show::People },
         record,
         times: Times::Told,

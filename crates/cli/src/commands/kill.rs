@@ -160,13 +160,14 @@ pub fn suite(model: &mut Model, decided: &Decided, wanted: &Wanted<'_>) -> Resul
 }
 
 /// The tester that runs a suite killing the mutants of `model` by the default operators, and suspects them.
-pub fn tester(model: &mut Model, wanted: &Wanted<'_>) -> Result<Killer, Stop> {
+pub fn tester(model: &mut Model, wanted: &Wanted<'_>) -> Result<(Killer, bool), Stop> {
     let decided = decided(model, &MutantArgs::default(), &DecideArgs::default(), wanted, None)?;
     if decided.is_interrupted() {
         return Err(Stop::new(ExitStatus::Interrupted, "interrupted before all mutants were decided"));
     }
     let suite = suite(model, &decided, wanted)?;
-    if let Some(halted) = decided.halted.or(suite.halted) {
+    let suite_halted = suite.halted;
+    if let Some(halted) = decided.halted.or(suite_halted) {
         eprintln!("warning: the suite is {}", limit::partial(halted));
     }
     match (suite.tests.is_empty(), decided.halted) {
@@ -184,7 +185,8 @@ pub fn tester(model: &mut Model, wanted: &Wanted<'_>) -> Result<Killer, Stop> {
             let suspects = Suspects::new(&model.sts, killed);
             let killer = Killer::new(suite.tests);
             // What a suspect would do at which instant is not followed: time leaves too many open.
-            Ok(if model.sts.is_timed() { killer } else { killer.suspecting(suspects) })
+            let killer = if model.sts.is_timed() { killer } else { killer.suspecting(suspects) };
+            Ok((killer, decided.halted.or(suite_halted).is_some()))
         }
     }
 }

@@ -13,7 +13,7 @@ use ioxide_smt::halt::Halt;
 use lsp_server::Connection;
 
 use crate::exit::{ExitStatus, Stop};
-use crate::limit;
+use crate::{limit, load};
 
 /// How deep folders are looked into, and how many models are looked at.
 const MAX_DEPTH: usize = 6;
@@ -39,7 +39,7 @@ pub struct Disk;
 
 impl Surroundings for Disk {
     fn read(&self, path: &str) -> std::io::Result<String> {
-        fs::read_to_string(path)
+        load::regular(path)
     }
 
     fn models(&self, roots: &[String], path: &str) -> Vec<String> {
@@ -71,13 +71,16 @@ fn folders(roots: &[String], path: &str) -> Vec<PathBuf> {
 
 fn collect(folder: &Path, depth: usize, found: &mut Vec<String>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    // Whoever follows links to folders may go round in circles, or through the whole machine.
+    let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    let mut paths: Vec<(PathBuf, bool)> =
+        entries.flatten().map(|entry| (entry.path(), is_folder(&entry))).collect();
     paths.sort();
-    for path in paths {
+    for (path, is_folder) in paths {
         if found.len() >= MAX_MODELS {
             return;
         }
-        if path.is_dir() {
+        if is_folder {
             if depth > 0 && !is_hidden(&path) {
                 collect(&path, depth - 1, found);
             }

@@ -33,7 +33,10 @@ fn a_child_that_stops_in_the_middle_of_a_line() {
 
 #[test]
 fn a_child_that_floods() {
-    check(&child("while :; do echo 'PONG'; done"), FAIL, &["!pong ──│ got"]);
+    // Where the machine is slow, it says too much before its first input is confirmed.
+    let ended = Folder::new(&child("while :; do echo 'PONG'; done")).test();
+    assert!(ended.code == FAIL || ended.code == TROUBLE && ended.text.contains("a flood"), "{}", ended.text);
+    assert!(ended.peak_kb < MAX_KB, "{} kB", ended.peak_kb);
     check(&child("SENT; yes 'PONG'"), FAIL, &["!pong ──│ got"]);
     check(&child(r#"yes '{"type":"log","text":"tea"}'"#), FAIL, &["no `sent`"]);
     check(&child("yes '' | head -c 50000000 >&2; sleep 60"), FAIL, &["no `sent`"]);

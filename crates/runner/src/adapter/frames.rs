@@ -101,6 +101,11 @@ impl Frames {
         Self { joining, limit, ..self }
     }
 
+    /// The same, where a message may take `limit`, if that is longer than usual.
+    pub(super) fn within(self, limit: Duration) -> Self {
+        Self { limit: limit.max(self.limit), ..self }
+    }
+
     /// When the end of the last message came: what is complete is taken before more is read.
     pub(super) fn arrived(&self) -> Instant {
         self.arrived

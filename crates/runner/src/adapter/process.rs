@@ -121,6 +121,8 @@ pub(super) struct Process {
     command: String,
     environment: Vec<(String, String)>,
     interrupt: Interrupt,
+    /// How long a message may take.
+    limit: Duration,
     child: Option<Guarded>,
     /// Reads its error stream to the end.
     reader: Option<JoinHandle<()>>,
@@ -135,11 +137,12 @@ impl Process {
     /// The process that `command` starts in a shell, not started yet.
     pub(super) fn new(command: &str, connection: &Connection) -> Self {
         let (command, environment) = (command.to_owned(), connection.environment.clone());
-        let interrupt = connection.interrupt;
+        let Connection { interrupt, limit, .. } = *connection;
         Self {
             command,
             environment,
             interrupt,
+            limit,
             child: None,
             reader: None,
             ended: None,
@@ -197,7 +200,7 @@ impl Process {
 impl Link for Process {
     fn open(&mut self) -> Result<Wire, AdapterError> {
         let (reader, writer) = self.streams()?;
-        Ok(Wire::new(reader, writer, self.interrupt))
+        Ok(Wire::new(reader, writer, (self.interrupt, self.limit)))
     }
 
     fn status(&mut self, patience: Duration) -> Option<String> {

@@ -174,7 +174,7 @@ impl Socket {
 impl Link for Socket {
     fn open(&mut self) -> Result<Wire, AdapterError> {
         let (reader, writer) = self.streams()?;
-        Ok(Wire::new(reader, writer, self.interrupt))
+        Ok(Wire::new(reader, writer, (self.interrupt, self.limit)))
     }
 
     /// A socket has no status of its own: its end is the end of its lines.

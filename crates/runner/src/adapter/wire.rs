@@ -33,9 +33,9 @@ impl Wire {
     pub(super) fn new(
         source: impl Source + 'static,
         writer: impl Write + Send + 'static,
-        interrupt: Interrupt,
+        (interrupt, limit): (Interrupt, Duration),
     ) -> Self {
-        let lines = Frames::new(source, Framing::Line, interrupt);
+        let lines = Frames::new(source, Framing::Line, interrupt).within(limit);
         Self { lines, writer: Box::new(writer), log: VecDeque::new() }
     }
 

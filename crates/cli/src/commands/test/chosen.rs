@@ -59,7 +59,8 @@ pub enum Chosen {
     Tour(Box<Tour>, Box<PurposeSet>),
     Tests(Box<Scripted>),
     Suite(Box<SuiteTester>, Option<Guarantee>),
-    Kill(Box<Killer>),
+    /// Tests that kill mutants; whether the time that was asked for was over before all of them were found.
+    Kill(Box<Killer>, bool),
     Case(Box<CaseGuided>),
     Game(Box<Game>),
 }
@@ -118,7 +119,10 @@ impl Chosen {
                 Ok(Self::Tour(Box::new(Tour::new(&set, rounds(args), limits)), Box::new(set)))
             }
             "tests" => Self::tests(args, spec, None),
-            "kill" => Ok(Self::Kill(Box::new(kill::tester(spec, &wanted)?))),
+            "kill" => {
+                let (killer, is_partial) = kill::tester(spec, &wanted)?;
+                Ok(Self::Kill(Box::new(killer), is_partial && args.limit.thinking.is_some()))
+            }
             other => Err(Stop::usage(format!("there is no tester `{other}`"))
                 .help("there is `hunt`, `cover`, `tour`, `purpose:NAME,...`, `force:NAME`, `tests`, `test:NAME`, `case:FILE`, `suite:FILE`, `complete`, `complete:extra=1,...`, `kill` and `random`")),
         }
@@ -160,7 +164,7 @@ impl Chosen {
                 (Self::Cover(mine, _), Self::Cover(theirs, _)) => mine.absorb(&theirs),
                 (Self::Tour(mine, _), Self::Tour(theirs, _)) => mine.absorb(&theirs),
                 (Self::Suite(mine, _), Self::Suite(theirs, _)) => mine.absorb(&theirs),
-                (Self::Kill(mine), Self::Kill(theirs)) => mine.absorb(&theirs),
+                (Self::Kill(mine, _), Self::Kill(theirs, _)) => mine.absorb(&theirs),
                 (Self::Game(mine), Self::Game(theirs)) => mine.absorb(&theirs),
                 _ => (),
             }
@@ -177,7 +181,7 @@ impl Chosen {
             Self::Tour(tester, _) => &mut **tester,
             Self::Tests(tester) => &mut **tester,
             Self::Suite(tester, _) => &mut **tester,
-            Self::Kill(tester) => &mut **tester,
+            Self::Kill(tester, _) => &mut **tester,
             Self::Case(tester) => &mut **tester,
             Self::Game(tester) => &mut **tester,
         }
@@ -202,7 +206,7 @@ impl Chosen {
             Self::Tour(_, set) => (ROUNDS * set.total) as u64,
             Self::Tests(tester) => tester.n_runs() as u64,
             Self::Suite(tester, _) => tester.runs() as u64,
-            Self::Kill(tester) => tester.max_runs() as u64,
+            Self::Kill(tester, _) => tester.max_runs() as u64,
         })
     }
 
@@ -258,7 +262,7 @@ impl Chosen {
             fsm::suite::show(out, tester)?;
             return guarantee.as_ref().map_or(Ok(()), |guarantee| guarantee.show(out, tester, is_clean));
         }
-        if let Self::Kill(tester) = self {
+        if let Self::Kill(tester, _) = self {
             let (done, tests) = (tester.n_done(), tester.n_tests());
             writeln!(out, "killing suite: {done} of {tests} tests carried out to their end")?;
             let Some((out_of, all)) = tester.suspects().map(Suspects::ruled_out) else { return Ok(()) };
@@ -299,6 +303,7 @@ impl Chosen {
     pub fn is_settled(&self) -> bool {
         match self {
             Self::Cover(_, set) | Self::Tour(_, set) => set.is_settled(),
+            Self::Kill(_, is_partial) => !is_partial,
             _ => true,
         }
     }
