@@ -18,6 +18,8 @@ mod project;
 mod translate;
 mod yaml;
 
+use std::collections::BTreeSet;
+
 use ioxide_lang::format;
 use ioxide_lang::{Options, load};
 use ioxide_model::source::Sources;
@@ -68,6 +70,9 @@ pub enum BadDescription {
     Model(String),
 }
 
+/// So many schemas may be types that no model has.
+const MAX_LOOSE: usize = 100;
+
 /// The model and the project file of the description `text`.
 ///
 /// # Errors
@@ -75,19 +80,29 @@ pub enum BadDescription {
 pub fn translate(text: &str, options: &ServiceOptions) -> Result<Translation, BadDescription> {
     let tree = yaml::read(text).map_err(|bad| BadDescription::Unreadable(bad.to_string()))?;
     let document = Document::new(&tree)?;
-    let mut translator = Translator::new(&document);
-    translator.operations();
-    if translator.counts().0 == 0 {
-        return Err(BadDescription::Empty);
+    let mut loose = BTreeSet::new();
+    loop {
+        let mut translator = Translator::new(&document).loose(loose.clone());
+        translator.operations();
+        if translator.counts().0 == 0 {
+            return Err(BadDescription::Empty);
+        }
+        let draft = translator.model();
+        let project = project::write(&document, &translator, options);
+        let problem = match laid_out(&draft) {
+            Ok(model) => {
+                let counts = translator.counts();
+                return Ok(Translation { model, project, counts, notes: translator.into_notes() });
+            }
+            Err(problem) => problem,
+        };
+        // Types that no model has become any JSON; each time there is one less.
+        let known = loose.len();
+        loose.extend(translator.places_in(&problem.to_string()));
+        if loose.len() == known || loose.len() > MAX_LOOSE {
+            return Err(problem);
+        }
     }
-    let draft = translator.model();
-    let project = project::write(&document, &translator, options);
-    Ok(Translation {
-        model: laid_out(&draft)?,
-        project,
-        counts: translator.counts(),
-        notes: translator.into_notes(),
-    })
 }
 
 /// `draft` in canonical layout; it must have no errors.
@@ -101,6 +116,10 @@ fn laid_out(draft: &str) -> Result<String, BadDescription> {
     let loaded = load(&sources, file, &Options::default());
     match loaded.model {
         Some(_) => Ok(text),
-        None => Err(bad(loaded.diagnostics.first().map_or_else(String::new, |error| error.message.clone()))),
+        None => {
+            let errors = loaded.diagnostics.iter().filter(|found| found.is_error());
+            let all: Vec<&str> = errors.map(|error| error.message.as_str()).take(MAX_LOOSE).collect();
+            Err(bad(all.join("; ")))
+        }
     }
 }

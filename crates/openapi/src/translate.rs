@@ -58,6 +58,12 @@ pub(crate) struct Translator<'t> {
     /// The name that the next type gets.
     own_name: Option<String>,
     depth: usize,
+    /// How often a schema was put together with another.
+    merges: usize,
+    /// Where the schemas of types stand, by the names of the types.
+    places: BTreeMap<String, String>,
+    /// Places of schemas whose types models do not have: any JSON is allowed there.
+    loose: BTreeSet<String>,
     needs_any: bool,
     declarations: Vec<String>,
     checks: Checks,
@@ -83,6 +89,9 @@ impl<'t> Translator<'t> {
             recursive: BTreeSet::new(),
             own_name: None,
             depth: 0,
+            merges: 0,
+            places: BTreeMap::new(),
+            loose: BTreeSet::new(),
             needs_any: false,
             declarations: Vec::new(),
             checks: Checks::default(),
@@ -90,6 +99,16 @@ impl<'t> Translator<'t> {
             asked: Vec::new(),
             notes: Vec::new(),
         }
+    }
+
+    /// The same, where any JSON is allowed at these places.
+    pub(crate) fn loose(self, loose: BTreeSet<String>) -> Self {
+        Self { loose, ..self }
+    }
+
+    /// Where the types stand that `message` names.
+    pub(crate) fn places_in(&self, message: &str) -> BTreeSet<String> {
+        message.split('`').filter_map(|name| self.places.get(name).cloned()).collect()
     }
 
     /// How many operations and responses there are.
@@ -148,7 +167,8 @@ impl<'t> Translator<'t> {
 
 /// `text` as a doc comment of one line or more.
 pub(super) fn doc(text: &str) -> String {
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_end = |letter: char| letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}');
+    let mut lines = text.split(is_end).map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();
     let more = if lines.next().is_some() { " …" } else { "" };
     let cut: String = first.chars().take(110).collect();

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 use yaml_rust2::Event;
-use yaml_rust2::parser::{MarkedEventReceiver, Parser};
+use yaml_rust2::parser::Parser;
 use yaml_rust2::scanner::{Marker, TScalarStyle};
 
 use crate::node::SpecNode;
@@ -38,11 +38,18 @@ pub(crate) fn read(text: &str) -> Result<SpecNode, BadTree> {
         return serde_json::from_str(text).map_err(|error| BadTree::Json(error.to_string()));
     }
     let mut builder = Builder::default();
-    let parsed = Parser::new_from_str(text).load(&mut builder, false);
-    match (builder.problem, parsed) {
-        (Some(problem), _) => Err(problem),
-        (None, Err(error)) => Err(BadTree::Yaml(error.to_string())),
-        (None, Ok(())) => builder.root.ok_or(BadTree::Empty),
+    let mut parser = Parser::new_from_str(text);
+    // One event after the other: whoever asks for all of them at once goes as deep as the text does.
+    while builder.problem.is_none() {
+        let (event, mark) = parser.next_token().map_err(|error| BadTree::Yaml(error.to_string()))?;
+        if matches!(event, Event::DocumentEnd | Event::StreamEnd) {
+            break;
+        }
+        builder.on_event(event, mark);
+    }
+    match builder.problem {
+        Some(problem) => Err(problem),
+        None => builder.root.ok_or(BadTree::Empty),
     }
 }
 
@@ -63,11 +70,8 @@ struct Builder {
     problem: Option<BadTree>,
 }
 
-impl MarkedEventReceiver for Builder {
+impl Builder {
     fn on_event(&mut self, event: Event, mark: Marker) {
-        if self.problem.is_some() {
-            return;
-        }
         match event {
             Event::SequenceStart(anchor, _) => self.begin(SpecNode::List(Vec::new()), anchor, mark),
             Event::MappingStart(anchor, _) => self.begin(SpecNode::Map(Vec::new()), anchor, mark),
@@ -89,9 +93,7 @@ impl MarkedEventReceiver for Builder {
             _ => (),
         }
     }
-}
 
-impl Builder {
     fn begin(&mut self, node: SpecNode, anchor: usize, mark: Marker) {
         if self.open.len() >= MAX_DEPTH {
             self.problem = Some(BadTree::TooLarge(mark.line()));
@@ -191,6 +193,8 @@ mod tests {
         }
         assert!(matches!(read(&bomb), Err(BadTree::TooLarge(_))));
         assert!(read(&format!("{}x", "[".repeat(10_000))).is_err());
+        let blocks: String = (0..5_000).map(|n| format!("{}a:\n", " ".repeat(n))).collect();
+        assert!(matches!(read(&blocks), Err(BadTree::TooLarge(_))), "it is not read to its depths");
     }
 
     #[test]

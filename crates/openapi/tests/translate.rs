@@ -147,3 +147,51 @@ fn any_part_of_a_description_is_translated_or_refused() {
         }
     }
 }
+
+/// References in circles, types without end, schemas whose parts double at every level: each is a model all the same.
+#[test]
+fn descriptions_that_have_no_end_are_translated() {
+    let of = |name: &str| format!(r##"{{"$ref": "#/components/schemas/{name}"}}"##);
+    let a = of("A");
+    let doubling = |keyword: &str| -> String {
+        let level = |n: usize| {
+            let next = of(&format!("A{}", n + 1));
+            format!(r#""A{n}": {{"{keyword}": [{next}, {next}]}}, "#)
+        };
+        (0..40).map(level).collect::<String>() + r#""A40": {"type": "string"}"#
+    };
+    let chain: String = (0..60)
+        .map(|n| format!(r#""A{n}": {{"type": "object", "properties": {{"x": {}, "y": {0}}}}}, "#, of(&format!("A{}", n + 1))))
+        .collect();
+    for (schema, components) in [
+        (a.clone(), format!(r#""A": {a}"#)),
+        (a.clone(), format!(r#""A": {}, "B": {a}"#, of("B"))),
+        (a.clone(), format!(r#""A": {{"type": "object", "required": ["a"], "properties": {{"a": {a}}}}}"#)),
+        (a.clone(), format!(r#""A": {{"allOf": [{a}, {{"type": "object"}}]}}"#)),
+        (a.clone(), format!(r#""A": {{"oneOf": [{a}, {0}]}}, "B": {{"anyOf": [{a}, {0}]}}"#, of("B"))),
+        (a.clone(), format!(r#""A": {{"type": "array", "items": {a}}}"#)),
+        (a.clone(), format!(r#""A": {{"type": "object", "additionalProperties": {a}}}"#)),
+        (of("A0"), doubling("allOf")),
+        (of("A0"), doubling("oneOf")),
+        (of("A0"), chain + r#""A60": {"type": "string"}"#),
+    ] {
+        let made = with_schema(&schema, &components);
+        assert_eq!(made.counts, (1, 1), "{components:.80}");
+    }
+}
+
+/// What a description says is never more than a text: it adds no line to the model, no system and no command to the project
+/// file, and reads nothing of the environment.
+#[test]
+fn descriptions_do_not_write_the_project() {
+    let text = r##"{"openapi": "3.0.0", "info": {"title": "t\u2028model X {\r}\u0001", "version": "1\n}"},
+        "paths": {"/a\n[sut.x]\ncommand=\"c\"": {"post": {"operationId": "a\"; b", "summary": "s\rmodel Y {",
+            "requestBody": {"required": true, "content": {"text/plain; x=${SECRET}": {"schema": {"type": "string"}}}},
+            "responses": {"200": {"description": "*/\u0085}"}, "2\n[": {"description": "x"}, "2{}": {"description": "x"}}}}}}"##;
+    let made = made(text);
+    assert_eq!(made.counts, (1, 1));
+    assert!(!made.project.contains("${"), "{}", made.project);
+    assert_eq!(made.project.lines().filter(|line| line.starts_with("[sut.")).count(), 4, "{}", made.project);
+    assert!(made.model.lines().all(|line| !line.trim_start().starts_with("model X")), "{}", made.model);
+    assert_eq!(made.notes.iter().filter(|note| note.text.contains("it is no status")).count(), 2);
+}

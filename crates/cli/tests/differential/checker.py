@@ -7,7 +7,7 @@ them are enumerated. It needs Python 3 and its standard library.
 
     checker.py IOXIDE [--models N] [--seed S]
 
-For every model it compares
+Models have numbers, some of them a list, and some are systems of two parts that speak to each other. For every model it compares
   judge     traces at random: the verdict and the step it falls at, under ioco and uioco;
   conform   another model as the implementation: whether it conforms, and that the witness is one;
   kill      every mutant: killed or equivalent;
@@ -29,8 +29,49 @@ HI = 2  # every range is 0..HI
 VALUES = range(HI + 1)
 INPUTS = {"a": ["n"], "b": []}
 OUTPUTS = {"x": ["m"], "y": []}
+PARTS = {"a": ["n"], "b": []}, {"x": ["n"], "y": []}  # of a part of a system: what is connected has the same fields
 VARS = ["u", "v"]
+LIST = "q"  # a variable that some models have besides: a list of at most two numbers
 DELTA = "delta"
+
+
+class List(tuple):
+    """A list as models know it."""
+
+    def __add__(self, other):
+        return List(tuple(self) + tuple(other))
+
+    def length(self):
+        return len(self)
+
+    def is_empty(self):
+        return not self
+
+    def contains(self, item):
+        return item in self
+
+    def take(self, n):
+        return List(self[: max(n, 0)])
+
+    def drop(self, n):
+        return List(self[max(n, 0) :])
+
+    def reverse(self):
+        return List(self[::-1])
+
+    def sorted(self):
+        return List(sorted(self))
+
+    def without(self, item):
+        return List(it for it in self if it != item)
+
+    def sum(self):
+        return sum(self)
+
+
+def in_range(value):
+    """Whether a value is one of its sort: items obey theirs."""
+    return all(item in VALUES for item in (value if isinstance(value, (tuple, list)) else [value]))
 
 
 class Switch:
@@ -65,16 +106,21 @@ class Switch:
         return f"{self.name}: {self.kind}{gate}{guard}{updates} -> {self.target}"
 
     def step(self, values, fields):
-        """The values after it, or None where it cannot be taken: an update that leaves its range disables it."""
-        known = dict(zip(VARS, values)) | fields
-        if not eval(self.holds, {}, known):
+        """The values after it, or None where it cannot be taken: an update that leaves its range disables it, and so does
+        an item that is not there."""
+        names = [*VARS, LIST][: len(values)]
+        known = dict(zip(names, values)) | fields
+        after = dict(zip(names, values))
+        try:
+            if not eval(self.holds, {}, known):
+                return None
+            for var, term in self.changes:
+                after[var] = eval(term, {}, known)
+        except IndexError:
             return None
-        after = dict(zip(VARS, values))
-        for var, term in self.changes:
-            after[var] = eval(term, {}, known)
-        if any(after[var] not in VALUES for var in VARS):
+        if not all(in_range(after[var]) for var in names):
             return None
-        return tuple(after[var] for var in VARS)
+        return tuple(List(after[var]) if var == LIST else after[var] for var in names)
 
 
 def messages(gates):
@@ -87,17 +133,20 @@ def messages(gates):
 class Model:
     """Switches by location; the first location is the initial one."""
 
-    def __init__(self, locations, initial, switches):
+    def __init__(self, locations, initial, switches, gates=(INPUTS, OUTPUTS)):
         self.locations, self.initial, self.switches = locations, initial, switches
+        self.inputs, self.outputs = gates
 
-    def text(self):
-        lines = ["model M {"]
-        for word, gates in (("input", INPUTS), ("output", OUTPUTS)):
+    def text(self, name="M"):
+        lines = [f"model {name} {{"]
+        for word, gates in (("input", self.inputs), ("output", self.outputs)):
             for gate, fields in gates.items():
                 shown = ", ".join(f"{field}: 0..{HI}" for field in fields)
                 lines.append(f"    {word} {gate}" + (f"({shown})" if fields else ""))
         for var, value in zip(VARS, self.initial):
             lines.append(f"    var {var}: 0..{HI}" + ("" if value is None else f" = {value}"))
+        for value in self.initial[len(VARS) :]:
+            lines.append(f"    var {LIST}: list<0..{HI}> = {list(value)}")
         for location in self.locations:
             lines.append(f"\n    state {location} {{")
             lines += [f"        {it.text()}" for it in self.switches if it.source == location]
@@ -111,7 +160,7 @@ class Model:
     def takes(self, state, gate, fields):
         """The states after a message of `gate`, or after an internal step if it is None."""
         location, values = state
-        names = (INPUTS | OUTPUTS).get(gate, [])
+        names = (self.inputs | self.outputs).get(gate, [])
         for it in self.switches:
             if it.source == location and it.gate == gate:
                 after = it.step(values, dict(zip(names, fields)))
@@ -131,7 +180,7 @@ class Model:
         return not any(True for _ in self.takes(state, None, ()))
 
     def is_quiescent(self, state):
-        outputs = (True for gate, fields in messages(OUTPUTS) for _ in self.takes(state, gate, fields))
+        outputs = (True for gate, fields in messages(self.outputs) for _ in self.takes(state, gate, fields))
         return self.is_stable(state) and not any(outputs)
 
     def after(self, belief, label, ignoring=False):
@@ -142,7 +191,7 @@ class Model:
         found = set()
         for state in belief:
             taken = set(self.takes(state, gate, fields))
-            if ignoring and not taken and gate in INPUTS and self.is_stable(state):
+            if ignoring and not taken and gate in self.inputs and self.is_stable(state):
                 taken = {state}
             found |= taken
         return self.closure(found)
@@ -155,11 +204,55 @@ class Model:
         return bool(accepting) and all(state in accepting or not self.is_stable(state) for state in belief)
 
 
+class System(Model):
+    """Two parts: what the left one says with `x` the right one hears as `a`, in one step of both."""
+
+    def __init__(self, left, right, is_hidden):
+        self.parts, self.is_hidden = (left, right), is_hidden
+        sides = {"left": left, "right": right}
+        own = {
+            direction: {f"{side}.{gate}": fields for side, part in sides.items() for gate, fields in gates(part).items()}
+            for direction, gates in (("inputs", lambda part: part.inputs), ("outputs", lambda part: part.outputs))
+        }
+        del own["inputs"]["right.a"]
+        if is_hidden:
+            del own["outputs"]["left.x"]
+        self.inputs, self.outputs = own["inputs"], own["outputs"]
+
+    def text(self):
+        hide = "    hide left.x\n" if self.is_hidden else ""
+        parts = [part.text(name) for part, name in zip(self.parts, ("Left", "Right"))]
+        wiring = f"system S {{\n    left: Left\n    right: Right\n    left.x -> right.a\n{hide}}}\n"
+        return "\n".join([*parts, wiring])
+
+    def start(self):
+        return set(itertools.product(*(part.start() for part in self.parts)))
+
+    def together(self, state, fields):
+        """The left part says `x`, and the right one, if it listens, hears it."""
+        left, right = (part.takes(one, gate, fields) for part, one, gate in zip(self.parts, state, "xa"))
+        yield from itertools.product(list(left), list(right))
+
+    def takes(self, state, gate, fields):
+        (left, right), (one, other) = self.parts, state
+        if gate is None:
+            yield from ((after, other) for after in left.takes(one, None, ()))
+            yield from ((one, after) for after in right.takes(other, None, ()))
+            for value in VALUES if self.is_hidden else ():
+                yield from self.together(state, (value,))
+        elif gate == "left.x":
+            yield from self.together(state, fields)
+        elif gate.startswith("left."):
+            yield from ((after, other) for after in left.takes(one, gate[5:], fields))
+        else:
+            yield from ((one, after) for after in right.takes(other, gate[6:], fields))
+
+
 def judge(model, trace, relation):
     """The verdict on a trace, and the step it falls at."""
     belief = model.closure(model.start())
     for at, label in enumerate(trace, 1):
-        is_input = label != DELTA and label[0] in INPUTS
+        is_input = label != DELTA and label[0] in model.inputs
         if is_input and not model.specifies(belief, label, relation):
             return "pass", None
         belief = model.after(belief, label)
@@ -174,8 +267,8 @@ def conforms(imp, spec, relation="ioco"):
     seen, new = {first}, [first]
     while new:
         mine, allowed = new.pop()
-        for label in [*messages(INPUTS), *messages(OUTPUTS), DELTA]:
-            if label != DELTA and label[0] in INPUTS and not spec.specifies(allowed, label, relation):
+        for label in [*messages(spec.inputs), *messages(spec.outputs), DELTA]:
+            if label != DELTA and label[0] in spec.inputs and not spec.specifies(allowed, label, relation):
                 continue
             doing = imp.after(mine, label, ignoring=True)
             if not doing:
@@ -198,7 +291,7 @@ def reached(model):
         for it in model.switches:
             if it.source != location:
                 continue
-            fields = (INPUTS | OUTPUTS).get(it.gate, [])
+            fields = (model.inputs | model.outputs).get(it.gate, [])
             for choice in itertools.product(VALUES, repeat=len(fields)):
                 after = it.step(values, dict(zip(fields, choice)))
                 if after is not None:
@@ -216,8 +309,10 @@ def term(rng, fields):
     return rng.choice(VARS + fields * 2 + [str(rng.choice(VALUES))])
 
 
-def guard(rng, fields):
+def guard(rng, fields, lists=False):
     def atom():
+        if lists and rng.random() < 0.5:
+            return rng.choice(LIST_ATOMS).format(term(rng, fields))
         return f"{rng.choice(VARS + fields)} {rng.choice(['==', '!=', '<', '<=', '>', '>='])} {term(rng, fields)}"
 
     shape = rng.random()
@@ -230,9 +325,30 @@ def guard(rng, fields):
     return f"{atom()} {rng.choice(['&&', '||'])} {atom()}"
 
 
-def switch(rng, number, locations, internal):
+LIST_ATOMS = ["q.contains({})", "q.length() == {}", "q.is_empty()", "q.sum() > {}", "q.take(1).contains({})", "q == [{}]"]
+LIST_CHANGES = ["[{}]", "q.drop(1)", "q.reverse()", "q.without({})", "q.sorted()", "q.take({})", "[]"]
+
+
+def listed(rng, it, fields):
+    """The switch with something about the list besides."""
+    how = rng.random()
+    if how < 0.35:
+        # What grows has room to grow.
+        room = "q.length() < 2"
+        guard_ = room if it.guard == "true" else f"({it.guard}) && {room}"
+        return Switch(it.source, it.name, it.kind, it.gate, guard_, [*it.updates, (LIST, f"q + [{term(rng, fields)}]")], it.target)
+    if how < 0.6:
+        change = rng.choice(LIST_CHANGES).format(term(rng, fields))
+        return Switch(it.source, it.name, it.kind, it.gate, it.guard, [*it.updates, (LIST, change)], it.target)
+    if how < 0.75 and not any(var == "u" for var, _ in it.updates):
+        updates = [*it.updates, ("u", f"q[{rng.choice([0, 1])}]")]
+        return Switch(it.source, it.name, it.kind, it.gate, it.guard, updates, it.target)
+    return it
+
+
+def switch(rng, number, locations, internal, lists=False, gates=(INPUTS, OUTPUTS)):
     kind = rng.choice(["on", "on", "emit", "emit"] + (["internal"] if internal else []))
-    gates = {"on": INPUTS, "emit": OUTPUTS, "internal": {None: []}}[kind]
+    gates = {"on": gates[0], "emit": gates[1], "internal": {None: []}}[kind]
     gate = rng.choice(list(gates))
     fields = gates[gate]
     updates = []
@@ -240,20 +356,28 @@ def switch(rng, number, locations, internal):
         if rng.random() < 0.3:
             change = rng.choice([term(rng, fields), f"{rng.choice(VARS)} + 1"])
             updates.append((var, change))
-    return Switch(rng.choice(locations), f"t{number}", kind, gate, guard(rng, fields), updates, rng.choice(locations))
+    made = guard(rng, fields, lists)
+    it = Switch(rng.choice(locations), f"t{number}", kind, gate, made, updates, rng.choice(locations))
+    return listed(rng, it, fields) if lists else it
 
 
-def model(rng, internal=True, unknown=False):
+def model(rng, internal=True, unknown=False, lists=False, gates=(INPUTS, OUTPUTS)):
     locations = [f"s{n}" for n in range(rng.randint(1, 3))]
-    switches = [switch(rng, n + 1, locations, internal) for n in range(rng.randint(3, 8))]
+    switches = [switch(rng, n + 1, locations, internal, lists, gates) for n in range(rng.randint(3, 8))]
     initial = [None if unknown and rng.random() < 0.4 else rng.choice(VALUES) for _ in VARS]
-    return Model(locations, initial, switches)
+    if lists:
+        initial.append(List(rng.choice([[], [1], [0, 2]])))
+    return Model(locations, initial, switches, gates)
+
+
+def system(rng):
+    return System(model(rng, gates=PARTS), model(rng, gates=PARTS), rng.random() < 0.5)
 
 
 def trace(rng, spec):
     """A trace that mostly follows the model."""
     belief, labels = spec.closure(spec.start()), []
-    every = [*messages(INPUTS), *messages(OUTPUTS), DELTA]
+    every = [*messages(spec.inputs), *messages(spec.outputs), DELTA]
     for _ in range(rng.randint(1, 8)):
         possible = [label for label in every if spec.after(belief, label)]
         label = rng.choice(possible if possible and rng.random() < 0.85 else every)
@@ -264,17 +388,17 @@ def trace(rng, spec):
     return labels
 
 
-def wire(label):
+def wire(spec, label):
     if label == DELTA:
         return {"quiescence": True}
     gate, values = label
-    return {"label": gate, "args": dict(zip((INPUTS | OUTPUTS)[gate], values))}
+    return {"label": gate, "args": dict(zip((spec.inputs | spec.outputs)[gate], values))}
 
 
-def unwire(line):
+def unwire(spec, line):
     if line.get("quiescence"):
         return DELTA
-    return line["label"], tuple(line["args"][field] for field in (INPUTS | OUTPUTS)[line["label"]])
+    return line["label"], tuple(line["args"][field] for field in (spec.inputs | spec.outputs)[line["label"]])
 
 
 class Session:
@@ -283,6 +407,9 @@ class Session:
     def __init__(self, program, folder):
         self.program, self.folder = program, folder
         self.compared, self.open, self.wrong = 0, 0, 0
+
+    def rounds(self):
+        return self.judged, self.conformed, self.killed, self.purposed, self.listed, self.composed
 
     def write(self, name, text):
         path = os.path.join(self.folder, name)
@@ -307,11 +434,25 @@ class Session:
                 print(it.text() if isinstance(it, Model) else it)
 
     def judged(self, rng):
-        spec = model(rng, unknown=True)
+        self.judges(rng, model(rng, unknown=True))
+
+    def listed(self, rng):
+        spec = model(rng, lists=True)
+        self.judges(rng, spec)
+        self.conforming(rng, changed(rng, spec, lists=True), spec)
+
+    def composed(self, rng):
+        spec = system(rng)
+        self.judges(rng, spec)
+        left, right = spec.parts
+        other = (changed(rng, left), right) if rng.random() < 0.5 else (left, changed(rng, right))
+        self.conforming(rng, System(*other, spec.is_hidden), spec)
+
+    def judges(self, rng, spec):
         path = self.write("judged.iox", spec.text())
         for _ in range(3):
             labels, relation = trace(rng, spec), rng.choice(["ioco", "uioco"])
-            lines = "".join(json.dumps(wire(label)) + "\n" for label in labels)
+            lines = "".join(json.dumps(wire(spec, label)) + "\n" for label in labels)
             told = self.ask("judge", path, self.write("trace.jsonl", lines), "--relation", relation)
             if told["verdict"] == "inconclusive":
                 self.open += 1
@@ -321,7 +462,9 @@ class Session:
 
     def conformed(self, rng):
         spec = model(rng)
-        imp = changed(rng, spec) if rng.random() < 0.7 else model(rng)
+        self.conforming(rng, changed(rng, spec) if rng.random() < 0.7 else model(rng), spec)
+
+    def conforming(self, rng, imp, spec):
         relation = rng.choice(["ioco", "uioco"])
         paths = self.write("imp.iox", imp.text()), self.write("spec.iox", spec.text())
         told = self.ask("conform", *paths, "--relation", relation)
@@ -331,7 +474,7 @@ class Session:
         mine = conforms(imp, spec, relation)
         self.compare(f"conform under {relation}", mine, told["conforms"], imp, spec)
         if told["conforms"] is False:
-            self.witnessed([unwire(line) for line in told["trace"]], imp, spec, relation)
+            self.witnessed([unwire(spec, line) for line in told["trace"]], imp, spec, relation)
 
     def witnessed(self, labels, imp, spec, relation):
         """A witness is done by the implementation, and its last step is the first that is forbidden."""
@@ -378,11 +521,11 @@ class Session:
                 self.compare(f"purposes {it.name}", mine, theirs, spec)
 
 
-def changed(rng, spec):
+def changed(rng, spec, lists=False):
     """The model with one switch replaced, left out or added."""
     switches = list(spec.switches)
     at = rng.randrange(len(switches))
-    new = switch(rng, 99, spec.locations, internal=True)
+    new = switch(rng, 99, spec.locations, True, lists, (spec.inputs, spec.outputs))
     how = rng.random()
     if how < 0.3:
         del switches[at]
@@ -390,7 +533,7 @@ def changed(rng, spec):
         switches.append(new)
     else:
         switches[at] = new
-    return Model(spec.locations, spec.initial, switches)
+    return Model(spec.locations, spec.initial, switches, (spec.inputs, spec.outputs))
 
 
 def main():
@@ -403,7 +546,7 @@ def main():
         session = Session(os.path.abspath(args.ioxide), folder)
         for number in range(args.models):
             rng = random.Random(args.seed * 1_000_003 + number)
-            for part in (session.judged, session.conformed, session.killed, session.purposed):
+            for part in session.rounds():
                 before = session.wrong
                 part(rng)
                 if session.wrong > before:

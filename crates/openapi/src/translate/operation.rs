@@ -16,6 +16,17 @@ pub(crate) enum Where {
     Body,
 }
 
+/// Content types of bodies that are written.
+const FORM: &str = "application/x-www-form-urlencoded";
+const TEXT: &str = "text/plain";
+
+/// Whether it is `default`, `200` or `2XX`.
+fn is_status(text: &str) -> bool {
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let rest = text.strip_prefix(['1', '2', '3', '4', '5']);
+    text == "default" || rest.is_some_and(|rest| rest.len() == 2 && (is_number(rest) || matches!(rest, "XX" | "xx")))
+}
+
 /// Why something of a request is not written.
 struct LeftOut(String);
 
@@ -113,7 +124,7 @@ impl<'t> Translator<'t> {
             self.note(&operation.place, "the operation is left out: no response is documented");
             return None;
         }
-        let about = format!("{about}/// {} {}\n", operation.method, operation.path);
+        let about = about + &doc(&format!("{} {}", operation.method, operation.path));
         Some(Asked { name, method: operation.method.clone(), path, fields, content, answers, about })
     }
 
@@ -195,8 +206,8 @@ impl<'t> Translator<'t> {
         };
         let is_required = body.says("required");
         let contents = body.get("content").map(SpecNode::members).unwrap_or_default();
-        let is_form = |kind: &str| kind.starts_with("application/x-www-form-urlencoded");
-        let is_text = |kind: &str| kind.starts_with("text/plain");
+        let is_form = |kind: &str| kind.starts_with(FORM);
+        let is_text = |kind: &str| kind.starts_with(TEXT);
         let json = contents.iter().find(|(kind, _)| is_json(kind));
         let Some((kind, media)) =
             json.or_else(|| contents.iter().find(|(kind, _)| is_form(kind) || is_text(kind)))
@@ -220,7 +231,8 @@ impl<'t> Translator<'t> {
             _ => self.any(super::AnyJson::Object),
         };
         let (sort, check) = sort.written(!is_required);
-        let content = (!is_json(kind)).then(|| kind.clone());
+        // Not as it stands: in a header of a project file `${NAME}` is a variable of the environment.
+        let content = (!is_json(kind)).then(|| if is_text(kind) { TEXT } else { FORM }.to_owned());
         let field =
             FieldOf { name: taken.fresh("body"), wire: "body".into(), place: Where::Body, sort, check };
         Ok(Some((field, content)))
@@ -235,9 +247,8 @@ impl<'t> Translator<'t> {
                 self.note(&place, "left out: this reference leads nowhere");
                 continue;
             };
-            let is_status = status == "default"
-                || status.len() == 3 && status.starts_with(|c: char| ('1'..='5').contains(&c));
-            if !is_status {
+            if !is_status(status) {
+                self.note(&place, "left out: it is no status");
                 continue;
             }
             let name = self.messages.fresh(&format!("{of}_{}", status.to_ascii_lowercase()));

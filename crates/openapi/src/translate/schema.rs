@@ -11,6 +11,8 @@ use crate::node::{SpecNode, step};
 
 /// Schemas within schemas.
 const MAX_DEPTH: usize = 60;
+/// Schemas of `allOf` that are put together, in all.
+const MAX_MERGES: usize = 20_000;
 /// Keywords that restrict values and are not translated.
 const UNTRANSLATED: [&str; 12] = [
     "not",
@@ -45,6 +47,10 @@ impl<'t> Translator<'t> {
     fn sort_here(&mut self, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
         if let Some(reference) = schema.text_at("$ref") {
             return self.referred(schema, reference, place);
+        }
+        if self.loose.contains(place) {
+            self.note(place, "no model has such a type: it has no end, or is too deep; any JSON is allowed here");
+            return self.any(AnyJson::Anything);
         }
         for keyword in UNTRANSLATED.iter().filter(|keyword| schema.get(keyword).is_some()) {
             self.note(&format!("{place}/{keyword}"), "not translated: the model allows more");
@@ -187,12 +193,16 @@ impl<'t> Translator<'t> {
     ) {
         let own: Vec<_> = part.members().iter().filter(|(key, _)| key != "allOf").cloned().collect();
         self.merge(merged, &own, place);
+        self.merges += 1;
         for inner in part.get("allOf").map(SpecNode::items).unwrap_or_default() {
             match self.document.resolved(inner, place) {
-                Some((inner, place)) if depth < MAX_DEPTH => {
+                Some((inner, place)) if depth < MAX_DEPTH && self.merges < MAX_MERGES => {
                     self.merge_schema(merged, inner, &place, depth + 1)
                 }
-                _ => self.note(place, "not translated: `allOf` without end"),
+                _ => {
+                    self.note(place, "not translated: `allOf` without end");
+                    return;
+                }
             }
         }
     }
@@ -288,6 +298,7 @@ impl<'t> Translator<'t> {
             checks.push((case, Some(sort.check.clone())));
             kinds.extend(sort.kinds.iter().copied());
         }
+        self.places.insert(name.to_owned(), place.to_owned());
         self.declarations.push(format!("enum {name} {{ {} }}\n", cases.join(", ")));
         self.form.untagged.push(name.to_owned());
         self.checks.define(name, Check::Cases(checks));
@@ -493,6 +504,7 @@ impl<'t> Translator<'t> {
             return self.any(AnyJson::Object);
         }
         let about = schema.text_at("description").map(super::doc).unwrap_or_default();
+        self.places.insert(name.clone(), place.to_owned());
         self.declarations.push(format!("{about}record {name} {{ {} }}\n", fields.join(", ")));
         self.checks.define(&name, check);
         let made = SortOf::new(name.clone(), &[JsonKind::Object]).checked(Check::Named(name));

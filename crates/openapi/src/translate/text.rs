@@ -44,6 +44,7 @@ pub(super) fn quoted(text: &str) -> String {
             '\n' => shown.push_str("\\n"),
             '\r' => shown.push_str("\\r"),
             '\t' => shown.push_str("\\t"),
+            other if other.is_control() => shown.push_str(&format!("\\u{{{:x}}}", u32::from(other))),
             other => shown.push(other),
         }
     }
