@@ -145,6 +145,22 @@ fn deep_and_large_models_get_an_answer_or_a_limit() {
     check(&["check", &path], 0, &["ok"]);
 }
 
+/// Each of fifteen systems is ten of the next: nobody waits for all of them.
+#[test]
+fn systems_of_systems_have_a_limit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |n: usize, text: String| fs::write(folder.path().join(format!("c{n}.iox")), text).expect("written");
+    for n in 0..15 {
+        let parts: String = (0..10).map(|part| format!("    p{part}: C{}\n", n + 1)).collect();
+        write(n, format!("system C{n} {{\n    use C{} from \"c{0}.iox\"\n{parts}}}\n", n + 1));
+    }
+    write(15, "model C15 { input a output b state s { on a -> t } state t { emit b -> s } }\n".to_owned());
+    let system = folder.path().join("c0.iox").display().to_string();
+    check(&["check", &system], 3, &["the system is too large: parts of parts count too"]);
+    let small = folder.path().join("c13.iox").display().to_string();
+    check(&["check", &small], 0, &["ok"]);
+}
+
 #[test]
 fn wrong_settings_are_named() {
     check(&["show", "examples/brp/spec.iox", "--set", "MAX_RN"], 2, &["is not NAME=VALUE"]);

@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
+/// Digits of a number that a model may have.
+const MAX_DIGITS: usize = 500;
+
 /// A part of a description.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SpecNode {
@@ -69,9 +72,9 @@ impl SpecNode {
         self.get(key).and_then(Self::number).and_then(|text| text.parse().ok())
     }
 
-    /// The number at `key`, without an exponent, as models write numbers.
+    /// The number at `key`, without an exponent, as models write numbers; none if it is too long for them.
     pub(crate) fn decimal_at(&self, key: &str) -> Option<String> {
-        let text = self.get(key).and_then(Self::number)?;
+        let text = self.get(key).and_then(Self::number).filter(|text| text.len() <= MAX_DIGITS)?;
         let is_plain = text.trim_start_matches('-').chars().all(|c| c.is_ascii_digit() || c == '.');
         if is_plain {
             return Some(

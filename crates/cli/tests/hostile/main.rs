@@ -10,6 +10,7 @@ mod killed;
 mod learned;
 mod lifecycle;
 mod protocol;
+mod streams;
 mod text;
 mod values;
 

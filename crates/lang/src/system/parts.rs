@@ -17,6 +17,9 @@ use crate::{Lints, Options, lower, suggest};
 
 /// Instances of all parts together.
 const MAX_INSTANCES: usize = 10_000;
+/// Messages and transitions of all parts together: systems of systems of systems grow fast.
+const MAX_MESSAGES: usize = 10_000;
+const MAX_SWITCHES: usize = 200_000;
 /// How deep systems may be made of systems.
 const MAX_DEPTH: usize = 16;
 
@@ -43,6 +46,9 @@ pub(super) struct Parts<'a> {
     constants: &'a Constants,
     /// Models by name and constants.
     loaded: BTreeMap<Configured, Option<Model>>,
+    /// Messages and transitions of the parts so far.
+    messages: usize,
+    switches: usize,
 }
 
 impl<'a> Parts<'a> {
@@ -53,7 +59,7 @@ impl<'a> Parts<'a> {
         options: &'a Options,
         constants: &'a Constants,
     ) -> Self {
-        Self { sources, file, system, options, constants, loaded: BTreeMap::new() }
+        Self { sources, file, system, options, constants, loaded: BTreeMap::new(), messages: 0, switches: 0 }
     }
 
     /// Every instance of every part.
@@ -110,6 +116,21 @@ impl<'a> Parts<'a> {
             };
             let Some(overrides) = self.overrides(decl, &name, &constants, sink) else { return };
             let Some(model) = self.model(&decl.model, overrides, sink) else { return };
+            // The instances of an array have their messages together.
+            self.messages += if all.last().is_some_and(|last: &Instance| last.family == decl.name.text) {
+                0
+            } else {
+                model.sts.gates.len()
+            };
+            self.switches += model.sts.switches.len();
+            if self.messages > MAX_MESSAGES || self.switches > MAX_SWITCHES {
+                let message = "the system is too large: parts of parts count too";
+                let diagnostic = Diagnostic::new(Code::BadRange, decl.name.span, message);
+                sink.push(diagnostic.note(format!(
+                    "all parts together have at most {MAX_MESSAGES} messages and {MAX_SWITCHES} transitions"
+                )));
+                return;
+            }
             let family = decl.name.text.clone();
             all.push(Instance { name, family, index, model, span: decl.name.span, part: None });
         }

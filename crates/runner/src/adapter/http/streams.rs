@@ -26,6 +26,8 @@ pub(super) struct OpenStream {
     /// Messages that came and were not given yet.
     heard: VecDeque<Response>,
     is_over: bool,
+    /// The system takes no more answers: each of them would have to wait for its time.
+    is_deaf: bool,
 }
 
 /// How the bytes of a stream become messages.
@@ -44,7 +46,7 @@ impl OpenStream {
             StreamKind::Events { chunked: false } => (StreamReading::Events { raw: None }, begun),
             StreamKind::WebSocket => (StreamReading::WebSocket(Assembly::default()), begun),
         };
-        Self { input, link, reading, buffer, since: None, heard: VecDeque::new(), is_over: false }
+        Self { input, link, reading, buffer, since: None, heard: VecDeque::new(), is_over: false, is_deaf: false }
     }
 
     pub(super) fn lane(&self) -> u32 {
@@ -111,6 +113,8 @@ impl OpenStream {
 
     /// Makes messages of the bytes.
     fn take(&mut self) -> Result<(), AdapterError> {
+        let heard = self.heard.len();
+        let mut there = self.buffer.len();
         let taken = match &mut self.reading {
             StreamReading::Events { raw } => {
                 let mut ends = false;
@@ -119,13 +123,20 @@ impl OpenStream {
                     ends = chunks.is_over();
                     unpacked
                 });
+                there = self.buffer.len();
                 unpacked.and_then(|()| events(&mut self.buffer, &mut self.heard)).map(|()| ends)
             }
             StreamReading::WebSocket(assembly) => {
-                frames(assembly, &mut self.buffer, &mut self.heard, &mut self.link)
+                let talk = (&mut self.link, &mut self.is_deaf);
+                frames(assembly, &mut self.buffer, &mut self.heard, talk)
             }
         };
         let ends = taken.map_err(|bad| undecodable(&self.buffer, &bad.into()))?;
+        let is_within = matches!(&self.reading, StreamReading::WebSocket(assembly) if assembly.has_begun());
+        // What is left after a whole message is the beginning of another, with a time of its own.
+        if self.heard.len() > heard || self.buffer.len() < there && !is_within {
+            self.since = None;
+        }
         let is_partial = match &self.reading {
             StreamReading::Events { raw } => {
                 !self.buffer.is_empty() || raw.as_ref().is_some_and(|(_, raw)| !raw.is_empty())
@@ -160,21 +171,26 @@ fn events(buffer: &mut Vec<u8>, heard: &mut VecDeque<Response>) -> Result<(), Ba
     Ok(())
 }
 
-/// Reads frames, answers what wants an answer, and says whether the stream is over.
+/// Reads frames, answers what wants an answer while it is taken, and says whether the stream is over.
 fn frames(
     assembly: &mut Assembly,
     buffer: &mut Vec<u8>,
     heard: &mut VecDeque<Response>,
-    link: &mut Link,
+    (link, is_deaf): (&mut Link, &mut bool),
 ) -> Result<bool, BadStream> {
     while let Some(incoming) = assembly.next(buffer)? {
         // A system that has gone takes no answer; its end is seen by the next read.
         match incoming {
             Incoming::Message(kind, body) => heard.push_back(Incoming::response(kind, body)),
-            Incoming::Ping(payload) => drop(link.write(&frame(FrameKind::Pong, &payload))),
+            Incoming::Ping(payload) if !*is_deaf => {
+                *is_deaf = link.write(&frame(FrameKind::Pong, &payload)).is_err();
+            }
+            Incoming::Ping(_) => (),
             Incoming::Pong => (),
             Incoming::Close(payload) => {
-                drop(link.write(&frame(FrameKind::Close, &payload)));
+                if !*is_deaf {
+                    drop(link.write(&frame(FrameKind::Close, &payload)));
+                }
                 buffer.clear();
                 return Ok(true);
             }
