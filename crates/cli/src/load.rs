@@ -110,9 +110,7 @@ pub fn model(path: &str, set: &[String]) -> Result<(Sources, Model), Stop> {
 /// Adds the text at `path`, and those it is made of.
 pub fn add(sources: &mut Sources, path: &str) -> Result<FileId, Stop> {
     let file = sources.add(path, read(path)?);
-    ioxide_lang::gather(sources, file, &mut |path| {
-        regular(path).map_err(|error| error.to_string())
-    });
+    ioxide_lang::gather(sources, file, &mut |path| regular(path).map_err(|error| error.to_string()));
     Ok(file)
 }
 

@@ -20,8 +20,8 @@ use ioxide_testgen::tester::Tester;
 
 use crate::exit::{self, ExitStatus, Stop};
 use crate::progress::Progress;
-use crate::record_folder::RecordFolder;
 use crate::project;
+use crate::record_folder::RecordFolder;
 use crate::solver::Wanted;
 use crate::system::{Opener, System};
 

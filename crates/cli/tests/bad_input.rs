@@ -149,7 +149,8 @@ fn deep_and_large_models_get_an_answer_or_a_limit() {
 #[test]
 fn systems_of_systems_have_a_limit() {
     let folder = tempfile::tempdir().expect("a folder");
-    let write = |n: usize, text: String| fs::write(folder.path().join(format!("c{n}.iox")), text).expect("written");
+    let write =
+        |n: usize, text: String| fs::write(folder.path().join(format!("c{n}.iox")), text).expect("written");
     for n in 0..15 {
         let parts: String = (0..10).map(|part| format!("    p{part}: C{}\n", n + 1)).collect();
         write(n, format!("system C{n} {{\n    use C{} from \"c{0}.iox\"\n{parts}}}\n", n + 1));

@@ -332,3 +332,33 @@ fn an_editor_that_goes_away_ends_the_server() {
     drop(editor.stdin);
     assert_eq!(editor.child.wait().expect("it ends").code(), Some(0));
 }
+
+/// A model names a device and a pipe, and links to folders go round in circles: the server says so, and goes on.
+#[cfg(unix)]
+#[test]
+fn files_of_others_are_regular_files() {
+    let (_kept, root) = folder(&["adder.iox"]);
+    let made = Command::new("mkfifo").arg(root.join("pipe.iox")).status().expect("mkfifo runs");
+    assert!(made.success());
+    std::os::unix::fs::symlink(&root, root.join("again")).expect("a link");
+    std::os::unix::fs::symlink("/", root.join("all")).expect("a link");
+    let text =
+        "system S {\n    use A from \"/dev/zero\"\n    use B from \"pipe.iox\"\n    a: A\n    b: B\n}\n";
+    let path = root.join("s.iox");
+    fs::write(&path, text).expect("a model");
+    let mut editor = Editor::start(&root);
+    editor.open(&path);
+    let found = editor.findings(&path, |found| !found.is_empty());
+    let said = serde_json::to_string(&found).expect("JSON");
+    assert!(
+        said.contains("`/dev/zero` cannot be read") && said.contains("pipe.iox` cannot be read"),
+        "{said}"
+    );
+    // What is in the folder is looked at, too.
+    let adder = root.join("adder.iox");
+    let text = editor.open(&adder);
+    let mut asked = at(&adder, &text, "-> busy", 4);
+    asked["context"] = json!({ "includeDeclaration": true });
+    assert_eq!(editor.ask("textDocument/references", asked).as_array().map(Vec::len), Some(3));
+    editor.quit();
+}

@@ -161,7 +161,12 @@ fn descriptions_that_have_no_end_are_translated() {
         (0..40).map(level).collect::<String>() + r#""A40": {"type": "string"}"#
     };
     let chain: String = (0..60)
-        .map(|n| format!(r#""A{n}": {{"type": "object", "properties": {{"x": {}, "y": {0}}}}}, "#, of(&format!("A{}", n + 1))))
+        .map(|n| {
+            format!(
+                r#""A{n}": {{"type": "object", "properties": {{"x": {}, "y": {0}}}}}, "#,
+                of(&format!("A{}", n + 1))
+            )
+        })
         .collect();
     for (schema, components) in [
         (a.clone(), format!(r#""A": {a}"#)),

@@ -64,9 +64,7 @@ pub fn value_from_json(pool: &TermPool, sort: Sort, json: &Json) -> Result<Value
             integer(&number_of(n)?).map(Value::Int).ok_or_else(expected)
         }
         (Sort::Real, Json::Number(n)) => number_of(n).map(Value::Real),
-        (Sort::Real, Json::String(text)) => {
-            short(text)?.parse().map(Value::Real).map_err(|_| expected())
-        }
+        (Sort::Real, Json::String(text)) => short(text)?.parse().map(Value::Real).map_err(|_| expected()),
         (Sort::Str, Json::String(text)) => Ok(Value::str(text)),
         (Sort::Data(data), _) => data_from_json(pool, data, json),
         (Sort::Collection(id), _) => collection::from_json(pool, id, json),

@@ -26,6 +26,7 @@ use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, SwitchId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
+use ioxide_smt::halt::Halted;
 use ioxide_smt::solver::Why;
 use ioxide_symex::Ctx;
 use ioxide_testgen::data::{Pick, Wish, any_value, pick};
@@ -66,6 +67,14 @@ pub enum PlayError {
     Diverges {
         /// Where it was when it was stopped.
         location: String,
+    },
+    /// It was stopped while it took internal steps.
+    #[error("the model was stopped at state `{location}`, in the middle of internal steps: {halted}")]
+    Stopped {
+        /// Where it was.
+        location: String,
+        /// Why.
+        halted: Halted,
     },
     /// It takes internal steps for ever instead of taking an input.
     #[error("the model takes internal steps for ever at state `{location}` and never takes {input}")]
@@ -190,6 +199,7 @@ impl<'m> Player<'m> {
     /// If it takes internal steps for ever, or the solver cannot say what is possible.
     pub fn react(&mut self) -> Result<Option<Label>, PlayError> {
         for _ in 0..MAX_INTERNAL {
+            self.goes_on()?;
             let Some((id, values)) = self.next_reaction()? else { return Ok(None) };
             let switch = &self.cx.sts.switches[id];
             self.state = concrete::successor(self.cx.pool, self.cx.sts, &self.state, switch, &values)
@@ -200,6 +210,12 @@ impl<'m> Player<'m> {
         }
         let location = self.state.place(self.cx.sts);
         Err(PlayError::Diverges { location })
+    }
+
+    /// Whether nobody says that it is time to stop.
+    fn goes_on(&self) -> Result<(), PlayError> {
+        let location = || self.state.place(self.cx.sts);
+        self.cx.halted().map_or(Ok(()), |halted| Err(PlayError::Stopped { location: location(), halted }))
     }
 
     fn start(&mut self) -> Result<(), PlayError> {

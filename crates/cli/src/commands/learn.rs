@@ -74,7 +74,8 @@ fn from_system(args: &Learn, sut: &str, mut model: Model) -> Result<ExitStatus, 
         seed,
     };
     let mut messages = Messages { model, inputs, preamble: Vec::new() };
-    let opener = Opener::new(&system, Arc::new(messages.model.clone()), Wanted::new(&args.solver, halt.clone()));
+    let opener =
+        Opener::new(&system, Arc::new(messages.model.clone()), Wanted::new(&args.solver, halt.clone()));
     opener.open(0, seed, |adapter| {
         let wait = if args.one_answer { Wait::Output } else { Wait::Quiescence };
         messages.preamble = LiveSystem::greeting(adapter, patience, halt).map_err(stopped)?;

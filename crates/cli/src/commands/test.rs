@@ -133,7 +133,9 @@ fn verdict(chosen: &Chosen, outcome: &CampaignOutcome) -> ExitStatus {
         ExitStatus::Success if !outcome.is_enough => ExitStatus::Inconclusive,
         // What nobody knows how to reach is a goal not met.
         ExitStatus::Success if !chosen.is_settled() => {
-            eprintln!("goals not met: what is unknown or partial above is neither covered nor proved unreachable");
+            eprintln!(
+                "goals not met: what is unknown or partial above is neither covered nor proved unreachable"
+            );
             ExitStatus::Inconclusive
         }
         status => status,

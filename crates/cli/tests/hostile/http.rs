@@ -78,7 +78,11 @@ fn a_service_that_floods() {
         })
     };
     check(&endless("HTTP/1.1 200 OK\r\n\r\n"), TROUBLE, &["the message is too long"]);
-    check(&endless("HTTP/1.1 200 OK\r\ncontent-length: 104857600\r\n\r\n"), TROUBLE, &["the message is too long"]);
+    check(
+        &endless("HTTP/1.1 200 OK\r\ncontent-length: 104857600\r\n\r\n"),
+        TROUBLE,
+        &["the message is too long"],
+    );
     check(&endless("HTTP/1.1 200 OK\r\nx: "), TROUBLE, &["the head of the message is too long"]);
     let chunks = |stream: &mut TcpStream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").ok();

@@ -18,7 +18,9 @@ const MODEL: &str = "model Stream {
 /// A service that opens a stream for a ping; then `act` has it.
 fn stream(is_socket: bool, act: impl Fn(&mut TcpStream) + Send + Sync + Clone + 'static) -> Ended {
     let head = match is_socket {
-        true => "101 Switching\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=",
+        true => {
+            "101 Switching\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
+        }
         false => "200 OK\r\ncontent-type: text/event-stream",
     };
     let address = serving(move |mut stream: TcpStream| {
@@ -60,7 +62,11 @@ fn an_event_that_comes_drop_by_drop_has_no_more_time_than_others() {
         drip(stream, b"x", pause);
     };
     ends(&stream(false, move |it| begun(it, 1)), &[FAIL, TROUBLE], &["end of the message", "half a message"]);
-    ends(&stream(false, move |it| begun(it, 200)), &[FAIL, TROUBLE], &["half a message", "end of the message"]);
+    ends(
+        &stream(false, move |it| begun(it, 200)),
+        &[FAIL, TROUBLE],
+        &["half a message", "end of the message"],
+    );
     // A message in ever more frames.
     let frames = |it: &mut TcpStream| {
         it.write_all(&[0x01, 1, b'x']).ok();
@@ -69,11 +75,15 @@ fn an_event_that_comes_drop_by_drop_has_no_more_time_than_others() {
     ends(&stream(true, frames), &[FAIL, TROUBLE], &["half a message", "end of the message"]);
 }
 
-/// Defect: every answer to a ping had to wait for its time once the system did not listen any more.
+/// Pings without end, to a tester whose answers nobody reads.
 #[test]
 fn a_flood_of_what_is_no_message_ends() {
     ends(&stream(true, |it| pour(it, &[0x89, 0], HUGE)), &[FAIL, TROUBLE], &["·│ got", "end of the message"]);
-    ends(&stream(false, |it| pour(it, b": tea\n\n", HUGE)), &[FAIL, TROUBLE], &["·│ got", "end of the message"]);
+    ends(
+        &stream(false, |it| pour(it, b": tea\n\n", HUGE)),
+        &[FAIL, TROUBLE],
+        &["·│ got", "end of the message"],
+    );
 }
 
 /// Defect: the time of a message went on from that of the one before where both came in one packet.

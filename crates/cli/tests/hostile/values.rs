@@ -77,7 +77,13 @@ fn hostile() -> Vec<Hostile> {
             nobody,
             items_or_bytes,
         ),
-        all("nested cases", "tree", format!("printf '{{\"t\":'; {open}; {close}; printf '}}'"), nobody, levels),
+        all(
+            "nested cases",
+            "tree",
+            format!("printf '{{\"t\":'; {open}; {close}; printf '}}'"),
+            nobody,
+            levels,
+        ),
         all(
             "a string",
             "text",
@@ -125,8 +131,11 @@ const TIMES: &str = "quiescence_ms = 2000\nlimit_ms = 20000";
 #[test]
 fn by_the_streams_of_a_child() {
     for it in hostile() {
-        let output = format!("printf '{{\"type\":\"output\",\"label\":\"{}\",\"args\":'; {}", it.label, it.script);
-        let script = format!("echo '{HELLO}'; read x; echo '{READY}'; read x; echo '{SENT}'; {output}; echo '}}'; sleep 60");
+        let output =
+            format!("printf '{{\"type\":\"output\",\"label\":\"{}\",\"args\":'; {}", it.label, it.script);
+        let script = format!(
+            "echo '{HELLO}'; read x; echo '{READY}'; read x; echo '{SENT}'; {output}; echo '}}'; sleep 60"
+        );
         let system = format!("kind = \"stdio\"\n{TIMES}\ncommand = '''\n{script}\n'''");
         speaks("stdio", it.name, &system, it.codes.0, it.says);
     }
@@ -134,8 +143,7 @@ fn by_the_streams_of_a_child() {
 
 /// What a shell command writes, as far as anybody takes it.
 fn written(script: &str, stream: &mut impl Write) {
-    let mut child =
-        Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn().expect("a shell");
+    let mut child = Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn().expect("a shell");
     let mut out = child.stdout.take().expect("a pipe");
     std::io::copy(&mut out, stream).ok();
     drop(out);
@@ -175,7 +183,9 @@ fn service(head: &'static str, script: String, ends: bool) -> String {
             }
         }
     });
-    format!("kind = \"http\"\nurl = \"http://{address}\"\n{TIMES}\nreset = \"none\"\ninputs = {{ ping = {{ path = \"/\" }} }}")
+    format!(
+        "kind = \"http\"\nurl = \"http://{address}\"\n{TIMES}\nreset = \"none\"\ninputs = {{ ping = {{ path = \"/\" }} }}"
+    )
 }
 
 /// How the outputs are found in an answer, or in an event of a stream.
@@ -183,7 +193,11 @@ fn outputs(label: &str, event: &str) -> String {
     let one = |(name, field): (&str, &str)| {
         let (is_it, pointer) = (name == label, format!("/{field}"));
         let status = if is_it { 200 } else { 299 };
-        let how = if event.is_empty() { format!("status = {status}") } else { format!("event = \"{}\"", if is_it { event } else { "x" }) };
+        let how = if event.is_empty() {
+            format!("status = {status}")
+        } else {
+            format!("event = \"{}\"", if is_it { event } else { "x" })
+        };
         format!("{name} = {{ {how}, fields = {{ {field} = \"{pointer}\" }} }}")
     };
     let all = [("items", "xs"), ("tree", "t"), ("text", "s"), ("number", "n")].map(one).join(", ");
@@ -204,10 +218,12 @@ fn by_server_sent_events() {
         let script = format!("printf 'data: '; {}; printf '\\n\\n'", it.script);
         let service = service("content-type: text/event-stream", script, false);
         // The head of a stream is an answer, too.
-        let model = VALUES
-            .replace("input ping", "input ping\n    output open")
-            .replace("idle { on ping -> busy }", "idle { on ping -> open }\n    state open { emit open -> busy }");
-        let outputs = outputs(it.label, "message").replace("outputs = {", "outputs = { open = { status = 200 },");
+        let model = VALUES.replace("input ping", "input ping\n    output open").replace(
+            "idle { on ping -> busy }",
+            "idle { on ping -> open }\n    state open { emit open -> busy }",
+        );
+        let outputs =
+            outputs(it.label, "message").replace("outputs = {", "outputs = { open = { status = 200 },");
         let system = format!("{service}\n{outputs}");
         speaks_by("events", it.name, &model, &system, it.codes.1, it.says);
     }

@@ -73,3 +73,37 @@ fn commands_end_by_their_limit() {
         }
     }
 }
+
+/// Ever more of the same, and one that says something else.
+const PONG: &str = "model Pong { input ping output pong
+    state idle { on ping -> busy } state busy { emit pong -> idle } }
+";
+const PANG: &str = "model Pang { input ping output pong
+    state idle { on ping -> busy } state busy { emit pong -> more } state more { emit pong -> idle } }
+";
+
+/// `--time-limit` is the time of all runs, and of every wait in them.
+#[test]
+fn a_campaign_ends_by_its_limit() {
+    let folder = Folder::new(PONG, "");
+    fs::write(folder.path().join("pang.iox"), PANG).expect("a model");
+    let test = |sut: &str, more: &[&str]| {
+        let args = ["test", "m.iox", "--sut", sut, "--seed", "1", "--solver", "none"];
+        folder.ioxide(&[&args[..], more].concat())
+    };
+    let endless = ["--runs", "1000000000", "--steps", "1000000000", "--time-limit", "1s"];
+    for tester in ["random", "hunt"] {
+        let ended = test("model:m.iox", &[&endless[..], &["--tester", tester]].concat());
+        ended.check(5, &["partial: the time limit was reached"]);
+    }
+    let told = test("model:m.iox", &[&endless[..], &["--tester", "random", "--json"]].concat());
+    told.check(5, &["\"partial\":\"the time limit was reached\"", "\"failed\":0"]);
+    // A failure counts whatever was not looked at.
+    test("model:pang.iox", &[&endless[..], &["--keep-going", "--tester", "random"]].concat())
+        .check(1, &["FAIL"]);
+    // Nobody waits for an hour of silence.
+    let silent = "stdio:echo '{\"type\":\"hello\",\"protocol\":1,\"reset\":\"restart\"}'; read x; \
+        echo '{\"type\":\"ready\"}'; read x; echo '{\"type\":\"sent\",\"id\":1}'; sleep 3600";
+    let ended = test(silent, &[&endless[..], &["--tester", "random", "--quiescence-ms", "3600000"]].concat());
+    ended.check(5, &["partial: the time limit was reached"]);
+}

@@ -24,7 +24,8 @@ const TEXT: &str = "text/plain";
 fn is_status(text: &str) -> bool {
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let rest = text.strip_prefix(['1', '2', '3', '4', '5']);
-    text == "default" || rest.is_some_and(|rest| rest.len() == 2 && (is_number(rest) || matches!(rest, "XX" | "xx")))
+    text == "default"
+        || rest.is_some_and(|rest| rest.len() == 2 && (is_number(rest) || matches!(rest, "XX" | "xx")))
 }
 
 /// Why something of a request is not written.

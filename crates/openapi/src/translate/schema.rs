@@ -49,7 +49,10 @@ impl<'t> Translator<'t> {
             return self.referred(schema, reference, place);
         }
         if self.loose.contains(place) {
-            self.note(place, "no model has such a type: it has no end, or is too deep; any JSON is allowed here");
+            self.note(
+                place,
+                "no model has such a type: it has no end, or is too deep; any JSON is allowed here",
+            );
             return self.any(AnyJson::Anything);
         }
         for keyword in UNTRANSLATED.iter().filter(|keyword| schema.get(keyword).is_some()) {

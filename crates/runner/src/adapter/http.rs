@@ -28,10 +28,10 @@ use self::streams::OpenStream;
 use super::tcp::Socket;
 use super::tls::{Roots, Tls, TlsConfig};
 use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Receipt, Sent};
-use crate::codec::{BadSpeech, Undecodable};
 use crate::codec::http::capture::Captured;
 use crate::codec::http::message::{AskedFor, Request, Response, ResponsePart};
 use crate::codec::http::{BadUrl, HttpCodec, HttpConfig, Outgoing, RequestConfig, Url, is_secret};
+use crate::codec::{BadSpeech, Undecodable};
 use crate::line::cut;
 use crate::secrets::Secrets;
 

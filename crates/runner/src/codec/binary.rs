@@ -12,9 +12,9 @@ use ioxide_model::sort::{DataKind, Sort};
 use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_model::value::{DataValue, Value};
 
-use super::{BadSpeech, Undecodable};
 use super::layout::{Datum, Form, Layout, Shape, hex, unhex};
 use super::template::value_of;
+use super::{BadSpeech, Undecodable};
 use crate::line::cut;
 
 /// How messages are written.

@@ -229,7 +229,9 @@ impl FormReading<'_> {
             }
             (DataKind::Record, Json::Object(members)) => self.normal_record(pool, data, first, members),
             (DataKind::Record, _) => Ok(json.clone()),
-            (DataKind::Enum, _) if self.form.untagged.contains(&*data.name) => self.untagged_case(pool, id, json),
+            (DataKind::Enum, _) if self.form.untagged.contains(&*data.name) => {
+                self.untagged_case(pool, id, json)
+            }
             (DataKind::Enum, _) => self.named_case(data, json),
         }
     }

@@ -23,9 +23,9 @@ use self::answer::{Answer, AnswerConfig, Fit};
 use self::capture::{CaptureConfig, Captured};
 use self::message::{Request, Response};
 use self::request::{Filling, Prepared};
-use super::{BadSpeech, Undecodable};
 use super::form::{JsonForm, JsonFormConfig};
 use super::template::check_fields;
+use super::{BadSpeech, Undecodable};
 
 pub use self::request::RequestConfig;
 pub use self::url::{BadUrl, Url, is_secret, percent};

@@ -58,7 +58,10 @@ fn long_numbers_are_more_than_is_read() {
             assert_eq!(problem, Problem::Excess(Excess::digits()), "{}", &text[..text.len().min(20)]);
         }
     }
-    assert_eq!(read(Sort::Real, &format!("\"1/{long}\"")).unwrap_err().problem, Problem::Excess(Excess::digits()));
+    assert_eq!(
+        read(Sort::Real, &format!("\"1/{long}\"")).unwrap_err().problem,
+        Problem::Excess(Excess::digits())
+    );
     assert!(matches!(read(Sort::Real, "\"x\"").unwrap_err().problem, Problem::Shape { .. }));
     assert!(read(Sort::Int, &long[1..]).is_ok());
 }

@@ -63,6 +63,7 @@ impl Player<'_> {
     /// If it takes internal steps for ever, or the solver cannot say what is possible.
     pub fn pass(&mut self, until: &Rational) -> Result<Option<Label>, PlayError> {
         for _ in 0..MAX_INTERNAL {
+            self.goes_on()?;
             self.plan_ahead()?;
             let left = until.sub(&self.now);
             match &self.plan {

@@ -12,6 +12,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Breakdown;
 use ioxide_runner::adapter::{Adapter, AdapterError, Observation};
+use ioxide_runner::player::PlayError;
 use ioxide_smt::halt::{Halt, Halted};
 use ioxide_testgen::abstraction::answer_name;
 use ioxide_testgen::tester::suite::Wait;
@@ -54,6 +55,9 @@ impl Trouble {
 
 impl From<AdapterError> for Trouble {
     fn from(error: AdapterError) -> Self {
+        if let AdapterError::Play(PlayError::Stopped { halted, .. }) = error {
+            return Self::Halted(halted);
+        }
         if matches!(error.breakdown(), Some(Breakdown::Ended | Breakdown::Closed)) {
             return Self::Ended(error.to_string());
         }

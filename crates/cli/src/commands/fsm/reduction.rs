@@ -105,7 +105,8 @@ fn against_system(
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let mut messages = spec.messages()?;
     machine::know_outputs(&mut messages.model, &system);
-    let opener = Opener::new(&system, Arc::new(messages.model.clone()), Wanted::new(&args.solver, halt.clone()));
+    let opener =
+        Opener::new(&system, Arc::new(messages.model.clone()), Wanted::new(&args.solver, halt.clone()));
     opener.open(0, seed, |adapter| {
         let live = LiveSystem::new(&messages, spec.wait, model.names(), adapter, patience, halt)?;
         let mut until = Until { system: Repeated { live, repetitions }, halt: halt.clone() };

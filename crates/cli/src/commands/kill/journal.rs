@@ -40,7 +40,7 @@ impl Journal {
     ) -> Result<(Self, Vec<Option<Outcome>>), Stop> {
         let header = json!({
             "format": FORMAT, "version": 1, "mutants": mutants.len(),
-            "fingerprint": fingerprint(model, mutants, settings),
+            "fingerprint": fingerprint(model, mutants, &[settings, &ANALYSIS.to_string()]),
         });
         let cannot = |error: io::Error| write::cannot(path, &error);
         let options = OpenOptions::new().read(true).append(true).create(true).clone();
@@ -129,14 +129,14 @@ fn outcome(entry: &Json, model: &Model) -> Option<Outcome> {
 
 /// What the decisions depend on, in sixteen digits (FNV-1a): the declarations with their ranges and values at
 /// start (`--set` is in them), every switch, every change, the settings, the version of the analysis.
-fn fingerprint(model: &Model, mutants: &[Mutant], settings: &str) -> String {
+fn fingerprint(model: &Model, mutants: &[Mutant], fixed: &[&str]) -> String {
     let switches = model.sts.switches.iter().map(|switch| show_switch(model, switch));
     let changes = mutants.iter().map(|mutant| {
         let edits = mutant.edits.iter().map(|edit| after(model, edit));
         format!("{} {}", mutant.id, edits.collect::<Vec<_>>().join(" "))
     });
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let fixed = [settings.to_owned(), ANALYSIS.to_string()];
+    let fixed = fixed.iter().map(|&text| text.to_owned());
     for text in declarations(model).into_iter().chain(switches).chain(changes).chain(fixed) {
         for byte in text.bytes().chain([b'\n']) {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -162,4 +162,23 @@ fn declarations(model: &Model) -> Vec<String> {
     });
     let types = pool.data_types().map(|data| format!("{data:?}"));
     [start].into_iter().chain(locations).chain(vars).chain(clocks).chain(gates).chain(types).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioxide_lang::{Options, load};
+    use ioxide_model::source::Sources;
+
+    /// A journal of another version of the analysis, or of other settings, is another journal.
+    #[test]
+    fn the_version_of_the_analysis_is_in_the_fingerprint() {
+        let mut sources = Sources::new();
+        let file = sources.add("m.iox", "model M { input a state s { on a } }");
+        let model = load(&sources, file, &Options::default()).model.expect("a model");
+        let print = |fixed: &[&str]| fingerprint(&model, &[], fixed);
+        assert_eq!(print(&["ioco", "1"]), print(&["ioco", "1"]));
+        assert_ne!(print(&["ioco", "1"]), print(&["ioco", "2"]));
+        assert_ne!(print(&["ioco", "1"]), print(&["uioco", "1"]));
+    }
 }

@@ -46,7 +46,16 @@ impl OpenStream {
             StreamKind::Events { chunked: false } => (StreamReading::Events { raw: None }, begun),
             StreamKind::WebSocket => (StreamReading::WebSocket(Assembly::default()), begun),
         };
-        Self { input, link, reading, buffer, since: None, heard: VecDeque::new(), is_over: false, is_deaf: false }
+        Self {
+            input,
+            link,
+            reading,
+            buffer,
+            since: None,
+            heard: VecDeque::new(),
+            is_over: false,
+            is_deaf: false,
+        }
     }
 
     pub(super) fn lane(&self) -> u32 {

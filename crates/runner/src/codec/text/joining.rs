@@ -265,7 +265,12 @@ mod tests {
     #[test]
     fn nonsense_that_is_announced_is_told() {
         let wide = joining(None, &[(".(?P<n>.*)", Then::Frames)]);
-        for (text, says) in [("$99999999", "too long"), ("$99999999999999999999999", "too long"), ("$x", "no count"), ("$", "no count")] {
+        for (text, says) in [
+            ("$99999999", "too long"),
+            ("$99999999999999999999999", "too long"),
+            ("$x", "no count"),
+            ("$", "no count"),
+        ] {
             let problem = Begun::default().add(&wide, text.into()).unwrap_err();
             assert!(problem.to_string().contains(says), "{problem}");
         }
