@@ -18,6 +18,8 @@ use std::collections::BTreeSet;
 const WINDOW: usize = 8;
 /// A shorter text is no secret.
 const SHORTEST: usize = 4;
+/// Windows beyond which nothing that a system tells is added.
+const MAX_TOLD: usize = 500_000;
 /// What stands in place of a secret.
 pub const HIDDEN: &str = "***";
 
@@ -51,6 +53,13 @@ impl Secrets {
             if (SHORTEST..WINDOW).contains(&spelling.len()) {
                 self.short.insert(spelling);
             }
+        }
+    }
+
+    /// Hides what a system told as a secret, as long as there is room: it must not fill the memory with them.
+    pub fn add_told(&mut self, secret: &str) {
+        if self.windows.len() + self.short.len() < MAX_TOLD {
+            self.add(secret);
         }
     }
 
@@ -123,6 +132,24 @@ impl Secrets {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_system_cannot_fill_the_memory_with_secrets() {
+        let mut secrets = of("given by the user");
+        for n in 0..200_000 {
+            secrets.add_told(&format!("cookie number {n}, and so on and on"));
+            if secrets.windows.len() >= MAX_TOLD {
+                break;
+            }
+        }
+        let full = secrets.windows.len();
+        assert!((MAX_TOLD..MAX_TOLD + 10_000).contains(&full), "{full}");
+        secrets.add_told("one more that is not kept");
+        assert_eq!(secrets.windows.len(), full);
+        assert!(secrets.is_in("given by the user") && secrets.is_in("cookie number 7, and so on"));
+        secrets.add("another of the user");
+        assert!(secrets.is_in("another of the user"), "those are always hidden");
+    }
 
     fn of(secret: &str) -> Secrets {
         let mut secrets = Secrets::none();

@@ -316,7 +316,7 @@ impl HttpAdapter {
             _ => None,
         });
         let fresh = self.captured.take(&heard.response, name.as_deref());
-        fresh.iter().for_each(|secret| self.secrets.add(secret));
+        fresh.iter().for_each(|secret| self.secrets.add_told(secret));
         label.map_err(|bad| {
             let line = self.redacted(&heard.response.shown());
             let reason = self.redacted(&bad.to_string());

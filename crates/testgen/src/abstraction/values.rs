@@ -79,7 +79,11 @@ fn asked(cx: &mut Ctx<'_>, offer: &Offer, limit: usize) -> Result<Vec<Vec<Value>
         let valuation = match cx.check(&facts) {
             Answer::Sat(valuation) => valuation,
             Answer::Unsat => break,
-            Answer::Unknown(_) => return Err(NotFinite::Undecided { what: gate_name(cx, offer) }),
+            // Whoever has no time left decides nothing.
+            Answer::Unknown(_) => {
+                let undecided = NotFinite::Undecided { what: gate_name(cx, offer) };
+                return Err(cx.halted().map_or(undecided, NotFinite::Halted));
+            }
         };
         let value = |field| match valuation.get(field) {
             Some(value) => value.clone(),

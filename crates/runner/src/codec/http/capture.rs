@@ -7,6 +7,9 @@ use serde_json::Value as Json;
 use super::message::Response;
 use crate::json;
 
+/// Cookies that are kept.
+const MAX_COOKIES: usize = 300;
+
 /// Where a capture stands in an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaptureFrom {
@@ -79,6 +82,8 @@ impl Captured {
             if !cookie.is_gone {
                 fresh.push(cookie.value.clone());
                 jar.push((cookie.name, cookie.value, cookie.path));
+                // The oldest go, as in browsers (RFC 6265, 6.1).
+                jar.drain(..jar.len().saturating_sub(MAX_COOKIES));
             }
         }
         fresh
@@ -179,6 +184,16 @@ mod tests {
         assert_eq!(captured.get("id"), Some(&Json::from(7)));
         captured.clear();
         assert_eq!(captured.get("session"), None);
+    }
+
+    #[test]
+    fn a_jar_holds_the_newest_cookies() {
+        let mut captured = Captured::new(&[], true);
+        for n in 0..MAX_COOKIES + 5 {
+            captured.take(&response(&[("set-cookie", &format!("c{n}=1"))], ""), None);
+        }
+        let names: Vec<&str> = captured.cookies("/").map(|(name, _)| name).collect();
+        assert_eq!((names.len(), names[0]), (MAX_COOKIES, "c5"));
     }
 
     #[test]
