@@ -206,7 +206,9 @@ fn a_system_that_contradicts_itself_is_shown_and_nothing_is_lost() {
     assert_eq!(earlier.len(), now.len());
     assert!(earlier[..now.len() - 1] == now[..now.len() - 1] && earlier.last() != now.last(), "{told}");
     let kept = fs::read_to_string(folder.path().join("kept")).expect("a session");
-    assert_eq!(kept.matches("\"input\"").count() as u64, count.load(Ordering::Relaxed));
+    let (kept, taken) = (kept.matches("\"input\"").count() as u64, count.load(Ordering::Relaxed));
+    // The last one may still be under way where the machine is slow.
+    assert!(kept == taken || kept == taken + 1, "{kept} kept, {taken} taken");
 }
 
 #[test]

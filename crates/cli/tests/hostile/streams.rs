@@ -32,7 +32,7 @@ fn stream(is_socket: bool, act: impl Fn(&mut TcpStream) + Send + Sync + Clone + 
     });
     let (open, status) = if is_socket { ("websocket = true, ", 101) } else { ("", 200) };
     let folder = Folder::new(&format!(
-        "kind = \"http\"\nurl = \"http://{address}\"\nquiescence_ms = 300\nlimit_ms = 3000\nreset = \"none\"\n\
+        "kind = \"http\"\nurl = \"http://{address}\"\nquiescence_ms = 300\nlimit_ms = 4000\nreset = \"none\"\n\
         inputs = {{ ping = {{ {open}path = \"/\" }} }}\n\
         outputs = {{ open = {{ status = {status} }}, told = {{ event = \"message\", fields = {{ n = \"/n\" }} }} }}"
     ));
@@ -94,7 +94,7 @@ fn a_long_stream_is_no_long_message() {
         // Each packet ends within an event.
         it.write_all(b"data: {\"n\"").ok();
         while Instant::now() < deadline && it.write_all(b": 1}\n\ndata: {\"n\"").is_ok() {
-            std::thread::sleep(Duration::from_millis(250));
+            std::thread::sleep(Duration::from_millis(400));
         }
     };
     ends(&stream(false, busy), &[0], &["2 passed"]);
