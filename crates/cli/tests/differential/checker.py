@@ -7,7 +7,8 @@ them are enumerated. It needs Python 3 and its standard library.
 
     checker.py IOXIDE [--models N] [--seed S]
 
-Models have numbers, some of them a list, and some are systems of two parts that speak to each other. For every model it compares
+Models have numbers, some of them a list or a clock, and some are systems of two parts that speak to each other. For every model it
+compares
   judge     traces at random: the verdict and the step it falls at, under ioco and uioco;
   conform   another model as the implementation: whether it conforms, and that the witness is one;
   kill      every mutant: killed or equivalent;
@@ -248,6 +249,88 @@ class System(Model):
             yield from ((one, after) for after in right.takes(other, gate[6:], fields))
 
 
+class TimedSwitch(Switch):
+    """A switch that may ask for the time, and may set the clock back."""
+
+    def __init__(self, it, window, resets):
+        guard_ = " && ".join(part for part in (it.guard if it.guard != "true" else "", window) if part) or "true"
+        if window and "||" in it.guard:
+            guard_ = f"({it.guard}) && {window}"
+        super().__init__(it.source, it.name, it.kind, it.gate, guard_, it.updates, it.target)
+        self.resets = resets
+
+    def text(self):
+        plain = super().text()
+        if not self.resets:
+            return plain
+        body, target = plain.rsplit(" -> ", 1)
+        return (f"{body[:-2]}, reset c }}" if self.updates else f"{body} {{ reset c }}") + f" -> {target}"
+
+
+class Timed(Model):
+    """A model with a clock, without internal steps. Time comes in halves and is compared with whole numbers, so quarters tell
+    all there is to tell."""
+
+    def text(self):
+        return super().text().replace("model M {", "model M {\n    clock c")
+
+    def start(self):
+        return {(*state, 0.0) for state in super().start()}
+
+    def takes(self, state, gate, fields):
+        location, values, now = state
+        names = (self.inputs | self.outputs).get(gate, [])
+        for it in self.switches:
+            if it.source == location and it.gate == gate:
+                after = it.step(values, dict(zip(names, fields)) | {"c": now})
+                if after is not None:
+                    yield (it.target, after, 0.0 if it.resets else now)
+
+    def speaks(self, state, wait):
+        """Whether an output can come after so long."""
+        location, values, now = state
+        later = (location, values, now + wait)
+        return any(True for gate, fields in messages(self.outputs) for _ in self.takes(later, gate, fields))
+
+    def may_wait(self, state, wait):
+        """Whether silence for so long is allowed: something may still come, or nothing can come at all."""
+        instants = [quarter / 4 for quarter in range(40)] + [1000.0]
+        return any(self.speaks(state, wait + more) for more in instants) or not any(
+            self.speaks(state, more) for more in instants
+        )
+
+    def after(self, belief, label, ignoring=False):
+        if label[0] != "after":
+            return super().after(belief, label, ignoring)
+        wait = label[1]
+        return {(place, values, now + wait) for place, values, now in belief if self.may_wait((place, values, now), wait)}
+
+
+def timed(rng):
+    def window():
+        low, high = sorted([rng.randint(0, 3), rng.randint(0, 3)])
+        return rng.choice(["", "", f"c >= {low}", f"c <= {high}", f"c >= {low} && c <= {high}", f"c == {high}", f"c < {high + 1}"])
+
+    plain = model(rng, internal=False)
+    switches = [TimedSwitch(it, window(), rng.random() < 0.5) for it in plain.switches]
+    return Timed(plain.locations, plain.initial, switches)
+
+
+def timed_trace(rng, spec):
+    """Messages, and times that pass between them."""
+    belief, labels = spec.start(), []
+    every = [*messages(spec.inputs), *messages(spec.outputs)]
+    for _ in range(rng.randint(1, 8)):
+        waits = [("after", wait) for wait in (0.5, 1.0, 2.0, 4.5)] if not labels or labels[-1][0] != "after" else []
+        possible = [label for label in every + waits if spec.after(belief, label)]
+        label = rng.choice(possible if possible and rng.random() < 0.85 else every + waits)
+        labels.append(label)
+        belief = spec.after(belief, label)
+        if not belief:
+            break
+    return labels
+
+
 def judge(model, trace, relation):
     """The verdict on a trace, and the step it falls at."""
     belief = model.closure(model.start())
@@ -391,6 +474,8 @@ def trace(rng, spec):
 def wire(spec, label):
     if label == DELTA:
         return {"quiescence": True}
+    if label[0] == "after":
+        return {"after": label[1]}
     gate, values = label
     return {"label": gate, "args": dict(zip((spec.inputs | spec.outputs)[gate], values))}
 
@@ -409,7 +494,7 @@ class Session:
         self.compared, self.open, self.wrong = 0, 0, 0
 
     def rounds(self):
-        return self.judged, self.conformed, self.killed, self.purposed, self.listed, self.composed
+        return self.judged, self.conformed, self.killed, self.purposed, self.listed, self.composed, self.clocked
 
     def write(self, name, text):
         path = os.path.join(self.folder, name)
@@ -447,6 +532,22 @@ class Session:
         left, right = spec.parts
         other = (changed(rng, left), right) if rng.random() < 0.5 else (left, changed(rng, right))
         self.conforming(rng, System(*other, spec.is_hidden), spec)
+
+    def clocked(self, rng):
+        spec = timed(rng)
+        path = self.write("clocked.iox", spec.text())
+        for _ in range(3):
+            labels = timed_trace(rng, spec)
+            lines = "".join(json.dumps(wire(spec, label)) + "\n" for label in labels)
+            told = self.ask("judge", path, self.write("times.jsonl", lines), "--relation", "ioco")
+            if told["verdict"] == "inconclusive":
+                self.open += 1
+                continue
+            verdict, at = judge(spec, labels, "ioco")
+            # A time that was too long is told with the output that ends it.
+            is_ended = at is not None and labels[at - 1][0] == "after" and at < len(labels) and labels[at][0] in spec.outputs
+            theirs = (told["verdict"], told["steps"] if told["verdict"] == "fail" else None)
+            self.compare("judge in time", (verdict, at + 1 if is_ended else at), theirs, spec, lines)
 
     def judges(self, rng, spec):
         path = self.write("judged.iox", spec.text())
