@@ -164,6 +164,12 @@ pub fn codec(bytes: &[u8]) {
     }
 }
 
+/// Whether these bytes are a message in JSON.
+pub fn is_message(bytes: &[u8]) -> bool {
+    let message = json::read::<CodecMessage>(bytes);
+    message.is_ok_and(|message| label_from_json(&RICH_MODEL, &message, |_| true).is_ok())
+}
+
 /// A message in JSON; the label that is read is written and read the same.
 fn label(bytes: &[u8]) {
     let model = &*RICH_MODEL;
@@ -273,6 +279,11 @@ fn chunks(came: &[&[u8]]) -> Seen {
 fn frames(came: &[&[u8]]) -> Seen {
     let mut assembly = Assembly::default();
     pieces(came, |bytes| Ok(assembly.next(bytes)?.map(|frame| format!("{frame:?}"))))
+}
+
+/// Whether the text is an OpenAPI description.
+pub fn is_description(text: &str) -> bool {
+    translate(text, &ServiceOptions::default()).is_ok()
 }
 
 /// An OpenAPI description; what comes of it is a model without errors.

@@ -132,6 +132,11 @@ fn seeds_are_in_order() {
         let text = fs::read_to_string(&path).expect("text");
         assert!(targets::is_model(usize::from(form), &text), "{}", path.display());
     }
+    let message = fs::read(root().join("fuzz/seeds/codec/json")).expect("a seed");
+    assert!(targets::is_message(&message));
+    for path in files("fuzz/seeds/openapi") {
+        assert!(targets::is_description(&fs::read_to_string(&path).expect("text")), "{}", path.display());
+    }
     for path in files("fuzz/seeds/project") {
         let content = fs::read_to_string(&path).expect("text");
         for name in targets::systems(&content) {
