@@ -39,6 +39,14 @@ DELTA = "delta"
 class List(tuple):
     """A list as models know it."""
 
+    __hash__ = tuple.__hash__
+
+    def __eq__(self, other):
+        return tuple(self) == tuple(other)
+
+    def __ne__(self, other):
+        return not self == other
+
     def __add__(self, other):
         return List(tuple(self) + tuple(other))
 
@@ -645,14 +653,19 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         session = Session(os.path.abspath(args.ioxide), folder)
-        for number in range(args.models):
-            rng = random.Random(args.seed * 1_000_003 + number)
-            for part in session.rounds():
-                before = session.wrong
-                part(rng)
-                if session.wrong > before:
-                    print(f"(model {number} of seed {args.seed})")
-    print(f"{args.models} rounds, {session.compared} answers compared, {session.open} left open, {session.wrong} wrong")
+        done = 0
+        try:
+            for number in range(args.models):
+                rng = random.Random(args.seed * 1_000_003 + number)
+                for part in session.rounds():
+                    before = session.wrong
+                    part(rng)
+                    if session.wrong > before:
+                        print(f"(model {number} of seed {args.seed})")
+                done += 1
+        except KeyboardInterrupt:
+            pass  # What was compared until then counts.
+    print(f"{done} rounds, {session.compared} answers compared, {session.open} left open, {session.wrong} wrong")
     return 1 if session.wrong else 0
 
 
