@@ -30,6 +30,7 @@ use ioxide_runner::codec::overlap;
 use ioxide_runner::secrets::Secrets;
 
 pub use self::connections::{Connected, Instances};
+pub use self::port::free as free_port;
 pub use self::quiescence::Quiescence;
 pub use self::speech::Speech;
 use self::table::{File, Table};

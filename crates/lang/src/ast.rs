@@ -257,6 +257,8 @@ pub struct Message {
 /// A named, typed part of a message, record or function heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
+    /// The lines of its doc comment; of messages and records only.
+    pub docs: Vec<String>,
     /// Its name.
     pub name: Name,
     /// Its type.
@@ -306,6 +308,8 @@ pub struct EnumDecl {
 /// A value of an enum: a name, or a case with fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {
+    /// The lines of its doc comment.
+    pub docs: Vec<String>,
     /// Its name.
     pub name: Name,
     /// Its fields.

@@ -199,11 +199,15 @@ impl<'a> Printer<'a> {
         span.start
     }
 
-    fn meta(&mut self, meta: &Meta) {
-        for line in &meta.docs {
+    fn docs(&mut self, docs: &[String]) {
+        for line in docs {
             let text = if line.is_empty() { "///".to_owned() } else { format!("/// {line}") };
             self.line(&text);
         }
+    }
+
+    fn meta(&mut self, meta: &Meta) {
+        self.docs(&meta.docs);
         for attr in &meta.attrs {
             self.line(&item::attribute(attr));
         }

@@ -405,12 +405,7 @@ impl<'a> Parser<'a> {
         let mut meta = Meta::default();
         loop {
             match self.kind() {
-                TokenKind::Doc => {
-                    let line = self.slice().trim_end();
-                    let line = line.strip_prefix("///").unwrap_or(line);
-                    meta.docs.push(line.strip_prefix(' ').unwrap_or(line).to_owned());
-                    self.bump();
-                }
+                TokenKind::Doc => meta.docs.push(self.doc_line()),
                 TokenKind::At => meta.attrs.extend(self.attribute()?),
                 TokenKind::CloseBrace | TokenKind::End if !meta.docs.is_empty() => {
                     return self.doc_for_nothing();
@@ -418,6 +413,26 @@ impl<'a> Parser<'a> {
                 _ => return Ok(meta),
             }
         }
+    }
+
+    /// The doc comment of a part of a declaration.
+    pub(crate) fn docs(&mut self) -> Parse<Vec<String>> {
+        let mut docs = Vec::new();
+        while self.at(TokenKind::Doc) {
+            docs.push(self.doc_line());
+        }
+        let is_at_the_end =
+            matches!(self.kind(), TokenKind::CloseBrace | TokenKind::CloseParen | TokenKind::End);
+        if is_at_the_end && !docs.is_empty() { self.doc_for_nothing() } else { Ok(docs) }
+    }
+
+    /// One line of a doc comment, without its slashes.
+    fn doc_line(&mut self) -> String {
+        let line = self.slice().trim_end();
+        let line = line.strip_prefix("///").unwrap_or(line);
+        let line = line.strip_prefix(' ').unwrap_or(line).to_owned();
+        self.bump();
+        line
     }
 
     fn doc_for_nothing<T>(&mut self) -> Parse<T> {

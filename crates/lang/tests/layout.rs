@@ -132,3 +132,51 @@ proptest! {
         check(&format!("model M {{ {text} }}"));
     }
 }
+
+/// Cases of enums and fields of records and messages have doc comments of their own, each on its line.
+#[test]
+fn parts_of_declarations_keep_their_doc_comments() {
+    let text = "model M {
+/// Colours.
+enum Colour { /// Like blood.
+red,
+/// Like grass,
+///
+/// of many shades.
+green(shade: int), blue }
+record Job { id: int,
+/// What is to be done.
+body: string }
+input paint(/// With this.
+c: Colour)
+state s { on paint }
+}";
+    let laid_out = formatted(text).expect("well formed");
+    let wanted = "model M {
+    /// Colours.
+    enum Colour {
+        /// Like blood.
+        red,
+        /// Like grass,
+        ///
+        /// of many shades.
+        green(shade: int),
+        blue,
+    }
+    record Job {
+        id: int,
+        /// What is to be done.
+        body: string,
+    }
+    input paint(
+        /// With this.
+        c: Colour,
+    )
+    state s {
+        on paint
+    }
+}
+";
+    assert_eq!(laid_out, wanted);
+    assert!(check(text));
+}

@@ -172,6 +172,10 @@ fn hover_tells_sort_docs_source_and_condition() {
     assert!(message.contains("input GET"), "{message}");
     let field = hovered("job.id", "job.i¦d");
     assert!(field.contains("field of sort `int` of record `Job`"), "{field}");
+    let case = hovered("enum Mood { calm", "enum Mood { /// All is well.\n ca¦lm");
+    assert!(case.contains("All is well."), "{case}");
+    let part = hovered("record Job { id", "record Job { /// Its number.\n i¦d");
+    assert!(part.contains("Its number."), "{part}");
     let label = hovered("put: on", "pu¦t: on");
     assert!(label.contains("can be taken when") && label.contains("ready"), "{label}");
     let verb = hovered("got: emit GOT", "got: em¦it GOT");

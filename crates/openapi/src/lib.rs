@@ -36,8 +36,10 @@ pub struct ServiceOptions {
     pub url: Option<String>,
     /// The command that starts it, with `{port}` for its port.
     pub start: Option<String>,
-    /// The name of the description, for people.
+    /// The name of the description, for people; if it is an address, servers are told from there.
     pub source: String,
+    /// Statuses that every operation may answer with, documented or not: `404`, `4xx`.
+    pub allow: Vec<String>,
 }
 
 /// What a description became.
@@ -82,7 +84,7 @@ pub fn translate(text: &str, options: &ServiceOptions) -> Result<Translation, Ba
     let document = Document::new(&tree)?;
     let mut loose = BTreeSet::new();
     loop {
-        let mut translator = Translator::new(&document).loose(loose.clone());
+        let mut translator = Translator::new(&document, &options.allow).loose(loose.clone());
         translator.operations();
         if translator.counts().0 == 0 {
             return Err(BadDescription::Empty);

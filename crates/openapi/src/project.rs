@@ -9,6 +9,9 @@ use crate::translate::{BodyKind, Where};
 /// A pattern for JSON of any kind.
 const JSON_TYPE: &str = "(?i)application/([a-z0-9.+-]+\\\\+)?json.*";
 
+/// How long a service may take to start.
+const READY_MS: u32 = 60_000;
+
 /// The text of the project file.
 pub(crate) fn write(
     document: &Document<'_>,
@@ -21,7 +24,7 @@ pub(crate) fn write(
     );
     text.push_str(&format!("url = {}\n", quoted(&url(document, options))));
     if let Some(start) = &options.start {
-        text.push_str(&format!("start = {}\n", quoted(start)));
+        text.push_str(&format!("start = {}\nready_ms = {READY_MS}\n", quoted(start)));
     }
     text.push_str("# The model allows any answer in any state, so nothing has to be reset. Once it has states, say how the\n# service comes back to its first one: \"restart\", reset_command = \"...\" or { method = \"DELETE\", path = \"/all\" }.\nreset = \"none\"\n");
     text.push_str(&security(document));
@@ -50,8 +53,14 @@ fn url(document: &Document<'_>, options: &ServiceOptions) -> String {
     match (is_whole, &options.start) {
         (_, Some(start)) if start.contains("{port}") => format!("http://127.0.0.1:{{port}}{base}"),
         (true, _) => server,
-        (false, _) => format!("http://127.0.0.1:8000{base}"),
+        (false, _) => format!("{}{base}", origin(&options.source).unwrap_or("http://127.0.0.1:8000".into())),
     }
+}
+
+/// Who a description comes from, if that is an address.
+fn origin(source: &str) -> Option<String> {
+    let is_address = source.starts_with("http://") || source.starts_with("https://");
+    is_address.then(|| source.splitn(4, '/').take(3).collect::<Vec<_>>().join("/"))
 }
 
 /// Headers that the description wants, to be filled in.
@@ -102,21 +111,24 @@ fn json_words(words: &JsonWords) -> String {
 fn request(asked: &Asked) -> String {
     let mut parts =
         vec![format!("method = {}", quoted(&asked.method)), format!("path = {}", quoted(&asked.path))];
-    let table = |at: Where, key: &str| {
+    let pairs_at = |at: Where| -> Vec<String> {
         let of = asked.fields.iter().filter(|field| field.place == at);
-        let pairs: Vec<String> = of
-            .map(|field| format!("{} = {}", quoted(&field.wire), quoted(&format!("{{{}}}", field.name))))
-            .collect();
+        of.map(|field| format!("{} = {}", quoted(&field.wire), quoted(&format!("{{{}}}", field.name))))
+            .collect()
+    };
+    let table = |at: Where, key: &str| {
+        let pairs = pairs_at(at);
         (!pairs.is_empty()).then(|| format!("{key} = {{ {} }}", pairs.join(", ")))
     };
-    let kind = asked.content.as_ref().map(|kind| format!("content-type = {}", quoted(kind)));
-    let headers = table(Where::Header, "headers");
     parts.extend(table(Where::Query, "query"));
-    parts.extend(match (headers, kind) {
-        (None, Some(kind)) => Some(format!("headers = {{ {kind} }}")),
-        (Some(headers), Some(kind)) => Some(headers.replacen("{ ", &format!("{{ {kind}, "), 1)),
-        (headers, None) => headers,
-    });
+    let fixed = [
+        asked.content.as_ref().map(|kind| format!("content-type = {}", quoted(kind))),
+        asked.accepts_json.then(|| "accept = \"application/json\"".to_owned()),
+    ];
+    let headers = fixed.into_iter().flatten().chain(pairs_at(Where::Header)).collect::<Vec<_>>();
+    if !headers.is_empty() {
+        parts.push(format!("headers = {{ {} }}", headers.join(", ")));
+    }
     parts.extend(table(Where::Cookie, "cookies"));
     if let Some(body) = asked.fields.iter().find(|field| field.place == Where::Body) {
         parts.push(format!("body = {}", quoted(&format!("{{{}}}", body.name))));
@@ -126,22 +138,60 @@ fn request(asked: &Asked) -> String {
 
 fn response(asked: &Asked, answer: &Answered) -> String {
     let mut parts = vec![format!("to = {}", quoted(&asked.name))];
-    match answer.status.as_str() {
-        "default" => (),
-        status if status.ends_with(['X', 'x']) => {
-            parts.push(format!("status = {}", quoted(&status.to_ascii_lowercase())))
-        }
-        status => parts.push(format!("status = {status}")),
-    }
-    match answer.kind {
+    parts.extend(statuses(asked, answer));
+    match &answer.kind {
         BodyKind::Json => {
             parts.push(format!("headers = {{ content-type = \"{JSON_TYPE}\" }}"));
             parts.push("fields = { body = \"\" }".into());
+        }
+        BodyKind::JsonAs(kind) => {
+            parts.push(format!("headers = {{ content-type = {} }}", quoted(&one_of(std::slice::from_ref(kind)))));
+            parts.push("fields = { body = \"\" }".into());
+        }
+        BodyKind::Kinds(kinds) => {
+            parts.push(format!("headers = {{ content-type = {} }}", quoted(&one_of(kinds))));
         }
         BodyKind::Text => parts.push("body = \"(?s)(?P<body>.*)\"".into()),
         BodyKind::Unchecked => (),
     }
     format!("{} = {{ {} }}\n", answer.name, parts.join(", "))
+}
+
+/// Which statuses a response has: those that are documented on their own are not in a wider one.
+fn statuses(asked: &Asked, answer: &Answered) -> Vec<String> {
+    let own = answer.status.to_ascii_lowercase();
+    let is_wide = |status: &str| status.ends_with('x');
+    let others = asked.answers.iter().map(|other| other.status.to_ascii_lowercase());
+    let mut apart: Vec<String> = match own.as_str() {
+        "default" => others.filter(|other| other != "default").map(|other| quoted(&other)).collect(),
+        wide if is_wide(wide) => {
+            let within = others.filter(|other| !is_wide(other) && other.starts_with(&wide[..1]));
+            within.map(|other| quoted(&other)).collect()
+        }
+        _ => Vec::new(),
+    };
+    apart.dedup();
+    let status = match own.as_str() {
+        "default" => None,
+        wide if is_wide(wide) => Some(format!("status = {}", quoted(wide))),
+        status => Some(format!("status = {status}")),
+    };
+    let except = (!apart.is_empty()).then(|| format!("except = [{}]", apart.join(", ")));
+    status.into_iter().chain(except).collect()
+}
+
+/// A pattern for content types; `*` stands for anything.
+fn one_of(kinds: &[String]) -> String {
+    let pattern = |kind: &String| {
+        let plain = kind.split(';').next().unwrap_or_default().trim();
+        let letter = |c: char| match c {
+            '*' => "[^;]*".to_owned(),
+            '.' | '+' => format!("\\{c}"),
+            other => other.to_string(),
+        };
+        plain.chars().map(letter).collect::<String>()
+    };
+    format!("(?i)({})( *;.*)?", kinds.iter().map(pattern).collect::<Vec<_>>().join("|"))
 }
 
 /// `text` as a basic string of TOML.

@@ -69,11 +69,13 @@ pub(crate) struct Translator<'t> {
     checks: Checks,
     pub(crate) form: JsonWords,
     pub(crate) asked: Vec<Asked>,
+    /// Statuses that are allowed though they are not documented.
+    allow: Vec<String>,
     notes: Vec<Note>,
 }
 
 impl<'t> Translator<'t> {
-    pub(crate) fn new(document: &'t Document<'t>) -> Self {
+    pub(crate) fn new(document: &'t Document<'t>, allow: &[String]) -> Self {
         let mut types = Taken::default();
         for name in [ANY, "Owed", "Api"] {
             types.fresh(name);
@@ -97,6 +99,7 @@ impl<'t> Translator<'t> {
             checks: Checks::default(),
             form: JsonWords::default(),
             asked: Vec::new(),
+            allow: allow.iter().map(|status| status.to_ascii_lowercase()).collect(),
             notes: Vec::new(),
         }
     }

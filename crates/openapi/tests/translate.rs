@@ -200,3 +200,59 @@ fn descriptions_do_not_write_the_project() {
     assert!(made.model.lines().all(|line| !line.trim_start().starts_with("model X")), "{}", made.model);
     assert_eq!(made.notes.iter().filter(|note| note.text.contains("it is no status")).count(), 2);
 }
+
+const KINDS: &str = r#"{"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": {"/x/{n}": {"get": {
+    "operationId": "ask",
+    "parameters": [
+        {"name": "n", "in": "path", "required": true, "schema": {"type": "number"}},
+        {"name": "filter", "in": "query", "content": {"application/json": {"schema":
+            {"type": "object", "properties": {"limit": {"type": "integer", "minimum": 1, "maximum": 9}}}}}}
+    ],
+    "responses": {
+        "200": {"description": "", "content": {
+            "application/json": {"schema": {"type": "object", "properties": {"a": {"type": "integer"}}}},
+            "text/turtle": {}, "application/ld+json": {}}},
+        "4XX": {"description": "", "content": {"*/*": {"schema": {"type": "string"}}}},
+        "404": {"description": ""}}}}}}"#;
+
+#[test]
+fn kinds_of_answers_and_parameters_in_json() {
+    says(
+        &made(KINDS),
+        &[
+            "input ask(n: real, filter: AskFilter?)",
+            "query = { \"filter\" = \"{filter}\" }, headers = { accept = \"application/json\" }",
+            "output ask_200(body: Ask200Body)",
+            "output ask_200_other",
+            "ask_200 = { to = \"ask\", status = 200, headers = { content-type = \"(?i)(application/json)( *;.*)?\" }",
+            "(text/turtle|application/ld\\\\+json)",
+            "ask_4xx_other = { to = \"ask\", status = \"4xx\", except = [\"404\"] }",
+            "ask_404 = { to = \"ask\", status = 404 }",
+        ],
+    );
+}
+
+#[test]
+fn what_is_allowed_besides_is_not_checked_and_never_replaces_what_is_documented() {
+    let allow = vec!["404".to_owned(), "422".into(), "5xx".into()];
+    let made = translate(KINDS, &ServiceOptions { allow, ..ServiceOptions::default() });
+    let made = made.unwrap_or_else(|bad| panic!("{bad}"));
+    says(&made, &["output ask_5xx", "ask_5xx = { to = \"ask\", status = \"5xx\" }"]);
+    assert!(!made.model.contains("ask_422"), "4XX is documented: {}", made.model);
+}
+
+#[test]
+fn a_description_from_an_address_is_of_the_service_there() {
+    let url = |source: &str, servers: &str| {
+        let text = KINDS.replacen("\"paths\"", &format!("{servers} \"paths\""), 1);
+        let options = ServiceOptions { source: source.into(), ..ServiceOptions::default() };
+        let made = translate(&text, &options).unwrap_or_else(|bad| panic!("{bad}"));
+        let line = made.project.lines().find(|line| line.starts_with("url")).map(str::to_owned);
+        line.unwrap_or_default()
+    };
+    assert_eq!(url("https://a.example/v3/openapi.json", ""), "url = \"https://a.example\"");
+    let base = "\"servers\": [{\"url\": \"/api/\"}],";
+    assert_eq!(url("http://a:81/openapi.json", base), "url = \"http://a:81/api\"");
+    let other = "\"servers\": [{\"url\": \"http://b/api\"}],";
+    assert_eq!(url("http://a:81/openapi.json", other), "url = \"http://b/api\"");
+}

@@ -8,6 +8,8 @@ use thiserror::Error;
 
 /// Bytes of one message that are read unless more is asked for.
 const BYTES: usize = 1 << 20;
+/// Bytes of the body of one answer over HTTP: services list much at once.
+const BODY: usize = 12 << 20;
 /// Items of one collection.
 const ITEMS: usize = 100_000;
 /// Digits of one number: reading them takes time that grows with the square.
@@ -62,6 +64,11 @@ impl Excess {
         Self::Bytes { limit: max_message() }
     }
 
+    /// A body with too many bytes.
+    pub(crate) fn body() -> Self {
+        Self::Bytes { limit: max_body() }
+    }
+
     /// A number with too many digits.
     pub(crate) fn digits() -> Self {
         Self::Digits { limit: max_digits() }
@@ -73,6 +80,13 @@ impl Excess {
 pub fn max_message() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
     *LIMIT.get_or_init(|| said("IOXIDE_MAX_MESSAGE").unwrap_or(BYTES))
+}
+
+/// Bytes of the body of an answer over HTTP that are read.
+#[must_use]
+pub fn max_body() -> usize {
+    static LIMIT: OnceLock<usize> = OnceLock::new();
+    *LIMIT.get_or_init(|| said("IOXIDE_MAX_MESSAGE").unwrap_or(BODY))
 }
 
 /// Items of one collection that are read.

@@ -1,5 +1,8 @@
 //! The command that begins a project: `init`.
 
+use std::error::Error;
+use std::fmt;
+
 use clap::{Args as ClapArgs, ValueEnum};
 
 /// Arguments of `init`.
@@ -15,8 +18,11 @@ pub struct Init {
     /// In what the connection to the system is written.
     #[arg(long, value_enum, default_value_t, conflicts_with = "openapi")]
     pub adapter: Stub,
-    /// Make model and project from this OpenAPI description (3.0 or 3.1, YAML or JSON).
-    #[arg(long, value_name = "FILE", help_heading = "OpenAPI")]
+    /// Make model and project from this OpenAPI description (3.0 or 3.1, YAML or JSON): a file, or the address where
+    /// the service has it.
+    ///
+    /// `{port}` in an address is the port of `--start`: the service is started to ask for it.
+    #[arg(long, value_name = "FILE|URL", help_heading = "OpenAPI")]
     pub openapi: Option<String>,
     /// Where the service is, if not where the description says.
     #[arg(long, requires = "openapi", help_heading = "OpenAPI")]
@@ -24,7 +30,32 @@ pub struct Init {
     /// The command that starts the service, with `{port}` for its port.
     #[arg(long, value_name = "COMMAND", requires = "openapi", help_heading = "OpenAPI")]
     pub start: Option<String>,
+    /// Statuses that every operation may answer with though they are not documented, as in `404,409` or `4xx`.
+    #[arg(long, value_name = "STATUSES", value_delimiter = ',', value_parser = status, requires = "openapi", help_heading = "OpenAPI")]
+    pub allow: Vec<String>,
 }
+
+/// `404`, or `4xx` for all that begin so.
+fn status(text: &str) -> Result<String, BadStatus> {
+    let text = text.trim().to_ascii_lowercase();
+    let rest = text.strip_prefix(|first| matches!(first, '1'..='5')).unwrap_or_default();
+    match rest == "xx" || rest.len() == 2 && rest.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => Ok(text),
+        false => Err(BadStatus),
+    }
+}
+
+/// A text that is no status.
+#[derive(Debug)]
+struct BadStatus;
+
+impl fmt::Display for BadStatus {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("write a status such as 404, or 4xx for all that begin so")
+    }
+}
+
+impl Error for BadStatus {}
 
 /// In what the first adapter is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

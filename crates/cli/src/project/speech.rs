@@ -253,9 +253,10 @@ fn json_form(system: &Table<'_>) -> Result<JsonFormConfig, Stop> {
 }
 
 fn answer(table: &Table<'_>) -> Result<AnswerConfig, Stop> {
-    table.only(&["status", "body", "headers", "json", "fields", "to", "event", "closed"])?;
+    table.only(&["status", "except", "body", "headers", "json", "fields", "to", "event", "closed"])?;
     Ok(AnswerConfig {
         status: table.words("status")?,
+        except: table.words("except")?,
         body: table.text("body")?,
         headers: table.texts("headers")?,
         json: table.texts("json")?,

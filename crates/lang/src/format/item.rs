@@ -55,11 +55,11 @@ impl Printer<'_> {
             ItemKind::Const(decl) => self.constant(decl),
             ItemKind::Type(decl) => self.line(&format!("type {} = {}", decl.name.text, ty(&decl.ty))),
             ItemKind::Enum(decl) => {
-                let names: Vec<String> = decl.variants.iter().map(variant).collect();
+                let names: Vec<Part<'_>> = decl.variants.iter().map(variant).collect();
                 self.braced(&format!("enum {} ", decl.name.text), &names);
             }
             ItemKind::Record(decl) => {
-                let fields: Vec<String> = decl.fields.iter().map(field).collect();
+                let fields: Vec<Part<'_>> = decl.fields.iter().map(documented).collect();
                 self.braced(&format!("record {} ", decl.name.text), &fields);
             }
             ItemKind::Fn(decl) => {
@@ -86,17 +86,17 @@ impl Printer<'_> {
             Direction::Output => "output",
         };
         let heading = format!("{direction} {}", message.name.text);
-        let fields: Vec<String> = message.fields.iter().map(field).collect();
+        let fields: Vec<Part<'_>> = message.fields.iter().map(documented).collect();
         self.called(&heading, &fields);
     }
 
     /// `heading(parts)`, or one part per line; nothing in brackets if there are none.
-    fn called(&mut self, heading: &str, parts: &[String]) {
+    fn called(&mut self, heading: &str, parts: &[Part<'_>]) {
         if parts.is_empty() {
             return self.line(heading);
         }
-        let line = format!("{heading}({})", parts.join(", "));
-        if self.fits(&line) {
+        let line = format!("{heading}({})", joined(parts));
+        if self.fits(&line) && !has_docs(parts) {
             return self.line(&line);
         }
         self.line(&format!("{heading}("));
@@ -105,12 +105,12 @@ impl Printer<'_> {
     }
 
     /// `heading{ parts }`, or one part per line.
-    fn braced(&mut self, heading: &str, parts: &[String]) {
+    fn braced(&mut self, heading: &str, parts: &[Part<'_>]) {
         if parts.is_empty() {
             return self.line(&format!("{heading}{{}}"));
         }
-        let line = format!("{heading}{{ {} }}", parts.join(", "));
-        if self.fits(&line) {
+        let line = format!("{heading}{{ {} }}", joined(parts));
+        if self.fits(&line) && !has_docs(parts) {
             return self.line(&line);
         }
         self.line(&format!("{heading}{{"));
@@ -118,10 +118,11 @@ impl Printer<'_> {
         self.line("}");
     }
 
-    fn listed(&mut self, parts: &[String]) {
+    fn listed(&mut self, parts: &[Part<'_>]) {
         self.level += 1;
         for part in parts {
-            self.line(&format!("{part},"));
+            self.docs(part.docs);
+            self.line(&format!("{},", part.text));
         }
         self.level -= 1;
     }
@@ -170,7 +171,7 @@ impl Printer<'_> {
         if self.fits(&line) {
             return self.line(&line);
         }
-        self.called(&head, &pins);
+        self.called(&head, &plain(&pins));
         self.level += 1;
         let lets = lets(transition).join(" && ");
         match &transition.guard {
@@ -180,7 +181,7 @@ impl Printer<'_> {
             None => self.line(&format!("when {lets}")),
         }
         if !updates.is_empty() {
-            self.braced("", &updates);
+            self.braced("", &plain(&updates));
         }
         if let Some(target) = &transition.target {
             self.line(&format!("-> {}", target.text));
@@ -280,13 +281,13 @@ impl Printer<'_> {
     fn pattern(&mut self, word: &str, pattern: &MessagePattern) {
         let head = format!("{word} {}", pattern.gate.text);
         let pins: Vec<String> = pattern.pins.iter().map(pin).collect();
-        let Some(guard) = &pattern.guard else { return self.called(&head, &pins) };
+        let Some(guard) = &pattern.guard else { return self.called(&head, &plain(&pins)) };
         let pinned = if pins.is_empty() { head.clone() } else { format!("{head}({})", pins.join(", ")) };
         let line = format!("{pinned} when {}", expr(guard));
         if self.fits(&line) {
             return self.line(&line);
         }
-        self.called(&head, &pins);
+        self.called(&head, &plain(&pins));
         self.level += 1;
         self.broken("when ", guard);
         self.level -= 1;
@@ -312,12 +313,37 @@ fn condition(transition: &Transition) -> String {
     parts.join(" && ")
 }
 
-fn variant(variant: &Variant) -> String {
+/// One of several parts in brackets.
+struct Part<'p> {
+    docs: &'p [String],
+    text: String,
+}
+
+/// Parts that nobody documents.
+fn plain(texts: &[String]) -> Vec<Part<'static>> {
+    texts.iter().map(|text| Part { docs: &[], text: text.clone() }).collect()
+}
+
+fn joined(parts: &[Part<'_>]) -> String {
+    parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// A doc comment needs a line of its own.
+fn has_docs(parts: &[Part<'_>]) -> bool {
+    parts.iter().any(|part| !part.docs.is_empty())
+}
+
+fn variant(variant: &Variant) -> Part<'_> {
     let fields: Vec<String> = variant.fields.iter().map(field).collect();
-    match fields.is_empty() {
+    let text = match fields.is_empty() {
         true => variant.name.text.clone(),
         false => format!("{}({})", variant.name.text, fields.join(", ")),
-    }
+    };
+    Part { docs: &variant.docs, text }
+}
+
+fn documented(one: &Field) -> Part<'_> {
+    Part { docs: &one.docs, text: field(one) }
 }
 
 fn field(field: &Field) -> String {

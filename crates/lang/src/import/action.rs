@@ -158,7 +158,7 @@ impl Reader<'_> {
     fn variable(&mut self) -> Parse<Declared> {
         let start = self.parser.span();
         let meta = self.parser.meta()?;
-        let Field { name, ty } = self.field()?;
+        let Field { name, ty, .. } = self.field()?;
         Ok(Declared { name, ty, meta, span: self.parser.since(start) })
     }
 

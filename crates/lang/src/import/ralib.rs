@@ -169,6 +169,7 @@ impl Reader<'_> {
             params.push((name, field, type_name(param)));
         }
         let fields = params.iter().map(|(_, field, ty)| Field {
+            docs: Vec::new(),
             name: Name { text: field.clone(), span },
             ty: named_type(ty, span),
         });

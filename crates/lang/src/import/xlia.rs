@@ -283,6 +283,7 @@ impl Reader<'_> {
         let ports = std::mem::take(&mut self.machine.ports);
         for port in &ports {
             let fields = (1..).zip(&port.types).map(|(n, typed)| Field {
+                docs: Vec::new(),
                 name: Name { text: self.field_name(n), span: typed.ty.span },
                 ty: typed.ty.clone(),
             });

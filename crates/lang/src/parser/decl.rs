@@ -233,7 +233,7 @@ impl Parser<'_> {
         let name = self.name("the name of a message")?;
         let open = self.span();
         let fields = if self.eat(TokenKind::OpenParen) {
-            self.list(TokenKind::CloseParen, open, Self::field)?
+            self.list(TokenKind::CloseParen, open, Self::documented_field)?
         } else {
             Vec::new()
         };
@@ -292,6 +292,7 @@ impl Parser<'_> {
     }
 
     fn variant(&mut self) -> Parse<Variant> {
+        let docs = self.docs()?;
         let name = self.name("the name of a value")?;
         let open = self.span();
         let fields = if self.eat(TokenKind::OpenParen) {
@@ -299,14 +300,14 @@ impl Parser<'_> {
         } else {
             Vec::new()
         };
-        Ok(Variant { name, fields })
+        Ok(Variant { docs, name, fields })
     }
 
     fn record(&mut self) -> Parse<RecordDecl> {
         self.bump();
         let name = self.name("the name of a record")?;
         let open = self.open_body()?;
-        Ok(RecordDecl { name, fields: self.list(TokenKind::CloseBrace, open, Self::field)? })
+        Ok(RecordDecl { name, fields: self.list(TokenKind::CloseBrace, open, Self::documented_field)? })
     }
 
     fn open_body(&mut self) -> Parse<Span> {

@@ -600,7 +600,13 @@ impl Parser<'_> {
     pub(crate) fn field(&mut self) -> Parse<crate::ast::Field> {
         let name: Name = self.name("the name of a field")?;
         self.expect(TokenKind::Colon)?;
-        Ok(crate::ast::Field { name, ty: self.ty()? })
+        Ok(crate::ast::Field { docs: Vec::new(), name, ty: self.ty()? })
+    }
+
+    /// A field that may have a doc comment.
+    pub(crate) fn documented_field(&mut self) -> Parse<crate::ast::Field> {
+        let docs = self.docs()?;
+        Ok(crate::ast::Field { docs, ..self.field()? })
     }
 }
 

@@ -163,6 +163,7 @@ impl<'t> Indexer<'t> {
                 for variant in &decl.variants {
                     let case = self.value(&variant.name, Kind::Variant, None, variant.name.span);
                     self.of(case).ty = Some(ValueType::Named(decl.name.text.clone()));
+                    self.of(case).docs = variant.docs.join("\n");
                     self.fields(case, &variant.fields, Kind::Field);
                     self.of(id).parts.push(case);
                 }
@@ -229,6 +230,7 @@ impl<'t> Indexer<'t> {
             let owner = self.index.get(of).name.clone();
             let definition = self.of(id);
             definition.ty = ty;
+            definition.docs = field.docs.join("\n");
             definition.detail = format!("{} {detail} of {owner}", kind.word());
             self.of(of).parts.push(id);
         }

@@ -1,6 +1,7 @@
 //! Operations as messages: requests with their parameters, responses with their bodies.
 
 use super::check::{Check, Direction};
+use super::shape::{JsonKind, SortOf};
 use super::{Translator, doc};
 use crate::document::Operation;
 use crate::name::{self, Taken};
@@ -55,16 +56,33 @@ pub(crate) struct Asked {
     pub(crate) fields: Vec<FieldOf>,
     /// The content type of the body, if it has one that is not JSON.
     pub(crate) content: Option<String>,
+    /// Whether answers come in several kinds, of which JSON is one: then that is asked for.
+    pub(crate) accepts_json: bool,
     pub(crate) answers: Vec<Answered>,
     about: String,
 }
 
 /// What a body of an answer is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BodyKind {
+    /// JSON of any content type that says so.
     Json,
+    /// JSON of this content type: others are something else.
+    JsonAs(String),
     Text,
+    /// Of one of these content types; no more is known.
+    Kinds(Vec<String>),
     Unchecked,
+}
+
+/// A way in which a response may be written.
+struct Written {
+    kind: BodyKind,
+    body: Option<(String, Check)>,
+}
+
+impl Written {
+    const UNCHECKED: Self = Self { kind: BodyKind::Unchecked, body: None };
 }
 
 /// A documented response.
@@ -126,7 +144,9 @@ impl<'t> Translator<'t> {
             return None;
         }
         let about = about + &doc(&format!("{} {}", operation.method, operation.path));
-        Some(Asked { name, method: operation.method.clone(), path, fields, content, answers, about })
+        let accepts_json = answers.iter().any(|answer| matches!(answer.kind, BodyKind::JsonAs(_)));
+        let method = operation.method.clone();
+        Some(Asked { name, method, path, fields, content, accepts_json, answers, about })
     }
 
     /// The path with the names of fields.
@@ -167,7 +187,9 @@ impl<'t> Translator<'t> {
             Some("cookie") => Where::Cookie,
             _ => return Err(LeftOut("`in` is not `path`, `query`, `header` or `cookie`".into())),
         };
-        let Some(schema) = node.get("schema") else { return Err(LeftOut("it has no `schema`".into())) };
+        let Some(schema) = node.get("schema") else {
+            return self.json_parameter(node, place, of, (wire, at), taken).map(Some);
+        };
         let plain = |style: &str| !matches!(style, "simple" | "form");
         if let Some(style) = node.text_at("style").filter(|style| plain(style)) {
             return Err(LeftOut(format!("the style `{style}` is not written")));
@@ -188,9 +210,33 @@ impl<'t> Translator<'t> {
         let may_miss = !node.says("required") && at != Where::Path && !is_list;
         let is_needed_list = is_list && node.says("required");
         let sort = if is_needed_list { sort.checked(Check::Says("@.length() > 0".into())) } else { sort };
-        let sort = super::shape::SortOf { is_nullable: false, ..sort };
+        let sort = SortOf { is_nullable: false, ..sort };
         let (written, check) = sort.written(may_miss);
         Ok(Some(FieldOf { name: taken.fresh(&name::field(&wire)), wire, place: at, sort: written, check }))
+    }
+
+    /// A parameter that is written as JSON: an object, since a text would need its quotes.
+    fn json_parameter(
+        &mut self,
+        node: &'t SpecNode,
+        place: &str,
+        of: &str,
+        (wire, at): (String, Where),
+        taken: &mut Taken,
+    ) -> Result<FieldOf, LeftOut> {
+        let contents = node.get("content").map(SpecNode::members).unwrap_or_default();
+        let json = contents.iter().find(|(kind, _)| is_json(kind));
+        let Some((kind, schema)) = json.and_then(|(kind, media)| Some((kind, media.get("schema")?))) else {
+            return Err(LeftOut("it has no `schema`".into()));
+        };
+        let place = format!("{place}/content{}/schema", step(kind));
+        let sort = self.sort(schema, &place, &format!("{of} {wire}"));
+        let is_object = sort.kinds.iter().eq([&JsonKind::Object]) && !sort.sort.contains('<');
+        if !is_object || at != Where::Query {
+            return Err(LeftOut("JSON that is no object is not written here".into()));
+        }
+        let (written, check) = SortOf { is_nullable: false, ..sort }.written(!node.says("required"));
+        Ok(FieldOf { name: taken.fresh(&name::field(&wire)), wire, place: at, sort: written, check })
     }
 
     /// The body of a request, with its content type if that is not JSON.
@@ -228,7 +274,7 @@ impl<'t> Translator<'t> {
             Some(schema) if !is_text(kind) => {
                 self.sort(schema, &format!("{place}/schema"), &format!("{of} body"))
             }
-            Some(_) | None if is_text(kind) => super::shape::SortOf::new("string", &[]),
+            Some(_) | None if is_text(kind) => SortOf::new("string", &[]),
             _ => self.any(super::AnyJson::Object),
         };
         let (sort, check) = sort.written(!is_required);
@@ -254,9 +300,17 @@ impl<'t> Translator<'t> {
             }
             let name = self.messages.fresh(&format!("{of}_{}", status.to_ascii_lowercase()));
             let about = node.text_at("description").map(doc).unwrap_or_default();
-            let (kind, body) = self.response_body(node, &place, &name, operation);
-            found.push(Answered { name, status: status.clone(), kind, body, about });
+            for (at, Written { kind, body }) in
+                self.response_body(node, &place, &name, operation).into_iter().enumerate()
+            {
+                let name = match at {
+                    0 => name.clone(),
+                    _ => self.messages.fresh(&format!("{name}_other")),
+                };
+                found.push(Answered { name, status: status.clone(), kind, body, about: about.clone() });
+            }
         }
+        found.extend(self.allowed(&found, of));
         // What is more special is looked for first.
         let rank = |answer: &Answered| match answer.status.as_str() {
             "default" => 2,
@@ -267,41 +321,84 @@ impl<'t> Translator<'t> {
         found
     }
 
+    /// Answers that are not documented, but allowed all the same.
+    fn allowed(&mut self, documented: &[Answered], of: &str) -> Vec<Answered> {
+        let knows = |status: &str| {
+            documented.iter().any(|answer| {
+                let known = answer.status.to_ascii_lowercase();
+                known == "default" || known == status || known == format!("{}xx", &status[..1])
+            })
+        };
+        let more: Vec<String> = self.allow.iter().filter(|status| !knows(status)).cloned().collect();
+        let answer = |status: String| Answered {
+            name: self.messages.fresh(&format!("{of}_{status}")),
+            status,
+            kind: BodyKind::Unchecked,
+            body: None,
+            about: "/// Not documented, but allowed.\n".into(),
+        };
+        more.into_iter().map(answer).collect()
+    }
+
+    /// The ways in which a response may be written.
     fn response_body(
         &mut self,
         node: &'t SpecNode,
         place: &str,
         of: &str,
         operation: &Operation<'t>,
-    ) -> (BodyKind, Option<(String, Check)>) {
+    ) -> Vec<Written> {
         if node.get("headers").is_some_and(|headers| !headers.members().is_empty()) {
             self.note(&format!("{place}/headers"), "headers of answers are not checked");
         }
         let contents = node.get("content").map(SpecNode::members).unwrap_or_default();
-        if operation.method == "HEAD" {
-            return (BodyKind::Unchecked, None);
+        if operation.method == "HEAD" || contents.is_empty() {
+            return vec![Written::UNCHECKED];
         }
-        if let [(kind, media)] = contents
-            && let (true, Some(schema)) = (is_json(kind), media.get("schema"))
+        if let [(kind, _)] = contents
+            && kind.starts_with("text/")
+            && !kind.contains("event-stream")
         {
-            let place = format!("{place}/content{}/schema", step(kind));
-            let (sort, check) = self.sort(schema, &place, &format!("{of} body")).written(false);
-            return (BodyKind::Json, Some((sort, check)));
+            return vec![Written { kind: BodyKind::Text, body: Some(("string".into(), Check::Anything)) }];
         }
-        match contents {
-            [] => (BodyKind::Unchecked, None),
-            [(kind, _)] if kind.starts_with("text/") && !kind.contains("event-stream") => {
-                (BodyKind::Text, Some(("string".into(), Check::Anything)))
-            }
-            _ => {
-                let kinds: Vec<&str> = contents.iter().map(|(kind, _)| kind.as_str()).collect();
-                self.note(
-                    &format!("{place}/content"),
-                    &format!("bodies of {} are not checked", kinds.join(" or ")),
-                );
-                (BodyKind::Unchecked, None)
+        match contents.iter().find(|(kind, media)| is_json(kind) && media.get("schema").is_some()) {
+            Some((kind, media)) => self.json_body(contents, (kind, media), place, of),
+            None => {
+                self.not_checked(contents.iter().map(|(kind, _)| kind.as_str()).collect(), place);
+                vec![Written::UNCHECKED]
             }
         }
+    }
+
+    /// JSON with a schema, and what else an answer may be.
+    fn json_body(
+        &mut self,
+        contents: &'t [(String, SpecNode)],
+        (kind, media): (&'t str, &'t SpecNode),
+        place: &str,
+        of: &str,
+    ) -> Vec<Written> {
+        let Some(schema) = media.get("schema") else { return vec![Written::UNCHECKED] };
+        let at = format!("{place}/content{}/schema", step(kind));
+        let body = Some(self.sort(schema, &at, &format!("{of} body")).written(false));
+        let others = contents.iter().map(|(other, _)| other.as_str()).filter(|other| *other != kind);
+        let others: Vec<&str> = others.collect();
+        if kind == "*/*" {
+            // Whatever says that it is JSON must be as the schema says.
+            return vec![Written { kind: BodyKind::Json, body }, Written::UNCHECKED];
+        }
+        if others.is_empty() {
+            return vec![Written { kind: BodyKind::Json, body }];
+        }
+        self.not_checked(others.clone(), place);
+        let others = BodyKind::Kinds(others.into_iter().map(str::to_owned).collect());
+        let json = Written { kind: BodyKind::JsonAs(kind.to_owned()), body };
+        vec![json, Written { kind: others, body: None }]
+    }
+
+    fn not_checked(&mut self, kinds: Vec<&str>, place: &str) {
+        let kinds = kinds.join(" or ");
+        self.note(&format!("{place}/content"), &format!("bodies of {kinds} are not checked"));
     }
 
     /// The declarations of all messages.

@@ -385,9 +385,17 @@ fn text_of(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
 
 /// Bytes that are no message.
 pub(super) fn odd(bytes: &[u8], reason: &str) -> AdapterError {
+    AdapterError::Protocol { line: beginning(bytes), reason: reason.to_owned() }
+}
+
+/// Bytes that are more than is read, where nobody said how many there may be.
+pub(super) fn large(bytes: &[u8], reason: &str) -> AdapterError {
+    AdapterError::TooLarge { line: beginning(bytes), reason: reason.to_owned() }
+}
+
+fn beginning(bytes: &[u8]) -> String {
     let start = &bytes[..bytes.len().min(1000)];
-    let line = cut(&String::from_utf8_lossy(start).escape_debug().to_string(), 200);
-    AdapterError::Protocol { line, reason: reason.to_owned() }
+    cut(&String::from_utf8_lossy(start).escape_debug().to_string(), 200)
 }
 
 /// A message that goes on and on: its time is over and it still comes. Whether we are slow or the system nobody knows.

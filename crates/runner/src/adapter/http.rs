@@ -13,6 +13,7 @@
 //! captured from answers.
 
 mod exchange;
+mod fetch;
 mod streams;
 
 use std::collections::VecDeque;
@@ -24,9 +25,10 @@ use ioxide_model::sts::Model;
 use ioxide_symex::{Arrival, Crossing};
 
 use self::exchange::{Asked, Left, Link, State};
+pub use self::fetch::fetch;
+pub(super) use self::fetch::is_up;
 use self::streams::OpenStream;
 use super::tcp::Socket;
-use super::tls::{Roots, Tls, TlsConfig};
 use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Receipt, Sent};
 use crate::codec::http::capture::Captured;
 use crate::codec::http::message::{AskedFor, Request, Response, ResponsePart};
@@ -437,31 +439,6 @@ impl Adapter for HttpAdapter {
 
 fn ended(status: &str) -> AdapterError {
     AdapterError::Ended { status: status.to_owned() }
-}
-
-/// Whether `url` is answered with success now; it is asked once, whoever it is.
-pub(super) fn is_up(url: &str, interrupt: Interrupt) -> bool {
-    let ask = |url: Url| {
-        let limit = Duration::from_secs(2);
-        let connection = Connection { limit, interrupt, ..Connection::default() };
-        let tls =
-            url.is_encrypted.then(|| Tls::new(&TlsConfig { roots: Roots::Anybody, ..TlsConfig::default() }));
-        let connection = Connection { tls: tls.transpose().ok()?, ..connection };
-        let mut link = Link::new(Socket::new(&url.address, &connection).channel().ok()?);
-        let path = if url.base.is_empty() { "/".into() } else { url.base };
-        let request = Request { method: "GET".into(), path, ..Request::default() };
-        link.write(&request.to_bytes(&url.address)).ok()?;
-        let mut asked = Asked::new(link, AskedFor::Body, 0);
-        let deadline = Instant::now() + limit;
-        while Instant::now() < deadline && !interrupt.is_set() {
-            if let Some(response) = asked.look(Interrupt::slice(deadline), limit).ok()? {
-                return Some(response.status);
-            }
-        }
-        None
-    };
-    let url: Result<Url, BadUrl> = url.parse();
-    url.ok().and_then(ask).is_some_and(|status| status < 400)
 }
 
 #[cfg(test)]

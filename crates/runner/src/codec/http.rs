@@ -139,7 +139,8 @@ impl HttpCodec {
             }
         }
         let statuses = self.outputs.iter().flat_map(|(_, answer)| answer.statuses_to(to));
-        let statuses: Vec<String> = statuses.collect();
+        let mut statuses: Vec<String> = statuses.collect();
+        statuses.dedup();
         match (reasons.is_empty(), to) {
             (false, _) => Err(format!("no output fits this answer; {}", reasons.join("; ")).into()),
             (true, Some(to)) if !statuses.is_empty() => {

@@ -3,11 +3,17 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
+use ioxide_runner::adapter::http::fetch;
+use ioxide_runner::adapter::server::{Ready, Server, ServerConfig};
+use ioxide_runner::adapter::{AdapterError, Interrupt};
 use ioxide_openapi::{BadDescription, ServiceOptions, Translation, translate};
 
 use crate::args::Init;
 use crate::exit::{ExitStatus, Stop};
+use crate::project::free_port;
+use crate::session::STOP;
 use crate::write;
 
 /// The files of such a project, and what they are.
@@ -19,14 +25,25 @@ const FILES: [(&str, &str); 2] = [
 /// Notes that are shown; all of them stand in the model.
 const SHOWN: usize = 20;
 
+/// How long a description may take to come, and a service to start.
+const FETCHING: Duration = Duration::from_secs(30);
+const STARTING: Duration = Duration::from_secs(60);
+
 /// Writes model and project file, and says what was not translated.
 pub(super) fn run(args: &Init, file: &str) -> Result<ExitStatus, Stop> {
     let folder = Path::new(&args.dir);
     super::refuse_to_overwrite(folder, &FILES.map(|(path, _)| path))?;
-    let text =
-        fs::read_to_string(file).map_err(|error| Stop::usage(format!("cannot read `{file}`: {error}")))?;
-    let options =
-        ServiceOptions { url: args.url.clone(), start: args.start.clone(), source: file.to_owned() };
+    let text = match is_address(file) {
+        true => fetched(args, file)?,
+        false => fs::read_to_string(file)
+            .map_err(|error| Stop::usage(format!("cannot read `{file}`: {error}")))?,
+    };
+    let options = ServiceOptions {
+        url: args.url.clone(),
+        start: args.start.clone(),
+        source: file.to_owned(),
+        allow: args.allow.clone(),
+    };
     let made = translate(&text, &options).map_err(|bad| refused(file, &bad))?;
     let model = with_notes(&made);
     fs::create_dir_all(folder).map_err(|error| super::cannot(folder, &error))?;
@@ -36,6 +53,27 @@ pub(super) fn run(args: &Init, file: &str) -> Result<ExitStatus, Stop> {
     }
     tell(args, &made, &mut io::stdout().lock())?;
     Ok(ExitStatus::Success)
+}
+
+fn is_address(file: &str) -> bool {
+    file.starts_with("http://") || file.starts_with("https://")
+}
+
+/// What lies at an address; where `{port}` stands in it, the service is started for as long as that takes.
+fn fetched(args: &Init, url: &str) -> Result<String, Stop> {
+    let cannot = |error: AdapterError| Stop::usage(format!("cannot read `{url}`: {error}"));
+    let interrupt = Interrupt::by(&STOP);
+    let Some(start) = args.start.as_ref().filter(|_| url.contains("{port}")) else {
+        return fetch(url, FETCHING, interrupt).map_err(cannot);
+    };
+    let port = free_port()?.to_string();
+    let (start, url) = (start.replace("{port}", &port), url.replace("{port}", &port));
+    let ready = Ready::Port(format!("127.0.0.1:{port}"));
+    let config = ServerConfig { start, ready, limit: STARTING, ..ServerConfig::default() };
+    let server = Server::start(config, interrupt).map_err(cannot)?;
+    let text = fetch(&url, FETCHING, interrupt).map_err(cannot);
+    drop(server);
+    text
 }
 
 fn refused(file: &str, bad: &BadDescription) -> Stop {

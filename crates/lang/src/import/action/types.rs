@@ -66,7 +66,8 @@ impl Reader<'_> {
     fn variant(&mut self) -> Parse<Variant> {
         let name = self.parser.name("the name of a value")?;
         let has_fields = self.parser.at(TokenKind::OpenParen);
-        Ok(Variant { name, fields: if has_fields { self.parameters()? } else { Vec::new() } })
+        let fields = if has_fields { self.parameters()? } else { Vec::new() };
+        Ok(Variant { docs: Vec::new(), name, fields })
     }
 
     /// `(name: Type, name: Type)`.

@@ -6,6 +6,7 @@ use std::net::{TcpListener, TcpStream};
 
 use super::*;
 use crate::codec::http::answer::AnswerConfig;
+use crate::codec::http::message::AskedFor;
 use crate::samples::{message, model};
 
 const COUNTER: &str = "model Counter {

@@ -19,6 +19,8 @@ use crate::line::cut;
 pub struct AnswerConfig {
     /// The statuses, such as `200` or `2xx`; any if empty.
     pub status: Vec<String>,
+    /// Statuses of these that it does not have.
+    pub except: Vec<String>,
     /// A pattern for the whole body; its named groups are fields.
     pub body: Option<String>,
     /// Patterns for headers; their named groups are fields.
@@ -50,6 +52,7 @@ pub(super) enum Fit {
 #[derive(Debug)]
 pub(super) struct Answer {
     statuses: Vec<(u16, u16)>,
+    except: Vec<(u16, u16)>,
     body: Option<Regex>,
     headers: Vec<(String, Regex)>,
     json: Vec<(String, String)>,
@@ -61,7 +64,8 @@ pub(super) struct Answer {
 
 impl Answer {
     pub(super) fn new(config: &AnswerConfig) -> Result<Self, String> {
-        let statuses = config.status.iter().map(|text| statuses(text)).collect::<Result<_, _>>()?;
+        let statuses =
+            |all: &[String]| all.iter().map(|text| statuses(text)).collect::<Result<Vec<_>, _>>();
         let header = |(name, text): &(String, String)| Ok((name.to_ascii_lowercase(), whole(text)?));
         let pointers = config.json.iter().map(|(pointer, _)| pointer);
         for pointer in pointers.chain(config.fields.iter().map(|(_, pointer)| pointer)) {
@@ -70,7 +74,8 @@ impl Answer {
             }
         }
         Ok(Self {
-            statuses,
+            statuses: statuses(&config.status)?,
+            except: statuses(&config.except)?,
             body: config.body.as_deref().map(whole).transpose()?,
             headers: config.headers.iter().map(header).collect::<Result<_, String>>()?,
             json: config.json.clone(),
@@ -127,7 +132,8 @@ impl Answer {
     }
 
     fn has_status(&self, status: u16) -> bool {
-        self.statuses.is_empty() || self.statuses.iter().any(|&(from, to)| (from..=to).contains(&status))
+        let is_in = |all: &[(u16, u16)]| all.iter().any(|&(from, to)| (from..=to).contains(&status));
+        (self.statuses.is_empty() || is_in(&self.statuses)) && !is_in(&self.except)
     }
 
     /// The message, if the answer to the input `to` is this output.

@@ -4,7 +4,7 @@
 //! Lengths that contradict each other are errors.
 
 use super::super::Undecodable;
-use crate::limits::{Excess, max_message};
+use crate::limits::{Excess, max_body};
 use crate::line::cut;
 
 /// The longest head.
@@ -284,8 +284,8 @@ fn extent(response: &Response) -> Result<Extent, Undecodable> {
     }
     let is_number = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit());
     match first.parse() {
-        Ok(length) if is_number && length <= max_message() => Ok(Extent::Bytes(length)),
-        _ if is_number => Err(Excess::bytes().into()),
+        Ok(length) if is_number && length <= max_body() => Ok(Extent::Bytes(length)),
+        _ if is_number => Err(Excess::body().into()),
         _ => Err(format!("`{}` is no length", cut(first, 20)).into()),
     }
 }
@@ -294,7 +294,7 @@ fn extent(response: &Response) -> Result<Extent, Undecodable> {
 fn body_of(bytes: &[u8], extent: Extent, ended: bool) -> Result<Option<(Vec<u8>, usize)>, Undecodable> {
     let found = match extent {
         Extent::Bytes(n) => bytes.get(..n).map(|body| (body.to_vec(), n)),
-        Extent::ToTheEnd if bytes.len() > max_message() => return Err(Excess::bytes().into()),
+        Extent::ToTheEnd if bytes.len() > max_body() => return Err(Excess::body().into()),
         Extent::ToTheEnd => return Ok(ended.then(|| (bytes.to_vec(), bytes.len()))),
         Extent::Chunks => chunks(bytes)?,
     };
@@ -318,8 +318,8 @@ fn chunks(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>, Undecodable> {
         if size == 0 {
             return Ok(trailer(bytes, at)?.map(|end| (body, end)));
         }
-        if body.len().saturating_add(size) > max_message() {
-            return Err(Excess::bytes().into());
+        if body.len().saturating_add(size) > max_body() {
+            return Err(Excess::body().into());
         }
         let Some(chunk) = bytes.get(at..at + size) else { return Ok(None) };
         body.extend_from_slice(chunk);

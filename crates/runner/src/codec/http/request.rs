@@ -124,12 +124,16 @@ impl Filling<'_> {
         }
     }
 
-    /// A value as people write it, cases with words of their own by those.
+    /// A value as people write it, cases with words of their own by those; a record is JSON.
     fn plain(self, value: &Value) -> Result<String, String> {
         match value {
             Value::Data(data) if self.model.pool.data(data.data).kind == DataKind::Enum => {
                 Ok(text_of(&self.form.write(&self.model.pool, value)))
             }
+            Value::Data(data) if self.model.pool.data(data.data).kind == DataKind::Record => {
+                Ok(self.form.write(&self.model.pool, value).to_string())
+            }
+            Value::Real(number) => Ok(whole_as_such(&number.to_string())),
             _ => match self.opened(value) {
                 Some(inner) if !std::ptr::eq(inner, value) => self.plain(inner),
                 _ => plain_text(&self.model.pool, value),
@@ -268,6 +272,11 @@ impl Prepared {
         }
         Ok((!cookies.is_empty()).then(|| ("cookie".to_owned(), cookies.join("; "))))
     }
+}
+
+/// A number without decimals that are nothing: many a service has no item `2.0`.
+fn whole_as_such(number: &str) -> String {
+    number.strip_suffix(".0").unwrap_or(number).to_owned()
 }
 
 /// The content type that a request says.

@@ -1,6 +1,7 @@
 use super::*;
 use crate::samples::model;
-use ioxide_model::value::Value;
+use ioxide_model::sort::Sort;
+use ioxide_model::value::{DataValue, Value};
 
 const KEYS: &str = "model Keys {
     enum Colour { red, green }
@@ -74,7 +75,8 @@ fn answers_become_outputs() {
     let model = model(KEYS);
     let codec = HttpCodec::new(&config(), "", &model).unwrap();
     let shown = |response: &Response| {
-        codec.decode(&model, response, None).map(|label| label.show(&model.pool, &model.sts))
+        let label = codec.decode(&model, response, None).map_err(|bad| bad.to_string());
+        label.map(|label| label.show(&model.pool, &model.sts))
     };
     let value = response(200, r#"{"kind": "value", "item": {"value": 7, "by": "me"}}"#);
     assert_eq!(shown(&value).unwrap(), "!VALUE(v: 7, by: some(\"me\"))");
@@ -171,4 +173,46 @@ fn names_of_secrets_are_known() {
         assert!(is_secret(name), "{name}");
     }
     assert!(!is_secret("content-type"));
+}
+
+#[test]
+fn a_wide_status_leaves_out_what_is_excepted() {
+    let model = model("model M { input A output FOUND output REST state s { on A emit FOUND emit REST } }");
+    let found = AnswerConfig { headers: pairs(&[("x", "1")]), ..answer("200") };
+    let rest = AnswerConfig { except: vec!["200".into(), "5xx".into()], ..AnswerConfig::default() };
+    let config = HttpConfig {
+        inputs: vec![("A".into(), request("GET", "/", None))],
+        outputs: vec![("FOUND".into(), found), ("REST".into(), rest)],
+        ..HttpConfig::default()
+    };
+    let codec = HttpCodec::new(&config, "", &model).unwrap();
+    let read = |status: u16| codec.decode(&model, &response(status, ""), Some("A"));
+    assert!(read(201).is_ok() && read(404).is_ok());
+    assert!(read(200).is_err() && read(503).is_err());
+}
+
+/// A service that numbers its items has no item `2.0`.
+#[test]
+fn whole_numbers_and_records_in_a_request() {
+    let model = model(
+        "model M { record Filter { limit: int } input A(n: real, f: Filter) output B state s { on A emit B } }",
+    );
+    let asked = RequestConfig { query: pairs(&[("filter", "{f}")]), ..request("GET", "/items/{n}", None) };
+    let config = HttpConfig {
+        inputs: vec![("A".into(), asked)],
+        outputs: vec![("B".into(), AnswerConfig::default())],
+        ..HttpConfig::default()
+    };
+    let codec = HttpCodec::new(&config, "", &model).unwrap();
+    let gate = model.sts.gate_named("A").unwrap();
+    let Sort::Data(data) = model.pool.var_info(model.sts.gates[gate].fields[1]).sort else {
+        panic!("it is a record")
+    };
+    let filter = DataValue { data, ctor: 0, args: [Value::int(3)].into() };
+    for (number, path) in [("2.0", "/items/2"), ("2.5", "/items/2.5"), ("-10.0", "/items/-10")] {
+        let number = Value::Real(number.parse().unwrap());
+        let label = Label::Input(gate, vec![number, Value::Data(filter.clone())]);
+        let request = request_of(codec.encode(&model, &label, &Captured::default()));
+        assert_eq!(request.path, format!("{path}?filter=%7B%22limit%22%3A3%7D"));
+    }
 }

@@ -126,3 +126,15 @@ proptest! {
         }
     }
 }
+
+/// A long body is no fault of the system.
+#[test]
+fn a_body_that_is_longer_than_is_read_is_not_called_wrong() {
+    let long = (max_body() + 1).to_string();
+    for text in [
+        format!("HTTP/1.1 200 OK\r\ncontent-length: {long}\r\n\r\n"),
+        format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n", max_body() + 1),
+    ] {
+        assert!(matches!(parse(&text, false), Err(Undecodable::TooLarge(_))), "{text}");
+    }
+}

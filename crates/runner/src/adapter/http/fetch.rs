@@ -1,0 +1,89 @@
+//! One request to an address, outside of any test: is it up, and what lies there.
+
+use std::time::{Duration, Instant};
+
+use super::exchange::{Asked, Link};
+use crate::adapter::tcp::Socket;
+use crate::adapter::tls::{Roots, Tls, TlsConfig};
+use crate::adapter::{AdapterError, Connection, Interrupt};
+use crate::codec::http::Url;
+use crate::codec::http::message::{AskedFor, Request, Response};
+
+/// How often an answer may send somebody elsewhere.
+const MAX_REDIRECTS: usize = 5;
+
+/// The text that lies at `url`; redirections are followed.
+///
+/// # Errors
+/// If nobody is there, it does not come within `limit`, or the answer is no success.
+pub fn fetch(url: &str, limit: Duration, interrupt: Interrupt) -> Result<String, AdapterError> {
+    let mut place = url.to_owned();
+    for _ in 0..=MAX_REDIRECTS {
+        let response = get(&place, Roots::System, limit, interrupt)?;
+        match (response.status, response.header("location")) {
+            (300..=399, Some(to)) => place = redirected(&place, to),
+            (200..=299, _) => return Ok(String::from_utf8_lossy(&response.body).into_owned()),
+            (status, _) => return Err(cannot(&place, &format!("it was answered with status {status}"))),
+        }
+    }
+    Err(cannot(url, "it leads from one address to another"))
+}
+
+/// Whether `url` is answered with success now; it is asked once, whoever it is.
+pub(in crate::adapter) fn is_up(url: &str, interrupt: Interrupt) -> bool {
+    let answer = get(url, Roots::Anybody, Duration::from_secs(2), interrupt);
+    answer.is_ok_and(|response| response.status < 400)
+}
+
+/// Asks once.
+fn get(url: &str, roots: Roots, limit: Duration, interrupt: Interrupt) -> Result<Response, AdapterError> {
+    let (place, query) = url.find('?').map_or((url, ""), |at| url.split_at(at));
+    let address: Url = place.parse().map_err(|bad| cannot(url, &format!("{bad}")))?;
+    let tls = address.is_encrypted.then(|| Tls::new(&TlsConfig { roots, ..TlsConfig::default() }));
+    let tls = tls.transpose().map_err(|problem| cannot(url, &problem))?;
+    let connection = Connection { limit, interrupt, tls, ..Connection::default() };
+    let mut link = Link::new(Socket::new(&address.address, &connection).channel()?);
+    let request = Request { method: "GET".into(), path: path_of(place, query), ..Request::default() };
+    link.write(&request.to_bytes(&address.address)).map_err(|error| cannot(url, &error.to_string()))?;
+    let mut asked = Asked::new(link, AskedFor::Body, 0);
+    let deadline = Instant::now() + limit;
+    while Instant::now() < deadline {
+        interrupt.check()?;
+        if let Some(response) = asked.look(Interrupt::slice(deadline), limit)? {
+            return Ok(response);
+        }
+    }
+    Err(AdapterError::Late { awaited: "answer", limit })
+}
+
+/// The path of an address, a slash at its end kept.
+fn path_of(place: &str, query: &str) -> String {
+    let path = place.splitn(4, '/').nth(3).unwrap_or_default();
+    format!("/{path}{query}")
+}
+
+/// Where `to` leads from `place`.
+fn redirected(place: &str, to: &str) -> String {
+    if to.contains("://") {
+        return to.to_owned();
+    }
+    let origin: Vec<&str> = place.splitn(4, '/').take(3).collect();
+    format!("{}/{}", origin.join("/"), to.trim_start_matches('/'))
+}
+
+fn cannot(what: &str, reason: &str) -> AdapterError {
+    AdapterError::Start { what: what.to_owned(), reason: reason.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_keep_their_path_and_lead_elsewhere() {
+        assert_eq!(path_of("http://a:1", ""), "/");
+        assert_eq!(path_of("http://a:1/x/", "?y=1"), "/x/?y=1");
+        assert_eq!(redirected("http://a:1/x/y", "/z"), "http://a:1/z");
+        assert_eq!(redirected("http://a:1/x", "https://b/z"), "https://b/z");
+    }
+}
