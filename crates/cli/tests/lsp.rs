@@ -254,6 +254,37 @@ fn deep_findings_follow() {
     editor.quit();
 }
 
+/// A deep check of a text that was changed meanwhile is dropped: what it would have found is not told, and the check of the
+/// text as it is now comes to its end.
+#[test]
+fn a_deep_check_is_dropped_when_the_text_changes() {
+    let (_kept, root) = folder(&[]);
+    let path = root.join("counters.iox");
+    // Many states: counters that count independently, and a transition that none of them ever reaches.
+    let vars: String = (0..6).map(|n| format!("    var v{n}: 0..9 = 0\n")).collect();
+    let sum = (0..6).map(|n| format!("v{n}")).collect::<Vec<_>>().join(" + ");
+    let counts: String =
+        (0..6).map(|n| format!("        c{n}: on a when v{n} < 9 {{ v{n} = v{n} + 1 }}\n")).collect();
+    let slow = format!(
+        "model M {{\n    input a\n    output b\n{vars}    state s {{\n{counts}        never: emit b when {sum} > 54\n    }}\n}}\n"
+    );
+    fs::write(&path, &slow).expect("a file");
+    let mut editor = Editor::start(&root);
+    editor.open(&path);
+    editor.findings(&path, |_| true);
+    let quick = "model M {\n    input a(n: int)\n    state s {\n        x: on a when n > 3 && n < 2\n        y: on a\n    }\n}\n";
+    let change =
+        json!({ "textDocument": { "uri": uri(&path), "version": 2 }, "contentChanges": [{ "text": quick }] });
+    editor.tell("textDocument/didChange", change);
+    // Every word about the new text is about the new text.
+    let found = editor.findings(&path, |found| {
+        assert!(found.iter().all(|one| !one.to_string().contains("never")), "{found:?}");
+        found.iter().any(|one| one["code"].as_str().is_some_and(|code| code.starts_with("W07")))
+    });
+    assert!(found.iter().any(|one| one["range"]["start"]["line"] == 3), "{found:?}");
+    editor.quit();
+}
+
 #[test]
 fn systems_are_read_with_the_files_they_use() {
     let (_kept, root) = folder(&[]);

@@ -10,7 +10,14 @@ use tempfile::TempDir;
 /// The source package of FastAPI has the services of its tutorial in it.
 const FASTAPI: &str = "fastapi==0.115.12";
 /// What they need to run.
-const LIBRARIES: [&str; 5] = [FASTAPI, "uvicorn==0.34.0", "starlette==0.46.1", "pydantic==2.11.1", "anyio==4.9.0"];
+const LIBRARIES: [&str; 6] = [
+    FASTAPI,
+    "uvicorn==0.34.0",
+    "starlette==0.46.1",
+    "pydantic==2.11.1",
+    "anyio==4.9.0",
+    "email-validator==2.2.0",
+];
 /// A server that answers as a description says.
 const PRISM: &str = "@stoplight/prism-cli@5.14.2";
 
@@ -62,8 +69,7 @@ fn tested(init: &[&str], steps: &str) -> (String, Option<i32>) {
 /// `command` behind a proxy that spoils a member of its answers.
 fn spoiling(member: &str, command: &str) -> String {
     let proxy = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/services/spoil.py");
-    format!("exec python3 {} {{port}} {member} '{}'", proxy.display(), command.replace("{port}", "{{port}}"))
-        .replace("{{port}}", "{port}")
+    format!("exec python3 {} {{port}} {member} '{}'", proxy.display(), command.replace("{port}", "@PORT@"))
 }
 
 /// How a service of FastAPI's tutorial is started.
@@ -92,9 +98,8 @@ fn services_from_pypi() {
     let description = "http://127.0.0.1:{port}/openapi.json";
     for (module, member) in [
         ("docs_src.response_model.tutorial001_py310", "price"),
-        ("docs_src.dataclasses.tutorial003_py310", "name"),
-        ("docs_src.body_nested_models.tutorial006_py310", "item_id"),
-        ("docs_src.extra_models.tutorial003_py310", "type"),
+        ("docs_src.dataclasses.tutorial003", "name"),
+        ("docs_src.extra_models.tutorial001_py310", "username"),
     ] {
         let service = tutorial(module);
         let start = format!("exec {service}");

@@ -214,6 +214,9 @@ fn files_keep_their_schemas() {
         Some(0)
     );
     keeps("suite", Path::new(&suite));
+    let complete = at("complete.jsonl");
+    assert_eq!(run(&["complete", "examples/fsm/meter.iox", "--out", &complete]).status.code(), Some(0));
+    keeps("suite", Path::new(&complete));
     run(&["kill", "examples/adder.iox", "--record", &journal, "--out", &killers]);
     keeps("kill", Path::new(&journal));
     keeps("suite", Path::new(&killers));

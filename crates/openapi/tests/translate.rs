@@ -204,6 +204,7 @@ fn descriptions_do_not_write_the_project() {
 const KINDS: &str = r#"{"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": {"/x/{n}": {"get": {
     "operationId": "ask",
     "parameters": [
+        {"name": "Host", "in": "header", "required": true, "schema": {"type": "string"}},
         {"name": "n", "in": "path", "required": true, "schema": {"type": "number"}},
         {"name": "filter", "in": "query", "content": {"application/json": {"schema":
             {"type": "object", "properties": {"limit": {"type": "integer", "minimum": 1, "maximum": 9}}}}}}

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ioxide_model::sts::Model;
-use ioxide_runner::adapter::selftest::{Check, State, selftest, selftest_plain};
+use ioxide_runner::adapter::selftest::{AllowedInputs, Check, State, selftest, selftest_plain};
 use ioxide_runner::adapter::server::Server;
 use ioxide_runner::adapter::{Adapter as _, Connection, SutSpec};
+use ioxide_smt::stack::{Config, stack};
 use serde_json::{Value as Json, json};
 
 use crate::args::{Adapter, AdapterCheck, AdapterCommand};
@@ -69,7 +70,8 @@ fn by_the_book(
     let Described { spec, server, secrets, .. } = described;
     let server = server.map(|server| Server::start(server, connection.interrupt)).transpose();
     let _server = server.map_err(|error| trouble(&error, &secrets))?;
-    Ok(selftest(&spec, model, connection))
+    let allowed = model.map(allowed_by).unwrap_or_default();
+    Ok(selftest(&spec, model, &allowed, connection))
 }
 
 /// The self-test of templates and patterns.
@@ -81,8 +83,13 @@ fn by_the_codec(
     let patience = Duration::from_millis(described.quiescence.default.unwrap_or(LISTEN_MS));
     let interface = Arc::new(model);
     let mut adapter = managed(described, Arc::clone(&interface), connection)?;
-    let checks = selftest_plain(&mut adapter, &interface, patience);
+    let checks = selftest_plain(&mut adapter, &interface, &allowed_by(&interface), patience);
     Ok((checks, adapter.last_words()))
+}
+
+/// Inputs whose guards hold.
+fn allowed_by(model: &Model) -> AllowedInputs {
+    AllowedInputs::of(model, &mut stack(&Config::default()))
 }
 
 fn word(state: State) -> &'static str {

@@ -1,6 +1,6 @@
 """Stands before a service and spoils one member of its JSON answers: `spoil.py PORT MEMBER COMMAND`.
 
-`{port}` in COMMAND is the port of the service behind. A number becomes a text, anything else a number.
+`@PORT@` in COMMAND is the port of the service behind. A number becomes a text, anything else a number.
 """
 
 import http.client
@@ -69,7 +69,7 @@ def is_up(port):
 
 
 BEHIND = free_port()
-service = subprocess.Popen(["sh", "-c", "exec " + COMMAND.replace("{port}", str(BEHIND))])
+service = subprocess.Popen(["sh", "-c", "exec " + COMMAND.replace("@PORT@", str(BEHIND))])
 while not is_up(BEHIND):
     if service.poll() is not None:
         sys.exit("the service behind has ended")

@@ -177,12 +177,7 @@ impl<'t> Translator<'t> {
         let at = match node.text_at("in") {
             Some("path") => Where::Path,
             Some("query") => Where::Query,
-            Some("header")
-                if ["accept", "content-type", "authorization"]
-                    .contains(&wire.to_ascii_lowercase().as_str()) =>
-            {
-                return Ok(None);
-            }
+            Some("header") if is_set_by_others(&wire) => return Ok(None),
             Some("header") => Where::Header,
             Some("cookie") => Where::Cookie,
             _ => return Err(LeftOut("`in` is not `path`, `query`, `header` or `cookie`".into())),
@@ -464,6 +459,13 @@ impl<'t> Translator<'t> {
 fn is_json(kind: &str) -> bool {
     let kind = kind.split(';').next().unwrap_or_default().trim();
     kind == "application/json" || kind.ends_with("+json") || kind == "*/*"
+}
+
+/// Headers that descriptions must not speak of (OpenAPI, Parameter Object), and those that delimit messages.
+fn is_set_by_others(header: &str) -> bool {
+    let described = ["accept", "content-type", "authorization"];
+    let delimiting = ["host", "content-length", "transfer-encoding", "connection"];
+    described.iter().chain(&delimiting).any(|name| header.eq_ignore_ascii_case(name))
 }
 
 fn sort_is_text(item: &str, is_list: bool) -> bool {

@@ -6,6 +6,7 @@
 //! *Promises.* Nothing here is a verdict about the system: an adapter that passes can be
 //! tested through. Whatever it does, the self-test ends within the limits given.
 
+mod allowed;
 mod plain;
 mod sample;
 
@@ -25,6 +26,7 @@ use crate::protocol::{
 
 use self::sample::args_of;
 
+pub use self::allowed::AllowedInputs;
 pub use self::plain::selftest_plain;
 
 /// How long outputs are listened for after an input.
@@ -58,11 +60,18 @@ pub struct Check {
     pub note: String,
 }
 
-/// Tries the adapter that `spec` names; its messages are compared with those of `model`.
+/// Tries the adapter that `spec` names; its messages are compared with those of `model`, and its inputs have the values of
+/// `allowed` where there are some.
 ///
 /// The last words of the adapter come with the checks. A model as system has no adapter: nothing is tried.
 #[must_use]
-pub fn selftest(spec: &SutSpec, model: Option<&Model>, connection: &Connection) -> (Vec<Check>, String) {
+pub fn selftest(
+    spec: &SutSpec,
+    model: Option<&Model>,
+    allowed: &AllowedInputs,
+    connection: &Connection,
+) -> (Vec<Check>, String) {
+    let model = Known { model, allowed };
     match spec {
         SutSpec::Stdio(command) => talk(Process::new(command, connection), model, connection),
         SutSpec::Tcp(address) => talk(Socket::new(address, connection), model, connection),
@@ -70,11 +79,18 @@ pub fn selftest(spec: &SutSpec, model: Option<&Model>, connection: &Connection) 
     }
 }
 
-fn talk(mut link: impl Link, model: Option<&Model>, connection: &Connection) -> (Vec<Check>, String) {
+/// What is known of the system: its model, and inputs that it allows.
+#[derive(Clone, Copy)]
+struct Known<'k> {
+    model: Option<&'k Model>,
+    allowed: &'k AllowedInputs,
+}
+
+fn talk(mut link: impl Link, known: Known<'_>, connection: &Connection) -> (Vec<Check>, String) {
     let mut checks = Checks::default();
     let opened = patiently(connection.reach, connection.interrupt, || link.open().map_err(Tried::from));
     if let Some(mut wire) = checks.take("start", opened, |_| String::new()) {
-        let mut talk = Talk { wire: &mut wire, model, connection, checks: &mut checks, next_id: 0 };
+        let mut talk = Talk { wire: &mut wire, known, connection, checks: &mut checks, next_id: 0 };
         if talk.all().is_some() {
             let end = goodbye(&mut wire, &mut link, connection.limit);
             checks.take("bye", end, Clone::clone);
@@ -130,7 +146,7 @@ impl Checks {
 /// A self-test under way.
 struct Talk<'t> {
     wire: &'t mut Wire,
-    model: Option<&'t Model>,
+    known: Known<'t>,
     connection: &'t Connection,
     checks: &'t mut Checks,
     next_id: u64,
@@ -151,7 +167,7 @@ impl Talk<'_> {
 
     /// Whether the messages declared are those of the model.
     fn compare(&mut self, hello: &Hello) {
-        let Some(model) = self.model else { return };
+        let Some(model) = self.known.model else { return };
         if hello.labels.is_empty() {
             return self.checks.add("labels", State::Skipped, "it declares no messages".into());
         }
@@ -175,7 +191,7 @@ impl Talk<'_> {
         let mut times = Vec::new();
         for info in hello.labels.iter().filter(|info| info.direction == Direction::Input) {
             let name = format!("input {}", info.label);
-            let Some(args) = args_of(info, self.model) else {
+            let Some(args) = args_of(info, self.known) else {
                 self.checks.add(&name, State::Skipped, "no value is known for its fields".into());
                 continue;
             };
@@ -236,7 +252,7 @@ impl Talk<'_> {
 
     /// An output must be one of the model.
     fn output(&self, output: Output) -> Result<(), AdapterError> {
-        self.model.map_or(Ok(()), |model| decoded(model, output).map(|_| ()))
+        self.known.model.map_or(Ok(()), |model| decoded(model, output).map(|_| ()))
     }
 
     fn resets(&mut self, kind: ResetKind) -> Option<()> {

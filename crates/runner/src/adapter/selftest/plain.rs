@@ -11,15 +11,20 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 
 use super::sample::args_of;
-use super::{Check, Checks, MAX_OUTPUTS, State, shown};
+use super::{AllowedInputs, Check, Checks, Known, MAX_OUTPUTS, State, shown};
 use crate::adapter::{Adapter, AdapterError, Observation};
 use crate::codec::{Message, label_from_json};
 use crate::protocol::{Direction, LabelInfo};
 
 /// Tries the system behind `adapter`, which listens for `patience` after every input.
 #[must_use]
-pub fn selftest_plain(adapter: &mut dyn Adapter, model: &Model, patience: Duration) -> Vec<Check> {
-    let mut trial = Trial { adapter, model, patience, checks: Checks::default(), resets: 0 };
+pub fn selftest_plain(
+    adapter: &mut dyn Adapter,
+    model: &Model,
+    allowed: &AllowedInputs,
+    patience: Duration,
+) -> Vec<Check> {
+    let mut trial = Trial { adapter, model, allowed, patience, checks: Checks::default(), resets: 0 };
     trial.all();
     trial.checks.tried
 }
@@ -28,6 +33,7 @@ pub fn selftest_plain(adapter: &mut dyn Adapter, model: &Model, patience: Durati
 struct Trial<'t> {
     adapter: &'t mut dyn Adapter,
     model: &'t Model,
+    allowed: &'t AllowedInputs,
     patience: Duration,
     checks: Checks,
     resets: usize,
@@ -56,7 +62,7 @@ impl Trial<'_> {
     fn first(&mut self, name: &str) -> Option<Option<Answered>> {
         reset(self.adapter, &mut self.checks, &mut self.resets)?;
         let check = format!("input {name}");
-        let Some(label) = sample(self.model, name) else {
+        let Some(label) = sample(self.model, self.allowed, name) else {
             self.checks.add(&check, State::Skipped, "no value is known for its fields".into());
             return Some(None);
         };
@@ -157,9 +163,9 @@ fn reset(adapter: &mut dyn Adapter, checks: &mut Checks, done: &mut usize) -> Op
     }
 }
 
-fn sample(model: &Model, name: &str) -> Option<Label> {
+fn sample(model: &Model, allowed: &AllowedInputs, name: &str) -> Option<Label> {
     let info = LabelInfo { label: name.to_owned(), direction: Direction::Input, fields: Vec::new() };
-    let message = Message { label: name.to_owned(), args: args_of(&info, Some(model))? };
+    let message = Message { label: name.to_owned(), args: args_of(&info, Known { model: Some(model), allowed })? };
     label_from_json(model, &message, |kind| kind == GateKind::Input).ok()
 }
 

@@ -7,15 +7,19 @@ use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 
+use super::Known;
 use crate::codec::value_to_json;
 use crate::protocol::LabelInfo;
 
 /// Records inside records deeper than this get no value.
 const MAX_DEPTH: usize = 8;
 
-/// Arguments for the message: by the sorts of the model, else by what the adapter says of them.
-pub(super) fn args_of(info: &LabelInfo, model: Option<&Model>) -> Option<Map<String, Json>> {
-    match model {
+/// Arguments for the message: those the model allows, else by the sorts of the model, else by what the adapter says of them.
+pub(super) fn args_of(info: &LabelInfo, known: Known<'_>) -> Option<Map<String, Json>> {
+    if let Some(args) = known.allowed.get(&info.label) {
+        return Some(args.clone());
+    }
+    match known.model {
         Some(model) => by_model(info, model),
         None => info.fields.iter().map(|field| Some((field.name.clone(), by_name(&field.sort)?))).collect(),
     }
@@ -31,7 +35,7 @@ fn by_model(info: &LabelInfo, model: &Model) -> Option<Map<String, Json>> {
     gate.fields.iter().map(field).collect()
 }
 
-fn by_sort(pool: &TermPool, sort: Sort, depth: usize) -> Option<Json> {
+pub(super) fn by_sort(pool: &TermPool, sort: Sort, depth: usize) -> Option<Json> {
     let data = match sort {
         Sort::Bool => return Some(json!(false)),
         Sort::Int | Sort::Real => return Some(json!(1)),

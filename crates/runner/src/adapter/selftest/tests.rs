@@ -7,7 +7,7 @@ const SENT: &str = r#"read x; echo '{"type":"sent","id":1}'; "#;
 
 fn run(script: &str, model: Option<&Model>) -> Vec<Check> {
     let connection = Connection { limit: Duration::from_millis(800), ..Connection::default() };
-    selftest(&SutSpec::Stdio(script.into()), model, &connection).0
+    selftest(&SutSpec::Stdio(script.into()), model, &AllowedInputs::default(), &connection).0
 }
 
 /// The name and the note of the first check that failed.
@@ -57,6 +57,24 @@ fn messages_are_compared_with_the_model() {
 #[test]
 fn nobody_at_the_address_fails_at_the_start() {
     let connection = Connection { limit: Duration::from_millis(800), ..Connection::default() };
-    let (checks, _) = selftest(&SutSpec::Tcp("127.0.0.1:1".into()), None, &connection);
+    let (checks, _) = selftest(&SutSpec::Tcp("127.0.0.1:1".into()), None, &AllowedInputs::default(), &connection);
     assert_eq!((checks[0].name.as_str(), checks[0].state), ("start", State::Failed));
+}
+
+/// Plain values would be 1 and `"a"`: the guards forbid them.
+#[test]
+fn inputs_are_those_that_the_model_allows() {
+    let model = model(
+        "model M { var least: int = 40 input pay(n: int, k: 3..5, by: string, note: string) input leave output b
+        state s { on pay when n > least && n % 7 == 0 && k != 3 && by == \"card\" -> t }
+        state t { on leave emit b } }",
+    );
+    let mut solver = ioxide_smt::stack::stack(&ioxide_smt::stack::Config::default());
+    let allowed = AllowedInputs::of(&model, &mut solver);
+    let pay = allowed.get("pay").expect("some payment is allowed");
+    let n = pay["n"].as_i64().expect("a number");
+    assert!(n > 40 && n % 7 == 0, "{pay:?}");
+    assert!(matches!(pay["k"].as_i64(), Some(4 | 5)), "{pay:?}");
+    assert_eq!((&pay["by"], &pay["note"]), (&serde_json::json!("card"), &serde_json::json!("a")));
+    assert!(allowed.get("leave").expect("it has no fields").is_empty());
 }
