@@ -22,6 +22,7 @@ mod collection;
 mod edge;
 mod fix;
 mod hints;
+mod inside;
 mod number;
 pub mod patterned;
 mod random;

@@ -11,6 +11,7 @@ use ioxide_model::valuation::Valuation;
 use ioxide_model::value::{DataValue, Value};
 
 use super::hints::{Hints, Taste, constants, is_comparison};
+use super::inside::TextInside;
 use super::{Wish, collection, edge, number, text};
 
 /// Values of types that hold themselves are nested this deep.
@@ -38,6 +39,8 @@ pub(super) struct Draft<'w> {
     here: Vec<Value>,
     /// Patterns that the guard mentions of a field.
     patterns: Vec<(VarId, RegexId)>,
+    /// Patterns that it mentions of texts inside a field.
+    inside: Vec<TextInside>,
     /// Fields that the guard says are equal to something about other fields.
     equations: Vec<(VarId, Term)>,
     /// Comparisons with an edge.
@@ -55,6 +58,7 @@ impl<'w> Draft<'w> {
             hints,
             here,
             patterns: Vec::new(),
+            inside: Vec::new(),
             equations: Vec::new(),
             atoms: hints.atoms.to_vec(),
         };
@@ -79,6 +83,7 @@ impl<'w> Draft<'w> {
         {
             self.patterns.push((var, pattern));
         }
+        self.inside.extend(TextInside::said_by(pool, open, term));
         if is_comparison(pool, term) && !self.atoms.contains(&term) {
             self.atoms.push(term);
         }
@@ -93,6 +98,10 @@ impl<'w> Draft<'w> {
         fixed: &Valuation,
     ) -> Valuation {
         let mut drawn = self.grouped(pool, rng, open, fixed);
+        // Now and then as it was drawn: the pattern need not be wanted.
+        if !self.inside.is_empty() && !rng.random_ratio(1, 16) {
+            self.inside.iter().for_each(|text| text.mend(pool, rng, &mut drawn));
+        }
         if rng.random_range(0..100) < self.hints.taste.onto_edges
             && let Some(&atom) = self.atoms.choose(rng)
             && let Some(moved) = edge::moved(pool, rng, atom, open, &drawn, self.wish.state)

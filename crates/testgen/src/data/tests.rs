@@ -216,3 +216,33 @@ fn what_is_inside_a_value_is_seen_too() {
         seen.values()
     );
 }
+
+/// Several texts with patterns inside a record: without a solver, as one would be busy for long.
+#[test]
+fn texts_inside_records_match_their_patterns() {
+    let day = "[12][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])";
+    let text = format!(
+        "model M {{ record Visit {{ from: string, till: string, note: string? }}
+        input book(visit: Visit) state s {{ on book when visit.from.matches(\"{day}\") && visit.till.matches(\"{day}\")
+        && (match visit.note {{ none => true, some(y) => y.matches(\"[A-Z]{{3}}-[0-9]{{9}}\") }}) }} }}"
+    );
+    let mut sources = Sources::default();
+    let file = sources.add("test.iox", text);
+    let mut model = load(&sources, file, &Options::default()).model.unwrap();
+    let mut solver = stack(&Config { backend: Choice::None, ..Config::default() });
+    let mut cx = Ctx::new(&mut model, &mut solver);
+    let switch = cx.sts.switches.iter().next().unwrap();
+    let (gate, guard, state) = (switch.gate, switch.guard, Valuation::new());
+    let mut with_note = 0;
+    for seed in 0..40 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let Pick::Values(values) = pick(&mut cx, &mut rng, &Wish { gate, guard, state: &state }) else {
+            panic!("seed {seed}: nothing was found")
+        };
+        let Value::Data(visit) = &values[0] else { panic!("{values:?}") };
+        assert_eq!(visit.args[0].as_str().map(str::len), Some(10), "{values:?}");
+        let Value::Data(note) = &visit.args[2] else { panic!("{values:?}") };
+        with_note += note.args.len();
+    }
+    assert!(with_note > 0, "the note comes up");
+}
