@@ -20,6 +20,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from typing import Any, Callable, Iterator, List, Optional, Sequence, Type
 
 import pytest
@@ -29,6 +30,8 @@ from .serving import served
 
 PURPOSES = {"path", "reach", "observer"}
 """Kinds of goals that a tester can be sent for."""
+
+_ASIDE = pytest.StashKey[pathlib.Path]()
 
 
 class ModelFailure(Exception):
@@ -128,9 +131,9 @@ class ModelItem(pytest.Item):
     def records(self) -> pathlib.Path:
         """Where runs of this item are kept: what failed comes back first."""
         name = re.sub(r"[^A-Za-z0-9_.-]+", "-", self.nodeid)
-        cache = self.config.cache
-        folder = cache.mkdir("ioxide") if cache else pathlib.Path(".pytest_cache")
-        return folder / name
+        # With `-p no:cacheprovider` there is no cache: runs are kept, but nobody looks for them the next time.
+        cache = getattr(self.config, "cache", None)
+        return (cache.mkdir("ioxide") if cache else _aside(self.config)) / name
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
         if isinstance(excinfo.value, ModelTrouble):
@@ -182,6 +185,13 @@ def _judge(done: "subprocess.CompletedProcess[str]") -> None:
         pytest.skip(f"inconclusive: {_last_words(done.stdout)}")
     if done.returncode != 0:
         raise ModelTrouble((done.stderr or done.stdout).strip())
+
+
+def _aside(config: pytest.Config) -> pathlib.Path:
+    """A folder for the runs of this session."""
+    if _ASIDE not in config.stash:
+        config.stash[_ASIDE] = pathlib.Path(tempfile.mkdtemp(prefix="ioxide-"))
+    return config.stash[_ASIDE]
 
 
 def ioxide(config: pytest.Config, args: List[str]) -> "subprocess.CompletedProcess[str]":

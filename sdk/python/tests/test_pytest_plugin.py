@@ -4,6 +4,7 @@ import importlib.metadata
 import importlib.util
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -88,6 +89,16 @@ class Plugin(unittest.TestCase):
         environment = {**os.environ, "PYTHONPATH": str(HERE.parent), "ADDER_FAULT": "1"}
         replayed = subprocess.run(command, shell=True, cwd=self.folder, capture_output=True, text=True, env=environment)
         self.assertEqual(replayed.returncode, 1, replayed.stdout + replayed.stderr)
+
+    def test_it_needs_no_cache(self) -> None:
+        done = self.pytest("-p", "no:cacheprovider", "-k", "seed", ADDER_FAULT="yes")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("outX", done.stdout)
+        self.assertIn("replay:", done.stdout)
+        self.assertFalse((self.folder / ".pytest_cache").exists())
+        # What was kept for the replay is ours to remove.
+        for place in set(re.findall(r"ioxide replay (\S+)", done.stdout)):
+            shutil.rmtree(pathlib.Path(place).parent, ignore_errors=True)
 
     def test_a_model_with_errors_is_no_verdict(self) -> None:
         (self.folder / "adder.iox").write_text("model Broken {")

@@ -9,7 +9,7 @@ use crate::node::SpecNode;
 
 /// The formats whose values have a form that is worth checking, and their patterns. A date with time may lack its
 /// offset in an answer, which many services leave out.
-const FORMATS: [(&str, &str); 7] = [
+const FORMATS: [(&str, &str); 8] = [
     ("uuid", "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"),
     ("date", "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"),
     (
@@ -20,10 +20,11 @@ const FORMATS: [(&str, &str); 7] = [
     ("ipv4", "((25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])\\.){3}(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"),
     ("email", "[^@ ]+@[^@ ]+"),
     ("uri", "[a-zA-Z][a-zA-Z0-9+.-]*:[^ ]*"),
+    ("duration", "-?P[0-9.,YMWDTHS]+"),
 ];
 
 /// Formats as requests write them: days that every month has, and nothing that is not the same for everybody.
-const SENT_FORMATS: [(&str, &str); 5] = [
+const SENT_FORMATS: [(&str, &str); 6] = [
     ("date", "(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])"),
     (
         "date-time",
@@ -32,6 +33,7 @@ const SENT_FORMATS: [(&str, &str); 5] = [
     ("time", "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z"),
     ("email", "[a-z][a-z0-9]{0,9}@[a-z]{1,9}\\.(com|org)"),
     ("uri", "https?://[a-z]{1,9}\\.(com|org)/[a-z0-9]{0,9}"),
+    ("duration", "P[1-9]D(T[1-9]H)?"),
 ];
 
 /// `text` as a string of a model.
