@@ -8,7 +8,7 @@
 
 pub mod connections;
 mod framing;
-mod port;
+pub mod port;
 mod quiescence;
 mod renewal;
 mod secrets;
@@ -30,7 +30,6 @@ use ioxide_runner::codec::overlap;
 use ioxide_runner::secrets::Secrets;
 
 pub use self::connections::{Connected, Instances};
-pub use self::port::free as free_port;
 pub use self::quiescence::Quiescence;
 pub use self::speech::Speech;
 use self::table::{File, Table};

@@ -145,7 +145,10 @@ fn response(asked: &Asked, answer: &Answered) -> String {
             parts.push("fields = { body = \"\" }".into());
         }
         BodyKind::JsonAs(kind) => {
-            parts.push(format!("headers = {{ content-type = {} }}", quoted(&one_of(std::slice::from_ref(kind)))));
+            parts.push(format!(
+                "headers = {{ content-type = {} }}",
+                quoted(&one_of(std::slice::from_ref(kind)))
+            ));
             parts.push("fields = { body = \"\" }".into());
         }
         BodyKind::Kinds(kinds) => {

@@ -53,11 +53,7 @@ impl TextInside {
 }
 
 /// `value` with another part at `path`; `None` if it has no such part, or that stays as it is.
-fn replaced(
-    value: &Value,
-    path: &[(u32, u32)],
-    new: impl FnOnce(&Value) -> Option<Value>,
-) -> Option<Value> {
+fn replaced(value: &Value, path: &[(u32, u32)], new: impl FnOnce(&Value) -> Option<Value>) -> Option<Value> {
     let Some((&(ctor, field), rest)) = path.split_first() else { return new(value) };
     let Value::Data(data) = value else { return None };
     if data.ctor != ctor {

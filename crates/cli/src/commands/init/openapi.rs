@@ -5,14 +5,14 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use ioxide_openapi::{BadDescription, ServiceOptions, Translation, translate};
 use ioxide_runner::adapter::http::fetch;
 use ioxide_runner::adapter::server::{Ready, Server, ServerConfig};
 use ioxide_runner::adapter::{AdapterError, Interrupt};
-use ioxide_openapi::{BadDescription, ServiceOptions, Translation, translate};
 
 use crate::args::Init;
 use crate::exit::{ExitStatus, Stop};
-use crate::project::free_port;
+use crate::project::port;
 use crate::session::STOP;
 use crate::write;
 
@@ -35,8 +35,9 @@ pub(super) fn run(args: &Init, file: &str) -> Result<ExitStatus, Stop> {
     super::refuse_to_overwrite(folder, &FILES.map(|(path, _)| path))?;
     let text = match is_address(file) {
         true => fetched(args, file)?,
-        false => fs::read_to_string(file)
-            .map_err(|error| Stop::usage(format!("cannot read `{file}`: {error}")))?,
+        false => {
+            fs::read_to_string(file).map_err(|error| Stop::usage(format!("cannot read `{file}`: {error}")))?
+        }
     };
     let options = ServiceOptions {
         url: args.url.clone(),
@@ -66,7 +67,7 @@ fn fetched(args: &Init, url: &str) -> Result<String, Stop> {
     let Some(start) = args.start.as_ref().filter(|_| url.contains("{port}")) else {
         return fetch(url, FETCHING, interrupt).map_err(cannot);
     };
-    let port = free_port()?.to_string();
+    let port = port::free()?.to_string();
     let (start, url) = (start.replace("{port}", &port), url.replace("{port}", &port));
     let ready = Ready::Port(format!("127.0.0.1:{port}"));
     let config = ServerConfig { start, ready, limit: STARTING, ..ServerConfig::default() };

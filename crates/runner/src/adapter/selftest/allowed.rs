@@ -33,7 +33,8 @@ impl AllowedInputs {
 
 fn allowed(model: &mut Model, solver: &mut dyn Solver, gate: GateId) -> Option<(String, Map<String, Json>)> {
     let start = model.sts.initial;
-    let mut switches: Vec<Switch> = model.sts.switches.iter().filter(|one| one.gate == gate).cloned().collect();
+    let mut switches: Vec<Switch> =
+        model.sts.switches.iter().filter(|one| one.gate == gate).cloned().collect();
     switches.sort_by_key(|one| one.source != start);
     let found = switches.iter().find_map(|one| {
         let mut facts = if one.source == start { initial_values(model) } else { Vec::new() };

@@ -165,7 +165,8 @@ fn reset(adapter: &mut dyn Adapter, checks: &mut Checks, done: &mut usize) -> Op
 
 fn sample(model: &Model, allowed: &AllowedInputs, name: &str) -> Option<Label> {
     let info = LabelInfo { label: name.to_owned(), direction: Direction::Input, fields: Vec::new() };
-    let message = Message { label: name.to_owned(), args: args_of(&info, Known { model: Some(model), allowed })? };
+    let message =
+        Message { label: name.to_owned(), args: args_of(&info, Known { model: Some(model), allowed })? };
     label_from_json(model, &message, |kind| kind == GateKind::Input).ok()
 }
 

@@ -57,7 +57,8 @@ fn messages_are_compared_with_the_model() {
 #[test]
 fn nobody_at_the_address_fails_at_the_start() {
     let connection = Connection { limit: Duration::from_millis(800), ..Connection::default() };
-    let (checks, _) = selftest(&SutSpec::Tcp("127.0.0.1:1".into()), None, &AllowedInputs::default(), &connection);
+    let (checks, _) =
+        selftest(&SutSpec::Tcp("127.0.0.1:1".into()), None, &AllowedInputs::default(), &connection);
     assert_eq!((checks[0].name.as_str(), checks[0].state), ("start", State::Failed));
 }
 

@@ -64,8 +64,7 @@ pub(super) struct Answer {
 
 impl Answer {
     pub(super) fn new(config: &AnswerConfig) -> Result<Self, String> {
-        let statuses =
-            |all: &[String]| all.iter().map(|text| statuses(text)).collect::<Result<Vec<_>, _>>();
+        let statuses = |all: &[String]| all.iter().map(|text| statuses(text)).collect::<Result<Vec<_>, _>>();
         let header = |(name, text): &(String, String)| Ok((name.to_ascii_lowercase(), whole(text)?));
         let pointers = config.json.iter().map(|(pointer, _)| pointer);
         for pointer in pointers.chain(config.fields.iter().map(|(_, pointer)| pointer)) {
