@@ -11,6 +11,9 @@ use crate::adapter::source::{Got, Source, Stream};
 use crate::codec::Undecodable;
 use crate::codec::http::message::{AskedFor, Response};
 
+/// Answers longer than this are not read anew for every piece that comes.
+const LONG: usize = 1 << 20;
+
 /// A connection on which nothing is asked.
 pub(super) struct Link {
     writer: Channel,
@@ -83,6 +86,8 @@ pub(super) struct Asked {
     link: Link,
     cause: Cause,
     buffer: Vec<u8>,
+    /// How many of its bytes were there when it was read last.
+    read: usize,
     /// When the first byte came.
     since: Option<Instant>,
     ended: bool,
@@ -108,7 +113,7 @@ impl Asked {
         link.used += 1;
         link.lane = lane;
         let cause = Cause::Request(asked);
-        Self { link, cause, buffer: Vec::new(), since: None, ended: false, again: None, input: None }
+        Self { link, cause, buffer: Vec::new(), read: 0, since: None, ended: false, again: None, input: None }
     }
 
     /// The same, for this input.
@@ -126,6 +131,7 @@ impl Asked {
             link,
             cause: Cause::None,
             buffer,
+            read: 0,
             since: Some(Instant::now()),
             ended: false,
             again: None,
@@ -176,13 +182,13 @@ impl Asked {
         let Some(reader) = self.link.reader.as_mut() else { return Err(closed(used)) };
         let mut last = None;
         match reader.read(&mut self.buffer, wait) {
-            Ok(Got::Nothing) if self.since.is_some_and(|since| since.elapsed() >= limit) => {
-                return Err(self.half());
-            }
-            Ok(Got::Nothing) => return Ok(None),
+            Ok(Got::Nothing) => return self.nothing_more(limit),
             Ok(Got::Some(arrived)) => {
                 last = Some(arrived);
-                self.since.get_or_insert(arrived);
+                let since = *self.since.get_or_insert(arrived);
+                if self.goes_on() && arrived < since + limit {
+                    return Ok(None);
+                }
             }
             Ok(Got::End) => self.ended = true,
             Err(_) if self.buffer.is_empty() => return Err(closed(used)),
@@ -200,7 +206,27 @@ impl Asked {
         odd(&self.buffer, "half a message: the rest of the answer did not come")
     }
 
+    /// Nothing has come: is it complete, or too late?
+    fn nothing_more(&mut self, limit: Duration) -> Result<Option<Response>, AdapterError> {
+        if self.read < self.buffer.len()
+            && let Some(response) = self.parsed()?
+        {
+            return Ok(Some(response));
+        }
+        match self.since.is_some_and(|since| since.elapsed() >= limit) {
+            true => Err(self.half()),
+            false => Ok(None),
+        }
+    }
+
+    /// Whether it is so long that it need not be read again for the few bytes that have come since. Reading begins at the
+    /// front, so a long answer would take the square of its length.
+    fn goes_on(&self) -> bool {
+        self.read > LONG && self.buffer.len() < self.read + self.read / 8
+    }
+
     fn parsed(&mut self) -> Result<Option<Response>, AdapterError> {
+        self.read = self.buffer.len();
         let asked = match self.cause {
             Cause::Request(asked) => asked,
             Cause::None => AskedFor::Body,
@@ -215,6 +241,7 @@ impl Asked {
         };
         let Some((response, used)) = parsed.map_err(wrong)? else { return Ok(None) };
         self.buffer.drain(..used);
+        self.read = 0;
         Ok(Some(response))
     }
 

@@ -263,3 +263,19 @@ fn parts_of_a_secret_that_come_back_are_hidden() {
         }
     }
 }
+
+/// A long answer in many pieces is read in the end, and not anew for every piece.
+#[test]
+fn a_long_answer_in_many_small_pieces_is_read() {
+    let long = |mut stream: TcpStream| {
+        request(&mut stream);
+        let lines = format!("3e8\r\n{}\r\n", "\n".repeat(1000)).repeat(3000);
+        let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+        stream.write_all(format!("{head}1\r\n7\r\n{lines}0\r\n\r\n").as_bytes()).ok();
+        std::thread::sleep(SOON);
+    };
+    let mut adapter = against(long);
+    adapter.limit = Duration::from_secs(60);
+    let seven = Observation::Output(message(&model(COUNTER), "SUM", &[7]));
+    assert_eq!(ask(&mut adapter, Duration::from_secs(60)), Ok(seven));
+}
