@@ -205,6 +205,7 @@ const KINDS: &str = r#"{"openapi": "3.1.0", "info": {"title": "t", "version": "1
     "operationId": "ask",
     "parameters": [
         {"name": "Host", "in": "header", "required": true, "schema": {"type": "string"}},
+        {"name": "any", "in": "query", "schema": {"title": "Any"}},
         {"name": "n", "in": "path", "required": true, "schema": {"type": "number"}},
         {"name": "filter", "in": "query", "content": {"application/json": {"schema":
             {"type": "object", "properties": {"limit": {"type": "integer", "minimum": 1, "maximum": 9}}}}}}
@@ -221,8 +222,8 @@ fn kinds_of_answers_and_parameters_in_json() {
     says(
         &made(KINDS),
         &[
-            "input ask(n: real, filter: AskFilter?)",
-            "query = { \"filter\" = \"{filter}\" }, headers = { accept = \"application/json\" }",
+            "input ask(any: string?, n: real, filter: AskFilter?)",
+            "query = { \"any\" = \"{any}\", \"filter\" = \"{filter}\" }, headers = { accept = \"application/json\" }",
             "output ask_200(body: Ask200Body)",
             "output ask_200_other",
             "ask_200 = { to = \"ask\", status = 200, headers = { content-type = \"(?i)(application/json)( *;.*)?\" }",

@@ -190,6 +190,8 @@ impl<'t> Translator<'t> {
             return Err(LeftOut(format!("the style `{style}` is not written")));
         }
         let sort = self.sort(schema, &format!("{place}/schema"), &format!("{of} {wire}"));
+        // Any value at all, and here every value is a text.
+        let sort = if sort.sort == super::ANY { SortOf::new("string", &[JsonKind::Text]) } else { sort };
         let is_list = sort.sort.starts_with("list<");
         if is_list && node.get("explode") == Some(&SpecNode::Bool(false)) {
             return Err(LeftOut("a list between commas is not written".into()));

@@ -318,7 +318,7 @@ fn chunks(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>, Undecodable> {
         if size == 0 {
             return Ok(trailer(bytes, at)?.map(|end| (body, end)));
         }
-        if body.len().saturating_add(size) > max_body() {
+        if body.len().saturating_add(size) > max_body() || at > max_body() + max_body() / 4 {
             return Err(Excess::body().into());
         }
         let Some(chunk) = bytes.get(at..at + size) else { return Ok(None) };
