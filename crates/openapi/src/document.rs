@@ -72,6 +72,13 @@ impl<'t> Document<'t> {
         found
     }
 
+    /// Whether whoever asks must say who it is: `security` of the operation, or that of the whole description.
+    pub(crate) fn needs_credentials(&self, operation: &Operation<'t>) -> bool {
+        let wanted = operation.node.get("security").or_else(|| self.root.get("security"));
+        let ways = wanted.map(SpecNode::items).unwrap_or_default();
+        !ways.is_empty() && ways.iter().all(|way| !way.members().is_empty())
+    }
+
     fn parameters(&self, of: &'t SpecNode, place: &str) -> Vec<(&'t SpecNode, String)> {
         let all = of.get("parameters").map(SpecNode::items).unwrap_or_default();
         let resolve = |(at, node)| self.resolved(node, &format!("{place}/parameters/{at}"));

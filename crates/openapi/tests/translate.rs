@@ -258,3 +258,18 @@ fn a_description_from_an_address_is_of_the_service_there() {
     let other = "\"servers\": [{\"url\": \"http://b/api\"}],";
     assert_eq!(url("http://a:81/openapi.json", other), "url = \"http://b/api\"");
 }
+
+#[test]
+fn whoever_has_no_credentials_may_be_turned_away() {
+    let locked = |security: &str| {
+        made(
+            &KINDS
+                .replacen("\"operationId\"", &format!("\"security\": {security}, \"operationId\""), 1)
+                .replace("4XX", "409"),
+        )
+    };
+    says(&locked("[{\"key\": []}]"), &["output ask_401", "output ask_403"]);
+    for open in ["[]", "[{\"key\": []}, {}]"] {
+        assert!(!locked(open).model.contains("ask_401"), "{open}");
+    }
+}

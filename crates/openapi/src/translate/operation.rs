@@ -1,5 +1,7 @@
 //! Operations as messages: requests with their parameters, responses with their bodies.
 
+use std::collections::BTreeSet;
+
 use super::check::{Check, Direction};
 use super::shape::{JsonKind, SortOf};
 use super::{Translator, doc};
@@ -189,9 +191,13 @@ impl<'t> Translator<'t> {
         if let Some(style) = node.text_at("style").filter(|style| plain(style)) {
             return Err(LeftOut(format!("the style `{style}` is not written")));
         }
-        let sort = self.sort(schema, &format!("{place}/schema"), &format!("{of} {wire}"));
-        // Any value at all, and here every value is a text.
-        let sort = if sort.sort == super::ANY { SortOf::new("string", &[JsonKind::Text]) } else { sort };
+        let needed_any = self.needs_any;
+        let mut sort = self.sort(schema, &format!("{place}/schema"), &format!("{of} {wire}"));
+        if sort.sort == super::ANY {
+            // Any value at all, and here every value is a text.
+            sort = SortOf::new("string", &[JsonKind::Text]);
+            self.needs_any = needed_any;
+        }
         let is_list = sort.sort.starts_with("list<");
         if is_list && node.get("explode") == Some(&SpecNode::Bool(false)) {
             return Err(LeftOut("a list between commas is not written".into()));
@@ -307,7 +313,8 @@ impl<'t> Translator<'t> {
                 found.push(Answered { name, status: status.clone(), kind, body, about: about.clone() });
             }
         }
-        found.extend(self.allowed(&found, of));
+        let more = self.allowed(&found, operation, of);
+        found.extend(more);
         // What is more special is looked for first.
         let rank = |answer: &Answered| match answer.status.as_str() {
             "default" => 2,
@@ -318,15 +325,19 @@ impl<'t> Translator<'t> {
         found
     }
 
-    /// Answers that are not documented, but allowed all the same.
-    fn allowed(&mut self, documented: &[Answered], of: &str) -> Vec<Answered> {
+    /// Answers that are not documented, but allowed all the same: those that somebody named, and those to whoever has no
+    /// credentials where some are needed.
+    fn allowed(&mut self, documented: &[Answered], operation: &Operation<'t>, of: &str) -> Vec<Answered> {
         let knows = |status: &str| {
             documented.iter().any(|answer| {
                 let known = answer.status.to_ascii_lowercase();
                 known == "default" || known == status || known == format!("{}xx", &status[..1])
             })
         };
-        let more: Vec<String> = self.allow.iter().filter(|status| !knows(status)).cloned().collect();
+        let locked = ["401", "403"].iter().filter(|_| self.document.needs_credentials(operation));
+        let named = self.allow.iter().map(String::as_str);
+        let all: BTreeSet<&str> = named.chain(locked.copied()).filter(|status| !knows(status)).collect();
+        let more: Vec<String> = all.into_iter().map(str::to_owned).collect();
         let answer = |status: String| Answered {
             name: self.messages.fresh(&format!("{of}_{status}")),
             status,
