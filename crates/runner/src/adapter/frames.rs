@@ -388,11 +388,6 @@ pub(super) fn odd(bytes: &[u8], reason: &str) -> AdapterError {
     AdapterError::Protocol { line: beginning(bytes), reason: reason.to_owned() }
 }
 
-/// Bytes that are more than is read, where nobody said how many there may be.
-pub(super) fn large(bytes: &[u8], reason: &str) -> AdapterError {
-    AdapterError::TooLarge { line: beginning(bytes), reason: reason.to_owned() }
-}
-
 fn beginning(bytes: &[u8]) -> String {
     let start = &bytes[..bytes.len().min(1000)];
     cut(&String::from_utf8_lossy(start).escape_debug().to_string(), 200)
