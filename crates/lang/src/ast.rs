@@ -233,7 +233,7 @@ pub enum ItemKind {
 }
 
 /// Who sends a message, and who controls it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// The tester sends it.
     Input,

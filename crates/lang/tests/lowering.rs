@@ -348,3 +348,33 @@ fn other_formats_become_the_same_kind_of_model() {
     l2#1: l2 !OPair [key == a && b == 0] {r = key, key = r} l0
     ");
 }
+
+/// A symbol that is an input and an output: whose turn it is says which one is meant. A document type is no matter.
+#[test]
+fn a_register_automaton_may_send_what_it_receives() {
+    let text = r#"<?xml version="1.0"?>
+<!DOCTYPE register-automaton [<!ENTITY zero "0">]>
+<register-automaton>
+  <alphabet>
+    <inputs><symbol name="frame"><param type="int" name="p"/></symbol><symbol name="go"/></inputs>
+    <outputs><symbol name="frame"><param type="int" name="p"/></symbol><symbol name="ok"/></outputs>
+  </alphabet>
+  <globals><variable type="int" name="x">&zero;</variable></globals>
+  <locations><location name="a" initial="true"/><location name="b"/><location name="c"/><location name="d"/></locations>
+  <transitions>
+    <transition from="a" to="b" symbol="frame" params="p"><assignments><assign to="x">p</assign></assignments></transition>
+    <transition from="b" to="a" symbol="frame" params="x"/>
+    <transition from="a" to="c" symbol="go"/>
+    <transition from="c" to="a" symbol="ok"/>
+  </transitions>
+</register-automaton>"#;
+    let model = model("echo.xml", text);
+    let sts = &model.sts;
+    let kinds: Vec<(String, bool)> = sts
+        .switches
+        .iter()
+        .map(|switch| (sts.gates[switch.gate].name.to_string(), sts.kind_of(switch).is_input()))
+        .collect();
+    let expected = [("frame", true), ("go", true), ("frame", false), ("ok", false)];
+    assert_eq!(kinds, expected.map(|(name, is_input)| (name.to_owned(), is_input)));
+}

@@ -142,3 +142,27 @@ fn public_machines_have_the_known_sizes() {
         );
     }
 }
+
+/// What public files have: fields with names, life lines, points in time, constants without value, `=`, comments in blocks,
+/// and a label in two states.
+#[test]
+fn the_habits_of_public_files_are_read() {
+    let text = "@xlia< system , 1.0 >:
+/* a comment
+   in a block */
+timed system S { @composite: lifeline M {
+    @public: port input In( int amount ); port output Out( int );
+    @private: var int x; var time urational since; const int LIMIT; var clock urational cl;
+    @region:
+        state< start > a { @init { x = 0; since = 0; } transition t --> b { input In( x ); cl = 0; /* why not */ } }
+        state b { transition t --> a { guard ( x <= LIMIT && cl <= 2 ); output Out( x ); } }
+} }";
+    let (sources, loaded) = loaded(text);
+    let Some(model) = loaded.model else { panic!("{}", render(&sources, &loaded.diagnostics)) };
+    let labels: Vec<&str> = model.sts.switches.iter().map(|switch| &*switch.label).collect();
+    assert_eq!(labels, ["t", "t_2"]);
+    let fields = &model.sts.gates[model.sts.gate_named("In").expect("a port")].fields;
+    assert_eq!(&*model.pool.var_info(fields[0]).name, "amount");
+    let limit = model.sts.vars.iter().find(|var| &*model.pool.var_info(var.var).name == "LIMIT");
+    assert!(limit.is_some_and(|var| var.init.is_none()), "a constant without a value is unknown");
+}

@@ -9,6 +9,8 @@
 //!   before the output is made, so a register that is assigned sends its new value.
 //! - `__fresh__` assigned to a register that is sent: the value is new. Here that means
 //!   that it differs from all registers and constants of its type.
+//! - A symbol may be an input and an output. Which one a transition means, the place says: inputs and outputs take
+//!   turns, the first is an input.
 //! - Types are `int` (also under other names, such as `uid`) and `double`.
 //!
 //! The automaton is turned into the tree that the parser of `*.iox` files builds, so names
@@ -18,7 +20,7 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Span};
 use ioxide_model::sts::Model;
-use roxmltree::{Document, Node};
+use roxmltree::{Document, Node, ParsingOptions};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{
@@ -30,20 +32,39 @@ use crate::parser::Parser;
 use crate::sink::Sink;
 use crate::{Lints, Options, lower};
 
+/// At the end of the name of an output that is an input too.
+const OUTPUT_MARK: &str = "__output";
+
+/// Nodes of a document.
+const MAX_NODES: u32 = 10_000_000;
+
 /// The model of a register automaton.
 pub(crate) fn load(text: &str, file: FileId, options: &Options, sink: &mut Sink) -> Option<Model> {
-    let document = match Document::parse(text) {
+    // Entities are expanded a few levels deep only, and files of a sensible size have fewer nodes.
+    let options_of_xml =
+        ParsingOptions { allow_dtd: true, nodes_limit: MAX_NODES, ..ParsingOptions::default() };
+    let document = match Document::parse_with_options(text, options_of_xml) {
         Ok(document) => document,
         Err(error) => {
             sink.push(bad_xml(text, file, &error));
             return None;
         }
     };
-    let mut reader =
-        Reader { file, sink, items: Vec::new(), registers: Vec::new(), symbols: FxHashMap::default() };
+    let mut reader = Reader {
+        file,
+        sink,
+        items: Vec::new(),
+        registers: Vec::new(),
+        symbols: FxHashMap::default(),
+        turns: FxHashMap::default(),
+    };
     let (tree, initial) = reader.automaton(document.root_element())?;
     let mut model = lower::lower(&tree, options, Lints::Off, sink);
     sink.drop_fixes();
+    for gate in model.sts.gates.iter_mut() {
+        let symbol = gate.name.strip_suffix(OUTPUT_MARK).map(Into::into);
+        gate.name = symbol.unwrap_or_else(|| gate.name.clone());
+    }
     model.sts.initial = model.sts.location_named(&initial).unwrap_or(model.sts.initial);
     Some(model)
 }
@@ -76,7 +97,9 @@ struct Reader<'s> {
     sink: &'s mut Sink,
     items: Vec<Item>,
     registers: Vec<Stored>,
-    symbols: FxHashMap<String, Symbol>,
+    symbols: FxHashMap<(String, Direction), Symbol>,
+    /// Locations in which the environment has its turn, as far as that is known.
+    turns: FxHashMap<String, Direction>,
 }
 
 type Xml<'x> = Node<'x, 'x>;
@@ -102,6 +125,7 @@ impl Reader<'_> {
             }
         }
         let (mut states, initial) = self.locations(root)?;
+        self.take_turns(root, &initial);
         for node in elements(root, "transitions", "transition") {
             self.transition(node, &mut states);
         }
@@ -173,10 +197,18 @@ impl Reader<'_> {
             name: Name { text: field.clone(), span },
             ty: named_type(ty, span),
         });
-        let message =
-            Message { direction, name: Name { text: text.clone(), span }, fields: fields.collect() };
+        let name = Name { text: self.message_name(&text, direction), span };
+        let message = Message { direction, name, fields: fields.collect() };
         self.push(ItemKind::Message(message), span);
-        self.symbols.insert(text, Symbol { direction, params });
+        self.symbols.insert((text, direction), Symbol { direction, params });
+    }
+
+    /// The name of a message in the tree, in which names are unique: that of an output that is an input too has a mark, which
+    /// is taken off at the end.
+    fn message_name(&self, symbol: &str, direction: Direction) -> String {
+        let is_both = self.symbols.contains_key(&(symbol.to_owned(), Direction::Input));
+        let mark = if direction == Direction::Output && is_both { OUTPUT_MARK } else { "" };
+        format!("{symbol}{mark}")
     }
 
     // Locations and transitions.
@@ -209,6 +241,48 @@ impl Reader<'_> {
         initial.map(|initial| (states, initial))
     }
 
+    /// What a symbol is in a location: what the alphabet says, or whose turn it is there.
+    fn direction(&self, symbol: &str, from: &str) -> Option<Direction> {
+        let has = |direction| self.symbols.contains_key(&(symbol.to_owned(), direction));
+        match (has(Direction::Input), has(Direction::Output)) {
+            (true, true) => self.turns.get(from).copied(),
+            (true, false) => Some(Direction::Input),
+            (false, true) => Some(Direction::Output),
+            (false, false) => None,
+        }
+    }
+
+    /// Finds out whose turn it is where: where a transition with a clear symbol starts, and from the initial location on in
+    /// alternation.
+    fn take_turns(&mut self, root: Xml<'_>, initial: &str) {
+        let moves = |node: Xml<'_>| {
+            let of = |name| node.attribute(name).map(str::to_owned);
+            Some((of("from")?, of("symbol")?, of("to")?))
+        };
+        let moves: Vec<(String, String, String)> =
+            elements(root, "transitions", "transition").filter_map(moves).collect();
+        for (from, symbol, _) in &moves {
+            if let Some(direction) = self.direction(symbol, from) {
+                self.turns.entry(from.clone()).or_insert(direction);
+            }
+        }
+        self.turns.entry(initial.to_owned()).or_insert(Direction::Input);
+        for _ in 0..moves.len() {
+            let known = self.turns.len();
+            for (from, _, to) in &moves {
+                let other = match self.turns.get(from) {
+                    Some(Direction::Input) => Direction::Output,
+                    Some(_) => Direction::Input,
+                    None => continue,
+                };
+                self.turns.entry(to.clone()).or_insert(other);
+            }
+            if self.turns.len() == known {
+                break;
+            }
+        }
+    }
+
     fn transition(
         &mut self,
         node: Xml<'_>,
@@ -217,16 +291,23 @@ impl Reader<'_> {
         let span = self.span(node);
         let (from, to) = (self.attribute(node, "from")?, self.attribute(node, "to")?);
         let gate = self.attribute(node, "symbol")?;
-        let Some(symbol) = self.symbols.remove(&gate) else {
-            self.bad(node, format!("symbol `{gate}` is not in the alphabet"));
+        let Some(direction) = self.direction(&gate, &from) else {
+            let told = match self.symbols.contains_key(&(gate.clone(), Direction::Input)) {
+                true => {
+                    format!("`{gate}` is an input and an output, and nothing says which one is meant here")
+                }
+                false => format!("symbol `{gate}` is not in the alphabet"),
+            };
+            self.bad(node, told);
             return None;
         };
+        let symbol = self.symbols.remove(&(gate.clone(), direction))?;
         let built = match symbol.direction {
             Direction::Output => self.output(node, span, &symbol),
             _ => self.input(node, span, &symbol),
         };
         let verb = if symbol.direction == Direction::Output { Verb::Emit } else { Verb::On };
-        self.symbols.insert(gate.clone(), symbol);
+        self.symbols.insert((gate.clone(), direction), symbol);
         let (pins, guard, updates) = built?;
         let name = |text: String| Some(Name { text, span });
         let transition = Transition {
@@ -234,7 +315,7 @@ impl Reader<'_> {
             label: None,
             verb,
             verb_span: span,
-            gate: name(gate),
+            gate: name(self.message_name(&gate, direction)),
             pins,
             lets: Vec::new(),
             guard,

@@ -16,13 +16,16 @@
 //! ```
 //!
 //! The statements of a transition happen one after the other: a received value, and what was assigned, counts
-//! from there on. Fields have no names there; here they are `p1`, `p2` and so on. What is received at an
+//! from there on. Fields without names are `p1`, `p2` and so on. Constants
+//! without a value are unknown, and a label that occurs twice gets a number. What is received at an
 //! unsigned type is not negative. A transition with neither input nor output is internal.
 //!
 //! *Builds* the same tree as the parser of `*.iox` files, so names, types and everything behind them are
 //! handled once. *Lacks* several machines, arrays, and statements other than these.
 
 mod body;
+
+use std::collections::BTreeSet;
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -40,10 +43,40 @@ use crate::{Lints, Options, lower};
 
 /// The model of an XLIA system.
 pub(crate) fn load(text: &str, file: FileId, options: &Options, sink: &mut Sink) -> Option<Model> {
+    let text = &without_block_comments(text);
     let lexed = lex(text);
     let parser = Parser::new(text, file, &lexed, sink).with_syntax(Code::XliaSyntax);
     let system = Reader { parser, machine: Machine::default() }.system().ok()?;
     Some(lower::lower(&system, options, Lints::Off, sink))
+}
+
+/// `text` with blanks in the place of comments between `/*` and `*/`, so that all places stay what they are.
+fn without_block_comments(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = next_comment(rest) {
+        let (before, comment) = rest.split_at(at);
+        let end = comment.find("*/").map_or(comment.len(), |end| end + 2);
+        kept.push_str(before);
+        kept.extend(comment[..end].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
+        rest = &comment[end..];
+    }
+    kept + rest
+}
+
+/// Where the next block comment starts that is neither in a line comment nor in a text.
+fn next_comment(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at + 1 < bytes.len() {
+        match &bytes[at..at + 2] {
+            b"/*" => return Some(at),
+            b"//" => at += text[at..].find('\n')?,
+            [b'"', _] => at += text[at + 1..].find('"')? + 2,
+            _ => at += 1,
+        }
+    }
+    None
 }
 
 /// What was declared so far.
@@ -54,6 +87,8 @@ struct Machine {
     vars: Vec<Var>,
     clocks: Vec<String>,
     states: Vec<(bool, State)>,
+    /// Labels of transitions.
+    labels: BTreeSet<String>,
     /// Initial values, by variable.
     init: Vec<(Name, Expr)>,
 }
@@ -63,6 +98,8 @@ struct Port {
     name: Name,
     direction: Direction,
     types: Vec<Typed>,
+    /// Their names, where they have some.
+    names: Vec<Option<String>>,
     span: Span,
 }
 
@@ -95,7 +132,13 @@ impl Reader<'_> {
         self.parser.name("the name of the system")?;
         self.parser.expect(TokenKind::OpenBrace)?;
         self.section_name()?;
-        self.word("statemachine")?;
+        if !self.parser.eat_word("lifeline") {
+            self.word("statemachine")?;
+        }
+        if self.parser.eat(TokenKind::Lt) {
+            self.parser.name("a kind of machine")?;
+            self.parser.expect(TokenKind::Gt)?;
+        }
         let name = self.parser.name("the name of the state machine")?;
         self.parser.expect(TokenKind::OpenBrace)?;
         while self.parser.at(TokenKind::At) {
@@ -171,12 +214,7 @@ impl Reader<'_> {
         } else if self.parser.eat_word("var") {
             self.var(start)?;
         } else if self.parser.eat_word("const") {
-            let ty = self.ty()?.ty;
-            let name = self.parser.name("the name of a constant")?;
-            self.assign_sign()?;
-            let value = self.parser.expr()?;
-            let span = self.parser.since(start);
-            self.push(ItemKind::Const(ConstDecl { name, ty: Some(ty), value }), span);
+            self.constant(start)?;
         } else {
             return self.parser.unexpected("`port`, `var` or `const`");
         }
@@ -184,7 +222,22 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `port input Name( type , type )`
+    /// `const int MAX = 3`; one without a value is unknown, as a variable is that nobody assigns.
+    fn constant(&mut self, start: Span) -> Parse<()> {
+        let ty = self.ty()?.ty;
+        let name = self.parser.name("the name of a constant")?;
+        if self.parser.at(TokenKind::Semicolon) {
+            self.machine.vars.push(Var { name, ty, init: None, span: self.parser.since(start) });
+            return Ok(());
+        }
+        self.assign_sign()?;
+        let value = self.parser.expr()?;
+        let span = self.parser.since(start);
+        self.push(ItemKind::Const(ConstDecl { name, ty: Some(ty), value }), span);
+        Ok(())
+    }
+
+    /// `port input Name( type , type name )`
     fn port(&mut self, start: Span) -> Parse<()> {
         let direction = if self.parser.eat_word("input") {
             Direction::Input
@@ -193,23 +246,29 @@ impl Reader<'_> {
             Direction::Output
         };
         let name = self.parser.name("the name of a port")?;
-        let mut types = Vec::new();
+        let (mut types, mut names) = (Vec::new(), Vec::new());
         if self.parser.eat(TokenKind::OpenParen) {
             while !self.parser.at(TokenKind::CloseParen) {
                 types.push(self.ty()?);
+                let named = self.parser.at(TokenKind::Name);
+                names.push(if named { Some(self.parser.name("the name of a field")?.text) } else { None });
                 if !self.parser.eat(TokenKind::Comma) {
                     break;
                 }
             }
             self.parser.expect(TokenKind::CloseParen)?;
         }
-        self.machine.ports.push(Port { name, direction, types, span: self.parser.since(start) });
+        self.machine.ports.push(Port { name, direction, types, names, span: self.parser.since(start) });
         Ok(())
     }
 
     /// `var int x`, `var clock urational cl`
     fn var(&mut self, start: Span) -> Parse<()> {
         let is_clock = self.parser.eat_word("clock");
+        // A point in time that is kept is a number like others.
+        if self.parser.at_word("time") && self.parser.kind_after(1) == TokenKind::Name {
+            self.parser.bump();
+        }
         let ty = self.ty()?.ty;
         let name = self.parser.name("the name of a variable")?;
         if is_clock {
@@ -284,7 +343,7 @@ impl Reader<'_> {
         for port in &ports {
             let fields = (1..).zip(&port.types).map(|(n, typed)| Field {
                 docs: Vec::new(),
-                name: Name { text: self.field_name(n), span: typed.ty.span },
+                name: Name { text: self.field_name(&port.name.text, n, &ports), span: typed.ty.span },
                 ty: typed.ty.clone(),
             });
             let message =
@@ -306,9 +365,11 @@ impl Reader<'_> {
         self.machine.items
     }
 
-    /// The name of a field: one that no variable has.
-    fn field_name(&self, n: usize) -> String {
-        let mut name = format!("p{n}");
+    /// The name of field number `n` of a port: its own, or `pn`, with a mark if a variable has that.
+    fn field_name(&self, port: &str, n: usize, ports: &[Port]) -> String {
+        let declared = ports.iter().find(|known| known.name.text == port);
+        let own = declared.and_then(|port| port.names.get(n - 1).cloned().flatten());
+        let mut name = own.unwrap_or_else(|| format!("p{n}"));
         while self.machine.vars.iter().any(|var| var.name.text == name) || self.machine.clocks.contains(&name)
         {
             name.push('_');

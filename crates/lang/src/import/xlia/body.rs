@@ -66,7 +66,7 @@ impl Reader<'_> {
 
     fn assignment(&mut self) -> Parse<(Name, Expr)> {
         let name = self.parser.name("the name of a variable")?;
-        self.parser.expect(TokenKind::ColonEq)?;
+        self.assign_sign()?;
         let value = self.parser.expr()?;
         self.parser.expect(TokenKind::Semicolon)?;
         Ok((name, value))
@@ -76,7 +76,8 @@ impl Reader<'_> {
     fn transition(&mut self) -> Parse<Transition> {
         let start = self.parser.span();
         self.word("transition")?;
-        let label = self.parser.name("the name of a transition")?;
+        let mut label = self.parser.name("the name of a transition")?;
+        label.text = self.unused_label(&label.text);
         self.parser.expect(TokenKind::Minus)?;
         self.parser.expect(TokenKind::Arrow)?;
         let target = self.parser.name("the name of a state")?;
@@ -113,6 +114,15 @@ impl Reader<'_> {
             span,
             is_whole: true,
         })
+    }
+
+    /// `label`, with a number if a transition before has it.
+    fn unused_label(&mut self, label: &str) -> String {
+        let numbered = (2..).map(|n| format!("{label}_{n}"));
+        let mut names = std::iter::once(label.to_owned()).chain(numbered);
+        let unused = names.find(|name| !self.machine.labels.contains(name)).unwrap_or_default();
+        self.machine.labels.insert(unused.clone());
+        unused
     }
 
     fn statement(&mut self, effect: &mut Effect) -> Parse<()> {
@@ -154,7 +164,8 @@ impl Reader<'_> {
             return Ok(());
         }
         for (n, arg) in (1..).zip(args) {
-            let field = Name { text: self.field_name(n), span: arg.span };
+            let name = self.field_name(&port.text, n, &self.machine.ports);
+            let field = Name { text: name, span: arg.span };
             match verb {
                 Verb::On => self.receive(effect, &port, n, field, &arg),
                 _ => effect.pins.push(Pin { field, value: effect.now(&arg) }),
