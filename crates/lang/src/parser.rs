@@ -115,6 +115,11 @@ impl<'a> Parser<'a> {
         self.text.get(token.start as usize..token.end as usize).unwrap_or("")
     }
 
+    /// The text at `span`, which tokens that were read make.
+    pub(crate) fn text_of(&self, span: Span) -> &'a str {
+        self.text.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
     pub(crate) fn slice(&self) -> &'a str {
         self.slice_at(0)
     }

@@ -93,10 +93,33 @@ impl Parser<'_> {
             self.check_direction(&rest, op, sign);
             rest.push((op, operand));
         }
+        if self.at(TokenKind::In) {
+            return self.membership(start);
+        }
         if rest.is_empty() {
             return Ok(first);
         }
         Ok(Expr { kind: ExprKind::Compare(Box::new(first), rest), span: self.since(start) })
+    }
+
+    /// `x in xs`, which other languages write: told how it is written here, and read over.
+    fn membership(&mut self, start: Span) -> Parse<Expr> {
+        let item = self.since(start);
+        self.bump();
+        let from = self.span();
+        self.sum()?;
+        let (whole, all) = (self.since(start), self.since(from));
+        let (item, all) = (self.text_of(item).to_owned(), self.text_of(all).to_owned());
+        self.report(
+            Diagnostic::new(
+                Code::UnexpectedToken,
+                whole,
+                "`in` stands only behind `exists`, `forall`, `count` and `for`",
+            )
+            .help(format!("write `{all}.has({item})`, or `{all}.contains({item})` for a list"))
+            .fix(whole, format!("{all}.has({item})")),
+        );
+        Ok(Expr { kind: ExprKind::Error, span: whole })
     }
 
     /// The comparison sign that comes next; a single `=` is reported and read as `==`.

@@ -358,6 +358,14 @@ impl Checker<'_, '_> {
             let meant = match name.text.as_str() {
                 "len" | "count" | "size" | "length" if known.contains(&"length") => Some("length"),
                 "len" | "count" | "length" => Some("size"),
+                "set" | "put" | "insert" | "update" if known.contains(&"with") => Some("with"),
+                "remove" | "delete" | "erase" if known.contains(&"without") && known.contains(&"keys") => {
+                    Some("without")
+                }
+                "contains" | "contains_key" | "in" | "member" | "includes" if known.contains(&"has") => {
+                    Some("has")
+                }
+                "has" | "includes" | "member" if known.contains(&"contains") => Some("contains"),
                 "push" | "append" | "add" => return diagnostic.help("write `xs + [x]` or `s + {x}`"),
                 "pop" | "remove" | "delete" => return diagnostic.help("write `xs.drop(1)` or `.without(x)`"),
                 "filter" | "map" => return diagnostic.help("write `[e for x in xs if condition]`"),
