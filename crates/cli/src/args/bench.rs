@@ -49,6 +49,8 @@ pub enum BenchName {
     Brp,
     /// Systems made of parts: time for a step and for purposes by the number of parts, beside the size of the product.
     Compose,
+    /// Pairs of models compared symbolically, state by state and in turns; and in time, by clocks and bounds.
+    Conform,
     /// Models with collections: steps a second by size beside a number, bounded queues and maps beside enumeration.
     Data,
     /// Steps until planted faults are found, by tester (`examples/faults` and `examples/held-out`).

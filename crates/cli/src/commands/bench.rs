@@ -3,6 +3,7 @@
 mod atm;
 mod brp;
 mod compose;
+mod conform;
 mod data;
 mod faults;
 mod first_step;
@@ -25,6 +26,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         BenchName::Atm => atm::run(args),
         BenchName::Brp => brp::run(args),
         BenchName::Compose => compose::run(args),
+        BenchName::Conform => conform::run(args),
         BenchName::Data => data::run(args),
         BenchName::Faults => faults::run(args),
         BenchName::FirstStep => first_step::run(args),
