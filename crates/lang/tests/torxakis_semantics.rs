@@ -1,12 +1,12 @@
 //! TorXakis models against a second opinion: an interpreter of closed behaviours by structural operational semantics, with
-//! values substituted into terms, as the textbooks write it. Random behaviours, random traces: in every state set the same labels are
-//! possible, and silence is possible in the same ones.
+//! values substituted into terms, as the textbooks write it. Random behaviours, also with communications on several channels at once,
+//! random traces: in every state set the same labels are possible, and silence is possible in the same ones.
 
 mod common;
 #[path = "common/torxakis.rs"]
 mod messages;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use common::{load_text, render};
@@ -35,6 +35,9 @@ impl Sort {
         if self == Self::Int { &NUMBERS } else { &NUMBERS[..2] }
     }
 }
+
+/// Between the names of the channels of one communication.
+const JOINT: char = '_';
 
 /// The channels of every model: inputs, then outputs.
 const CHANNELS: [(&str, &[Sort], bool); 5] = [
@@ -80,7 +83,7 @@ enum Off {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Beh {
     Stop,
-    /// A channel, or `EXIT`, or `ISTEP`.
+    /// A channel, or several at once, or `EXIT`, or `ISTEP`.
     Act(String, Vec<Off>, Option<Cond>, Box<Beh>),
     Guard(Cond, Box<Beh>),
     Choice(Box<Beh>, Box<Beh>),
@@ -316,24 +319,29 @@ impl Interpreter<'_> {
     }
 
     fn parallel(&self, sync: Option<&Vec<String>>, a: &Beh, b: &Beh) -> Vec<(Action, Beh)> {
-        let shared = |action: &Action| match action.0.as_str() {
-            "EXIT" => true,
-            TAU => false,
-            chan => sync.is_none_or(|sync| sync.iter().any(|name| name == chan)),
+        let shared = |action: &Action| -> BTreeSet<String> {
+            let is_shared = |chan: &String| match chan.as_str() {
+                "EXIT" => true,
+                TAU => false,
+                _ => sync.is_none_or(|sync| sync.contains(chan)),
+            };
+            said(action).into_keys().filter(is_shared).collect()
         };
         let (lefts, rights) = (self.steps(a), self.steps(b));
         let mut all = Vec::new();
         let both = |a: &Beh, b: &Beh| Beh::Par(sync.cloned(), a.clone().into(), b.clone().into());
         for (action, next) in &lefts {
-            if !shared(action) {
+            if shared(action).is_empty() {
                 all.push((action.clone(), both(next, b)));
                 continue;
             }
-            for (_, other) in rights.iter().filter(|(other, _)| other == action) {
-                all.push((action.clone(), both(next, other)));
+            for (other, other_next) in &rights {
+                if let Some(met) = met(action, other, &shared(action), &shared(other)) {
+                    all.push((met, both(next, other_next)));
+                }
             }
         }
-        for (action, next) in rights.iter().filter(|(action, _)| !shared(action)) {
+        for (action, next) in rights.iter().filter(|(action, _)| shared(action).is_empty()) {
             all.push((action.clone(), both(a, next)));
         }
         all
@@ -355,6 +363,35 @@ impl Interpreter<'_> {
         }
         Some(all)
     }
+}
+
+/// What is said on each channel of a communication.
+fn said((chan, values): &Action) -> BTreeMap<String, Vec<i64>> {
+    let Some(_) = chan.find(JOINT) else { return [(chan.clone(), values.clone())].into() };
+    let mut values = values.iter().copied();
+    let own = |name: &str| (name.to_owned(), values.by_ref().take(sorts_of(name).len()).collect());
+    chan.split(JOINT).map(own).collect()
+}
+
+fn sorts_of(chan: &str) -> &'static [Sort] {
+    CHANNELS.iter().find(|(name, ..)| *name == chan).map(|(_, sorts, _)| *sorts).expect("a channel of the model")
+}
+
+/// One communication of two sides: they agree on what they share, and each adds channels of its own.
+fn met(
+    left: &Action,
+    right: &Action,
+    shared: &BTreeSet<String>,
+    others: &BTreeSet<String>,
+) -> Option<Action> {
+    let (mut all, more) = (said(left), said(right));
+    let common = more.keys().filter(|chan| all.contains_key(*chan)).count();
+    if shared != others || common != shared.len() || shared.iter().any(|chan| all[chan] != more[chan]) {
+        return None;
+    }
+    all.extend(more);
+    let names: Vec<&str> = all.keys().map(String::as_str).collect();
+    Some((names.join(&JOINT.to_string()), all.values().flatten().copied().collect()))
 }
 
 /// What accepts the values of an exit; none if it gives others.
@@ -478,11 +515,21 @@ impl Generator {
             let inner = Place { is_guarded: true, ..place.clone() };
             return Beh::Act(TAU.into(), Vec::new(), None, self.beh(&inner, depth).into());
         }
-        let (chan, sorts) = place.channels[self.dice.roll(place.channels.len())].clone();
+        let (chan, sorts) = self.channel(place);
         let (offs, mut inner) = self.offers(place, &sorts);
         let guard = self.dice.one_in(3).then(|| self.cond(&inner, 1));
         inner.is_guarded = true;
         Beh::Act(chan, offs, guard, self.beh(&inner, depth).into())
+    }
+
+    /// A channel, or several inputs or several outputs at once.
+    fn channel(&mut self, place: &Place) -> (String, Vec<Sort>) {
+        if !self.dice.one_in(5) {
+            return place.channels[self.dice.roll(place.channels.len())].clone();
+        }
+        let joint = [&["A", "B"][..], &["C", "D"], &["C", "E"], &["D", "E"], &["C", "D", "E"]][self.dice.roll(5)];
+        let sorts = joint.iter().flat_map(|chan| sorts_of(chan).to_vec()).collect();
+        (joint.join(&JOINT.to_string()), sorts)
     }
 
     fn end(&mut self, place: &Place) -> Beh {
@@ -636,12 +683,26 @@ fn offs_text(offs: &[Off]) -> String {
     })
 }
 
+/// `A ! 1 | B ? x`
+fn communication_text(chan: &str, offs: &[Off]) -> String {
+    if !chan.contains(JOINT) {
+        return format!("{chan}{}", offs_text(offs));
+    }
+    let mut rest = offs;
+    let one = |name: &str| {
+        let (own, others) = rest.split_at(sorts_of(name).len());
+        rest = others;
+        format!("{name}{}", offs_text(own))
+    };
+    chan.split(JOINT).map(one).collect::<Vec<_>>().join(" | ")
+}
+
 fn text(b: &Beh) -> String {
     match b {
         Beh::Stop => "STOP".into(),
         Beh::Act(chan, offs, guard, next) => {
             let guard = guard.as_ref().map_or(String::new(), |g| format!(" [[ {} ]]", cond_text(g)));
-            format!("{chan}{}{guard} >-> ({})", offs_text(offs), text(next))
+            format!("{}{guard} >-> ({})", communication_text(chan, offs), text(next))
         }
         Beh::Guard(c, next) => format!("[[ {} ]] =>> ({})", cond_text(c), text(next)),
         Beh::Choice(a, b) => format!("({}) ## ({})", text(a), text(b)),
@@ -680,20 +741,38 @@ fn whole_text(procs: &[Proc], model: &Beh) -> String {
 
 // Comparison.
 
-/// Every label that is ever asked for.
+/// Every label that is ever asked for, and whether it is an input.
 fn labels() -> Vec<(Action, bool)> {
+    let kinds = [true, false].map(|kind| {
+        let own = CHANNELS.iter().filter(|(.., is_input)| *is_input == kind).map(|(name, ..)| *name);
+        (kind, own.collect::<Vec<_>>())
+    });
     let mut all = Vec::new();
-    for (name, sorts, is_input) in CHANNELS {
-        let mut tuples: Vec<Vec<i64>> = vec![Vec::new()];
-        for sort in sorts {
-            tuples = tuples
-                .iter()
-                .flat_map(|tuple| sort.values().iter().map(|v| tuple.iter().copied().chain([*v]).collect()))
-                .collect();
+    for (is_input, names) in kinds {
+        for chosen in 1..1 << names.len() {
+            let names: Vec<&str> =
+                names.iter().enumerate().filter(|(at, _)| chosen >> at & 1 == 1).map(|(_, name)| *name).collect();
+            let mut tuples: Vec<Vec<i64>> = vec![Vec::new()];
+            for sort in names.iter().flat_map(|name| sorts_of(name)) {
+                tuples = tuples
+                    .iter()
+                    .flat_map(|tuple| sort.values().iter().map(|v| tuple.iter().copied().chain([*v]).collect()))
+                    .collect();
+            }
+            let chan = names.join(&JOINT.to_string());
+            all.extend(tuples.into_iter().map(|values| ((chan.clone(), values), is_input)));
         }
-        all.extend(tuples.into_iter().map(|values| ((name.to_owned(), values), is_input)));
     }
     all
+}
+
+/// The states after `action`; there is no message for channels that are never used at once.
+fn after(model: &Model, state: &State, action: &Action) -> Vec<State> {
+    if model.sts.gate_named(&action.0).is_none() {
+        return Vec::new();
+    }
+    let found = concrete::successors(&model.pool, &model.sts, state, &label(model, action));
+    found.expect("evaluates").into_iter().map(|successor| successor.state).collect()
 }
 
 fn model_closure(model: &Model, states: Vec<State>) -> Option<BTreeSet<State>> {
@@ -706,11 +785,7 @@ fn is_quiet(model: &Model, state: &State, all: &[(Action, bool)]) -> bool {
     let moves = concrete::internal_successors(&model.pool, &model.sts, state).expect("evaluates");
     let outputs = all.iter().filter(|(_, is_input)| !is_input);
     moves.is_empty()
-        && outputs.into_iter().all(|(action, _)| {
-            concrete::successors(&model.pool, &model.sts, state, &label(model, action))
-                .expect("evaluates")
-                .is_empty()
-        })
+        && outputs.into_iter().all(|(action, _)| after(model, state, action).is_empty())
 }
 
 /// One trace; returns the number of labels that were compared.
@@ -726,21 +801,14 @@ fn walk(procs: &[Proc], start: &Beh, model: &Model, dice: &mut Dice, text: &str)
             return compared;
         };
         let quiet = closed.iter().any(|state| is_quiet(model, state, &all));
-        let is_input = |chan: &str| CHANNELS.iter().any(|(name, _, is_input)| *name == chan && *is_input);
+        let is_input = |chan: &str| CHANNELS.iter().any(|(name, _, is_input)| *is_input && chan.starts_with(name));
         let own = |(action, _): &(Action, Beh)| action.0 != "EXIT" && !is_input(&action.0);
         let quiet_terms = terms.iter().any(|term| !interpreter.steps(term).iter().any(own));
         assert_eq!(quiet, quiet_terms, "silence after {trace:?} of\n{text}");
         let steps: Vec<(Action, Beh)> = terms.iter().flat_map(|term| interpreter.steps(term)).collect();
         let mut enabled = Vec::new();
         for (action, _) in &all {
-            let label = label(model, action);
-            let next: Vec<State> = closed
-                .iter()
-                .flat_map(|state| {
-                    concrete::successors(&model.pool, &model.sts, state, &label).expect("evaluates")
-                })
-                .map(|successor| successor.state)
-                .collect();
+            let next: Vec<State> = closed.iter().flat_map(|state| after(model, state, action)).collect();
             let possible = steps.iter().any(|(other, _)| other == action);
             assert_eq!(!next.is_empty(), possible, "{action:?} after {trace:?} of\n{text}");
             compared += 1;
@@ -762,7 +830,7 @@ fn walk(procs: &[Proc], start: &Beh, model: &Model, dice: &mut Dice, text: &str)
 #[test]
 fn models_do_what_the_semantics_of_their_text_says() {
     let n: u64 = std::env::var("IOXIDE_TORXAKIS").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
-    let (mut models, mut refused, mut compared, mut composed) = (0, 0, 0, 0);
+    let (mut models, mut refused, mut compared, mut composed, mut joint) = (0, 0, 0, 0, 0);
     let mut seed = 0;
     while models < n {
         seed += 1;
@@ -779,16 +847,18 @@ fn models_do_what_the_semantics_of_their_text_says() {
         };
         models += 1;
         composed += usize::from(model.sts.composition.is_some());
+        joint += u64::from(model.sts.gates.iter().any(|gate| gate.name.contains(JOINT)));
         let mut dice = Dice(seed);
         for _ in 0..4 {
             compared += walk(&procs, &start, &model, &mut dice, &text);
         }
     }
     println!(
-        "{models} models ({composed} of parts, {refused} more refused), {compared} labels: no disagreement"
+        "{models} models ({composed} of parts, {joint} with channels used at once, {refused} more refused), {compared} labels: no \
+         disagreement"
     );
     assert!(
-        refused < 3 * n && composed * 4 > models as usize && compared as u64 > 50 * n,
+        refused < 3 * n && composed * 4 > models as usize && joint * 10 > models && compared as u64 > 50 * n,
         "the models do something"
     );
 }
