@@ -67,6 +67,22 @@ fn all_differences_are_listed_and_counted() {
 }
 
 #[test]
+fn what_is_known_only_of_short_lists_says_of_how_long_ones() {
+    let reversed = ["conform", "examples/data/sum-reversed.iox", "examples/data/sum.iox"];
+    let told = ioxide(&[&reversed[..], &["--json"]].concat());
+    let json_told = json(&told);
+    assert_eq!((told.status.code(), &json_told["conforms"]), (Some(5), &Json::from("unknown")));
+    assert_eq!(json_told["up_to_items"], Json::from(3), "{json_told}");
+    let text = String::from_utf8_lossy(&ioxide(&reversed).stdout).into_owned();
+    assert!(text.contains("up to 3 items"), "{text}");
+    let deep = json(&ioxide(&["check", "--deep", "examples/data/sum.iox", "--json"]));
+    let deep = &deep["files"][0];
+    assert_eq!(deep["diagnostics"], Json::Array(Vec::new()), "an open question is no finding");
+    let because = deep["deep"]["open_because"].as_str().unwrap_or_default();
+    assert!(because.contains("more than 3 items"), "{deep}");
+}
+
+#[test]
 fn conform_tells_its_three_answers_apart() {
     let yes = ioxide(&["conform", "examples/brp/spec.iox", "examples/brp/spec.iox", "--json"]);
     assert_eq!((yes.status.code(), &json(&yes)["conforms"]), (Some(0), &Json::Bool(true)));

@@ -195,6 +195,12 @@ impl<T: Clone + Hash> Sequence<T> {
     /// The first `at` items, and the rest.
     #[must_use]
     pub fn split(&self, at: usize) -> (Self, Self) {
+        if at == 0 {
+            return (Self::new(), self.clone());
+        }
+        if at >= self.len() {
+            return (self.clone(), Self::new());
+        }
         let Some((left, item, right)) = self.expose() else { return (Self::new(), Self::new()) };
         let before = left.len();
         if at <= before {
@@ -218,6 +224,9 @@ impl<T: Clone + Hash> Sequence<T> {
     /// These items, then those of `other`.
     #[must_use]
     pub fn followed_by(&self, other: &Self) -> Self {
+        if let Some(only) = other.0.as_ref().filter(|branch| branch.len == 1) {
+            return Self::join(self.clone(), only.item.clone(), Self::new());
+        }
         match self.without_last() {
             Some((rest, last)) => Self::join(rest, last, other.clone()),
             None => other.clone(),
@@ -227,15 +236,27 @@ impl<T: Clone + Hash> Sequence<T> {
     /// The items with `item` at position `at` before what was there.
     #[must_use]
     pub fn with_inserted(&self, at: usize, item: T) -> Self {
-        let (before, behind) = self.split(at);
-        Self::join(before, item, behind)
+        let Some((left, old, right)) = self.expose() else {
+            return Self::branch(Self::new(), item, Self::new());
+        };
+        let before = left.len();
+        if at <= before {
+            Self::join(left.with_inserted(at, item), old, right)
+        } else {
+            Self::join(left, old, right.with_inserted(at - before - 1, item))
+        }
     }
 
-    /// The items without the one at position `at`.
+    /// The items without the one at position `at`; the same if there is none.
     #[must_use]
     pub fn with_removed(&self, at: usize) -> Self {
-        let (before, rest) = self.split(at);
-        before.followed_by(&rest.split(1).1)
+        let Some((left, old, right)) = self.expose() else { return Self::new() };
+        let before = left.len();
+        match at.cmp(&before) {
+            Ordering::Less => Self::join(left.with_removed(at), old, right),
+            Ordering::Equal => left.followed_by(&right),
+            Ordering::Greater => Self::join(left, old, right.with_removed(at - before - 1)),
+        }
     }
 
     /// The items with `item` instead of the one at position `at`; the same if there is none.

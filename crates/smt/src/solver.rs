@@ -98,8 +98,10 @@ pub enum Why {
     Memory,
     /// The method does not decide this kind of facts.
     Incomplete,
-    /// Only collections up to this length, or values nested up to this depth, were looked at.
+    /// No collections up to this length make the facts hold; longer ones were not looked at.
     Beyond(usize),
+    /// Collections inside of others, or values that hold themselves, were looked at only where they are small.
+    Nested,
     /// Someone stopped the solver.
     Interrupted,
     /// The time limit of the whole command passed.
@@ -110,13 +112,27 @@ pub enum Why {
     Error(String),
 }
 
+impl Why {
+    /// Why two questions together have no answer: what both have looked at is all that is known.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Beyond(one), Self::Beyond(other)) => Self::Beyond(one.min(other)),
+            (Self::Beyond(_), other) => other,
+            (one, _) => one,
+        }
+    }
+}
+
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Time => f.write_str("the solver ran out of time"),
             Self::Memory => f.write_str("the solver ran out of memory"),
             Self::Incomplete => f.write_str("the solver gave up"),
+            Self::Beyond(1) => f.write_str("not known for collections of more than 1 item"),
             Self::Beyond(length) => write!(f, "not known for collections of more than {length} items"),
+            Self::Nested => f.write_str("not known for collections inside of others beyond small ones"),
             Self::Interrupted => f.write_str("the solver was interrupted"),
             Self::Limit => f.write_str("the time limit was reached"),
             Self::NoSolver => f.write_str("no solver is installed"),

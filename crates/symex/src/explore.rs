@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use ioxide_model::sts::SwitchId;
 use ioxide_model::term::VarId;
 use ioxide_smt::halt::Halted;
+use ioxide_smt::solver::Why;
 
 use crate::cx::Ctx;
 use crate::frontier::Frontier;
@@ -145,6 +146,8 @@ pub struct Exploration {
     pub stop: StopReason,
     /// What it did.
     pub stats: Stats,
+    /// Why switches were taken in doubt, if some were.
+    pub doubt: Option<Why>,
 }
 
 impl Exploration {
@@ -170,7 +173,7 @@ pub fn explore(
     let initial = SymState::initial(cx);
     let mut search = Search::new(cx, config, initial);
     let stop = search.run(cx, config, watch, &mut |_, _| false);
-    Exploration { graph: search.graph, stop, stats: search.stats }
+    Exploration { graph: search.graph, stop, stats: search.stats, doubt: search.doubt }
 }
 
 /// Explores from `start` until a switch is taken that `is_wanted`, which also hears whether that is beyond
@@ -183,7 +186,7 @@ pub fn explore_until(
 ) -> Exploration {
     let mut search = Search::new(cx, config, start);
     let stop = search.run(cx, config, &mut |_| ControlFlow::Continue(()), is_wanted);
-    Exploration { graph: search.graph, stop, stats: search.stats }
+    Exploration { graph: search.graph, stop, stats: search.stats, doubt: search.doubt }
 }
 
 struct Search {
@@ -194,6 +197,8 @@ struct Search {
     taken: BTreeMap<SwitchId, usize>,
     /// Why states were left out, if some were.
     cut: Option<StopReason>,
+    /// Why switches were taken in doubt, if some were.
+    doubt: Option<Why>,
 }
 
 impl Search {
@@ -211,7 +216,7 @@ impl Search {
         let root = graph.add(initial, None);
         let stats = Stats { states: 1, ..Stats::default() };
         let frontier = Frontier::new(config.order, root);
-        Self { graph, seen, frontier, stats, taken: BTreeMap::new(), cut: None }
+        Self { graph, seen, frontier, stats, taken: BTreeMap::new(), cut: None, doubt: None }
     }
 
     fn run(
@@ -265,17 +270,17 @@ impl Search {
                     for next in split(cx, next) {
                         match next {
                             Split::State(next) => self.reach(cx, node, switch, next),
-                            Split::Doubtful(next) => self.push(cx, node, switch, next),
+                            Split::Doubtful(next) => self.doubt(cx, node, switch, next),
                         }
                     }
                     if is_wanted(switch, true) {
                         return ControlFlow::Break(StopReason::Stopped);
                     }
                 }
-                Step::Doubtful(next, _) => {
+                Step::Doubtful(next, why) => {
                     self.stats.doubtful += 1;
-                    // A state that may not exist must not stand for others.
-                    self.push(cx, node, switch, next);
+                    self.doubt = Some(self.doubt.take().map_or(why.clone(), |known| known.and(why)));
+                    self.doubt(cx, node, switch, next);
                     if is_wanted(switch, false) {
                         return ControlFlow::Break(StopReason::Stopped);
                     }
@@ -301,6 +306,17 @@ impl Search {
                 self.stats.subsumed += 1;
                 self.graph.edges.push(Edge { from, switch, to });
             }
+        }
+    }
+
+    /// A state that may not exist must not stand for others, but an explored one may stand for it.
+    fn doubt(&mut self, cx: &mut Ctx<'_>, from: NodeId, switch: SwitchId, next: SymState) {
+        match self.seen.covering(cx, &next) {
+            Some(to) => {
+                self.stats.subsumed += 1;
+                self.graph.edges.push(Edge { from, switch, to });
+            }
+            None => self.push(cx, from, switch, next),
         }
     }
 

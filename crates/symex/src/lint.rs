@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::term::Term;
 use ioxide_smt::halt::Halted;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::{Decision, Why};
 
 use crate::cx::Ctx;
 use crate::explore::{Exploration, ExploreConfig, IgnoreDead, Stats, explore};
@@ -30,6 +30,8 @@ pub struct Lint {
     pub exploration: Exploration,
     /// Questions the solver left open.
     pub open: usize,
+    /// Why it left them open.
+    pub doubt: Option<Why>,
     /// Why the lints ended early, if they did.
     pub halted: Option<Halted>,
 }
@@ -46,7 +48,8 @@ pub fn lint(
     }
     config.symmetry = Symmetry::of(cx.pool, cx.sts, &goal::terms(cx));
     let exploration = explore(cx, &config, watch);
-    let mut findings = Findings { list: Vec::new(), open: exploration.stats.doubtful, halted: None };
+    let (open, doubt) = (exploration.stats.doubtful, exploration.doubt.clone());
+    let mut findings = Findings { list: Vec::new(), open, doubt, halted: None };
     reach::unsatisfiable_guards(cx, &mut findings);
     reach::unreachable(cx, &exploration, &config.symmetry, &mut findings);
     tau::loops(cx, &exploration, &mut findings);
@@ -56,13 +59,15 @@ pub fn lint(
     goal::settled(cx, &exploration, &mut findings);
     findings.list.sort_by_key(|finding| (finding.span, finding.code));
     let halted = findings.halted.or_else(|| cx.halted());
-    Lint { findings: findings.list, exploration, open: findings.open, halted }
+    Lint { findings: findings.list, exploration, open: findings.open, doubt: findings.doubt, halted }
 }
 
 /// The findings so far.
 struct Findings {
     list: Vec<Diagnostic>,
     open: usize,
+    /// Why questions are open.
+    doubt: Option<Why>,
     /// Why nothing more is asked.
     halted: Option<Halted>,
 }
@@ -86,10 +91,16 @@ impl Findings {
         match cx.decide(facts) {
             Decision::Sat => true,
             Decision::Unsat => false,
-            Decision::Unknown(_) => {
-                self.open += 1;
+            Decision::Unknown(why) => {
+                self.leave_open(why);
                 false
             }
         }
+    }
+
+    /// Remembers a question without an answer.
+    fn leave_open(&mut self, why: Why) {
+        self.open += 1;
+        self.doubt = Some(self.doubt.take().map_or(why.clone(), |known| known.and(why)));
     }
 }

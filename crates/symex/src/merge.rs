@@ -87,25 +87,44 @@ impl Seen {
             return Match::New(state);
         }
         let own = self.region(cx, &state);
-        let region = match self.symmetry.is_empty() {
-            true => own.clone(),
-            false => {
-                let canonical = self.symmetry.canonical(cx, &state);
-                if canonical == state { own.clone() } else { self.region(cx, &canonical) }
-            }
-        };
-        if let Some(&known) = self.by_region.get(&region) {
-            return Match::Equivalent(known);
-        }
-        if self.revisit == Revisit::MergeSubsumed
-            && let Some(known) = self.subsuming(cx, &region)
-        {
-            return Match::Subsumed(known);
+        let region = self.canonical_region(cx, &state, &own);
+        if let Some(known) = self.known(cx, &region) {
+            return known;
         }
         let summary = self.summary(cx, state, &own);
         self.by_region.insert(region.clone(), node);
         self.by_loc.entry(region.loc).or_default().push((region, node));
         Match::New(summary)
+    }
+
+    /// The explored state that covers `state`, which may not exist and so is not remembered.
+    pub fn covering(&self, cx: &mut Ctx<'_>, state: &SymState) -> Option<NodeId> {
+        if self.revisit == Revisit::Explore {
+            return None;
+        }
+        let own = self.region(cx, state);
+        let region = self.canonical_region(cx, state, &own);
+        match self.known(cx, &region)? {
+            Match::Equivalent(node) | Match::Subsumed(node) => Some(node),
+            Match::New(_) => None,
+        }
+    }
+
+    fn known(&self, cx: &mut Ctx<'_>, region: &Region) -> Option<Match> {
+        if let Some(&known) = self.by_region.get(region) {
+            return Some(Match::Equivalent(known));
+        }
+        let subsumes = self.revisit == Revisit::MergeSubsumed;
+        subsumes.then(|| self.subsuming(cx, region)).flatten().map(Match::Subsumed)
+    }
+
+    /// The region of `state` with interchangeable parts in one order.
+    fn canonical_region(&self, cx: &mut Ctx<'_>, state: &SymState, own: &Region) -> Region {
+        if self.symmetry.is_empty() {
+            return own.clone();
+        }
+        let canonical = self.symmetry.canonical(cx, state);
+        if canonical == *state { own.clone() } else { self.region(cx, &canonical) }
     }
 
     /// The state that stands for `region` with as few facts as it takes: going on from it keeps

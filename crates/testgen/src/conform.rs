@@ -151,6 +151,8 @@ pub enum Doubt {
     States(u32),
     /// A step has too many cases, or internal steps do not end.
     Cases,
+    /// Everything was looked at for collections in messages up to this length; longer ones were not.
+    Length(usize),
     /// Something may be forbidden, but no trace shows it; the text is for people.
     Undecided(String),
     /// The models are beyond what is compared; the text is for people.
@@ -184,6 +186,13 @@ impl fmt::Display for Doubt {
                 write!(f, "too many product states; no difference up to depth {depth}")
             }
             Self::Cases => f.write_str("a step has too many cases, or internal steps do not end"),
+            Self::Length(length) => {
+                let items = if *length == 1 { "item" } else { "items" };
+                write!(
+                    f,
+                    "no difference for collections of up to {length} {items} in a message; longer ones were not looked at"
+                )
+            }
             Self::Undecided(text) => write!(f, "not decided: {text}"),
             Self::Unsupported(text) => f.write_str(text),
             Self::TooLarge(depth) => {

@@ -174,7 +174,7 @@ impl Analysis {
         match verdict.answer {
             // A state of the graph may stand for more than the mutant reaches: what looked unsafe there is
             // looked at again without it.
-            Answer::Unknown(Doubt::Undecided(_) | Doubt::Cases) if graph.is_some() => {
+            Answer::Unknown(Doubt::Undecided(_) | Doubt::Length(_) | Doubt::Cases) if graph.is_some() => {
                 decide(cx, &product, &self.options(), &mut || None, &names, watch)
             }
             _ => verdict,

@@ -1,19 +1,19 @@
-//! Random small models with lists, sets and maps: purposes and conformance against enumeration,
+//! Random small models with lists, sets and maps: the monitor, purposes and conformance against enumeration,
 //! state by state, which knows of collections only what evaluation says.
 //!
-//! `IOXIDE_MODELS` sets how many models are tried.
+//! `IOXIDE_MODELS=10000` tries so many models, `IOXIDE_MODELS=500..1000` a share of a campaign.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use ioxide_lang::{Options, load};
 use ioxide_model::concrete::{self, State};
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
-use ioxide_model::sts::{Model, SwitchId};
+use ioxide_model::sts::{GateKind, Model, SwitchId};
 use ioxide_model::value::Value;
 use ioxide_smt::stack::{Config, stack};
-use ioxide_symex::{After, Ctx, Limits, Observed};
+use ioxide_symex::{After, Belief, Ctx, Limits, Observed};
 use ioxide_testgen::conform::explicit::{Budget, Found, ioco};
 use ioxide_testgen::conform::{self, Answer, Completion, conform};
 use ioxide_testgen::purpose::{Criterion, Item, coverage};
@@ -24,8 +24,14 @@ use rand_chacha::ChaCha8Rng;
 const LIMITS: Limits = Limits { max_states: 20_000, max_depth: u32::MAX };
 const GATES: &str = "input a(x: 0..1) input b output c(x: 0..1) output d";
 
+fn wanted() -> Range<u64> {
+    let text = std::env::var("IOXIDE_MODELS").unwrap_or_else(|_| "60".into());
+    let (from, to) = text.split_once("..").unwrap_or(("0", &text));
+    from.parse().expect("a seed")..to.parse().expect("a seed")
+}
+
 fn n_models() -> u64 {
-    std::env::var("IOXIDE_MODELS").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
+    wanted().end - wanted().start
 }
 
 fn model(text: &str) -> Model {
@@ -170,7 +176,7 @@ fn explicit(model: &Model) -> BTreeMap<SwitchId, usize> {
 #[test]
 fn purposes_agree_with_an_explicit_search() {
     let (mut n_reached, mut n_unreached) = (0, 0);
-    for seed in 0..n_models() {
+    for seed in wanted() {
         let text = random_model(seed, None);
         let mut model = model(&text);
         let expected = explicit(&model);
@@ -184,13 +190,116 @@ fn purposes_agree_with_an_explicit_search() {
         n_reached += covered.len();
         n_unreached += set.unreached.len();
     }
+    println!("{n_reached} switches reached, {n_unreached} not");
     assert!(n_models() < 60 || (n_reached > 80 && n_unreached > 20), "{n_reached} {n_unreached}");
+}
+
+/// The states of a belief, closed under internal steps.
+fn closed(model: &Model, mut todo: Vec<State>) -> BTreeSet<State> {
+    let mut all: BTreeSet<State> = todo.iter().cloned().collect();
+    while let Some(state) = todo.pop() {
+        let next = concrete::internal_successors(&model.pool, &model.sts, &state).expect("evaluates");
+        for next in next.into_iter().map(|successor| successor.state) {
+            if all.insert(next.clone()) {
+                todo.push(next);
+            }
+        }
+    }
+    all
+}
+
+fn reached(model: &Model, states: &BTreeSet<State>, label: &Label) -> BTreeSet<State> {
+    let step =
+        |state| concrete::successors(&model.pool, &model.sts, state, label).expect("evaluates").into_iter();
+    closed(model, states.iter().flat_map(step).map(|successor| successor.state).collect())
+}
+
+/// Every message with every value.
+fn labels(model: &Model) -> Vec<Label> {
+    let mut found = Vec::new();
+    for (id, gate) in model.sts.gates.iter_enumerated() {
+        if gate.kind == GateKind::Internal {
+            continue;
+        }
+        for x in 0..(if gate.fields.is_empty() { 1 } else { 2 }) {
+            let values = vec![Value::int(x); gate.fields.len()];
+            found.push(Label::message(&model.sts, id, values).expect("visible"));
+        }
+    }
+    found
+}
+
+/// The states that can do nothing of their own.
+fn quiet(model: &Model, states: &BTreeSet<State>, labels: &[Label]) -> BTreeSet<State> {
+    let outputs = || labels.iter().filter(|label| matches!(label, Label::Output(..)));
+    let is_quiet = |state: &State| {
+        let found = |label| concrete::successors(&model.pool, &model.sts, state, label).expect("evaluates");
+        concrete::internal_successors(&model.pool, &model.sts, state).expect("evaluates").is_empty()
+            && outputs().all(|label| found(label).is_empty())
+    };
+    states.iter().filter(|state| is_quiet(state)).cloned().collect()
+}
+
+/// Walks along one trace; counts the labels that were allowed and whether the last was not.
+fn walk(model: &Model, rng: &mut ChaCha8Rng, text: &str, counted: &mut (usize, usize)) {
+    let labels = labels(model);
+    let mut copy = model.clone();
+    let mut solver = stack(&Config::default());
+    let mut cx = Ctx::new(&mut copy, &mut solver);
+    let mut after = After::new(&mut cx);
+    let start = concrete::initial_state(&model.pool, &model.sts).expect("all values are known");
+    let mut states = closed(model, vec![start]);
+    for step in 0..12 {
+        let Belief::Concrete(believed) = after.belief() else { panic!("values are known: {text}") };
+        assert_eq!(believed.iter().cloned().collect::<BTreeSet<_>>(), states, "step {step} of\n{text}");
+        let mut possible: Vec<&Label> =
+            labels.iter().filter(|label| !reached(model, &states, label).is_empty()).collect();
+        possible.extend(labels.choose(rng));
+        let label = match rng.random_range(0..6u32) {
+            0 => Label::Quiescence,
+            _ => (*possible.choose(rng).expect("there are messages")).clone(),
+        };
+        let next = match label {
+            Label::Quiescence => quiet(model, &states, &labels),
+            _ => reached(model, &states, &label),
+        };
+        match after.observe(&mut cx, &label) {
+            Ok(Observed::Allowed) => assert!(!next.is_empty(), "{label:?} allowed at {step} of\n{text}"),
+            Ok(Observed::Unspecified) if matches!(label, Label::Input(..)) => {
+                assert!(next.is_empty(), "{label:?} unspecified at {step} of\n{text}");
+                return;
+            }
+            Ok(other) => panic!("{other:?} at {step} of\n{text}"),
+            Err(_) => {
+                assert!(next.is_empty(), "{label:?} forbidden at {step} of\n{text}");
+                counted.1 += 1;
+                return;
+            }
+        }
+        counted.0 += 1;
+        states = next;
+    }
+}
+
+#[test]
+fn the_monitor_agrees_with_enumeration() {
+    let mut counted = (0, 0);
+    for seed in wanted() {
+        let text = random_model(seed, None);
+        let model = model(&text);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        for _ in 0..3 {
+            walk(&model, &mut rng, &text, &mut counted);
+        }
+    }
+    println!("{} labels allowed, {} forbidden", counted.0, counted.1);
+    assert!(n_models() < 60 || (counted.0 > 100 && counted.1 > 20), "{counted:?}");
 }
 
 #[test]
 fn conform_agrees_with_enumeration() {
     let (mut conforming, mut failing, mut open) = (0, 0, 0);
-    for seed in 0..n_models() {
+    for seed in wanted() {
         let (spec_text, imp_text) = (random_model(seed, None), random_model(seed, Some(seed + 1_000)));
         let (mut spec, imp) = (model(&spec_text), model(&imp_text));
         let joined = conform::join::join(&mut spec, &imp).expect("the same types");

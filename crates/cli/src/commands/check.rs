@@ -27,6 +27,8 @@ struct Deep {
     states: usize,
     stop: StopReason,
     open: usize,
+    /// Why questions are open.
+    doubt: Option<String>,
     /// Why the lints ended early, if they did.
     halted: Option<Halted>,
 }
@@ -77,6 +79,7 @@ fn check(args: &Check, halt: &Halt, sources: &mut Sources, path: &str) -> Result
             states: found.exploration.stats.states,
             stop: found.exploration.stop,
             open: found.open,
+            doubt: found.doubt.map(|why| why.to_string()),
             halted: found.halted,
         });
         diagnostics.extend(found.findings);
@@ -133,7 +136,10 @@ fn deep_text(deep: &Deep) -> String {
     };
     let open = match deep.open {
         0 => String::new(),
-        n => format!("; {} left open by the solver", plural(n, "question")),
+        n => {
+            let why = deep.doubt.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+            format!("; {} left open by the solver{why}", plural(n, "question"))
+        }
     };
     format!(" ({states}, {how}{open})")
 }
@@ -155,6 +161,7 @@ fn show_json(sources: &Sources, results: &[Checked]) -> io::Result<()> {
                     "complete": deep.stop == StopReason::Exhausted && deep.halted.is_none(),
                     "partial": deep.halted.map(|halted| halted.to_string()),
                     "open": deep.open,
+                    "open_because": deep.doubt,
                 })),
             })
         })

@@ -16,7 +16,7 @@ use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
 use ioxide_testgen::conform::join::join;
 use ioxide_testgen::conform::{
-    Answer, Bounds, Completion, Differences, Effort, Mismatch, Options, Verdict, Witness, conform,
+    Answer, Bounds, Completion, Differences, Doubt, Effort, Mismatch, Options, Verdict, Witness, conform,
     differences,
 };
 use serde_json::{Value as Json, json};
@@ -231,12 +231,18 @@ fn verdict_json(spec: &Model, verdict: &Verdict, args: &Conform) -> Json {
         "relation": relation(spec, args).word(),
         "completion": args.completion.word(),
         "reason": reason,
+        "up_to_items": up_to_items(&verdict.answer),
         "witness": witness.map(|witness| shown(witness)),
         "trace": witness.map(|witness| wire(&spec.pool, &spec.sts, &witness.trace)),
         "condition": witness.map(|witness| spec.pool.show(witness.condition).to_string()),
         "states": verdict.effort.states,
         "depth": verdict.effort.depth,
     })
+}
+
+/// Where the answer holds only for collections that are not too long: how long they may be.
+fn up_to_items(answer: &Answer) -> Option<usize> {
+    if let Answer::Unknown(Doubt::Length(items)) = answer { Some(*items) } else { None }
 }
 
 /// The labels of a trace as people write them.

@@ -12,8 +12,11 @@
 //!    the facts), their elements become variables, and the facts scalar. A valuation found is one
 //!    of the given facts, and is evaluated on them before it is handed out.
 //!
-//! *Promises* [`Answer::Unsat`] only from the first question. If no small shape fits, the answer
-//! is [`Why::Beyond`]: nothing is known of longer ones.
+//! *Promises* [`Answer::Unsat`] only from the first question, or where the small shapes are all there are (a set of
+//! few possible items). If no small shape fits, the answer is [`Why::Beyond`] with the length up to which every shape
+//! was refuted: nothing is known of longer ones.
+
+use std::collections::BTreeSet;
 
 use ioxide_model::sort::{CollectionKind, Sort};
 use ioxide_model::term::{Node, Substitution, Term, TermPool, VarId};
@@ -29,6 +32,8 @@ use crate::tally::Tally;
 const LENGTHS: [usize; 4] = [0, 1, 2, 3];
 /// Longer ones are not tried even if a constant says so.
 const MAX_LENGTH: usize = 40;
+/// Sets and maps that cannot have more items are looked at in full.
+const FEW: usize = 8;
 /// So many combinations of shapes are tried for one question.
 const MAX_SHAPES: usize = 24;
 /// Values that hold themselves are nested this deep.
@@ -113,22 +118,27 @@ impl<S: Solver> Shape<S> {
     }
 
     fn small_shapes(&mut self, pool: &mut TermPool, facts: &[Term], vars: &[VarId]) -> Answer {
-        let lengths = lengths(pool, facts);
+        let lengths = lengths(pool, facts, vars);
+        let mut looked = Looked::default();
         for choice in choices(vars.len(), lengths.len()).take(MAX_SHAPES) {
-            let mut shapes = Vec::with_capacity(vars.len());
-            for (&var, at) in vars.iter().zip(choice) {
-                shapes.push((var, self.shape(pool, var, lengths[at])));
-            }
+            let chosen: Vec<usize> = choice.into_iter().map(|at| lengths[at]).collect();
+            let shapes: Vec<(VarId, Term)> =
+                vars.iter().zip(&chosen).map(|(&var, &length)| (var, self.shape(pool, var, length))).collect();
             let known: Substitution = shapes.iter().copied().collect();
             let shaped: Vec<Term> = facts.iter().map(|&fact| pool.substitute(fact, &known)).collect();
             let loose = self.loosened(pool, &shaped);
-            let Answer::Sat(valuation) = self.inner.check(pool, &loose) else { continue };
-            let valuation = with_shapes(pool, &shapes, &shaped, valuation);
-            if let Some(found) = confirmed(pool, facts, &valuation) {
-                return Answer::Sat(found);
+            match self.inner.check(pool, &loose) {
+                Answer::Sat(valuation) => {
+                    let valuation = with_shapes(pool, &shapes, &shaped, valuation);
+                    if let Some(found) = confirmed(pool, facts, &valuation) {
+                        return Answer::Sat(found);
+                    }
+                }
+                Answer::Unsat => drop(looked.refuted.insert(chosen)),
+                Answer::Unknown(why) => looked.why = looked.why.or(Some(why)),
             }
         }
-        Answer::Unknown(Why::Beyond(lengths.iter().copied().max().unwrap_or(0)))
+        looked.answer(pool, vars)
     }
 
     /// `var` as a value of this length whose elements are variables.
@@ -226,6 +236,73 @@ fn without_fixed(pool: &mut TermPool, facts: &[Term]) -> (Vec<Term>, Vec<(VarId,
     }
 }
 
+/// The shapes that were looked at.
+#[derive(Default)]
+struct Looked {
+    /// The lengths of all variables where a proof says that nothing of this shape fits.
+    refuted: BTreeSet<Vec<usize>>,
+    /// Why a shape was not decided, if one was not.
+    why: Option<Why>,
+}
+
+impl Looked {
+    /// What follows where no shape fits.
+    fn answer(self, pool: &TermPool, vars: &[VarId]) -> Answer {
+        let sorts = || vars.iter().map(|&var| pool.var_info(var).sort);
+        if !sorts().all(|sort| is_flat(pool, sort)) {
+            return Answer::Unknown(Why::Nested);
+        }
+        if let Some(most) = sorts().map(|sort| most_items(pool, sort)).collect::<Option<Vec<_>>>()
+            && self.has_ends(&most)
+        {
+            return Answer::Unsat;
+        }
+        match (0..=MAX_LENGTH).take_while(|&length| self.has_all(vars.len(), length)).last() {
+            Some(length) => Answer::Unknown(Why::Beyond(length)),
+            None => Answer::Unknown(self.why.unwrap_or(Why::Incomplete)),
+        }
+    }
+
+    /// Whether all shapes were refuted in which variables have no items or the most they can have. As
+    /// items of a set, and keys, may be equal, these stand for all shapes.
+    fn has_ends(&self, most: &[usize]) -> bool {
+        let is_end = |lengths: &&Vec<usize>| lengths.iter().zip(most).all(|(n, most)| *n == 0 || n == most);
+        let all = u32::try_from(most.len()).ok().and_then(|n| 2usize.checked_pow(n));
+        all == Some(self.refuted.iter().filter(is_end).count())
+    }
+
+    /// Whether all shapes of `n` variables with at most so many items were refuted.
+    fn has_all(&self, n: usize, length: usize) -> bool {
+        let all = u32::try_from(n).ok().and_then(|n| (length + 1).checked_pow(n));
+        let found = self.refuted.iter().filter(|lengths| lengths.iter().all(|&own| own <= length)).count();
+        all == Some(found)
+    }
+}
+
+/// Whether a value of this sort is a collection of plain values, so that its length is all of its shape.
+fn is_flat(pool: &TermPool, sort: Sort) -> bool {
+    let Sort::Collection(id) = sort else { return false };
+    let of = pool.collection(id);
+    !pool.has_shape(of.item) && !pool.has_shape(of.key)
+}
+
+/// How many items a collection of this sort can have, if that is few.
+fn most_items(pool: &TermPool, sort: Sort) -> Option<usize> {
+    let Sort::Collection(id) = sort else { return None };
+    let of = pool.collection(id);
+    match (of.kind, of.member()) {
+        (CollectionKind::List, _) => None,
+        (_, Sort::Bool) => Some(2),
+        (_, Sort::Range { lo, hi }) => usize::try_from(hi.checked_sub(lo)?.checked_add(1)?).ok(),
+        (_, Sort::Data(data)) => {
+            let ctors = &pool.data(data).ctors;
+            ctors.iter().all(|ctor| ctor.fields.is_empty()).then_some(ctors.len())
+        }
+        _ => None,
+    }
+    .filter(|&most| most <= FEW)
+}
+
 /// Whether `term` needs this layer: it is a collection, holds itself, or is an operation on such.
 fn is_shaped(pool: &TermPool, term: Term) -> bool {
     match pool.node(term) {
@@ -272,9 +349,11 @@ fn with_shapes(
     all
 }
 
-/// The lengths worth trying: small ones, and those around the whole numbers that the facts mention.
-fn lengths(pool: &TermPool, facts: &[Term]) -> Vec<usize> {
+/// The lengths worth trying: small ones, those around the whole numbers that the facts mention, and the greatest ones of
+/// collections that cannot be long.
+fn lengths(pool: &TermPool, facts: &[Term], vars: &[VarId]) -> Vec<usize> {
     let mut lengths = LENGTHS.to_vec();
+    lengths.extend(vars.iter().filter_map(|&var| most_items(pool, pool.var_info(var).sort)));
     for sub in pool.subterms(facts, |_| true) {
         let n = pool.as_value(sub).and_then(Value::as_int).and_then(|n| n.to_i64());
         if let Some(n) = n.and_then(|n| usize::try_from(n).ok())
@@ -389,11 +468,39 @@ mod tests {
         let (size, sum) = (pool.operate(Op::Size, vec![xs]), pool.operate(Op::Sum, vec![xs]));
         let (less, more) = (pool.lt(size, sum), pool.lt(sum, size));
         assert_eq!(solver.check(&mut pool, &[less, more]), Answer::Unsat);
-        // True of all lists, but nothing that looks at some lengths can say so.
-        let ninety = pool.int(9);
-        let most = pool.mul2(ninety, size);
+        // True of all lists, but nothing that looks at some lengths can say so: 0 to 3, and those around 9.
+        let nine = pool.int(9);
+        let most = pool.mul2(nine, size);
         let above = pool.lt(most, sum);
-        assert!(matches!(solver.check(&mut pool, &[above]), Answer::Unknown(Why::Beyond(_))));
+        assert_eq!(solver.check(&mut pool, &[above]), Answer::Unknown(Why::Beyond(3)));
+    }
+
+    #[test]
+    fn a_set_of_few_possible_items_is_looked_at_in_full() {
+        let mut pool = TermPool::new();
+        for (hi, expected) in [(5, Answer::Unsat), (50, Answer::Unknown(Why::Beyond(3)))] {
+            let few = pool.set_of(Sort::Range { lo: 0, hi });
+            let (_, set) = pool.fresh("s", Sort::Collection(few));
+            let (size, most) = (pool.operate(Op::Size, vec![set]), pool.int(hi + 1));
+            let too_many = pool.lt(most, size);
+            assert_eq!(stack(&Config::default()).check(&mut pool, &[too_many]), expected, "{hi}");
+        }
+    }
+
+    #[test]
+    fn lists_inside_of_lists_are_not_said_to_be_looked_at() {
+        let mut pool = TermPool::new();
+        let row = pool.list_of(Sort::Range { lo: 0, hi: 9 });
+        let rows = pool.list_of(Sort::Collection(row));
+        let (_, rows) = pool.fresh("rows", Sort::Collection(rows));
+        let (size, first) = (pool.operate(Op::Size, vec![rows]), pool.int(0));
+        let row = pool.operate(Op::At, vec![rows, first]);
+        let (inner, zero) = (pool.operate(Op::Size, vec![row]), pool.int(0));
+        let sum = pool.operate(Op::Sum, vec![row]);
+        let nine = pool.int(9);
+        let most = pool.mul2(nine, inner);
+        let facts = [pool.lt(zero, size), pool.lt(most, sum)];
+        assert_eq!(stack(&Config::default()).check(&mut pool, &facts), Answer::Unknown(Why::Nested));
     }
 
     #[test]

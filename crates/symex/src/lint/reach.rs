@@ -18,7 +18,8 @@ pub(super) fn unsatisfiable_guards(cx: &mut Ctx<'_>, findings: &mut Findings) {
     for (_, switch) in sts.switches.iter_enumerated() {
         match cx.decide(&[switch.guard]) {
             Decision::Sat => (),
-            Decision::Unknown(_) => findings.open += usize::from(cx.halted().is_none()),
+            Decision::Unknown(why) if cx.halted().is_none() => findings.leave_open(why),
+            Decision::Unknown(_) => (),
             Decision::Unsat => {
                 let text = format!("`{}` can never be taken: its guard contradicts itself", switch.label);
                 let finding = Diagnostic::new(Code::UnsatisfiableGuard, switch.span, text);

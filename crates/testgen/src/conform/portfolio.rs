@@ -168,8 +168,8 @@ pub(super) fn shown_by(cx: &mut Ctx<'_>, product: &Product<'_>, trace: Trace) ->
 pub(super) struct SymbolicPass<'p, 's> {
     product: &'p Product<'s>,
     search: Search<'p, 's>,
-    /// Why the last unsafe state has no trace.
-    spurious: Option<String>,
+    /// What is not known because unsafe states have no trace.
+    spurious: Option<Doubt>,
     /// How many unsafe states have no trace.
     misses: usize,
 }
@@ -220,25 +220,37 @@ impl<'p, 's> SymbolicPass<'p, 's> {
             };
             return Answer::Unknown(doubt);
         }
-        Answer::Unknown(Doubt::Undecided(self.spurious.clone().unwrap_or_default()))
+        Answer::Unknown(match &self.spurious {
+            Some(Doubt::Undecided(text)) => Doubt::Undecided(text.clone()),
+            _ => Doubt::Undecided("many states may be unsafe, and no trace shows one".into()),
+        })
     }
 
     fn miss(&mut self, why: NoWitness) {
         self.misses += 1;
-        self.spurious = Some(match why {
-            NoWitness::Impossible => {
-                "something unsafe was met only under assumptions that do not hold".into()
-            }
-            NoWitness::Doubtful(text) => text,
-        });
+        self.spurious = Some(why.after(self.spurious.take()));
     }
 
     /// What it means that nothing is left to look at.
     fn exhausted(&self) -> Answer {
         match &self.spurious {
-            Some(text) => Answer::Unknown(Doubt::Undecided(text.clone())),
+            Some(doubt) => Answer::Unknown(doubt.clone()),
             None if self.search.widened => Answer::Conforms(Proof::Widened),
             None => Answer::Conforms(Proof::Exhausted),
+        }
+    }
+}
+
+impl NoWitness {
+    /// What is not known where this happened `after` other unsafe states without a trace.
+    fn after(self, before: Option<Doubt>) -> Doubt {
+        let unmet = "something unsafe was met only under assumptions that do not hold";
+        match (self, before) {
+            (Self::Beyond(length), None) => Doubt::Length(length),
+            (Self::Beyond(length), Some(Doubt::Length(before))) => Doubt::Length(length.min(before)),
+            (Self::Beyond(_), Some(before)) => before,
+            (Self::Impossible, _) => Doubt::Undecided(unmet.into()),
+            (Self::Doubtful(text), _) => Doubt::Undecided(text),
         }
     }
 }

@@ -17,7 +17,7 @@ use ioxide_model::term::{Node, Substitution, Term, VarId};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
-use ioxide_smt::solver::{Answer, Decision};
+use ioxide_smt::solver::{Answer, Decision, Why};
 use ioxide_symex::{After, Belief, Ctx, Observed, Quiescence, is_quiescent, may_wait};
 
 use super::InputRule;
@@ -35,8 +35,19 @@ const MAX_STATES: usize = 10_000;
 pub(crate) enum NoWitness {
     /// No values make the steps possible.
     Impossible,
+    /// No collections up to this length make the steps possible; longer ones were not looked at.
+    Beyond(usize),
     /// It was not decided, or the replay did not confirm it; the text is for people.
     Doubtful(String),
+}
+
+impl From<Why> for NoWitness {
+    fn from(why: Why) -> Self {
+        match why {
+            Why::Beyond(length) => Self::Beyond(length),
+            other => Self::Doubtful(other.to_string()),
+        }
+    }
 }
 
 /// A trace that shows non-conformance.
@@ -394,7 +405,7 @@ fn chosen(cx: &mut Ctx<'_>, condition: Term, fields: &[VarId]) -> Result<Vec<(Va
     let mut rest = condition;
     match decide(cx, rest) {
         Decision::Unsat => return Err(NoWitness::Impossible),
-        Decision::Unknown(why) => return Err(NoWitness::Doubtful(why.to_string())),
+        Decision::Unknown(why) => return Err(why.into()),
         Decision::Sat => (),
     }
     let mut values = Vec::with_capacity(fields.len());
@@ -436,7 +447,7 @@ fn value_for(
             Ok(valuation.get(field).cloned().unwrap_or_else(|| cx.pool.default_value(sort)))
         }
         Answer::Unsat => Err(NoWitness::Impossible),
-        Answer::Unknown(why) => Err(NoWitness::Doubtful(why.to_string())),
+        Answer::Unknown(why) => Err(why.into()),
     }
 }
 

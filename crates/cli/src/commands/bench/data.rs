@@ -38,6 +38,8 @@ const SET: &str = "model S { input put(x: int) input get(x: int) output got(x: i
 const SIZES: [i64; 3] = [10, 1_000, 100_000];
 /// Exchanges that are measured: an item goes in, one is asked for, one comes out.
 const EXCHANGES: i64 = 2_000;
+/// The exchanges are done so often, and the fastest time counts: other programs only make it longer.
+const ROUNDS: i64 = 7;
 /// Enumeration gives up beyond this.
 const BUDGET: Budget = Budget { states: 100_000, steps: 2_000_000 };
 
@@ -115,20 +117,24 @@ fn steps_a_second(args: &Bench, text: &str, size: i64) -> Result<f64, Stop> {
         let label = Label::Input(put, vec![Value::int(n)]);
         after.observe(&mut cx, &label).map_err(refused)?;
     }
-    let start = Instant::now();
-    for n in 0..EXCHANGES {
-        let newest = size + n;
-        let oldest = if number { newest } else { n };
-        let exchange = [
-            Label::Input(put, vec![Value::int(newest)]),
-            Label::Input(get, vec![Value::int(oldest)]),
-            Label::Output(got, vec![Value::int(oldest)]),
-        ];
-        for label in &exchange {
-            after.observe(&mut cx, label).map_err(refused)?;
+    let mut fastest = f64::INFINITY;
+    for round in 0..ROUNDS {
+        let start = Instant::now();
+        for n in round * EXCHANGES..(round + 1) * EXCHANGES {
+            let newest = size + n;
+            let oldest = if number { newest } else { n };
+            let exchange = [
+                Label::Input(put, vec![Value::int(newest)]),
+                Label::Input(get, vec![Value::int(oldest)]),
+                Label::Output(got, vec![Value::int(oldest)]),
+            ];
+            for label in &exchange {
+                after.observe(&mut cx, label).map_err(refused)?;
+            }
         }
+        fastest = fastest.min(start.elapsed().as_secs_f64());
     }
-    Ok(3.0 * EXCHANGES as f64 / start.elapsed().as_secs_f64())
+    Ok(3.0 * EXCHANGES as f64 / fastest)
 }
 
 fn bounded_queue(capacity: u32) -> String {
