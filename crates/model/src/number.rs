@@ -308,6 +308,9 @@ impl Rational {
     /// Product.
     #[must_use]
     pub fn mul(&self, other: &Self) -> Self {
+        if self.is_integer() && other.is_integer() {
+            return Self::from(self.numer.mul(&other.numer));
+        }
         Self::reduced(self.numer.mul(&other.numer), self.denom.mul(&other.denom))
     }
 

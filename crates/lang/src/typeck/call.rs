@@ -4,7 +4,7 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::sort::{DataId, DataKind, Sort};
 use ioxide_model::source::Span;
-use ioxide_model::term::{FnId, Op, Substitution, Term};
+use ioxide_model::term::{FnId, Op, Substitution, Term, WHOLE_NUMBER};
 use rustc_hash::FxHashMap;
 
 use super::{Checker, Role};
@@ -357,7 +357,7 @@ impl Checker<'_, '_> {
             }
             "to_int" => {
                 let number = self.pool.operate(Op::ToInt, vec![text]);
-                let digits = self.pool.pattern("-?[0-9]+").expect("a regular expression");
+                let digits = self.pool.pattern(WHOLE_NUMBER).expect("a regular expression");
                 let is_number = self.pool.matches(text, digits);
                 return self.option_if(is_number, number, Sort::Int);
             }

@@ -13,6 +13,8 @@ mod quant;
 mod relation;
 mod string;
 
+pub use self::string::WHOLE_NUMBER;
+
 use super::{Node, Term, TermPool, VarId};
 use crate::value::Value;
 

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use super::{Function, Op, Substitution, Term, TermPool, VarId};
+use super::{Function, Op, Substitution, Term, TermPool, VarId, WHOLE_NUMBER};
 use crate::collection::CollectionValue;
 use crate::sort::{CollectionId, Ctor, Data, DataField, DataKind, Sort};
 use crate::valuation::Valuation;
@@ -464,6 +464,30 @@ fn total(pool: &mut TermPool, data: crate::sort::DataId) -> super::FnId {
     let body = pool.ite(is_node, sum, zero);
     pool.define_function(id, body, 0);
     id
+}
+
+#[test]
+fn what_is_written_and_read_again_is_the_number() {
+    let mut pool = TermPool::new();
+    let (n_var, n) = pool.fresh("n", Sort::Int);
+    let (m_var, m) = pool.fresh("m", Sort::Int);
+    let (text, other) = (pool.operate(Op::FromInt, vec![n]), pool.operate(Op::FromInt, vec![m]));
+    assert_eq!(pool.operate(Op::ToInt, vec![text]), n);
+    let digits = pool.pattern(WHOLE_NUMBER).expect("a pattern");
+    let is_number = pool.matches(text, digits);
+    assert!(pool.is_true(is_number));
+    let mut terms = vec![(pool.eq(text, other), None)];
+    for written in ["0", "-0", "007", "12", "-3", "+5", "", "1_0", "x"] {
+        let constant = pool.value(Value::str(written));
+        terms.push((pool.eq(text, constant), Some(written)));
+    }
+    for (x, y) in [(0, 0), (12, 12), (-3, 7), (7, 12), (5, 5), (10, -10)] {
+        let values = Valuation::from_iter([(n_var, Value::int(x)), (m_var, Value::int(y))]);
+        for &(term, written) in &terms {
+            let expected = written.map_or(x == y, |written| written == x.to_string());
+            assert_eq!(pool.holds(term, &values), Ok(expected), "{x} {written:?}");
+        }
+    }
 }
 
 #[test]

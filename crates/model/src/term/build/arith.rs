@@ -121,6 +121,10 @@ impl TermPool {
         if !self.sort(a).is_numeric() || !(is_sum(self, a) || is_sum(self, b)) {
             return (a == b).then_some(Rational::ZERO);
         }
+        // A sum in normal form is no constant, so it is not a constant away from one either.
+        if self.as_value(a).is_some() != self.as_value(b).is_some() {
+            return None;
+        }
         let linear = self.combine([(a, Rational::ONE), (b, Rational::from(-1))]);
         linear.monomials.is_empty().then_some(linear.constant)
     }
@@ -171,7 +175,8 @@ impl TermPool {
             return;
         }
         let (factor, atom) = self.split_monomial(term);
-        linear.monomials.push((atom, factor.mul(coefficient)));
+        let factor = if factor == Rational::ONE { coefficient.clone() } else { factor.mul(coefficient) };
+        linear.monomials.push((atom, factor));
     }
 
     /// `3 * x * y` is the factor 3 and the atom `x * y`.

@@ -156,6 +156,7 @@ impl TermPool {
                 }
                 _ => None,
             },
+            Op::ToInt => self.written_number(args[0]),
             _ => None,
         }
     }
@@ -401,13 +402,27 @@ impl TermPool {
     }
 
     fn slice_of(&mut self, sort: Sort, entries: &[Entry], from: Term, to: Term) -> Term {
-        let positions = self.positions(entries);
-        let mut kept = entries.to_vec();
+        let mut kept = self.within_reach(entries, to).to_vec();
+        let positions = self.positions(&kept);
         for (entry, position) in kept.iter_mut().zip(positions) {
             let (behind, before) = (self.le(from, position), self.lt(position, to));
             entry.there = self.and([entry.there, behind, before]);
         }
         self.made_of_entries(sort, kept)
+    }
+
+    /// The entries without those that have so many certain ones before them that they are behind `to`.
+    fn within_reach<'e>(&self, entries: &'e [Entry], to: Term) -> &'e [Entry] {
+        let most = self.as_value(to).and_then(Value::as_int).and_then(|n| n.to_i64());
+        let Some(most) = most.and_then(|most| usize::try_from(most.max(0)).ok()) else { return entries };
+        let mut certain = 0;
+        let is_behind = |entry: &Entry| {
+            let behind = certain >= most;
+            certain += usize::from(self.is_true(entry.there));
+            behind
+        };
+        let reach = entries.iter().position(is_behind).unwrap_or(entries.len());
+        &entries[..reach]
     }
 
     fn extreme(&mut self, op: Op, item: Sort, entries: &[Entry]) -> Term {

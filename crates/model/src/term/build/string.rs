@@ -1,7 +1,11 @@
 //! Strings. Lengths count characters (Unicode scalar values).
 
-use crate::term::{Node, RegexId, Term, TermPool};
+use crate::number::Int;
+use crate::term::{Node, Op, RegexId, Term, TermPool};
 use crate::value::Value;
+
+/// The pattern of a whole number, as the text of every number has it.
+pub const WHOLE_NUMBER: &str = "-?[0-9]+";
 
 impl TermPool {
     /// Strings one after the other; of none it is `""`.
@@ -44,7 +48,38 @@ impl TermPool {
 
     /// Whether all of `a` matches `pattern`.
     pub fn matches(&mut self, a: Term, pattern: RegexId) -> Term {
-        self.matches_value(a, pattern).unwrap_or_else(|| self.intern(Node::Matches(a, pattern)))
+        None.or_else(|| self.matches_value(a, pattern))
+            .or_else(|| self.matches_number(a, pattern))
+            .unwrap_or_else(|| self.intern(Node::Matches(a, pattern)))
+    }
+
+    /// The number whose text `a` is.
+    pub(in crate::term) fn written_number(&self, a: Term) -> Option<Term> {
+        if let Node::Apply(Op::FromInt, args) = self.node(a) { args.first().copied() } else { None }
+    }
+
+    /// A number written as a text is a number.
+    fn matches_number(&mut self, a: Term, pattern: RegexId) -> Option<Term> {
+        self.written_number(a)?;
+        (*self.pattern_info(pattern).text == *WHOLE_NUMBER).then(|| self.bool(true))
+    }
+
+    /// Texts of two numbers are equal if the numbers are; another text is that of the number it writes, or of none.
+    pub(super) fn eq_written(&mut self, a: Term, b: Term) -> Option<Term> {
+        let (number, other) = match (self.written_number(a), self.written_number(b)) {
+            (Some(one), Some(other)) => return Some(self.eq(one, other)),
+            (Some(number), None) => (number, b),
+            (None, Some(number)) => (number, a),
+            (None, None) => return None,
+        };
+        let text = self.as_value(other)?.as_str()?;
+        match text.parse::<Int>().ok().filter(|n| n.to_string() == text) {
+            Some(n) => {
+                let n = self.value(Value::Int(n));
+                Some(self.eq(number, n))
+            }
+            None => Some(self.bool(false)),
+        }
     }
 
     /// `(a ++ b) ++ c = a ++ b ++ c`; neighbouring constants become one; `""` vanishes.
