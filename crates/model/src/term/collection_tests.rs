@@ -491,6 +491,24 @@ fn what_is_written_and_read_again_is_the_number() {
 }
 
 #[test]
+fn a_number_is_read_from_a_choice_of_texts() {
+    let mut pool = TermPool::new();
+    let ((c_var, c), (n_var, n)) = (pool.fresh("c", Sort::Bool), pool.fresh("n", Sort::Int));
+    let (text, none) = (pool.operate(Op::FromInt, vec![n]), pool.value(Value::str("")));
+    let text = pool.ite(c, text, none);
+    let number = pool.operate(Op::ToInt, vec![text]);
+    let again = pool.operate(Op::FromInt, vec![number]);
+    let digits = pool.pattern(WHOLE_NUMBER).expect("a pattern");
+    let (is_number, is_plain) = (pool.matches(text, digits), pool.eq(text, again));
+    assert_eq!((is_number, is_plain), (c, c));
+    for (chosen, x) in [(true, 7), (true, -3), (false, 7)] {
+        let values = Valuation::from_iter([(c_var, Value::Bool(chosen)), (n_var, Value::int(x))]);
+        let expected = Value::int(if chosen { x } else { 0 });
+        assert_eq!(pool.eval(number, &values), Ok(expected));
+    }
+}
+
+#[test]
 fn a_function_that_calls_itself_follows_the_shape() {
     let mut pool = TermPool::new();
     let data = tree(&mut pool);

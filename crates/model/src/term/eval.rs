@@ -272,6 +272,18 @@ impl TermPool {
         Ok(false)
     }
 
+    /// How many items a set or a map of `sort` can have, if that is bounded.
+    #[must_use]
+    pub fn most_members(&self, sort: Sort) -> Option<usize> {
+        let Sort::Collection(id) = sort else { return None };
+        let of = self.collection(id);
+        match (of.kind, of.member()) {
+            (CollectionKind::List, _) => None,
+            (_, Sort::Range { lo, hi }) => usize::try_from(hi.checked_sub(lo)?.checked_add(1)?).ok(),
+            (_, member) => self.finite_domain(member).map(|domain| domain.len()),
+        }
+    }
+
     /// All values of `sort`, in order, if there are not too many.
     #[must_use]
     pub fn finite_domain(&self, sort: Sort) -> Option<Vec<Value>> {

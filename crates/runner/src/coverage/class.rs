@@ -155,7 +155,12 @@ impl ValueClass {
             Sort::Data(id) => {
                 pool.data(id).ctors.iter().take(MAX_CASES).map(|ctor| Case(ctor.name.clone())).collect()
             }
-            Sort::Collection(_) => vec![NoElement, OneElement, FewElements, ManyElements],
+            Sort::Collection(_) => {
+                let mut sizes = vec![NoElement, OneElement, FewElements, ManyElements];
+                let most = pool.most_members(sort).unwrap_or(usize::MAX);
+                sizes.truncate(1 + usize::from(most > 0) + usize::from(most > 1) + usize::from(most > 9));
+                sizes
+            }
         }
     }
 

@@ -288,19 +288,7 @@ fn is_flat(pool: &TermPool, sort: Sort) -> bool {
 
 /// How many items a collection of this sort can have, if that is few.
 fn most_items(pool: &TermPool, sort: Sort) -> Option<usize> {
-    let Sort::Collection(id) = sort else { return None };
-    let of = pool.collection(id);
-    match (of.kind, of.member()) {
-        (CollectionKind::List, _) => None,
-        (_, Sort::Bool) => Some(2),
-        (_, Sort::Range { lo, hi }) => usize::try_from(hi.checked_sub(lo)?.checked_add(1)?).ok(),
-        (_, Sort::Data(data)) => {
-            let ctors = &pool.data(data).ctors;
-            ctors.iter().all(|ctor| ctor.fields.is_empty()).then_some(ctors.len())
-        }
-        _ => None,
-    }
-    .filter(|&most| most <= FEW)
+    pool.most_members(sort).filter(|&most| most <= FEW)
 }
 
 /// Whether `term` needs this layer: it is a collection, holds itself, or is an operation on such.

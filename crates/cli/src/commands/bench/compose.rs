@@ -33,7 +33,7 @@ const LIMITS: Limits = Limits { max_states: 20_000, max_depth: u32::MAX };
 /// Measures and shows the figures.
 pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     let mut rows = Vec::new();
-    for parts in [2, 4, 8, 12] {
+    for parts in [2, 4, 6, 8, 10, 12] {
         rows.push(measure(args, "independent", parts, &independent(parts))?);
     }
     for parts in [4, 8] {
@@ -61,18 +61,23 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
 }
 
 fn show(out: &mut impl Write, rows: &[Json]) -> io::Result<()> {
-    writeln!(out, "{:<28} parts  switches  product states  ms/step  purposes ms  covered", "family")?;
+    writeln!(
+        out,
+        "{:<28} parts  switches  product states  ms/step  terms of a run  purposes ms  covered",
+        "family"
+    )?;
     for row in rows {
         let number = |key: &str| row[key].as_f64().unwrap_or(0.0);
         let covered = format!("{} of {}", row["covered"], row["switches"]);
         writeln!(
             out,
-            "{:<28} {:>5} {:>9} {:>15.0e} {:>8.3} {:>12.1}  {covered}",
+            "{:<28} {:>5} {:>9} {:>15.0e} {:>8.3} {:>15} {:>12.1}  {covered}",
             row["family"].as_str().unwrap_or(""),
             row["parts"].to_string(),
             row["switches"].to_string(),
             number("product"),
             number("ms_per_step"),
+            row["terms"].to_string(),
             number("purposes_ms"),
         )?;
     }
@@ -124,7 +129,7 @@ fn measure(args: &Bench, family: &str, parts: u32, text: &str) -> Result<Json, S
         .flat_map(|composition| composition.parts.iter())
         .map(|part| part.places.len().max(1) as f64)
         .product();
-    let ms_per_step = walk(args, &model)?;
+    let (ms_per_step, terms) = walk(args, &model)?;
     let mut solver = solver::make(&args.solver)?;
     let start = Instant::now();
     let mut cx = Ctx::new(&mut model, &mut solver);
@@ -132,7 +137,7 @@ fn measure(args: &Bench, family: &str, parts: u32, text: &str) -> Result<Json, S
     let purposes_ms = start.elapsed().as_secs_f64() * 1e3;
     Ok(json!({
         "family": family, "parts": parts, "switches": model.sts.switches.len(), "product": product,
-        "ms_per_step": ms_per_step, "purposes_ms": purposes_ms, "covered": set.covered().len(),
+        "ms_per_step": ms_per_step, "terms": terms, "purposes_ms": purposes_ms, "covered": set.covered().len(),
     }))
 }
 
@@ -143,8 +148,9 @@ fn model(text: &str) -> Result<Model, Stop> {
     load(&sources, file, &Options::default()).model.ok_or_else(broken)
 }
 
-/// Milliseconds for a label of a run in which the system plays itself: chosen, played and judged.
-fn walk(args: &Bench, model: &Model) -> Result<f64, Stop> {
+/// Milliseconds for a label of a run in which the system plays itself: chosen, played and judged; and the terms of the
+/// monitor at its end, which are what a run keeps in memory.
+fn walk(args: &Bench, model: &Model) -> Result<(f64, usize), Stop> {
     let (mut played, mut judged) = (model.clone(), model.clone());
     let (mut one, mut other) = (solver::make(&args.solver)?, solver::make(&args.solver)?);
     let broken = |_| Stop::usage("the system of the benchmark cannot be played");
@@ -172,7 +178,7 @@ fn walk(args: &Bench, model: &Model) -> Result<f64, Stop> {
             .map_err(|_| Stop::usage("the monitor refused a step of the benchmark"))?;
         done += 1;
     }
-    Ok(start.elapsed().as_secs_f64() * 1e3 / f64::from(done.max(1)))
+    Ok((start.elapsed().as_secs_f64() * 1e3 / f64::from(done.max(1)), cx.pool.len()))
 }
 
 fn random_input(model: &Model, rng: &mut ChaCha8Rng) -> Option<Label> {

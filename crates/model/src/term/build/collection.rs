@@ -123,6 +123,11 @@ impl TermPool {
         Some(self.value(value))
     }
 
+    fn operate_on_choice(&mut self, op: Op, cond: Term, then: Term, other: Term) -> Term {
+        let (then, other) = (self.operate(op, vec![then]), self.operate(op, vec![other]));
+        self.ite(cond, then, other)
+    }
+
     /// Rules that need no shape: of one list appended to nothing, of nested appending.
     fn apply_trivial(&mut self, op: Op, args: &[Term]) -> Option<Term> {
         match op {
@@ -156,7 +161,16 @@ impl TermPool {
                 }
                 _ => None,
             },
-            Op::ToInt => self.written_number(args[0]),
+            Op::ToInt => self.written_number(args[0]).or_else(|| {
+                let (cond, then, other) = self.choice_of_texts(args[0])?;
+                Some(self.operate_on_choice(op, cond, then, other))
+            }),
+            Op::FromInt => match *self.node(args[0]) {
+                Node::Ite(cond, then, other) if self.as_value(then).or(self.as_value(other)).is_some() => {
+                    Some(self.operate_on_choice(op, cond, then, other))
+                }
+                _ => None,
+            },
             _ => None,
         }
     }

@@ -19,6 +19,7 @@ impl TermPool {
             .or_else(|| self.eq_shift(a, b))
             .or_else(|| self.eq_construct(a, b))
             .or_else(|| self.eq_written(a, b))
+            .or_else(|| self.eq_choices(a, b))
             .or_else(|| self.eq_choice(a, b))
             .or_else(|| self.eq_choice_of_shapes(a, b))
             .or_else(|| self.eq_collection(a, b))

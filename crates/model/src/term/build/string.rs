@@ -4,6 +4,9 @@ use crate::number::Int;
 use crate::term::{Node, Op, RegexId, Term, TermPool};
 use crate::value::Value;
 
+/// Longer chains of choices between texts are left as they are.
+const MAX_CHOICES: usize = 32;
+
 /// The pattern of a whole number, as the text of every number has it.
 pub const WHOLE_NUMBER: &str = "-?[0-9]+";
 
@@ -50,12 +53,50 @@ impl TermPool {
     pub fn matches(&mut self, a: Term, pattern: RegexId) -> Term {
         None.or_else(|| self.matches_value(a, pattern))
             .or_else(|| self.matches_number(a, pattern))
+            .or_else(|| self.matches_choice(a, pattern))
             .unwrap_or_else(|| self.intern(Node::Matches(a, pattern)))
     }
 
     /// The number whose text `a` is.
     pub(in crate::term) fn written_number(&self, a: Term) -> Option<Term> {
         if let Node::Apply(Op::FromInt, args) = self.node(a) { args.first().copied() } else { None }
+    }
+
+    /// A choice between texts of which one is known: a constant, or the text of a number.
+    pub(super) fn choice_of_texts(&self, a: Term) -> Option<(Term, Term, Term)> {
+        let is_known = |text| self.as_value(text).is_some() || self.written_number(text).is_some();
+        let mut rest = a;
+        for _ in 0..MAX_CHOICES {
+            match *self.node(rest) {
+                Node::Ite(_, then, other) if is_known(then) => rest = other,
+                Node::Ite(_, then, other) if is_known(other) => rest = then,
+                _ => break,
+            }
+        }
+        match *self.node(a) {
+            Node::Ite(cond, then, other) if rest != a && !matches!(self.node(rest), Node::Ite(..)) => {
+                Some((cond, then, other))
+            }
+            _ => None,
+        }
+    }
+
+    /// A choice matches if what is chosen does.
+    fn matches_choice(&mut self, a: Term, pattern: RegexId) -> Option<Term> {
+        let (cond, then, other) = self.choice_of_texts(a)?;
+        let (then, other) = (self.matches(then, pattern), self.matches(other, pattern));
+        Some(self.ite(cond, then, other))
+    }
+
+    /// Two choices by one condition are equal if in both cases the texts are.
+    pub(super) fn eq_choices(&mut self, a: Term, b: Term) -> Option<Term> {
+        let (cond, a_then, a_other) = self.choice_of_texts(a)?;
+        let (b_cond, b_then, b_other) = self.choice_of_texts(b)?;
+        if cond != b_cond {
+            return None;
+        }
+        let (then, other) = (self.eq(a_then, b_then), self.eq(a_other, b_other));
+        Some(self.ite(cond, then, other))
     }
 
     /// A number written as a text is a number.
