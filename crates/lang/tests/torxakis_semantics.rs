@@ -374,7 +374,11 @@ fn said((chan, values): &Action) -> BTreeMap<String, Vec<i64>> {
 }
 
 fn sorts_of(chan: &str) -> &'static [Sort] {
-    CHANNELS.iter().find(|(name, ..)| *name == chan).map(|(_, sorts, _)| *sorts).expect("a channel of the model")
+    CHANNELS
+        .iter()
+        .find(|(name, ..)| *name == chan)
+        .map(|(_, sorts, _)| *sorts)
+        .expect("a channel of the model")
 }
 
 /// One communication of two sides: they agree on what they share, and each adds channels of its own.
@@ -527,7 +531,8 @@ impl Generator {
         if !self.dice.one_in(5) {
             return place.channels[self.dice.roll(place.channels.len())].clone();
         }
-        let joint = [&["A", "B"][..], &["C", "D"], &["C", "E"], &["D", "E"], &["C", "D", "E"]][self.dice.roll(5)];
+        let joint =
+            [&["A", "B"][..], &["C", "D"], &["C", "E"], &["D", "E"], &["C", "D", "E"]][self.dice.roll(5)];
         let sorts = joint.iter().flat_map(|chan| sorts_of(chan).to_vec()).collect();
         (joint.join(&JOINT.to_string()), sorts)
     }
@@ -750,13 +755,19 @@ fn labels() -> Vec<(Action, bool)> {
     let mut all = Vec::new();
     for (is_input, names) in kinds {
         for chosen in 1..1 << names.len() {
-            let names: Vec<&str> =
-                names.iter().enumerate().filter(|(at, _)| chosen >> at & 1 == 1).map(|(_, name)| *name).collect();
+            let names: Vec<&str> = names
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| chosen >> at & 1 == 1)
+                .map(|(_, name)| *name)
+                .collect();
             let mut tuples: Vec<Vec<i64>> = vec![Vec::new()];
             for sort in names.iter().flat_map(|name| sorts_of(name)) {
                 tuples = tuples
                     .iter()
-                    .flat_map(|tuple| sort.values().iter().map(|v| tuple.iter().copied().chain([*v]).collect()))
+                    .flat_map(|tuple| {
+                        sort.values().iter().map(|v| tuple.iter().copied().chain([*v]).collect())
+                    })
                     .collect();
             }
             let chan = names.join(&JOINT.to_string());
@@ -784,8 +795,7 @@ fn model_closure(model: &Model, states: Vec<State>) -> Option<BTreeSet<State>> {
 fn is_quiet(model: &Model, state: &State, all: &[(Action, bool)]) -> bool {
     let moves = concrete::internal_successors(&model.pool, &model.sts, state).expect("evaluates");
     let outputs = all.iter().filter(|(_, is_input)| !is_input);
-    moves.is_empty()
-        && outputs.into_iter().all(|(action, _)| after(model, state, action).is_empty())
+    moves.is_empty() && outputs.into_iter().all(|(action, _)| after(model, state, action).is_empty())
 }
 
 /// One trace; returns the number of labels that were compared.
@@ -801,7 +811,8 @@ fn walk(procs: &[Proc], start: &Beh, model: &Model, dice: &mut Dice, text: &str)
             return compared;
         };
         let quiet = closed.iter().any(|state| is_quiet(model, state, &all));
-        let is_input = |chan: &str| CHANNELS.iter().any(|(name, _, is_input)| *is_input && chan.starts_with(name));
+        let is_input =
+            |chan: &str| CHANNELS.iter().any(|(name, _, is_input)| *is_input && chan.starts_with(name));
         let own = |(action, _): &(Action, Beh)| action.0 != "EXIT" && !is_input(&action.0);
         let quiet_terms = terms.iter().any(|term| !interpreter.steps(term).iter().any(own));
         assert_eq!(quiet, quiet_terms, "silence after {trace:?} of\n{text}");

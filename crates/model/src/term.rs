@@ -36,10 +36,10 @@ use std::sync::{Arc, OnceLock};
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
+pub use self::build::WHOLE_NUMBER;
 pub use self::eval::EvalError;
 pub use self::function::{FnId, Function};
 pub use self::import::{DataClash, Import};
-pub use self::build::WHOLE_NUMBER;
 pub use self::op::{MAX_ITEMS, Op};
 pub use self::print::Shown;
 pub use self::subst::Substitution;

@@ -122,8 +122,11 @@ impl<S: Solver> Shape<S> {
         let mut looked = Looked::default();
         for choice in choices(vars.len(), lengths.len()).take(MAX_SHAPES) {
             let chosen: Vec<usize> = choice.into_iter().map(|at| lengths[at]).collect();
-            let shapes: Vec<(VarId, Term)> =
-                vars.iter().zip(&chosen).map(|(&var, &length)| (var, self.shape(pool, var, length))).collect();
+            let shapes: Vec<(VarId, Term)> = vars
+                .iter()
+                .zip(&chosen)
+                .map(|(&var, &length)| (var, self.shape(pool, var, length)))
+                .collect();
             let known: Substitution = shapes.iter().copied().collect();
             let shaped: Vec<Term> = facts.iter().map(|&fact| pool.substitute(fact, &known)).collect();
             let loose = self.loosened(pool, &shaped);
