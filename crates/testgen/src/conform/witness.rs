@@ -30,6 +30,9 @@ use super::side::{Member, Side, Unknowns};
 /// States kept while a trace is replayed.
 const MAX_STATES: usize = 10_000;
 
+/// Items that may be there or not, beyond which internal steps are not followed: without cases they only become more.
+const MAX_UNDECIDED: usize = 64;
+
 /// Why steps did not become a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoWitness {
@@ -296,6 +299,9 @@ impl<'p> Course<'p> {
             for (&id, guard) in self.side.internal(member.loc).iter().zip(guards) {
                 let next = self.side.successor(cx, &member, (id, guard), &values);
                 if add(cx, &mut closure, next.clone(), guard) {
+                    if undecided_items(cx, &next) > MAX_UNDECIDED {
+                        return Err(NoWitness::Doubtful("collections grow with internal steps".into()));
+                    }
                     open.push(constrained(cx, next, guard));
                 }
             }
@@ -360,6 +366,16 @@ impl<'p> Course<'p> {
         }
         Ok(cx.pool.or(any))
     }
+}
+
+/// How many items of collections may be there or not.
+fn undecided_items(cx: &Ctx<'_>, member: &Member) -> usize {
+    let is_open = |part: &&Term| cx.pool.sort(**part) == Sort::Bool && cx.pool.as_value(**part).is_none();
+    let items = |&term: &Term| match cx.pool.node(term) {
+        Node::Elements(_, parts) => parts.iter().filter(is_open).count(),
+        _ => 0,
+    };
+    member.store.iter().map(items).sum()
 }
 
 /// The condition under which `condition` holds in some state of a member whose facts are all there is to know.
