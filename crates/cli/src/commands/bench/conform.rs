@@ -3,7 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ioxide_lang::Options as LoadOptions;
 use ioxide_model::source::Sources;
@@ -20,6 +20,8 @@ use crate::solver;
 
 /// States of the enumeration in ticks at which it is given up.
 const MAX_TICK_STATES: usize = 2_000_000;
+/// How long one comparison may take before it is given up.
+const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// Measures and shows.
 pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
@@ -144,9 +146,13 @@ fn compared(args: &Bench, imp: &str, spec: &str, engine: SearchEngine) -> Result
     let mut cx = Ctx::new(&mut model, &mut solver);
     let options = Options { engine, ..Options::default() };
     let start = Instant::now();
-    let verdict = conform(&mut cx, &imp, &options, &mut |_| ControlFlow::Continue(()));
+    let verdict = conform(&mut cx, &imp, &options, &mut |_| patience(start));
     let verdict = verdict.map_err(|_: conform::Mismatch| Stop::usage("the messages differ"))?;
     Ok((verdict.answer, start.elapsed().as_secs_f64() * 1e3))
+}
+
+fn patience(start: Instant) -> ControlFlow<()> {
+    if start.elapsed() < MAX_WAIT { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
 /// A ring of answers, each due by its own clock, which the answer sets back; the last one is late by one unit.
@@ -168,7 +174,7 @@ fn timed(args: &Bench, clocks: usize, bound: u32) -> Result<Json, Stop> {
     let mut solver = solver::make(&args.solver)?;
     let mut cx = Ctx::new(&mut model, &mut solver);
     let start = Instant::now();
-    let verdict = conform(&mut cx, &joined, &Options::default(), &mut |_| ControlFlow::Continue(()));
+    let verdict = conform(&mut cx, &joined, &Options::default(), &mut |_| patience(start));
     let verdict = verdict.map_err(|_: conform::Mismatch| Stop::usage("the messages differ"))?;
     let symbolic_ms = start.elapsed().as_secs_f64() * 1e3;
     let fails = matches!(verdict.answer, Answer::Fails(_));
