@@ -20,7 +20,7 @@ use std::time::Duration;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
 pub use self::bench::{Bench, BenchName};
-pub use self::case::{Case, CaseFormat, CasePruning};
+pub use self::case::{Case, CaseFormat, CaseGoalArg, CasePruning, SendingArg};
 pub use self::complete::{Complete, CompleteArgs};
 pub use self::explore::Explore;
 pub use self::fsm::{Fsm, FsmVariant, Missing};

@@ -186,23 +186,173 @@ fn a_ttcn3_module_is_balanced_and_has_every_verdict() {
 
 #[test]
 fn a_rust_module_compiles_and_judges() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("case.rs");
-    let driver = fs::read_to_string(root().join("crates/cli/tests/case/driver.rs.txt")).expect("the driver");
-    fs::write(&file, cash(&["--format", "rust"]) + &driver).expect("it is written");
-    let program = folder.path().join("case");
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let compiled = Command::new(rustc)
-        .args(["--edition", "2021", "-o"])
-        .args([&program, &file])
-        .output()
-        .expect("rustc");
-    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    let output = Command::new(&program).output().expect("the program runs");
-    let verdicts = String::from_utf8_lossy(&output.stdout);
+    let verdicts = compiled(&cash(&["--format", "rust"]), "driver.rs.txt");
     // The debit 30 ms after its deadline may have been on its way for as long.
     let expected = ["PASS", "FAIL_out", "FAIL_out", "PASS", "INC_out", "FAIL_dur", "INC_off_path"];
-    assert_eq!(verdicts.lines().collect::<Vec<_>>(), expected);
+    assert_eq!(verdicts, expected);
+}
+
+/// The verdicts that a program made of a Rust module and a driver prints.
+fn compiled(module: &str, driver: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, program) = (folder.path().join("case.rs"), folder.path().join("case"));
+    let driver = fs::read_to_string(root().join("crates/cli/tests/case").join(driver)).expect("the driver");
+    fs::write(&file, module.to_owned() + &driver).expect("it is written");
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let built = Command::new(rustc).args(["--edition", "2021", "-o"]).args([&program, &file]).output();
+    let built = built.expect("rustc");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let output = Command::new(&program).output().expect("the program runs");
+    String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+}
+
+const LOCK: &str = "crates/cli/tests/case/lock.iox";
+
+#[test]
+fn what_an_exported_test_sends_follows_from_what_it_saw() {
+    let module = case(LOCK, "k,c,right,o", &["--format", "rust"]);
+    assert_eq!(compiled(&module, "lock.rs.txt"), ["PASS"; 6]);
+    let module = case(LOCK, "k,c,wrong,s", &["--format", "rust"]);
+    assert_eq!(compiled(&module, "lock.rs.txt"), ["PASS"; 6]);
+    let ttcn = case(LOCK, "k,c,right,o", &["--format", "ttcn3"]);
+    assert!(ttcn.contains("v_loud_3 := (500 < v_n_2);"), "{ttcn}");
+    assert!(ttcn.contains("mod 7") && ttcn.contains("no input fits"), "{ttcn}");
+    if !has("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let test = folder.path().join("test_lock.py");
+    fs::write(&test, case(LOCK, "k,c,right,o", &["--format", "pytest"])).expect("it is written");
+    let follow = |flag: &str| {
+        let output = Command::new("python3")
+            .arg(&test)
+            .current_dir(root())
+            .env("PYTHONPATH", "sdk/python")
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("IOXIDE_SUT", format!("stdio:python3 crates/cli/tests/case/lock.py {flag}"))
+            .output();
+        String::from_utf8_lossy(&output.expect("python3 runs").stderr).into_owned()
+    };
+    for _ in 0..3 {
+        let said = follow("");
+        assert!(said.trim_end().ends_with("OK"), "{said}");
+    }
+    let said = follow("--deaf");
+    assert!(said.contains("FAIL_out: R5 at ec3"), "{said}");
+}
+
+/// What stepping through the exported model of a case leads to.
+fn stepped(model: &Path, messages: &str) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ioxide"))
+        .args(["step", "--plain"])
+        .arg(model)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    child.stdin.take().expect("a pipe").write_all(messages.as_bytes()).expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let places = ["PASS", "FAIL_out", "FAIL_dur", "INC_out", "INC_off_path", "ec0", "ec1", "ec2", "ec3"];
+    let at = text.lines().rev().find_map(|line| {
+        let place = line.trim_start().split_whitespace().next()?;
+        places.contains(&place).then(|| place.to_owned())
+    });
+    at.unwrap_or(text)
+}
+
+#[test]
+fn a_case_is_a_model_to_step_through() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: String| {
+        let file = folder.path().join(name);
+        fs::write(&file, text).expect("it is written");
+        file
+    };
+    let lock = write("lock.iox", case(LOCK, "k,c,right,o", &["--format", "iox"]));
+    let rows = [
+        ("knock\nchallenge(n: 900)\nanswer(m: 907, loud: true)\nopen\n", "PASS"),
+        ("knock\nchallenge(n: 900)\nanswer(m: 907, loud: true)\nshut\n", "FAIL_out"),
+        ("knock\nchallenge(n: 900)\nanswer(m: 907, loud: true)\nsilence\n", "FAIL_dur"),
+        ("knock\nchallenge(n: -1)\n", "FAIL_out"),
+        ("knock\nchallenge(n: 900)\nanswer(m: 908, loud: true)\n", "ec2"),
+    ];
+    for (messages, place) in rows {
+        assert_eq!(stepped(&lock, messages), place, "{messages}");
+    }
+    let cash = write("cash.iox", cash(&["--format", "iox"]));
+    let before = "Transc(amt: 20, tb: 5)\nDebit(rid: 1, amount: 22, machine: 7)\n";
+    let rows = [
+        ("Auth(rid_ret: 1, stat: 1, mid_ret: 7)\nCash(amt: 20)\n", "PASS"),
+        ("Auth(rid_ret: 1, stat: 1, mid_ret: 7)\nCash(amt: 22)\n", "FAIL_out"),
+        ("Auth(rid_ret: 1, stat: 0, mid_ret: 7)\n", "INC_off_path"),
+    ];
+    for (messages, place) in rows {
+        assert_eq!(stepped(&cash, &format!("{before}{messages}")), place, "{messages}");
+    }
+    for file in [lock, cash] {
+        let checked = ioxide(&["check", file.to_str().expect("a path")]);
+        assert_eq!(checked.status.code(), Some(0), "{}", String::from_utf8_lossy(&checked.stdout));
+    }
+}
+
+/// A gate that must be held open for a while, and not for too long; and something that never happens.
+const GATE: &str = "model Gate {
+    input press
+    input hold
+    output opened
+    output never
+    clock since
+    var n: 0..3 = 0
+    state shut { p: on press { reset since } -> pressed }
+    state pressed { h: on hold when 2s <= since && since < 5s { reset since } -> held }
+    state held {
+        o: emit opened when since <= 1s -> shut
+        x: emit never when n == 3 -> shut
+    }
+}
+";
+
+#[test]
+fn cases_cover_a_goal_together() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let model = folder.path().join("gate.iox");
+    fs::write(&model, GATE).expect("it is written");
+    let (model, out) = (model.to_str().expect("a path"), folder.path().join("out"));
+    let goal = |goal: &str, more: &[&str]| {
+        let output = ioxide(&[&["case", model, "--goal", goal, "--json"], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        json(&String::from_utf8(output.stdout).expect("UTF-8"))
+    };
+    let names = |list: &Json| -> Vec<String> {
+        list.as_array().expect("a list").iter().map(|it| it.as_str().expect("a name").to_owned()).collect()
+    };
+    let switches = goal("switches", &[]);
+    assert_eq!(names(&switches["cases"][0]["path"]), ["p", "h", "o"]);
+    assert_eq!((&switches["covered"], &switches["total"]), (&3.into(), &4.into()));
+    assert_eq!(
+        (&switches["uncovered"][0]["name"], &switches["uncovered"][0]["proof"]),
+        (&"x".into(), &true.into())
+    );
+    let pairs = goal("pairs", &[]);
+    assert_eq!(names(&pairs["cases"][0]["path"]), ["p", "h", "o", "p", "h", "o"]);
+    let folder = out.to_str().expect("a path");
+    let borders = goal("deadlines", &["--out", folder, "--format", "json"]);
+    let sent: Vec<(String, String)> = borders["cases"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|made| {
+            let text = fs::read_to_string(out.join(made["file"].as_str().expect("a name"))).expect("a case");
+            let arc = &json(&text)["states"][1]["arcs"][0];
+            (made["sending"].to_string(), arc["witness"]["delay"].to_string())
+        })
+        .collect();
+    let text = |a: &str, b: &str| (format!("\"{a}\""), format!("\"{b}\""));
+    assert_eq!(sent, [text("soonest", "2.0"), text("latest", "4.999")]);
+    assert!(fs::read_to_string(out.join("cases.json")).expect("a list").contains("\"h, latest\""));
+    let untimed = ioxide(&["case", "examples/adder.iox", "--goal", "deadlines"]);
+    assert_eq!(untimed.status.code(), Some(2));
 }
 
 /// Runs the Python test of the adder on a system; its output.

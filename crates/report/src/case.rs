@@ -2,10 +2,11 @@
 //!
 //! [`json`] keeps everything and has a published schema; [`text`] is a listing; [`picture`] makes the
 //! tree a graph for the other writers, [`plantuml`] draws it itself; [`python`], [`rust`] and [`ttcn3`]
-//! are tests to run. Guards in programs are written by [`expr`], which refuses what a language cannot say.
+//! are tests to run; [`iox`] is a model of the case itself. Guards in programs are written by [`expr`], which refuses what a language cannot say.
 
-mod corner;
+mod choice;
 pub mod expr;
+pub mod iox;
 pub mod json;
 pub mod picture;
 pub mod plantuml;

@@ -21,7 +21,7 @@ const MAX_COLUMN: usize = 44;
 pub fn text(model: &Model) -> String {
     let mut out = format!("model {}\n", visible(&model.sts.name));
     write_doc(&mut out, "  ", &model.sts.doc);
-    section(&mut out, "types", types(model));
+    section(&mut out, "types", type_lines(model));
     section(&mut out, "interface", interface(model));
     section(&mut out, "variables", variables(model));
     section(
@@ -69,7 +69,8 @@ fn write_doc(out: &mut String, indent: &str, doc: &str) {
     }
 }
 
-fn types(model: &Model) -> Vec<String> {
+/// The types of a model, each as the line that declares it.
+pub(crate) fn type_lines(model: &Model) -> Vec<String> {
     // Types with a point in their name are those of places and packets, which the parts show.
     let is_written = |data: &Data| data.kind != DataKind::Option && !data.name.contains('.');
     let written = model.pool.data_types().filter(|(_, data)| is_written(data));

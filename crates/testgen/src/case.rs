@@ -28,6 +28,8 @@
 
 mod ask;
 mod build;
+mod corner;
+mod cover;
 mod error;
 mod front;
 pub mod naive;
@@ -45,6 +47,8 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::Why;
 
 pub use self::build::generate;
+pub use self::corner::corners;
+pub use self::cover::{CaseGoal, CaseItem, CaseSet, CoveringCase, WhyNoCase, covering};
 pub use self::error::{CaseError, Lint};
 pub use self::path::{PathError, Waypoint, complete, waypoints};
 pub use self::run::{Event, Execution, Moved};
@@ -56,12 +60,41 @@ pub struct CaseConfig {
     pub timeout: Timeout,
     /// Which arcs are left out.
     pub pruning: Pruning,
+    /// When inputs are sent.
+    pub sending: Sending,
 }
 
 impl Default for CaseConfig {
-    /// A time-out above every deadline, nothing pruned that can happen.
+    /// A time-out above every deadline, nothing pruned that can happen, inputs as soon as they fit.
     fn default() -> Self {
-        Self { timeout: Timeout::Above, pruning: Pruning::Refuted }
+        Self { timeout: Timeout::Above, pruning: Pruning::Refuted, sending: Sending::Soonest }
+    }
+}
+
+/// At which border of the time that the model leaves for it an input is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sending {
+    /// At once, or as soon as it is allowed.
+    #[default]
+    Soonest,
+    /// As late as it is allowed; at the last instant where there is one, a millisecond before the border else.
+    Latest,
+}
+
+impl Sending {
+    /// The one that files call `word`.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        [Self::Soonest, Self::Latest].into_iter().find(|sending| sending.word() == word)
+    }
+
+    /// The word files and people use.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Soonest => "soonest",
+            Self::Latest => "latest",
+        }
     }
 }
 
@@ -97,6 +130,8 @@ pub struct Case {
     pub tm: VarId,
     /// Its value in seconds; `None` if it was left open.
     pub timeout: Option<Rational>,
+    /// When it sends.
+    pub sending: Sending,
     /// Whether the model speaks of time: else there are no delays and no time-out in the guards.
     pub is_timed: bool,
     /// What the reader should know.

@@ -21,19 +21,11 @@ from fractions import Fraction
 from typing import IO, Any, Callable, Dict, List, Optional, Sequence, TextIO, Tuple
 
 from .codec import BadLine, Message, from_line, to_line
-
-Values = Dict[str, Any]
+from .solve import Undecided
+from .stimulus import Stimulus, Values, fitting
 
 GREETING_SECONDS = 10.0
 """How long the greeting, a reset and the receipt of an input may take."""
-
-
-class Stimulus:
-    """What to send, and how many seconds after the state was entered."""
-
-    def __init__(self, delay: Fraction, values: Values) -> None:
-        self.delay = delay
-        self.values = values
 
 
 class Arc:
@@ -72,6 +64,10 @@ class Trouble(Exception):
 
 class Late(Exception):
     """Nobody knows when an input arrived: what comes after it cannot be judged."""
+
+
+class NoInput(Exception):
+    """Nothing that the tester could send would follow the path."""
 
 
 class System:
@@ -201,7 +197,7 @@ def follow(test: unittest.TestCase, states: Sequence[State], timeout: Optional[F
         raise unittest.SkipTest(f"no verdict: {error}")
     try:
         verdict, reason = run(system, states, timeout)
-    except Trouble as error:
+    except (Trouble, Undecided) as error:
         raise unittest.SkipTest(f"no verdict: {error}")
     finally:
         system.close()
@@ -225,6 +221,8 @@ def run(system: System, states: Sequence[State], timeout: Optional[Fraction]) ->
             at, action, label, args = _event(system, state, values, entered, wait, way)
         except Late as late:
             return "INC_late", f"at {state.name}: {late}"
+        except NoInput as none:
+            return "INC_no_input", f"at {state.name}: {none}"
         delay = Fraction(max(0.0, at - entered)).limit_denominator(10**9)
         if action == "silence":
             delay = wait
@@ -241,24 +239,39 @@ def _event(
 ) -> Tuple[float, str, Optional[str], Values]:
     """What happens next: a message of the system, the stimulus of the state, or silence."""
     arc = next((arc for arc in state.arcs if arc.stimulus is not None), None)
-    if arc is None or arc.stimulus is None:
+    stimulus = None if arc is None else _chosen(arc, state, values)
+    if arc is not None and stimulus is None:
+        raise NoInput(f"no {arc.message} was found that fits what was seen")
+    if arc is None or stimulus is None:
         until = entered + float(wait + (way or 0))
         heard = system.receive(until)
         if heard is None:
             return max(time.monotonic(), until), "silence", None, {}
         return heard[0], "receive", heard[1], heard[2]
-    due = entered + float(arc.stimulus.delay)
+    due = entered + float(stimulus.delay)
     heard = system.receive(due)
     if heard is not None:
         return heard[0], "receive", heard[1], heard[2]
     assert arc.message is not None
-    now = {**arc.seen(values, arc.stimulus.values), state.delay: arc.stimulus.delay}
-    if not arc.guard(now):
-        return time.monotonic(), "send", arc.message, {}
-    given, at = system.send(arc.message, arc.stimulus.values)
+    given, at = system.send(arc.message, stimulus.values)
     if way is not None and Fraction(at - given) > way:
         raise Late(f"{arc.message} was confirmed {at - given:.3f} s after it was sent; IOXIDE_LATENCY_MS says less")
-    return at, "send", arc.message, dict(arc.stimulus.values)
+    return at, "send", arc.message, dict(stimulus.values)
+
+
+def _chosen(arc: Arc, state: State, values: Values) -> Optional[Stimulus]:
+    """What to send and when, by what was seen; nothing if nothing fits, or if it was not found."""
+    made = arc.stimulus
+    assert made is not None
+    own = {name: _exact(sort, made.values.get(field)) for field, name, sort in arc.fields}
+
+    def others(point: Values) -> Dict[str, List[Any]]:
+        return {**made.choices(point), state.delay: list(arc.corners(point))}
+
+    found = fitting(arc.guard, values, own, (state.delay, made.delay), others, made)
+    if found is None:
+        return None
+    return Stimulus(found[state.delay], {field: found[name] for field, name, _ in arc.fields})
 
 
 def _taken(

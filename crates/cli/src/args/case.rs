@@ -9,23 +9,34 @@ use super::{LimitArgs, ModelArgs, SolverArgs};
 #[command(
     after_help = "Examples:\n  ioxide case examples/atm/atm.iox --path tr1,tr2,tr3,tr4 --format text\n  \
     ioxide case examples/atm/atm.iox --path Transc,..,Cash --format pytest > test_atm.py\n  \
-    ioxide case examples/atm/atm.iox --purpose cash --format dot | dot -Tsvg > atm.svg"
+    ioxide case examples/atm/atm.iox --purpose cash --format dot | dot -Tsvg > atm.svg\n  \
+    ioxide case examples/atm/atm.iox --goal switches\n  \
+    ioxide case examples/atm/atm.iox --goal deadlines --format pytest --out tests/"
 )]
 pub struct Case {
     #[command(flatten)]
     pub model: ModelArgs,
     /// The switches to take, by label, from the start; or some states, messages and switches in order, the way
     /// between them to be searched (`..` says so where only switches are named).
-    #[arg(long, value_name = "LIST", required_unless_present = "purpose", conflicts_with = "purpose")]
+    #[arg(long, value_name = "LIST", required_unless_present_any = ["purpose", "goal"], conflicts_with_all = ["purpose", "goal"])]
     pub path: Option<String>,
     /// A purpose of the model instead of a path.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "goal")]
     pub purpose: Option<String>,
+    /// Not one case but a small set that covers this together; listed, or written to `--out`.
+    #[arg(long, value_enum, value_name = "GOAL")]
+    pub goal: Option<CaseGoalArg>,
+    /// With `--goal`: the folder for the cases, and `cases.json` about them.
+    #[arg(long, value_name = "DIR", requires = "goal")]
+    pub out: Option<String>,
     /// How to write it.
     #[arg(long, value_enum, default_value_t = CaseFormat::Json)]
     pub format: CaseFormat,
-    /// The same as `--format json`.
-    #[arg(long, conflicts_with = "format")]
+    /// When inputs are sent, within what the model allows; with `--goal deadlines` both.
+    #[arg(long, value_enum, default_value_t = SendingArg::Soonest, conflicts_with = "goal")]
+    pub sending: SendingArg,
+    /// The same as `--format json`; with `--goal` the list as JSON.
+    #[arg(long)]
     pub json: bool,
     /// Which arcs are left out.
     #[arg(long, value_enum, default_value_t = CasePruning::Sound)]
@@ -62,6 +73,45 @@ pub enum CaseFormat {
     Pytest,
     /// A Rust module without dependencies.
     Rust,
+    /// A model of the case itself, for `show`, `step` and `explore`.
+    Iox,
+}
+
+impl CaseFormat {
+    /// How the name of a file with it ends.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Text => "txt",
+            Self::Smt2 => "smt2",
+            Self::Dot => "dot",
+            Self::Plantuml => "puml",
+            Self::Ttcn3 => "ttcn",
+            Self::Pytest => "py",
+            Self::Rust => "rs",
+            Self::Iox => "iox",
+        }
+    }
+}
+
+/// What cases cover together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CaseGoalArg {
+    /// Every switch.
+    Switches,
+    /// Every two switches, one right after the other.
+    Pairs,
+    /// Every switch that reads a clock; inputs as soon and as late as allowed.
+    Deadlines,
+}
+
+/// When inputs are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SendingArg {
+    /// At once, or as soon as it is allowed.
+    Soonest,
+    /// As late as it is allowed.
+    Latest,
 }
 
 /// Which arcs are left out.

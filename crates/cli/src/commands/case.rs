@@ -1,19 +1,21 @@
-//! `ioxide case`: a test case that follows one path.
+//! `ioxide case`: a test case that follows one path, or a set of them that covers a goal.
 
+mod goal;
 mod smt;
 
 use std::io::{self, Write};
 
 use ioxide_model::number::Rational;
+use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, Sts, SwitchId};
-use ioxide_report::case::{CaseView, Unwritable, json, picture, plantuml, python, rust, text, ttcn3};
+use ioxide_report::case::{CaseView, Unwritable, iox, json, picture, plantuml, python, rust, text, ttcn3};
 use ioxide_report::dot::dot;
 use ioxide_symex::Ctx;
 use ioxide_testgen::case::{
-    Case, CaseConfig, CaseError, PathError, Pruning, Timeout, complete, generate, waypoints,
+    Case, CaseConfig, CaseError, PathError, Pruning, Sending, Timeout, complete, generate, waypoints,
 };
 
-use crate::args::{self, CaseFormat, CasePruning};
+use crate::args::{self, CaseFormat, CasePruning, SendingArg};
 use crate::exit::{ExitStatus, Stop};
 use crate::solver::Wanted;
 use crate::{limit, load};
@@ -21,8 +23,14 @@ use crate::{limit, load};
 /// Makes the case and writes it in the wanted format.
 pub fn run(args: &args::Case) -> Result<ExitStatus, Stop> {
     let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
-    let config = CaseConfig { timeout: timeout(args)?, pruning: pruning(args) };
+    let config = CaseConfig { timeout: timeout(args)?, pruning: pruning(args), sending: sending(args) };
     let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    if let Some(goal) = args.goal {
+        return goal::run(&mut model, args, goal, &config, &wanted);
+    }
+    if args.json && args.format != CaseFormat::Json {
+        return Err(Stop::usage("`--json` and another `--format` exclude each other"));
+    }
     let _stage = limit::stage("making the test case");
     let path = path(&mut model, args, &wanted)?;
     let mut solver = wanted.make()?;
@@ -49,6 +57,13 @@ fn pruning(args: &args::Case) -> Pruning {
     match args.pruning {
         CasePruning::Sound => Pruning::Refuted,
         CasePruning::Tool => Pruning::Tool,
+    }
+}
+
+fn sending(args: &args::Case) -> Sending {
+    match args.sending {
+        SendingArg::Soonest => Sending::Soonest,
+        SendingArg::Latest => Sending::Latest,
     }
 }
 
@@ -116,7 +131,23 @@ fn written(model: &Model, case: &Case, format: CaseFormat) -> Result<String, Sto
         CaseFormat::Dot => dot(&picture::graph(&view)),
         CaseFormat::Plantuml => plantuml::plantuml(&view),
         CaseFormat::Ttcn3 => ttcn3::ttcn3(&view).map_err(unwritable)?,
-        CaseFormat::Pytest => python::python(&view).map_err(unwritable)?,
+        CaseFormat::Pytest => {
+            // What a solver cannot be told either is refused by the writer, with its place.
+            let smt = smt::guards(model, case).unwrap_or_default();
+            python::python(&view, &smt).map_err(unwritable)?
+        }
         CaseFormat::Rust => rust::rust(&view).map_err(unwritable)?,
+        CaseFormat::Iox => laid_out(&iox::iox(&view))?,
+    })
+}
+
+/// The text of a model as `fmt` would write it.
+fn laid_out(text: &str) -> Result<String, Stop> {
+    let mut drafts = Sources::new();
+    let file = drafts.add("case.iox", text);
+    ioxide_lang::format(&drafts, file).map_err(|wrong| {
+        let why = wrong.first().map_or_else(String::new, |first| format!(": {}", first.message));
+        Stop::usage(format!("the case cannot be written as a model{why}"))
+            .help("`--format json` and `--format smt2` can say every guard")
     })
 }

@@ -33,7 +33,7 @@ struct Sizes {
     digits: usize,
 }
 
-const SMALL: Sizes = Sizes { items: 150_000, levels: 5_000, text: 3 << 20, digits: 20_000 };
+const SMALL: Sizes = Sizes { items: 150_000, levels: 5_000, text: 13 << 20, digits: 20_000 };
 const LARGE: Sizes = Sizes { items: 1_000_000, levels: 1_000_000, text: 200 << 20, digits: 1_000_000 };
 
 fn is_large() -> bool {

@@ -19,10 +19,31 @@ pub const VERSION: u32 = 1;
 pub struct Smt {
     /// What every guard needs first: data types and variables, each once.
     pub declarations: Vec<String>,
-    /// The name of each variable there.
-    pub names: Vec<(VarId, String)>,
+    /// How each variable is called there.
+    pub names: Vec<SmtName>,
     /// Per state and arc.
     pub guards: Vec<Vec<String>>,
+}
+
+/// How a variable is called in SMT-LIB.
+#[derive(Clone, Debug)]
+pub struct SmtName {
+    /// The variable.
+    pub var: VarId,
+    /// Its symbol.
+    pub symbol: String,
+    /// `Bool`, `Int`, `Real`, `String`, `Enum`; empty for what has parts.
+    pub sort: &'static str,
+    /// For an enum without fields: its cases and their symbols.
+    pub cases: Vec<(String, String)>,
+}
+
+impl SmtName {
+    /// Whether a value of it is one literal.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        !self.sort.is_empty()
+    }
 }
 
 /// `view` as indented JSON with a line break at its end.
@@ -43,6 +64,8 @@ pub struct Outline {
     pub path: Vec<String>,
     /// Seconds; `None` if it was left open.
     pub timeout: Option<String>,
+    /// When it sends; as soon as allowed if nothing is said.
+    pub sending: Option<String>,
     /// How many arcs there are by the rules of the paper.
     pub arcs: usize,
     /// How many leave the path by an observation of the path.
@@ -71,6 +94,7 @@ struct Document {
     timed: bool,
     /// Seconds as an exact decimal or fraction; null if it was left open.
     timeout: Option<String>,
+    sending: &'static str,
     arcs: usize,
     off_path: usize,
     smt: SmtView,
@@ -134,10 +158,10 @@ struct WitnessView {
 impl Document {
     fn of(view: &CaseView<'_>, smt: &Smt) -> Self {
         let case = view.case;
-        let variable = |(var, symbol): &(VarId, String)| VariableView {
-            name: view.name(*var).into(),
-            symbol: symbol.clone(),
-            sort: view.model.pool.show_sort(view.model.pool.var_info(*var).sort),
+        let variable = |named: &SmtName| VariableView {
+            name: view.name(named.var).into(),
+            symbol: named.symbol.clone(),
+            sort: view.model.pool.show_sort(view.model.pool.var_info(named.var).sort),
         };
         let none: &[String] = &[];
         let guards = |n: usize| smt.guards.get(n).map_or(none, Vec::as_slice);
@@ -147,6 +171,7 @@ impl Document {
             path: view.path(),
             timed: case.is_timed,
             timeout: case.timeout.as_ref().map(ToString::to_string),
+            sending: case.sending.word(),
             arcs: case.n_arcs(),
             off_path: case.n_off_path(),
             smt: SmtView {

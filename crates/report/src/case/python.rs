@@ -1,83 +1,183 @@
 //! A case as a Python test, for pytest or unittest, over the package in `sdk/python`.
 //!
 //! The file holds the tree with its guards as Python expressions; following it on a live system is the
-//! work of `ioxide_adapter.case`. Reals are fractions, so guards are decided exactly.
+//! work of `ioxide_adapter.case`. Reals are fractions, so guards are decided exactly. What a stimulus must be is decided
+//! when it is due, by what was seen; a guard that Python cannot say (quantifiers) is SMT-LIB, for the package `z3-solver`.
 
 use std::fmt::Write as _;
 
 use ioxide_model::number::Rational;
-use ioxide_model::term::{TermPool, VarId};
+use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::value::Value;
-use ioxide_testgen::case::{Arc, Case};
+use ioxide_testgen::case::{Arc, Case, CaseState, corners};
 
-use super::corner::corners;
+use super::choice::choices;
 use super::expr::{Dialect, Function, expression, quoted};
+use super::json::Smt;
 use super::{CaseView, Unwritable};
 
 /// The test file.
 ///
 /// # Errors
-/// If a guard cannot be written in Python.
-pub fn python(view: &CaseView<'_>) -> Result<String, Unwritable> {
+/// If a guard can be written neither in Python nor for a solver.
+pub fn python(view: &CaseView<'_>, smt: &Smt) -> Result<String, Unwritable> {
     let name = identifier(&view.model.sts.name);
     let mut out = format!("\"\"\"A test case made by ioxide from the model {name}.\n\n");
     let _ = writeln!(out, "Path: {}.", ascii(&view.path().join(" ")));
     out.push_str("Run: IOXIDE_SUT='stdio:COMMAND' (or 'tcp:HOST:PORT') python3 -m pytest FILE, or python3 FILE.\n\"\"\"\n\n");
     out.push_str("import unittest\nfrom fractions import Fraction as F\n\n");
-    out.push_str(
-        "from ioxide_adapter.case import Arc, State, Stimulus, div, floor, follow, quotient, rem\n\n",
-    );
-    let timeout = view.case.timeout.as_ref().map_or_else(|| "None".to_owned(), fraction);
-    let _ = writeln!(out, "TM = {timeout}\n\nSTATES = [");
-    let mut pool = view.model.pool.clone();
-    let dialect = Python { tm: view.case.tm };
+    out.push_str("from ioxide_adapter.case import Arc, State, Stimulus, div, floor, follow, quotient, rem\n");
+    let mut writer = Writer { view, smt, pool: view.model.pool.clone(), asks: false };
+    let mut states = String::new();
     for (n, state) in view.case.states.iter().enumerate() {
-        let delay = string(view.name(state.delay));
-        let _ = writeln!(out, "    State({}, {delay}, [", string(&Case::state_name(n)));
-        for arc in &state.arcs {
-            let corners = corners(&mut pool, state.delay, arc.guard);
-            let write = |term| expression(&pool, &dialect, term).map_err(|lacks| unwritable(n, arc, lacks));
-            let corners = corners.into_iter().map(write).collect::<Result<Vec<_>, _>>()?;
-            write_arc(&mut out, view, arc, &write(arc.guard)?, &corners);
-        }
-        out.push_str("    ]),\n");
+        writer.state(&mut states, n, state)?;
     }
-    out.push_str("]\n\n\n");
+    if writer.asks {
+        out.push_str("from ioxide_adapter.solve import Questions\n");
+    }
+    let timeout = view.case.timeout.as_ref().map_or_else(|| "None".to_owned(), fraction);
+    let _ = writeln!(out, "\nTM = {timeout}\n");
+    if writer.asks {
+        writer.questions(&mut out);
+    }
+    let _ = writeln!(out, "STATES = [\n{states}]\n\n");
     let _ = writeln!(out, "class {name}Case(unittest.TestCase):\n    def test_path(self):");
     out.push_str("        follow(self, STATES, TM)\n\n\n");
     out.push_str("if __name__ == \"__main__\":\n    unittest.main()\n");
     Ok(out)
 }
 
-pub(super) fn unwritable(n: usize, arc: &Arc, lacks: &'static str) -> Unwritable {
-    Unwritable { state: Case::state_name(n), rule: arc.rule.word(), lacks }
+/// How a guard that is a question starts.
+const ASKED: &str = "QUESTIONS.holds(";
+
+/// Writes the states.
+struct Writer<'c> {
+    view: &'c CaseView<'c>,
+    smt: &'c Smt,
+    pool: TermPool,
+    /// Whether a solver is needed at run time.
+    asks: bool,
 }
 
-fn write_arc(out: &mut String, view: &CaseView<'_>, arc: &Arc, guard: &str, corners: &[String]) {
-    let message = arc.gate.map_or("None".to_owned(), |gate| string(&view.model.sts.gates[gate].name));
-    let pool = &view.model.pool;
-    let fields = view.fields(arc).map(|(name, var)| {
-        let sort = pool.show_sort(pool.var_info(var).sort.base());
-        format!("({}, {}, {})", string(name), string(view.name(var)), string(&sort))
-    });
-    let fields: Vec<String> = fields.collect();
-    let (rule, action) = (string(arc.rule.word()), string(view.action(arc).word()));
-    let target = string(&view.target(arc));
-    let _ = writeln!(out, "        Arc({rule}, {action}, {message}, [{}], {target},", fields.join(", "));
-    let _ = write!(out, "            lambda v: {guard}");
-    if let Some(stimulus) = &arc.witness {
+impl Writer<'_> {
+    fn state(&mut self, out: &mut String, n: usize, state: &CaseState) -> Result<(), Unwritable> {
+        let delay = string(self.view.name(state.delay));
+        let _ = writeln!(out, "    State({}, {delay}, [", string(&Case::state_name(n)));
+        for (at, arc) in state.arcs.iter().enumerate() {
+            let guard = match self.written(arc.guard) {
+                Ok(guard) => guard,
+                Err(lacks) => {
+                    let question = self.question(n, at, arc).ok_or_else(|| unwritable(n, arc, lacks))?;
+                    format!("{ASKED}{question}, v)")
+                }
+            };
+            self.arc(out, arc, &guard);
+            self.stimulus(out, (n, at), arc, guard.starts_with(ASKED));
+            self.corners(out, state, arc);
+            out.push_str("),\n");
+        }
+        out.push_str("    ]),\n");
+        Ok(())
+    }
+
+    fn written(&self, term: Term) -> Result<String, &'static str> {
+        expression(&self.pool, &Python { tm: self.view.case.tm }, term)
+    }
+
+    /// The guard for a solver, if every value in it can be given to one.
+    fn question(&mut self, n: usize, at: usize, arc: &Arc) -> Option<String> {
+        let text = self.smt.guards.get(n)?.get(at)?;
+        let plain = |var: VarId| self.smt.names.iter().any(|named| named.var == var && named.is_plain());
+        let vars = self.pool.free_vars_of(&[arc.guard]);
+        vars.into_iter().all(plain).then(|| string(text)).inspect(|_| self.asks = true)
+    }
+
+    fn arc(&self, out: &mut String, arc: &Arc, guard: &str) {
+        let view = self.view;
+        let message = arc.gate.map_or("None".to_owned(), |gate| string(&view.model.sts.gates[gate].name));
+        let pool = &view.model.pool;
+        let fields = view.fields(arc).map(|(name, var)| {
+            let sort = pool.show_sort(pool.var_info(var).sort.base());
+            format!("({}, {}, {})", string(name), string(view.name(var)), string(&sort))
+        });
+        let fields: Vec<String> = fields.collect();
+        let (rule, action) = (string(arc.rule.word()), string(view.action(arc).word()));
+        let target = string(&view.target(arc));
+        let _ = writeln!(out, "        Arc({rule}, {action}, {message}, [{}], {target},", fields.join(", "));
+        let _ = write!(out, "            lambda v: {guard}");
+    }
+
+    /// What to send: the values that fit in general, and how to choose others where they do not.
+    fn stimulus(&mut self, out: &mut String, (n, at): (usize, usize), arc: &Arc, is_asked: bool) {
+        let Some(stimulus) = &arc.witness else { return };
+        let view = self.view;
         let values: Vec<String> = view
             .fields(arc)
             .zip(&stimulus.values)
             .map(|((name, _), value)| format!("{}: {}", string(name), constant(&view.model.pool, value)))
             .collect();
         let delay = fraction(&stimulus.delay);
-        let _ = write!(out, ",\n            Stimulus({delay}, {{{}}})", values.join(", "));
+        let _ = write!(out, ",\n            Stimulus({delay}, {{{}}}", values.join(", "));
+        if !stimulus.always {
+            let fields: Vec<String> =
+                arc.fields.iter().filter_map(|&field| self.choices(field, arc.guard)).collect();
+            let _ = write!(out, ",\n                choices=lambda v: {{{}}}", fields.join(", "));
+            if let Some(question) = self.question(n, at, arc) {
+                let _ = write!(
+                    out,
+                    ",\n                ask=lambda v, free: QUESTIONS.values({question}, v, free)"
+                );
+                if is_asked {
+                    out.push_str(", asks=True");
+                }
+            }
+        }
+        out.push(')');
     }
-    if !corners.is_empty() {
-        let _ = write!(out, ",\n            corners=lambda v: [{}]", corners.join(", "));
+
+    fn choices(&mut self, field: VarId, guard: Term) -> Option<String> {
+        let terms = choices(&mut self.pool, field, guard);
+        let list: Vec<String> = terms.into_iter().filter_map(|term| self.written(term).ok()).collect();
+        (!list.is_empty()).then(|| format!("{}: [{}]", string(self.view.name(field)), list.join(", ")))
     }
-    out.push_str("),\n");
+
+    fn corners(&mut self, out: &mut String, state: &CaseState, arc: &Arc) {
+        let corners = corners(&mut self.pool, state.delay, arc.guard);
+        let corners: Vec<String> = corners.into_iter().filter_map(|term| self.written(term).ok()).collect();
+        if !corners.is_empty() {
+            let _ = write!(out, ",\n            corners=lambda v: [{}]", corners.join(", "));
+        }
+    }
+
+    /// What the solver must know: declarations, how it calls the values, the time-out.
+    fn questions(&self, out: &mut String) {
+        out.push_str("QUESTIONS = Questions(\n    [\n");
+        for line in &self.smt.declarations {
+            let _ = writeln!(out, "        {},", string(line));
+        }
+        out.push_str("    ],\n    {\n");
+        for named in self.smt.names.iter().filter(|named| named.is_plain()) {
+            let cases: Vec<String> = named
+                .cases
+                .iter()
+                .map(|(name, symbol)| format!("{}: {}", string(name), string(symbol)))
+                .collect();
+            let name = if named.var == self.view.case.tm { "TM" } else { self.view.name(named.var) };
+            let _ = writeln!(
+                out,
+                "        {}: ({}, {}, {{{}}}),",
+                string(name),
+                string(&named.symbol),
+                string(named.sort),
+                cases.join(", ")
+            );
+        }
+        out.push_str("    },\n    TM,\n)\n\n");
+    }
+}
+
+pub(super) fn unwritable(n: usize, arc: &Arc, lacks: &'static str) -> Unwritable {
+    Unwritable { state: Case::state_name(n), rule: arc.rule.word(), lacks }
 }
 
 struct Python {

@@ -1,16 +1,17 @@
 //! A case as a Rust module without dependencies: the tree, what follows it, a test to complete.
 //!
-//! The user implements `System` for what is tested. Integers have 128 bits, reals are `f64`.
+//! The user implements `System` for what is tested. Integers have 128 bits, reals are `f64`. What a stimulus must be is
+//! chosen when it is due, by what was seen.
 
 use std::fmt::Write as _;
 
 use ioxide_model::number::Rational;
 use ioxide_model::sort::Sort;
-use ioxide_model::term::{TermPool, VarId};
+use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::value::Value;
-use ioxide_testgen::case::{Arc, Case};
+use ioxide_testgen::case::{Arc, Case, corners};
 
-use super::corner::corners;
+use super::choice::choices;
 use super::expr::{Dialect, Function, expression, quoted};
 use super::python::{ascii, unwritable};
 use super::{Action, CaseView, Unwritable};
@@ -38,10 +39,27 @@ pub fn rust(view: &CaseView<'_>) -> Result<String, Unwritable> {
         let _ = writeln!(out, "        State {{ name: {name}, delay: {delay}, arcs: vec![");
         for arc in &state.arcs {
             let corners = corners(&mut pool, state.delay, arc.guard);
-            let write = |term| expression(&pool, &dialect, term).map_err(|lacks| unwritable(n, arc, lacks));
-            let corners = corners.into_iter().map(write).collect::<Result<Vec<_>, _>>()?;
-            write_arc(&mut out, view, arc, &write(arc.guard)?, &corners)
-                .map_err(|lacks| unwritable(n, arc, lacks))?;
+            let tried: Vec<Vec<Term>> =
+                arc.fields.iter().map(|&field| choices(&mut pool, field, arc.guard)).collect();
+            let write = |term| expression(&pool, &dialect, term);
+            let guard = write(arc.guard).map_err(|lacks| unwritable(n, arc, lacks))?;
+            let mut written = Written { guard, ..Written::default() };
+            written.corners = corners.into_iter().filter_map(|term| write(term).ok()).collect();
+            if arc.witness.as_ref().is_some_and(|stimulus| !stimulus.always) {
+                written.choices = arc
+                    .fields
+                    .iter()
+                    .zip(tried)
+                    .map(|(&field, terms)| {
+                        let make = maker(pool.var_info(field).sort);
+                        terms
+                            .into_iter()
+                            .filter_map(|term| Some(format!("Value::{make}({})", write(term).ok()?)))
+                            .collect()
+                    })
+                    .collect();
+            }
+            write_arc(&mut out, view, arc, &written).map_err(|lacks| unwritable(n, arc, lacks))?;
         }
         out.push_str("        ] },\n");
     }
@@ -49,12 +67,20 @@ pub fn rust(view: &CaseView<'_>) -> Result<String, Unwritable> {
     Ok(out)
 }
 
+/// The expressions of an arc.
+#[derive(Default)]
+struct Written {
+    guard: String,
+    corners: Vec<String>,
+    /// Values to try, by field.
+    choices: Vec<Vec<String>>,
+}
+
 fn write_arc(
     out: &mut String,
     view: &CaseView<'_>,
     arc: &Arc,
-    guard: &str,
-    corners: &[String],
+    written: &Written,
 ) -> Result<(), &'static str> {
     let action = match view.action(arc) {
         Action::Send => "Action::Send",
@@ -78,10 +104,24 @@ fn write_arc(
         fields.join(", "),
         string(&view.target(arc))
     );
-    let _ = writeln!(out, "                guard: |v| {guard}, stimulus: {stimulus},");
-    let seen = if corners.is_empty() { "_" } else { "v" };
-    let _ = writeln!(out, "                corners: |{seen}| vec![{}] }},", corners.join(", "));
+    let _ = writeln!(out, "                guard: |v| {}, stimulus: {stimulus},", written.guard);
+    let seen = |list: &[String]| if list.iter().any(|text| text.contains("v.")) { "v" } else { "_" };
+    let tried: Vec<String> =
+        written.choices.iter().map(|list| format!("vec![{}]", list.join(", "))).collect();
+    let _ = writeln!(out, "                choices: |{}| vec![{}],", seen(&tried), tried.join(", "));
+    let corners = &written.corners;
+    let _ = writeln!(out, "                corners: |{}| vec![{}] }},", seen(corners), corners.join(", "));
     Ok(())
+}
+
+/// The case of `Value` that holds values of `sort`.
+fn maker(sort: Sort) -> &'static str {
+    match sort {
+        Sort::Bool => "Bool",
+        Sort::Int | Sort::Range { .. } => "Int",
+        Sort::Real => "Real",
+        Sort::Str | Sort::Data(_) | Sort::Collection(_) => "Text",
+    }
 }
 
 struct Rust {

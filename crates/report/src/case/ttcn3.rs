@@ -10,9 +10,9 @@ use std::fmt::Write as _;
 use ioxide_model::number::Rational;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::{Gate, GateId, GateKind};
-use ioxide_model::term::{Term, TermPool, VarId};
+use ioxide_model::term::{Node, Term, TermPool, VarId};
 use ioxide_model::value::Value;
-use ioxide_testgen::case::{Arc, Case, CaseState, Target};
+use ioxide_testgen::case::{Arc, Case, CaseState, Target, corners};
 
 use super::expr::{Dialect, Function, expression, quoted};
 use super::python::{ascii, identifier, unwritable};
@@ -203,13 +203,35 @@ fn write_stimulus(
     let _ = writeln!(out, "      [] wait.timeout {{\n        {delay} := {};", float(&stimulus.delay));
     let mut values = Vec::new();
     for ((name, var), value) in view.fields(arc).zip(&stimulus.values) {
-        let value = constant(value).map_err(|lacks| unwritable(n, arc, lacks))?;
+        let value = match required(view, arc, var) {
+            Some(value) => value,
+            None => constant(value).map_err(|lacks| unwritable(n, arc, lacks))?,
+        };
         let _ = writeln!(out, "        {} := {value};", variable(view.name(var)));
         values.push(format!("{} := {}", field_name(name), variable(view.name(var))));
+    }
+    if !stimulus.always {
+        let dialect = Ttcn3 { tm: view.case.tm };
+        let guard = expression(&view.model.pool, &dialect, arc.guard);
+        let guard = guard.map_err(|lacks| unwritable(n, arc, lacks))?;
+        let verdict = format!("setverdict(inconc, \"{}: no input fits\"); stop;", Case::state_name(n));
+        let _ = writeln!(out, "        if (not {guard}) {{ {verdict} }}");
     }
     let _ = writeln!(out, "        p.send({}:{{ {} }});", type_of(gate), values.join(", "));
     out.push_str("      }\n");
     Ok(())
+}
+
+/// The value that the guard asks of a field, by what was seen, if it says one.
+fn required(view: &CaseView<'_>, arc: &Arc, field: VarId) -> Option<String> {
+    let pool = &view.model.pool;
+    let asked = pool.conjuncts(arc.guard).into_iter().find_map(|fact| {
+        let Node::Eq(a, b) = *pool.node(fact) else { return None };
+        let is_field = |term: Term| matches!(pool.node(term), Node::Var(var) if *var == field);
+        if is_field(a) { Some(b) } else { is_field(b).then_some(a) }
+    })?;
+    let is_known = arc.fields.iter().all(|&own| !pool.mentions(asked, own));
+    is_known.then(|| expression(pool, &Ttcn3 { tm: view.case.tm }, asked).ok()).flatten()
 }
 
 /// What an arc does: on to the next state, or the verdict.
@@ -250,17 +272,17 @@ fn instants(pool: &mut TermPool, delay: VarId, arcs: &[&Arc]) -> Vec<(Term, Offs
     let latency = pool.reserved("LATENCY", Sort::Real);
     let latency = pool.var(latency);
     let mut found = vec![(pool.sub(seen, latency), Offset::Seen), (pool.add2(seen, latency), Offset::Seen)];
-    let mut corners: Vec<Term> = Vec::new();
+    let mut changes: Vec<Term> = Vec::new();
     for arc in arcs {
-        for corner in super::corner::corners(pool, delay, arc.guard) {
-            if !corners.contains(&corner) {
-                corners.push(corner);
+        for corner in corners(pool, delay, arc.guard) {
+            if !changes.contains(&corner) {
+                changes.push(corner);
             }
         }
     }
     let beside = Rational::new(1.into(), 1_000_000.into()).unwrap_or(Rational::ZERO);
     let beside = pool.value(Value::Real(beside));
-    for corner in corners {
+    for corner in changes {
         let around = [corner, pool.sub(corner, beside), pool.add2(corner, beside)];
         found.extend(around.map(|instant| (instant, Offset::Corner)));
     }
@@ -308,12 +330,23 @@ impl Dialect for Ttcn3 {
             Function::ToReal => Ok(format!("int2float({all})")),
             Function::Concat => Ok(format!("({})", args.join(" & "))),
             Function::Length => Ok(format!("lengthof({all})")),
+            // `mod` by a positive number is never negative there either.
+            Function::Rem if is_positive(&args[1]) => Ok(format!("({} mod {})", args[0], args[1])),
+            Function::Div if is_positive(&args[1]) => {
+                let (a, b) = (&args[0], &args[1]);
+                Ok(format!("(({a} - ({a} mod {b})) / {b})"))
+            }
             Function::Div | Function::Rem | Function::Quotient | Function::Floor => {
                 Err("Euclidean and total division")
             }
             Function::Contains | Function::Prefix | Function::Suffix => Err("search in strings"),
         }
     }
+}
+
+/// Whether `text` is a positive whole number.
+fn is_positive(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit()) && text.bytes().any(|byte| byte != b'0')
 }
 
 fn constant(value: &Value) -> Result<String, &'static str> {

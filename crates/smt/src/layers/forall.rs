@@ -3,7 +3,7 @@
 //! Quiescence asks whether *no* output value satisfies a guard, and output guards are
 //! mostly bounds on one field. `∃x: l ≤ x ∧ x ≤ u` is `l ≤ u`: every lower bound at most
 //! every upper one. That is exact over the reals, and over the integers where the
-//! coefficients of `x` on one of the two sides are 1 or -1. A value of an enumeration that equals
+//! coefficients of `x` on one of the two sides are 1 or -1; remainders by small constants are taken case by case. A value of an enumeration that equals
 //! something is that, and one that differs from fewer things than there are values exists, however
 //! many there are. Small finite domains are written out instead.
 //!
@@ -11,6 +11,7 @@
 //! equivalent stays, for the back-end.
 
 mod bounds;
+mod remainder;
 
 use ioxide_model::sort::{DataId, Sort};
 use ioxide_model::term::{Node, Substitution, Term, TermPool, VarId};
@@ -133,7 +134,8 @@ fn without_in_arm(pool: &mut TermPool, var: VarId, sort: Sort, arm: Vec<Term>) -
         arm.into_iter().partition(|&literal| pool.mentions(literal, var));
     let image = match sort.base() {
         _ if about.is_empty() => pool.tt(),
-        Sort::Int | Sort::Real => bounds::eliminate(pool, var, sort, &about)?,
+        Sort::Int | Sort::Real => bounds::eliminate(pool, var, sort, &about)
+            .or_else(|| remainder::eliminate(pool, var, sort, &about))?,
         Sort::Str => avoidable(pool, var, &about)?,
         Sort::Data(data) => enumerated(pool, var, data, &about)?,
         _ => return None,

@@ -18,7 +18,7 @@ use super::front::{Front, Taken};
 use super::rest::rest;
 use super::silence::{Silence, silence};
 use super::{
-    Arc, Case, CaseConfig, CaseState, CaseVerdict, Pruning, Rule, Target, Timeout, timeout, witness,
+    Arc, Case, CaseConfig, CaseState, CaseVerdict, Pruning, Rule, Sending, Target, Timeout, timeout, witness,
 };
 
 /// Makes the test case of `model` along `path`, which starts at the initial location.
@@ -32,7 +32,8 @@ pub fn generate(cx: &mut Ctx<'_>, path: &[SwitchId], config: &CaseConfig) -> Res
     let (sketches, mut lints) = sketches(cx, &mut asker, path, config.pruning)?;
     let timeout = timeout::chosen(cx, &mut asker, &sketches, &config.timeout);
     let limit = timeout::facts(cx, tm, timeout.as_ref());
-    let mut maker = Maker { asker, tm, limit, pruning: config.pruning, n_steps: path.len() };
+    let CaseConfig { pruning, sending, .. } = *config;
+    let mut maker = Maker { asker, tm, limit, pruning, sending, n_steps: path.len() };
     lints.extend(error::unrevealed(cx, sketches.last()));
     let mut states = Vec::with_capacity(path.len());
     for (n, sketch) in sketches.iter().enumerate() {
@@ -48,7 +49,7 @@ pub fn generate(cx: &mut Ctx<'_>, path: &[SwitchId], config: &CaseConfig) -> Res
         );
         states.push(state);
     }
-    Ok(Case { path: path.to_vec(), states, tm, timeout, is_timed: cx.sts.is_timed(), lints })
+    Ok(Case { path: path.to_vec(), states, tm, timeout, sending, is_timed: cx.sts.is_timed(), lints })
 }
 
 /// A state of the case before the time-out is known.
@@ -165,6 +166,7 @@ struct Maker {
     /// What is known of the time-out.
     limit: Vec<Term>,
     pruning: Pruning,
+    sending: Sending,
     n_steps: usize,
 }
 
@@ -306,10 +308,17 @@ impl Maker {
         let bases = draft.gate.map_or_else(Vec::new, |gate| cx.sts.gates[gate].fields.clone());
         let fields: Vec<VarId> = bases.into_iter().map(|field| cx.pool.indexed(field, depth)).collect();
         let witness = match draft.rule {
-            Rule::R1 => witness::stimulus(cx, &mut self.asker, facts, draft.guard, sketch.delay, &fields),
+            Rule::R1 => {
+                let when = (sketch.delay, self.sending);
+                witness::stimulus(cx, &mut self.asker, facts, draft.guard, when, &fields)
+            }
             _ => None,
         };
-        let Draft { rule, gate, switch, guard, target } = draft;
+        let Draft { rule, gate, switch, mut guard, target } = draft;
+        // What depends on nothing that is observed holds, now that it is not refuted.
+        if doubt.is_none() && cx.pool.free_vars(guard).is_empty() {
+            guard = cx.pool.tt();
+        }
         Some(Arc { rule, gate, fields, switch, guard, target, witness, doubt })
     }
 }

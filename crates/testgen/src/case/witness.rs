@@ -1,16 +1,19 @@
 //! What to send and when: chosen before the step's clock starts, so that solving costs no time in a test.
 //!
-//! At once if that is possible, else when the solver says. A stimulus that fits whatever was observed
-//! before is marked; the others fit some observations, and a tester looks again at run time.
+//! At once if that is possible, else at the first instant at which the guard changes that is, else when the solver says; or as
+//! late as possible, if that is asked for. A stimulus that fits whatever was observed before is marked; the others
+//! fit some observations, and a tester looks again at run time.
 
 use ioxide_model::number::Rational;
 use ioxide_model::term::{Substitution, Term, VarId};
+use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_smt::solver::Decision;
 use ioxide_symex::Ctx;
 
-use super::Stimulus;
 use super::ask::Asker;
+use super::corner::corners;
+use super::{Sending, Stimulus};
 
 /// A stimulus that satisfies `guard` where `facts` are known.
 pub(super) fn stimulus(
@@ -18,17 +21,12 @@ pub(super) fn stimulus(
     asker: &mut Asker,
     facts: &[Term],
     guard: Term,
-    delay: VarId,
+    (delay, sending): (VarId, Sending),
     fields: &[VarId],
 ) -> Option<Stimulus> {
     let mut question = facts.to_vec();
     question.extend(cx.pool.conjuncts(guard));
-    let zero = cx.pool.value(Value::Real(Rational::ZERO));
-    let waited = cx.pool.var(delay);
-    let at_once = cx.pool.eq(waited, zero);
-    let mut early = question.clone();
-    early.push(at_once);
-    let valuation = match asker.values(cx, &early) {
+    let valuation = match at_border(cx, asker, &question, guard, (delay, sending)) {
         Some(valuation) => valuation,
         None => asker.values(cx, &question)?,
     };
@@ -40,6 +38,40 @@ pub(super) fn stimulus(
     let time = value(&delay).as_real().cloned().unwrap_or(Rational::ZERO);
     let always = fits_always(cx, asker, facts, guard, (delay, &time), fields, &chosen);
     Some(Stimulus { delay: time, values: chosen, always })
+}
+
+/// Values for which `question` holds at an instant where `guard` changes, or just beside it: the wanted one of those there are.
+fn at_border(
+    cx: &mut Ctx<'_>,
+    asker: &mut Asker,
+    question: &[Term],
+    guard: Term,
+    (delay, sending): (VarId, Sending),
+) -> Option<Valuation> {
+    let zero = cx.pool.value(Value::Real(Rational::ZERO));
+    let mut at = |cx: &mut Ctx<'_>, instant: Term| {
+        let waited = cx.pool.var(delay);
+        let mut facts = question.to_vec();
+        facts.extend([cx.pool.eq(waited, instant), cx.pool.le(zero, waited)]);
+        asker.values(cx, &facts)
+    };
+    if let (Sending::Soonest, Some(at_once)) = (sending, at(cx, zero)) {
+        return Some(at_once);
+    }
+    let beside = cx.pool.value(Value::Real(Rational::new(1.into(), 1000.into())?));
+    let mut found: Vec<(Rational, Valuation)> = Vec::new();
+    for corner in [zero].into_iter().chain(corners(cx.pool, delay, guard)) {
+        for instant in [corner, cx.pool.sub(corner, beside), cx.pool.add2(corner, beside)] {
+            let Some(values) = at(cx, instant) else { continue };
+            let time = values.get(delay).and_then(Value::as_real).cloned().unwrap_or(Rational::ZERO);
+            found.push((time, values));
+        }
+    }
+    let wanted = match sending {
+        Sending::Soonest => found.into_iter().min_by(|a, b| a.0.cmp(&b.0)),
+        Sending::Latest => found.into_iter().max_by(|a, b| a.0.cmp(&b.0)),
+    };
+    wanted.map(|(_, values)| values)
 }
 
 /// Whether nothing that `facts` allow contradicts `guard` with these values.

@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
+use ioxide_model::sort::Sort;
 use ioxide_model::sts::Model;
-use ioxide_model::term::Term;
+use ioxide_model::term::{Term, VarId};
+use ioxide_model::value::{DataValue, Value};
 use ioxide_report::case::CaseView;
-use ioxide_report::case::json::Smt;
+use ioxide_report::case::json::{Smt, SmtName};
 use ioxide_smt::smtlib::write;
 use ioxide_testgen::case::Case;
 
@@ -16,13 +18,40 @@ pub fn guards(model: &Model, case: &Case) -> Result<Smt, Stop> {
     let pool = &model.pool;
     let all: Vec<Term> = case.arcs().map(|arc| arc.guard).collect();
     let declarations = write::declarations(pool, &all).lines().map(str::to_owned).collect();
-    let names = pool.free_vars_of(&all).into_iter().map(|var| (var, write::var_name(pool, var))).collect();
+    let names = pool.free_vars_of(&all).into_iter().map(|var| named(model, var)).collect::<Result<_, _>>()?;
     let mut guards = Vec::with_capacity(case.states.len());
     for state in &case.states {
         let texts = state.arcs.iter().map(|arc| guard(model, arc.guard)).collect::<Result<Vec<_>, _>>()?;
         guards.push(texts);
     }
     Ok(Smt { declarations, names, guards })
+}
+
+/// How `var` is called, and its cases if it is a plain enum.
+fn named(model: &Model, var: VarId) -> Result<SmtName, Stop> {
+    let pool = &model.pool;
+    let (symbol, mut cases) = (write::var_name(pool, var), Vec::new());
+    let sort = match pool.var_info(var).sort {
+        Sort::Bool => "Bool",
+        Sort::Int | Sort::Range { .. } => "Int",
+        Sort::Real => "Real",
+        Sort::Str => "String",
+        Sort::Data(data) if pool.data(data).ctors.iter().all(|ctor| ctor.fields.is_empty()) => {
+            for (at, ctor) in (0..).zip(&pool.data(data).ctors) {
+                let value = Value::Data(DataValue { data, ctor: at, args: Vec::new().into() });
+                cases.push((ctor.name.to_string(), literal(model, &value)?));
+            }
+            "Enum"
+        }
+        Sort::Data(_) | Sort::Collection(_) => "",
+    };
+    Ok(SmtName { var, symbol, sort, cases })
+}
+
+fn literal(model: &Model, value: &Value) -> Result<String, Stop> {
+    let mut out = String::new();
+    write::value(&model.pool, value, &mut out).map_err(|reason| Stop::new(ExitStatus::Internal, reason))?;
+    Ok(out)
 }
 
 fn guard(model: &Model, guard: Term) -> Result<String, Stop> {
@@ -41,11 +70,9 @@ pub fn script(view: &CaseView<'_>) -> Result<String, Stop> {
         let _ = writeln!(out, "{line}");
     }
     if let Some(timeout) = &view.case.timeout {
-        let mut value = String::new();
-        write::value(&view.model.pool, &ioxide_model::value::Value::Real(timeout.clone()), &mut value)
-            .map_err(|reason| Stop::new(ExitStatus::Internal, reason))?;
-        if let Some((_, tm)) = smt.names.iter().find(|(var, _)| *var == view.case.tm) {
-            let _ = writeln!(out, "(assert (= {tm} {value}))");
+        let value = literal(view.model, &Value::Real(timeout.clone()))?;
+        if let Some(tm) = smt.names.iter().find(|named| named.var == view.case.tm) {
+            let _ = writeln!(out, "(assert (= {} {value}))", tm.symbol);
         }
     }
     for (n, state) in view.case.states.iter().enumerate() {

@@ -6,7 +6,7 @@ use ioxide_model::number::Rational;
 use ioxide_model::sts::Model;
 use ioxide_report::case::json::Outline;
 use ioxide_symex::Ctx;
-use ioxide_testgen::case::{Case, CaseConfig, Pruning, Timeout, generate};
+use ioxide_testgen::case::{Case, CaseConfig, Pruning, Sending, Timeout, generate};
 use ioxide_testgen::tester::case::CaseGuided;
 
 use crate::args::SolverArgs;
@@ -30,7 +30,7 @@ pub fn tester(file: &str, spec: &mut Model, wanted: &SolverArgs) -> Result<CaseG
         Some(text) => Timeout::Fixed(time(file, text)?),
         None => Timeout::Above,
     };
-    let config = CaseConfig { timeout, pruning: Pruning::Refuted };
+    let config = CaseConfig { timeout, pruning: Pruning::Refuted, sending: sending(file, &outline)? };
     let mut solver = solver::make(wanted)?;
     let case = generate(&mut Ctx::new(spec, &mut *solver), &path, &config);
     let case = case.map_err(|error| Stop::usage(error.show(&spec.sts, &path)))?;
@@ -51,6 +51,12 @@ fn time(file: &str, text: &str) -> Result<Rational, Stop> {
         Ok(time) if !time.is_negative() && !time.is_zero() => Ok(time),
         _ => Err(Stop::usage(format!("`{file}`: the time-out `{text}` is not a time above 0"))),
     }
+}
+
+fn sending(file: &str, outline: &Outline) -> Result<Sending, Stop> {
+    let word = outline.sending.as_deref().unwrap_or(Sending::Soonest.word());
+    Sending::of_word(word)
+        .ok_or_else(|| Stop::usage(format!("`{file}`: `{word}` is neither `soonest` nor `latest`")))
 }
 
 /// The case made again must be the one in the file.

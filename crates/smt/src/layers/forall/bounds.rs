@@ -6,19 +6,19 @@ use ioxide_model::term::{Node, Substitution, Term, TermPool, VarId};
 use ioxide_model::value::Value;
 
 /// `factor · x` at least (or at most) `limit`, strictly over the reals if `strict`.
-struct Side {
+pub(super) struct Side {
     /// Above zero.
-    factor: Rational,
-    limit: Term,
+    pub(super) factor: Rational,
+    pub(super) limit: Term,
     strict: bool,
 }
 
 #[derive(Default)]
-struct Sides {
-    lower: Vec<Side>,
-    upper: Vec<Side>,
+pub(super) struct Sides {
+    pub(super) lower: Vec<Side>,
+    pub(super) upper: Vec<Side>,
     /// What does not depend on the variable after all.
-    free: Vec<Term>,
+    pub(super) free: Vec<Term>,
 }
 
 /// `∃ var: all literals`, where each is linear in `var`; none if it is not that easy.
@@ -31,11 +31,7 @@ pub(super) fn eliminate(pool: &mut TermPool, var: VarId, sort: Sort, literals: &
     for &literal in literals {
         sides.add(pool, var, literal, whole)?;
     }
-    if let Sort::Range { lo, hi } = sort {
-        let (lo, hi) = (pool.int(lo), pool.int(hi));
-        sides.lower.push(Side { factor: Rational::ONE, limit: lo, strict: false });
-        sides.upper.push(Side { factor: Rational::ONE, limit: hi, strict: false });
-    }
+    sides.within(pool, sort);
     let unit = |side: &Side| side.factor == Rational::ONE;
     let exact = !whole || sides.lower.iter().all(unit) || sides.upper.iter().all(unit);
     // Bounds on one side only leave room however they are scaled.
@@ -94,8 +90,17 @@ fn scaled(pool: &mut TermPool, term: Term, factor: &Rational) -> Term {
 }
 
 impl Sides {
+    /// Takes in what the sort of the variable says.
+    pub(super) fn within(&mut self, pool: &mut TermPool, sort: Sort) {
+        if let Sort::Range { lo, hi } = sort {
+            let (lo, hi) = (pool.int(lo), pool.int(hi));
+            self.lower.push(Side { factor: Rational::ONE, limit: lo, strict: false });
+            self.upper.push(Side { factor: Rational::ONE, limit: hi, strict: false });
+        }
+    }
+
     /// Takes in one literal; none if it is not a linear bound.
-    fn add(&mut self, pool: &mut TermPool, var: VarId, literal: Term, whole: bool) -> Option<()> {
+    pub(super) fn add(&mut self, pool: &mut TermPool, var: VarId, literal: Term, whole: bool) -> Option<()> {
         match *pool.node(literal) {
             Node::Lt(a, b) => self.bound(pool, var, a, b, true, whole),
             Node::Le(a, b) => self.bound(pool, var, a, b, false, whole),
@@ -144,7 +149,7 @@ impl Sides {
 }
 
 /// `a - b` as `factor · var + rest` with `var` not in `rest` and `factor` not zero.
-fn split(pool: &mut TermPool, var: VarId, a: Term, b: Term) -> Option<(Rational, Term)> {
+pub(super) fn split(pool: &mut TermPool, var: VarId, a: Term, b: Term) -> Option<(Rational, Term)> {
     let term = pool.var(var);
     let sort = pool.sort(a).base();
     if !sort.is_numeric() || pool.sort(term).base() != sort {

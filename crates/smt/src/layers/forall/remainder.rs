@@ -1,0 +1,189 @@
+//! One whole number in bounds and remainders by constants, eliminated (the congruences of Cooper's procedure, where the
+//! number itself has coefficient 1 in its bounds).
+//!
+//! With `L` a common multiple of the divisors, the number is `r` modulo `L` for one `r` below `L`; then every remainder is known,
+//! and the least number from `l` on that is `r` modulo `L` is `l + (r - l) % L`.
+
+use ioxide_model::number::Rational;
+use ioxide_model::sort::Sort;
+use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::value::Value;
+
+use super::bounds::{Side, Sides, split};
+
+/// Common multiples up to this size are worth writing out.
+const MAX_PERIOD: i64 = 24;
+
+/// `∃ var: all literals`, where `var` is a whole number in bounds and in remainders by constants; none if it is not that easy.
+pub(super) fn eliminate(pool: &mut TermPool, var: VarId, sort: Sort, literals: &[Term]) -> Option<Term> {
+    if sort.base() != Sort::Int {
+        return None;
+    }
+    let remainders = remainders(pool, var, literals)?;
+    let period =
+        remainders.iter().try_fold(1, |all, it| Some(lcm(all, it.divisor)).filter(|&it| it <= MAX_PERIOD))?;
+    let arms: Option<Vec<Term>> = (0..period)
+        .map(|class| in_class(pool, (var, sort), literals, &remainders, (class, period)))
+        .collect();
+    Some(pool.or(arms?))
+}
+
+/// `(factor · var + rest) % divisor`.
+struct Remainder {
+    whole: Term,
+    factor: Rational,
+    rest: Term,
+    divisor: i64,
+}
+
+/// The remainders that `var` is in; none if there are none, or one is not linear in it, by a constant.
+fn remainders(pool: &mut TermPool, var: VarId, literals: &[Term]) -> Option<Vec<Remainder>> {
+    let mut found = Vec::new();
+    for term in pool.subterms(literals, |_| true) {
+        let Node::Rem(dividend, divisor) = *pool.node(term) else { continue };
+        if !pool.mentions(term, var) {
+            continue;
+        }
+        let divisor =
+            pool.as_value(divisor).and_then(Value::as_int).and_then(ioxide_model::number::Int::to_i64)?;
+        let zero = pool.int(0);
+        let (factor, rest) = split(pool, var, dividend, zero)?;
+        let size = divisor.checked_abs().filter(|&size| size != 0 && factor.is_integer())?;
+        found.push(Remainder { whole: term, factor, rest, divisor: size });
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+/// `∃ var: all literals` among the numbers that are `class` modulo `period`.
+fn in_class(
+    pool: &mut TermPool,
+    (var, sort): (VarId, Sort),
+    literals: &[Term],
+    remainders: &[Remainder],
+    (class, period): (i64, i64),
+) -> Option<Term> {
+    let known: Vec<(Term, Term)> = remainders.iter().map(|it| (it.whole, known(pool, it, class))).collect();
+    let mut sides = Sides::default();
+    for &literal in literals {
+        let literal = known.iter().fold(literal, |literal, &(old, new)| swapped(pool, literal, old, new));
+        if pool.mentions(literal, var) {
+            sides.add(pool, var, literal, true)?;
+        } else {
+            sides.free.push(literal);
+        }
+    }
+    sides.within(pool, sort);
+    let mut facts = std::mem::take(&mut sides.free);
+    for lower in &sides.lower {
+        for upper in &sides.upper {
+            facts.push(room(pool, lower, upper, (class, period))?);
+        }
+    }
+    Some(pool.and(facts))
+}
+
+/// The remainder of a number that is `class` modulo a multiple of the divisor.
+fn known(pool: &mut TermPool, of: &Remainder, class: i64) -> Term {
+    let (class, divisor) = (pool.int(class), pool.int(of.divisor));
+    let factor = pool.number(of.factor.clone(), Sort::Int);
+    let product = pool.mul2(factor, class);
+    let dividend = pool.add2(product, of.rest);
+    pool.rem(dividend, divisor)
+}
+
+/// `term` with `new` in every place of `old`.
+fn swapped(pool: &mut TermPool, term: Term, old: Term, new: Term) -> Term {
+    if term == old {
+        return new;
+    }
+    let order = pool.subterms(&[term], |_| true);
+    let mut images = rustc_hash::FxHashMap::default();
+    for sub in order {
+        let image = if sub == old {
+            new
+        } else {
+            pool.with_children(sub, |child| images.get(&child).copied().unwrap_or(child))
+        };
+        images.insert(sub, image);
+    }
+    images.get(&term).copied().unwrap_or(term)
+}
+
+/// A number from `l` to `u` is `class` modulo `period`: `l + (class - l) % period ≤ u`.
+fn room(pool: &mut TermPool, lower: &Side, upper: &Side, (class, period): (i64, i64)) -> Option<Term> {
+    if lower.factor != Rational::ONE || upper.factor != Rational::ONE {
+        return None;
+    }
+    let (class, period) = (pool.int(class), pool.int(period));
+    let gap = pool.sub(class, lower.limit);
+    let gap = pool.rem(gap, period);
+    let least = pool.add2(lower.limit, gap);
+    Some(pool.le(least, upper.limit))
+}
+
+fn lcm(a: i64, b: i64) -> i64 {
+    let gcd = |mut a: i64, mut b: i64| {
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    (a / gcd(a, b)).saturating_mul(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioxide_model::valuation::Valuation;
+    use rand::rngs::SmallRng;
+    use rand::{RngExt, SeedableRng};
+
+    /// The values that bound variables are tried with: beyond any bound and period of the formulas below.
+    const TRIED: std::ops::Range<i64> = -80..80;
+
+    /// Random bounds and remainders of one number agree with trying every number.
+    #[test]
+    fn eliminated_remainders_mean_the_same() {
+        let mut rng = SmallRng::seed_from_u64(7);
+        let mut eliminated = 0;
+        for _ in 0..300 {
+            let mut pool = TermPool::new();
+            let (v, v_term) = pool.fresh("v", Sort::Int);
+            let (x, x_term) = pool.fresh("x", Sort::Int);
+            let mut literals = Vec::new();
+            for _ in 0..rng.random_range(1..4) {
+                let number = |pool: &mut TermPool, n: i64| pool.int(n);
+                let offset = rng.random_range(-5..6);
+                let offset = number(&mut pool, offset);
+                let bound = pool.add2(x_term, offset);
+                literals.push(match rng.random_range(0..4) {
+                    0 => pool.le(bound, v_term),
+                    1 => pool.lt(v_term, bound),
+                    _ => {
+                        let (divisor, factor) = (rng.random_range(2..5), rng.random_range(-2..4));
+                        let (divisor, factor) = (number(&mut pool, divisor), number(&mut pool, factor));
+                        let product = pool.mul2(factor, v_term);
+                        let dividend = pool.add2(product, x_term);
+                        let (left, right) = (pool.rem(dividend, divisor), pool.rem(bound, divisor));
+                        if rng.random_bool(0.7) { pool.eq(left, right) } else { pool.lt(left, right) }
+                    }
+                });
+            }
+            let Some(image) = eliminate(&mut pool, v, Sort::Int, &literals) else { continue };
+            assert!(!pool.mentions(image, v));
+            eliminated += 1;
+            let body = pool.and(literals);
+            for n in -9..10 {
+                let mut values = Valuation::new();
+                values.set(x, Value::int(n));
+                let found = pool.eval(image, &values).expect("a value");
+                let tried = TRIED.clone().any(|m| {
+                    values.set(v, Value::int(m));
+                    pool.eval(body, &values).expect("a value") == Value::Bool(true)
+                });
+                assert_eq!(found, Value::Bool(tried), "{} with x = {n}", pool.show(body));
+            }
+        }
+        assert!(eliminated > 150, "{eliminated}");
+    }
+}

@@ -1,0 +1,245 @@
+//! Path-guided cases that cover a goal together: all switches, all pairs of switches, all deadlines at their borders.
+//!
+//! *Does.* For every item that no chosen path covers yet, the shortest path that does is looked for, and led on to an output;
+//! what other paths cover too is left out in the end, the shortest paths first. Deadlines: every switch that reads a clock is on a
+//! case, and where such a switch is an input, on one that sends as soon as allowed and on one that sends as late as allowed. What an
+//! output owes is judged by every case it is on: one that comes too late or not at all fails it.
+//!
+//! *Promises.* An item without a case has a reason, and says whether that is a proof. Small, not smallest: the paths are chosen
+//! greedily.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::fmt;
+use std::ops::ControlFlow;
+
+use ioxide_model::goal::{Goal, GoalKind};
+use ioxide_model::sts::{GateKind, Sts, SwitchId};
+use ioxide_symex::{Ctx, Limits, StopReason, SymState, step};
+
+use super::{Case, CaseConfig, CaseError, Sending, generate};
+use crate::purpose::{NoPurpose, of_goal};
+
+/// States looked at to lead a path on to an output.
+const MAX_LED_ON: usize = 2_000;
+
+/// What cases cover together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaseGoal {
+    /// Every switch.
+    Switches,
+    /// Every two switches, one right after the other.
+    Pairs,
+    /// Every switch that reads a clock, inputs at both borders.
+    Deadlines,
+}
+
+/// Something to cover.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CaseItem {
+    /// Switches, one right after the other; at least one.
+    pub switches: Vec<SwitchId>,
+    /// When the inputs are sent.
+    pub sending: Sending,
+}
+
+impl CaseItem {
+    /// Its name: the labels of its switches, and the border.
+    #[must_use]
+    pub fn name(&self, sts: &Sts) -> String {
+        let labels: Vec<&str> = self.switches.iter().map(|&id| &*sts.switches[id].label).collect();
+        let border = if self.sending == Sending::Latest { ", latest" } else { "" };
+        format!("{}{border}", labels.join(" then "))
+    }
+
+    fn is_on(&self, path: &[SwitchId]) -> bool {
+        path.windows(self.switches.len()).any(|part| part == self.switches)
+    }
+}
+
+/// A case of a set.
+#[derive(Clone, Debug)]
+pub struct CoveringCase {
+    /// The case.
+    pub case: Case,
+    /// When it sends.
+    pub sending: Sending,
+    /// What it covers.
+    pub items: BTreeSet<CaseItem>,
+}
+
+/// Why nothing covers an item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WhyNoCase {
+    /// No path takes it, or none was found.
+    NoPath(NoPurpose),
+    /// A path does, but none that goes on to an output was found.
+    NoOutput,
+    /// A path does, but it cannot be a case.
+    Refused(CaseError),
+}
+
+impl WhyNoCase {
+    /// Whether it is a proof that nothing covers the item.
+    #[must_use]
+    pub fn is_proof(&self) -> bool {
+        matches!(self, Self::NoPath(NoPurpose::Unreachable))
+    }
+}
+
+/// Cases that cover a goal together.
+#[derive(Clone, Debug, Default)]
+pub struct CaseSet {
+    /// The cases, longest path first.
+    pub cases: Vec<CoveringCase>,
+    /// What they do not cover, with the reason, and the path that was tried.
+    pub uncovered: Vec<(CaseItem, WhyNoCase, Vec<SwitchId>)>,
+    /// How many items there are.
+    pub total: usize,
+}
+
+/// What is worth showing while cases are looked for: items looked at, and of how many.
+pub type CaseProgress = (usize, usize);
+
+/// Cases that cover `goal`; `watch` may end the search, which leaves the rest of the items without a path.
+pub fn covering(
+    cx: &mut Ctx<'_>,
+    goal: CaseGoal,
+    config: &CaseConfig,
+    limits: Limits,
+    watch: &mut dyn FnMut(CaseProgress) -> ControlFlow<()>,
+) -> CaseSet {
+    let items = items(cx, goal);
+    let mut set = CaseSet { total: items.len(), ..CaseSet::default() };
+    for (at, item) in items.iter().enumerate() {
+        if set.cases.iter().any(|made| made.items.contains(item)) {
+            continue;
+        }
+        let (path, made) = if watch((at, items.len())).is_break() {
+            let stopped = NoPurpose::Cut(StopReason::Stopped);
+            (Vec::new(), Err(WhyNoCase::NoPath(stopped)))
+        } else {
+            case_for(cx, item, config, limits)
+        };
+        match made {
+            Ok(case) => {
+                let sending = item.sending;
+                let is_on = |item: &&CaseItem| item.sending == sending && item.is_on(&case.path);
+                let items = items.iter().filter(is_on).cloned().collect();
+                set.cases.push(CoveringCase { case, sending, items });
+            }
+            Err(why) => set.uncovered.push((item.clone(), why, path)),
+        }
+    }
+    without_needless(&mut set.cases);
+    set
+}
+
+/// What there is to cover.
+fn items(cx: &Ctx<'_>, goal: CaseGoal) -> Vec<CaseItem> {
+    let sts = cx.sts;
+    let switches = || sts.switches.iter_enumerated().filter(|(_, switch)| !sts.is_completion(switch));
+    let soonest = |switches: Vec<SwitchId>| CaseItem { switches, sending: Sending::Soonest };
+    match goal {
+        CaseGoal::Switches => switches().map(|(id, _)| soonest(vec![id])).collect(),
+        CaseGoal::Pairs => switches()
+            .flat_map(|(id, switch)| {
+                let next = sts.switches_from(switch.target).filter(|(_, next)| !sts.is_completion(next));
+                next.map(move |(other, _)| soonest(vec![id, other]))
+            })
+            .collect(),
+        CaseGoal::Deadlines => {
+            let timed = switches().filter(|(_, switch)| {
+                sts.clocks.iter().any(|clock| cx.pool.mentions(switch.guard, clock.var))
+            });
+            timed
+                .flat_map(|(id, switch)| {
+                    let borders: &[Sending] = match sts.kind_of(switch) {
+                        GateKind::Input => &[Sending::Soonest, Sending::Latest],
+                        _ => &[Sending::Soonest],
+                    };
+                    borders.iter().map(move |&sending| CaseItem { switches: vec![id], sending })
+                })
+                .collect()
+        }
+    }
+}
+
+/// A case on which `item` is, and the path it was tried on.
+fn case_for(
+    cx: &mut Ctx<'_>,
+    item: &CaseItem,
+    config: &CaseConfig,
+    limits: Limits,
+) -> (Vec<SwitchId>, Result<Case, WhyNoCase>) {
+    let goal = Goal {
+        name: item.name(cx.sts).into(),
+        kind: GoalKind::Path(item.switches.clone()),
+        span: cx.sts.switches[item.switches[0]].span,
+        doc: String::new(),
+        reqs: Vec::new(),
+    };
+    let path: Vec<SwitchId> = match of_goal(cx, &goal, limits) {
+        Ok(purpose) => purpose.path().collect(),
+        Err(why) => return (Vec::new(), Err(WhyNoCase::NoPath(why))),
+    };
+    let Some(path) = led_on(cx, &path) else { return (path, Err(WhyNoCase::NoOutput)) };
+    let config = CaseConfig { sending: item.sending, ..config.clone() };
+    let made = generate(cx, &path, &config).map_err(WhyNoCase::Refused);
+    (path, made)
+}
+
+/// `path`, and the shortest way from its end that ends with an output; as it is if it does.
+fn led_on(cx: &mut Ctx<'_>, path: &[SwitchId]) -> Option<Vec<SwitchId>> {
+    let sts = cx.sts;
+    let is_output = |id: &SwitchId| sts.kind_of(&sts.switches[*id]) == GateKind::Output;
+    if path.last().is_some_and(is_output) {
+        return Some(path.to_vec());
+    }
+    let mut state = SymState::initial(cx);
+    for &id in path {
+        state = step(cx, &state, id).state()?;
+    }
+    let mut open: VecDeque<(SymState, Vec<SwitchId>)> = [(state, path.to_vec())].into();
+    let mut tried = 0;
+    while let Some((state, path)) = open.pop_front() {
+        for (id, _) in sts.switches_from(state.loc) {
+            tried += 1;
+            if tried > MAX_LED_ON {
+                return None;
+            }
+            let Some(next) = step(cx, &state, id).state() else { continue };
+            let mut longer = path.clone();
+            longer.push(id);
+            if is_output(&id) {
+                return Some(longer);
+            }
+            open.push_back((next, longer));
+        }
+    }
+    None
+}
+
+/// Leaves out cases whose items others cover too, short ones first; longest path first.
+fn without_needless(cases: &mut Vec<CoveringCase>) {
+    cases.sort_by_key(|made| (std::cmp::Reverse(made.case.path.len()), made.sending));
+    let mut at = cases.len();
+    while at > 0 {
+        at -= 1;
+        let others = || cases.iter().enumerate().filter(|(other, _)| *other != at);
+        let is_needless =
+            cases[at].items.iter().all(|item| others().any(|(_, made)| made.items.contains(item)));
+        if is_needless {
+            cases.remove(at);
+        }
+    }
+}
+
+impl fmt::Display for CaseGoal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Switches => "switches",
+            Self::Pairs => "pairs",
+            Self::Deadlines => "deadlines",
+        })
+    }
+}
