@@ -344,7 +344,7 @@ fn cases_cover_a_goal_together() {
         .iter()
         .map(|made| {
             let text = fs::read_to_string(out.join(made["file"].as_str().expect("a name"))).expect("a case");
-            let arc = &json(&text)["states"][1]["arcs"][0];
+            let arc = &json(&text)["states"][1]["transitions"][0];
             (made["sending"].to_string(), arc["witness"]["delay"].to_string())
         })
         .collect();

@@ -78,7 +78,13 @@ impl<'c> CaseView<'c> {
     /// The name of the model and the switches of the path.
     #[must_use]
     pub fn title(&self) -> String {
-        format!("{}: {}", self.model.sts.name, self.path().join(" "))
+        format!("{}: {}", self.model.sts.name, self.way())
+    }
+
+    /// The labels of the path in a row, or what an adaptive test does instead.
+    #[must_use]
+    pub fn way(&self) -> String {
+        if self.case.path.is_empty() { "wherever the system leads".into() } else { self.path().join(" ") }
     }
 
     /// The labels of the path.

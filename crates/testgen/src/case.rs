@@ -38,6 +38,7 @@ mod rest;
 mod run;
 mod silence;
 mod timeout;
+mod tree;
 mod witness;
 
 use ioxide_model::number::Rational;
@@ -52,6 +53,7 @@ pub use self::cover::{CaseGoal, CaseItem, CaseSet, CoveringCase, WhyNoCase, cove
 pub use self::error::{CaseError, Lint};
 pub use self::path::{PathError, Waypoint, complete, waypoints};
 pub use self::run::{Event, Execution, Moved};
+pub use self::tree::of_adaptive_test;
 
 /// How a case is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,7 +124,7 @@ pub enum Pruning {
 /// A test case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// The path, from the initial location.
+    /// The path, from the initial location; none for an adaptive test.
     pub path: Vec<SwitchId>,
     /// One state per step of the path.
     pub states: Vec<CaseState>,
@@ -141,8 +143,8 @@ pub struct Case {
 /// A state of a case: before step `n` of the path, counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseState {
-    /// Where the model is.
-    pub loc: LocId,
+    /// Where the model is; several places for a state of an adaptive test.
+    pub loc: Option<LocId>,
     /// The time since the state was entered, as the guards call it.
     pub delay: VarId,
     /// What can happen.

@@ -13,6 +13,7 @@ pub mod matrix;
 pub mod suite;
 pub mod suspects;
 pub mod tester;
+pub mod trees;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

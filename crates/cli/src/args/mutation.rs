@@ -3,7 +3,7 @@
 use clap::{Args as ClapArgs, ValueEnum};
 use ioxide_model::relation::Relation;
 
-use super::{LimitArgs, ModelArgs, SolverArgs};
+use super::{CaseFormat, LimitArgs, ModelArgs, SolverArgs};
 
 /// Arguments of `conform`.
 #[derive(Debug, ClapArgs)]
@@ -197,6 +197,12 @@ pub struct Kill {
     /// Writes the suite, one test per line.
     #[arg(long, value_name = "FILE")]
     pub out: Option<String>,
+    /// Makes adaptive tests too, which follow what the system chooses: writes them, and `trees.json` about them, to this folder.
+    #[arg(long, value_name = "DIR")]
+    pub trees: Option<String>,
+    /// How adaptive tests are written.
+    #[arg(long, value_enum, default_value_t = CaseFormat::Pytest, requires = "trees", value_name = "FORMAT")]
+    pub tree_format: CaseFormat,
     /// Writes every decision as it is made; decisions that are there already are taken from it.
     #[arg(long, value_name = "FILE")]
     pub record: Option<String>,

@@ -119,7 +119,8 @@ fn refused(model: &Model, path: &[SwitchId], error: &CaseError) -> Stop {
     Stop::usage(error.show(&model.sts, path)).help(error.help(&model.pool, &model.sts))
 }
 
-fn written(model: &Model, case: &Case, format: CaseFormat) -> Result<String, Stop> {
+/// The text of a case in a format.
+pub fn written(model: &Model, case: &Case, format: CaseFormat) -> Result<String, Stop> {
     let view = CaseView { case, model };
     let unwritable = |error: Unwritable| {
         Stop::usage(error.to_string()).help("`--format json` and `--format smt2` can say every guard")

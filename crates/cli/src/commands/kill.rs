@@ -2,6 +2,7 @@
 
 mod journal;
 pub mod page;
+mod trees;
 pub mod workers;
 
 use std::collections::BTreeMap;
@@ -85,6 +86,7 @@ pub fn run(args: &Kill) -> Result<ExitStatus, Stop> {
     if let Some(path) = &args.out {
         write(path, &model, args, &suite)?;
     }
+    let trees = trees::made(&mut model, &decided, args, &wanted)?;
     if let Some(path) = &args.html {
         let subject = Subject { model: &model, sources: &sources, file: &args.model.file };
         page::save(path, &subject, &decided, "", page::tests(&model, &suite.tests), &wanted)?;
@@ -93,9 +95,14 @@ pub fn run(args: &Kill) -> Result<ExitStatus, Stop> {
     let told = match args.json {
         true => {
             let at = |mutant: &Mutant| mutant.edits.first().map(|edit| line(&sources, &model, edit));
-            writeln!(out, "{}", result_json(&model, &decided, &suite, &at, args))
+            let mut result = result_json(&model, &decided, &suite, &at, args);
+            if let Some(trees) = &trees {
+                result["trees"] = trees.json(&decided);
+            }
+            writeln!(out, "{result}")
         }
-        false => show(&mut out, &model, &decided, &suite, args),
+        false => show(&mut out, &model, &decided, &suite, args)
+            .and_then(|()| trees.iter().try_for_each(|trees| trees.show(&mut out))),
     };
     let unknown = decided.outcomes.iter().flatten().any(|outcome| matches!(outcome, Outcome::Unknown(_)));
     let whole = !unknown && decided.halted.is_none() && suite.halted.is_none();

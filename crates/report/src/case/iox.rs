@@ -29,7 +29,7 @@ pub fn iox(view: &CaseView<'_>) -> String {
         let _ = writeln!(states, "state {verdict} {{ }}");
     }
     let mut out = format!("/// A test case of the model {}.\n", ascii(&view.model.sts.name));
-    let _ = writeln!(out, "///\n/// Path: {}.", ascii(&view.path().join(" ")));
+    let _ = writeln!(out, "///\n/// Path: {}.", ascii(&view.way()));
     let _ = writeln!(out, "model {}_case {{", identifier(&view.model.sts.name));
     writer.declarations(&mut out);
     out.push_str(&states);

@@ -119,7 +119,7 @@ struct VariableView {
 #[derive(Serialize)]
 struct StateView {
     name: String,
-    location: String,
+    location: Option<String>,
     delay: Option<String>,
     transitions: Vec<ArcView>,
 }
@@ -195,7 +195,7 @@ impl StateView {
         let guard = |at: usize| guards.get(at).cloned().unwrap_or_default();
         Self {
             name: Case::state_name(n),
-            location: view.model.sts.locations[state.loc].name.to_string(),
+            location: state.loc.map(|loc| view.model.sts.locations[loc].name.to_string()),
             delay: view.case.is_timed.then(|| view.name(state.delay).to_owned()),
             transitions: state
                 .arcs

@@ -48,7 +48,12 @@ impl Drawing {
 fn states(view: &CaseView<'_>) -> Vec<Node> {
     let node = |(n, state): (usize, &ioxide_testgen::case::CaseState)| Node {
         id: Case::state_name(n),
-        name: format!("{} ({})", Case::state_name(n), visible(&view.model.sts.locations[state.loc].name)),
+        name: match state.loc {
+            Some(loc) => {
+                format!("{} ({})", Case::state_name(n), visible(&view.model.sts.locations[loc].name))
+            }
+            None => Case::state_name(n),
+        },
         initial: n == 0,
         ..Node::default()
     };

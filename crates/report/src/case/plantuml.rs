@@ -18,7 +18,9 @@ pub fn plantuml(view: &CaseView<'_>) -> String {
     let _ = writeln!(out, "[*] --> {}", Case::state_name(0));
     for (n, state) in view.case.states.iter().enumerate() {
         let name = Case::state_name(n);
-        let _ = writeln!(out, "{name} : {}", escaped(&view.model.sts.locations[state.loc].name));
+        if let Some(loc) = state.loc {
+            let _ = writeln!(out, "{name} : {}", escaped(&view.model.sts.locations[loc].name));
+        }
         for arc in &state.arcs {
             let target = match arc.target {
                 Target::State(next) => Case::state_name(next),

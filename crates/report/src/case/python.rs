@@ -23,7 +23,7 @@ use super::{CaseView, Unwritable};
 pub fn python(view: &CaseView<'_>, smt: &Smt) -> Result<String, Unwritable> {
     let name = identifier(&view.model.sts.name);
     let mut out = format!("\"\"\"A test case made by ioxide from the model {name}.\n\n");
-    let _ = writeln!(out, "Path: {}.", ascii(&view.path().join(" ")));
+    let _ = writeln!(out, "Path: {}.", ascii(&view.way()));
     out.push_str("Run: IOXIDE_SUT='stdio:COMMAND' (or 'tcp:HOST:PORT') python3 -m pytest FILE, or python3 FILE.\n\"\"\"\n\n");
     out.push_str("import unittest\nfrom fractions import Fraction as F\n\n");
     out.push_str("from ioxide_adapter.case import Arc, State, Stimulus, div, floor, follow, quotient, rem\n");

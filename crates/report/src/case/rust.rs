@@ -25,7 +25,7 @@ const RUNTIME: &str = include_str!("rust/runtime.rs.txt");
 /// If a guard cannot be written in Rust.
 pub fn rust(view: &CaseView<'_>) -> Result<String, Unwritable> {
     let mut out = format!("//! A test case made by ioxide from the model {}.\n", ascii(&view.model.sts.name));
-    let _ = writeln!(out, "//!\n//! Path: {}.\n", ascii(&view.path().join(" ")));
+    let _ = writeln!(out, "//!\n//! Path: {}.\n", ascii(&view.way()));
     out.push_str(RUNTIME);
     let _ = writeln!(out, "\n/// Seconds after which nothing counts as silence.");
     let _ = writeln!(out, "pub const TM: f64 = {};\n", float(&view.timeout()));

@@ -15,7 +15,10 @@ pub fn text(view: &CaseView<'_>) -> String {
         let _ = writeln!(out, "TM = {timeout} s");
     }
     for (n, state) in case.states.iter().enumerate() {
-        let _ = writeln!(out, "\n{} at {}", Case::state_name(n), sts.locations[state.loc].name);
+        let _ = match state.loc {
+            Some(loc) => writeln!(out, "\n{} at {}", Case::state_name(n), sts.locations[loc].name),
+            None => writeln!(out, "\n{}", Case::state_name(n)),
+        };
         for arc in &state.arcs {
             let _ = write!(out, "  {:<4} {:<14} {}", arc.rule.word(), view.target(arc), view.message(arc));
             let _ = writeln!(out, "\n       when {}", view.guard(arc.guard));

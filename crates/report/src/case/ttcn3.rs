@@ -23,8 +23,9 @@ use super::{Action, CaseView, Unwritable};
 /// # Errors
 /// If a guard cannot be written in TTCN-3.
 pub fn ttcn3(view: &CaseView<'_>) -> Result<String, Unwritable> {
+    refuse_branches(view)?;
     let name = identifier(&view.model.sts.name);
-    let mut out = format!("// A test case made by ioxide. Path: {}.\n", ascii(&view.path().join(" ")));
+    let mut out = format!("// A test case made by ioxide. Path: {}.\n", ascii(&view.way()));
     let _ = writeln!(out, "module {name}_Case {{");
     let _ = writeln!(out, "  modulepar float TM := {};", float(&view.timeout()));
     out.push_str("  modulepar float LATENCY := 0.05;\n\n");
@@ -38,6 +39,17 @@ pub fn ttcn3(view: &CaseView<'_>) -> Result<String, Unwritable> {
     }
     out.push_str("  }\n\n  control { execute(tc_path()); }\n}\n");
     Ok(out)
+}
+
+/// A module goes from state to state as they stand.
+fn refuse_branches(view: &CaseView<'_>) -> Result<(), Unwritable> {
+    for (n, state) in view.case.states.iter().enumerate() {
+        let is_jump = |arc: &&Arc| matches!(arc.target, Target::State(next) if next != n + 1);
+        if let Some(arc) = state.arcs.iter().find(is_jump) {
+            return Err(unwritable(n, arc, "jumps between states"));
+        }
+    }
+    Ok(())
 }
 
 fn write_types(out: &mut String, view: &CaseView<'_>) {

@@ -187,7 +187,7 @@ impl Maker {
         drafts.extend(self.of_silence(cx, sketch));
         let facts: Vec<Term> = sketch.known.iter().chain(&self.limit).copied().collect();
         let arcs = drafts.into_iter().filter_map(|draft| self.arc(cx, sketch, &facts, draft)).collect();
-        CaseState { loc: sketch.front.state.loc, delay: sketch.delay, arcs }
+        CaseState { loc: Some(sketch.front.state.loc), delay: sketch.delay, arcs }
     }
 
     /// R1, R2, R3, R6, R11: the message of the path.

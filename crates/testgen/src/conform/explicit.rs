@@ -7,6 +7,7 @@
 //! completion that does not compare states (see [`Completion::Restricted`]).
 
 mod offer;
+mod strategy;
 mod world;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -18,6 +19,8 @@ use ioxide_model::relation::Relation;
 use ioxide_model::sts::{GateId, GateKind, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
+
+pub use self::strategy::{AdaptiveTest, TestNode, adaptive_test};
 
 use self::offer::MessageList;
 use self::world::{StateSet, World};

@@ -1,0 +1,134 @@
+//! `kill --trees`: adaptive tests that kill mutants of models that may choose.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use ioxide_model::sts::{Model, Sts};
+use ioxide_symex::Ctx;
+use ioxide_testgen::case::of_adaptive_test;
+use ioxide_testgen::kill::trees::{KillingTree, TreeKill, killing_trees};
+use serde_json::{Value as Json, json};
+
+use super::{Decided, workers};
+use crate::args::{CaseFormat, Kill};
+use crate::commands::case::written;
+use crate::exit::Stop;
+use crate::progress::Progress;
+use crate::solver::Wanted;
+use crate::write::{self, Readers};
+
+/// How sure somebody wants to be who repeats a test that forces nothing.
+const SURE: f64 = 0.99;
+
+/// Adaptive tests and the mutants without one.
+pub struct Trees {
+    trees: Vec<KillingTree>,
+    without: Vec<usize>,
+    format: CaseFormat,
+}
+
+/// Makes and writes the tests, if that is asked for.
+pub fn made(
+    model: &mut Model,
+    decided: &Decided,
+    args: &Kill,
+    wanted: &Wanted<'_>,
+) -> Result<Option<Trees>, Stop> {
+    let Some(folder) = &args.trees else { return Ok(None) };
+    let spec = model.sts.clone();
+    let systems = decided.systems(&spec);
+    let killed: Vec<(usize, &Sts)> =
+        systems.iter().enumerate().filter_map(|(at, system)| Some((at, system.as_ref()?))).collect();
+    let completion = workers::config(&args.decide)?.completion;
+    let mut progress = Progress::new();
+    let (trees, without) = killing_trees(&model.pool, &spec, &killed, completion, &mut |done| {
+        progress.tick(|| format!("adaptive tests for {done} of {} mutants", killed.len()));
+        wanted.halt.halted().is_some()
+    });
+    let trees = Trees { trees, without, format: args.tree_format };
+    trees.write(folder, model, decided, wanted)?;
+    Ok(Some(trees))
+}
+
+impl Trees {
+    fn file_name(&self, at: usize) -> String {
+        let name = if self.format == CaseFormat::Pytest { "test_tree" } else { "tree" };
+        format!("{name}_{:03}.{}", at + 1, self.format.ending())
+    }
+
+    fn write(
+        &self,
+        folder: &str,
+        model: &mut Model,
+        decided: &Decided,
+        wanted: &Wanted<'_>,
+    ) -> Result<(), Stop> {
+        let failed = |error: io::Error| Stop::usage(format!("cannot write to `{folder}`: {error}"));
+        fs::create_dir_all(folder).map_err(failed)?;
+        let folder = Path::new(folder);
+        let file = |name: &str, text: &str| {
+            write::whole(&folder.join(name), Readers::Usual, |out| out.write_all(text.as_bytes()))
+                .map_err(failed)
+        };
+        for (at, tree) in self.trees.iter().enumerate() {
+            let mut solver = wanted.make()?;
+            let case = of_adaptive_test(&mut Ctx::new(model, &mut *solver), &tree.test);
+            file(&self.file_name(at), &written(model, &case, self.format)?)?;
+        }
+        file("trees.json", &format!("{:#}\n", self.json(decided)))
+    }
+
+    /// Every test with what it kills.
+    pub fn json(&self, decided: &Decided) -> Json {
+        let id = |at: usize| decided.mutants[at].id.as_str();
+        let kill = |kill: &TreeKill| {
+            json!({
+                "mutant": id(kill.mutant), "forced": kill.is_forced, "chance": kill.chance,
+                "repetitions": kill.repetitions(SURE),
+            })
+        };
+        let tree = |(at, tree): (usize, &KillingTree)| {
+            json!({
+                "file": self.file_name(at),
+                "states": tree.test.nodes.len(),
+                "kills": tree.kills.iter().map(kill).collect::<Vec<_>>(),
+            })
+        };
+        json!({
+            "version": 1,
+            "trees": self.trees.iter().enumerate().map(tree).collect::<Vec<_>>(),
+            "without": self.without.iter().map(|&at| id(at)).collect::<Vec<_>>(),
+        })
+    }
+
+    /// A line for each test, and one for all.
+    pub fn show(&self, out: &mut impl Write) -> io::Result<()> {
+        for (at, tree) in self.trees.iter().enumerate() {
+            let forced = tree.kills.iter().filter(|kill| kill.is_forced).count();
+            let runs = tree.kills.iter().map(|kill| kill.repetitions(SURE)).max().unwrap_or(1);
+            let again = match runs {
+                1 => String::new(),
+                runs => format!("; {runs} runs kill each with 99 % if choices are fair"),
+            };
+            let (states, kills) = (tree.test.nodes.len(), tree.kills.len());
+            writeln!(
+                out,
+                "tree {}: {states} states, kills {kills} mutants, {forced} whatever the system chooses{again}",
+                at + 1
+            )?;
+        }
+        let all = || self.trees.iter().flat_map(|tree| &tree.kills);
+        let (forced, kills) = (all().filter(|kill| kill.is_forced).count(), all().count());
+        let without = match self.without.len() {
+            0 => String::new(),
+            n => format!(", {n} without a tree: too large to enumerate"),
+        };
+        let by_chance = kills - forced;
+        writeln!(
+            out,
+            "trees: {}; {forced} mutants killed for sure, {by_chance} by chance{without}",
+            self.trees.len()
+        )
+    }
+}

@@ -1,0 +1,119 @@
+//! An adaptive test as a case: the same arcs and verdicts, so that whatever writes cases writes it too.
+//!
+//! What the tester sends is R1, what the model allows R2 or, where the test ends, R3; silence that it allows R9; everything else is
+//! FAIL by R5 and R10. A run without a failure ends with PASS: nothing tells the system from one that conforms.
+
+use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
+use ioxide_model::sort::Sort;
+use ioxide_model::sts::{GateId, GateKind};
+use ioxide_model::term::{Term, VarId};
+use ioxide_model::value::Value;
+use ioxide_symex::Ctx;
+
+use super::{Arc, Case, CaseState, CaseVerdict, Rule, Sending, Stimulus, Target};
+use crate::conform::explicit::{AdaptiveTest, TestNode};
+
+/// The case of an adaptive test of the system of `cx`, which has no clocks.
+pub fn of_adaptive_test(cx: &mut Ctx<'_>, test: &AdaptiveTest) -> Case {
+    let tm = cx.pool.declare("TM", Sort::Real);
+    let states = (1..).zip(&test.nodes).map(|(n, node)| state(cx, n, node)).collect();
+    let (path, lints) = (Vec::new(), Vec::new());
+    Case { path, states, tm, timeout: None, sending: Sending::Soonest, is_timed: false, lints }
+}
+
+fn state(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> CaseState {
+    let delay = cx.pool.indexed(cx.delay, n);
+    let mut arcs = Vec::new();
+    if let Some((label, next)) = &node.send {
+        let mut arc = labelled(cx, n, label, Rule::R1, target(*next));
+        if let Label::Input(_, values) = label {
+            arc.witness = Some(Stimulus { delay: Rational::ZERO, values: values.clone(), always: true });
+        }
+        arcs.push(arc);
+    }
+    for (label, next) in &node.allowed {
+        let rule = match (label, next) {
+            (Label::Quiescence, _) => Rule::R9,
+            (_, Some(_)) => Rule::R2,
+            (_, None) => Rule::R3,
+        };
+        arcs.push(labelled(cx, n, label, rule, target(*next)));
+    }
+    arcs.extend(forbidden(cx, n, node));
+    CaseState { loc: None, delay, arcs }
+}
+
+fn target(next: Option<usize>) -> Target {
+    next.map_or(Target::Verdict(CaseVerdict::Pass), Target::State)
+}
+
+/// What the model does not allow.
+fn forbidden(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> Vec<Arc> {
+    let outputs: Vec<GateId> = cx
+        .sts
+        .gates
+        .iter_enumerated()
+        .filter(|(_, gate)| gate.kind == GateKind::Output)
+        .map(|(id, _)| id)
+        .collect();
+    let mut arcs = Vec::new();
+    for gate in outputs {
+        let fields = fields(cx, n, gate);
+        let mut allowed = Vec::new();
+        for (label, _) in &node.allowed {
+            if let Label::Output(other, values) = label
+                && *other == gate
+            {
+                allowed.push(equal(cx, &fields, values));
+            }
+        }
+        let some = cx.pool.or(allowed);
+        let guard = cx.pool.not(some);
+        if guard != cx.pool.ff() {
+            let target = Target::Verdict(CaseVerdict::FailOut);
+            arcs.push(Arc {
+                rule: Rule::R5,
+                gate: Some(gate),
+                fields,
+                switch: None,
+                guard,
+                target,
+                witness: None,
+                doubt: None,
+            });
+        }
+    }
+    let is_quiet = node.allowed.iter().any(|(label, _)| *label == Label::Quiescence);
+    if !is_quiet && node.send.is_none() {
+        arcs.push(labelled(cx, n, &Label::Quiescence, Rule::R10, Target::Verdict(CaseVerdict::FailDur)));
+    }
+    arcs
+}
+
+/// The arc along one label.
+fn labelled(cx: &mut Ctx<'_>, n: u32, label: &Label, rule: Rule, target: Target) -> Arc {
+    let (gate, fields, guard) = match label {
+        Label::Quiescence | Label::Delay(_) => (None, Vec::new(), cx.pool.tt()),
+        Label::Input(gate, values) | Label::Output(gate, values) => {
+            let fields = fields(cx, n, *gate);
+            let guard = equal(cx, &fields, values);
+            (Some(*gate), fields, guard)
+        }
+    };
+    Arc { rule, gate, fields, switch: None, guard, target, witness: None, doubt: None }
+}
+
+fn fields(cx: &mut Ctx<'_>, n: u32, gate: GateId) -> Vec<VarId> {
+    let bases = cx.sts.gates[gate].fields.clone();
+    bases.into_iter().map(|field| cx.pool.indexed(field, n)).collect()
+}
+
+fn equal(cx: &mut Ctx<'_>, fields: &[VarId], values: &[Value]) -> Term {
+    let mut facts = Vec::with_capacity(fields.len());
+    for (&field, value) in fields.iter().zip(values) {
+        let (field, value) = (cx.pool.var(field), cx.pool.value(value.clone()));
+        facts.push(cx.pool.eq(field, value));
+    }
+    cx.pool.and(facts)
+}

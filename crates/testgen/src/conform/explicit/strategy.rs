@@ -1,0 +1,453 @@
+//! Adaptive tests: how to make one system show what another does not allow, whatever it chooses on the way.
+//!
+//! The determinised product of the two systems is an arena: the tester sends or looks, the system chooses what is seen. Where the
+//! tester can force a difference (the attractor of the reachability game), the test is a tree in which every run of the first
+//! system ends with it. Elsewhere it is the tree with the best chance under fair choices and a tester who is never
+//! too late, bounded in length; how often to repeat it follows from the chance.
+//!
+//! *Promises.* A tree fails no system that conforms to the second one: only what it does not allow is a failure. `is_forced` also
+//! holds if the system speaks before an input comes through.
+
+use std::collections::BTreeMap;
+
+use ioxide_model::label::Label;
+use ioxide_model::relation::Relation;
+use ioxide_model::sts::{GateId, Sts};
+use ioxide_model::term::TermPool;
+use rustc_hash::FxHashMap;
+
+use super::super::Completion;
+use super::world::{StateSet, World};
+use super::{Budget, GivenUp, Labels};
+
+/// Positions of an arena beyond which none is made.
+const MAX_POSITIONS: usize = 20_000;
+/// Steps that a test which cannot force its end may take at most.
+const MAX_STEPS: usize = 60;
+/// Nodes of a tree beyond which none is made.
+const MAX_NODES: usize = 10_000;
+/// What a difference one step later is worth: of two equal chances the shorter way.
+const PATIENCE: f64 = 0.999;
+
+/// A test that tells a system from another, following what it sees.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AdaptiveTest {
+    /// The first one is where it starts. Nodes that several ways lead to are shared.
+    pub nodes: Vec<TestNode>,
+    /// Whether every run of the system it was made against ends with a failure.
+    pub is_forced: bool,
+    /// How likely a run does, if what the system can choose is equally likely.
+    pub chance: f64,
+}
+
+/// A point of a test.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TestNode {
+    /// What to send; nothing to look.
+    pub send: Option<(Label, Option<usize>)>,
+    /// What is allowed to be seen, and where the test goes on; it ends where there is nothing more to find.
+    pub allowed: Vec<(Label, Option<usize>)>,
+}
+
+/// The game between a tester and a system, `imp`, that does something which `spec` does not allow.
+struct Arena {
+    positions: Vec<Position>,
+}
+
+/// What can happen where two systems may be in two sets of states.
+#[derive(Default)]
+struct Position {
+    /// What the system may show, and the position after it; none for a difference.
+    shown: Vec<(Option<usize>, Option<usize>)>,
+    /// What is allowed but never shown by the system.
+    unshown: Vec<Option<usize>>,
+    sends: Vec<(usize, usize)>,
+}
+
+/// What the tester does at a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    Look,
+    /// An entry of `sends`.
+    Send(usize),
+}
+
+/// A test that makes `imp` show what `spec` does not allow under `relation`; none if there is none, or if the two cannot be
+/// enumerated. The systems have the same gates over one pool.
+#[must_use]
+pub fn adaptive_test(
+    pool: &TermPool,
+    imp: &Sts,
+    spec: &Sts,
+    (relation, completion): (Relation, Completion),
+    budget: Budget,
+) -> Option<AdaptiveTest> {
+    if imp.is_timed() || spec.is_timed() || completion == Completion::Restricted {
+        return None;
+    }
+    let mut builder = Builder::new(imp, spec, (relation, completion), budget);
+    let arena = builder.arena(pool).ok()?;
+    let forced = arena.forced();
+    if forced[0].is_some() {
+        let strategy = |at: usize, _: usize| forced[at].map(|(_, choice)| choice);
+        let nodes = Grown::new(&arena, &builder.labels).tree(&strategy, 0)?;
+        return Some(AdaptiveTest { nodes, is_forced: true, chance: 1.0 });
+    }
+    let (shortest, horizon) = arena.horizon()?;
+    let (values, choices) = arena.chances(horizon);
+    let strategy = |at: usize, left: usize| (values[left][at] > 0.0).then(|| choices[left][at]);
+    // A tree that grows too large is made shorter, as long as it can still end with a difference.
+    let lengths =
+        std::iter::successors(Some(horizon), |steps| Some(steps * 2 / 3).filter(|it| it > &shortest));
+    let (steps, nodes) = lengths
+        .chain([shortest])
+        .find_map(|steps| Some((steps, Grown::new(&arena, &builder.labels).tree(&strategy, steps)?)))?;
+    // The discount only orders equal chances.
+    let chance = arena.chance(&choices, 0, steps, &mut FxHashMap::default());
+    (chance > 0.0).then_some(AdaptiveTest { nodes, is_forced: false, chance })
+}
+
+impl AdaptiveTest {
+    /// Whether every run of `imp` ends with a failure, and how likely a run does; none if `imp` cannot be enumerated.
+    #[must_use]
+    pub fn effect_on(
+        &self,
+        pool: &TermPool,
+        imp: &Sts,
+        completion: Completion,
+        budget: Budget,
+    ) -> Option<(bool, f64)> {
+        let gates = imp.gates.ids().map(|gate| (gate, gate));
+        let mut played = Played {
+            test: self,
+            world: World::new(imp, gates, budget.states),
+            labels: Labels::default(),
+            completion,
+        };
+        let start = played.world.start(pool, &mut played.labels).ok()?;
+        played.from(pool, 0, &start, &mut FxHashMap::default()).ok()
+    }
+}
+
+/// A test played against everything a system may choose.
+struct Played<'t, 'w> {
+    test: &'t AdaptiveTest,
+    world: World<'w>,
+    labels: Labels,
+    completion: Completion,
+}
+
+type Effects = FxHashMap<(usize, StateSet), (bool, f64)>;
+
+impl Played<'_, '_> {
+    fn from(
+        &mut self,
+        pool: &TermPool,
+        at: usize,
+        states: &StateSet,
+        known: &mut Effects,
+    ) -> Result<(bool, f64), GivenUp> {
+        if let Some(&effect) = known.get(&(at, states.clone())) {
+            return Ok(effect);
+        }
+        let node = &self.test.nodes[at];
+        let mut shown: Vec<(bool, f64)> = Vec::new();
+        for (label, to) in self.world.reactions(pool, &mut self.labels, states)? {
+            // Silence is not waited for where something is sent.
+            if label.is_none() && node.send.is_some() {
+                continue;
+            }
+            let label = label.map_or(Label::Quiescence, |number| self.labels.label(number).clone());
+            shown.push(match node.allowed.iter().find(|(allowed, _)| *allowed == label) {
+                None => (true, 1.0),
+                Some((_, None)) => (false, 0.0),
+                Some((_, Some(next))) => self.from(pool, *next, &to, known)?,
+            });
+        }
+        let effect = match &node.send {
+            None => {
+                let chance = shown.iter().map(|it| it.1).sum::<f64>() / shown.len().max(1) as f64;
+                (!shown.is_empty() && shown.iter().all(|it| it.0), chance)
+            }
+            Some((label, next)) => {
+                let number = self.labels.number(label.clone());
+                let to = self.world.given(pool, &mut self.labels, (states, number), self.completion)?;
+                let after = match next {
+                    Some(next) if !to.is_empty() => self.from(pool, *next, &to, known)?,
+                    _ => (false, 0.0),
+                };
+                (after.0 && shown.iter().all(|it| it.0), after.1)
+            }
+        };
+        known.insert((at, states.clone()), effect);
+        Ok(effect)
+    }
+}
+
+/// Makes arenas.
+struct Builder<'w> {
+    relation: Relation,
+    completion: Completion,
+    labels: Labels,
+    imp: World<'w>,
+    spec: World<'w>,
+    steps: usize,
+    numbers: FxHashMap<(StateSet, StateSet), usize>,
+    open: Vec<(StateSet, StateSet)>,
+}
+
+impl<'w> Builder<'w> {
+    fn new(
+        imp: &'w Sts,
+        spec: &'w Sts,
+        (relation, completion): (Relation, Completion),
+        budget: Budget,
+    ) -> Self {
+        let same = |sts: &Sts| sts.gates.ids().map(|gate| (gate, gate)).collect::<Vec<(GateId, GateId)>>();
+        Self {
+            relation,
+            completion,
+            labels: Labels::default(),
+            imp: World::new(imp, same(imp), budget.states),
+            spec: World::new(spec, same(spec), budget.states),
+            steps: budget.steps,
+            numbers: FxHashMap::default(),
+            open: Vec::new(),
+        }
+    }
+
+    fn arena(&mut self, pool: &TermPool) -> Result<Arena, GivenUp> {
+        let start = (self.imp.start(pool, &mut self.labels)?, self.spec.start(pool, &mut self.labels)?);
+        self.number(start);
+        let mut positions = Vec::new();
+        while positions.len() < self.open.len() {
+            let (left, right) = self.open[positions.len()].clone();
+            positions.push(self.position(pool, &left, &right)?);
+            if self.open.len() > MAX_POSITIONS || self.imp.evaluated + self.spec.evaluated > self.steps {
+                return Err(GivenUp);
+            }
+        }
+        Ok(Arena { positions })
+    }
+
+    fn number(&mut self, pair: (StateSet, StateSet)) -> usize {
+        if let Some(&known) = self.numbers.get(&pair) {
+            return known;
+        }
+        self.open.push(pair.clone());
+        self.numbers.insert(pair, self.open.len() - 1);
+        self.open.len() - 1
+    }
+
+    fn position(&mut self, pool: &TermPool, left: &StateSet, right: &StateSet) -> Result<Position, GivenUp> {
+        let doing = self.imp.reactions(pool, &mut self.labels, left)?;
+        let mut allowed: BTreeMap<Option<usize>, StateSet> =
+            self.spec.reactions(pool, &mut self.labels, right)?;
+        let mut position = Position::default();
+        for (label, to) in doing {
+            let next = allowed.remove(&label).map(|theirs| self.number((to, theirs)));
+            position.shown.push((label, next));
+        }
+        position.unshown = allowed.into_keys().collect();
+        for (label, to) in self.spec.inputs(pool, &mut self.labels, right)? {
+            if self.relation == Relation::Uioco && self.spec.refuses(pool, &mut self.labels, right, label)? {
+                continue;
+            }
+            let given = self.imp.given(pool, &mut self.labels, (left, label), self.completion)?;
+            if !given.is_empty() {
+                let next = self.number((given, to));
+                position.sends.push((label, next));
+            }
+        }
+        Ok(position)
+    }
+}
+
+impl Arena {
+    /// Where the tester can force a difference: in how many steps at most, and how.
+    fn forced(&self) -> Vec<Option<(usize, Choice)>> {
+        let mut known: Vec<Option<(usize, Choice)>> = vec![None; self.positions.len()];
+        for rank in 1.. {
+            let won = |at: usize| known[at].is_some();
+            let new: Vec<(usize, Choice)> = (0..self.positions.len())
+                .filter(|&at| !won(at))
+                .filter_map(|at| Some((at, self.positions[at].forcing(&won)?)))
+                .collect();
+            if new.is_empty() {
+                break;
+            }
+            new.into_iter().for_each(|(at, choice)| known[at] = Some((rank, choice)));
+        }
+        known
+    }
+
+    /// The length of the shortest way to a difference, and how many steps to allow: thrice as many, within reason.
+    fn horizon(&self) -> Option<(usize, usize)> {
+        let mut distance: Vec<Option<usize>> = vec![None; self.positions.len()];
+        for steps in 1.. {
+            let near = |at: usize| distance[at].is_some();
+            let leads = |position: &Position| {
+                position.shown.iter().any(|(_, next)| next.is_none_or(near))
+                    || position.sends.iter().any(|&(_, next)| near(next))
+            };
+            let new: Vec<usize> =
+                (0..self.positions.len()).filter(|&at| !near(at) && leads(&self.positions[at])).collect();
+            if new.is_empty() {
+                break;
+            }
+            new.into_iter().for_each(|at| distance[at] = Some(steps));
+        }
+        distance[0].map(|steps| (steps, (3 * steps).clamp(steps, MAX_STEPS.max(steps))))
+    }
+
+    /// The best chance of a difference within so many steps, at every position, and what to do for it.
+    fn chances(&self, steps: usize) -> (Vec<Vec<f64>>, Vec<Vec<Choice>>) {
+        let mut values = vec![vec![0.0; self.positions.len()]];
+        let mut choices = vec![vec![Choice::Look; self.positions.len()]];
+        for left in 1..=steps {
+            let before = &values[left - 1];
+            let best = |position: &Position| position.best(before);
+            let (now, how) = self.positions.iter().map(best).unzip();
+            values.push(now);
+            choices.push(how);
+        }
+        (values, choices)
+    }
+
+    /// The chance of a strategy itself.
+    fn chance(
+        &self,
+        choices: &[Vec<Choice>],
+        at: usize,
+        left: usize,
+        known: &mut FxHashMap<(usize, usize), f64>,
+    ) -> f64 {
+        if left == 0 {
+            return 0.0;
+        }
+        if let Some(&value) = known.get(&(at, left)) {
+            return value;
+        }
+        let position = &self.positions[at];
+        let value = match choices[left][at] {
+            Choice::Send(which) => self.chance(choices, position.sends[which].1, left - 1, known),
+            Choice::Look => {
+                let shown = position.shown.iter();
+                let sum: f64 = shown
+                    .map(|(_, next)| next.map_or(1.0, |next| self.chance(choices, next, left - 1, known)))
+                    .sum();
+                sum / position.shown.len().max(1) as f64
+            }
+        };
+        known.insert((at, left), value);
+        value
+    }
+}
+
+impl Position {
+    /// What forces a difference, if every position in question is won.
+    fn forcing(&self, won: &impl Fn(usize) -> bool) -> Option<Choice> {
+        let is_won = |next: &Option<usize>| next.is_none_or(won);
+        let spoken = self.shown.iter().filter(|(label, _)| label.is_some());
+        let never_too_late = spoken.clone().all(|(_, next)| is_won(next));
+        if !self.shown.is_empty() && self.shown.iter().all(|(_, next)| is_won(next)) {
+            return Some(Choice::Look);
+        }
+        let send = self.sends.iter().position(|&(_, next)| won(next));
+        send.filter(|_| never_too_late).map(Choice::Send)
+    }
+
+    /// The best chance with one step less at every position, and how.
+    fn best(&self, before: &[f64]) -> (f64, Choice) {
+        let after = |next: &Option<usize>| next.map_or(1.0, |next| before[next]);
+        let looked: f64 = self.shown.iter().map(|(_, next)| after(next)).sum();
+        let mut best = (PATIENCE * looked / self.shown.len().max(1) as f64, Choice::Look);
+        for (which, &(_, next)) in self.sends.iter().enumerate() {
+            let value = PATIENCE * before[next];
+            if value > best.0 {
+                best = (value, Choice::Send(which));
+            }
+        }
+        best
+    }
+}
+
+/// A tree being made.
+struct Grown<'a> {
+    arena: &'a Arena,
+    labels: &'a Labels,
+    nodes: Vec<TestNode>,
+    /// The node for a position with so many steps left.
+    known: FxHashMap<(usize, usize), usize>,
+    open: Vec<(usize, usize)>,
+}
+
+impl<'a> Grown<'a> {
+    fn new(arena: &'a Arena, labels: &'a Labels) -> Self {
+        Self { arena, labels, nodes: Vec::new(), known: FxHashMap::default(), open: Vec::new() }
+    }
+
+    /// The tree of a strategy that has `steps` left at the start; positions without a choice end it. A strategy that forces its end
+    /// needs no count: 0 stands for that.
+    fn tree(
+        mut self,
+        strategy: &impl Fn(usize, usize) -> Option<Choice>,
+        steps: usize,
+    ) -> Option<Vec<TestNode>> {
+        self.node(strategy, 0, steps)?;
+        let mut at = 0;
+        while at < self.open.len() {
+            let (position, left) = self.open[at];
+            let node = self.made(strategy, position, left);
+            self.nodes.push(node);
+            at += 1;
+            if self.open.len() > MAX_NODES {
+                return None;
+            }
+        }
+        Some(self.nodes)
+    }
+
+    /// The number of the node at a position, if the strategy goes on there.
+    fn node(
+        &mut self,
+        strategy: &impl Fn(usize, usize) -> Option<Choice>,
+        position: usize,
+        left: usize,
+    ) -> Option<usize> {
+        strategy(position, left)?;
+        if let Some(&known) = self.known.get(&(position, left)) {
+            return Some(known);
+        }
+        self.open.push((position, left));
+        self.known.insert((position, left), self.open.len() - 1);
+        Some(self.open.len() - 1)
+    }
+
+    fn made(
+        &mut self,
+        strategy: &impl Fn(usize, usize) -> Option<Choice>,
+        position: usize,
+        left: usize,
+    ) -> TestNode {
+        let here = &self.arena.positions[position];
+        let (after, label) = (left.saturating_sub(1), |number: Option<usize>, labels: &Labels| {
+            number.map_or(Label::Quiescence, |number| labels.label(number).clone())
+        });
+        let send = match strategy(position, left) {
+            Some(Choice::Send(which)) => {
+                let (number, next) = here.sends[which];
+                Some((self.labels.label(number).clone(), self.node(strategy, next, after)))
+            }
+            Some(Choice::Look) | None => None,
+        };
+        let mut allowed = Vec::new();
+        for &(number, next) in &here.shown {
+            if let Some(next) = next {
+                allowed.push((label(number, self.labels), self.node(strategy, next, after)));
+            }
+        }
+        allowed.extend(here.unshown.iter().map(|&number| (label(number, self.labels), None)));
+        TestNode { send, allowed }
+    }
+}

@@ -1,0 +1,82 @@
+//! Adaptive tests that kill mutants: for models that may choose, where a trace kills only if the system goes along.
+//!
+//! Mutant by mutant, in order: one that a test made before kills for sure, or more often than not, needs none of its own.
+
+use ioxide_model::relation::Relation;
+use ioxide_model::sts::Sts;
+use ioxide_model::term::TermPool;
+
+use crate::conform::Completion;
+use crate::conform::explicit::{AdaptiveTest, Budget, adaptive_test};
+
+/// How much to enumerate for one mutant.
+const BUDGET: Budget = Budget { states: 100_000, steps: 2_000_000 };
+/// A test that kills a mutant with this chance will do for it.
+const GOOD_ENOUGH: f64 = 0.5;
+
+/// A test and the mutants it kills.
+#[derive(Clone, Debug)]
+pub struct KillingTree {
+    /// The test.
+    pub test: AdaptiveTest,
+    /// The mutants it kills.
+    pub kills: Vec<TreeKill>,
+}
+
+/// A mutant that a test kills.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TreeKill {
+    /// Which, by position.
+    pub mutant: usize,
+    /// Whether every run does.
+    pub is_forced: bool,
+    /// How likely a run does, if choices are fair.
+    pub chance: f64,
+}
+
+impl TreeKill {
+    /// How many runs kill it with this probability, if choices are fair.
+    #[must_use]
+    pub fn repetitions(&self, wanted: f64) -> u64 {
+        if self.is_forced || self.chance >= 1.0 {
+            return 1;
+        }
+        let runs = ((1.0 - wanted).ln() / (1.0 - self.chance).ln()).ceil();
+        // A chance so small that nobody can wait for it saturates.
+        if runs.is_finite() { runs as u64 } else { u64::MAX }
+    }
+}
+
+/// Tests for all of `mutants`, and those for which there is none (the space is too large, or nothing tells them from the model).
+/// `watch` hears how many were looked at and may end it.
+pub fn killing_trees(
+    pool: &TermPool,
+    spec: &Sts,
+    mutants: &[(usize, &Sts)],
+    completion: Completion,
+    watch: &mut dyn FnMut(usize) -> bool,
+) -> (Vec<KillingTree>, Vec<usize>) {
+    let (mut trees, mut without): (Vec<KillingTree>, Vec<usize>) = (Vec::new(), Vec::new());
+    for (looked, &(at, mutant)) in mutants.iter().enumerate() {
+        if watch(looked) {
+            without.extend(mutants[looked..].iter().map(|(at, _)| *at));
+            break;
+        }
+        let kill = |tree: &KillingTree| {
+            let (is_forced, chance) = tree.test.effect_on(pool, mutant, completion, BUDGET)?;
+            (chance >= GOOD_ENOUGH).then_some(TreeKill { mutant: at, is_forced, chance })
+        };
+        if let Some((tree, kill)) = trees.iter_mut().find_map(|tree| kill(tree).map(|kill| (tree, kill))) {
+            tree.kills.push(kill);
+            continue;
+        }
+        match adaptive_test(pool, mutant, spec, (Relation::Ioco, completion), BUDGET) {
+            Some(test) => {
+                let kill = TreeKill { mutant: at, is_forced: test.is_forced, chance: test.chance };
+                trees.push(KillingTree { test, kills: vec![kill] });
+            }
+            None => without.push(at),
+        }
+    }
+    (trees, without)
+}
