@@ -333,3 +333,72 @@ fn a_time_limit_ends_a_command_with_a_partial_result() {
     let wrong = ioxide(&["check", brp, "--time-limit", "soon"]);
     assert_eq!(wrong.status.code(), Some(2));
 }
+
+const COIN: &str = "model Coin {
+    input toss
+    input again
+    output heads
+    output tails
+    output win
+    output lose
+    state idle { t: on toss -> up }
+    state up {
+        h: emit heads -> heads_up
+        l: emit tails -> tails_up
+    }
+    state heads_up { a: on again -> won }
+    state tails_up { b: on again -> lost }
+    state won { w: emit win -> idle }
+    state lost { o: emit lose -> idle }
+}
+";
+
+/// What the exported adaptive tests of a coin say of a model played as a system.
+fn judged_by_trees(folder: &std::path::Path, model: &std::path::Path) -> Vec<bool> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder).expect("trees").map(|it| it.expect("a file").path()).collect();
+    files.retain(|file| file.extension().is_some_and(|it| it == "py"));
+    files.sort();
+    let fails = |file: &PathBuf| {
+        let sut = format!("stdio:{} sut {}", env!("CARGO_BIN_EXE_ioxide"), model.display());
+        let output = Command::new("python3")
+            .arg(file)
+            .current_dir(&root)
+            .env("PYTHONPATH", "sdk/python")
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("IOXIDE_QUIESCENCE_MS", "300")
+            .env("IOXIDE_SUT", sut)
+            .output()
+            .expect("python3 runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("FAIL_") || said.trim_end().ends_with("OK"), "{}: {said}", file.display());
+        !output.status.success()
+    };
+    files.iter().map(fails).collect()
+}
+
+#[test]
+fn adaptive_tests_kill_whatever_the_system_chooses() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (model, trees) = (dir.path().join("coin.iox"), dir.path().join("trees"));
+    fs::write(&model, COIN).expect("a model");
+    let (file, folder) = (model.to_str().expect("a path"), trees.to_str().expect("a path"));
+    let killed = ioxide(&["kill", file, "--trees", folder, "--json"]);
+    assert_eq!(killed.status.code(), Some(0), "{}", String::from_utf8_lossy(&killed.stderr));
+    let told = json(&killed);
+    let all = told["trees"]["trees"].as_array().expect("trees");
+    let kills: Vec<&Json> = all.iter().flat_map(|tree| tree["kills"].as_array().expect("kills")).collect();
+    assert_eq!(Json::from(kills.len()), told["killed"]);
+    let forced = kills.iter().filter(|kill| kill["forced"] == true).count();
+    assert!(forced > 5 && forced < kills.len(), "{forced} of {}", kills.len());
+    // One that loses where it should win, and wins where it should lose: every choice leads to a failure.
+    let swapped = dir.path().join("swapped.iox");
+    fs::write(
+        &swapped,
+        COIN.replace("-> won", "-> x").replace("-> lost", "-> won").replace("-> x", "-> lost"),
+    )
+    .expect("a model");
+    assert!(judged_by_trees(&trees, &model).iter().all(|fails| !fails), "a correct system fails");
+    assert!(judged_by_trees(&trees, &swapped).contains(&true));
+}

@@ -14,7 +14,7 @@ pub struct Bench {
     /// Prints the figures as JSON.
     #[arg(long)]
     pub json: bool,
-    /// Runs of `truth` on correct systems [default: 1000].
+    /// Runs of `truth` on correct systems, mutants of `trees` [default: 1000].
     #[arg(long)]
     pub runs: Option<u64>,
     /// The seed of the random choices of `truth`.
@@ -72,6 +72,8 @@ pub enum BenchName {
     Online,
     /// Exploration of the scaled BRP: states, merging, time.
     Scale,
+    /// Mutants of random machines that may choose: messages until adaptive trees and linear tests kill them.
+    Trees,
     /// Correct systems over slow ways, which must not fail, and the same with faults, which must be found.
     Truth,
 }

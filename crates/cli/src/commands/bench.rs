@@ -15,6 +15,7 @@ mod memory;
 mod mutants;
 mod online;
 mod scale;
+mod trees;
 mod truth;
 
 use crate::args::{Bench, BenchName};
@@ -37,6 +38,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         BenchName::Mutants => mutants::run(args),
         BenchName::Online => online::run(args),
         BenchName::Scale => scale::run(args),
+        BenchName::Trees => trees::run(args),
         BenchName::Truth => truth::run(args),
     }
 }
