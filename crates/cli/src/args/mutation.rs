@@ -229,7 +229,7 @@ pub struct Kill {
 pub struct Score {
     /// The model: `.iox`, `.as`, `.dot` or RALib `.xml`.
     pub file: String,
-    /// A suite file, or a tester: `random`, `cover`.
+    /// A suite file, a tester (`random`, `cover`), or cases that cover a goal: `cases:switches`, `cases:pairs`, `cases:deadlines`.
     #[arg(value_name = "SUITE")]
     pub suite: String,
     /// Overrides a constant of the model.

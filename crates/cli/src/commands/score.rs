@@ -1,15 +1,14 @@
 //! `ioxide score`: how many mutants a suite or a tester kills, and which it misses.
 
+mod play;
+
 use std::fs::File;
 use std::io::{self, BufReader, Write};
-use std::time::Duration;
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::trace::Trace;
 use ioxide_report::html::mutation::TestRow;
-use ioxide_runner::adapter::ClockKind;
-use ioxide_runner::campaign::CampaignConfig;
 use ioxide_runner::codec::{Message, label_from_json};
 use ioxide_runner::suite::{SuiteReader, SuiteTest};
 use ioxide_smt::halt::Halted;
@@ -21,19 +20,16 @@ use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
 use ioxide_testgen::tester::random::{Random, RandomConfig};
 use serde_json::{Map, Value as Json, json};
 
+use self::play::Stage;
 use super::conform::shown;
 use super::kill::page::{self, Subject};
 use super::kill::{Decided, decided, specimens, workers};
 use super::mutate::diff;
 use super::purposes;
 use crate::args::Score;
-use crate::deadline::Deadline;
 use crate::exit::{self, ExitStatus, Stop};
-use crate::limit::TimeLimit;
 use crate::progress::Progress;
-use crate::session::{Session, Show, Times};
 use crate::solver::Wanted;
-use crate::system::System;
 use crate::{limit, load};
 
 /// Symbolic states looked at for purposes.
@@ -73,7 +69,10 @@ pub fn run(args: &Score) -> Result<ExitStatus, Stop> {
     }
     let kills = match args.suite.as_str() {
         "random" | "cover" => by_tester(args, &wanted, &model, &decided, &killable)?,
-        path => by_suite(&wanted, path, &mut model, &decided, &killable)?,
+        word => match play::case_goal(word) {
+            Some(goal) => play::by_cases(args, &wanted, &model, &decided, &killable, goal)?,
+            None => by_suite(&wanted, word, &mut model, &decided, &killable)?,
+        },
     };
     if let Some(path) = &args.html {
         let subject = Subject { model: &model, sources: &sources, file: &args.file };
@@ -105,6 +104,13 @@ fn by_suite(
     decided: &Decided,
     killable: &[usize],
 ) -> Result<Kills, Stop> {
+    if model.sts.vars.iter().any(|var| var.init.is_none()) {
+        return Err(Stop::new(
+            ExitStatus::Inconclusive,
+            "not known: what a suite kills depends on values that the model leaves open at start",
+        )
+        .help("play the mutants: score `random`, `cover` or `cases`"));
+    }
     let tests = read(path, model)?;
     let spec = model.sts.clone();
     let systems = decided.systems(&spec);
@@ -210,29 +216,7 @@ fn by_tester(
                 (Box::new(Random::new(config, seed)), args.runs)
             }
         };
-        let config = CampaignConfig {
-            runs,
-            seed,
-            replays: 0,
-            shrink: None,
-            sut: decided.mutants[at].id.clone(),
-            ..CampaignConfig::default()
-        };
-        let system = Model { pool: model.pool.clone(), sts: decided.mutants[at].apply(&model.sts) };
-        let left = wanted.halt.at_most(Duration::MAX);
-        let mut limited = Deadline::new(&mut *tester, Some(left), TimeLimit::Within(left));
-        let session = Session {
-            // The terms of purposes live in the pool they were found in.
-            spec: spec.clone(),
-            sut: System::Model(Box::new(system)),
-            clock: ClockKind::default(),
-            testers: vec![&mut limited],
-            solver: wanted.clone(),
-            show: Show::Nothing,
-            record: None,
-            times: Times::LeftOut,
-        };
-        if session.run(&config)?.counts.failed > 0 {
+        if (Stage { args, wanted, spec: &spec, decided }).fails(at, &mut *tester, runs)? {
             killed.push(at);
         }
     }

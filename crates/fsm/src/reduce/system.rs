@@ -1,5 +1,6 @@
 //! The system under test as state counting sees it.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 use super::Case;
@@ -41,16 +42,30 @@ pub trait Live {
 
 /// A running system under the complete testing assumption: a case applied
 /// `repetitions` times has shown all its answers.
+///
+/// A run of a longer case is a run of every case it passes through, so what
+/// was seen is not asked again: a case is applied only as often as it takes
+/// to make up the number.
 #[derive(Clone, Debug)]
 pub struct Repeated<L> {
-    /// The system.
-    pub live: L,
-    /// How often each case is applied.
-    pub repetitions: usize,
+    live: L,
+    repetitions: usize,
+    runs: RunTree,
 }
 
 impl<L: Live> Repeated<L> {
-    fn once(&mut self, case: &Case) -> Result<IoWord, L::Error> {
+    /// `live`, with every case applied so often.
+    #[must_use]
+    pub fn new(live: L, repetitions: usize) -> Self {
+        Self { live, repetitions: repetitions.max(1), runs: RunTree::default() }
+    }
+
+    /// The system.
+    pub fn live(&self) -> &L {
+        &self.live
+    }
+
+    fn once(&mut self, case: &Case) -> Result<(), L::Error> {
         self.live.reset()?;
         let mut trace = IoWord::new();
         let mut case = case;
@@ -59,7 +74,8 @@ impl<L: Live> Repeated<L> {
             trace.push((input, output));
             case = case.after(output);
         }
-        Ok(trace)
+        self.runs.add(&trace);
+        Ok(())
     }
 }
 
@@ -67,12 +83,103 @@ impl<L: Live> System for Repeated<L> {
     type Error = L::Error;
 
     fn observe(&mut self, case: &Case) -> Result<Vec<IoWord>, L::Error> {
-        let mut traces = Vec::new();
-        for _ in 0..self.repetitions.max(1) {
-            traces.push(self.once(case)?);
+        while self.runs.n_runs(0, case) < self.repetitions {
+            self.once(case)?;
         }
-        traces.sort_unstable();
-        traces.dedup();
+        let mut traces = Vec::new();
+        self.runs.answers(0, case, &mut IoWord::new(), &mut traces);
         Ok(traces)
+    }
+}
+
+/// All runs so far, as a tree; node 0 is the start.
+#[derive(Clone, Debug, Default)]
+struct RunTree {
+    /// What followed each node, in order.
+    next: Vec<BTreeMap<(InputId, OutputId), usize>>,
+    /// How many runs passed through each node.
+    through: Vec<usize>,
+}
+
+impl RunTree {
+    fn add(&mut self, trace: &IoWord) {
+        let mut node = 0;
+        self.pass(node);
+        for &step in trace {
+            let new = self.next.len();
+            node = *self.next[node].entry(step).or_insert(new);
+            self.pass(node);
+        }
+    }
+
+    fn pass(&mut self, node: usize) {
+        if node == self.next.len() {
+            self.next.push(BTreeMap::new());
+            self.through.push(0);
+        }
+        self.through[node] += 1;
+    }
+
+    /// How many runs from `node` on did all that `case` asks for.
+    fn n_runs(&self, node: usize, case: &Case) -> usize {
+        let Some(input) = case.input() else { return self.through.get(node).copied().unwrap_or(0) };
+        self.after(node, input).map(|(output, next)| self.n_runs(next, case.after(output))).sum()
+    }
+
+    /// What they showed, in order.
+    fn answers(&self, node: usize, case: &Case, trace: &mut IoWord, all: &mut Vec<IoWord>) {
+        let Some(input) = case.input() else { return all.push(trace.clone()) };
+        for (output, next) in self.after(node, input) {
+            trace.push((input, output));
+            self.answers(next, case.after(output), trace, all);
+            trace.pop();
+        }
+    }
+
+    fn after(&self, node: usize, input: InputId) -> impl Iterator<Item = (OutputId, usize)> + '_ {
+        let next = self.next.get(node).into_iter().flatten();
+        next.filter(move |((given, _), _)| *given == input).map(|(&(_, output), &next)| (output, next))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioxide_model::index::Idx;
+
+    /// Answers every input with 0 and 1 in turns, and counts.
+    #[derive(Default)]
+    struct InTurns {
+        resets: usize,
+        inputs: usize,
+    }
+
+    impl Live for InTurns {
+        type Error = Infallible;
+
+        fn reset(&mut self) -> Result<(), Infallible> {
+            self.resets += 1;
+            Ok(())
+        }
+
+        fn step(&mut self, _: InputId) -> Result<OutputId, Infallible> {
+            self.inputs += 1;
+            Ok(OutputId::new(self.inputs % 2))
+        }
+    }
+
+    #[test]
+    fn what_a_longer_case_has_shown_is_not_asked_again() {
+        let word =
+            |inputs: &[usize]| Case::word(&inputs.iter().map(|&at| InputId::new(at)).collect::<Vec<_>>());
+        let mut system = Repeated::new(InTurns::default(), 4);
+        let long = system.observe(&word(&[0, 1, 2])).expect("it answers");
+        assert_eq!((system.live().resets, long.len()), (4, 2));
+        let short = system.observe(&word(&[0, 1])).expect("it answers");
+        assert_eq!((system.live().resets, short.len()), (4, 2), "seen already");
+        system.observe(&word(&[0, 2])).expect("it answers");
+        assert_eq!(system.live().resets, 8, "not seen");
+        system.observe(&word(&[0])).expect("it answers");
+        assert_eq!(system.live().resets, 8);
     }
 }

@@ -341,8 +341,7 @@ fn a_live_system_is_tested_by_repetition() {
     let (model, system) = m_a();
     let live = Rolling { machine: &system, state: system.initial(), rng: ChaCha8Rng::seed_from_u64(3) };
     let plan = plan(&model, &["", "b"], 3);
-    let report =
-        state_counting(&model, &mut Repeated { live, repetitions: 60 }, &plan, Variant::Refined).unwrap();
+    let report = state_counting(&model, &mut Repeated::new(live, 60), &plan, Variant::Refined).unwrap();
     let known = state_counting(&model, &mut Machine(&system), &plan, Variant::Refined).unwrap();
     assert_eq!(report, known);
 }

@@ -74,9 +74,8 @@ impl<'m> Lab<'m> {
             let kills = if cx.halted().is_some() { Vec::new() } else { self.killed(cx, &trace, &killable) };
             tests.push(Test { trace, look: None, kills });
         }
-        if cx.halted().is_some() {
-            add_missing(&mut tests, witnesses);
-        }
+        // What is left open at start, or the end of the time, leaves kills unknown that the witnesses show.
+        add_missing(&mut tests, witnesses);
         let suite = cover(&tests, witnesses.len());
         let joined = self.joined(cx, suite);
         self.complete(cx, joined, &killable)
@@ -87,9 +86,8 @@ impl<'m> Lab<'m> {
         let mut complete = Vec::with_capacity(suite.len());
         for test in suite {
             let mut kills = self.killed(cx, &test.trace, killable);
-            if cx.halted().is_some() {
-                kills = test.kills.clone();
-            }
+            kills.extend(test.kills.iter().copied().filter(|kill| !kills.contains(kill)).collect::<Vec<_>>());
+            kills.sort_unstable();
             let look = walk(cx, &test.trace).and_then(|walk| Self::shows(cx, &walk));
             complete.push(Test { kills, look, ..test });
         }
@@ -192,11 +190,23 @@ fn add_missing(tests: &mut Vec<Test>, witnesses: &[Option<&Trace>]) {
     let known: BTreeSet<usize> = tests.iter().flat_map(|test| test.kills.iter().copied()).collect();
     for (at, witness) in witnesses.iter().enumerate().filter(|(at, _)| !known.contains(at)) {
         let Some((_, labels)) = witness.and_then(|witness| witness.labels.split_last()) else { continue };
-        match tests.iter_mut().find(|test| test.trace.labels == labels) {
+        let labels = before_last_wait(labels);
+        let looks = |test: &Test| {
+            let longer = &test.trace.labels;
+            longer == labels
+                || longer.starts_with(labels) && !matches!(longer[labels.len()], Label::Input(..))
+        };
+        match tests.iter_mut().find(|test| looks(test)) {
             Some(test) => test.kills.push(at),
             None => tests.push(Test { trace: labels.iter().cloned().collect(), look: None, kills: vec![at] }),
         }
     }
+}
+
+/// The labels of a test: the last look lasts as long as anything can come, so no wait is needed before it.
+fn before_last_wait(labels: &[Label]) -> &[Label] {
+    let waits = labels.iter().rev().take_while(|label| matches!(label, Label::Delay(_))).count();
+    &labels[..labels.len() - waits]
 }
 
 /// The one output with the one value, or the silence, that `state` allows.

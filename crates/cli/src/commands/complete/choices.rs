@@ -60,10 +60,10 @@ pub fn run(args: &Complete, sut: &str, mut model: Model, wanted: &Wanted<'_>) ->
             &wanted.halt,
             args.seed,
         );
-        let mut repeated = Repeated { live, repetitions };
+        let mut repeated = Repeated::new(live, repetitions);
         let report = state_counting(&counted, &mut repeated, &plan, Variant::Refined)
             .map_err(|trouble| trouble.into_stop(|said| preamble(&said)))?;
-        told(args, &found, &repeated.live, bound, &report)
+        told(args, &found, repeated.live(), bound, &report)
     })
 }
 

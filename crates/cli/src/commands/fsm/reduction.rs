@@ -109,12 +109,13 @@ fn against_system(
         Opener::new(&system, Arc::new(messages.model.clone()), Wanted::new(&args.solver, halt.clone()));
     opener.open(0, seed, |adapter| {
         let live = LiveSystem::new(&messages, spec.wait, model.names(), adapter, patience, halt)?;
-        let mut until = Until { system: Repeated { live, repetitions }, halt: halt.clone() };
+        let mut until = Until { system: Repeated::new(live, repetitions), halt: halt.clone() };
         let counted = count(model, &mut until, plan, args.variant);
         let repeated = until.system;
-        let effort = Effort { repetitions, seed, resets: repeated.live.resets, inputs: repeated.live.inputs };
+        let effort =
+            Effort { repetitions, seed, resets: repeated.live().resets, inputs: repeated.live().inputs };
         match counted {
-            Ok(report) => told_and_kept(args, spec, repeated.live.names(), &report, Some(&effort)),
+            Ok(report) => told_and_kept(args, spec, repeated.live().names(), &report, Some(&effort)),
             Err(Ended::Halted(halted) | Ended::Trouble(Trouble::Halted(halted))) => {
                 Err(not_counted(halted, halt))
             }

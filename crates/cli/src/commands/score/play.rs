@@ -1,0 +1,118 @@
+//! Mutants played as systems under test, in virtual time.
+
+use std::time::Duration;
+
+use ioxide_model::number::Rational;
+use ioxide_model::sts::Model;
+use ioxide_runner::adapter::ClockKind;
+use ioxide_runner::campaign::CampaignConfig;
+use ioxide_symex::{Ctx, Limits};
+use ioxide_testgen::case::{CaseConfig, CaseGoal, covering};
+use ioxide_testgen::tester::Tester;
+use ioxide_testgen::tester::case::CaseGuided;
+use std::ops::ControlFlow;
+
+use super::{Decided, Kills, MAX_STATES};
+use crate::args::Score;
+use crate::deadline::Deadline;
+use crate::exit::{ExitStatus, Stop};
+use crate::limit::TimeLimit;
+use crate::progress::Progress;
+use crate::session::{Session, Show, Times};
+use crate::solver::Wanted;
+use crate::system::System;
+
+/// The model, its mutants, and how they are played.
+pub struct Stage<'s> {
+    /// The arguments.
+    pub args: &'s Score,
+    /// The solver and the time there is.
+    pub wanted: &'s Wanted<'s>,
+    /// The model; the terms of testers live in its pool.
+    pub spec: &'s Model,
+    /// The mutants.
+    pub decided: &'s Decided,
+}
+
+impl Stage<'_> {
+    /// Whether `tester` finds mutant `at` faulty in so many runs.
+    pub fn fails(&self, at: usize, tester: &mut (dyn Tester + Send), runs: u64) -> Result<bool, Stop> {
+        let mutant = &self.decided.mutants[at];
+        let config = CampaignConfig {
+            runs,
+            seed: self.args.mutants.seed,
+            replays: 0,
+            shrink: None,
+            sut: mutant.id.clone(),
+            ..CampaignConfig::default()
+        };
+        let system = Model { pool: self.spec.pool.clone(), sts: mutant.apply(&self.spec.sts) };
+        let left = self.wanted.halt.at_most(Duration::MAX);
+        let mut limited = Deadline::new(tester, Some(left), TimeLimit::Within(left));
+        let session = Session {
+            spec: self.spec.clone(),
+            sut: System::Model(Box::new(system)),
+            clock: ClockKind::default(),
+            testers: vec![&mut limited],
+            solver: self.wanted.clone(),
+            show: Show::Nothing,
+            record: None,
+            times: Times::LeftOut,
+        };
+        Ok(session.run(&config)?.counts.failed > 0)
+    }
+}
+
+/// The goal of `cases`, `cases:switches`, `cases:pairs` or `cases:deadlines`; none if it is another word.
+pub fn case_goal(word: &str) -> Option<CaseGoal> {
+    let goals = [CaseGoal::Switches, CaseGoal::Pairs, CaseGoal::Deadlines];
+    match word.strip_prefix("cases")? {
+        "" => Some(CaseGoal::Switches),
+        rest => goals.into_iter().find(|goal| rest.strip_prefix(':') == Some(&goal.to_string())),
+    }
+}
+
+/// Plays every killable mutant against the cases that cover `goal`; one test each.
+pub fn by_cases(
+    args: &Score,
+    wanted: &Wanted<'_>,
+    model: &Model,
+    decided: &Decided,
+    killable: &[usize],
+    goal: CaseGoal,
+) -> Result<Kills, Stop> {
+    let mut spec = model.clone();
+    let mut solver = wanted.make()?;
+    let limits = Limits { max_states: MAX_STATES, max_depth: u32::MAX };
+    let go_on = &mut |_| ControlFlow::Continue(());
+    let set = covering(&mut Ctx::new(&mut spec, &mut *solver), goal, &CaseConfig::default(), limits, go_on);
+    if set.cases.is_empty() {
+        return Err(Stop::new(
+            ExitStatus::Nothing,
+            format!("nothing to run: no case covers any of the {goal}"),
+        )
+        .help("`ioxide case MODEL --goal ...` says why"));
+    }
+    let stage = Stage { args, wanted, spec: &spec, decided };
+    let mut progress = Progress::new();
+    let ios = set.cases.iter().map(|made| made.case.path.len()).sum();
+    let mut kills = Kills { tests: Vec::new(), ios: Some(ios), halted: None };
+    for (number, made) in set.cases.iter().enumerate() {
+        let mut killed = Vec::new();
+        for (done, &at) in killable.iter().enumerate() {
+            progress.tick(|| {
+                format!("case {} of {}: mutant {done} of {}", number + 1, set.cases.len(), killable.len())
+            });
+            kills.halted = wanted.halt.halted();
+            if kills.halted.is_some() {
+                break;
+            }
+            let mut tester = CaseGuided::new(made.case.clone(), "case", Rational::ONE);
+            if stage.fails(at, &mut tester, args.runs)? {
+                killed.push(at);
+            }
+        }
+        kills.tests.push(killed);
+    }
+    Ok(kills)
+}
