@@ -255,7 +255,7 @@ fn stepped(model: &Path, messages: &str) -> String {
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     let places = ["PASS", "FAIL_out", "FAIL_dur", "INC_out", "INC_off_path", "ec0", "ec1", "ec2", "ec3"];
     let at = text.lines().rev().find_map(|line| {
-        let place = line.trim_start().split_whitespace().next()?;
+        let place = line.split_whitespace().next()?;
         places.contains(&place).then(|| place.to_owned())
     });
     at.unwrap_or(text)

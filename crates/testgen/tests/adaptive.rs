@@ -2,7 +2,6 @@
 //!
 //! `IOXIDE_PAIRS` sets how many pairs are tried.
 
-#[allow(dead_code, reason = "shared with other tests")]
 mod pairs;
 
 use std::collections::{BTreeMap, BTreeSet};

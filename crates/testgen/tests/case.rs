@@ -17,10 +17,11 @@ use ioxide_smt::solver::{Decision, NoSolver};
 use ioxide_symex::{Ctx, SymState, quiescence, successor};
 use ioxide_testgen::case::{
     Case, CaseConfig, CaseError, CaseState, CaseVerdict, Event, Execution, Lint, Moved, PathError, Pruning,
-    Rule, Target, Timeout, complete, generate, naive, waypoints,
+    Rule, Sending, Target, Timeout, complete, generate, naive, waypoints,
 };
 
-const TOOL: CaseConfig = CaseConfig { timeout: Timeout::Free, pruning: Pruning::Tool };
+const TOOL: CaseConfig =
+    CaseConfig { timeout: Timeout::Free, pruning: Pruning::Tool, sending: Sending::Soonest };
 const ATM_ID: i64 = 7;
 
 fn case(model: &mut Model, labels: &str, config: &CaseConfig) -> Case {

@@ -8,8 +8,9 @@ use crate::args::SchemaArgs;
 use crate::exit::{ExitStatus, Stop};
 
 /// Every schema: the name of the file's kind, what it is, the schema.
-const SCHEMAS: [(&str, &str, &str); 6] = [
+const SCHEMAS: [(&str, &str, &str); 8] = [
     ("case", "test cases of `case --format json`", include_str!("../../schemas/case-1.json")),
+    ("cases", "`cases.json` of `case --goal`", include_str!("../../schemas/cases-1.json")),
     ("kill", "the file of `kill --record`, line by line", include_str!("../../schemas/kill-1.json")),
     (
         "learn-session",
@@ -19,6 +20,7 @@ const SCHEMAS: [(&str, &str, &str); 6] = [
     ("mutants", "`mutants.json` of `mutate --out`", include_str!("../../schemas/mutants-1.json")),
     ("record", "records of `test --report`, line by line", include_str!("../../schemas/record-1.json")),
     ("suite", "suites and `regressions.jsonl`, line by line", include_str!("../../schemas/suite-1.json")),
+    ("trees", "`trees.json` of `kill --trees`", include_str!("../../schemas/trees-1.json")),
 ];
 
 /// Prints a schema, or what there is.

@@ -114,8 +114,9 @@ impl Trees {
             let (states, kills) = (tree.test.nodes.len(), tree.kills.len());
             writeln!(
                 out,
-                "tree {}: {states} states, kills {kills} mutants, {forced} whatever the system chooses{again}",
-                at + 1
+                "tree {}: {states} states, kills {kills} mutant{}, {forced} whatever the system chooses{again}",
+                at + 1,
+                if kills == 1 { "" } else { "s" }
             )?;
         }
         let all = || self.trees.iter().flat_map(|tree| &tree.kills);
