@@ -80,6 +80,7 @@ impl Checker<'_> {
             Some("array") => value.is_array(),
             Some("string") => value.is_string(),
             Some("integer") => value.is_i64() || value.is_u64(),
+            Some("number") => value.is_number(),
             Some("boolean") => value.is_boolean(),
             Some("null") => value.is_null(),
             other => panic!("type {other:?} is not checked"),
