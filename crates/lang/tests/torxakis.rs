@@ -55,6 +55,17 @@ fn shown(model: &Model) -> String {
     text
 }
 
+#[test]
+fn a_channel_has_one_direction() {
+    let text = "CHANDEF C ::= In :: Int ; Both :: Int ENDDEF
+PROCDEF p [ In :: Int ; Both :: Int ] ( ) ::= In ? x >-> Both ! x >-> p [ In, Both ] ( ) ENDDEF
+MODELDEF M ::= CHAN IN In, Both CHAN OUT Both BEHAVIOUR p [ In, Both ] ( ) ENDDEF";
+    let (sources, loaded) = load_text("m.txs", text);
+    let findings = render(&sources, &loaded.diagnostics);
+    assert!(loaded.model.is_none(), "{findings}");
+    assert!(findings.contains("3:42") && findings.contains("an input and an output at once"), "{findings}");
+}
+
 /// A prefix of a good text, and one with a piece cut out or doubled, gives findings or a model, and soon.
 #[test]
 fn broken_texts_give_an_answer() {

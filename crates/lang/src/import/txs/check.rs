@@ -97,6 +97,15 @@ fn twice(sink: &mut Sink, what: &str, name: &Name) {
     });
 }
 
+fn both_ways(sink: &mut Sink, name: &Name) {
+    let message = format!("channel `{}` is an input and an output at once", name.text);
+    sink.error(|| {
+        Diagnostic::new(Code::DuplicateName, name.span, message).help(
+            "declare two channels, one for each direction: a message is sent by the tester or by the system",
+        )
+    });
+}
+
 struct BehaviourChecker<'a> {
     spec: &'a Specification,
     words: &'a Vocabulary,
@@ -174,7 +183,11 @@ impl BehaviourChecker<'_> {
             let found = self.channel(name, &self.interface.channels);
             let Some(sorts) = found else { continue };
             if reach.insert(name.text.clone(), sorts).is_some() {
-                twice(self.sink, "channel", name);
+                let is_in = |names: &[Name]| names.iter().any(|other| other.text == name.text);
+                match is_in(inputs) && is_in(outputs) {
+                    true => both_ways(self.sink, name),
+                    false => twice(self.sink, "channel", name),
+                }
             }
         }
         reach
