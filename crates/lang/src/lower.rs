@@ -8,6 +8,7 @@
 //! - The guard of a switch is the written guard, the pins as equations, and the conditions
 //!   that keep values in their ranges.
 
+pub(crate) mod action;
 mod define;
 mod goal;
 mod switch;
@@ -21,6 +22,7 @@ use ioxide_model::index::{Idx, IndexVec};
 use ioxide_model::sort::Sort;
 use ioxide_model::source::Span;
 use ioxide_model::sts::{LocId, Location, Model, Sts, SwitchId};
+use ioxide_model::term::VarId;
 
 use crate::ast::{AttrKind, Item, ItemKind, Meta, Model as ModelDecl, Name};
 use crate::lint;
@@ -33,16 +35,7 @@ const MAX_SWITCHES: usize = 1_000_000;
 
 /// The model that `decl` describes; meaningful only if `sink` has no errors.
 pub(crate) fn lower(decl: &ModelDecl, options: &Options, lints: Lints, sink: &mut Sink) -> Model {
-    let mut lowering = Lowering {
-        sts: Sts::new(&decl.name.text, &decl.name.text, decl.name.span),
-        cx: Checker::new(sink),
-        options,
-        labels: crate::resolve::Table::new("label"),
-        any_labels: rustc_hash::FxHashMap::default(),
-    };
-    lowering.sts.doc = doc(&decl.meta);
-    lowering.cx.sink.excuse(&decl.broken);
-    lowering.define_all(&decl.items);
+    let mut lowering = defined(decl, options, sink);
     lowering.states(&decl.items);
     lowering.transitions(&decl.items);
     lowering.goals(&decl.items);
@@ -53,6 +46,16 @@ pub(crate) fn lower(decl: &ModelDecl, options: &Options, lints: Lints, sink: &mu
     }
     let Lowering { sts, cx, .. } = lowering;
     Model { pool: cx.pool, sts }
+}
+
+/// What `decl` declares, before there are states and transitions.
+fn defined<'a, 's>(decl: &'a ModelDecl, options: &'a Options, sink: &'s mut Sink) -> Lowering<'a, 's> {
+    let sts = Sts::new(&decl.name.text, &decl.name.text, decl.name.span);
+    let mut lowering = Lowering::new(sts, Checker::new(sink), options);
+    lowering.sts.doc = doc(&decl.meta);
+    lowering.cx.sink.excuse(&decl.broken);
+    lowering.define_all(&decl.items);
+    lowering
 }
 
 /// What the goals of a system may name.
@@ -72,13 +75,7 @@ pub(crate) fn with_goals<'a>(
     sink: &mut Sink,
 ) -> Model {
     let options = Options::default();
-    let mut lowering = Lowering {
-        sts: model.sts,
-        cx: Checker::new(sink),
-        options: &options,
-        labels: crate::resolve::Table::new("label"),
-        any_labels: rustc_hash::FxHashMap::default(),
-    };
+    let mut lowering = Lowering::new(model.sts, Checker::new(sink), &options);
     let Lowering { cx, labels, .. } = &mut lowering;
     (cx.pool, cx.parts) = (model.pool, names.parts);
     names.values.into_iter().for_each(|(name, item)| cx.values.declare(cx.sink, name, item));
@@ -90,6 +87,13 @@ pub(crate) fn with_goals<'a>(
     Model { pool: cx.pool, sts }
 }
 
+/// A name in the body of an action.
+struct LocalName {
+    name: String,
+    /// The variable, if it may be assigned.
+    var: Option<VarId>,
+}
+
 /// A system under construction.
 pub(crate) struct Lowering<'a, 's> {
     pub(crate) sts: Sts,
@@ -99,9 +103,18 @@ pub(crate) struct Lowering<'a, 's> {
     labels: crate::resolve::Table<'a, SwitchId>,
     /// The copies of labelled `any` transitions: the first switch of each.
     any_labels: rustc_hash::FxHashMap<&'a str, Vec<SwitchId>>,
+    /// The names that the body of an action gives, the innermost last.
+    locals: Vec<LocalName>,
+    /// Whether statements can follow each other.
+    is_action_system: bool,
 }
 
-impl<'a> Lowering<'a, '_> {
+impl<'a, 's> Lowering<'a, 's> {
+    fn new(sts: Sts, cx: Checker<'a, 's>, options: &'a Options) -> Self {
+        let (labels, any_labels) = (crate::resolve::Table::new("label"), rustc_hash::FxHashMap::default());
+        Self { sts, cx, options, labels, any_labels, locals: Vec::new(), is_action_system: false }
+    }
+
     /// Declares the states; a model without states keeps its implicit one.
     fn states(&mut self, items: &'a [Item]) {
         let mut locations: IndexVec<LocId, Location> = IndexVec::new();

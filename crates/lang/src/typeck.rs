@@ -537,6 +537,11 @@ impl<'a, 's> Checker<'a, 's> {
 
 /// Whether `term` did not grow beyond all measure.
 pub(crate) fn is_sane(pool: &TermPool, term: Term) -> bool {
+    n_parts(pool, term).is_some()
+}
+
+/// The number of parts of `term`, unless it grew beyond all measure.
+pub(crate) fn n_parts(pool: &TermPool, term: Term) -> Option<usize> {
     let mut seen: FxHashSet<Term> = FxHashSet::default();
     let mut open = vec![term];
     let mut n_parts = 0;
@@ -544,7 +549,7 @@ pub(crate) fn is_sane(pool: &TermPool, term: Term) -> bool {
         let node = pool.node(term);
         if let Node::Value(value) = node {
             if !is_sane_value(value) {
-                return false;
+                return None;
             }
             continue;
         }
@@ -556,10 +561,10 @@ pub(crate) fn is_sane(pool: &TermPool, term: Term) -> bool {
         }
         let is_wide = matches!(node, Node::Mul(list) | Node::Concat(list) if list.len() > MAX_OPERANDS);
         if n_parts > MAX_TERM_PARTS || is_wide {
-            return false;
+            return None;
         }
     }
-    true
+    Some(n_parts)
 }
 
 fn is_sane_value(value: &Value) -> bool {

@@ -19,7 +19,12 @@
 //! The system has one location. Each visible action has exactly one definition and becomes
 //! a message and a switch with its name; internal actions have no parameters and may share
 //! a name. Expressions are those of the ioxide language, with `True` and `False`; commas and
-//! semicolons between parts may be left out.
+//! semicolons between parts may be left out. Sections `constants { MAX = 3 }` and `functions { fn ... }` may stand
+//! behind the types.
+//!
+//! Bodies may be more than one simultaneous assignment: nested choices and guarded commands, sequences, local variables
+//! and loops (see [`body`]). Such a body is a finite set of *paths*; each becomes a switch of the action's message, with a
+//! guard over the state before and the parameters, and one simultaneous update (see `lower::action`).
 //!
 //! *Does* the checks of [AT15] Def. 2.1 and builds the same tree as the parser of `*.iox`
 //! files, so names, types and everything behind them are handled once.
@@ -27,6 +32,9 @@
 //! [AT15]: B. K. Aichernig, M. Tappler, "Symbolic Input-Output Conformance Checking for
 //! Model-Based Mutation Testing", USE 2015.
 
+mod body;
+mod order;
+pub(crate) mod tree;
 mod types;
 
 use ioxide_model::code::Code;
@@ -35,23 +43,24 @@ use ioxide_model::source::{FileId, Span};
 use ioxide_model::sts::Model;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use self::order::Doubt;
+use self::tree::{Action, Block, StatementKind};
 use crate::ast::{
     ConstDecl, Direction, Expr, ExprKind, Field, Item, ItemKind, Message, Meta, Model as ModelDecl, Name,
-    Transition, Type, Update, UpdateKind, VarDecl, Verb,
+    Transition, Type, Update, VarDecl, Verb,
 };
 use crate::lexer::{TokenKind, lex};
 use crate::parser::{Abort, Parse, Parser};
 use crate::sink::Sink;
-use crate::{Lints, Options, lower};
+use crate::{Options, lower};
 
 /// The model of an action system.
 pub(crate) fn load(text: &str, file: FileId, options: &Options, sink: &mut Sink) -> Option<Model> {
     let lexed = lex(text);
     let parser = Parser::new(text, file, &lexed, sink).with_syntax(Code::ActionSyntax);
-    let mut system = Reader { parser, items: Vec::new(), broken: Vec::new() }.system().ok()?;
-    check_definitions(&mut system.items, sink);
-    number_internal(&mut system.items);
-    Some(lower::lower(&system, options, Lints::Off, sink))
+    let (mut system, mut actions) = Reader::new(parser).system().ok()?;
+    check_definitions(&mut system.items, &mut actions, sink);
+    Some(lower::action::lower(&system, &actions, options, sink))
 }
 
 /// A state variable, before its initial value is known.
@@ -65,13 +74,23 @@ struct Declared {
 struct Reader<'a> {
     parser: Parser<'a>,
     items: Vec<Item>,
+    actions: Vec<Action>,
     /// Names whose declarations could not be read.
     broken: Vec<String>,
+    /// Blocks that are open.
+    blocks: usize,
+    /// What the assignments of the action at hand may not mean.
+    doubts: Vec<Doubt>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(parser: Parser<'a>) -> Self {
+        let (items, actions, broken) = (Vec::new(), Vec::new(), Vec::new());
+        Self { parser, items, actions, broken, blocks: 0, doubts: Vec::new() }
+    }
+
     /// `def Name { types {...} state {...} init {...} actions {...} }`
-    fn system(mut self) -> Parse<ModelDecl> {
+    fn system(mut self) -> Parse<(ModelDecl, Vec<Action>)> {
         let start = self.parser.span();
         let meta = self.parser.meta()?;
         if !self.parser.eat_word("def") {
@@ -85,6 +104,12 @@ impl Reader<'_> {
         if self.parser.at_word("types") {
             self.section("types", Self::type_decl)?;
         }
+        if self.parser.at_word("constants") {
+            self.section("constants", Self::constant)?;
+        }
+        if self.parser.at_word("functions") {
+            self.section("functions", Self::function)?;
+        }
         let mut variables = Vec::new();
         self.section("state", |reader| reader.variable().map(|variable| variables.push(variable)))?;
         let mut initial: Vec<(Name, Expr)> = Vec::new();
@@ -96,7 +121,7 @@ impl Reader<'_> {
             self.parser.unexpected::<()>("the end of the text")?;
         }
         let span = self.parser.since(start);
-        Ok(ModelDecl { meta, name, items: self.items, broken: self.broken, span })
+        Ok((ModelDecl { meta, name, items: self.items, broken: self.broken, span }, self.actions))
     }
 
     /// `True` and `False` are constants.
@@ -117,6 +142,7 @@ impl Reader<'_> {
         if !self.parser.eat_word(word) {
             return self.parser.unexpected_with(&format!("`{word} {{`"), |d| {
                 d.help("the sections are `types`, `state`, `init` and `actions`, in this order")
+                    .help("`constants` and `functions` may stand behind `types`")
             });
         }
         let open = self.parser.span();
@@ -150,8 +176,37 @@ impl Reader<'_> {
                 }
                 _ => false,
             };
-            starts && !inside
+            (starts || parser.at_word("fn")) && !inside
         });
+    }
+
+    /// `NAME = value` or `NAME: Type = value`.
+    fn constant(&mut self) -> Parse<()> {
+        let start = self.parser.span();
+        let meta = self.parser.meta()?;
+        let name = self.parser.name("the name of a constant")?;
+        let ty = if self.parser.eat(TokenKind::Colon) { Some(self.ty()?) } else { None };
+        self.parser.expect(TokenKind::Eq)?;
+        let value = self.parser.expr()?;
+        let span = self.parser.since(start);
+        self.push(meta, ItemKind::Const(ConstDecl { name, ty, value }), span);
+        Ok(())
+    }
+
+    /// `fn name(parameter: Type) -> Type = value`.
+    fn function(&mut self) -> Parse<()> {
+        let start = self.parser.span();
+        let meta = self.parser.meta()?;
+        if !self.parser.at_word("fn") {
+            return self
+                .parser
+                .unexpected_with("`fn`", |d| d.help("a function is `fn twice(n: int) -> int = n + n`"));
+        }
+        let mut function = self.parser.function()?;
+        types::plain_truths(&mut function);
+        let span = self.parser.since(start);
+        self.push(meta, ItemKind::Fn(function), span);
+        Ok(())
     }
 
     /// `name: Type`.
@@ -204,8 +259,9 @@ impl Reader<'_> {
         }
     }
 
-    /// `?name(parameters) if guard then { assignments }`; before the guard may stand `let pattern = value &&`.
+    /// `?name(parameters) if guard then { statements }`; before the guard may stand `let pattern = value &&`.
     fn action(&mut self) -> Parse<()> {
+        self.doubts.clear();
         let start = self.parser.span();
         let meta = self.parser.meta()?;
         let verb_span = self.parser.span();
@@ -223,7 +279,7 @@ impl Reader<'_> {
         let mut lets = Vec::new();
         let guard = self.parser.lets_and_guard(&mut lets)?;
         self.parser.expect(TokenKind::Then)?;
-        let updates = self.body()?;
+        let (updates, body) = self.body()?;
         let span = self.parser.since(start);
         let (verb, gate) = match direction {
             Some(Direction::Output) => (Verb::Emit, Some(name.clone())),
@@ -233,19 +289,18 @@ impl Reader<'_> {
         match direction {
             Some(direction) => {
                 let message = Message { direction, name: name.clone(), fields };
-                self.push(meta.clone(), ItemKind::Message(message), span);
+                let documented = Meta { docs: meta.docs.clone(), ..Meta::default() };
+                self.push(documented, ItemKind::Message(message), span);
             }
             None => self.check_internal(&fields, &name),
         }
-        let label = Some(name);
-        let pins = Vec::new();
-        let transition = Transition {
+        let head = Transition {
             meta: Meta::default(),
-            label,
+            label: Some(name),
             verb,
             verb_span,
             gate,
-            pins,
+            pins: Vec::new(),
             lets,
             guard,
             updates,
@@ -253,8 +308,34 @@ impl Reader<'_> {
             span,
             is_whole: true,
         };
-        self.push(meta, ItemKind::Transition(transition), span);
+        self.actions.push(Action { meta, head, body });
         Ok(())
+    }
+
+    /// A body: one simultaneous assignment, or more than that.
+    fn body(&mut self) -> Parse<(Vec<Update>, Option<Block>)> {
+        let mut body = self.block()?;
+        if matches!(self.parser.kind(), TokenKind::OpenBracket | TokenKind::Then) {
+            let expected = "the next action or `}`";
+            return self.parser.unexpected_with(expected, |d| {
+                d.help("the body of an action is one block: `then { { ... } [] { ... } }`")
+            });
+        }
+        let is_plain = match &body.statements[..] {
+            [] => true,
+            [only] => matches!(only.kind, StatementKind::Assign(_)),
+            _ => false,
+        };
+        for doubt in std::mem::take(&mut self.doubts) {
+            if order::is_told(&doubt, is_plain) {
+                self.parser.error(|| doubt.1);
+            }
+        }
+        if !is_plain {
+            return Ok((Vec::new(), Some(body)));
+        }
+        let only = body.statements.pop().map(|statement| statement.kind);
+        Ok((if let Some(StatementKind::Assign(updates)) = only { updates } else { Vec::new() }, None))
     }
 
     fn check_internal(&mut self, fields: &[Field], name: &Name) {
@@ -267,69 +348,24 @@ impl Reader<'_> {
             });
         }
     }
-
-    fn body(&mut self) -> Parse<Vec<Update>> {
-        let open = self.parser.span();
-        self.parser.expect(TokenKind::OpenBrace)?;
-        let mut updates = Vec::new();
-        while self.parser.at(TokenKind::Name) {
-            updates.push(self.update()?);
-            while self.parser.eat(TokenKind::Comma) || self.parser.eat(TokenKind::Semicolon) {}
-        }
-        self.parser.close(TokenKind::CloseBrace, open)?;
-        Ok(updates)
-    }
-
-    /// `name := value` or `name[key] := value`.
-    fn update(&mut self) -> Parse<Update> {
-        let start = self.parser.span();
-        let name = self.parser.name("the name of a variable")?;
-        let key = self.parser.update_key()?;
-        self.parser.expect(TokenKind::ColonEq)?;
-        let value = self.parser.expr()?;
-        let kind = match key {
-            Some(key) => UpdateKind::Put(name, key, value),
-            None => UpdateKind::Assign(name, value),
-        };
-        Ok(Update { kind, span: self.parser.since(start) })
-    }
-}
-
-/// Internal actions that share a name with another action are told apart by a number.
-fn number_internal(items: &mut [Item]) {
-    let mut n_named: FxHashMap<String, usize> = FxHashMap::default();
-    for item in items.iter_mut() {
-        let ItemKind::Transition(transition) = &mut item.kind else { continue };
-        let Some(label) = &mut transition.label else { continue };
-        let number = n_named.entry(label.text.clone()).or_insert(0);
-        *number += 1;
-        if *number > 1 && transition.verb == Verb::Internal {
-            label.text = format!("{}#{number}", label.text);
-        }
-    }
 }
 
 /// Visible actions are defined once; further definitions are reported and removed.
-fn check_definitions(items: &mut Vec<Item>, sink: &mut Sink) {
+fn check_definitions(items: &mut Vec<Item>, actions: &mut Vec<Action>, sink: &mut Sink) {
     let mut first: FxHashMap<String, Span> = FxHashMap::default();
     items.retain(|item| {
-        let (name, is_message) = match &item.kind {
-            ItemKind::Message(message) => (&message.name, true),
-            ItemKind::Transition(Transition { gate: Some(gate), .. }) => (gate, false),
-            _ => return true,
-        };
+        let ItemKind::Message(Message { name, .. }) = &item.kind else { return true };
         let earlier = *first.entry(name.text.clone()).or_insert(name.span);
-        if earlier != name.span && is_message {
+        if earlier != name.span {
+            let message = format!("action `{}` is defined twice", name.text);
             sink.push(
-                Diagnostic::new(
-                    Code::ActionDefinedTwice,
-                    name.span,
-                    format!("action `{}` is defined twice", name.text),
-                )
-                .label(earlier, "first defined here")
-                .help("join the guards with `||` and choose the new values with `if ... then ... else`"),
+                Diagnostic::new(Code::ActionDefinedTwice, name.span, message)
+                    .label(earlier, "first defined here")
+                    .help("make them branches of one: `if True then { when c { ... } [] when d { ... } }`"),
             );
         }
         earlier == name.span
     });
+    let is_first = |gate: &Name| first.get(&gate.text) == Some(&gate.span);
+    actions.retain(|action| action.head.gate.as_ref().is_none_or(is_first));
 }

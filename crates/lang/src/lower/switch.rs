@@ -17,13 +17,13 @@ use crate::ast::{AttrKind, Expr, Item, ItemKind, Meta, Name, Pin, Transition, Up
 use crate::typeck::{GateItem, Place, Role, ValueItem};
 
 /// A transition, checked, before it is put at its source.
-struct Checked {
-    gate: GateId,
-    guard: Term,
-    update: Vec<(VarId, Term)>,
-    resets: Vec<VarId>,
-    target: Option<LocId>,
-    range_check: Option<Term>,
+pub(super) struct Checked {
+    pub(super) gate: GateId,
+    pub(super) guard: Term,
+    pub(super) update: Vec<(VarId, Term)>,
+    pub(super) resets: Vec<VarId>,
+    pub(super) target: Option<LocId>,
+    pub(super) range_check: Option<Term>,
 }
 
 impl<'a> Lowering<'a, '_> {
@@ -121,7 +121,7 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    fn push(
+    pub(super) fn push(
         &mut self,
         checked: &Checked,
         transition: &Transition,
@@ -150,7 +150,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Checks every part of `transition`, so that all its errors are reported.
-    fn transition(&mut self, transition: &'a Transition) -> Option<Checked> {
+    pub(super) fn transition(&mut self, transition: &'a Transition) -> Option<Checked> {
         if !transition.is_whole {
             return None;
         }
@@ -178,17 +178,22 @@ impl<'a> Lowering<'a, '_> {
         let changes = self.updates(&transition.updates, message);
         self.cx.bound.truncate(bound);
         let (condition, (update, resets, range_check)) = (condition?, changes?);
-        // What the guard says already is no further demand of the ranges.
-        let range_check = range_check.map(|check| self.cx.pool.beyond(check, condition));
-        let range_check = range_check.filter(|&check| !self.cx.pool.is_true(check));
-        let guard = match range_check {
-            Some(check) => self.cx.pool.and([condition, check]),
-            None => condition,
-        };
+        let (guard, range_check) = self.guarded(condition, range_check);
         Some(Checked { gate, guard, update, resets, target: target?, range_check })
     }
 
-    fn gate(&mut self, name: &Name, verb: Verb, verb_span: Span) -> Option<Rc<GateItem>> {
+    /// The guard of a switch with this condition whose values fit if `check` holds, and what the ranges demand of it.
+    pub(super) fn guarded(&mut self, condition: Term, check: Option<Term>) -> (Term, Option<Term>) {
+        // What the guard says already is no further demand of the ranges.
+        let check = check.map(|check| self.cx.pool.beyond(check, condition));
+        let check = check.filter(|&check| !self.cx.pool.is_true(check));
+        match check {
+            Some(demand) => (self.cx.pool.and([condition, demand]), check),
+            None => (condition, None),
+        }
+    }
+
+    pub(super) fn gate(&mut self, name: &Name, verb: Verb, verb_span: Span) -> Option<Rc<GateItem>> {
         let Some(entry) = self.cx.gates.use_name(&name.text) else {
             self.unknown_gate(name);
             return None;
@@ -262,7 +267,7 @@ impl<'a> Lowering<'a, '_> {
 
     /// The simultaneous update, the resets, and the condition that keeps values in range.
     #[expect(clippy::type_complexity, reason = "three results of one walk, taken apart at once")]
-    fn updates(
+    pub(super) fn updates(
         &mut self,
         updates: &'a [Update],
         message: Option<Rc<GateItem>>,
@@ -323,10 +328,16 @@ impl<'a> Lowering<'a, '_> {
     }
 
     pub(super) fn assigned_twice(&mut self, name: &Name, first: Span) {
+        let in_order = self.is_action_system;
         self.cx.sink.error(|| {
-            Diagnostic::new(Code::AssignedTwice, name.span, format!("`{}` is changed twice", name.text))
+            let message = format!("`{}` is changed twice", name.text);
+            let finding = Diagnostic::new(Code::AssignedTwice, name.span, message)
                 .label(first, "changed here already")
-                .note("all updates happen at once and read the old values")
+                .note("all updates happen at once and read the old values");
+            match in_order {
+                true => finding.help("write `then` between the two to change it again"),
+                false => finding,
+            }
         });
     }
 
@@ -358,6 +369,10 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn assignable(&mut self, name: &Name, message: Option<&GateItem>) -> Option<VarId> {
+        if let Some(local) = self.locals.iter().rev().find(|local| local.name == name.text) {
+            let var = local.var;
+            return var.or_else(|| self.unchangeable(name));
+        }
         let entry = self.cx.values.get(&name.text).map(|entry| (entry.item, entry.span));
         let field = message.and_then(|message| message.fields.get(&name.text)).map(|field| field.span);
         let (what, declared, help) = match (entry, field) {
@@ -372,9 +387,11 @@ impl<'a> Lowering<'a, '_> {
             (Some((ValueItem::Variant(..), declared)), _) => {
                 ("a value of an enum", declared, "name a variable".into())
             }
-            (None, Some(declared)) => {
-                ("a field of the message", declared, format!("pin it: `({}: value)`", name.text))
-            }
+            (None, Some(declared)) => (
+                "a field of the message",
+                declared,
+                format!("pin it, `({0}: value)`, or say in the guard `{0} == value`", name.text),
+            ),
             (None, None) => {
                 self.unknown_variable(name);
                 return None;

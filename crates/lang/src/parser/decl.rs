@@ -316,7 +316,7 @@ impl Parser<'_> {
         Ok(open)
     }
 
-    fn function(&mut self) -> Parse<FnDecl> {
+    pub(crate) fn function(&mut self) -> Parse<FnDecl> {
         self.bump();
         let name = self.name("the name of a function")?;
         let open = self.span();

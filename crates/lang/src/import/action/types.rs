@@ -11,7 +11,7 @@
 //! systems hold data that grows as other models do.
 
 use super::Reader;
-use crate::ast::{EnumDecl, Field, ItemKind, Name, RecordDecl, Type, TypeDecl, TypeKind, Variant};
+use crate::ast::{EnumDecl, Field, FnDecl, ItemKind, Name, RecordDecl, Type, TypeDecl, TypeKind, Variant};
 use crate::lexer::TokenKind;
 use crate::parser::Parse;
 
@@ -105,11 +105,16 @@ impl Reader<'_> {
         Ok(field)
     }
 
-    fn ty(&mut self) -> Parse<Type> {
+    pub(super) fn ty(&mut self) -> Parse<Type> {
         let mut ty = self.parser.ty()?;
         plain_truth(&mut ty);
         Ok(ty)
     }
+}
+
+/// `Bool` in the heading of a function.
+pub(super) fn plain_truths(function: &mut FnDecl) {
+    function.params.iter_mut().map(|param| &mut param.ty).chain([&mut function.result]).for_each(plain_truth);
 }
 
 /// `Bool` is what the ioxide language calls `bool`, inside collections too.

@@ -1,0 +1,267 @@
+//! What actions do: the statements of the larger language of [AT15] sec. 5, whose models have nested guarded commands.
+//!
+//! ```text
+//! x := e  y := f                       at once: both read the values before
+//! a := e then b := a                   one after the other: `b` reads the new `a`
+//! { ... } [] { ... }                   one of the branches, whichever the system likes
+//! when c { ... }                       a branch that is enabled only where `c` holds
+//! slow: { ... } [] fast: { ... }       branches with names, which are told in reports
+//! if c then { ... } else { ... }       no choice; without `else` nothing happens
+//! let x = e    var y: Type := e        names to the end of the block
+//! for x in [a, b] { ... }              once for each item, in order; also `for i in 1..3`
+//! ```
+//!
+//! Neighbouring assignments happen at once, as they do in Fig. 2, with or without commas and semicolons between them;
+//! every other statement sees what those before it did. [`lower::action`](crate::lower) says what it all means.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+
+use super::tree::{Block, Branch, Condition, Local, Range, Statement, StatementKind};
+use super::{Reader, order};
+use crate::ast::{Update, UpdateKind};
+use crate::lexer::TokenKind;
+use crate::parser::{Abort, Parse};
+
+/// How deep blocks may be nested.
+const MAX_BLOCKS: usize = 32;
+
+/// What stands between two assignments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Separator {
+    Nothing,
+    Comma,
+    Semicolon,
+}
+
+impl Reader<'_> {
+    /// `{ statement statement ... }`.
+    pub(super) fn block(&mut self) -> Parse<Block> {
+        if self.blocks == MAX_BLOCKS {
+            return self.too_deep();
+        }
+        self.blocks += 1;
+        let block = self.block_inside();
+        self.blocks -= 1;
+        block
+    }
+
+    fn too_deep<T>(&mut self) -> Parse<T> {
+        let span = self.parser.span();
+        let message = format!("blocks are nested more than {MAX_BLOCKS} deep");
+        self.parser.report(
+            Diagnostic::new(Code::NestingTooDeep, span, message).help("split the action into several"),
+        );
+        Err(Abort)
+    }
+
+    fn block_inside(&mut self) -> Parse<Block> {
+        let open = self.parser.span();
+        if !self.parser.eat(TokenKind::OpenBrace) {
+            return self
+                .parser
+                .unexpected_with("`{`", |d| d.help("statements stand in braces: `{ x := e }`"));
+        }
+        let mut statements = Vec::new();
+        self.separator();
+        while !matches!(self.parser.kind(), TokenKind::CloseBrace | TokenKind::End) {
+            let start = self.parser.span();
+            let kind = self.statement()?;
+            statements.push(Statement { kind, span: self.parser.since(start) });
+            self.separator();
+            if self.parser.eat(TokenKind::Then) && self.parser.at(TokenKind::CloseBrace) {
+                return self.parser.unexpected("a statement");
+            }
+        }
+        self.parser.close(TokenKind::CloseBrace, open)?;
+        Ok(Block { statements })
+    }
+
+    /// Commas and semicolons, which may be left out.
+    fn separator(&mut self) -> Separator {
+        let mut found = Separator::Nothing;
+        loop {
+            found = match self.parser.kind() {
+                TokenKind::Comma => Separator::Comma,
+                TokenKind::Semicolon => Separator::Semicolon,
+                _ => return found,
+            };
+            self.parser.bump();
+        }
+    }
+
+    fn statement(&mut self) -> Parse<StatementKind> {
+        match self.parser.kind() {
+            TokenKind::If => self.conditional(),
+            TokenKind::OpenBrace | TokenKind::When => self.choice(),
+            TokenKind::Name if self.parser.kind_after(1) == TokenKind::Colon => self.choice(),
+            TokenKind::Name if self.at_local() => self.local().map(StatementKind::Local),
+            TokenKind::Name if self.at_loop() => self.repetition(),
+            TokenKind::Name => self.assignments().map(StatementKind::Assign),
+            TokenKind::OpenBracket if self.parser.kind_after(1) == TokenKind::CloseBracket => {
+                self.parser.unexpected_with("a statement", |d| {
+                    d.help("`[]` stands between branches in braces: `{ ... } [] when c { ... }`")
+                })
+            }
+            _ => self.parser.unexpected_with("a statement", |d| {
+                d.help("statements are `x := e`, `if c then { ... }`, `when c { ... }`, `{ ... } [] { ... }`, `let x = e`, `var x := e` and `for x in xs { ... }`")
+            }),
+        }
+    }
+
+    /// Neighbouring assignments.
+    fn assignments(&mut self) -> Parse<Vec<Update>> {
+        let mut group = vec![self.update()?];
+        loop {
+            let separator = self.separator();
+            if !self.at_assignment() {
+                return Ok(group);
+            }
+            group.push(self.update()?);
+            self.doubts.extend(order::doubt(&group, separator));
+        }
+    }
+
+    fn at_assignment(&self) -> bool {
+        self.parser.at(TokenKind::Name)
+            && self.parser.kind_after(1) != TokenKind::Colon
+            && !self.at_local()
+            && !self.at_loop()
+    }
+
+    /// `name := value` or `name[key] := value`.
+    fn update(&mut self) -> Parse<Update> {
+        let start = self.parser.span();
+        let name = self.parser.name("the name of a variable")?;
+        let key = self.parser.update_key()?;
+        self.parser.expect(TokenKind::ColonEq)?;
+        let value = self.parser.expr()?;
+        let kind = match key {
+            Some(key) => UpdateKind::Put(name, key, value),
+            None => UpdateKind::Assign(name, value),
+        };
+        Ok(Update { kind, span: self.parser.since(start) })
+    }
+
+    /// Branches with `[]` between them.
+    fn choice(&mut self) -> Parse<StatementKind> {
+        let mut branches = vec![self.branch()?];
+        while self.parser.at(TokenKind::OpenBracket) {
+            self.parser.bump();
+            self.parser.expect(TokenKind::CloseBracket)?;
+            branches.push(self.branch()?);
+        }
+        Ok(StatementKind::Choice(branches))
+    }
+
+    /// `name: when c { ... }`; name and condition may be missing.
+    fn branch(&mut self) -> Parse<Branch> {
+        let name = match self.parser.kind_after(1) {
+            TokenKind::Colon => Some(self.parser.name("the name of a branch")?),
+            _ => None,
+        };
+        if name.is_some() {
+            self.parser.bump();
+        }
+        let when = match self.parser.eat(TokenKind::When) {
+            true => Some(self.condition()?),
+            false => None,
+        };
+        if !self.parser.at(TokenKind::OpenBrace) {
+            let expected = if when.is_some() { "`{`" } else { "`{` or `when`" };
+            return self.parser.unexpected_with(expected, |d| match name {
+                Some(_) if when.is_none() => d.help("a variable of this block is `var x: Type := e`"),
+                _ => d.help("a branch is `{ ... }` or `when c { ... }`"),
+            });
+        }
+        Ok(Branch { name, when, body: self.block()? })
+    }
+
+    fn condition(&mut self) -> Parse<Condition> {
+        let start = self.parser.span();
+        let mut lets = Vec::new();
+        let guard = self.parser.lets_and_guard(&mut lets)?;
+        Ok(Condition { lets, guard, span: self.parser.since(start) })
+    }
+
+    /// `if c then { ... } else if d then { ... } else { ... }`.
+    fn conditional(&mut self) -> Parse<StatementKind> {
+        let mut arms = Vec::new();
+        loop {
+            self.parser.expect(TokenKind::If)?;
+            let condition = self.condition()?;
+            self.parser.expect(TokenKind::Then)?;
+            arms.push((condition, self.block()?));
+            if !self.parser.eat(TokenKind::Else) {
+                return Ok(StatementKind::If(arms, None));
+            }
+            if !self.parser.at(TokenKind::If) {
+                return Ok(StatementKind::If(arms, Some(self.block()?)));
+            }
+        }
+    }
+
+    /// Whether `let` or `var` stands here as a word, and not as the name of a variable.
+    fn at_local(&self) -> bool {
+        let next = self.parser.kind_after(1);
+        self.parser.at_word("var") && next == TokenKind::Name
+            || self.parser.at_word("let")
+                && matches!(next, TokenKind::Name | TokenKind::Some | TokenKind::None)
+    }
+
+    /// `let x = e`, `let x: Type = e`, `var x := e` or `var x: Type := e`.
+    fn local(&mut self) -> Parse<Local> {
+        let is_variable = self.parser.at_word("var");
+        self.parser.bump();
+        if !self.parser.at(TokenKind::Name) || self.parser.kind_after(1) == TokenKind::OpenParen {
+            return self.parser.unexpected_with("a name", |d| {
+                d.help("what may not fit is asked: `when let some(x) = e { ... }` or `if let some(x) = e then { ... }`")
+            });
+        }
+        let name = self.parser.name("the name of a variable")?;
+        let ty = match self.parser.eat(TokenKind::Colon) {
+            true => Some(self.ty()?),
+            false => None,
+        };
+        self.sign_of_local(is_variable)?;
+        Ok(Local { name, ty, value: self.parser.expr()?, is_variable })
+    }
+
+    /// `:=` behind a variable, `=` behind a name; the other one is reported and read.
+    fn sign_of_local(&mut self, is_variable: bool) -> Parse<()> {
+        let (sign, other) = match is_variable {
+            true => (TokenKind::ColonEq, TokenKind::Eq),
+            false => (TokenKind::Eq, TokenKind::ColonEq),
+        };
+        if self.parser.at(other) {
+            let (span, right) = (self.parser.span(), sign.describe());
+            let message = format!("expected {right}, found {}", other.describe());
+            self.parser.report(
+                Diagnostic::new(Code::ActionSyntax, span, message)
+                    .help("`let x = e` names a value, `var x := e` declares a variable that may change")
+                    .fix(span, right.trim_matches('`')),
+            );
+            self.parser.bump();
+            return Ok(());
+        }
+        self.parser.expect(sign).map(|_| ())
+    }
+
+    /// Whether `for` stands here as a word, and not as the name of a variable.
+    fn at_loop(&self) -> bool {
+        self.parser.at_word("for") && self.parser.kind_after(1) == TokenKind::Name
+    }
+
+    /// `for x in xs { ... }` or `for i in 1..3 { ... }`.
+    fn repetition(&mut self) -> Parse<StatementKind> {
+        self.parser.bump();
+        let name = self.parser.name("a name for the item")?;
+        self.parser.expect(TokenKind::In)?;
+        let first = self.parser.expr()?;
+        let range = match self.parser.eat(TokenKind::DotDot) {
+            true => Range::Numbers(first, self.parser.expr()?),
+            false => Range::Items(first),
+        };
+        Ok(StatementKind::For(name, range, self.block()?))
+    }
+}

@@ -1,0 +1,271 @@
+//! Statements to steps: every name and type is checked once, however many paths come by.
+
+use std::rc::Rc;
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::sort::{CollectionKind, Sort};
+use ioxide_model::source::Span;
+use ioxide_model::term::{Op, Term, VarId};
+
+use super::super::{LocalName, Lowering};
+use super::path::{Step, Way};
+use crate::ast::{Expr, Name};
+use crate::import::action::tree::{Block, Branch, Condition, Local, Range, Statement, StatementKind};
+use crate::typeck::{BoundName, GateItem, Place, Role};
+
+/// A loop over numbers goes round this often, at most.
+const MAX_ROUNDS: i64 = 1_000;
+
+/// The parameters in scope.
+type Message<'m> = Option<&'m Rc<GateItem>>;
+
+/// A condition: what holds, where it can be asked, and the values that its patterns name.
+struct Asked {
+    holds: Term,
+    fits: Term,
+    named: Vec<(VarId, Term)>,
+    place: Span,
+}
+
+impl Asked {
+    /// The steps of a path on which it holds.
+    fn taken(self) -> [Step; 3] {
+        [Step::Require(self.holds), Step::Fit(self.fits), Step::Assign(self.named, self.place)]
+    }
+}
+
+impl<'a> Lowering<'a, '_> {
+    /// The steps of `block`; its names are forgotten. All its errors are reported.
+    pub(super) fn block(&mut self, block: &'a Block, message: Message<'_>) -> Option<Vec<Step>> {
+        let scope = self.scope();
+        let steps: Vec<_> =
+            block.statements.iter().map(|statement| self.statement(statement, message)).collect();
+        self.leave(scope);
+        let steps = steps.into_iter().collect::<Option<Vec<_>>>()?;
+        Some(steps.into_iter().flatten().collect())
+    }
+
+    /// How many names there are; [`leave`](Self::leave) forgets those that come behind.
+    fn scope(&self) -> (usize, usize) {
+        (self.cx.bound.len(), self.locals.len())
+    }
+
+    fn leave(&mut self, (bound, locals): (usize, usize)) {
+        self.cx.bound.truncate(bound);
+        self.locals.truncate(locals);
+    }
+
+    fn statement(&mut self, statement: &'a Statement, message: Message<'_>) -> Option<Vec<Step>> {
+        let place = statement.span;
+        match &statement.kind {
+            StatementKind::Assign(updates) => {
+                let (to, _, fits) = self.updates(updates, message.cloned())?;
+                Some(fits.map(Step::Fit).into_iter().chain([Step::Assign(to, place)]).collect())
+            }
+            StatementKind::Choice(branches) => {
+                let ways: Vec<_> = branches.iter().map(|branch| self.branch(branch, message)).collect();
+                Some(vec![Step::Choose(ways.into_iter().collect::<Option<_>>()?, place)])
+            }
+            StatementKind::If(arms, otherwise) => self.conditional(arms, otherwise.as_ref(), message, place),
+            StatementKind::Local(local) => self.declared(local, message, place),
+            StatementKind::For(name, range, body) => {
+                let over = self.range(range, message);
+                let scope = self.scope();
+                let sort = over.as_ref().map_or(Sort::Int, |(_, sort, _)| *sort);
+                let var = self.name_local(name, sort, false, message);
+                let body = self.block(body, message);
+                self.leave(scope);
+                let ((items, _, fits), var, body) = (over?, var?, body?);
+                Some(vec![fits, Step::Each { var, items, body, place }])
+            }
+        }
+    }
+
+    fn branch(&mut self, branch: &'a Branch, message: Message<'_>) -> Option<Way> {
+        let name = branch.name.as_ref().map(|name| name.text.clone());
+        let scope = self.scope();
+        let asked = match &branch.when {
+            Some(when) => self.asked(when, message).map(Some),
+            None => Some(None),
+        };
+        let body = self.block(&branch.body, message);
+        self.leave(scope);
+        let taken = asked?.map(Asked::taken);
+        Some(Way { name, steps: taken.into_iter().flatten().chain(body?).collect() })
+    }
+
+    /// Each arm where its condition is the first to hold; what follows the last one where none does.
+    fn conditional(
+        &mut self,
+        arms: &'a [(Condition, Block)],
+        otherwise: Option<&'a Block>,
+        message: Message<'_>,
+        place: Span,
+    ) -> Option<Vec<Step>> {
+        let (mut ways, mut not_yet): (Vec<Way>, Vec<Step>) = (Vec::new(), Vec::new());
+        let mut complete = true;
+        for (condition, body) in arms {
+            let scope = self.scope();
+            let asked = self.asked(condition, message);
+            let body = self.block(body, message);
+            self.leave(scope);
+            let Some((asked, body)) = asked.zip(body) else {
+                complete = false;
+                continue;
+            };
+            let (fails, fits) = (self.cx.pool.not(asked.holds), asked.fits);
+            let steps = not_yet.iter().cloned().chain(asked.taken()).chain(body).collect();
+            ways.push(Way { name: None, steps });
+            not_yet.extend([Step::Require(fails), Step::Fit(fits)]);
+        }
+        let last = match otherwise {
+            Some(block) => self.block(block, message),
+            None => Some(Vec::new()),
+        };
+        ways.push(Way { name: None, steps: not_yet.into_iter().chain(last?).collect() });
+        complete.then(|| vec![Step::Choose(ways, place)])
+    }
+
+    /// A condition; the names of its patterns stay bound.
+    fn asked(&mut self, condition: &'a Condition, message: Message<'_>) -> Option<Asked> {
+        let before = self.cx.bound.len();
+        let (lets, first) = self.cx.at(Place::Guard, message.cloned(), |cx| cx.lets(&condition.lets));
+        let (guard, then) = self.cx.at(Place::Guard, message.cloned(), |cx| match &condition.guard {
+            Some(guard) => cx.check(guard, Sort::Bool, Role::Guard),
+            None => Some(cx.pool.tt()),
+        });
+        let named = self.keep_names(before);
+        let (lets, guard) = (lets?, guard?);
+        let pool = &mut self.cx.pool;
+        let (found, then) = (pool.and(lets), pool.and(then));
+        // The rest of the condition is asked only where the patterns fit.
+        let (holds, then) = (pool.and([found, guard]), pool.implies(found, then));
+        let fits = pool.and(first.into_iter().chain([then]));
+        Some(Asked { holds, fits, named, place: condition.span })
+    }
+
+    /// Makes the names that patterns bound since `before` keep their values, whatever changes later.
+    pub(super) fn keep_names(&mut self, before: usize) -> Vec<(VarId, Term)> {
+        let mut named = Vec::new();
+        for at in before..self.cx.bound.len() {
+            let BoundName { name, term, .. } = self.cx.bound[at].clone();
+            let var = self.cx.pool.declare(&name, self.cx.pool.sort(term));
+            self.cx.bound[at].term = self.cx.pool.var(var);
+            self.locals.push(LocalName { name, var: None });
+            named.push((var, term));
+        }
+        named
+    }
+
+    /// `let x = e` or `var x := e`.
+    fn declared(&mut self, local: &'a Local, message: Message<'_>, place: Span) -> Option<Vec<Step>> {
+        let Local { name, ty, value, is_variable } = local;
+        let sort = match ty {
+            Some(ty) => self.cx.sort(ty).map(Some),
+            None => Some(None),
+        };
+        let (term, fits) = self.cx.at(Place::Update, message.cloned(), |cx| match sort? {
+            Some(sort) => cx.check(value, sort, Role::Variable(&name.text)),
+            None => cx.infer(value, None),
+        });
+        let Some(term) = term else {
+            // Whatever reads it is not to blame.
+            self.cx.sink.excuse(std::slice::from_ref(&name.text));
+            return None;
+        };
+        let sort = sort.flatten().unwrap_or_else(|| match (self.cx.pool.sort(term), is_variable) {
+            // What it may become does not follow from its first value.
+            (sort, true) => sort.base(),
+            (sort, false) => sort,
+        });
+        let var = self.name_local(name, sort, *is_variable, message)?;
+        let fits = self.cx.pool.and(fits);
+        Some(vec![Step::Fit(fits), Step::Assign(vec![(var, term)], place)])
+    }
+
+    /// A new name, which must not stand for anything else.
+    fn name_local(
+        &mut self,
+        name: &'a Name,
+        sort: Sort,
+        is_variable: bool,
+        message: Message<'_>,
+    ) -> Option<VarId> {
+        let is_local = self.cx.bound.iter().any(|bound| bound.name == name.text);
+        let known = self.cx.values.get(&name.text).map(|entry| entry.span);
+        let field = message.and_then(|message| message.fields.get(&name.text));
+        let known = known.or(field.map(|field| field.span));
+        if is_local || known.is_some() {
+            self.cx.sink.error(|| {
+                let message = format!("`{}` stands for something else already", name.text);
+                let finding =
+                    Diagnostic::new(Code::DuplicateName, name.span, message).help("pick another name");
+                known.into_iter().fold(finding, |finding, place| finding.label(place, "declared here"))
+            });
+            return None;
+        }
+        let var = self.cx.pool.declare(&name.text, sort);
+        let term = self.cx.pool.var(var);
+        self.cx.bound.push(BoundName { name: name.text.clone(), term, part_of: None });
+        self.locals.push(LocalName { name: name.text.clone(), var: is_variable.then_some(var) });
+        Some(var)
+    }
+
+    /// Reports that the name at hand cannot be assigned.
+    pub(in super::super) fn unchangeable(&mut self, name: &Name) -> Option<VarId> {
+        self.cx.sink.error(|| {
+            let message = format!("`{}` is a name for a value and cannot be assigned", name.text);
+            Diagnostic::new(Code::NotAssignable, name.span, message)
+                .help(format!("declare a variable of the block: `var {} := ...`", name.text))
+        });
+        None
+    }
+
+    /// What a loop goes over, as a list, with the sort of its items and where it can be asked.
+    fn range(&mut self, range: &'a Range, message: Message<'_>) -> Option<(Term, Sort, Step)> {
+        match range {
+            Range::Numbers(lo, hi) => self.numbers(lo, hi),
+            Range::Items(of) => {
+                let (term, fits) = self.cx.at(Place::Update, message.cloned(), |cx| cx.infer(of, None));
+                let (items, sort) = self.members_of(term?, of.span)?;
+                let fits = self.cx.pool.and(fits);
+                Some((items, sort, Step::Fit(fits)))
+            }
+        }
+    }
+
+    fn numbers(&mut self, lo: &'a Expr, hi: &'a Expr) -> Option<(Term, Sort, Step)> {
+        let (bounds, _) = self.cx.at(Place::Constant, None, |cx| (cx.bound_value(lo), cx.bound_value(hi)));
+        let (first, last) = (bounds.0?, bounds.1?);
+        if last.saturating_sub(first) >= MAX_ROUNDS {
+            self.cx.sink.error(|| {
+                let message = format!("the loop goes round more than {MAX_ROUNDS} times");
+                Diagnostic::new(Code::TooManyPaths, lo.span.to(hi.span), message)
+            });
+            return None;
+        }
+        let numbers: Vec<Term> = (first..=last).map(|n| self.cx.pool.int(n)).collect();
+        let id = self.cx.pool.list_of(Sort::Int);
+        let sort = if first <= last { Sort::Range { lo: first, hi: last } } else { Sort::Int };
+        let always = Step::Fit(self.cx.pool.tt());
+        Some((self.cx.pool.list(id, numbers), sort, always))
+    }
+
+    /// The members of a collection as a list, with their sort.
+    fn members_of(&mut self, term: Term, span: Span) -> Option<(Term, Sort)> {
+        let sort = self.cx.pool.sort(term);
+        let Some(of) = self.cx.pool.collection_of(sort) else {
+            let shown = self.cx.pool.show_sort(sort.base());
+            self.cx.sink.error(|| {
+                let message = format!("a loop goes over a list, a set or a map, this is {shown}");
+                Diagnostic::new(Code::TypeMismatch, span, message).help("numbers are `for i in 1..3 { ... }`")
+            });
+            return None;
+        };
+        if of.kind == CollectionKind::List {
+            return Some((term, of.item));
+        }
+        Some((self.cx.pool.operate(Op::Keys, vec![term]), of.member()))
+    }
+}

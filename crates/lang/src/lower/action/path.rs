@@ -1,0 +1,210 @@
+//! Steps to paths, by forward substitution.
+//!
+//! *Promises.* A state and parameters enable a path, and lead to a state by it, exactly if an execution of the steps
+//! that takes its branches does not stop and ends there (`crates/lang/tests/actions.rs` executes them step by step). The
+//! work is bounded: by paths, by steps on all of them, and by the size of terms; what goes beyond is told at its place.
+
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
+use ioxide_model::source::Span;
+use ioxide_model::term::{Op, Substitution, Term, VarId};
+
+use crate::typeck::{Checker, n_parts};
+
+/// An action has this many paths, at most.
+const MAX_PATHS: usize = 1_000;
+/// Steps on all paths of an action together.
+const MAX_STEPS: usize = 100_000;
+/// Parts of the terms that all of them make together.
+const MAX_PARTS: usize = 20_000_000;
+
+/// What a path meets on its way.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    /// Where it does not hold the path is not enabled: the author said so.
+    Require(Term),
+    /// Where it does not hold the path is not enabled: a value would not fit its type, or is not there.
+    Fit(Term),
+    /// All at once.
+    Assign(Vec<(VarId, Term)>, Span),
+    /// One of the ways.
+    Choose(Vec<Way>, Span),
+    /// Once for each item of a list.
+    Each { var: VarId, items: Term, body: Vec<Step>, place: Span },
+}
+
+/// A branch.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    pub(super) name: Option<String>,
+    pub(super) steps: Vec<Step>,
+}
+
+/// What a path demands of the state before and the parameters, and what it makes of them.
+#[derive(Clone, Debug)]
+pub(super) struct Path {
+    /// The action, and the names of the branches taken.
+    pub(super) name: String,
+    pub(super) guard: Vec<Term>,
+    pub(super) fits: Vec<Term>,
+    /// The variables by now, as terms over the state before.
+    pub(super) store: Substitution,
+}
+
+/// The work was too much, or cannot be done; somebody has said why.
+struct GivenUp;
+
+/// All paths of one action.
+pub(super) struct Walk<'w, 'a, 's> {
+    cx: &'w mut Checker<'a, 's>,
+    name: &'w str,
+    action: Span,
+    n_steps: usize,
+    n_parts: usize,
+}
+
+impl<'w, 'a, 's> Walk<'w, 'a, 's> {
+    pub(super) fn new(cx: &'w mut Checker<'a, 's>, name: &'w str, action: Span) -> Self {
+        Self { cx, name, action, n_steps: 0, n_parts: 0 }
+    }
+
+    /// The paths through `steps` where `condition` holds, in the order of the text. If none can be taken, one that
+    /// never is, so that somebody may say so.
+    pub(super) fn all(
+        mut self,
+        condition: Term,
+        named: Vec<(VarId, Term)>,
+        steps: &[Step],
+    ) -> Option<Vec<Path>> {
+        let (guard, fits, store) = (vec![condition], Vec::new(), named.into_iter().collect());
+        let start = Path { name: self.name.to_owned(), guard, fits, store };
+        let mut paths = self.through(steps, vec![start]).ok()?;
+        if paths.is_empty() {
+            let (name, guard) = (self.name.to_owned(), vec![self.cx.pool.bool(false)]);
+            paths.push(Path { name, guard, fits: Vec::new(), store: Substitution::new() });
+        }
+        Some(paths)
+    }
+
+    fn through(&mut self, steps: &[Step], mut paths: Vec<Path>) -> Result<Vec<Path>, GivenUp> {
+        for step in steps {
+            let mut after = Vec::with_capacity(paths.len());
+            for path in paths {
+                after.extend(self.step(step, path)?);
+                self.few_enough(after.len(), step)?;
+            }
+            paths = after;
+        }
+        Ok(paths)
+    }
+
+    /// The ways on from `path`.
+    fn step(&mut self, step: &Step, mut path: Path) -> Result<Vec<Path>, GivenUp> {
+        self.n_steps += 1;
+        self.few_enough(0, step)?;
+        match step {
+            Step::Require(term) => {
+                let term = self.cx.pool.substitute(*term, &path.store);
+                path.guard.push(term);
+                Ok(self.unless_false(term, path))
+            }
+            Step::Fit(term) => {
+                let term = self.cx.pool.substitute(*term, &path.store);
+                path.fits.push(term);
+                Ok(self.unless_false(term, path))
+            }
+            Step::Assign(to, place) => {
+                let values: Vec<Term> =
+                    to.iter().map(|&(_, term)| self.cx.pool.substitute(term, &path.store)).collect();
+                for (&(var, _), value) in to.iter().zip(values) {
+                    self.small_enough(value, *place)?;
+                    path.store.set(var, value);
+                }
+                Ok(vec![path])
+            }
+            Step::Choose(ways, _) => {
+                let mut after = Vec::new();
+                for way in ways {
+                    let mut path = path.clone();
+                    way.name.iter().for_each(|name| path.name.extend(["-", name]));
+                    after.extend(self.through(&way.steps, vec![path])?);
+                    self.few_enough(after.len(), step)?;
+                }
+                Ok(after)
+            }
+            Step::Each { var, items, body, place } => {
+                let mut paths = Vec::new();
+                let items = self.items(*items, &path, *place)?;
+                paths.push(path);
+                for item in items {
+                    paths.iter_mut().for_each(|path| path.store.set(*var, item));
+                    paths = self.through(body, paths)?;
+                }
+                Ok(paths)
+            }
+        }
+    }
+
+    fn unless_false(&self, term: Term, path: Path) -> Vec<Path> {
+        if self.cx.pool.is_false(term) { Vec::new() } else { vec![path] }
+    }
+
+    /// The items of a list whose length is known on this path.
+    fn items(&mut self, list: Term, path: &Path, place: Span) -> Result<Vec<Term>, GivenUp> {
+        let pool = &mut self.cx.pool;
+        let list = pool.substitute(list, &path.store);
+        let size = pool.operate(Op::Size, vec![list]);
+        let Some(n) = pool.as_value(size).and_then(|n| n.as_int()?.to_i64()) else {
+            let message = "it is not known how often this loop goes round";
+            self.cx.sink.error(|| {
+                Diagnostic::new(Code::UnboundedLoop, place, message)
+                    .note("an action has finitely many paths, so a loop goes over numbers or a list of known length")
+                    .help("ask all items at once: `exists x in xs: ...`, `forall`, `count`, `[e for x in xs if c]`")
+                    .help("or write a function on `[]` and `[first, ..rest]` in the section `functions`")
+            });
+            return Err(GivenUp);
+        };
+        Ok((0..n)
+            .map(|at| {
+                let at = pool.int(at);
+                pool.operate(Op::At, vec![list, at])
+            })
+            .collect())
+    }
+
+    fn few_enough(&mut self, n_paths: usize, step: &Step) -> Result<(), GivenUp> {
+        if n_paths <= MAX_PATHS && self.n_steps <= MAX_STEPS {
+            return Ok(());
+        }
+        let place = match step {
+            Step::Assign(_, place) | Step::Choose(_, place) | Step::Each { place, .. } => *place,
+            Step::Require(_) | Step::Fit(_) => self.action,
+        };
+        let message = match n_paths > MAX_PATHS {
+            true => format!("action `{}` has more than {MAX_PATHS} paths", self.name),
+            false => format!("action `{}` takes more than {MAX_STEPS} steps on its paths", self.name),
+        };
+        let action = self.action;
+        self.cx.sink.error(|| {
+            Diagnostic::new(Code::TooManyPaths, place, message)
+                .caret("more than that from here on")
+                .label(action, "this action")
+                .note("every choice behind another multiplies the paths, and so does every `if`")
+                .help("choose values instead: `x := if c then a else b` is one path")
+                .help("or split the action in two, the second internal")
+        });
+        Err(GivenUp)
+    }
+
+    fn small_enough(&mut self, term: Term, place: Span) -> Result<(), GivenUp> {
+        self.n_parts += n_parts(&self.cx.pool, term).unwrap_or(MAX_PARTS);
+        if self.n_parts < MAX_PARTS {
+            return Ok(());
+        }
+        self.cx.sink.error(|| {
+            Diagnostic::new(Code::TooLarge, place, "this value becomes too large")
+                .note("a value is written in terms of the state before the action")
+        });
+        Err(GivenUp)
+    }
+}
