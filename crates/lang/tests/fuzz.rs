@@ -48,6 +48,13 @@ proptest! {
     }
 
     #[test]
+    fn any_mostly_good_action_system_gives_an_answer(text in grammar::action_system(), at in 0usize..900, cut in 0usize..9) {
+        survives(&text);
+        let (from, to) = (floor(&text, at), floor(&text, at + cut));
+        survives(&format!("{}{}", &text[..from], &text[to..]));
+    }
+
+    #[test]
     fn a_broken_example_gives_an_answer(at in 0usize..4000, cut in 0usize..60, which in 0usize..64) {
         let paths = common::files("examples", &["iox", "as", "dot"]);
         let path = &paths[which % paths.len()];
@@ -105,6 +112,21 @@ fn ten_thousand_levels_give_a_limit_error() {
     assert!(!codes("m.xml", &format!("{}{}", "<a>".repeat(n), "</a>".repeat(n))).is_empty());
     assert!(!codes("m.dot", &format!("digraph g {{ {}", "subgraph {".repeat(n))).is_empty());
     assert!(!codes("m.as", &format!("def M {{ types {{ T = {}", "[".repeat(n))).is_empty());
+    let nested = |open: &str, close: &str| {
+        let (open, close) = (open.repeat(n), close.repeat(n));
+        format!(
+            "def M {{ state {{ x: int }} init {{ x := 0 }} actions {{ ?i() if True then {{ {open} x := 1 {close} }} }} }}"
+        )
+    };
+    for text in [
+        nested("{ ", "} "),
+        nested("if True then { ", "} "),
+        nested("for i in 1..1 { ", "} "),
+        nested("if True then { ", ""),
+    ] {
+        let found = codes("m.as", &text);
+        assert!(found.contains(&Code::NestingTooDeep), "{}...: {found:?}", &text[..80]);
+    }
 }
 
 #[test]
@@ -118,6 +140,11 @@ fn the_deepest_expressions_that_are_allowed_do_not_overflow() {
     assert!(!codes("m.iox", &in_guard(&deep)).is_empty());
     let deep = (0..60).fold("true".to_owned(), |e, _| format!("!(true => false || true && {e})"));
     assert_eq!(codes("m.iox", &in_guard(&deep)), []);
+    let (open, close) = ("if True then { ".repeat(30), "} ".repeat(30));
+    let text = format!(
+        "def M {{ state {{ x: Bool }} init {{ x := True }} actions {{ ?i() if True then {{ {open} x := {deep} {close} }} }} }}"
+    );
+    assert_eq!(codes("m.as", &text), []);
 }
 
 #[test]

@@ -13,13 +13,14 @@
 //! - `let`, `var` and `for` name terms, and leave no trace in the model.
 //!
 //! A value that does not fit its type, or an item that is not there, disables the path that meets it, as it disables a
-//! transition elsewhere. Paths whose guards cannot hold whatever the values are left out, where folding constants shows it.
+//! transition elsewhere. Paths whose guards cannot hold whatever the values are left out, where that is seen at first sight.
 //!
 //! The first path has the name of the action, the others a number behind it; names of branches stand between:
 //! `start`, `start#2`, `start-slow`.
 
 mod check;
 mod path;
+mod refute;
 
 use ioxide_model::index::Idx;
 use ioxide_model::sts::{GateId, LocId, Model, Sts};

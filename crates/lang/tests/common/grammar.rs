@@ -97,7 +97,14 @@ const WORDS: &[&str] = &[
     "types",
     "init",
     "actions",
+    "constants",
+    "functions",
     ":=",
+    "[]",
+    "let",
+    "for",
+    "swap:",
+    "1..3",
     "|",
     "digraph",
     "label",
@@ -128,6 +135,48 @@ pub fn model() -> impl Strategy<Value = String> {
     proptest::collection::vec(part, 0..8).prop_map(|parts| {
         format!("model M {{\n    input i(p: int)\n    var x: int = 0\n    clock w\n{}}}\n", parts.concat())
     })
+}
+
+/// An action system whose bodies have random statements in them: mostly well formed.
+pub fn action_system() -> impl Strategy<Value = String> {
+    let action =
+        (expr(), statements()).prop_map(|(guard, body)| format!("?i(p: int) if {guard} then {body}\n"));
+    let other = (expr(), statements()).prop_map(|(guard, body)| format!("tick() if {guard} then {body}\n"));
+    proptest::collection::vec(prop_oneof![action, other], 0..4).prop_map(|actions| {
+        let actions = actions.concat();
+        format!(
+            "def M {{\nconstants {{ C = 3 }}\nfunctions {{ fn f(q: int, o: int) -> int = q }}\nstate {{ x: int  a: Bool  xs: list<int> }}\n\
+             init {{ x := 0  a := True  xs := [] }}\nactions {{\n{actions}}}\n}}\n"
+        )
+    })
+}
+
+/// A block of statements.
+fn statements() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        expr().prop_map(|e| format!("x := {e} ")),
+        expr().prop_map(|e| format!("xs[0] := {e}, x := {e} ")),
+        expr().prop_map(|e| format!("let l = {e} ")),
+        expr().prop_map(|e| format!("var v: int := {e} ")),
+        Just("v := l then x := v ".to_owned()),
+        Just("{ } ".to_owned()),
+    ];
+    let block = |parts: Vec<String>| format!("{{ {}}} ", parts.concat());
+    let blocks = leaf.prop_recursive(4, 40, 4, move |inner| {
+        let body = || proptest::collection::vec(inner.clone(), 0..4).prop_map(block);
+        prop_oneof![
+            (body(), body()).prop_map(|(one, other)| format!("{one}[] {other}")),
+            (expr(), body(), body()).prop_map(|(c, one, other)| format!(
+                "slow: when {c} {one}[] when let some(y) = xs.first() {other}"
+            )),
+            (expr(), body(), body()).prop_map(|(c, one, other)| format!("if {c} then {one}else {other}")),
+            (expr(), body()).prop_map(|(c, one)| format!("if {c} then {one}then ")),
+            body().prop_map(|one| format!("for i in 1..3 {one}")),
+            (expr(), body()).prop_map(|(e, one)| format!("for y in [x, {e}] {one}")),
+            body().prop_map(|one| format!("for y in xs {one}")),
+        ]
+    });
+    proptest::collection::vec(blocks, 0..4).prop_map(block)
 }
 
 fn expr() -> impl Strategy<Value = String> {

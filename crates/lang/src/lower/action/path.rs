@@ -9,6 +9,7 @@ use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::Span;
 use ioxide_model::term::{Op, Substitution, Term, VarId};
 
+use super::refute::is_refuted;
 use crate::typeck::{Checker, n_parts};
 
 /// An action has this many paths, at most.
@@ -106,12 +107,12 @@ impl<'w, 'a, 's> Walk<'w, 'a, 's> {
             Step::Require(term) => {
                 let term = self.cx.pool.substitute(*term, &path.store);
                 path.guard.push(term);
-                Ok(self.unless_false(term, path))
+                Ok(self.unless_refuted(path))
             }
             Step::Fit(term) => {
                 let term = self.cx.pool.substitute(*term, &path.store);
                 path.fits.push(term);
-                Ok(self.unless_false(term, path))
+                Ok(self.unless_refuted(path))
             }
             Step::Assign(to, place) => {
                 let values: Vec<Term> =
@@ -145,8 +146,11 @@ impl<'w, 'a, 's> Walk<'w, 'a, 's> {
         }
     }
 
-    fn unless_false(&self, term: Term, path: Path) -> Vec<Path> {
-        if self.cx.pool.is_false(term) { Vec::new() } else { vec![path] }
+    fn unless_refuted(&self, path: Path) -> Vec<Path> {
+        let mut conditions = path.guard.iter().chain(&path.fits).copied();
+        let pool = &self.cx.pool;
+        let is_out = conditions.clone().any(|term| pool.is_false(term)) || is_refuted(pool, &mut conditions);
+        if is_out { Vec::new() } else { vec![path] }
     }
 
     /// The items of a list whose length is known on this path.

@@ -1,0 +1,104 @@
+//! Conditions that contradict each other at first sight, so that paths nobody can take are left out.
+//!
+//! Looks at comparisons of one term with constants only: bounds that leave no number, two values for one term, a value
+//! that is excluded. *One-sided*: what is not refuted may still never hold; `check --deep` asks the solver.
+
+use ioxide_model::sort::Sort;
+use ioxide_model::term::{Node, Term, TermPool};
+use ioxide_model::value::Value;
+use rustc_hash::FxHashMap;
+
+/// Whether no values satisfy all `conditions`, seen by their comparisons with constants.
+pub(super) fn is_refuted(pool: &TermPool, conditions: impl Iterator<Item = Term>) -> bool {
+    let mut known = Known { pool, about: FxHashMap::default() };
+    let mut excluded = Vec::new();
+    for condition in conditions {
+        for part in pool.conjuncts(condition) {
+            match pool.node(part) {
+                Node::Not(inner) => excluded.push(*inner),
+                _ if !known.learn(part) => return true,
+                _ => {}
+            }
+        }
+    }
+    excluded.into_iter().any(|inner| known.implies(inner))
+}
+
+/// What is known of a term.
+#[derive(Clone, Debug)]
+struct About {
+    lo: i64,
+    hi: i64,
+    value: Option<Value>,
+}
+
+struct Known<'p> {
+    pool: &'p TermPool,
+    about: FxHashMap<Term, About>,
+}
+
+impl Known<'_> {
+    /// Takes `part` for true; whether that may be.
+    fn learn(&mut self, part: Term) -> bool {
+        match *self.pool.node(part) {
+            Node::Eq(a, b) => match (self.pool.as_value(a), self.pool.as_value(b)) {
+                (None, Some(value)) => self.equals(a, value.clone()),
+                (Some(value), None) => self.equals(b, value.clone()),
+                _ => true,
+            },
+            Node::Le(a, b) => self.bounded(a, b, 0),
+            Node::Lt(a, b) if self.pool.sort(a).base() == Sort::Int => self.bounded(a, b, 1),
+            _ => true,
+        }
+    }
+
+    fn of(&mut self, term: Term) -> &mut About {
+        let (lo, hi) = match self.pool.sort(term) {
+            Sort::Range { lo, hi } => (lo, hi),
+            _ => (i64::MIN, i64::MAX),
+        };
+        self.about.entry(term).or_insert(About { lo, hi, value: None })
+    }
+
+    fn equals(&mut self, term: Term, value: Value) -> bool {
+        let number = value.as_int().and_then(|n| n.to_i64());
+        let about = self.of(term);
+        if let Some(n) = number {
+            (about.lo, about.hi) = (about.lo.max(n), about.hi.min(n));
+        }
+        let agrees = about.value.as_ref().is_none_or(|other| *other == value);
+        about.value = Some(value);
+        agrees && about.lo <= about.hi
+    }
+
+    /// `a + gap <= b` for whole numbers.
+    fn bounded(&mut self, a: Term, b: Term, gap: i64) -> bool {
+        let number = |term| self.pool.as_value(term).and_then(|value| value.as_int()?.to_i64());
+        match (number(a), number(b)) {
+            (Some(n), None) => {
+                let about = self.of(b);
+                about.lo = about.lo.max(n.saturating_add(gap));
+                about.lo <= about.hi
+            }
+            (None, Some(n)) => {
+                let about = self.of(a);
+                about.hi = about.hi.min(n.saturating_sub(gap));
+                about.lo <= about.hi
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether `inner`, which is excluded, is known to hold.
+    fn implies(&self, inner: Term) -> bool {
+        let Node::Eq(a, b) = *self.pool.node(inner) else { return false };
+        let is_known = |term: &Term, value: &Value| {
+            self.about.get(term).is_some_and(|about| about.value.as_ref() == Some(value))
+        };
+        match (self.pool.as_value(a), self.pool.as_value(b)) {
+            (None, Some(value)) => is_known(&a, value),
+            (Some(value), None) => is_known(&b, value),
+            _ => false,
+        }
+    }
+}
