@@ -334,3 +334,25 @@ fn hostile_parts_are_refused() {
         assert!(text.contains(says), "{name}: {text}");
     }
 }
+
+/// Asynchronous testing: action systems that talk through bounded queues, both ways (003 sec. 6).
+#[test]
+fn a_system_behind_queues_fails_only_where_the_queues_are_not_told() {
+    let folder = examples().join("remote-line");
+    let steps = ["--steps", "120", "--no-shrink", "--seed"];
+    let test = |spec: &[&str], sut: &str, seed: &str, code: i32| {
+        let args = [&["test"], spec, &["--sut", sut], &steps, &[seed]].concat();
+        check(&folder, &args, code, &[]);
+    };
+    let through = ["meter.as", "--through", "fifo(capacity: 4)"];
+    for seed in ["1", "2", "3"] {
+        test(&["line.iox"], "model:line.iox", seed, 0);
+        test(&through, "model:line.iox", seed, 0);
+        test(&["meter.as"], "model:line.iox", seed, 1);
+        test(&["line.iox"], "model:faulty-line.iox", seed, 1);
+        test(&through, "model:faulty-line.iox", seed, 1);
+    }
+    check(&folder, &["conform", "line.iox", "line.iox"], 0, &["CONFORMS"]);
+    check(&folder, &["conform", "line.iox", "meter.as"], 1, &["FAILS"]);
+    check(&folder, &["conform", "faulty-line.iox", "line.iox"], 1, &["FAILS"]);
+}

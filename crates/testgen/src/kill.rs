@@ -35,7 +35,7 @@ use crate::mutate::Mutant;
 pub const ANALYSIS: u32 = 3;
 
 /// A specification with more symbolic states than this is not explored beforehand.
-const MAX_GRAPH: usize = 1_000;
+const MAX_GRAPH: usize = 10_000;
 
 /// A step of 003 sec. 4 that makes deciding faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -14,10 +14,10 @@ pub struct Bench {
     /// Prints the figures as JSON.
     #[arg(long)]
     pub json: bool,
-    /// Runs of `truth` on correct systems, mutants of `trees` [default: 1000].
+    /// Runs of `truth` on correct systems, mutants of `trees` [default: 1000]; mutants of `counter` [default: 100].
     #[arg(long)]
     pub runs: Option<u64>,
-    /// The seed of the random choices of `truth`.
+    /// The seed of the random choices of `truth` and `counter`.
     #[arg(long)]
     pub seed: Option<u64>,
     /// Is a system of `truth` instead of measuring.
@@ -51,6 +51,8 @@ pub enum BenchName {
     Compose,
     /// Pairs of models compared symbolically, state by state and in turns; and in time, by clocks and bounds.
     Conform,
+    /// Mutants of the particle counter, decided with and without each optimisation: answers, time, depth.
+    Counter,
     /// Models with collections: steps a second by size beside a number, bounded queues and maps beside enumeration.
     Data,
     /// Steps until planted faults are found, by tester (`examples/faults` and `examples/held-out`).

@@ -4,6 +4,7 @@ mod atm;
 mod brp;
 mod compose;
 mod conform;
+mod counter;
 mod data;
 mod faults;
 mod first_step;
@@ -28,6 +29,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         BenchName::Brp => brp::run(args),
         BenchName::Compose => compose::run(args),
         BenchName::Conform => conform::run(args),
+        BenchName::Counter => counter::run(args),
         BenchName::Data => data::run(args),
         BenchName::Faults => faults::run(args),
         BenchName::FirstStep => first_step::run(args),

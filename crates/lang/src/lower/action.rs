@@ -28,6 +28,7 @@ use ioxide_model::term::{Term, VarId};
 use rustc_hash::FxHashMap;
 
 use self::path::{Path, Walk};
+use self::refute::tightened;
 use super::switch::Checked;
 use super::{Lowering, defined};
 use crate::Options;
@@ -97,7 +98,9 @@ impl<'a> Lowering<'a, '_> {
             update.extend(path.store.get(state.var).map(|term| (state.var, term)));
         }
         update.retain(|&(var, term)| pool.var(var) != term);
-        let (condition, fits) = (pool.and(path.guard), pool.and(path.fits));
+        let guard = tightened(pool, &path.guard, &path.fits);
+        let fits = tightened(pool, &path.fits, &path.guard);
+        let (condition, fits) = (pool.and(guard), pool.and(fits));
         let (guard, range_check) = self.guarded(condition, Some(fits));
         (path.name, Checked { gate, guard, update, resets: Vec::new(), target: None, range_check })
     }

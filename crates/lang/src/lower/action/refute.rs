@@ -2,6 +2,8 @@
 //!
 //! Looks at comparisons of one term with constants only: bounds that leave no number, two values for one term, a value
 //! that is excluded. *One-sided*: what is not refuted may still never hold; `check --deep` asks the solver.
+//!
+//! The same knowledge drops bounds that say nothing: `n >= 1 && n >= 2` is `n >= 2`, and a variable is within its type.
 
 use ioxide_model::sort::Sort;
 use ioxide_model::term::{Node, Term, TermPool};
@@ -22,6 +24,17 @@ pub(super) fn is_refuted(pool: &TermPool, conditions: impl Iterator<Item = Term>
         }
     }
     excluded.into_iter().any(|inner| known.implies(inner))
+}
+
+/// `conditions` without bounds that others of them, or the sort of the term, say already.
+pub(super) fn tightened(pool: &TermPool, conditions: &[Term], others: &[Term]) -> Vec<Term> {
+    let mut known = Known { pool, about: FxHashMap::default() };
+    let parts = |conditions: &[Term]| -> Vec<Term> {
+        conditions.iter().flat_map(|condition| pool.conjuncts(*condition)).collect()
+    };
+    let own = parts(conditions);
+    own.iter().copied().chain(parts(others)).for_each(|part| _ = known.learn(part));
+    own.into_iter().filter(|part| known.needs(*part)).collect()
 }
 
 /// What is known of a term.
@@ -85,6 +98,32 @@ impl Known<'_> {
                 about.hi = about.hi.min(n.saturating_sub(gap));
                 about.lo <= about.hi
             }
+            _ => true,
+        }
+    }
+
+    /// Whether `part` is no bound, or the tightest of its kind.
+    fn needs(&self, part: Term) -> bool {
+        let (a, b, gap) = match *self.pool.node(part) {
+            Node::Le(a, b) => (a, b, 0),
+            Node::Lt(a, b) if self.pool.sort(a).base() == Sort::Int => (a, b, 1),
+            _ => return true,
+        };
+        let number = |term| self.pool.as_value(term).and_then(|value| value.as_int()?.to_i64());
+        let sort = |term| match self.pool.sort(term) {
+            Sort::Range { lo, hi } => (lo, hi),
+            _ => (i64::MIN, i64::MAX),
+        };
+        let about = |term| self.about.get(&term);
+        match (number(a), number(b)) {
+            (Some(n), None) => about(b).is_none_or(|it| {
+                let n = n.saturating_add(gap);
+                it.value.is_none() && n == it.lo && n > sort(b).0
+            }),
+            (None, Some(n)) => about(a).is_none_or(|it| {
+                let n = n.saturating_sub(gap);
+                it.value.is_none() && n == it.hi && n < sort(a).1
+            }),
             _ => true,
         }
     }

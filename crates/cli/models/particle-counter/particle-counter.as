@@ -1,0 +1,1 @@
+../../../../examples/particle-counter/particle-counter.as

@@ -1,0 +1,80 @@
+//! Mutants of a nondeterministic model of industrial size: the symbolic decision against enumeration.
+//!
+//! The constants of the particle counter are set small, so that its messages can be listed. A share of the mutants is
+//! compared here; `IOXIDE_MUTANTS=60` compares so many.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use ioxide_lang::{Options, load};
+use ioxide_model::source::Sources;
+use ioxide_model::sts::{GateKind, Model};
+use ioxide_smt::stack::{Config as SolverConfig, stack};
+use ioxide_symex::Ctx;
+use ioxide_testgen::conform::explicit::{Budget, Found, ioco};
+use ioxide_testgen::conform::{Answer, Completion};
+use ioxide_testgen::kill::{Analysis, Config, Optimisation};
+use ioxide_testgen::mutate::{Sample, Selection, select};
+
+fn counter(constants: &[(&str, &str)]) -> Model {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/particle-counter/particle-counter.as");
+    let mut sources = Sources::new();
+    let file =
+        sources.add("particle-counter.as", std::fs::read_to_string(path).expect("the example is there"));
+    let overrides = constants.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let loaded = load(&sources, file, &Options { overrides });
+    loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+}
+
+const SMALL: [(&str, &str); 7] = [
+    ("MAX_DILUTION", "2"),
+    ("MAX_FLOW", "1"),
+    ("MAX_ROUNDS", "1"),
+    ("MAX_COUNT", "1"),
+    ("MAX_CODE", "3"),
+    ("SERVICE_CODE", "2"),
+    ("IDENTITY", "1"),
+];
+
+#[test]
+fn it_is_as_large_as_the_industrial_model() {
+    let model = counter(&[]);
+    let n = |kind| model.sts.gates.iter().filter(|gate| gate.kind == kind).count();
+    let internal = model.sts.switches.iter().filter(|it| model.sts.kind_of(it) == GateKind::Internal).count();
+    assert!(n(GateKind::Input) >= 69 && n(GateKind::Output) >= 20 && internal >= 10);
+    assert!(model.sts.switches.len() > 200, "{} paths", model.sts.switches.len());
+}
+
+#[test]
+fn its_mutants_are_decided_as_enumeration_decides_them() {
+    let count = std::env::var("IOXIDE_MUTANTS").ok().and_then(|n| n.parse().ok()).unwrap_or(6);
+    let mut model = counter(&SMALL);
+    let sample = Some(Sample { count, seed: 7 });
+    let mutants = select(&mut model, &Selection { sample, ..Selection::default() }).expect("few enough");
+    let spec = model.clone();
+    let mut solver = stack(&SolverConfig::default());
+    let mut cx = Ctx::new(&mut model, &mut solver);
+    let off = BTreeSet::from([Optimisation::Enumeration]);
+    let analysis = Analysis::new(&mut cx, &Config { off, ..Config::default() });
+    let (mut killed, mut equivalent, mut open) = (0, 0, 0);
+    for mutant in &mutants {
+        let answer = analysis.decide(&mut cx, mutant, &mut |_| ControlFlow::Continue(())).answer;
+        let imp = mutant.apply(&spec.sts);
+        let budget = Budget { states: 200_000, steps: 20_000_000 };
+        let found = ioco(&spec.pool, &imp, &spec.sts, Completion::Angelic, budget);
+        match (&found, &answer) {
+            (Found::Conforms, Answer::Conforms(_)) => equivalent += 1,
+            (Found::Fails(trace), Answer::Fails(witness)) => {
+                assert_eq!(trace.len(), witness.trace.len(), "{}", mutant.id);
+                killed += 1;
+            }
+            // Neither contradicts the other.
+            (Found::GaveUp, _) | (_, Answer::Unknown(_)) => open += 1,
+            _ => panic!("{}: {found:?} but {answer:?}", mutant.id),
+        }
+    }
+    println!("{killed} killed and {equivalent} equivalent both ways, {open} left open by one of them");
+    assert!(killed > 0 && open * 4 <= killed + equivalent, "{killed}, {equivalent}, {open}");
+}
