@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use ioxide_lang::{Options, load};
 use ioxide_model::source::Sources;
@@ -77,4 +78,51 @@ fn its_mutants_are_decided_as_enumeration_decides_them() {
     }
     println!("{killed} killed and {equivalent} equivalent both ways, {open} left open by one of them");
     assert!(killed > 0 && open * 4 <= killed + equivalent, "{killed}, {equivalent}, {open}");
+}
+
+/// Measures what every optimisation is worth: `IOXIDE_COUNTER=40` takes so many mutants. As `ioxide bench counter`, for
+/// who wants to wait for a smaller program.
+#[test]
+fn optimisations_side_by_side() {
+    let Some(count) = std::env::var("IOXIDE_COUNTER").ok().and_then(|n| n.parse().ok()) else { return };
+    let mut model = counter(&[]);
+    let sample = Some(Sample { count, seed: 1 });
+    let mutants = select(&mut model, &Selection { sample, ..Selection::default() }).expect("few enough");
+    let paper = Config { completion: Completion::Restricted, ..Config::default() };
+    let mut ways = vec![("everything".to_owned(), paper.clone())];
+    for it in Optimisation::ALL {
+        ways.push((format!("without {}", it.name()), Config { off: BTreeSet::from([it]), ..paper.clone() }));
+    }
+    ways.push(("without restricted completion".into(), Config::default()));
+    ways.push(("without any".into(), Config { off: BTreeSet::from(Optimisation::ALL), ..paper }));
+    for (name, config) in ways {
+        let mut model = model.clone();
+        let mut solver = stack(&SolverConfig::default());
+        let mut cx = Ctx::new(&mut model, &mut solver);
+        let start = Instant::now();
+        let analysis = Analysis::new(&mut cx, &config);
+        let first = start.elapsed();
+        let (mut killed, mut equivalent, mut open, mut depth, mut longest) = (0, 0, 0, 0, 0);
+        let mut times = Vec::new();
+        for mutant in &mutants {
+            let start = Instant::now();
+            let verdict = analysis.decide(&mut cx, mutant, &mut |_| match start.elapsed() {
+                long if long > Duration::from_secs(3) => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            });
+            times.push(start.elapsed());
+            depth = depth.max(verdict.effort.depth);
+            match verdict.answer {
+                Answer::Fails(witness) => (killed, longest) = (killed + 1, longest.max(witness.trace.len())),
+                Answer::Conforms(_) => equivalent += 1,
+                Answer::Unknown(_) => open += 1,
+            }
+        }
+        times.sort();
+        let (mean, median) = (times.iter().sum::<Duration>() / times.len() as u32, times[times.len() / 2]);
+        println!(
+            "{name}: {killed} killed, {equivalent} equivalent, {open} open; first {first:.2?}, mean {mean:.2?}, median {median:.2?}, max {:.2?}; longest {longest}, depth {depth}",
+            times[times.len() - 1]
+        );
+    }
 }
