@@ -2,7 +2,7 @@
 //!
 //! A [`learner::Learner`] asks a system through an [`observer::Observer`], which keeps everything that was answered in
 //! one [`tree::ObservationTree`]; [`oracle::learn`] tests each hypothesis with complete suites and says what is promised
-//! at the end. [`passive`] makes machines from what was recorded, with nobody to ask. [`difference`] says how two
+//! at the end. [`several`] drafts systems that answer in several ways, [`register`] learns machines with values. [`passive`] makes machines from what was recorded, with nobody to ask. [`difference`] says how two
 //! machines differ. Anything that can be reset and given an input is a system: the trait is
 //! [`ioxide_fsm::reduce::Live`].
 //!
@@ -37,4 +37,6 @@ pub mod observer;
 pub mod oracle;
 pub mod passive;
 pub mod played;
+pub mod register;
+pub mod several;
 pub mod tree;

@@ -97,6 +97,64 @@ impl<L: Live> Observer<L> {
         self.memory = Some(memory);
     }
 
+    /// Has copies of the system answer `words` at the same time, so that they are known when they are asked. Does
+    /// nothing if there are no copies.
+    ///
+    /// # Errors
+    /// If the system cannot be asked, or contradicts itself.
+    pub fn ahead<'w>(
+        &mut self,
+        words: impl Iterator<Item = &'w [InputId]>,
+    ) -> Result<(), LearnError<L::Error>> {
+        if self.live.width() < 2 {
+            return Ok(());
+        }
+        let unknown: Vec<Word> = words.filter(|word| !self.is_known(word)).map(<[InputId]>::to_vec).collect();
+        let runs = self.live.ask_all(&unknown).map_err(LearnError::System)?;
+        for run in runs {
+            self.effort = self.effort.plus(Effort { resets: 1, symbols: run.len() as u64 });
+            self.remember(&run).map_err(LearnError::Disagrees)?;
+        }
+        Ok(())
+    }
+
+    /// Whether all of `word` can be answered without the system.
+    fn is_known(&self, word: &[InputId]) -> bool {
+        let mut node = self.tree.root();
+        for (at, &input) in word.iter().enumerate() {
+            match self.tree.child(node, input) {
+                Some(kid) => node = kid,
+                None => {
+                    let Some(memory) = &self.memory else { return false };
+                    let there = memory.after(memory.root(), &word[..at]);
+                    return there.is_some_and(|there| memory.after(there, &word[at..]).is_some());
+                }
+            }
+        }
+        true
+    }
+
+    /// Notes a run that was not asked through the tree; what follows an answer that ends everything is left out.
+    fn remember(&mut self, run: &[(InputId, OutputId)]) -> Result<(), Box<Disagreement>> {
+        let over = run.iter().position(|(_, output)| self.closed.contains(output));
+        let run = &run[..over.map_or(run.len(), |at| at + 1)];
+        let mut node = self.tree.root();
+        for &(input, output) in run {
+            match self.tree.child(node, input) {
+                Some(kid) if self.tree.output(kid) == output => node = kid,
+                Some(kid) => return Err(Box::new(Disagreement::at(&self.tree, kid, output))),
+                None => break,
+            }
+        }
+        let n_inputs = self.tree.n_inputs();
+        let memory = self.memory.get_or_insert_with(|| ObservationTree::new(n_inputs));
+        let noted = memory.note(run);
+        noted.map(drop).map_err(|node| {
+            let at = memory.depth(node) - 1;
+            Box::new(Disagreement::at(memory, node, run[at].1))
+        })
+    }
+
     /// Everything that was answered, remembered or asked.
     #[must_use]
     pub fn known(&self) -> ObservationTree {

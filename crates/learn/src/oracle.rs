@@ -22,6 +22,9 @@ use rand_chacha::ChaCha8Rng;
 use crate::learner::Learner;
 use crate::observer::{LearnError, Observer};
 
+/// Tests that each copy of the system is given at a time.
+const AHEAD: usize = 8;
+
 /// Words after every state above which a suite is not made.
 const MAX_WORDS: usize = 4_000_000;
 
@@ -112,6 +115,37 @@ pub struct Learned {
 
 /// Who is told every stage, with the learner and what is known so far, and may break off.
 pub type Watch<'w, L> = dyn FnMut(Stage, &Learner, &Observer<L>) -> ControlFlow<()> + 'w;
+
+/// Asks what would show that the system is `reference`, such as an earlier version of it: where it is, most of what
+/// there is to learn is known then, and where it is not, little is lost, since the tests of a hypothesis ask much of
+/// it anyway. `inputs` says which input of the system an input of the reference is. After [KJR24], with a
+/// suite of the reference in the place of its separate rules.
+///
+/// # Errors
+/// If the system cannot be asked, or contradicts itself.
+///
+/// [KJR24]: L. Kruger, S. Junges, J. Rot, "State Matching and Multiple References in Adaptive Active Automata
+/// Learning", FM 2024.
+pub fn revisit<L: Live>(
+    observer: &mut Observer<L>,
+    reference: &Spec,
+    inputs: &[Option<InputId>],
+) -> Result<(), LearnError<L::Error>> {
+    let mut suite = Method::S.suite(reference, 0);
+    let mut words = Vec::new();
+    while let Some(word) = suite.advance() {
+        let word: Vec<InputId> = word.iter().map_while(|input| inputs[input.index()]).collect();
+        words.push(word);
+    }
+    let batch = AHEAD * observer.live.width();
+    for next in words.chunks(batch) {
+        observer.ahead(next.iter().map(Vec::as_slice))?;
+        for word in next {
+            observer.ask(word)?;
+        }
+    }
+    Ok(())
+}
 
 /// Learns a machine and tests it, until nothing is found or `watch` breaks off.
 ///
@@ -237,7 +271,12 @@ impl<L: Live> Search<'_, L> {
         let mut order: Vec<usize> = (0..of).collect();
         order.shuffle(&mut self.rng);
         let mut has_changed = false;
+        let batch = AHEAD * self.observer.live.width();
         for (done, &test) in order.iter().enumerate() {
+            if done.is_multiple_of(batch) {
+                let next = order[done..].iter().take(batch);
+                self.observer.ahead(next.map(|&test| tests.word(test)))?;
+            }
             while self.failed(tests.word(test))? {
                 has_changed = true;
             }

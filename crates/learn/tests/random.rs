@@ -8,10 +8,12 @@ use ioxide_fsm::mealy::{InputId, Mealy, OutputId, Spec};
 use ioxide_fsm::product::difference;
 use ioxide_fsm::reduce::Live;
 use ioxide_fsm::suite::Method;
+use ioxide_fsm::word::IoWord;
 use ioxide_learn::learner::Learner;
 use ioxide_learn::observer::{LearnError, Observer};
-use ioxide_learn::oracle::{Examination, Guarantee, Learned, learn};
+use ioxide_learn::oracle::{Examination, Guarantee, Learned, Stage, learn, revisit};
 use ioxide_learn::played::Played;
+use ioxide_learn::several::{Drafting, draft};
 use ioxide_learn::tree::ObservationTree;
 use ioxide_model::index::Idx;
 use rand::{RngExt, SeedableRng};
@@ -195,4 +197,150 @@ fn a_tree_without_a_word_keeps_the_rest() {
     let kept = tree.without(&[a]);
     assert_eq!(kept.after(kept.root(), &[a]), None);
     assert!(kept.after(kept.root(), &[b]).is_some());
+}
+
+/// A system of which there are copies, answered in turn; counts what each is asked.
+struct Copied<'m> {
+    played: Played<'m>,
+    asked_ahead: usize,
+}
+
+impl Live for Copied<'_> {
+    type Error = std::convert::Infallible;
+
+    fn reset(&mut self) -> Result<(), Self::Error> {
+        self.played.reset()
+    }
+
+    fn step(&mut self, input: InputId) -> Result<OutputId, Self::Error> {
+        self.played.step(input)
+    }
+
+    fn width(&self) -> usize {
+        4
+    }
+
+    fn ask_all(&mut self, words: &[Vec<InputId>]) -> Result<Vec<IoWord>, Self::Error> {
+        self.asked_ahead += words.len();
+        self.played.ask_all(words)
+    }
+}
+
+#[test]
+fn copies_of_a_system_lead_to_the_same_machine() {
+    let (mut ahead, mut resets) = (0, 0);
+    for seed in 0..20 {
+        let system = machine(&mut ChaCha8Rng::seed_from_u64(3_000_000 + seed), 10);
+        let plan = examination(Method::S, 1, seed);
+        let alone = with_suites(&system, &plan);
+        let live = Copied { played: Played::new(&system), asked_ahead: 0 };
+        let mut observer = Observer::new(live, system.n_inputs(), Vec::new());
+        let together =
+            learn(&mut observer, &plan, &mut |_, _, _| ControlFlow::Continue(())).expect("a machine answers");
+        assert_eq!(together.machine, alone.machine, "seed {seed}");
+        ahead += observer.live.asked_ahead as u64;
+        resets += observer.effort.resets;
+    }
+    assert!(ahead * 2 > resets, "{ahead} of {resets} runs were made by copies");
+}
+
+/// An earlier version that differs in one answer saves more than it costs.
+#[test]
+fn a_reference_helps() {
+    let (mut with, mut without) = (0, 0);
+    for seed in 0..40 {
+        let mut rng = ChaCha8Rng::seed_from_u64(4_000_000 + seed);
+        let old = machine(&mut rng, 25);
+        let mut table: Vec<Option<(usize, usize)>> = old
+            .states()
+            .flat_map(|state| old.inputs().map(move |input| (state, input)))
+            .map(|(state, input)| old.edge(state, input).map(|edge| (edge.next.index(), edge.output.index())))
+            .collect();
+        let changed = rng.random_range(0..table.len());
+        table[changed] = table[changed].map(|(next, output)| (next, (output + 1) % 3));
+        let new = Mealy::from_table(old.n_states(), old.n_inputs(), 3, &table).expect("a machine");
+        let new = Spec::reduced(&new).expect("complete").to_mealy();
+        let reference = Spec::reduced(&old).expect("complete");
+        for is_given in [false, true] {
+            let mut observer = Observer::new(Played::new(&new), new.n_inputs(), Vec::new());
+            if is_given {
+                let inputs: Vec<Option<InputId>> = new.inputs().map(Some).collect();
+                revisit(&mut observer, &reference, &inputs).expect("a machine answers");
+            }
+            let mut found = None;
+            learn(&mut observer, &examination(Method::S, 2, seed), &mut |stage, learner, observer| {
+                let is_new = matches!(stage, Stage::Hypothesis { .. });
+                if is_new && difference(&learner.machine(&observer.tree), &new).is_none() {
+                    found = Some(observer.effort.total());
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            })
+            .expect("a machine answers");
+            *(if is_given { &mut with } else { &mut without }) += found.unwrap_or(observer.effort.total());
+        }
+    }
+    assert!(with < without, "{with} with a reference, {without} without");
+    eprintln!("{with} with a reference, {without} without");
+}
+
+/// Every way of every state is found, for random machines that answer some inputs in two ways.
+#[test]
+fn a_system_that_answers_in_several_ways_is_drafted() {
+    struct Dice {
+        ways: Vec<Vec<(usize, usize)>>,
+        n_inputs: usize,
+        at: usize,
+        rng: ChaCha8Rng,
+    }
+    impl Live for Dice {
+        type Error = std::convert::Infallible;
+        fn reset(&mut self) -> Result<(), Self::Error> {
+            self.at = 0;
+            Ok(())
+        }
+        fn step(&mut self, input: InputId) -> Result<OutputId, Self::Error> {
+            let ways = &self.ways[self.at * self.n_inputs + input.index()];
+            let (to, output) = ways[self.rng.random_range(0..ways.len())];
+            self.at = to;
+            Ok(OutputId::new(output))
+        }
+    }
+    let mut right = 0;
+    for seed in 0..30 {
+        let mut rng = ChaCha8Rng::seed_from_u64(5_000_000 + seed);
+        let (states, n_inputs) = (rng.random_range(1..=4), rng.random_range(1..=3));
+        let mut way = |output: usize| (rng.random_range(0..states), output);
+        let ways: Vec<Vec<(usize, usize)>> = (0..states * n_inputs)
+            .map(|at| if at % 3 == 0 { vec![way(0), way(1)] } else { vec![way(2 + at % 2)] })
+            .collect();
+        let mut live = Dice { ways: ways.clone(), n_inputs, at: 0, rng };
+        let drafting = Drafting { repetitions: 12, walks: 300, walk_length: 12, seed };
+        let (found, effort) =
+            draft(&mut live, n_inputs, &[], &drafting, &mut |_, _| ControlFlow::Continue(())).expect("it answers");
+        assert!(effort.resets > 0 && found.n_states > 0);
+        // Second opinion: all runs of the system and of the draft, side by side.
+        let mut open = vec![(0, 0)];
+        let mut seen = open.clone();
+        let mut is_same = true;
+        while let Some((real, drafted)) = open.pop() {
+            for input in 0..n_inputs {
+                let all = &ways[real * n_inputs + input];
+                let drafted_ways = found.ways.iter().filter(|it| (it.from, it.input.index()) == (drafted, input));
+                is_same &= drafted_ways.count() == all.len();
+                for &(to, output) in all {
+                    match found.after(drafted, InputId::new(input), OutputId::new(output)) {
+                        Some(next) if !seen.contains(&(to, next)) => {
+                            seen.push((to, next));
+                            open.push((to, next));
+                        }
+                        Some(_) => (),
+                        None => is_same = false,
+                    }
+                }
+            }
+        }
+        right += u32::from(is_same);
+    }
+    assert!(right >= 28, "{right} of 30 are right");
 }

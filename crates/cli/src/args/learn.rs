@@ -23,6 +23,12 @@ pub struct Learn {
     /// between runs.
     #[arg(long, value_name = "FILE", conflicts_with = "sut")]
     pub traces: Vec<String>,
+    /// Recorded runs, as for `--traces`, whose answers are taken as the system's: what they show is not asked.
+    #[arg(long = "from", value_name = "FILE", requires = "sut")]
+    pub from: Vec<String>,
+    /// An earlier version: a machine, or a model that is finite. What would show that nothing has changed is asked first.
+    #[arg(long, value_name = "FILE", requires = "sut")]
+    pub reference: Option<String>,
     /// Keeps this share of the recorded runs back, in percent, and says how many of them the machine explains.
     #[arg(long, default_value_t = 0, value_name = "PERCENT", requires = "traces", value_parser = clap::value_parser!(u8).range(0..=90))]
     pub hold_out: u8,
@@ -31,10 +37,10 @@ pub struct Learn {
     #[arg(long = "input", value_name = "MESSAGE")]
     pub inputs: Vec<String>,
     /// The same from a file, one a line; `#` begins a comment.
-    #[arg(long = "inputs", value_name = "FILE")]
+    #[arg(long = "inputs", visible_alias = "alphabet", value_name = "FILE")]
     pub inputs_file: Option<String>,
     /// How hypotheses are tested: `w`, `wp`, `hsi`, `h`, `spy`, `spyh` or `s`.
-    #[arg(long, default_value = "s", value_name = "METHOD")]
+    #[arg(long, visible_alias = "oracle", default_value = "s", value_name = "METHOD")]
     pub suite: String,
     /// How many more states than the machine the system may have for the result to be exact.
     #[arg(long, default_value_t = 2, value_name = "K")]
@@ -54,9 +60,17 @@ pub struct Learn {
     /// What to do with a system that answers the same inputs in two ways.
     #[arg(long, value_enum, default_value_t = Unstable::Stop)]
     pub unstable: Unstable,
-    /// How often a run is repeated to find its usual answer (`--unstable majority`).
-    #[arg(long, default_value_t = 9, value_name = "N")]
+    /// How often a run is repeated to find its usual answer (`--unstable majority`), or all its answers (`--unstable
+    /// draft`).
+    #[arg(long, default_value_t = 9, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub votes: u32,
+    /// How sure it must be that the usual answer is the usual one, in percent: else the run is repeated, up to ten times
+    /// as often.
+    #[arg(long, default_value_t = 95, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(50..=99))]
+    pub confidence: u8,
+    /// Copies of the system that are asked at the same time, each its own process, connection or server.
+    #[arg(long, visible_alias = "workers", default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub jobs: u16,
     /// Keeps everything that is answered in this file, and goes on from it.
     #[arg(long, value_name = "FILE")]
     pub session: Option<String>,
@@ -88,6 +102,8 @@ pub enum Unstable {
     Stop,
     /// Repeats the run and believes the most frequent answer.
     Majority,
+    /// Drafts a model that answers in several ways, from questions that are repeated.
+    Draft,
 }
 
 /// How a learned machine is written.

@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use super::Case;
 use crate::mealy::{InputId, OutputId};
 use crate::nfsm::Observable;
-use crate::word::IoWord;
+use crate::word::{IoWord, Word};
 
 /// Something that can be reset and given adaptive test cases.
 pub trait System {
@@ -38,6 +38,22 @@ pub trait Live {
     fn reset(&mut self) -> Result<(), Self::Error>;
     /// Gives one input and waits for its output.
     fn step(&mut self, input: InputId) -> Result<OutputId, Self::Error>;
+
+    /// How many words it can answer at a time: more than one if there are copies of it.
+    fn width(&self) -> usize {
+        1
+    }
+
+    /// The answers to `words`, each from the initial state, as many at a time as there are copies.
+    fn ask_all(&mut self, words: &[Word]) -> Result<Vec<IoWord>, Self::Error> {
+        let mut runs = Vec::new();
+        for word in words {
+            self.reset()?;
+            let answered = word.iter().map(|&input| Ok((input, self.step(input)?)));
+            runs.push(answered.collect::<Result<IoWord, Self::Error>>()?);
+        }
+        Ok(runs)
+    }
 }
 
 /// A running system under the complete testing assumption: a case applied

@@ -1,0 +1,109 @@
+//! Whether two register automata are the same: all pairs of configurations that a common word leads to, up to how their
+//! values compare.
+//!
+//! There are finitely many such pairs, so the search ends; it is breadth-first, so what it finds is shortest. *Assumes*
+//! that between two values there is always another one.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::machine::{Configuration, RegisterMachine};
+use super::place::{DataAnswer, DataInput, DataWord, Place, Point, Signature};
+
+/// A machine with values, whatever its form.
+pub trait DataMachine {
+    /// A location with what it remembers.
+    type At: Clone + Ord;
+
+    /// Where it starts.
+    fn start(&self) -> Self::At;
+
+    /// What is said to an input, and where that leads.
+    fn step(&self, at: &Self::At, input: &DataInput) -> Option<(DataAnswer, Self::At)>;
+
+    /// The values that are remembered.
+    fn values<'a>(&self, at: &'a Self::At) -> &'a [Point];
+
+    /// The same place with each remembered value replaced.
+    fn renamed(&self, at: &Self::At, by: &dyn Fn(Point) -> Point) -> Self::At;
+}
+
+impl DataMachine for RegisterMachine {
+    type At = Configuration;
+
+    fn start(&self) -> Configuration {
+        Self::start(self)
+    }
+
+    fn step(&self, at: &Configuration, input: &DataInput) -> Option<(DataAnswer, Configuration)> {
+        Self::step(self, at, input)
+    }
+
+    fn values<'a>(&self, at: &'a Configuration) -> &'a [Point] {
+        &at.registers
+    }
+
+    fn renamed(&self, at: &Configuration, by: &dyn Fn(Point) -> Point) -> Configuration {
+        let registers = at.registers.iter().map(|&value| by(value)).collect();
+        Configuration { location: at.location, registers }
+    }
+}
+
+/// A shortest word that is answered differently, if there is one.
+pub fn separating<A: DataMachine, B: DataMachine>(signature: &Signature, a: &A, b: &B) -> Option<DataWord> {
+    let first = (a.start(), b.start());
+    let mut seen = BTreeSet::from([normal(signature, a, b, &first)]);
+    let mut queue = VecDeque::from([(first, DataWord::new())]);
+    while let Some((pair, word)) = queue.pop_front() {
+        for input in inputs(signature, a.values(&pair.0), b.values(&pair.1), &word) {
+            let (from_a, from_b) = (a.step(&pair.0, &input), b.step(&pair.1, &input));
+            let mut longer = word.clone();
+            longer.push(input);
+            let next = match (from_a, from_b) {
+                (Some((said, next_a)), Some((other, next_b))) if said == other => (next_a, next_b),
+                (None, None) => continue,
+                _ => return Some(longer),
+            };
+            if seen.insert(normal(signature, a, b, &next)) {
+                queue.push_back((next, longer));
+            }
+        }
+    }
+    None
+}
+
+/// One input for every way in which its values can compare with what is remembered.
+fn inputs(signature: &Signature, a: &[Point], b: &[Point], word: &[DataInput]) -> Vec<DataInput> {
+    let mut known = signature.constants.clone();
+    for &value in a.iter().chain(b) {
+        if !known.contains(&value) {
+            known.push(value);
+        }
+    }
+    // Values that are forgotten are not taken again, so that a word shows only what matters.
+    let others: Vec<Point> = word.iter().flat_map(|input| input.values.iter().copied()).collect();
+    let regions = signature.gates().flat_map(|gate| signature.regions(known.len(), gate));
+    let input = |(gate, places): (_, Vec<Place>)| DataInput {
+        gate,
+        values: signature.values(&mut known.clone(), &others, &places),
+    };
+    regions.map(input).collect()
+}
+
+/// The pair with each value replaced by its rank, or by its number where there is no order.
+fn normal<A: DataMachine, B: DataMachine>(
+    signature: &Signature,
+    a: &A,
+    b: &B,
+    pair: &(A::At, B::At),
+) -> (A::At, B::At) {
+    let mut known: Vec<Point> = a.values(&pair.0).iter().chain(b.values(&pair.1)).copied().collect();
+    let mut once = BTreeSet::new();
+    known.retain(|&value| once.insert(value) && !signature.constants.contains(&value));
+    let mut between = signature.constants.clone();
+    let fresh: Vec<Point> = {
+        let places = signature.places(&mut between.clone(), &known);
+        signature.values(&mut between, &[], &places)
+    };
+    let by = |value: Point| known.iter().position(|&it| it == value).map_or(value, |at| fresh[at]);
+    (a.renamed(&pair.0, &by), b.renamed(&pair.1, &by))
+}

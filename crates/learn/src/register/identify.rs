@@ -1,0 +1,297 @@
+//! Which location a node is, and which of its values the registers hold.
+//!
+//! A *pairing* says which value at a node stands for which value at a basis node. It fits as long as no word was asked
+//! behind both and answered differently, read by the pairing. Several that fit are told apart by asking; where none
+//! fits that pairs all registers with values at hand, pairings with other values are tried, and what shows that a value
+//! is memorable at one node is asked at the other: either the other has a register more, or the pairing does not fit.
+
+use ioxide_model::index::Idx;
+
+use super::learner::{Belief, DataLearnError, DataLearner, DataObserver, Progress, instance, projected, told};
+use super::machine::{DataSystem, LocationId};
+use super::place::{DataAnswer, DataInput, DataWord, Point, Said, Theory};
+use super::tree::{DataNode, DataTree};
+
+/// Words behind a location that are looked at to tell pairings apart.
+const MAX_LOOKED_AT: usize = 600;
+
+/// Values of a location, and the values of a node that stand for them.
+#[derive(Clone, Debug)]
+struct Pairing {
+    location: LocationId,
+    theirs: Vec<Point>,
+    mine: Vec<Point>,
+}
+
+impl DataLearner {
+    /// What `node`, reached from `parent`, is.
+    pub(crate) fn identify<S: DataSystem>(
+        &mut self,
+        observer: &mut DataObserver<S>,
+        parent: DataNode,
+        node: DataNode,
+    ) -> Result<Progress<Belief>, DataLearnError<S::Error>> {
+        if let Some(at) = self.basis.iter().position(|&known| known == node) {
+            let image = observer.tree.memory(node);
+            return Ok(Progress::Done(Belief { location: LocationId::new(at), image }));
+        }
+        loop {
+            let fitting = self.fitting(&observer.tree, parent, node);
+            let Some(first) = fitting.first() else { return self.resolve(observer, parent, node) };
+            match self.telling_apart(observer, node, &fitting) {
+                Some(word) => {
+                    observer.ask(&word)?;
+                }
+                None => {
+                    let belief = Belief { location: first.location, image: first.mine.clone() };
+                    return Ok(Progress::Done(belief));
+                }
+            }
+        }
+    }
+
+    /// The pairings of registers with values at hand that fit; one that changes nothing comes first.
+    fn fitting(&self, tree: &DataTree, parent: DataNode, node: DataNode) -> Vec<Pairing> {
+        let at_hand = at_hand(tree, parent, node);
+        let mut fitting = Vec::new();
+        for (location, &basis) in self.basis.iter_enumerated() {
+            let all = pairings(tree, location, basis, node, &at_hand, 0);
+            fitting.extend(all.into_iter().filter(|pairing| self.fits(tree, node, pairing)));
+        }
+        let memory = tree.memory(parent);
+        fitting.sort_by_key(|pairing| self.basis[pairing.location] != parent || pairing.mine != memory);
+        fitting
+    }
+
+    /// Whether no word was asked behind both nodes and answered differently.
+    fn fits(&self, tree: &DataTree, node: DataNode, pairing: &Pairing) -> bool {
+        let basis = self.basis[pairing.location];
+        let start = |values: &[Point]| [&tree.signature.constants[..], values].concat();
+        let mut open =
+            vec![(node, basis, start(&pairing.mine), start(&pairing.theirs), tree.history(basis).to_vec())];
+        while let Some((mine, theirs, known, known_there, came)) = open.pop() {
+            for kid in tree.kids(mine) {
+                let Some(input) = tree.input(kid) else { continue };
+                let (mut known, mut known_there, mut came) = (known.clone(), known_there.clone(), came.clone());
+                let places = tree.signature.places(&mut known, &input.values);
+                let values = tree.signature.values(&mut known_there, tree.history(basis), &places);
+                let region = (input.gate, tree.signature.places(&mut came, &values));
+                let Some(twin) = tree.kid(theirs, &region) else { continue };
+                let said = by_number(tree.answer(kid), &known);
+                // Answers of the tree are in its own values, which are those of the history by position.
+                let said_there = by_number(&tree.answer_in(twin, &came), &known_there);
+                if said != said_there {
+                    return false;
+                }
+                open.push((kid, twin, known, known_there, came));
+            }
+        }
+        true
+    }
+
+    /// A word behind `node` that two of the pairings predict differently.
+    fn telling_apart<S: DataSystem>(
+        &self,
+        observer: &DataObserver<S>,
+        node: DataNode,
+        fitting: &[Pairing],
+    ) -> Option<DataWord> {
+        let (first, others) = fitting.split_first()?;
+        let tree = &observer.tree;
+        let basis = self.basis[first.location];
+        let mut queue = vec![basis];
+        let mut at = 0;
+        while at < queue.len().min(MAX_LOOKED_AT) {
+            let here = queue[at];
+            queue.extend(tree.kids(here));
+            at += 1;
+            let suffix = suffix(tree, basis, here);
+            if suffix.is_empty() {
+                continue;
+            }
+            let regions = projected(&tree.signature, &first.theirs, &suffix);
+            let behind = instance(tree, node, &first.mine, &regions);
+            let expected = told(&tree.signature, &first.theirs, &suffix, tree.answer(here));
+            let expected = in_values(&expected, &numbered(tree, &first.mine, &behind));
+            let differs = |other: &Pairing| {
+                self.predicted(tree, other, &behind).is_some_and(|predicted| predicted != expected)
+            };
+            if others.iter().any(differs) {
+                let word = [tree.word(node), behind].concat();
+                if tree.find(&word).is_none() && observer.system.has_room(&word) {
+                    return Some(word);
+                }
+            }
+        }
+        None
+    }
+
+    /// What `pairing` predicts for the last input of `behind`, in the values of the node.
+    fn predicted(&self, tree: &DataTree, pairing: &Pairing, behind: &[DataInput]) -> Option<DataAnswer> {
+        let basis = self.basis[pairing.location];
+        let regions = projected(&tree.signature, &pairing.mine, behind);
+        let there = instance(tree, basis, &pairing.theirs, &regions);
+        let answers = tree.answers(&[tree.word(basis), there.clone()].concat())?;
+        let said = told(&tree.signature, &pairing.theirs, &there, answers.last()?);
+        Some(in_values(&said, &numbered(tree, &pairing.mine, behind)))
+    }
+
+    /// No pairing fits: finds a register that was not known, or makes `node` a location.
+    fn resolve<S: DataSystem>(
+        &mut self,
+        observer: &mut DataObserver<S>,
+        parent: DataNode,
+        node: DataNode,
+    ) -> Result<Progress<Belief>, DataLearnError<S::Error>> {
+        let before = self.registers(&observer.tree) + observer.tree.memory(node).len();
+        let n_constants = observer.tree.signature.constants.len();
+        let values = observer.tree.history(node)[n_constants..].to_vec();
+        for location in (0..self.basis.len()).map(LocationId::new) {
+            let basis = self.basis[location];
+            let most = observer.tree.memory(node).len();
+            for pairing in pairings(&observer.tree, location, basis, node, &values, most) {
+                if self.fits(&observer.tree, node, &pairing) {
+                    self.transfer(observer, node, &pairing)?;
+                }
+                let now = self.registers(&observer.tree) + observer.tree.memory(node).len();
+                if now != before || !self.fitting(&observer.tree, parent, node).is_empty() {
+                    return Ok(Progress::Again);
+                }
+            }
+        }
+        self.basis.push(node);
+        Ok(Progress::Again)
+    }
+
+    fn registers(&self, tree: &DataTree) -> usize {
+        self.basis.iter().map(|&node| tree.memory(node).len()).sum()
+    }
+
+    /// Asks at each of the two nodes what shows that values are memorable at the other.
+    fn transfer<S: DataSystem>(
+        &self,
+        observer: &mut DataObserver<S>,
+        node: DataNode,
+        pairing: &Pairing,
+    ) -> Result<(), DataLearnError<S::Error>> {
+        let basis = self.basis[pairing.location];
+        for (&theirs, &mine) in pairing.theirs.iter().zip(&pairing.mine) {
+            let (known, here) = (observer.tree.witness(basis, theirs), observer.tree.witness(node, mine));
+            let (witness, from, to) = match (known.cloned(), here.cloned()) {
+                (Some(witness), None) => (witness, &pairing.theirs, (node, &pairing.mine, mine)),
+                (None, Some(witness)) => (witness, &pairing.mine, (basis, &pairing.theirs, theirs)),
+                _ => continue,
+            };
+            let (target, image, value) = to;
+            let rest: Vec<Point> = image.iter().copied().filter(|&it| it != value).collect();
+            for word in [Some(&witness.one), witness.other.as_ref()].into_iter().flatten() {
+                let regions = projected(&observer.tree.signature, from, word);
+                let there = instance(&observer.tree, target, image, &regions);
+                self.cross(observer, target, &rest, &there)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The values that a register at `node` can hold: what was remembered, and what has just come.
+fn at_hand(tree: &DataTree, parent: DataNode, node: DataNode) -> Vec<Point> {
+    let mut values = tree.memory(parent);
+    let came = tree.input(node).map_or(&[][..], |input| &input.values);
+    for &value in came {
+        if !values.contains(&value) && !tree.signature.constants.contains(&value) {
+            values.push(value);
+        }
+    }
+    values
+}
+
+/// All pairings of the registers of `basis` with different values of `from` that compare alike and have all that is
+/// known to be memorable at `node`; up to `extra` values of `basis` that are no registers are paired with such.
+fn pairings(
+    tree: &DataTree,
+    location: LocationId,
+    basis: DataNode,
+    node: DataNode,
+    from: &[Point],
+    extra: usize,
+) -> Vec<Pairing> {
+    let (registers, memory) = (tree.memory(basis), tree.memory(node));
+    let mut found = Vec::new();
+    let mut open = vec![Pairing { location, theirs: registers.clone(), mine: Vec::new() }];
+    while let Some(pairing) = open.pop() {
+        let at = pairing.mine.len();
+        let is_alike = || {
+            tree.signature.pattern(&pairing.theirs[..at]) == tree.signature.pattern(&pairing.mine)
+        };
+        if at > 0 && !is_alike() {
+            continue;
+        }
+        if at < registers.len() {
+            for &value in from.iter().rev().filter(|value| !pairing.mine.contains(value)) {
+                let mut longer = pairing.clone();
+                longer.mine.push(value);
+                open.push(longer);
+            }
+            continue;
+        }
+        let Some(&missing) = memory.iter().find(|value| !pairing.mine.contains(value)) else {
+            found.push(pairing);
+            continue;
+        };
+        if at - registers.len() >= extra {
+            continue;
+        }
+        let history = &tree.history(basis)[tree.signature.constants.len()..];
+        for &value in history.iter().filter(|value| !pairing.theirs.contains(value)) {
+            let mut longer = pairing.clone();
+            longer.mine.push(missing);
+            longer.theirs.push(value);
+            open.push(longer);
+        }
+    }
+    if tree.signature.theory == Theory::Equality {
+        // Registers that keep their values are likelier.
+        found.sort_by_key(|pairing| pairing.mine.iter().map(|value| from.iter().position(|it| it == value)).collect::<Vec<_>>());
+    }
+    found
+}
+
+/// The inputs from `above` down to `node`.
+fn suffix(tree: &DataTree, above: DataNode, node: DataNode) -> DataWord {
+    let skipped = tree.depth(above);
+    tree.word(node).split_off(skipped)
+}
+
+/// The constants, `image` and the new values of `behind`.
+fn numbered(tree: &DataTree, image: &[Point], behind: &[DataInput]) -> Vec<Point> {
+    let mut known = [&tree.signature.constants[..], image].concat();
+    for input in behind {
+        tree.signature.places(&mut known, &input.values);
+    }
+    known
+}
+
+/// `answer` with values by their number among `known`.
+fn by_number(answer: &DataAnswer, known: &[Point]) -> DataAnswer {
+    let number = |said: &Said| match *said {
+        Said::Point(value) => {
+            let at = known.iter().position(|&it| it == value);
+            Said::Point(at.and_then(|at| Point::try_from(at).ok()).unwrap_or(-1))
+        }
+        Said::Literal(_) => *said,
+    };
+    DataAnswer { shape: answer.shape, values: answer.values.iter().map(number).collect() }
+}
+
+/// `answer` with numbers replaced by the values of `known`.
+fn in_values(answer: &DataAnswer, known: &[Point]) -> DataAnswer {
+    let value = |said: &Said| match *said {
+        Said::Point(number) => {
+            let value = usize::try_from(number).ok().and_then(|number| known.get(number));
+            value.map_or(*said, |&value| Said::Point(value))
+        }
+        Said::Literal(_) => *said,
+    };
+    DataAnswer { shape: answer.shape, values: answer.values.iter().map(value).collect() }
+}

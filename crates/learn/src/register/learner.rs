@@ -1,0 +1,252 @@
+//! The learner of register automata: locations, registers and transitions from what is answered.
+//!
+//! A *basis* node of the tree is a location, its memorable values are the registers. Behind every basis node every
+//! region of every input is asked once; the node it leads to is taken for a basis node under some choice of values
+//! for its registers, as long as no answer speaks against it ([`super::identify`]). What speaks against everything is
+//! a new location. A word that is not answered as believed is cut in halves until it shows a register that was not
+//! known, or a node that is not what it was taken for ([`super::refute`]).
+//!
+//! *Promises.* Locations, and registers of a location, are only ever made on proof: no answer of the system can be
+//! explained with one of them taken for another, under any choice of values. A machine agrees with all that was seen.
+
+use ioxide_model::index::IndexVec;
+use thiserror::Error;
+
+use crate::observer::Effort;
+
+use super::machine::{DataStep, DataSystem, Location, LocationId, RegisterMachine, Told};
+use super::place::{DataAnswer, DataInput, DataWord, Point, Region, Said, Signature};
+use super::tree::{DataDisagreement, DataNode, DataTree};
+
+/// Why learning cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum DataLearnError<E> {
+    /// The connection broke.
+    #[error("the system cannot be asked")]
+    System(E),
+    /// Values are compared in some other way than assumed, or the system is not deterministic.
+    #[error("the system answers words whose values compare alike in two ways")]
+    Disagrees(Box<DataDisagreement>),
+    /// A location would need more registers than are allowed.
+    #[error("a location would need more than {0} registers")]
+    TooMany(usize),
+}
+
+/// Most registers of a location: what must be asked grows fast with them.
+const MAX_REGISTERS: usize = 6;
+
+/// A system with values and all that is known of it.
+#[derive(Debug)]
+pub struct DataObserver<S> {
+    /// The system.
+    pub system: S,
+    /// What it has answered.
+    pub tree: DataTree,
+    /// What that has cost.
+    pub effort: Effort,
+}
+
+impl<S: DataSystem> DataObserver<S> {
+    /// Of `system` nothing is known yet.
+    pub fn new(system: S, signature: Signature) -> Self {
+        Self { system, tree: DataTree::new(signature), effort: Effort::default() }
+    }
+
+    /// The answers to `word` in its own values; `None` if there are no values that compare so.
+    ///
+    /// # Errors
+    /// If the system cannot be asked, or contradicts itself.
+    pub fn ask(&mut self, word: &[DataInput]) -> Result<Option<Vec<DataAnswer>>, DataLearnError<S::Error>> {
+        if let Some(known) = self.tree.answers(word) {
+            return Ok(Some(known));
+        }
+        if !self.system.has_room(word) {
+            return Ok(None);
+        }
+        let answers = self.system.run(word).map_err(DataLearnError::System)?;
+        self.effort.resets += 1;
+        self.effort.symbols += answers.len() as u64;
+        self.tree.note(word, &answers).map_err(DataLearnError::Disagrees)?;
+        Ok(self.tree.answers(word))
+    }
+}
+
+/// A node that is believed to be a location: which, and the values of its registers.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Belief {
+    pub location: LocationId,
+    pub image: Vec<Point>,
+}
+
+/// A learner of register automata.
+#[derive(Debug, Default)]
+pub struct DataLearner {
+    pub(crate) basis: IndexVec<LocationId, DataNode>,
+}
+
+/// What a round of learning has come to.
+pub(crate) enum Progress<T> {
+    /// A result.
+    Done(T),
+    /// Something new was found out: begin again.
+    Again,
+}
+
+impl DataLearner {
+    /// A learner that knows the first location.
+    #[must_use]
+    pub fn new(tree: &DataTree) -> Self {
+        Self { basis: [tree.root()].into_iter().collect() }
+    }
+
+    /// Asks until there is a machine that agrees with everything that was seen.
+    ///
+    /// # Errors
+    /// If the system cannot be asked, or contradicts itself.
+    pub fn hypothesis<S: DataSystem>(
+        &mut self,
+        observer: &mut DataObserver<S>,
+    ) -> Result<RegisterMachine, DataLearnError<S::Error>> {
+        loop {
+            let Progress::Done(machine) = self.machine(observer)? else { continue };
+            match inconsistency(&machine, &observer.tree) {
+                Some(word) => self.refute(observer, &machine, &word)?,
+                None => return Ok(machine),
+            }
+        }
+    }
+
+    /// The machine as it is believed.
+    fn machine<S: DataSystem>(
+        &mut self,
+        observer: &mut DataObserver<S>,
+    ) -> Result<Progress<RegisterMachine>, DataLearnError<S::Error>> {
+        let signature = observer.tree.signature.clone();
+        let mut machine = RegisterMachine { signature: signature.clone(), locations: IndexVec::new() };
+        for &node in &self.basis.iter().copied().collect::<Vec<_>>() {
+            let registers = observer.tree.memory(node);
+            if registers.len() > MAX_REGISTERS {
+                return Err(DataLearnError::TooMany(MAX_REGISTERS));
+            }
+            let n_known = signature.constants.len() + registers.len();
+            let mut location = Location { n_registers: registers.len(), ..Location::default() };
+            for region in signature.gates().flat_map(|gate| signature.regions(n_known, gate)) {
+                match self.explore(observer, node, &registers, &region)? {
+                    Progress::Again => return Ok(Progress::Again),
+                    Progress::Done(Some(step)) => {
+                        location.steps.insert(region, step);
+                    }
+                    Progress::Done(None) => (),
+                }
+            }
+            machine.locations.push(location);
+        }
+        Ok(Progress::Done(machine))
+    }
+
+    /// What happens at `node` in `region`; nothing where there are no such values.
+    fn explore<S: DataSystem>(
+        &mut self,
+        observer: &mut DataObserver<S>,
+        node: DataNode,
+        registers: &[Point],
+        region: &Region,
+    ) -> Result<Progress<Option<DataStep>>, DataLearnError<S::Error>> {
+        let mut word = observer.tree.word(node);
+        word.push(input_at(&observer.tree, node, registers, region));
+        if observer.ask(&word)?.is_none() {
+            return Ok(Progress::Done(None));
+        }
+        let Some(kid) = observer.tree.find(&word) else { return Ok(Progress::Done(None)) };
+        let Progress::Done(belief) = self.identify(observer, node, kid)? else { return Ok(Progress::Again) };
+        if observer.tree.memory(node).len() != registers.len() {
+            return Ok(Progress::Again);
+        }
+        Ok(Progress::Done(step(&observer.tree, registers, kid, &belief)))
+    }
+}
+
+/// An input in `region` relative to `registers` at `node`: new values are none that came before.
+pub(crate) fn input_at(tree: &DataTree, node: DataNode, registers: &[Point], region: &Region) -> DataInput {
+    let mut known = tree.signature.constants.clone();
+    known.extend(registers);
+    let values = tree.signature.values(&mut known, tree.history(node), &region.1);
+    DataInput { gate: region.0, values }
+}
+
+/// The transition to `kid`, in terms of `registers` and the new values of its input.
+fn step(tree: &DataTree, registers: &[Point], kid: DataNode, belief: &Belief) -> Option<DataStep> {
+    let input = tree.input(kid)?;
+    let mut known = tree.signature.constants.clone();
+    known.extend(registers);
+    tree.signature.places(&mut known, &input.values);
+    let source = |value: Point| known.iter().position(|&it| it == value);
+    let tell = |said: &Said| match *said {
+        Said::Point(value) => source(value).map(Told::Source),
+        Said::Literal(value) => Some(Told::Literal(value)),
+    };
+    let answer = tree.answer(kid);
+    Some(DataStep {
+        shape: answer.shape,
+        told: answer.values.iter().map(tell).collect::<Option<_>>()?,
+        target: belief.location,
+        registers: belief.image.iter().map(|&value| source(value)).collect::<Option<_>>()?,
+    })
+}
+
+/// A shortest word of the tree that `machine` answers differently.
+fn inconsistency(machine: &RegisterMachine, tree: &DataTree) -> Option<DataWord> {
+    let mut queue = vec![(tree.root(), machine.start())];
+    let mut at = 0;
+    while at < queue.len() {
+        let (node, here) = queue[at].clone();
+        for kid in tree.kids(node) {
+            let Some((said, next)) = tree.input(kid).and_then(|input| machine.step(&here, input)) else {
+                continue;
+            };
+            if said != *tree.answer(kid) {
+                return Some(tree.word(kid));
+            }
+            queue.push((kid, next));
+        }
+        at += 1;
+    }
+    None
+}
+
+/// `suffix` behind a node, by how its values compare with `image`, the constants and each other.
+pub(crate) fn projected(signature: &Signature, image: &[Point], suffix: &[DataInput]) -> Vec<Region> {
+    let mut known = signature.constants.clone();
+    known.extend(image);
+    suffix.iter().map(|input| (input.gate, signature.places(&mut known, &input.values))).collect()
+}
+
+/// `regions` behind `node`, where `image` are the values they compare with: new values are none that came before.
+pub(crate) fn instance(tree: &DataTree, node: DataNode, image: &[Point], regions: &[Region]) -> DataWord {
+    let mut known = tree.signature.constants.clone();
+    known.extend(image);
+    let others = tree.history(node);
+    let input = |(gate, places): &Region| DataInput {
+        gate: *gate,
+        values: tree.signature.values(&mut known, others, places),
+    };
+    regions.iter().map(input).collect()
+}
+
+/// `answer` to the last input of `suffix`, its values by number among the constants, `image` and the new ones of
+/// `suffix`; a value that is none of these is kept as it is.
+pub(crate) fn told(signature: &Signature, image: &[Point], suffix: &[DataInput], answer: &DataAnswer) -> DataAnswer {
+    let mut known = signature.constants.clone();
+    known.extend(image);
+    for input in suffix {
+        signature.places(&mut known, &input.values);
+    }
+    let number = |said: &Said| match *said {
+        Said::Point(value) => match known.iter().position(|&it| it == value) {
+            Some(at) => Said::Point(Point::try_from(at).unwrap_or(Point::MAX)),
+            None => Said::Point(-1),
+        },
+        Said::Literal(_) => *said,
+    };
+    DataAnswer { shape: answer.shape, values: answer.values.iter().map(number).collect() }
+}

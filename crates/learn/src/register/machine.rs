@@ -1,0 +1,137 @@
+//! A register automaton in the form in which it is learned: registers hold different values, and every way in which
+//! the values of an input compare with them is a transition of its own.
+//!
+//! A location fixes how its registers compare with the constants and with each other, so that which transition an
+//! input takes says everything about its values. [`super::guards`] has a form with fewer locations and guards.
+
+use ioxide_fsm::mealy::OutputId;
+use ioxide_model::index;
+use ioxide_model::index::{Idx, IndexVec};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+
+use super::place::{DataAnswer, DataInput, Point, Region, Said, Signature};
+
+index! { /// A location of a register automaton.
+pub struct LocationId; }
+
+/// Where a value comes from: its number among the constants, the registers and the new values of the input.
+pub type Source = usize;
+
+/// A value in the answer of a transition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Told {
+    /// A value at hand.
+    Source(Source),
+    /// Always this one.
+    Literal(i64),
+}
+
+/// What happens on an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataStep {
+    /// What is said.
+    pub shape: OutputId,
+    /// The values that are said.
+    pub told: Vec<Told>,
+    /// Where it leads.
+    pub target: LocationId,
+    /// What the registers there hold.
+    pub registers: Vec<Source>,
+}
+
+/// A location.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Location {
+    /// How many registers it has.
+    pub n_registers: usize,
+    /// What happens, by how values compare.
+    pub steps: BTreeMap<Region, DataStep>,
+}
+
+/// A register automaton; the first location is where it starts, and has no registers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegisterMachine {
+    /// Inputs and constants.
+    pub signature: Signature,
+    /// Its locations.
+    pub locations: IndexVec<LocationId, Location>,
+}
+
+/// A location and what its registers hold.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Configuration {
+    /// The location.
+    pub location: LocationId,
+    /// The values of its registers.
+    pub registers: Vec<Point>,
+}
+
+impl RegisterMachine {
+    /// Where it starts.
+    #[must_use]
+    pub fn start(&self) -> Configuration {
+        Configuration { location: LocationId::new(0), registers: Vec::new() }
+    }
+
+    /// What is said to `input` at `at`, and where it leads; nothing where nothing is known.
+    #[must_use]
+    pub fn step(&self, at: &Configuration, input: &DataInput) -> Option<(DataAnswer, Configuration)> {
+        let mut known = self.signature.constants.clone();
+        known.extend(&at.registers);
+        let region = (input.gate, self.signature.places(&mut known, &input.values));
+        let step = self.locations[at.location].steps.get(&region)?;
+        let tell = |&told: &Told| match told {
+            Told::Source(source) => Said::Point(known[source]),
+            Told::Literal(value) => Said::Literal(value),
+        };
+        let answer = DataAnswer { shape: step.shape, values: step.told.iter().map(tell).collect() };
+        let registers = step.registers.iter().map(|&source| known[source]).collect();
+        Some((answer, Configuration { location: step.target, registers }))
+    }
+
+    /// How many transitions there are.
+    #[must_use]
+    pub fn n_steps(&self) -> usize {
+        self.locations.iter().map(|location| location.steps.len()).sum()
+    }
+
+    /// The most registers that a location has.
+    #[must_use]
+    pub fn n_registers(&self) -> usize {
+        self.locations.iter().map(|location| location.n_registers).max().unwrap_or(0)
+    }
+}
+
+/// A system that is given whole words, from its first state each time.
+pub trait DataSystem {
+    /// Why it cannot be asked.
+    type Error;
+
+    /// The answers to all of `word`, from the first state.
+    ///
+    /// # Errors
+    /// If it cannot be asked.
+    fn run(&mut self, word: &[DataInput]) -> Result<Vec<DataAnswer>, Self::Error>;
+
+    /// Whether there are values that compare as those of `word` do.
+    fn has_room(&self, _word: &[DataInput]) -> bool {
+        true
+    }
+}
+
+impl DataSystem for &RegisterMachine {
+    type Error = Infallible;
+
+    /// Where nothing is known, the answers end.
+    fn run(&mut self, word: &[DataInput]) -> Result<Vec<DataAnswer>, Infallible> {
+        let mut at = self.start();
+        let mut answers = Vec::new();
+        for input in word {
+            let Some((answer, next)) = self.step(&at, input) else { break };
+            answers.push(answer);
+            at = next;
+        }
+        Ok(answers)
+    }
+}

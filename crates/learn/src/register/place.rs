@@ -1,0 +1,208 @@
+//! Where a value stands among others, and words up to that.
+//!
+//! A *point* stands for a value: only how points compare matters, never how large they are. The place of a value among
+//! known ones says which of them it is, or that it is new; with an order, also between which of them it lies. Words
+//! whose values have the same places, one after the other, are the same word as far as a system can tell.
+
+use ioxide_fsm::mealy::{InputId, OutputId};
+
+/// A value, known by how it compares with others.
+pub type Point = i64;
+
+/// How far a point beyond all others is from them.
+const STRIDE: Point = 1 << 32;
+
+/// How values are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Theory {
+    /// Equal or not.
+    Equality,
+    /// Smaller, equal or greater.
+    Order,
+}
+
+/// The place of a value among known ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// It is the known value with this number.
+    Same(u32),
+    /// It is new; with an order, this many known values are smaller.
+    New(u32),
+}
+
+/// An input with its values.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DataInput {
+    /// Which input.
+    pub gate: InputId,
+    /// The values of its fields.
+    pub values: Vec<Point>,
+}
+
+/// A finite sequence of inputs with values.
+pub type DataWord = Vec<DataInput>;
+
+/// A value in an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Said {
+    /// A value that occurred before, or a constant.
+    Point(Point),
+    /// A value of the system's own, always this one.
+    Literal(i64),
+}
+
+/// What a system says to an input.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DataAnswer {
+    /// Which answer.
+    pub shape: OutputId,
+    /// The values of its fields.
+    pub values: Vec<Said>,
+}
+
+/// The inputs of a system and how their values are compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// How values are compared.
+    pub theory: Theory,
+    /// Values that the system knows from the start, in order.
+    pub constants: Vec<Point>,
+    /// How many values each input has.
+    pub arity: Vec<usize>,
+}
+
+/// An input whose values are places.
+pub type Region = (InputId, Vec<Place>);
+
+impl Signature {
+    /// All inputs.
+    pub fn gates(&self) -> impl Iterator<Item = InputId> + use<> {
+        use ioxide_model::index::Idx;
+        (0..self.arity.len()).map(InputId::new)
+    }
+
+    /// The place of `value` among `known`.
+    #[must_use]
+    pub fn place(&self, known: &[Point], value: Point) -> Place {
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        match known.iter().position(|&it| it == value) {
+            Some(at) => Place::Same(number(at)),
+            None if self.theory == Theory::Equality => Place::New(0),
+            None => Place::New(number(known.iter().filter(|&&it| it < value).count())),
+        }
+    }
+
+    /// The places of `values`, each among `known` and those before it; new ones are added to `known`.
+    pub fn places(&self, known: &mut Vec<Point>, values: &[Point]) -> Vec<Place> {
+        let place = |&value: &Point| {
+            let place = self.place(known, value);
+            if matches!(place, Place::New(_)) {
+                known.push(value);
+            }
+            place
+        };
+        values.iter().map(place).collect()
+    }
+
+    /// A value at `place` among `known` that is none of `others`, and greater than those of them it could be confused
+    /// with.
+    #[must_use]
+    pub fn at(&self, known: &[Point], others: &[Point], place: Place) -> Point {
+        let rank = match place {
+            Place::Same(number) => return known[number as usize],
+            Place::New(rank) => rank as usize,
+        };
+        let mut sorted = known.to_vec();
+        sorted.sort_unstable();
+        let above = match self.theory {
+            Theory::Equality => None,
+            Theory::Order => sorted.get(rank).copied(),
+        };
+        let is_below = |point: Point| above.is_none_or(|above| point < above);
+        let below = known.iter().chain(others).copied().filter(|&point| is_below(point)).max();
+        match (below, above) {
+            (Some(below), Some(above)) => below + (above - below) / 2,
+            (Some(below), None) => below + STRIDE,
+            (None, Some(above)) => above - STRIDE,
+            (None, None) => 0,
+        }
+    }
+
+    /// Values at `places`, as [`at`](Self::at); new ones are added to `known`.
+    pub fn values(&self, known: &mut Vec<Point>, others: &[Point], places: &[Place]) -> Vec<Point> {
+        let value = |&place: &Place| {
+            let value = self.at(known, others, place);
+            if matches!(place, Place::New(_)) {
+                known.push(value);
+            }
+            value
+        };
+        places.iter().map(value).collect()
+    }
+
+    /// All ways in which the values of `gate` can compare with `n_known` values and with each other.
+    #[must_use]
+    pub fn regions(&self, n_known: usize, gate: InputId) -> Vec<Region> {
+        use ioxide_model::index::Idx;
+        let mut rows: Vec<(Vec<Place>, usize)> = vec![(Vec::new(), n_known)];
+        for _ in 0..self.arity[gate.index()] {
+            let longer = |(row, known): &(Vec<Place>, usize)| {
+                let (row, known) = (row.clone(), *known);
+                let gaps = if self.theory == Theory::Equality { 1 } else { known + 1 };
+                let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+                let same = (0..known).map(move |at| (Place::Same(number(at)), known));
+                let new = (0..gaps).map(move |gap| (Place::New(number(gap)), known + 1));
+                same.chain(new).map(move |(place, known)| {
+                    let mut longer = row.clone();
+                    longer.push(place);
+                    (longer, known)
+                })
+            };
+            rows = rows.iter().flat_map(longer).collect();
+        }
+        rows.into_iter().map(|(places, _)| (gate, places)).collect()
+    }
+
+    /// How `values` compare with the constants and with each other.
+    #[must_use]
+    pub fn pattern(&self, values: &[Point]) -> Vec<Place> {
+        self.places(&mut self.constants.clone(), values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioxide_model::index::Idx;
+
+    fn signature(theory: Theory) -> Signature {
+        Signature { theory, constants: vec![0], arity: vec![2] }
+    }
+
+    #[test]
+    fn a_value_at_a_place_has_that_place() {
+        for theory in [Theory::Equality, Theory::Order] {
+            let signature = signature(theory);
+            for (gate, places) in signature.regions(3, InputId::new(0)) {
+                let (known, others) = (vec![0, 100, 50], vec![70, 120, -7]);
+                let values = signature.values(&mut known.clone(), &others, &places);
+                assert_eq!(signature.places(&mut known.clone(), &values), places, "{gate:?} {values:?}");
+                let is_new = |place: &Place| matches!(place, Place::New(_));
+                assert!(!places.iter().zip(&values).any(|(p, v)| is_new(p) && others.contains(v)));
+            }
+        }
+    }
+
+    #[test]
+    fn regions_are_all_and_each_once() {
+        let gate = InputId::new(0);
+        assert_eq!(signature(Theory::Equality).regions(1, gate).len(), 2 + 3);
+        let of_order = signature(Theory::Order).regions(1, gate);
+        // One known value: equal, below, above; then three places beside one value, five beside two.
+        assert_eq!(of_order.len(), 3 + 5 + 5);
+        let mut once = of_order.clone();
+        once.sort();
+        once.dedup();
+        assert_eq!(once.len(), of_order.len());
+    }
+}

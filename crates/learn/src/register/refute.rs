@@ -1,0 +1,252 @@
+//! Learning from a word that is not answered as believed.
+//!
+//! The word is gone through with the machine: after every input there is a location it is believed to be in. Replacing
+//! the inputs so far by the word of that location keeps the answer to what follows, up to a first place where it does
+//! not: there one transition is believed wrongly. Either what follows compares with a value that was thought forgotten,
+//! which then is memorable, or the node behind the transition is not the location it is taken for. Compare
+//! [RivestSchapire93], for words without values.
+//!
+//! [RivestSchapire93]: R. Rivest, R. Schapire, "Inference of Finite Automata Using Homing Sequences", Information and
+//! Computation 103(2), 1993.
+
+use super::learner::{DataLearnError, DataLearner, DataObserver, instance, projected, told};
+use super::machine::{Configuration, DataSystem, RegisterMachine};
+use super::place::{DataAnswer, DataInput, DataWord, Point, Theory};
+use super::tree::{DataNode, DataTree, Witness};
+
+/// How far a value that is nowhere else is from all others.
+const FAR: Point = 1 << 33;
+
+impl DataLearner {
+    /// Learns from `word`: afterwards some register is known that was not, or some node is known not to be what it was
+    /// taken for. Nothing happens if `machine` answers it rightly.
+    ///
+    /// # Errors
+    /// If the system cannot be asked, or contradicts itself.
+    pub fn refute<S: DataSystem>(
+        &mut self,
+        observer: &mut DataObserver<S>,
+        machine: &RegisterMachine,
+        word: &[DataInput],
+    ) -> Result<(), DataLearnError<S::Error>> {
+        let Some(actual) = observer.ask(word)? else { return Ok(()) };
+        let Some(surprise) = Surprise::find(machine, word, &actual) else { return Ok(()) };
+        let (mut wrong, mut right) = (0, surprise.word.len() - 1);
+        while right - wrong > 1 {
+            let middle = wrong.midpoint(right);
+            match self.is_as_predicted(observer, &surprise, middle)? {
+                Some(true) => right = middle,
+                Some(false) => wrong = middle,
+                None => return Ok(()),
+            }
+        }
+        self.break_step(observer, machine, &surprise, wrong)
+    }
+
+    /// The word of the location after `at` inputs, and what follows, read there; nothing if it is known by now that the
+    /// location has more registers.
+    fn moved(&self, tree: &DataTree, surprise: &Surprise, at: usize) -> Option<(DataNode, DataWord)> {
+        self.behind(tree, &surprise.places[at], &surprise.word[at..])
+    }
+
+    fn behind(&self, tree: &DataTree, at: &Configuration, rest: &[DataInput]) -> Option<(DataNode, DataWord)> {
+        let basis = self.basis[at.location];
+        let memory = tree.memory(basis);
+        let regions = projected(&tree.signature, &at.registers, rest);
+        let is_same = memory.len() == at.registers.len();
+        is_same.then(|| (basis, instance(tree, basis, &memory, &regions)))
+    }
+
+    /// Whether what follows the location after `at` inputs is answered as predicted; nothing if the location has
+    /// changed.
+    fn is_as_predicted<S: DataSystem>(
+        &self,
+        observer: &mut DataObserver<S>,
+        surprise: &Surprise,
+        at: usize,
+    ) -> Result<Option<bool>, DataLearnError<S::Error>> {
+        let Some((basis, behind)) = self.moved(&observer.tree, surprise, at) else { return Ok(None) };
+        let memory = observer.tree.memory(basis);
+        let Some(answers) = observer.ask(&[observer.tree.word(basis), behind.clone()].concat())? else {
+            return Ok(Some(false));
+        };
+        let signature = &observer.tree.signature;
+        let predicted =
+            told(signature, &surprise.places[at].registers, &surprise.word[at..], &surprise.predicted);
+        Ok(Some(answers.last().map(|said| told(signature, &memory, &behind, said)) == Some(predicted)))
+    }
+
+    /// The transition taken after `at` inputs is believed wrongly: finds out why.
+    fn break_step<S: DataSystem>(
+        &self,
+        observer: &mut DataObserver<S>,
+        machine: &RegisterMachine,
+        surprise: &Surprise,
+        at: usize,
+    ) -> Result<(), DataLearnError<S::Error>> {
+        let Some((basis, behind)) = self.moved(&observer.tree, surprise, at) else { return Ok(()) };
+        let before = Configuration {
+            location: surprise.places[at].location,
+            registers: observer.tree.memory(basis),
+        };
+        let whole = [observer.tree.word(basis), behind].concat();
+        if observer.ask(&whole)?.is_none() {
+            return Ok(());
+        }
+        // In the values of the tree.
+        let Some(whole) = observer.tree.find(&whole).map(|node| observer.tree.word(node)) else { return Ok(()) };
+        let depth = observer.tree.depth(basis);
+        let (Some((_, after)), Some(node)) =
+            (machine.step(&before, &whole[depth]), observer.tree.find(&whole[..=depth]))
+        else {
+            return Ok(());
+        };
+        // What is asked behind the location too, so that the two can be compared.
+        let Some((next, there)) = self.behind(&observer.tree, &after, &whole[depth + 1..]) else {
+            return Ok(());
+        };
+        observer.ask(&[observer.tree.word(next), there].concat())?;
+        self.cross(observer, node, &after.registers, &whole[depth + 1..])
+    }
+
+    /// If `behind` is answered otherwise than a word that compares alike with `image` and in no special way with other
+    /// values that came before `node`, finds one of these that is memorable. Asks both in any case.
+    pub(crate) fn cross<S: DataSystem>(
+        &self,
+        observer: &mut DataObserver<S>,
+        node: DataNode,
+        image: &[Point],
+        behind: &[DataInput],
+    ) -> Result<(), DataLearnError<S::Error>> {
+        let word = observer.tree.word(node);
+        let regions = projected(&observer.tree.signature, image, behind);
+        let plain = instance(&observer.tree, node, image, &regions);
+        observer.ask(&[&word[..], &plain].concat())?;
+        let steps = ways(&observer.tree, node, image, behind);
+        let (mut first, mut last) = (0, steps.len() - 1);
+        let start = self.said(observer, node, image, &steps[first].1)?;
+        let end = self.said(observer, node, image, &steps[last].1)?;
+        if start == end || start.is_none() || end.is_none() {
+            return Ok(());
+        }
+        while last - first > 1 {
+            let middle = first.midpoint(last);
+            match self.said(observer, node, image, &steps[middle].1)? == start {
+                true => first = middle,
+                false => last = middle,
+            }
+        }
+        let (value, other) = &steps[last];
+        let witness = Witness { one: steps[first].1.clone(), other: Some(other.clone()) };
+        if let Some(value) = value {
+            observer.tree.remember(node, *value, witness);
+        }
+        Ok(())
+    }
+
+    /// The last answer to `behind`, its values by number.
+    fn said<S: DataSystem>(
+        &self,
+        observer: &mut DataObserver<S>,
+        node: DataNode,
+        image: &[Point],
+        behind: &[DataInput],
+    ) -> Result<Option<DataAnswer>, DataLearnError<S::Error>> {
+        let answers = observer.ask(&[observer.tree.word(node), behind.to_vec()].concat())?;
+        let last = answers.and_then(|mut answers| answers.pop());
+        Ok(last.map(|said| told(&observer.tree.signature, image, behind, &said)))
+    }
+}
+
+/// A word that is not answered as predicted at its end.
+struct Surprise {
+    word: DataWord,
+    /// Where the machine is before each input.
+    places: Vec<Configuration>,
+    predicted: DataAnswer,
+}
+
+impl Surprise {
+    fn find(machine: &RegisterMachine, word: &[DataInput], actual: &[DataAnswer]) -> Option<Self> {
+        let mut places = vec![machine.start()];
+        for (at, (input, answer)) in word.iter().zip(actual).enumerate() {
+            let (predicted, next) = machine.step(&places[at], input)?;
+            if predicted != *answer {
+                return Some(Self { word: word[..=at].to_vec(), places, predicted });
+            }
+            places.push(next);
+        }
+        None
+    }
+}
+
+/// Words from `behind` to one that compares in no special way with forgotten values: each differs from the one before
+/// it only in how it compares with the value that is given with it.
+fn ways(tree: &DataTree, node: DataNode, image: &[Point], behind: &[DataInput]) -> Vec<(Option<Point>, DataWord)> {
+    let mut known = [&tree.signature.constants[..], image].concat();
+    let n_known = known.len();
+    let forgotten: Vec<Point> =
+        tree.history(node).iter().copied().filter(|value| !known.contains(value)).collect();
+    for input in behind {
+        tree.signature.places(&mut known, &input.values);
+    }
+    let mut new = known.split_off(n_known);
+    new.sort_unstable_by(|a, b| b.cmp(a));
+    let mut steps = vec![(None, behind.to_vec())];
+    let mut moved: Vec<Point> = Vec::new();
+    for value in new {
+        let stops = match tree.signature.theory {
+            Theory::Equality => apart(&forgotten, &known, &moved, value),
+            Theory::Order => upwards(&forgotten, &known, &moved, value),
+        };
+        let mut here = value;
+        for (crossed, to) in stops {
+            let (_, last) = &steps[steps.len() - 1];
+            steps.push((Some(crossed), replaced(last, here, to)));
+            here = to;
+        }
+        moved.push(here);
+    }
+    steps
+}
+
+/// `value` becomes one that nobody has seen, if it is a forgotten one.
+fn apart(forgotten: &[Point], known: &[Point], moved: &[Point], value: Point) -> Vec<(Point, Point)> {
+    match forgotten.contains(&value) {
+        true => {
+            let all = forgotten.iter().chain(known).chain(moved);
+            vec![(value, all.copied().max().unwrap_or(0) + FAR)]
+        }
+        false => Vec::new(),
+    }
+}
+
+/// `value` is moved up past all forgotten values that are not beyond a known one, or one that was moved before.
+fn upwards(forgotten: &[Point], known: &[Point], moved: &[Point], value: Point) -> Vec<(Point, Point)> {
+    let limit = known.iter().chain(moved).copied().filter(|&it| it > value).min();
+    let is_before = |it: Point| limit.is_none_or(|limit| it < limit);
+    let mut ahead: Vec<Point> =
+        forgotten.iter().copied().filter(|&it| it >= value && is_before(it)).collect();
+    ahead.sort_unstable();
+    let mut stops = Vec::new();
+    for (at, &crossed) in ahead.iter().enumerate() {
+        if crossed != value {
+            stops.push((crossed, crossed));
+        }
+        let above = match ahead.get(at + 1).copied().or(limit) {
+            Some(next) => crossed.midpoint(next),
+            None => crossed + FAR,
+        };
+        stops.push((crossed, above));
+    }
+    stops
+}
+
+fn replaced(word: &[DataInput], value: Point, by: Point) -> DataWord {
+    let replace = |&it: &Point| if it == value { by } else { it };
+    let input = |input: &DataInput| DataInput {
+        gate: input.gate,
+        values: input.values.iter().map(replace).collect(),
+    };
+    word.iter().map(input).collect()
+}

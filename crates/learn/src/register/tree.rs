@@ -1,0 +1,336 @@
+//! Everything a system with values has answered, up to how the values compare.
+//!
+//! A node is a word up to its places ([`super::place`]). A value that led to a node is *memorable* there if what
+//! follows depends on it. That is only ever concluded from answers: one that says the value, or two runs that differ
+//! in nothing but how they compare with it and are answered differently. Either is a [`Witness`].
+
+use std::collections::BTreeMap;
+
+use ioxide_fsm::mealy::OutputId;
+use ioxide_model::index;
+use ioxide_model::index::{Idx, IndexVec};
+
+use super::place::{DataAnswer, DataInput, DataWord, Point, Region, Said, Signature};
+
+index! { /// A node of a tree of words with values.
+pub struct DataNode; }
+
+/// What shows that a value is memorable: words behind the node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// A word that is answered with the value, or one that compares with it.
+    pub one: DataWord,
+    /// A word that compares otherwise with it and with nothing else, and is answered differently.
+    pub other: Option<DataWord>,
+}
+
+#[derive(Clone, Debug)]
+struct Seen {
+    parent: DataNode,
+    input: Option<DataInput>,
+    answer: DataAnswer,
+    /// All values on the way, constants first.
+    history: Vec<Point>,
+    kids: BTreeMap<Region, DataNode>,
+    /// Memorable values, by their number in the history.
+    memory: BTreeMap<usize, Witness>,
+}
+
+/// What is known of a system with values.
+#[derive(Clone, Debug)]
+pub struct DataTree {
+    /// The inputs, and how values are compared.
+    pub signature: Signature,
+    nodes: IndexVec<DataNode, Seen>,
+}
+
+/// An answer where something else was answered before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataDisagreement {
+    /// The inputs and answers seen earlier.
+    pub before: Vec<(DataInput, DataAnswer)>,
+    /// The inputs and answers seen now.
+    pub now: Vec<(DataInput, DataAnswer)>,
+}
+
+impl DataTree {
+    /// Nothing is known yet.
+    #[must_use]
+    pub fn new(signature: Signature) -> Self {
+        let root = Seen {
+            parent: DataNode::new(0),
+            input: None,
+            answer: DataAnswer { shape: OutputId::new(0), values: Vec::new() },
+            history: signature.constants.clone(),
+            kids: BTreeMap::new(),
+            memory: BTreeMap::new(),
+        };
+        Self { signature, nodes: [root].into_iter().collect() }
+    }
+
+    /// The empty word.
+    #[must_use]
+    pub fn root(&self) -> DataNode {
+        DataNode::new(0)
+    }
+
+    /// How many words are known.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.len() == 1
+    }
+
+    /// The values on the way to `node`, constants first.
+    #[must_use]
+    pub fn history(&self, node: DataNode) -> &[Point] {
+        &self.nodes[node].history
+    }
+
+    /// The last answer on the way to `node`.
+    #[must_use]
+    pub fn answer(&self, node: DataNode) -> &DataAnswer {
+        &self.nodes[node].answer
+    }
+
+    /// The values that are known to be memorable at `node`: sorted where there is an order.
+    #[must_use]
+    pub fn memory(&self, node: DataNode) -> Vec<Point> {
+        let seen = &self.nodes[node];
+        let mut values: Vec<Point> = seen.memory.keys().map(|&number| seen.history[number]).collect();
+        if self.signature.theory == super::place::Theory::Order {
+            values.sort_unstable();
+        }
+        values
+    }
+
+    /// Why `value` is memorable at `node`.
+    #[must_use]
+    pub fn witness(&self, node: DataNode, value: Point) -> Option<&Witness> {
+        let number = self.number(node, value)?;
+        self.nodes[node].memory.get(&number)
+    }
+
+    fn number(&self, node: DataNode, value: Point) -> Option<usize> {
+        self.nodes[node].history.iter().position(|&it| it == value)
+    }
+
+    /// The word that leads to `node`.
+    #[must_use]
+    pub fn word(&self, node: DataNode) -> DataWord {
+        self.trace(node).into_iter().map(|(input, _)| input).collect()
+    }
+
+    /// The word that leads to `node`, with its answers.
+    #[must_use]
+    pub fn trace(&self, node: DataNode) -> Vec<(DataInput, DataAnswer)> {
+        let mut trace = Vec::new();
+        let mut at = node;
+        while let Some(input) = &self.nodes[at].input {
+            trace.push((input.clone(), self.nodes[at].answer.clone()));
+            at = self.nodes[at].parent;
+        }
+        trace.reverse();
+        trace
+    }
+
+    /// The node after `word`, as far as it is known, and how `word` must be read there: its values by those of the tree.
+    #[must_use]
+    pub fn find(&self, word: &[DataInput]) -> Option<DataNode> {
+        let mut known = self.signature.constants.clone();
+        let mut node = self.root();
+        for input in word {
+            let region = (input.gate, self.signature.places(&mut known, &input.values));
+            node = *self.nodes[node].kids.get(&region)?;
+        }
+        Some(node)
+    }
+
+    /// The answers to `word` in its own values, if all of it is known.
+    #[must_use]
+    pub fn answers(&self, word: &[DataInput]) -> Option<Vec<DataAnswer>> {
+        let mut known = self.signature.constants.clone();
+        let mut node = self.root();
+        let mut answers = Vec::new();
+        for input in word {
+            let region = (input.gate, self.signature.places(&mut known, &input.values));
+            node = *self.nodes[node].kids.get(&region)?;
+            answers.push(renamed(self.answer(node), self.history(node), &known));
+        }
+        Some(answers)
+    }
+
+    /// The inputs asked after `node`.
+    pub fn kids(&self, node: DataNode) -> impl Iterator<Item = DataNode> + '_ {
+        self.nodes[node].kids.values().copied()
+    }
+
+    /// The node after an input in `region` of all values that came before.
+    #[must_use]
+    pub fn kid(&self, node: DataNode, region: &Region) -> Option<DataNode> {
+        self.nodes[node].kids.get(region).copied()
+    }
+
+    /// The last answer on the way to `node`, with the values of its history replaced by `values`.
+    #[must_use]
+    pub fn answer_in(&self, node: DataNode, values: &[Point]) -> DataAnswer {
+        renamed(self.answer(node), self.history(node), values)
+    }
+
+    /// How many inputs lead to `node`.
+    #[must_use]
+    pub fn depth(&self, node: DataNode) -> usize {
+        let mut depth = 0;
+        let mut at = node;
+        while self.nodes[at].input.is_some() {
+            depth += 1;
+            at = self.nodes[at].parent;
+        }
+        depth
+    }
+
+    /// The input that leads to `node`.
+    #[must_use]
+    pub fn input(&self, node: DataNode) -> Option<&DataInput> {
+        self.nodes[node].input.as_ref()
+    }
+
+    /// Notes the answers to `word`.
+    ///
+    /// # Errors
+    /// If an answer is not what is known.
+    pub fn note(&mut self, word: &[DataInput], answers: &[DataAnswer]) -> Result<DataNode, Box<DataDisagreement>> {
+        let mut known = self.signature.constants.clone();
+        let mut node = self.root();
+        for (at, (input, answer)) in word.iter().zip(answers).enumerate() {
+            let region = (input.gate, self.signature.places(&mut known, &input.values));
+            node = match self.nodes[node].kids.get(&region) {
+                Some(&kid) => {
+                    if renamed(self.answer(kid), self.history(kid), &known) != *answer {
+                        let now = word.iter().cloned().zip(answers.iter().cloned()).take(at + 1).collect();
+                        return Err(Box::new(DataDisagreement { before: self.trace(kid), now }));
+                    }
+                    kid
+                }
+                None => self.grow(node, region, answer, &known),
+            };
+        }
+        Ok(node)
+    }
+
+    fn grow(&mut self, node: DataNode, region: Region, answer: &DataAnswer, known: &[Point]) -> DataNode {
+        let mut history = self.nodes[node].history.clone();
+        // New values stand between those of this tree, whatever they were in the run.
+        let values = self.signature.values(&mut history, &[], &region.1);
+        let input = DataInput { gate: region.0, values };
+        let answer = renamed(answer, known, &history);
+        let (kids, memory) = (BTreeMap::new(), BTreeMap::new());
+        let seen = Seen { parent: node, input: Some(input), answer: answer.clone(), history, kids, memory };
+        let kid = self.nodes.push(seen);
+        self.nodes[node].kids.insert(region, kid);
+        for said in answer.values {
+            if let Said::Point(value) = said {
+                self.said(kid, value);
+            }
+        }
+        kid
+    }
+
+    /// The last answer on the way to `node` says `value`: it was memorable wherever it had come before and has not come
+    /// again since.
+    fn said(&mut self, node: DataNode, value: Point) {
+        let mut suffix = Vec::new();
+        let mut at = node;
+        while let Some(input) = self.nodes[at].input.clone() {
+            let has_come = input.values.contains(&value);
+            suffix.insert(0, input);
+            at = self.nodes[at].parent;
+            let Some(number) = self.number(at, value) else { return };
+            if has_come || number < self.signature.constants.len() {
+                return;
+            }
+            self.nodes[at].memory.entry(number).or_insert(Witness { one: suffix.clone(), other: None });
+        }
+    }
+
+    /// Notes that `value` is memorable at `node` and wherever it was known on the way to it.
+    pub fn remember(&mut self, node: DataNode, value: Point, witness: Witness) {
+        let (mut node, mut witness) = (node, witness);
+        while let Some(number) = self.number(node, value).filter(|&it| it >= self.signature.constants.len()) {
+            self.nodes[node].memory.entry(number).or_insert_with(|| witness.clone());
+            let Some(input) = self.nodes[node].input.clone() else { return };
+            // Further up another word must not say it again: there it would be no difference in one value.
+            if input.values.contains(&value) {
+                return;
+            }
+            witness.one.insert(0, input.clone());
+            if let Some(other) = &mut witness.other {
+                other.insert(0, input);
+            }
+            node = self.nodes[node].parent;
+        }
+    }
+}
+
+/// `answer` with each value of `from` replaced by the one of `to` at the same position.
+fn renamed(answer: &DataAnswer, from: &[Point], to: &[Point]) -> DataAnswer {
+    let rename = |&said: &Said| match said {
+        Said::Point(value) => {
+            let at = from.iter().position(|&it| it == value);
+            at.and_then(|at| to.get(at)).map_or(said, |&value| Said::Point(value))
+        }
+        Said::Literal(_) => said,
+    };
+    DataAnswer { shape: answer.shape, values: answer.values.iter().map(rename).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use ioxide_fsm::mealy::InputId;
+
+    use super::super::place::Theory;
+    use super::*;
+
+    fn tree(theory: Theory) -> DataTree {
+        DataTree::new(Signature { theory, constants: Vec::new(), arity: vec![1, 0] })
+    }
+
+    fn put(value: Point) -> DataInput {
+        DataInput { gate: InputId::new(0), values: vec![value] }
+    }
+
+    fn get() -> DataInput {
+        DataInput { gate: InputId::new(1), values: Vec::new() }
+    }
+
+    fn says(values: &[Point]) -> DataAnswer {
+        DataAnswer { shape: OutputId::new(values.len()), values: values.iter().map(|&v| Said::Point(v)).collect() }
+    }
+
+    #[test]
+    fn words_whose_values_compare_alike_are_one_word() {
+        let mut tree = tree(Theory::Order);
+        tree.note(&[put(5), put(9), get()], &[says(&[]), says(&[]), says(&[9])]).unwrap();
+        let again = tree.answers(&[put(-1), put(0), get()]).unwrap();
+        assert_eq!(again[2], says(&[0]));
+        assert_eq!(tree.answers(&[put(9), put(5), get()]), None);
+        assert!(tree.note(&[put(1), put(2), get()], &[says(&[]), says(&[]), says(&[1])]).is_err());
+    }
+
+    #[test]
+    fn a_value_that_is_said_was_memorable() {
+        let mut tree = tree(Theory::Equality);
+        let word = [put(5), put(9), get()];
+        tree.note(&word, &[says(&[]), says(&[]), says(&[5])]).unwrap();
+        let after = |n: usize| tree.find(&word[..n]).unwrap();
+        assert_eq!(tree.memory(after(2)).len(), 1);
+        assert_eq!(tree.memory(after(1)).len(), 1);
+        assert!(tree.witness(after(1), tree.history(after(1))[0]).is_some());
+        assert_eq!(tree.memory(after(3)), []);
+    }
+}

@@ -1,0 +1,255 @@
+//! A system that answers one input in several ways, drafted as a machine that may.
+//!
+//! The machine is *observable*: an input and its answer lead to one state. Every question is repeated, so that an
+//! answer that comes in a share of `p` of all cases is missed with probability `(1 - p)^n` after `n` repetitions. States
+//! are told apart by the sets of answers to a few words, as in tables of L* [Angluin87]; walks look for a run that the
+//! draft does not have, and its endings become such words.
+//!
+//! *Promises.* The draft has every run that was seen, unless somebody stopped it. Nothing is promised beyond: a rare
+//! answer may have been missed.
+//!
+//! [Angluin87]: D. Angluin, "Learning Regular Sets from Queries and Counterexamples", Information and Computation
+//! 75(2), 1987.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use ioxide_fsm::mealy::{InputId, OutputId};
+use ioxide_fsm::reduce::Live;
+use ioxide_fsm::word::{IoWord, Word};
+use ioxide_model::index::Idx;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::observer::Effort;
+
+/// Runs for one question, in multiples of the repetitions: a rare way to a state is not waited for longer.
+const PATIENCE: u32 = 8;
+
+/// How a draft is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drafting {
+    /// How often every question is repeated.
+    pub repetitions: u32,
+    /// Walks that look for what the draft does not have.
+    pub walks: usize,
+    /// Inputs of a walk.
+    pub walk_length: usize,
+    /// Seed of the walks.
+    pub seed: u64,
+}
+
+/// One way in which an input is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Way {
+    /// The state.
+    pub from: usize,
+    /// The input.
+    pub input: InputId,
+    /// One of its answers.
+    pub output: OutputId,
+    /// Where that leads.
+    pub to: usize,
+    /// How often it was seen.
+    pub seen: u64,
+}
+
+/// A machine that answers in several ways; it starts in state 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SeveralDraft {
+    /// How many states there are.
+    pub n_states: usize,
+    /// All answers.
+    pub ways: Vec<Way>,
+    /// Whether somebody stopped it before all walks were made.
+    pub is_stopped: bool,
+}
+
+impl SeveralDraft {
+    /// Where an input and its answer lead.
+    #[must_use]
+    pub fn after(&self, state: usize, input: InputId, output: OutputId) -> Option<usize> {
+        let mut ways = self.ways.iter();
+        ways.find(|way| (way.from, way.input, way.output) == (state, input, output)).map(|way| way.to)
+    }
+
+    /// Inputs that are answered in several ways somewhere.
+    #[must_use]
+    pub fn n_choices(&self) -> usize {
+        let places: Vec<(usize, InputId)> = self.ways.iter().map(|way| (way.from, way.input)).collect();
+        let once: BTreeSet<(usize, InputId)> = places.iter().copied().collect();
+        once.iter().filter(|&place| places.iter().filter(|other| *other == place).count() > 1).count()
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct Counted {
+    kids: BTreeMap<(InputId, OutputId), (usize, u64)>,
+}
+
+/// Drafts a machine of a system that may answer in several ways; `earlier` are runs that were seen before.
+///
+/// # Errors
+/// If the system cannot be asked.
+pub fn draft<L: Live>(
+    live: &mut L,
+    n_inputs: usize,
+    earlier: &[IoWord],
+    drafting: &Drafting,
+    watch: &mut dyn FnMut(usize, Effort) -> ControlFlow<()>,
+) -> Result<(SeveralDraft, Effort), L::Error> {
+    let rng = ChaCha8Rng::seed_from_u64(drafting.seed);
+    let words = (0..n_inputs).map(|input| vec![InputId::new(input)]).collect();
+    let mut table =
+        Table { live, n_inputs, drafting, rng, nodes: vec![Counted::default()], words, effort: Effort::default() };
+    for run in earlier {
+        table.note(run);
+    }
+    loop {
+        let mut draft = table.close()?;
+        draft.is_stopped = watch(draft.n_states, table.effort).is_break();
+        if draft.is_stopped || !table.walk(&mut draft, watch)? {
+            return Ok((draft, table.effort));
+        }
+    }
+}
+
+struct Table<'t, L> {
+    live: &'t mut L,
+    n_inputs: usize,
+    drafting: &'t Drafting,
+    rng: ChaCha8Rng,
+    /// Everything that was seen, counted.
+    nodes: Vec<Counted>,
+    /// Words whose answers tell states apart.
+    words: Vec<Word>,
+    effort: Effort,
+}
+
+/// The answers to every word.
+type Signs = Vec<BTreeSet<Vec<OutputId>>>;
+
+impl<L: Live> Table<'_, L> {
+    fn note(&mut self, run: &[(InputId, OutputId)]) {
+        let mut at = 0;
+        for &step in run {
+            let fresh = self.nodes.len();
+            let (kid, seen) = self.nodes[at].kids.entry(step).or_insert((fresh, 0));
+            *seen += 1;
+            at = *kid;
+            if at == fresh {
+                self.nodes.push(Counted::default());
+            }
+        }
+    }
+
+    fn node(&self, trace: &[(InputId, OutputId)]) -> Option<usize> {
+        trace.iter().try_fold(0, |at, step| self.nodes[at].kids.get(step).map(|&(kid, _)| kid))
+    }
+
+    fn run(&mut self, inputs: impl Iterator<Item = InputId>) -> Result<IoWord, L::Error> {
+        self.live.reset()?;
+        self.effort.resets += 1;
+        let mut run = IoWord::new();
+        for input in inputs {
+            let output = self.live.step(input)?;
+            self.effort.symbols += 1;
+            run.push((input, output));
+        }
+        self.note(&run);
+        Ok(run)
+    }
+
+    /// Whether `word` was asked often enough at `node`, and behind every answer it had there.
+    fn is_known(&self, node: usize, word: &[InputId]) -> bool {
+        let Some((&first, rest)) = word.split_first() else { return true };
+        let ways = || self.nodes[node].kids.iter().filter(|((input, _), _)| *input == first);
+        let seen: u64 = ways().map(|(_, (_, seen))| seen).sum();
+        seen >= u64::from(self.drafting.repetitions) && ways().all(|(_, (kid, _))| self.is_known(*kid, rest))
+    }
+
+    fn answers(&self, node: usize, word: &[InputId]) -> BTreeSet<Vec<OutputId>> {
+        let Some((&first, rest)) = word.split_first() else { return BTreeSet::from([Vec::new()]) };
+        let mut all = BTreeSet::new();
+        for (&(_, output), &(kid, _)) in self.nodes[node].kids.iter().filter(|((input, _), _)| *input == first) {
+            all.extend(self.answers(kid, rest).into_iter().map(|rest| [&[output][..], &rest].concat()));
+        }
+        all
+    }
+
+    /// The answers to all words behind `trace`, asked until they are known or patience is over.
+    fn signs(&mut self, trace: &[(InputId, OutputId)]) -> Result<Signs, L::Error> {
+        let mut signs = Signs::new();
+        for at in 0..self.words.len() {
+            let word = self.words[at].clone();
+            let mut left = self.drafting.repetitions.saturating_mul(PATIENCE);
+            while left > 0 && !self.node(trace).is_some_and(|node| self.is_known(node, &word)) {
+                left -= 1;
+                self.run(trace.iter().map(|&(input, _)| input).chain(word.iter().copied()))?;
+            }
+            signs.push(self.node(trace).map_or_else(BTreeSet::new, |node| self.answers(node, &word)));
+        }
+        Ok(signs)
+    }
+
+    /// The machine: one state for every set of answers, found from the first one on.
+    fn close(&mut self) -> Result<SeveralDraft, L::Error> {
+        let mut states: Vec<(IoWord, Signs)> = vec![(IoWord::new(), self.signs(&[])?)];
+        let mut ways = Vec::new();
+        let mut from = 0;
+        while from < states.len() {
+            let trace = states[from].0.clone();
+            let Some(node) = self.node(&trace) else { break };
+            for ((input, output), (_, seen)) in self.nodes[node].kids.clone() {
+                let longer = [&trace[..], &[(input, output)]].concat();
+                let signs = self.signs(&longer)?;
+                let known = states.iter().position(|(_, known)| *known == signs);
+                let to = known.unwrap_or(states.len());
+                if known.is_none() {
+                    states.push((longer, signs));
+                }
+                ways.push(Way { from, input, output, to, seen });
+            }
+            from += 1;
+        }
+        Ok(SeveralDraft { n_states: states.len(), ways, is_stopped: false })
+    }
+
+    /// Walks until there is a run that the draft does not have; whether there was one.
+    fn walk(
+        &mut self,
+        draft: &mut SeveralDraft,
+        watch: &mut dyn FnMut(usize, Effort) -> ControlFlow<()>,
+    ) -> Result<bool, L::Error> {
+        for _ in 0..self.drafting.walks {
+            let length = self.drafting.walk_length;
+            let word: Word =
+                (0..length).map(|_| InputId::new(self.rng.random_range(0..self.n_inputs))).collect();
+            let run = self.run(word.into_iter())?;
+            let mut state = 0;
+            for (at, &(input, output)) in run.iter().enumerate() {
+                match draft.after(state, input, output) {
+                    Some(next) => state = next,
+                    None => {
+                        self.learn_from(&run[..=at]);
+                        return Ok(true);
+                    }
+                }
+            }
+            if watch(draft.n_states, self.effort).is_break() {
+                draft.is_stopped = true;
+                return Ok(false);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The shortest ending of `run` that is no word yet becomes one.
+    fn learn_from(&mut self, run: &[(InputId, OutputId)]) {
+        let inputs: Word = run.iter().map(|&(input, _)| input).collect();
+        let mut endings = (0..inputs.len()).rev().map(|from| inputs[from..].to_vec());
+        if let Some(ending) = endings.find(|ending| !self.words.contains(ending)) {
+            self.words.push(ending);
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Register automata: what is learned is the system, for three well-known ones and for random ones.
+//!
+//! CI learns a share; `IOXIDE_LEARN_REGISTERS=1000 cargo test -p ioxide-learn --release --test register` learns all.
+
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+
+use ioxide_fsm::mealy::{InputId, OutputId};
+use ioxide_fsm::suite::Method;
+use ioxide_learn::observer::Effort;
+use ioxide_learn::register::compare::separating;
+use ioxide_learn::register::learner::{DataLearnError, DataLearner, DataObserver};
+use ioxide_learn::register::machine::{DataStep, DataSystem, Location, LocationId, RegisterMachine, Told};
+use ioxide_learn::register::oracle::{DataExamination, DataGuarantee, DataLearned, learn_data};
+use ioxide_learn::register::place::{DataAnswer, DataInput, Place, Point, Signature, Theory};
+use ioxide_model::index::{Idx, IndexVec};
+use rand::seq::{IndexedRandom, SliceRandom};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn how_many() -> u64 {
+    std::env::var("IOXIDE_LEARN_REGISTERS").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
+}
+
+/// A system written by hand: it holds values, and says yes or no.
+struct Holder {
+    held: Vec<Point>,
+    accept: fn(&mut Vec<Point>, &DataInput) -> bool,
+}
+
+impl DataSystem for Holder {
+    type Error = Infallible;
+
+    fn run(&mut self, word: &[DataInput]) -> Result<Vec<DataAnswer>, Infallible> {
+        self.held.clear();
+        let mut is_over = false;
+        let mut answers = Vec::new();
+        for input in word {
+            is_over = is_over || !(self.accept)(&mut self.held, input);
+            answers.push(DataAnswer { shape: OutputId::new(usize::from(is_over)), values: Vec::new() });
+        }
+        Ok(answers)
+    }
+}
+
+/// `push` and `pop` of a value: a pop is right if it names the last value; at most two are held.
+fn stack(held: &mut Vec<Point>, input: &DataInput) -> bool {
+    let value = input.values[0];
+    match input.gate.index() {
+        0 if held.len() < 2 => {
+            held.push(value);
+            true
+        }
+        0 => false,
+        _ => held.pop() == Some(value),
+    }
+}
+
+/// `offer` and `poll` of a value: a poll is right if it names the smallest value; at most three are held.
+fn priority_queue(held: &mut Vec<Point>, input: &DataInput) -> bool {
+    let value = input.values[0];
+    match input.gate.index() {
+        0 if held.len() < 3 => {
+            held.push(value);
+            held.sort_unstable();
+            true
+        }
+        0 => false,
+        _ => !held.is_empty() && held.remove(0) == value,
+    }
+}
+
+/// `register`, `login` and `logout`; nothing that is refused changes anything.
+struct Login;
+
+impl DataSystem for Login {
+    type Error = Infallible;
+
+    fn run(&mut self, word: &[DataInput]) -> Result<Vec<DataAnswer>, Infallible> {
+        let (mut known, mut is_in) = (None, false);
+        let mut step = |input: &DataInput| {
+            let is_done = match input.gate.index() {
+                0 if known.is_none() => {
+                    known = Some(input.values.clone());
+                    true
+                }
+                1 if !is_in && known.as_ref() == Some(&input.values) => {
+                    is_in = true;
+                    true
+                }
+                2 if is_in => {
+                    is_in = false;
+                    true
+                }
+                _ => false,
+            };
+            DataAnswer { shape: OutputId::new(usize::from(!is_done)), values: Vec::new() }
+        };
+        Ok(word.iter().map(&mut step).collect())
+    }
+}
+
+fn signature(theory: Theory, arity: &[usize]) -> Signature {
+    Signature { theory, constants: Vec::new(), arity: arity.to_vec() }
+}
+
+fn examination(seed: u64) -> DataExamination {
+    DataExamination { method: Method::S, extra: 1, values: 3, walks: 0, walk_length: 0, seed }
+}
+
+/// Learns until nothing is found; what it cost until the last hypothesis, and in all.
+fn learned<S>(system: S, signature: Signature, seed: u64) -> (DataLearned, Effort, Effort)
+where
+    S: DataSystem,
+    S::Error: std::fmt::Debug,
+{
+    let mut observer = DataObserver::new(system, signature);
+    let mut last = Effort::default();
+    let learned = learn_data(&mut observer, &examination(seed), &mut |stage, _, observer| {
+        if matches!(stage, ioxide_learn::register::oracle::DataStage::Hypothesis { .. }) {
+            last = observer.effort;
+        }
+        ControlFlow::Continue(())
+    });
+    (learned.expect("a machine"), last, observer.effort)
+}
+
+/// Whether all words up to this length over these values are answered as the system does.
+fn is_right<S: DataSystem>(system: &mut S, machine: &RegisterMachine, values: &[Point], length: usize) -> bool
+where
+    S::Error: std::fmt::Debug,
+{
+    let inputs: Vec<DataInput> = machine
+        .signature
+        .gates()
+        .flat_map(|gate| {
+            let arity = machine.signature.arity[gate.index()];
+            let rows = ioxide_fsm::word::words_of(values.len(), arity);
+            rows.map(move |row| (gate, row)).collect::<Vec<_>>()
+        })
+        .map(|(gate, row)| DataInput { gate, values: row.iter().map(|at| values[at.index()]).collect() })
+        .collect();
+    let words = ioxide_fsm::word::words_of(inputs.len(), length);
+    words.into_iter().all(|word| {
+        let word: Vec<DataInput> = word.iter().map(|at| inputs[at.index()].clone()).collect();
+        let mut played = machine;
+        let Ok(said) = played.run(&word);
+        system.run(&word).expect("a system answers") == said
+    })
+}
+
+#[test]
+fn the_three_of_the_reference_take_fewer_resets() {
+    let seeds = 1..=5;
+    let mean = |total: u64| total / 5;
+    let mut until_right = [0, 0, 0];
+    for seed in seeds {
+        let (login, effort, all) = learned(Login, signature(Theory::Equality, &[2, 2, 0]), seed);
+        assert!(is_right(&mut Login, &login.machine, &[1, 2], 4));
+        eprintln!("login: {effort:?}, with the tests that find nothing {all:?}: {:?}", login.guarantee);
+        until_right[0] += effort.resets;
+        let holder = |accept| Holder { held: Vec::new(), accept };
+        let (machine, effort, all) = learned(holder(stack), signature(Theory::Equality, &[1, 1]), seed);
+        assert!(is_right(&mut holder(stack), &machine.machine, &[1, 2, 3], 5));
+        eprintln!("stack: {effort:?}, {all:?}: {:?}", machine.guarantee);
+        until_right[1] += effort.resets;
+        let (machine, effort, all) = learned(holder(priority_queue), signature(Theory::Order, &[1, 1]), seed);
+        assert!(is_right(&mut holder(priority_queue), &machine.machine, &[1, 2, 3], 6));
+        eprintln!("priority queue: {effort:?}, {all:?}: {:?}", machine.guarantee);
+        until_right[2] += effort.resets;
+    }
+    eprintln!("mean resets until right: {:?}", until_right.map(mean));
+    assert!(mean(until_right[0]) < 1608, "login: {}", mean(until_right[0]));
+    assert!(mean(until_right[1]) < 575, "stack: {}", mean(until_right[1]));
+    assert!(mean(until_right[2]) < 876, "priority queue: {}", mean(until_right[2]));
+}
+
+/// A random automaton: every region of every location leads somewhere, with registers that the target can hold.
+fn machine(rng: &mut ChaCha8Rng) -> RegisterMachine {
+    let theory = if rng.random_bool(0.5) { Theory::Equality } else { Theory::Order };
+    let constants = if rng.random_bool(0.3) { vec![0] } else { Vec::new() };
+    let n_gates = rng.random_range(1..=2);
+    let arity: Vec<usize> = (0..n_gates).map(|_| rng.random_range(0..=2)).collect();
+    let signature = Signature { theory, constants, arity };
+    let n_locations = rng.random_range(1..=4);
+    // How the registers of each location compare with the constants and each other.
+    let patterns: Vec<Vec<Place>> = (0..n_locations)
+        .map(|at| {
+            let n = if at == 0 { 0 } else { rng.random_range(0..=2) };
+            let mut values: Vec<Point> = (0..n).map(|_| rng.random_range(-1000..1000)).filter(|&v| v != 0).collect();
+            values.sort_unstable();
+            values.dedup();
+            signature.pattern(&values)
+        })
+        .collect();
+    let mut locations = IndexVec::new();
+    for pattern in &patterns {
+        let mut location = Location { n_registers: pattern.len(), ..Location::default() };
+        let mut known = signature.constants.clone();
+        signature.values(&mut known, &[], pattern);
+        for gate in signature.gates() {
+            for region in signature.regions(known.len(), gate) {
+                let step = random_step(rng, &signature, &patterns, &known, &region.1);
+                location.steps.insert(region, step);
+            }
+        }
+        locations.push(location);
+    }
+    RegisterMachine { signature, locations }
+}
+
+fn random_step(
+    rng: &mut ChaCha8Rng,
+    signature: &Signature,
+    patterns: &[Vec<Place>],
+    known: &[Point],
+    places: &[Place],
+) -> DataStep {
+    let mut known = known.to_vec();
+    signature.values(&mut known, &[], places);
+    let n_constants = signature.constants.len();
+    let mut choices = Vec::new();
+    for (target, pattern) in patterns.iter().enumerate() {
+        let mut sources: Vec<usize> = (n_constants..known.len()).collect();
+        for _ in 0..4 {
+            sources.shuffle(rng);
+            let registers: Vec<usize> = sources.iter().copied().take(pattern.len()).collect();
+            let values: Vec<Point> = registers.iter().map(|&source| known[source]).collect();
+            if registers.len() == pattern.len() && signature.pattern(&values) == *pattern {
+                choices.push((LocationId::new(target), registers));
+                break;
+            }
+        }
+    }
+    let (target, registers) = choices.choose(rng).cloned().expect("the first location needs nothing");
+    let told = match rng.random_range(0..4) {
+        0 if !known.is_empty() => vec![Told::Source(rng.random_range(0..known.len()))],
+        1 => vec![Told::Literal(rng.random_range(0..2))],
+        _ => Vec::new(),
+    };
+    DataStep { shape: OutputId::new(usize::from(!told.is_empty()) * 2 + rng.random_range(0..2)), told, target, registers }
+}
+
+#[test]
+fn random_ones_are_learned_with_a_perfect_oracle() {
+    let (mut with_registers, mut resets) = (0, 0);
+    for seed in 0..how_many() {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let system = machine(&mut rng);
+        let mut observer = DataObserver::new(&system, system.signature.clone());
+        let mut learner = DataLearner::new(&observer.tree);
+        let learned = loop {
+            let learned = learner.hypothesis(&mut observer).expect("a machine answers");
+            let Some(word) = separating(&system.signature, &learned, &system) else { break learned };
+            learner.refute(&mut observer, &learned, &word).expect("a machine answers");
+        };
+        assert!(learned.locations.len() <= configurations(&system), "seed {seed}");
+        assert!(is_right(&mut &system, &learned, &[0, 5, 9], 2), "seed {seed}");
+        with_registers += u64::from(learned.n_registers() > 0);
+        resets += observer.effort.resets;
+    }
+    assert!(with_registers * 3 > how_many(), "{with_registers} have registers");
+    eprintln!("{} automata, {with_registers} with registers, {resets} resets", how_many());
+}
+
+/// Locations of `machine`: in its form, no two with different patterns are one.
+fn configurations(machine: &RegisterMachine) -> usize {
+    machine.locations.len()
+}
+
+#[test]
+fn a_guarantee_over_few_values_is_kept() {
+    let mut wrong = 0;
+    for seed in 0..how_many() / 3 {
+        let mut rng = ChaCha8Rng::seed_from_u64(1_000_000 + seed);
+        let system = machine(&mut rng);
+        let (learned, ..) = learned(&system, system.signature.clone(), seed);
+        let DataGuarantee::Complete { values, states, extra } = learned.guarantee else { continue };
+        let of_system = ioxide_learn::register::oracle::Unrolled::new(&system, values).expect("small");
+        let of_learned = ioxide_learn::register::oracle::Unrolled::new(&learned.machine, values).expect("small");
+        assert_eq!(of_learned.n_states(), states);
+        let is_same = separating(&system.signature, &learned.machine, &system).is_none();
+        assert!(is_same || of_system.n_states() > states + extra || values < 4, "seed {seed}");
+        wrong += u64::from(!is_same);
+    }
+    assert!(wrong * 5 < how_many(), "{wrong} were not found");
+}
+
+/// The comparison says the same as looking at all short words over few values.
+#[test]
+fn comparing_finds_what_enumeration_finds() {
+    let mut different = 0;
+    for seed in 0..how_many() {
+        let mut rng = ChaCha8Rng::seed_from_u64(2_000_000 + seed);
+        let one = machine(&mut rng);
+        let mut other = one.clone();
+        let at = LocationId::new(rng.random_range(0..other.locations.len()));
+        if let Some(step) = other.locations[at].steps.values_mut().choose_one(&mut rng) {
+            step.shape = OutputId::new(step.shape.index() ^ 1);
+        }
+        let found = separating(&one.signature, &one, &other);
+        if let Some(word) = &found {
+            let (mut a, mut b) = (&one, &other);
+            let (Ok(a), Ok(b)) = (a.run(word), b.run(word));
+            assert_ne!(a, b, "seed {seed}");
+            different += 1;
+        }
+        let same = is_right(&mut &one, &other, &[-5, 0, 5], 2);
+        assert!(same || found.is_some(), "seed {seed}");
+        assert!(found.is_none_or(|word| word.len() > 2) || !same || one.signature.arity.contains(&2), "seed {seed}");
+    }
+    assert!(different > how_many() / 3, "{different} differ");
+}
+
+/// One item of an iterator by chance.
+trait ChooseOne: Iterator + Sized {
+    fn choose_one(self, rng: &mut ChaCha8Rng) -> Option<Self::Item> {
+        let mut all: Vec<Self::Item> = self.collect();
+        let n = all.len();
+        (n > 0).then(|| all.swap_remove(rng.random_range(0..n)))
+    }
+}
+
+impl<I: Iterator> ChooseOne for I {}
+
+#[test]
+fn a_system_that_compares_otherwise_is_noticed() {
+    /// Takes even values only.
+    struct Even;
+    impl DataSystem for Even {
+        type Error = Infallible;
+        fn run(&mut self, word: &[DataInput]) -> Result<Vec<DataAnswer>, Infallible> {
+            let said = |input: &DataInput| DataAnswer {
+                shape: OutputId::new(usize::try_from(input.values[0].rem_euclid(2)).unwrap_or(0)),
+                values: Vec::new(),
+            };
+            Ok(word.iter().map(said).collect())
+        }
+    }
+    let mut observer = DataObserver::new(Even, signature(Theory::Equality, &[1]));
+    let put = |value| DataInput { gate: InputId::new(0), values: vec![value] };
+    observer.ask(&[put(2), put(4)]).expect("even");
+    let ended = observer.ask(&[put(3), put(4), put(6)]);
+    assert!(matches!(ended, Err(DataLearnError::Disagrees(_))));
+}
