@@ -180,13 +180,13 @@ fn machine(rng: &mut ChaCha8Rng) -> RegisterMachine {
     let theory = if rng.random_bool(0.5) { Theory::Equality } else { Theory::Order };
     let constants = if rng.random_bool(0.3) { vec![0] } else { Vec::new() };
     let n_gates = rng.random_range(1..=2);
-    let arity: Vec<usize> = (0..n_gates).map(|_| rng.random_range(0..=2)).collect();
+    let arity: Vec<usize> = (0..n_gates).map(|gate| rng.random_range(usize::from(gate == 0)..=2)).collect();
     let signature = Signature { theory, constants, arity };
-    let n_locations = rng.random_range(1..=4);
+    let n_locations = rng.random_range(1..=5);
     // How the registers of each location compare with the constants and each other.
     let patterns: Vec<Vec<Place>> = (0..n_locations)
         .map(|at| {
-            let n = if at == 0 { 0 } else { rng.random_range(0..=2) };
+            let n = if at == 0 { 0 } else { rng.random_range(1..=2) };
             let mut values: Vec<Point> = (0..n).map(|_| rng.random_range(-1000..1000)).filter(|&v| v != 0).collect();
             values.sort_unstable();
             values.dedup();
@@ -232,7 +232,9 @@ fn random_step(
             }
         }
     }
-    let (target, registers) = choices.choose(rng).cloned().expect("the first location needs nothing");
+    // Rather not back to where nothing is remembered.
+    let other = choices[1..].choose(rng).or(choices.first());
+    let (target, registers) = other.cloned().expect("the first location needs nothing");
     let told = match rng.random_range(0..4) {
         0 if !known.is_empty() => vec![Told::Source(rng.random_range(0..known.len()))],
         1 => vec![Told::Literal(rng.random_range(0..2))],

@@ -56,15 +56,15 @@ impl DataLearner {
         let mut fitting = Vec::new();
         for (location, &basis) in self.basis.iter_enumerated() {
             let all = pairings(tree, location, basis, node, &at_hand, 0);
-            fitting.extend(all.into_iter().filter(|pairing| self.fits(tree, node, pairing)));
+            fitting.extend(all.into_iter().filter(|pairing| self.conflict(tree, node, pairing).is_none()));
         }
         let memory = tree.memory(parent);
         fitting.sort_by_key(|pairing| self.basis[pairing.location] != parent || pairing.mine != memory);
         fitting
     }
 
-    /// Whether no word was asked behind both nodes and answered differently.
-    fn fits(&self, tree: &DataTree, node: DataNode, pairing: &Pairing) -> bool {
+    /// A word that was asked behind both nodes and answered differently.
+    fn conflict(&self, tree: &DataTree, node: DataNode, pairing: &Pairing) -> Option<DataWord> {
         let basis = self.basis[pairing.location];
         let start = |values: &[Point]| [&tree.signature.constants[..], values].concat();
         let mut open =
@@ -81,12 +81,12 @@ impl DataLearner {
                 // Answers of the tree are in its own values, which are those of the history by position.
                 let said_there = by_number(&tree.answer_in(twin, &came), &known_there);
                 if said != said_there {
-                    return false;
+                    return Some(suffix(tree, node, kid));
                 }
                 open.push((kid, twin, known, known_there, came));
             }
         }
-        true
+        None
     }
 
     /// A word behind `node` that two of the pairings predict differently.
@@ -150,8 +150,10 @@ impl DataLearner {
             let basis = self.basis[location];
             let most = observer.tree.memory(node).len();
             for pairing in pairings(&observer.tree, location, basis, node, &values, most) {
-                if self.fits(&observer.tree, node, &pairing) {
-                    self.transfer(observer, node, &pairing)?;
+                match self.conflict(&observer.tree, node, &pairing) {
+                    None => self.transfer(observer, node, &pairing)?,
+                    // It may be about a value that is in no pair; then that one is memorable.
+                    Some(behind) => self.cross(observer, node, &pairing.mine, &behind)?,
                 }
                 let now = self.registers(&observer.tree) + observer.tree.memory(node).len();
                 if now != before || !self.fitting(&observer.tree, parent, node).is_empty() {
@@ -178,14 +180,16 @@ impl DataLearner {
         for (&theirs, &mine) in pairing.theirs.iter().zip(&pairing.mine) {
             let (known, here) = (observer.tree.witness(basis, theirs), observer.tree.witness(node, mine));
             let (witness, from, to) = match (known.cloned(), here.cloned()) {
-                (Some(witness), None) => (witness, &pairing.theirs, (node, &pairing.mine, mine)),
-                (None, Some(witness)) => (witness, &pairing.mine, (basis, &pairing.theirs, theirs)),
+                (Some(witness), None) => (witness, (basis, &pairing.theirs), (node, &pairing.mine, mine)),
+                (None, Some(witness)) => (witness, (node, &pairing.mine), (basis, &pairing.theirs, theirs)),
                 _ => continue,
             };
-            let (target, image, value) = to;
+            let ((source, values), (target, image, value)) = (from, to);
             let rest: Vec<Point> = image.iter().copied().filter(|&it| it != value).collect();
             for word in [Some(&witness.one), witness.other.as_ref()].into_iter().flatten() {
-                let regions = projected(&observer.tree.signature, from, word);
+                // What it says must not depend on a value that is in no pair.
+                self.cross(observer, source, values, word)?;
+                let regions = projected(&observer.tree.signature, values, word);
                 let there = instance(&observer.tree, target, image, &regions);
                 self.cross(observer, target, &rest, &there)?;
             }
