@@ -40,3 +40,4 @@ pub mod played;
 pub mod register;
 pub mod several;
 pub mod tree;
+pub mod votes;

@@ -6,35 +6,47 @@
 use ioxide_fsm::mealy::{Mealy, OutputId, StateId};
 use ioxide_model::index::Idx;
 
-/// A name for every state, each an identifier and different from the others.
+/// A move as names need it: from where, with which output, to where.
+pub type Arrow = (usize, OutputId, usize);
+
+/// The moves of a machine.
 #[must_use]
-pub fn state_names(machine: &Mealy, output_names: &[String]) -> Vec<String> {
-    let entered: Vec<Option<OutputId>> = machine.states().map(|state| entered_with(machine, state)).collect();
-    let name = |state: StateId| {
-        if state == machine.initial() {
+pub fn arrows(machine: &Mealy) -> Vec<Arrow> {
+    let moves = machine.states().flat_map(|from| machine.inputs().map(move |input| (from, input)));
+    let arrow = |(from, input): (StateId, _)| {
+        let edge = machine.edge(from, input)?;
+        Some((from.index(), edge.output, edge.next.index()))
+    };
+    moves.filter_map(arrow).collect()
+}
+
+/// A name for each of `n_states` states, each an identifier and different from the others; the first is where it
+/// starts.
+#[must_use]
+pub fn state_names(n_states: usize, arrows: &[Arrow], output_names: &[String]) -> Vec<String> {
+    let entered: Vec<Option<OutputId>> = (0..n_states).map(|state| entered_with(arrows, state)).collect();
+    let name = |state: usize| {
+        if state == 0 {
             return "start".to_owned();
         }
         let alike = |output: OutputId| entered.iter().filter(|&&other| other == Some(output)).count();
-        let suggested = entered[state.index()]
+        let suggested = entered[state]
             .filter(|&output| alike(output) == 1)
             .and_then(|output| identifier(output_names.get(output.index())?));
-        suggested.map_or_else(|| format!("s{}", state.index()), |name| format!("after_{name}"))
+        suggested.map_or_else(|| format!("s{state}"), |name| format!("after_{name}"))
     };
     let mut names: Vec<String> = Vec::new();
-    for state in machine.states() {
+    for state in 0..n_states {
         let name = name(state);
-        names.push(if names.contains(&name) { format!("s{}", state.index()) } else { name });
+        names.push(if names.contains(&name) { format!("s{state}") } else { name });
     }
     names
 }
 
 /// The one output with which `state` is entered from others.
-fn entered_with(machine: &Mealy, state: StateId) -> Option<OutputId> {
-    let others = machine.states().filter(|&from| from != state);
-    let mut outputs = others
-        .flat_map(|from| machine.inputs().filter_map(move |input| machine.edge(from, input)))
-        .filter(|edge| edge.next == state)
-        .map(|edge| edge.output);
+fn entered_with(arrows: &[Arrow], state: usize) -> Option<OutputId> {
+    let mut outputs =
+        arrows.iter().filter(|(from, _, to)| *to == state && *from != state).map(|(_, output, _)| *output);
     let first = outputs.next()?;
     outputs.all(|output| output == first).then_some(first)
 }
@@ -64,13 +76,13 @@ mod tests {
         let table = [Some((1, 0)), Some((0, 1)), Some((2, 2)), Some((1, 0)), Some((0, 1)), Some((1, 0))];
         let machine = Mealy::from_table(3, 2, 3, &table).unwrap();
         let outputs: Vec<String> = ["OK", "ERROR", "QUEUED(n: 1)"].iter().map(ToString::to_string).collect();
-        assert_eq!(state_names(&machine, &outputs), ["start", "after_ok", "after_queued_n_1"]);
+        assert_eq!(state_names(3, &arrows(&machine), &outputs), ["start", "after_ok", "after_queued_n_1"]);
     }
 
     #[test]
     fn names_that_are_no_words_become_numbers() {
         let machine = Mealy::from_table(2, 1, 2, &[Some((1, 0)), Some((0, 1))]).unwrap();
-        assert_eq!(state_names(&machine, &["δ".into(), "7".into()]), ["start", "s1"]);
+        assert_eq!(state_names(2, &arrows(&machine), &["δ".into(), "7".into()]), ["start", "s1"]);
         assert_eq!(identifier("-ERR no such key-"), Some("err_no_such_key".into()));
     }
 }

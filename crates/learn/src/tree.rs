@@ -186,6 +186,13 @@ impl ObservationTree {
         }
     }
 
+    /// The longest runs that are known.
+    #[must_use]
+    pub fn runs(&self) -> Vec<IoWord> {
+        let nodes = (1..self.nodes.len()).map(TreeNode::new);
+        nodes.filter(|&node| self.branches(node).next().is_none()).map(|node| self.trace(node)).collect()
+    }
+
     /// The inputs asked after `node`, with the nodes they lead to.
     pub fn branches(&self, node: TreeNode) -> impl Iterator<Item = (InputId, TreeNode)> + '_ {
         let (one, row) = match self.nodes[node].branches {

@@ -151,8 +151,10 @@ where
 
 #[test]
 fn the_three_of_the_reference_take_fewer_resets() {
-    let seeds = 1..=5;
-    let mean = |total: u64| total / 5;
+    // Ten seeds with all random ones; two are enough to notice that something broke.
+    let n_seeds = if how_many() < 1000 { 2 } else { 10 };
+    let seeds = 1..=n_seeds;
+    let mean = |total: u64| total / n_seeds;
     let mut until_right = [0, 0, 0];
     for seed in seeds {
         let (login, effort, all) = learned(Login, signature(Theory::Equality, &[2, 2, 0]), seed);
@@ -272,7 +274,7 @@ fn configurations(machine: &RegisterMachine) -> usize {
 
 #[test]
 fn a_guarantee_over_few_values_is_kept() {
-    let mut wrong = 0;
+    let (mut wrong, mut within) = (0, 0);
     for seed in 0..how_many() / 3 {
         let mut rng = ChaCha8Rng::seed_from_u64(1_000_000 + seed);
         let system = machine(&mut rng);
@@ -281,11 +283,43 @@ fn a_guarantee_over_few_values_is_kept() {
         let of_system = ioxide_learn::register::oracle::Unrolled::new(&system, values).expect("small");
         let of_learned = ioxide_learn::register::oracle::Unrolled::new(&learned.machine, values).expect("small");
         assert_eq!(of_learned.n_states(), states);
-        let is_same = separating(&system.signature, &learned.machine, &system).is_none();
-        assert!(is_same || of_system.n_states() > states + extra || values < 4, "seed {seed}");
-        wrong += u64::from(!is_same);
+        let is_within = of_system.n_states() <= states + extra;
+        assert!(!is_within || is_same_on_few(&system, &learned.machine, values), "seed {seed}");
+        within += u64::from(is_within);
+        wrong += u64::from(separating(&system.signature, &learned.machine, &system).is_some());
     }
-    assert!(wrong * 5 < how_many(), "{wrong} were not found");
+    assert!(wrong * 15 < how_many() && within * 5 > how_many(), "{wrong} wrong, {within} within the bound");
+}
+
+/// Whether two machines are the same on inputs with values from a few: all pairs of configurations are looked at.
+fn is_same_on_few(one: &RegisterMachine, other: &RegisterMachine, n_values: usize) -> bool {
+    let mut domain = one.signature.constants.clone();
+    let n = Point::try_from(n_values).expect("few");
+    // With an order, as many on each side of the constant; without, so many in all.
+    domain.extend((1..=n).map(|at| at * 10));
+    if one.signature.theory == Theory::Order && !one.signature.constants.is_empty() {
+        domain.extend((1..=n).map(|at| at * -10));
+    }
+    let mut seen = vec![(one.start(), other.start())];
+    let mut at = 0;
+    while at < seen.len() {
+        let (here, there) = seen[at].clone();
+        for gate in one.signature.gates() {
+            for row in ioxide_fsm::word::words_of(domain.len(), one.signature.arity[gate.index()]) {
+                let input = DataInput { gate, values: row.iter().map(|at| domain[at.index()]).collect() };
+                let (a, b) = (one.step(&here, &input), other.step(&there, &input));
+                let (Some((said, a)), Some((heard, b))) = (a, b) else { return false };
+                if said != heard {
+                    return false;
+                }
+                if !seen.contains(&(a.clone(), b.clone())) {
+                    seen.push((a, b));
+                }
+            }
+        }
+        at += 1;
+    }
+    true
 }
 
 /// The comparison says the same as looking at all short words over few values.
@@ -307,9 +341,11 @@ fn comparing_finds_what_enumeration_finds() {
             assert_ne!(a, b, "seed {seed}");
             different += 1;
         }
-        let same = is_right(&mut &one, &other, &[-5, 0, 5], 2);
+        // Two values and a constant compare in no other way than some of these do.
+        let is_short = !one.signature.arity.contains(&2);
+        let same = is_right(&mut &one, &other, &[-9, -5, 0, 5, 9][..if is_short { 5 } else { 3 }], 2);
         assert!(same || found.is_some(), "seed {seed}");
-        assert!(found.is_none_or(|word| word.len() > 2) || !same || one.signature.arity.contains(&2), "seed {seed}");
+        assert!(found.is_none_or(|word| word.len() > 2) || !same || !is_short, "seed {seed}");
     }
     assert!(different > how_many() / 3, "{different} differ");
 }

@@ -4,35 +4,32 @@
 //! session file as it comes, so that an interrupted session goes on where it was.
 
 mod alphabet;
+mod crew;
 mod draft;
+mod lessons;
 mod recorded;
 mod session;
 mod told;
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ioxide_fsm::mealy::{Names, OutputId};
-use ioxide_fsm::reduce::Live;
+use ioxide_fsm::mealy::{InputId, Mealy, Names, Spec};
 use ioxide_fsm::suite::Method;
-use ioxide_fsm::word::IoWord;
-use ioxide_learn::observer::{Disagreement, Effort, LearnError, Observer};
-use ioxide_learn::oracle::{Examination, Learned, Stage, learn};
+use ioxide_learn::oracle::Examination;
 use ioxide_model::sts::Model;
-use ioxide_smt::halt::{Halt, Halted};
 use ioxide_testgen::tester::suite::Wait;
 
+use self::crew::{Crew, Home, Queue, Task};
 use self::draft::Draft;
-use self::session::{Kept, SessionFile};
+use self::lessons::{Lesson, Lessons, Taken};
+use self::session::{Earlier, Kept, SessionFile};
 use self::told::Told;
 use super::fsm::live::{LiveSystem, Trouble};
-use crate::args::{Learn, Unstable};
+use crate::args::Learn;
 use crate::exit::{self, ExitStatus, Stop};
-use crate::machine::Messages;
-use crate::progress::Progress;
+use crate::machine::{Machine, Messages};
 use crate::session::patience;
 use crate::solver::Wanted;
 use crate::system::{Opener, System};
@@ -40,9 +37,6 @@ use crate::{limit, load, machine, seed, write};
 
 /// How long learning may take where nobody says: systems are slow.
 const LEARNING: Duration = Duration::from_secs(3600);
-
-/// Votes after which a system is given up.
-const MAX_VOTES: u32 = 1000;
 
 /// Learns from the system, or from what was recorded.
 pub fn run(args: &Learn) -> Result<ExitStatus, Stop> {
@@ -73,24 +67,82 @@ fn from_system(args: &Learn, sut: &str, mut model: Model) -> Result<ExitStatus, 
         walk_length: args.walk_length,
         seed,
     };
+    let wanted = Wanted::new(&args.solver, halt.clone());
+    let reference = reference(args, &names, &wanted)?;
     let mut messages = Messages { model, inputs, preamble: Vec::new() };
-    let opener =
-        Opener::new(&system, Arc::new(messages.model.clone()), Wanted::new(&args.solver, halt.clone()));
+    let opener = Opener::new(&system, Arc::new(messages.model.clone()), wanted);
     opener.open(0, seed, |adapter| {
         let wait = if args.one_answer { Wait::Output } else { Wait::Quiescence };
         messages.preamble = LiveSystem::greeting(adapter, patience, halt).map_err(stopped)?;
-        let mut live = LiveSystem::new(&messages, wait, &names, adapter, patience, halt)?.ending();
-        let closed = args.closed.iter().map(|answer| live.named(answer)).collect();
-        let (file, earlier) = SessionFile::open(args, &messages, &mut live)?;
-        let lessons = Lessons { args, halt, examination: &examination, closed, n_inputs: names.inputs.len() };
-        let (learned, observer) = lessons.take(Kept { live, file }, &earlier)?;
-        let effort = earlier.effort(observer.effort);
-        let live = &observer.live.live;
-        let draft = Draft::new(&learned.machine, live.names(), live.answers(), &messages, None);
-        let told = finish(args, &draft, &Told::of(sut, args, &learned, effort, seed, &messages))?;
-        let partial = || limit::status(halt, ExitStatus::Inconclusive);
-        exit::shown(if learned.is_stopped { partial() } else { ExitStatus::Success }, told)
+        let messages = &messages;
+        let task = Task { opener: &opener, messages, wait, names: &names, patience, halt, seed };
+        let queue = Queue::default();
+        std::thread::scope(|scope| {
+            let _home = Home(&queue);
+            let copies = usize::from(args.jobs) - 1;
+            let crew = (copies > 0).then(|| Crew::start(scope, &task, &queue, copies));
+            let mut live = LiveSystem::new(messages, wait, &names, adapter, patience, halt)?.ending();
+            let closed = args.closed.iter().map(|answer| live.named(answer)).collect();
+            let (file, mut earlier) = SessionFile::open(args, messages, &mut live)?;
+            earlier.add_recorded(recorded::seeds(args, messages, &mut live)?);
+            let n_inputs = names.inputs.len();
+            let lessons = Lessons { args, halt, examination: &examination, closed, n_inputs, reference };
+            let taken = lessons.take(Kept { live, file, crew }, &earlier)?;
+            let shown = show(args, sut, &taken, &earlier, seed, messages)?;
+            let is_stopped = match &taken.lesson {
+                Lesson::Machine(learned) => learned.is_stopped,
+                Lesson::Several(draft) => draft.is_stopped,
+            };
+            let partial = || limit::status(halt, ExitStatus::Inconclusive);
+            exit::shown(if is_stopped { partial() } else { ExitStatus::Success }, shown)
+        })
     })
+}
+
+/// Writes what was learned, and says how.
+fn show(
+    args: &Learn,
+    sut: &str,
+    taken: &Taken<'_>,
+    earlier: &Earlier,
+    seed: u64,
+    messages: &Messages,
+) -> Result<io::Result<()>, Stop> {
+    let effort = earlier.effort(taken.observer.effort);
+    let live = &taken.observer.live.live;
+    let (names, answers) = (live.names(), live.answers());
+    match &taken.lesson {
+        Lesson::Machine(learned) => {
+            let draft = Draft::new(&learned.machine, names, answers, messages, None);
+            finish(args, &draft, &Told::of(sut, args, learned, effort, seed, messages).voted(&taken.votes))
+        }
+        Lesson::Several(several) => {
+            let draft = Draft::several(several, names, answers, messages);
+            finish(args, &draft, &Told::of_several(sut, args, several, effort, seed, messages))
+        }
+    }
+}
+
+/// The earlier version that was named, and which input each of its inputs is.
+fn reference(
+    args: &Learn,
+    names: &Names,
+    wanted: &Wanted<'_>,
+) -> Result<Option<(Spec, Vec<Option<InputId>>)>, Stop> {
+    let Some(path) = &args.reference else { return Ok(None) };
+    let machine = Machine::load(path, &[], wanted)?;
+    let refused = |why: String| {
+        Stop::new(ExitStatus::Model, format!("`{path}`: {why}"))
+            .help("a reference is a deterministic machine; a draft from records will do")
+    };
+    let mealy = Mealy::from_listing(&machine.listing).map_err(|refusal| refused(refusal.to_string()))?;
+    let spec = lessons::reference(&mealy, machine.ignoring())
+        .ok_or_else(|| refused("it is no machine to compare with".into()))?;
+    let inputs: Vec<Option<InputId>> = spec.names().inputs.iter().map(|name| names.input(name)).collect();
+    if inputs.iter().all(Option::is_none) {
+        return Err(refused("it has none of the inputs that are learned with".into()));
+    }
+    Ok(Some((spec, inputs)))
 }
 
 /// Writes the model and says how it was made; whether that could be shown.
@@ -123,109 +175,4 @@ fn stopped(trouble: Trouble) -> Stop {
             format!("the system does not always greet alike: now it says {said} before the first input");
         Stop::new(ExitStatus::Inconclusive, message)
     })
-}
-
-/// How a system is learned.
-struct Lessons<'a> {
-    args: &'a Learn,
-    halt: &'a Halt,
-    examination: &'a Examination,
-    closed: Vec<OutputId>,
-    n_inputs: usize,
-}
-
-type Heard<'a> = Observer<Kept<'a>>;
-
-impl Lessons<'_> {
-    /// Learns until nothing is found any more, a contradiction ends it, or somebody stops it.
-    fn take<'a>(&self, live: Kept<'a>, earlier: &session::Earlier) -> Result<(Learned, Heard<'a>), Stop> {
-        let mut observer = Observer::new(live, self.n_inputs, self.closed.clone());
-        let mut memory = earlier.tree(self.n_inputs);
-        let mut votes = 0;
-        loop {
-            observer.restart(memory);
-            let mut progress = Progress::new();
-            let mut watch = |stage: Stage, _: &_, observer: &Heard<'_>| {
-                progress.tick(|| told::stage(stage, observer.effort));
-                if self.halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            };
-            match learn(&mut observer, self.examination, &mut watch) {
-                Ok(learned) => return Ok((learned, observer)),
-                Err(LearnError::System(Trouble::Halted(halted))) => return Err(self.without(halted)),
-                Err(LearnError::System(trouble)) => return Err(stopped(trouble)),
-                Err(LearnError::Disagrees(found)) if self.args.unstable == Unstable::Majority => {
-                    votes += 1;
-                    if votes > MAX_VOTES {
-                        return Err(self.contradiction(&observer, &found));
-                    }
-                    let usual = self.vote(&mut observer, &found)?;
-                    let word: Vec<_> = usual.iter().map(|&(input, _)| input).collect();
-                    memory = observer.known().without(&word);
-                    // The answer is new where it was taken out.
-                    let _ = memory.note(&usual);
-                }
-                Err(LearnError::Disagrees(found)) => return Err(self.contradiction(&observer, &found)),
-            }
-        }
-    }
-
-    /// There was no machine, or something spoke against the last one, when the time was over.
-    fn without(&self, halted: Halted) -> Stop {
-        let stop = Stop::new(
-            limit::status(self.halt, ExitStatus::Inconclusive),
-            format!("no machine: {halted} before there was one that agrees with everything that was seen"),
-        );
-        stop.help(match self.args.session {
-            Some(_) => "raise `--time-limit`: the same command goes on from the session",
-            None => "raise `--time-limit`, use fewer inputs, or keep what is answered with `--session FILE`",
-        })
-    }
-
-    /// Repeats a run that was answered in two ways; the most frequent answer.
-    fn vote(&self, observer: &mut Heard<'_>, found: &Disagreement) -> Result<IoWord, Stop> {
-        let mut counts: BTreeMap<IoWord, u32> = BTreeMap::new();
-        for _ in 0..self.args.votes.max(1) {
-            observer.live.reset().map_err(stopped)?;
-            let mut seen = IoWord::new();
-            for &(input, _) in &found.now {
-                seen.push((input, observer.live.step(input).map_err(stopped)?));
-            }
-            observer.effort = observer.effort.plus(Effort { resets: 1, symbols: seen.len() as u64 });
-            *counts.entry(seen).or_default() += 1;
-        }
-        let names = observer.live.live.names();
-        let usual = counts.into_iter().max_by_key(|(_, count)| *count);
-        let (usual, count) = usual.unwrap_or_else(|| (found.now.clone(), 0));
-        let answer = usual.last().map_or("", |&(_, output)| &names.outputs[output]);
-        eprintln!(
-            "note: after {} inputs the system answers in several ways; {count} of {} times it was {answer}, \
-             which is believed",
-            found.now.len(),
-            self.args.votes.max(1),
-        );
-        Ok(usual)
-    }
-
-    fn contradiction(&self, observer: &Heard<'_>, found: &Disagreement) -> Stop {
-        let names = observer.live.live.names();
-        let show = |run: &IoWord| {
-            let step =
-                |&(input, output): &(_, _)| format!("{}/{}", names.inputs[input], names.outputs[output]);
-            run.iter().map(step).collect::<Vec<_>>().join(" ")
-        };
-        let Effort { resets, symbols } = observer.effort;
-        Stop::new(
-            ExitStatus::Inconclusive,
-            format!(
-                "the system answers the same inputs in two ways, after {resets} resets and {symbols} inputs\n  \
-                 earlier: {}\n  now:     {}",
-                show(&found.before),
-                show(&found.now)
-            ),
-        )
-        .help(
-            "does a reset bring it to its first state? are answers later than the quiescence time? \
-             `--unstable majority` believes the usual answer",
-        )
-    }
 }

@@ -73,9 +73,18 @@ impl Queue {
     }
 
     /// Sends everybody home.
-    pub fn end(&self) {
+    fn end(&self) {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).is_over = true;
         self.wake.notify_all();
+    }
+}
+
+/// Sends everybody home when it is dropped, however that comes.
+pub struct Home<'a>(pub &'a Queue);
+
+impl Drop for Home<'_> {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }
 

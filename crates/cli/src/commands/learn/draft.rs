@@ -7,9 +7,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use ioxide_fsm::mealy::{Mealy, Names, OutputId, StateId};
+use ioxide_fsm::mealy::{InputId, Mealy, Names, OutputId, StateId};
 use ioxide_lang::ast::{Item, ItemKind};
-use ioxide_learn::naming::{identifier, state_names};
+use ioxide_learn::naming::{Arrow, arrows, identifier, state_names};
+use ioxide_learn::several::{SeveralDraft, Way};
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
@@ -26,26 +27,45 @@ const MAX_NAME: usize = 24;
 
 /// A machine and what its names stand for.
 pub struct Draft<'a> {
-    machine: &'a Mealy,
+    ways: Vec<Way>,
     names: &'a Names,
     answers: &'a BTreeMap<OutputId, Vec<Label>>,
     messages: &'a Messages,
-    /// How often each move was seen, where that matters.
-    support: Option<&'a [u64]>,
+    /// Whether it matters how often a move was seen.
+    is_counted: bool,
     states: Vec<String>,
 }
 
 impl<'a> Draft<'a> {
-    /// The machine in the names of `messages`.
+    /// The machine in the names of `messages`, with how often each move was seen, where that matters.
     pub fn new(
-        machine: &'a Mealy,
+        machine: &Mealy,
         names: &'a Names,
         answers: &'a BTreeMap<OutputId, Vec<Label>>,
         messages: &'a Messages,
-        support: Option<&'a [u64]>,
+        support: Option<&[u64]>,
     ) -> Self {
-        let states = state_names(machine, names.outputs.as_slice());
-        Self { machine, names, answers, messages, support, states }
+        let states = state_names(machine.n_states(), &arrows(machine), names.outputs.as_slice());
+        let moves = machine.states().flat_map(|state| machine.inputs().map(move |input| (state, input)));
+        let way = |(number, (state, input)): (usize, (StateId, InputId))| {
+            let edge = machine.edge(state, input)?;
+            let seen = support.and_then(|all| all.get(number)).copied().unwrap_or(0);
+            Some(Way { from: state.index(), input, output: edge.output, to: edge.next.index(), seen })
+        };
+        let ways = moves.enumerate().filter_map(way).collect();
+        Self { ways, names, answers, messages, is_counted: support.is_some(), states }
+    }
+
+    /// A machine that answers in several ways.
+    pub fn several(
+        draft: &SeveralDraft,
+        names: &'a Names,
+        answers: &'a BTreeMap<OutputId, Vec<Label>>,
+        messages: &'a Messages,
+    ) -> Self {
+        let arrows: Vec<Arrow> = draft.ways.iter().map(|way| (way.from, way.output, way.to)).collect();
+        let states = state_names(draft.n_states, &arrows, names.outputs.as_slice());
+        Self { ways: draft.ways.clone(), names, answers, messages, is_counted: true, states }
     }
 
     /// The text in the wanted format.
@@ -58,23 +78,17 @@ impl<'a> Draft<'a> {
 
     fn dot(&self) -> String {
         let mut out = String::from("digraph learned {\n  __start [shape=none, label=\"\"];\n");
-        let start = self.machine.initial().index();
-        let _ = writeln!(out, "  __start -> {};", quoted(&self.states[start]));
-        for state in self.machine.states() {
-            let _ = writeln!(out, "  {};", quoted(&self.states[state.index()]));
+        let _ = writeln!(out, "  __start -> {};", quoted(&self.states[0]));
+        for state in &self.states {
+            let _ = writeln!(out, "  {};", quoted(state));
         }
-        for (state, input) in self.moves() {
-            let Some(edge) = self.machine.edge(state, input) else { continue };
-            let (from, to) = (&self.states[state.index()], &self.states[edge.next.index()]);
-            let label = format!("{} / {}", self.names.inputs[input], self.names.outputs[edge.output]);
+        for way in &self.ways {
+            let (from, to) = (&self.states[way.from], &self.states[way.to]);
+            let label = format!("{} / {}", self.names.inputs[way.input], self.names.outputs[way.output]);
             let _ = writeln!(out, "  {} -> {} [label={}];", quoted(from), quoted(to), quoted(&label));
         }
         out.push_str("}\n");
         out
-    }
-
-    fn moves(&self) -> impl Iterator<Item = (StateId, ioxide_fsm::mealy::InputId)> + '_ {
-        self.machine.states().flat_map(|state| self.machine.inputs().map(move |input| (state, input)))
     }
 
     fn iox(&self, args: &Learn, told: &Told) -> Result<String, Stop> {
@@ -87,11 +101,10 @@ impl<'a> Draft<'a> {
         text.push_str(&declarations(model, &args.model.file)?);
         let mut owing = Owing::default();
         if !self.messages.preamble.is_empty() {
-            let first =
-                owing.state(model, &self.messages.preamble, &self.states[self.machine.initial().index()]);
+            let first = owing.state(model, &self.messages.preamble, &self.states[0]);
             text.push_str(&owing.first(&first));
         }
-        for state in self.machine.states() {
+        for state in 0..self.states.len() {
             text.push_str(&self.state(state, &mut owing));
         }
         text.push_str(&owing.rest());
@@ -105,16 +118,12 @@ impl<'a> Draft<'a> {
         })
     }
 
-    fn state(&self, state: StateId, owing: &mut Owing) -> String {
-        let mut text = format!("\nstate {} {{\n", self.states[state.index()]);
-        for input in self.machine.inputs() {
-            let Some(edge) = self.machine.edge(state, input) else { continue };
-            let answer = self.answer(edge.output);
-            if self.is_over(state) {
-                continue;
-            }
-            let target = owing.state(&self.messages.model, answer, &self.states[edge.next.index()]);
-            let _ = writeln!(text, "on {} -> {target}{}", self.names.inputs[input], self.mark(state, input));
+    fn state(&self, state: usize, owing: &mut Owing) -> String {
+        let mut text = format!("\nstate {} {{\n", self.states[state]);
+        let is_over = self.is_over(state);
+        for way in self.ways.iter().filter(|way| way.from == state && !is_over) {
+            let target = owing.state(&self.messages.model, self.answer(way.output), &self.states[way.to]);
+            let _ = writeln!(text, "on {} -> {target}{}", self.names.inputs[way.input], self.mark(way));
         }
         text.push_str("}\n");
         text
@@ -126,26 +135,27 @@ impl<'a> Draft<'a> {
     }
 
     /// Whether the system is gone in this state: whatever leads to it ends the connection.
-    fn is_over(&self, state: StateId) -> bool {
+    fn is_over(&self, state: usize) -> bool {
         let model = &self.messages.model;
         let ends = |output: OutputId| match self.answer(output).last() {
             Some(Label::Output(gate, _)) => model.sts.gates[*gate].tells_the_end(),
             _ => false,
         };
-        let into = || {
-            let edges = self.moves().filter(move |(from, _)| *from != state);
-            edges.filter_map(|(from, input)| self.machine.edge(from, input)).filter(|edge| edge.next == state)
-        };
-        into().next().is_some() && into().all(|edge| ends(edge.output))
+        let into = || self.ways.iter().filter(|way| way.to == state && way.from != state);
+        into().next().is_some() && into().all(|way| ends(way.output))
     }
 
-    fn mark(&self, state: StateId, input: ioxide_fsm::mealy::InputId) -> String {
-        let seen =
-            self.support.and_then(|all| all.get(state.index() * self.machine.n_inputs() + input.index()));
-        match seen {
-            Some(1) => " // seen once".into(),
-            Some(n) => format!(" // seen {n} times"),
-            None => String::new(),
+    /// How often a move was seen; of how many, where there are others.
+    fn mark(&self, way: &Way) -> String {
+        if !self.is_counted {
+            return String::new();
+        }
+        let alike = self.ways.iter().filter(|other| (other.from, other.input) == (way.from, way.input));
+        let all: u64 = alike.map(|other| other.seen).sum();
+        match way.seen {
+            seen if seen < all => format!(" // seen {seen} of {all} times"),
+            1 => " // seen once".into(),
+            seen => format!(" // seen {seen} times"),
         }
     }
 }

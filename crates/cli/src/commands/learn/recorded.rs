@@ -10,6 +10,8 @@ use ioxide_fsm::mealy::{InputId, Names, OutputId};
 use ioxide_fsm::word::IoWord;
 use ioxide_learn::observer::Disagreement;
 use ioxide_learn::passive::merged;
+use ioxide_learn::tree::ObservationTree;
+use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
@@ -22,6 +24,7 @@ use super::draft::Draft;
 use super::finish;
 use super::told::{Told, counted};
 use crate::args::Learn;
+use crate::commands::fsm::live::LiveSystem;
 use crate::exit::{self, ExitStatus, Stop};
 use crate::machine::Messages;
 use crate::{load, record};
@@ -64,6 +67,53 @@ pub fn run(args: &Learn, model: Model) -> Result<ExitStatus, Stop> {
     let told = Told::of_runs(&args.traces.join(", "), facts, told);
     let draft = Draft::new(&machine.machine, &names, &answers, &messages, Some(&machine.support));
     exit::shown(ExitStatus::Success, finish(args, &draft, &told)?)
+}
+
+/// The recorded runs of `--from`, in the names of a system that is asked: each as far as its answers are certain.
+pub fn seeds(args: &Learn, messages: &Messages, live: &mut LiveSystem<'_>) -> Result<Vec<IoWord>, Stop> {
+    let mut tree = ObservationTree::new(messages.inputs.len());
+    let mut runs = Vec::new();
+    for path in &args.from {
+        for trace in traces(&messages.model, path)? {
+            let run = certain(&trace, args.one_answer, messages, live);
+            tree.note(&run).map_err(|node| {
+                let before = tree.trace(node);
+                let now = run[..before.len()].to_vec();
+                contradiction(live.names(), &Disagreement { before, now })
+            })?;
+            runs.push(run);
+        }
+    }
+    Ok(runs)
+}
+
+/// A trace as inputs and answers, up to the first input that is not ours or whose answer may not be complete: with
+/// silence behind it, or with one output where that is all there ever is.
+fn certain(trace: &Trace, one_answer: bool, messages: &Messages, live: &mut LiveSystem<'_>) -> IoWord {
+    let mut labels = &trace.labels[..];
+    let mut run = IoWord::new();
+    let is_said = |label: &&Label| matches!(label, Label::Output(..));
+    let preamble = labels.iter().take_while(is_said).count();
+    if labels[..preamble] != messages.preamble[..] {
+        return run;
+    }
+    labels = &labels[preamble..];
+    while let Some((first, rest)) = labels.split_first() {
+        if matches!(first, Label::Quiescence | Label::Delay(_)) {
+            labels = rest;
+            continue;
+        }
+        let name = input_name(&messages.model.pool, &messages.model.sts, first);
+        let Some(input) = messages.inputs.keys().position(|known| *known == name) else { break };
+        let said: Vec<Label> = rest.iter().take_while(is_said).cloned().collect();
+        let is_quiet = rest.get(said.len()) == Some(&Label::Quiescence);
+        if !is_quiet && !(one_answer && said.len() == 1) {
+            break;
+        }
+        labels = &rest[said.len()..];
+        run.push((InputId::new(input), live.noted(said)));
+    }
+    run
 }
 
 /// The runs to learn from and those to check with: every n-th is kept back.
@@ -152,8 +202,6 @@ impl Reader<'_> {
 
 #[cfg(test)]
 mod tests {
-    use ioxide_model::index::Idx;
-
     use super::*;
 
     #[test]

@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 
 use ioxide_fsm::mealy::{InputId, OutputId};
 use ioxide_fsm::reduce::Live;
-use ioxide_fsm::word::IoWord;
+use ioxide_fsm::word::{IoWord, Word};
 use ioxide_learn::observer::Effort;
 use ioxide_learn::tree::ObservationTree;
 use ioxide_model::index::Idx;
@@ -19,6 +19,7 @@ use ioxide_runner::json;
 use serde_json::{Value as Json, json};
 
 use crate::args::Learn;
+use super::crew::{Crew, Heard};
 use crate::commands::fsm::live::{LiveSystem, Trouble};
 use crate::exit::Stop;
 use crate::machine::Messages;
@@ -37,17 +38,23 @@ pub struct SessionFile {
 #[derive(Default)]
 pub struct Earlier {
     runs: Vec<IoWord>,
+    recorded: Vec<IoWord>,
 }
 
 impl Earlier {
     /// All of it as a tree; of runs that contradict each other, what was seen first.
     pub fn tree(&self, n_inputs: usize) -> ObservationTree {
         let mut tree = ObservationTree::new(n_inputs);
-        for run in &self.runs {
+        for run in self.runs.iter().chain(&self.recorded) {
             // A contradiction was told when it was seen, and will be again.
             let _ = tree.note(run);
         }
         tree
+    }
+
+    /// Adds runs that were recorded elsewhere: known, and not asked in any session.
+    pub fn add_recorded(&mut self, runs: Vec<IoWord>) {
+        self.recorded = runs;
     }
 
     /// What all sessions together have cost.
@@ -96,18 +103,39 @@ impl SessionFile {
                     // What was cut off does not spoil the next line.
                     writeln!(file).map_err(cannot)?;
                 }
-                Earlier { runs: runs(rest, messages, live) }
+                Earlier { runs: runs(rest, messages, live), recorded: Vec::new() }
             }
         };
         Ok((Self { out: Some(file), path }, earlier))
     }
 
-    fn add(&mut self, line: &Json) -> Result<(), Trouble> {
+    /// Adds whole lines in one write: whoever looks between two writes sees whole lines.
+    fn add(&mut self, lines: &str) -> Result<(), Trouble> {
         let Some(out) = &mut self.out else { return Ok(()) };
-        // A line is one write: whoever looks between two writes sees whole lines.
-        let written = out.write_all(format!("{line}\n").as_bytes());
+        let written = out.write_all(lines.as_bytes());
         written.map_err(|error| Trouble::Stop(Box::new(write::cannot(&self.path, &error))))
     }
+
+    /// Adds a run that is over.
+    fn add_run(&mut self, live: &LiveSystem<'_>, run: &Heard) -> Result<(), Trouble> {
+        let steps = run.iter().map(|(input, said)| step_line(live, *input, said));
+        let lines: String = [RESET.to_owned()].into_iter().chain(steps).collect();
+        self.add(&lines)
+    }
+}
+
+/// The line of a reset.
+const RESET: &str = "{\"reset\":true}\n";
+
+/// The line of an input and what was said.
+fn step_line(live: &LiveSystem<'_>, input: InputId, said: &[Label]) -> String {
+    let model = live.model();
+    let said: Vec<Json> = said
+        .iter()
+        .filter_map(|label| label_to_json(&model.pool, &model.sts, label))
+        .map(|message| json!({ "label": message.label, "args": message.args }))
+        .collect();
+    format!("{}\n", json!({ "input": live.names().inputs[input], "said": said }))
 }
 
 /// The runs of a session; a line that was cut off ends its run.
@@ -150,6 +178,8 @@ pub struct Kept<'a> {
     pub live: LiveSystem<'a>,
     /// Where answers go.
     pub file: SessionFile,
+    /// Copies of the system.
+    pub crew: Option<Crew<'a>>,
 }
 
 impl Live for Kept<'_> {
@@ -157,21 +187,27 @@ impl Live for Kept<'_> {
 
     fn reset(&mut self) -> Result<(), Trouble> {
         self.live.reset()?;
-        self.file.add(&json!({ "reset": true }))
+        self.file.add(RESET)
     }
 
     fn step(&mut self, input: InputId) -> Result<OutputId, Trouble> {
         let output = self.live.step(input)?;
         if self.file.out.is_some() {
-            let model = self.live.model();
             let said = self.live.answers().get(&output).map_or(&[][..], Vec::as_slice);
-            let said: Vec<Json> = said
-                .iter()
-                .filter_map(|label| label_to_json(&model.pool, &model.sts, label))
-                .map(|message| json!({ "label": message.label, "args": message.args }))
-                .collect();
-            self.file.add(&json!({ "input": self.live.names().inputs[input], "said": said }))?;
+            self.file.add(&step_line(&self.live, input, said))?;
         }
         Ok(output)
+    }
+
+    fn width(&self) -> usize {
+        1 + self.crew.as_ref().map_or(0, Crew::size)
+    }
+
+    fn ask_all(&mut self, words: &[Word]) -> Result<Vec<IoWord>, Trouble> {
+        let Self { live, file, crew } = self;
+        let Some(crew) = crew else { return Ok(Vec::new()) };
+        let heard = crew.ask(words, live, |live, run| file.add_run(live, run))?;
+        let noted = |run: Heard| run.into_iter().map(|(input, said)| (input, live.noted(said))).collect();
+        Ok(heard.into_iter().map(noted).collect())
     }
 }

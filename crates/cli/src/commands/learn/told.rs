@@ -1,12 +1,17 @@
 //! What is said about a session: while it runs, and at its end.
 
+use std::time::{Duration, Instant};
+
 use ioxide_fsm::suite::Method;
 use ioxide_learn::observer::Effort;
 use ioxide_learn::oracle::{Guarantee, Learned, Stage};
+use ioxide_learn::register::oracle::DataStage;
+use ioxide_learn::several::SeveralDraft;
 use serde_json::{Value as Json, json};
 
 use crate::args::Learn;
 use crate::machine::Messages;
+use crate::progress::Progress;
 
 /// How a machine was made.
 pub struct Told {
@@ -52,7 +57,57 @@ impl Told {
             "version": 1, "sut": sut, "seed": seed, "states": states, "inputs": inputs,
             "hypotheses": learned.hypotheses, "resets": resets, "symbols": symbols,
             "suite": args.suite.parse::<Method>().map_or("", Method::name),
-            "exact_up_to": promise, "stopped": learned.is_stopped,
+            "exact_up_to": promise, "guarantee": learned.guarantee.in_words(), "stopped": learned.is_stopped,
+        });
+        Self { source: format!("{sut} (seed {seed})"), facts, json }
+    }
+
+    /// The same, with how sure each vote about a contradiction was.
+    pub fn voted(mut self, votes: &[f64]) -> Self {
+        let Some(least) = votes.iter().copied().reduce(f64::min) else { return self };
+        self.facts.push(format!(
+            "{} by majority, the least sure with confidence {:.1}%; an answer that was seen once may be wrong",
+            counted(votes.len() as u64, "answer"),
+            least * 100.0
+        ));
+        self.json["votes"] = json!({ "answers": votes.len(), "least_confidence": least });
+        self
+    }
+
+    /// Of a machine that answers in several ways.
+    pub fn of_several(
+        sut: &str,
+        args: &Learn,
+        draft: &SeveralDraft,
+        effort: Effort,
+        seed: u64,
+        messages: &Messages,
+    ) -> Self {
+        let Effort { resets, symbols } = effort;
+        let inputs: Vec<&String> = messages.inputs.keys().collect();
+        let missed = 0.9_f64.powi(i32::try_from(args.votes).unwrap_or(i32::MAX)) * 100.0;
+        let guarantee = format!(
+            "has every run that was seen; an answer that comes once in ten times is missed with probability {missed:.1}% \
+             wherever it may come"
+        );
+        let choices = counted(draft.n_choices() as u64, "input");
+        let states = counted(draft.n_states as u64, "state");
+        let mut facts = vec![
+            format!(
+                "{states} with {}: {choices} answered in several ways, {}, {}",
+                counted(inputs.len() as u64, "input"),
+                counted(resets, "reset"),
+                counted(symbols, "message"),
+            ),
+            guarantee.clone(),
+        ];
+        if draft.is_stopped {
+            facts.push("stopped before all walks were made".into());
+        }
+        let json = json!({
+            "version": 1, "sut": sut, "seed": seed, "states": draft.n_states, "inputs": inputs,
+            "choices": draft.n_choices(), "resets": resets, "symbols": symbols,
+            "exact_up_to": Json::Null, "guarantee": guarantee, "stopped": draft.is_stopped,
         });
         Self { source: format!("{sut} (seed {seed})"), facts, json }
     }
@@ -81,15 +136,96 @@ pub fn counted(n: u64, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// What is being done, for the one who waits.
-pub fn stage(stage: Stage, effort: Effort) -> String {
-    let Effort { resets, symbols } = effort;
-    let done = match stage {
-        Stage::Hypothesis { states } => format!("a machine with {}", counted(states as u64, "state")),
-        Stage::Testing { states, extra, done, of } => {
-            format!("{} states: test {done} of {of} for {extra} extra states", states)
+/// The one line that is seen while a system is learned.
+pub struct Watching {
+    progress: Progress,
+    hypotheses: usize,
+    /// When the suite that is applied began, and which it is.
+    suite: Option<(Instant, (usize, usize))>,
+}
+
+impl Watching {
+    /// Starts the clock.
+    pub fn new() -> Self {
+        Self { progress: Progress::new(), hypotheses: 0, suite: None }
+    }
+
+    /// A stage of learning a machine.
+    pub fn stage(&mut self, stage: Stage, effort: Effort) {
+        let mut left = None;
+        match stage {
+            Stage::Hypothesis { .. } => self.hypotheses += 1,
+            Stage::Testing { states, extra, done, of } => {
+                let (begun, which) = self.suite.unwrap_or((Instant::now(), (0, 0)));
+                let begun = if which == (states, extra) && done > 0 { begun } else { Instant::now() };
+                self.suite = Some((begun, (states, extra)));
+                left = guess(begun.elapsed(), done, of);
+            }
+            Stage::Walking { .. } => (),
         }
-        Stage::Walking { states, done, of } => format!("{states} states: walk {done} of {of}"),
-    };
-    format!("{done}; {resets} resets, {symbols} messages")
+        let hypotheses = self.hypotheses;
+        self.progress.tick(|| {
+            let done = match stage {
+                Stage::Hypothesis { states } => format!("a machine with {}", counted(states as u64, "state")),
+                Stage::Testing { states, extra, done, of } => format!(
+                    "{}: test {done} of {of} for {extra} extra{}",
+                    counted(states as u64, "state"),
+                    left.map_or_else(String::new, |left| format!(", {} s left if it is right", left.as_secs()))
+                ),
+                Stage::Walking { states, done, of } => {
+                    format!("{}: walk {done} of {of}", counted(states as u64, "state"))
+                }
+            };
+            cost(&done, hypotheses, effort)
+        });
+    }
+
+    /// A stage of drafting a machine with choices.
+    pub fn several(&mut self, states: usize, effort: Effort) {
+        let done = || format!("a draft with choices, {}", counted(states as u64, "state"));
+        self.progress.tick(|| cost(&done(), 1, effort));
+    }
+
+    /// A stage of learning a machine with values.
+    pub fn data(&mut self, stage: DataStage, effort: Effort) {
+        if matches!(stage, DataStage::Hypothesis { .. }) {
+            self.hypotheses += 1;
+        }
+        let hypotheses = self.hypotheses;
+        self.progress.tick(|| {
+            let done = match stage {
+                DataStage::Hypothesis { locations, registers } => {
+                    format!("{locations} locations, at most {registers} registers")
+                }
+                DataStage::Testing { locations, extra, done, of } => {
+                    format!("{locations} locations: test {done} of {of} for {extra} extra states")
+                }
+                DataStage::Walking { done, of } => format!("walk {done} of {of}"),
+            };
+            cost(&done, hypotheses, effort)
+        });
+    }
+}
+
+fn cost(done: &str, hypotheses: usize, effort: Effort) -> String {
+    let Effort { resets, symbols } = effort;
+    format!("{done}; hypothesis {hypotheses}, {resets} resets, {symbols} messages")
+}
+
+/// How long the rest takes, if it goes on as it did.
+fn guess(elapsed: Duration, done: usize, of: usize) -> Option<Duration> {
+    let share = of.checked_sub(done)? as f64 / done as f64;
+    (done > 0).then(|| elapsed.mul_f64(share.min(1e6)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_takes_as_long_as_what_is_done() {
+        assert_eq!(guess(Duration::from_secs(10), 5, 10), Some(Duration::from_secs(10)));
+        assert_eq!(guess(Duration::from_secs(10), 0, 10), None);
+        assert_eq!(guess(Duration::from_secs(10), 20, 10), None);
+    }
 }
