@@ -5,9 +5,11 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::Arc;
+use std::process::{Command, Output, Stdio};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -148,13 +150,29 @@ fn a_session_goes_on_after_a_cut() {
 
 /// A door behind a text protocol; the answer to its `n`-th message is wrong, `for_good` or once.
 fn door(n: u64, for_good: bool) -> (TempDir, Arc<AtomicU64>) {
+    let (folder, count, _) = watched_door(move |now| now == n || for_good && now > n);
+    (folder, count)
+}
+
+/// Every connection's messages, in the order in which connections were made.
+type Connections = Arc<Mutex<Vec<Vec<String>>>>;
+
+/// A door whose answers are wrong where `is_wrong` says so, by the number of the message.
+fn watched_door(is_wrong: impl Fn(u64) -> bool + Clone + Send + 'static) -> (TempDir, Arc<AtomicU64>, Connections) {
+    let seen = Connections::default();
+    let runs = Arc::clone(&seen);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
     let count = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&count);
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let counted = Arc::clone(&counted);
+            let (counted, is_wrong, runs) = (Arc::clone(&counted), is_wrong.clone(), Arc::clone(&runs));
+            let number = {
+                let mut runs = runs.lock().expect("nobody panics");
+                runs.push(Vec::new());
+                runs.len() - 1
+            };
             std::thread::spawn(move || {
                 let mut writer = stream.try_clone().expect("a stream");
                 let (mut is_open, mut is_locked) = (false, false);
@@ -168,9 +186,9 @@ fn door(n: u64, for_good: bool) -> (TempDir, Arc<AtomicU64>) {
                         "lock" => is_locked ^= is_done,
                         _ => is_open ^= is_done,
                     }
+                    runs.lock().expect("nobody panics")[number].push(line.trim().to_owned());
                     let now = counted.fetch_add(1, Ordering::Relaxed) + 1;
-                    let is_wrong = now == n || for_good && now > n;
-                    let answer = if is_done != is_wrong { "ok\r\n" } else { "no\r\n" };
+                    let answer = if is_done != is_wrong(now) { "ok\r\n" } else { "no\r\n" };
                     if writer.write_all(answer.as_bytes()).is_err() {
                         break;
                     }
@@ -187,7 +205,7 @@ fn door(n: u64, for_good: bool) -> (TempDir, Arc<AtomicU64>) {
                  on close on lock }\n}\n";
     fs::write(folder.path().join("ioxide.toml"), project).expect("a file");
     fs::write(folder.path().join("door.iox"), model).expect("a file");
-    (folder, count)
+    (folder, count, seen)
 }
 
 const DOOR: [&str; 9] =
@@ -195,8 +213,9 @@ const DOOR: [&str; 9] =
 
 #[test]
 fn a_system_that_contradicts_itself_is_shown_and_nothing_is_lost() {
-    let (folder, count) = door(150, true);
-    let told = says_in(folder.path(), &[&DOOR[..], &["--session", "kept"]].concat(), 5);
+    let (folder, count) = door(10_500, true);
+    let told = says_in(folder.path(), &[&DOOR[..], &["--session", "kept", "--extra", "6"]].concat(), 5);
+    assert!(count.load(Ordering::Relaxed) >= 10_500, "noticed too early: {told}");
     assert!(told.contains("answers the same inputs in two ways"), "{told}");
     let run = |name: &str| {
         let line = told.lines().find_map(|line| line.trim().strip_prefix(name)).expect("a run");
@@ -217,10 +236,114 @@ fn the_usual_answer_can_be_believed() {
     let told =
         says_in(folder.path(), &[&DOOR[..], &["--unstable", "majority", "--out", "learned.iox"]].concat(), 0);
     assert!(told.contains("3 states with 3 inputs"), "{told}");
+    assert!(told.contains("1 answer by majority, the least sure with confidence 99.8%"), "{told}");
     let (steady, _) = door(u64::MAX, false);
     says_in(steady.path(), &[&DOOR[..], &["--out", "learned.iox"]].concat(), 0);
     let (a, b) = (path(&folder, "learned.iox"), path(&steady, "learned.iox"));
     says(&["diff", &a, &b], 0);
+}
+
+/// The answer to `lock` comes out wrong now and then: the draft has both.
+#[test]
+fn choices_can_be_drafted() {
+    let (folder, ..) = watched_door(|now| now % 7 < 2);
+    let told = says_in(
+        folder.path(),
+        &[&DOOR[..], &["--unstable", "draft", "--votes", "15", "--walks", "60", "--walk-length", "5", "--out", "learned.iox"]].concat(),
+        0,
+    );
+    assert!(told.contains("it is drafted with choices") && told.contains("answered in several ways"), "{told}");
+    assert!(told.contains("earlier:") && told.contains("now:"), "{told}");
+    says_in(folder.path(), &["check", "learned.iox"], 0);
+    let text = fs::read_to_string(folder.path().join("learned.iox")).expect("a model");
+    assert!(text.contains(" of ") && text.contains("on open -> owes_ok") && text.contains("on open -> owes_no"), "{text}");
+}
+
+fn machine_of(folder: &TempDir, name: &str) -> Vec<String> {
+    let text = fs::read_to_string(folder.path().join(name)).expect("a model");
+    text.lines().filter(|line| !line.starts_with("///")).map(str::to_owned).collect()
+}
+
+/// Killed at random, again and again, and resumed: the same machine, and no run that was over is made again.
+#[test]
+fn a_session_that_is_killed_at_random_ends_as_if_it_had_not_been() {
+    let (whole, ..) = watched_door(|_| false);
+    let args = [&DOOR[..], &["--extra", "3", "--out", "learned.iox"]].concat();
+    says_in(whole.path(), &args, 0);
+    for seed in 0..3_u64 {
+        let (folder, _, seen) = watched_door(|_| false);
+        let args = [&args[..], &["--session", "kept"]].concat();
+        let mut kills = 0;
+        for turn in 0..8_u64 {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide"));
+            command.args(&args).current_dir(folder.path()).env("IOXIDE_PROGRESS", "off");
+            let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+            // Times that nobody chose by hand, from the start of the program to far into its work.
+            let pause = (seed * 8 + turn).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+            std::thread::sleep(Duration::from_millis(20 + pause % 150));
+            kills += u32::from(child.try_wait().expect("a child").is_none());
+            child.kill().expect("killed");
+            child.wait().expect("gone");
+        }
+        says_in(folder.path(), &args, 0);
+        assert_eq!(machine_of(&folder, "learned.iox"), machine_of(&whole, "learned.iox"), "seed {seed}");
+        let seen = seen.lock().expect("nobody panics");
+        let runs: Vec<&Vec<String>> = seen.iter().filter(|run| !run.is_empty()).collect();
+        let once: BTreeSet<&Vec<String>> = runs.iter().copied().collect();
+        // A run that was cut, and the one that is asked again for it, may be alike.
+        assert!(runs.len() - once.len() <= kills as usize, "{} runs, {} different, {kills} kills", runs.len(), once.len());
+        let kept = fs::read_to_string(folder.path().join("kept")).expect("a session");
+        let (kept, taken) = (kept.matches("\"input\"").count(), runs.iter().map(|run| run.len()).sum::<usize>());
+        assert!(kept <= taken && taken <= kept + kills as usize, "{kept} kept, {taken} taken, {kills} kills");
+    }
+}
+
+/// Copies of the system are asked at the same time, and nothing else changes.
+#[test]
+fn copies_are_asked_at_the_same_time() {
+    let (alone, ..) = watched_door(|_| false);
+    let args = [&DOOR[..], &["--extra", "4", "--out", "learned.iox"]].concat();
+    says_in(alone.path(), &args, 0);
+    let (folder, ..) = watched_door(|_| false);
+    let args = [&args[..], &["--jobs", "3", "--session", "kept"]].concat();
+    let told = says_in(folder.path(), &args, 0);
+    assert_eq!(machine_of(&folder, "learned.iox"), machine_of(&alone, "learned.iox"), "{told}");
+    // What the copies were asked is in the session: nothing is left to ask.
+    let before = fs::read(folder.path().join("kept")).expect("a session");
+    says_in(folder.path(), &args, 0);
+    assert_eq!(fs::read(folder.path().join("kept")).expect("a session"), before);
+    let (gone, ..) = watched_door(|_| false);
+    let project = fs::read_to_string(gone.path().join("ioxide.toml")).expect("a file");
+    let line = project.lines().find(|line| line.starts_with("address")).expect("an address");
+    fs::write(gone.path().join("ioxide.toml"), project.replace(line, "address = \"127.0.0.1:1\"")).expect("written");
+    says_in(gone.path(), &args, 6);
+}
+
+/// What records show is not asked, and an earlier version shortens the way.
+#[test]
+fn records_and_references_save_messages() {
+    let folder = folder();
+    let (runs, first, second, third) =
+        (path(&folder, "runs"), path(&folder, "a.iox"), path(&folder, "b.iox"), path(&folder, "c.iox"));
+    let sut = "model:examples/fsm/meter.iox";
+    let test = ["test", METER, "--sut", sut, "--tester", "random", "--runs", "60", "--steps", "20", "--seed", "1"];
+    says(&[&test[..], &["--report", &runs]].concat(), 0);
+    let learn = ["learn", METER, "--sut", sut, "--seed", "1", "--json", "--extra", "1"];
+    let resets = |told: String| {
+        let json: serde_json::Value = serde_json::from_str(told.lines().find(|line| line.starts_with('{')).expect("json")).expect("json");
+        assert_eq!(json["states"], 4, "{told}");
+        assert!(json["guarantee"].as_str().is_some_and(|words| words.contains("at most 5 states")), "{told}");
+        json["resets"].as_u64().expect("a number")
+    };
+    let alone = resets(says(&[&learn[..], &["--out", &first]].concat(), 0));
+    let with_records = resets(says(&[&learn[..], &["--from", &runs, "--out", &second]].concat(), 0));
+    assert!(with_records < alone, "{with_records} with records, {alone} without");
+    let reference = ["--reference", "examples/fsm/meter-faulty.iox", "--out", &third];
+    resets(says(&[&learn[..], &reference].concat(), 0));
+    says(&["diff", &first, &second], 0);
+    says(&["diff", &first, &third], 0);
+    let told = says(&[&learn[..], &["--reference", "examples/fsm/handshake-v1.dot", "--out", &third]].concat(), 3);
+    assert!(told.contains("none of the inputs"), "{told}");
 }
 
 #[test]

@@ -15,6 +15,7 @@
 //! Aspects of Computing 28(2), 2016.
 
 pub mod compare;
+pub mod guards;
 mod identify;
 pub mod learner;
 pub mod machine;

@@ -9,6 +9,7 @@ use ioxide_fsm::mealy::{InputId, OutputId};
 use ioxide_fsm::suite::Method;
 use ioxide_learn::observer::Effort;
 use ioxide_learn::register::compare::separating;
+use ioxide_learn::register::guards::guarded;
 use ioxide_learn::register::learner::{DataLearnError, DataLearner, DataObserver};
 use ioxide_learn::register::machine::{DataStep, DataSystem, Location, LocationId, RegisterMachine, Told};
 use ioxide_learn::register::oracle::{DataExamination, DataGuarantee, DataLearned, learn_data};
@@ -380,4 +381,23 @@ fn a_system_that_compares_otherwise_is_noticed() {
     observer.ask(&[put(2), put(4)]).expect("even");
     let ended = observer.ask(&[put(3), put(4), put(6)]);
     assert!(matches!(ended, Err(DataLearnError::Disagrees(_))));
+}
+
+#[test]
+fn guards_are_few_and_say_the_same() {
+    let few = |machine: &RegisterMachine, locations: usize, branches: usize| {
+        let guarded = guarded(machine);
+        assert_eq!(separating(&machine.signature, machine, &guarded), None);
+        assert_eq!((guarded.locations.len(), guarded.n_branches()), (locations, branches));
+    };
+    let (login, ..) = learned(Login, signature(Theory::Equality, &[2, 2, 0]), 1);
+    few(&login.machine, 3, 11);
+    let holder = |accept| Holder { held: Vec::new(), accept };
+    let (held, ..) = learned(holder(stack), signature(Theory::Equality, &[1, 1]), 1);
+    few(&held.machine, 4, 10);
+    for seed in 0..how_many() {
+        let mut rng = ChaCha8Rng::seed_from_u64(3_000_000 + seed);
+        let machine = machine(&mut rng);
+        assert_eq!(separating(&machine.signature, &machine, &guarded(&machine)), None, "seed {seed}");
+    }
 }

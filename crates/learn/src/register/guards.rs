@@ -1,0 +1,187 @@
+//! A register automaton for people: few locations, and guards with the comparisons that matter.
+//!
+//! In the form in which it is learned ([`super::machine`]) a location says how its registers compare. *Families* of such
+//! locations become one: its registers may hold equal values, or values in any order, and how they compare says which
+//! location of the family it is. Locations are put together as long as that saves transitions ([`families`]). Then the
+//! regions of an input are told apart by a tree of comparisons that is grown only where results differ ([`cases`]).
+//!
+//! *Promise.* The machine answers every word as the one it is made of.
+
+mod cases;
+mod families;
+
+use ioxide_fsm::mealy::{InputId, OutputId};
+
+use super::compare::DataMachine;
+use super::place::{DataAnswer, DataInput, Point, Said, Signature};
+
+pub use self::families::guarded;
+
+/// A value at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operand {
+    /// A field of the input.
+    Field(usize),
+    /// A register.
+    Register(usize),
+    /// A constant.
+    Constant(usize),
+}
+
+/// How two values may compare: any of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Relation {
+    /// The first may be smaller.
+    pub less: bool,
+    /// They may be equal.
+    pub equal: bool,
+    /// The first may be greater.
+    pub greater: bool,
+}
+
+impl Relation {
+    /// Anything.
+    pub const ANY: Self = Self { less: true, equal: true, greater: true };
+    /// Equal.
+    pub const EQUAL: Self = Self { less: false, equal: true, greater: false };
+    /// Smaller.
+    pub const LESS: Self = Self { less: true, equal: false, greater: false };
+
+    /// Whether `a` and `b` compare so.
+    #[must_use]
+    pub fn holds(self, a: Point, b: Point) -> bool {
+        match a.cmp(&b) {
+            std::cmp::Ordering::Less => self.less,
+            std::cmp::Ordering::Equal => self.equal,
+            std::cmp::Ordering::Greater => self.greater,
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            less: self.less && other.less,
+            equal: self.equal && other.equal,
+            greater: self.greater && other.greater,
+        }
+    }
+
+    fn not(self) -> Self {
+        Self { less: !self.less, equal: !self.equal, greater: !self.greater }
+    }
+
+    /// As it is written in a model; nothing if it says nothing.
+    #[must_use]
+    pub fn sign(self) -> Option<&'static str> {
+        match (self.less, self.equal, self.greater) {
+            (true, false, false) => Some("<"),
+            (true, true, false) => Some("<="),
+            (false, true, false) => Some("=="),
+            (false, true, true) => Some(">="),
+            (false, false, true) => Some(">"),
+            (true, false, true) => Some("!="),
+            (true, true, true) | (false, false, false) => None,
+        }
+    }
+}
+
+/// A comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Comparison {
+    /// What is compared.
+    pub left: Operand,
+    /// How it must compare.
+    pub relation: Relation,
+    /// With what.
+    pub right: Operand,
+}
+
+/// A value that is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GuardedTold {
+    /// A value at hand.
+    Operand(Operand),
+    /// Always this one.
+    Literal(i64),
+}
+
+/// A transition with a guard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// The input.
+    pub gate: InputId,
+    /// All of these must hold.
+    pub guard: Vec<Comparison>,
+    /// What is said.
+    pub shape: OutputId,
+    /// The values that are said.
+    pub told: Vec<GuardedTold>,
+    /// Where it leads.
+    pub target: usize,
+    /// What the registers hold there.
+    pub registers: Vec<Operand>,
+}
+
+/// A location with guards.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GuardedLocation {
+    /// How many registers it has.
+    pub n_registers: usize,
+    /// What happens: at most one of these fits.
+    pub branches: Vec<Branch>,
+}
+
+/// A register automaton with guards; it starts in its first location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuardedMachine {
+    /// Inputs and constants.
+    pub signature: Signature,
+    /// Its locations.
+    pub locations: Vec<GuardedLocation>,
+}
+
+impl GuardedMachine {
+    /// How many transitions there are.
+    #[must_use]
+    pub fn n_branches(&self) -> usize {
+        self.locations.iter().map(|location| location.branches.len()).sum()
+    }
+
+    /// The most registers that a location has.
+    #[must_use]
+    pub fn n_registers(&self) -> usize {
+        self.locations.iter().map(|location| location.n_registers).max().unwrap_or(0)
+    }
+}
+
+impl DataMachine for GuardedMachine {
+    type At = (usize, Vec<Point>);
+
+    fn start(&self) -> Self::At {
+        (0, Vec::new())
+    }
+
+    fn step(&self, at: &Self::At, input: &DataInput) -> Option<(DataAnswer, Self::At)> {
+        let value = |operand: Operand| match operand {
+            Operand::Field(number) => input.values[number],
+            Operand::Register(number) => at.1[number],
+            Operand::Constant(number) => self.signature.constants[number],
+        };
+        let holds = |it: &Comparison| it.relation.holds(value(it.left), value(it.right));
+        let fits = |branch: &&Branch| branch.gate == input.gate && branch.guard.iter().all(holds);
+        let branch = self.locations[at.0].branches.iter().find(fits)?;
+        let tell = |told: &GuardedTold| match *told {
+            GuardedTold::Operand(operand) => Said::Point(value(operand)),
+            GuardedTold::Literal(literal) => Said::Literal(literal),
+        };
+        let answer = DataAnswer { shape: branch.shape, values: branch.told.iter().map(tell).collect() };
+        Some((answer, (branch.target, branch.registers.iter().map(|&operand| value(operand)).collect())))
+    }
+
+    fn values<'a>(&self, at: &'a Self::At) -> &'a [Point] {
+        &at.1
+    }
+
+    fn renamed(&self, at: &Self::At, by: &dyn Fn(Point) -> Point) -> Self::At {
+        (at.0, at.1.iter().map(|&value| by(value)).collect())
+    }
+}

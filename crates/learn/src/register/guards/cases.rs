@@ -1,0 +1,182 @@
+//! Guards from cases: comparisons are added only where results differ.
+//!
+//! A *case* is one way in which the values at hand compare, and what happens then. Values that are equal in a case can
+//! stand for each other in what is said and stored, so a result is a choice for every place, and cases agree if there is
+//! a choice that does for all of them. Cases that do not are split by the comparison that leaves fewest groups of cases
+//! that agree: a decision tree [Quinlan86].
+//!
+//! [Quinlan86]: J. R. Quinlan, "Induction of Decision Trees", Machine Learning 1(1), 1986.
+
+use ioxide_fsm::mealy::{InputId, OutputId};
+
+use super::{Branch, Comparison, GuardedTold, Operand, Relation};
+use crate::register::place::{Point, Theory};
+
+/// A place in a result: the operands that have the value, or a literal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    Operands(Vec<Operand>),
+    Literal(i64),
+}
+
+/// What happens in a case.
+#[derive(Clone, Debug)]
+pub(super) struct Result {
+    pub shape: OutputId,
+    pub target: usize,
+    pub told: Vec<Choice>,
+    pub registers: Vec<Choice>,
+}
+
+/// One way in which values compare, and what happens.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    /// All values at hand.
+    pub values: Vec<(Operand, Point)>,
+    pub result: Result,
+}
+
+impl Case {
+    fn value(&self, operand: Operand) -> Point {
+        self.values.iter().find(|(it, _)| *it == operand).map_or(0, |(_, value)| *value)
+    }
+
+    fn holds(&self, comparison: &Comparison) -> bool {
+        comparison.relation.holds(self.value(comparison.left), self.value(comparison.right))
+    }
+}
+
+/// What is common to two results.
+fn common(a: &Result, b: &Result) -> Option<Result> {
+    if a.shape != b.shape || a.target != b.target || a.told.len() != b.told.len() {
+        return None;
+    }
+    let both = |a: &[Choice], b: &[Choice]| a.iter().zip(b).map(|(a, b)| agreed(a, b)).collect::<Option<_>>();
+    Some(Result {
+        shape: a.shape,
+        target: a.target,
+        told: both(&a.told, &b.told)?,
+        registers: both(&a.registers, &b.registers)?,
+    })
+}
+
+fn agreed(a: &Choice, b: &Choice) -> Option<Choice> {
+    match (a, b) {
+        (Choice::Literal(a), Choice::Literal(b)) => (a == b).then_some(Choice::Literal(*a)),
+        (Choice::Operands(a), Choice::Operands(b)) => {
+            let both: Vec<Operand> = a.iter().copied().filter(|it| b.contains(it)).collect();
+            (!both.is_empty()).then_some(Choice::Operands(both))
+        }
+        _ => None,
+    }
+}
+
+/// How many groups of cases that agree there are, taken as they come.
+fn n_groups(cases: &[&Case]) -> usize {
+    let mut groups: Vec<Result> = Vec::new();
+    for case in cases {
+        let found = groups.iter_mut().find_map(|group| common(group, &case.result).map(|both| (group, both)));
+        match found {
+            Some((group, both)) => *group = both,
+            None => groups.push(case.result.clone()),
+        }
+    }
+    groups.len()
+}
+
+/// The transitions of one input at one location.
+pub(super) fn branches(theory: Theory, gate: InputId, cases: &[Case]) -> Vec<Branch> {
+    let mut found = Vec::new();
+    let mut open: Vec<(Vec<Comparison>, Vec<&Case>)> = vec![(Vec::new(), cases.iter().collect())];
+    while let Some((guard, cases)) = open.pop() {
+        let Some((first, rest)) = cases.split_first() else { continue };
+        let all = rest.iter().try_fold(first.result.clone(), |all, case| common(&all, &case.result));
+        if let Some(result) = all {
+            found.push(branch(gate, &guard, &result));
+            continue;
+        }
+        // Two cases that compare alike in every way are the same case, so there always is a split.
+        let Some((comparison, yes, no)) = split(theory, &cases) else { continue };
+        let with = |relation: Relation| {
+            let mut longer = guard.clone();
+            longer.push(Comparison { relation, ..comparison });
+            longer
+        };
+        open.push((with(comparison.relation.not()), no));
+        open.push((with(comparison.relation), yes));
+    }
+    found
+}
+
+type Split<'c> = (Comparison, Vec<&'c Case>, Vec<&'c Case>);
+
+/// The comparison that leaves fewest groups; of equals the first: fields before registers, equality before order.
+fn split<'c>(theory: Theory, cases: &[&'c Case]) -> Option<Split<'c>> {
+    let mut best: Option<(usize, Split<'c>)> = None;
+    for comparison in comparisons(theory, cases.first()?) {
+        let (yes, no): (Vec<&Case>, Vec<&Case>) = cases.iter().partition(|case| case.holds(&comparison));
+        if yes.is_empty() || no.is_empty() {
+            continue;
+        }
+        let groups = n_groups(&yes) + n_groups(&no);
+        if best.as_ref().is_none_or(|(fewest, _)| groups < *fewest) {
+            best = Some((groups, (comparison, yes, no)));
+        }
+    }
+    best.map(|(_, split)| split)
+}
+
+/// All comparisons of values at hand.
+fn comparisons(theory: Theory, case: &Case) -> Vec<Comparison> {
+    let relations: &[Relation] = match theory {
+        Theory::Equality => &[Relation::EQUAL],
+        Theory::Order => &[Relation::EQUAL, Relation::LESS],
+    };
+    let mut all = Vec::new();
+    for &relation in relations {
+        for (at, &(left, _)) in case.values.iter().enumerate() {
+            for &(right, _) in &case.values[at + 1..] {
+                if !matches!((left, right), (Operand::Constant(_), Operand::Constant(_))) {
+                    all.push(Comparison { left, relation, right });
+                }
+            }
+        }
+    }
+    // A field with anything, then registers among themselves.
+    all.sort_by_key(|it| (!matches!(it.left, Operand::Field(_)), it.relation != Relation::EQUAL));
+    all
+}
+
+fn branch(gate: InputId, guard: &[Comparison], result: &Result) -> Branch {
+    let operand = |choice: &Choice| match choice {
+        Choice::Operands(operands) => operands.first().map_or(GuardedTold::Literal(0), |&it| GuardedTold::Operand(it)),
+        Choice::Literal(value) => GuardedTold::Literal(*value),
+    };
+    let register = |(number, choice): (usize, &Choice)| match choice {
+        // A register that can stay as it is does.
+        Choice::Operands(operands) if operands.contains(&Operand::Register(number)) => Operand::Register(number),
+        Choice::Operands(operands) => operands.first().copied().unwrap_or(Operand::Register(number)),
+        Choice::Literal(_) => Operand::Register(number),
+    };
+    Branch {
+        gate,
+        guard: together(guard),
+        shape: result.shape,
+        told: result.told.iter().map(operand).collect(),
+        target: result.target,
+        registers: result.registers.iter().enumerate().map(register).collect(),
+    }
+}
+
+/// Comparisons of the same two values as one.
+fn together(guard: &[Comparison]) -> Vec<Comparison> {
+    let mut all: Vec<Comparison> = Vec::new();
+    for comparison in guard {
+        match all.iter_mut().find(|it| (it.left, it.right) == (comparison.left, comparison.right)) {
+            Some(known) => known.relation = known.relation.and(comparison.relation),
+            None => all.push(*comparison),
+        }
+    }
+    all.retain(|it| it.relation != Relation::ANY);
+    all
+}

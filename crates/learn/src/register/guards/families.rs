@@ -1,0 +1,180 @@
+//! Locations that differ only in how their registers compare, put together.
+//!
+//! A family has registers, and every location of it a way to read them: which of its own registers each of them holds.
+//! No two locations of a family read them so that they compare alike; so what the registers hold says which it is, and
+//! nothing is lost. Families grow one location at a time, by the choice that saves most transitions.
+
+use ioxide_fsm::mealy::InputId;
+use ioxide_model::index::Idx;
+
+use super::cases::{Case, Choice, Result, branches};
+use super::{Branch, GuardedLocation, GuardedMachine, Operand};
+use crate::register::machine::{LocationId, RegisterMachine, Told};
+use crate::register::place::{Place, Point, Region};
+
+/// Locations above which nothing is put together: all pairs are tried.
+const MAX_LOCATIONS: usize = 24;
+
+/// One location in a family: which of its registers each register of the family holds.
+#[derive(Clone, Debug)]
+struct Member {
+    location: LocationId,
+    reading: Vec<usize>,
+}
+
+#[derive(Clone, Debug)]
+struct Family {
+    n_registers: usize,
+    members: Vec<Member>,
+}
+
+/// `machine` with guards, and with as few locations as saves transitions.
+#[must_use]
+pub fn guarded(machine: &RegisterMachine) -> GuardedMachine {
+    let patterns = patterns(machine);
+    let alone = |(location, it): (LocationId, &super::super::machine::Location)| Family {
+        n_registers: it.n_registers,
+        members: vec![Member { location, reading: (0..it.n_registers).collect() }],
+    };
+    let mut families: Vec<Family> = machine.locations.iter_enumerated().map(alone).collect();
+    let maker = Maker { machine, patterns };
+    let mut best = maker.make(&families);
+    while machine.locations.len() <= MAX_LOCATIONS {
+        let tried = maker.joined(&families).into_iter().map(|families| (maker.make(&families), families));
+        let Some((made, joined)) = tried.min_by_key(|(made, _)| cost(made)) else { break };
+        if cost(&made) >= cost(&best) {
+            break;
+        }
+        (best, families) = (made, joined);
+    }
+    best
+}
+
+/// Transitions first, then comparisons.
+fn cost(machine: &GuardedMachine) -> (usize, usize) {
+    let branches = machine.locations.iter().flat_map(|location| &location.branches);
+    (machine.n_branches(), branches.map(|branch| branch.guard.len()).sum())
+}
+
+/// Values for the registers of every location that compare as they always do there.
+fn patterns(machine: &RegisterMachine) -> Vec<Vec<Point>> {
+    let mut known: Vec<Option<Vec<Point>>> = vec![None; machine.locations.len()];
+    known[0] = Some(Vec::new());
+    let mut open = vec![LocationId::new(0)];
+    while let Some(location) = open.pop() {
+        let registers = known[location.index()].clone().unwrap_or_default();
+        for ((_, places), step) in &machine.locations[location].steps {
+            let mut values = [&machine.signature.constants[..], &registers].concat();
+            machine.signature.values(&mut values, &[], places);
+            if known[step.target.index()].is_none() {
+                known[step.target.index()] = Some(step.registers.iter().map(|&source| values[source]).collect());
+                open.push(step.target);
+            }
+        }
+    }
+    // A location that nothing leads to has no values to show; it is left as it is.
+    let unreached = |n: usize| (1..=n).map(|at| Point::try_from(at).unwrap_or(0) << 20).collect();
+    let all = known.into_iter().zip(machine.locations.iter());
+    all.map(|(known, location)| known.unwrap_or_else(|| unreached(location.n_registers))).collect()
+}
+
+struct Maker<'m> {
+    machine: &'m RegisterMachine,
+    patterns: Vec<Vec<Point>>,
+}
+
+impl Maker<'_> {
+    /// What the registers of a family hold at a member, for the values of its location.
+    fn held(&self, member: &Member) -> Vec<Point> {
+        member.reading.iter().map(|&at| self.patterns[member.location.index()][at]).collect()
+    }
+
+    /// How the registers of a family compare at a member.
+    fn pattern(&self, member: &Member) -> Vec<Place> {
+        self.machine.signature.pattern(&self.held(member))
+    }
+
+    /// All ways to put one location that is alone into another family.
+    fn joined(&self, families: &[Family]) -> Vec<Vec<Family>> {
+        let mut all = Vec::new();
+        for (from, alone) in families.iter().enumerate().skip(1).filter(|(_, it)| it.members.len() == 1) {
+            for (into, family) in families.iter().enumerate().filter(|(into, _)| *into != from) {
+                let location = alone.members[0].location;
+                for reading in readings(family.n_registers, alone.n_registers) {
+                    let member = Member { location, reading };
+                    let pattern = self.pattern(&member);
+                    if family.members.iter().all(|other| self.pattern(other) != pattern) {
+                        let mut joined = families.to_vec();
+                        joined[into].members.push(member);
+                        joined.remove(from);
+                        all.push(joined);
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    fn make(&self, families: &[Family]) -> GuardedMachine {
+        let signature = self.machine.signature.clone();
+        let location = |family: &Family| {
+            let gates = signature.gates().collect::<Vec<InputId>>();
+            let of_gate = |gate: InputId| -> Vec<Branch> {
+                branches(signature.theory, gate, &self.cases(families, family, gate))
+            };
+            let branches = gates.into_iter().flat_map(of_gate).collect();
+            GuardedLocation { n_registers: family.n_registers, branches }
+        };
+        let locations = families.iter().map(location).collect();
+        GuardedMachine { signature: signature.clone(), locations }
+    }
+
+    fn cases(&self, families: &[Family], family: &Family, gate: InputId) -> Vec<Case> {
+        let of_member = |member: &Member| {
+            let steps = self.machine.locations[member.location].steps.keys();
+            let regions: Vec<&Region> = steps.filter(|region| region.0 == gate).collect();
+            regions.into_iter().filter_map(|region| self.case(families, member, region)).collect::<Vec<_>>()
+        };
+        family.members.iter().flat_map(of_member).collect()
+    }
+
+    fn case(&self, families: &[Family], member: &Member, region: &Region) -> Option<Case> {
+        let signature = &self.machine.signature;
+        let step = self.machine.locations[member.location].steps.get(region)?;
+        let registers = &self.patterns[member.location.index()];
+        let mut known = [&signature.constants[..], registers].concat();
+        let fields = signature.values(&mut known, &[], &region.1);
+        let operand = |(number, &value): (usize, &Point), of: fn(usize) -> Operand| (of(number), value);
+        let mut values: Vec<(Operand, Point)> = Vec::new();
+        values.extend(fields.iter().enumerate().map(|it| operand(it, Operand::Field)));
+        values.extend(self.held(member).iter().enumerate().map(|it| operand(it, Operand::Register)));
+        values.extend(signature.constants.iter().enumerate().map(|it| operand(it, Operand::Constant)));
+        let choice = |value: Point| {
+            let equal = values.iter().filter(|(_, it)| *it == value).map(|(operand, _)| *operand);
+            Choice::Operands(equal.collect())
+        };
+        let tell = |told: &Told| match *told {
+            Told::Source(source) => choice(known[source]),
+            Told::Literal(literal) => Choice::Literal(literal),
+        };
+        let is_it = |other: &Member| other.location == step.target;
+        let target = families.iter().position(|family| family.members.iter().any(is_it))?;
+        let there = families[target].members.iter().find(|other| is_it(other))?;
+        let registers = there.reading.iter().map(|&at| choice(known[step.registers[at]])).collect();
+        let told = step.told.iter().map(tell).collect();
+        Some(Case { values, result: Result { shape: step.shape, target, told, registers } })
+    }
+}
+
+/// All ways in which `n` registers can hold all of `m` values.
+fn readings(n: usize, m: usize) -> Vec<Vec<usize>> {
+    if m > n || m == 0 && n > 0 {
+        return Vec::new();
+    }
+    let mut rows: Vec<Vec<usize>> = vec![Vec::new()];
+    for _ in 0..n {
+        rows = rows.iter().flat_map(|row| (0..m).map(move |at| [&row[..], &[at]].concat())).collect();
+    }
+    rows.retain(|row| (0..m).all(|at| row.contains(&at)));
+    rows
+}
