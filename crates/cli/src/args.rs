@@ -25,7 +25,7 @@ pub use self::complete::{Complete, CompleteArgs};
 pub use self::explore::Explore;
 pub use self::fsm::{Fsm, FsmVariant, Missing};
 pub use self::init::{Init, Stub};
-pub use self::learn::{Diff, DraftFormat, Learn, Unstable};
+pub use self::learn::{Compare, Diff, DraftFormat, Learn, Unstable};
 pub use self::live::{
     Adapter, AdapterCheck, AdapterCommand, Demo, Judge, Purposes, Replay, Shrink, Sut, Test,
 };

@@ -39,6 +39,19 @@ pub struct Learn {
     /// The same from a file, one a line; `#` begins a comment.
     #[arg(long = "inputs", visible_alias = "alphabet", value_name = "FILE")]
     pub inputs_file: Option<String>,
+    /// Learns how fields are stored and compared: inputs have any values, and the model has variables and guards. Fields
+    /// that are numbers or strings count as data; `--input NAME` picks messages.
+    #[arg(long, requires = "sut", conflicts_with_all = ["reference", "from", "closed"])]
+    pub data: bool,
+    /// How values are compared with each other (`--data`).
+    #[arg(long, value_enum, default_value_t = Compare::Auto, requires = "data")]
+    pub compare: Compare,
+    /// A value that the system knows from the start: a number, or a text (`--data`).
+    #[arg(long = "constant", value_name = "VALUE", requires = "data", allow_hyphen_values = true)]
+    pub constants: Vec<String>,
+    /// Different values, beside the constants, with which hypotheses are tested (`--data`).
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9))]
+    pub values: u8,
     /// How hypotheses are tested: `w`, `wp`, `hsi`, `h`, `spy`, `spyh` or `s`.
     #[arg(long, visible_alias = "oracle", default_value = "s", value_name = "METHOD")]
     pub suite: String,
@@ -104,6 +117,17 @@ pub enum Unstable {
     Majority,
     /// Drafts a model that answers in several ways, from questions that are repeated.
     Draft,
+}
+
+/// How values are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Compare {
+    /// Equality first; order too, if numbers that are equal or not in the same way are answered in two ways.
+    Auto,
+    /// Equal or not.
+    Equality,
+    /// Smaller, equal or greater.
+    Order,
 }
 
 /// How a learned machine is written.

@@ -5,6 +5,7 @@
 
 mod alphabet;
 mod crew;
+mod data;
 mod draft;
 mod lessons;
 mod recorded;
@@ -43,6 +44,7 @@ pub fn run(args: &Learn) -> Result<ExitStatus, Stop> {
     let (_, model) = load::model(&args.model.file, &args.model.settings())?;
     match &args.sut {
         None => recorded::run(args, model),
+        Some(sut) if args.data => data::run(args, sut, model),
         Some(sut) => from_system(args, sut, model),
     }
 }
@@ -147,7 +149,11 @@ fn reference(
 
 /// Writes the model and says how it was made; whether that could be shown.
 fn finish(args: &Learn, draft: &Draft<'_>, told: &Told) -> Result<io::Result<()>, Stop> {
-    let text = draft.text(args, told)?;
+    put(args, &draft.text(args, told)?, told)
+}
+
+/// Puts the model where it was asked for; whether what there is to say could be shown.
+fn put(args: &Learn, text: &str, told: &Told) -> Result<io::Result<()>, Stop> {
     let Some(path) = &args.out else {
         told.lines().iter().for_each(|line| eprintln!("{line}"));
         return Ok(io::stdout().lock().write_all(text.as_bytes()));

@@ -177,16 +177,32 @@ impl<'a> LiveSystem<'a> {
         *entry.or_insert_with_key(|name| names.outputs.push(name.clone()))
     }
 
+    /// All that the system says to `input`, which need not be one of those it was made with.
+    pub fn tell(&mut self, input: &Label) -> Result<Vec<Label>, Trouble> {
+        go_on(self.halt)?;
+        self.inputs += 1;
+        let mut said = Vec::new();
+        if !self.is_over {
+            match (self.exchange(input, &mut said), self.end.clone()) {
+                (Err(Trouble::Ended(_)), Some(end)) => {
+                    self.is_over = true;
+                    said.push(end);
+                }
+                (exchanged, _) => exchanged?,
+            }
+        }
+        Ok(said)
+    }
+
     /// One input and what the system says to it.
-    fn exchange(&mut self, input: InputId, said: &mut Vec<Label>) -> Result<(), Trouble> {
+    fn exchange(&mut self, input: &Label, said: &mut Vec<Label>) -> Result<(), Trouble> {
         // Outputs that come late belong to no answer of a machine: with this one they are seen.
         while said.len() < MAX_ANSWERS
             && let Some(late) = self.adapter.poll()?
         {
             said.push(late);
         }
-        let label = &self.labels[ioxide_model::index::Idx::index(input)];
-        let sent = self.adapter.send(label)?;
+        let sent = self.adapter.send(input)?;
         let early = !sent.earlier.is_empty();
         said.extend(sent.earlier);
         if !early || self.wait == Wait::Quiescence {
@@ -262,18 +278,8 @@ impl Live for LiveSystem<'_> {
     }
 
     fn step(&mut self, input: InputId) -> Result<OutputId, Trouble> {
-        go_on(self.halt)?;
-        self.inputs += 1;
-        let mut said = Vec::new();
-        if !self.is_over {
-            match (self.exchange(input, &mut said), self.end.clone()) {
-                (Err(Trouble::Ended(_)), Some(end)) => {
-                    self.is_over = true;
-                    said.push(end);
-                }
-                (exchanged, _) => exchanged?,
-            }
-        }
+        let label = self.labels[ioxide_model::index::Idx::index(input)].clone();
+        let said = self.tell(&label)?;
         Ok(self.noted(said))
     }
 }

@@ -50,7 +50,7 @@ fn given(model: &Model, text: &str) -> Result<Label, Stop> {
 }
 
 /// Every input message, with representatives of its fields.
-fn every(model: &Model) -> Vec<Label> {
+pub fn every(model: &Model) -> Vec<Label> {
     let mut labels = Vec::new();
     for (id, gate) in model.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Input) {
         let mut rows: Vec<Vec<Value>> = vec![Vec::new()];

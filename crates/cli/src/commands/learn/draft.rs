@@ -94,14 +94,10 @@ impl<'a> Draft<'a> {
     fn iox(&self, args: &Learn, told: &Told) -> Result<String, Stop> {
         let model = &self.messages.model;
         let mut text = String::new();
-        let _ = writeln!(text, "/// Learned from {} by `ioxide learn {}`:", told.source, args.model.file);
-        let facts: Vec<String> = told.facts.iter().map(|fact| format!("/// {fact}")).collect();
-        let _ = writeln!(text, "{}.", facts.join(";\n"));
-        let _ = writeln!(text, "model {} {{", learned_name(&model.sts.name));
-        text.push_str(&declarations(model, &args.model.file)?);
+        text.push_str(&head(args, told, model)?);
         let mut owing = Owing::default();
         if !self.messages.preamble.is_empty() {
-            let first = owing.state(model, &self.messages.preamble, &self.states[0]);
+            let first = owing.state(&texts(model, &self.messages.preamble), &self.states[0]);
             text.push_str(&owing.first(&first));
         }
         for state in 0..self.states.len() {
@@ -109,20 +105,15 @@ impl<'a> Draft<'a> {
         }
         text.push_str(&owing.rest());
         text.push_str("}\n");
-        let mut drafts = Sources::new();
-        let file = drafts.add("learned.iox", text);
-        ioxide_lang::format(&drafts, file).map_err(|wrong| {
-            let why = wrong.first().map_or_else(String::new, |first| format!(": {}", first.message));
-            Stop::new(ExitStatus::Model, format!("the machine cannot be written as a model{why}"))
-                .help("use `--format dot`")
-        })
+        formatted(text).map_err(|stop| stop.help("use `--format dot`"))
     }
 
     fn state(&self, state: usize, owing: &mut Owing) -> String {
         let mut text = format!("\nstate {} {{\n", self.states[state]);
         let is_over = self.is_over(state);
         for way in self.ways.iter().filter(|way| way.from == state && !is_over) {
-            let target = owing.state(&self.messages.model, self.answer(way.output), &self.states[way.to]);
+            let answer = texts(&self.messages.model, self.answer(way.output));
+            let target = owing.state(&answer, &self.states[way.to]);
             let _ = writeln!(text, "on {} -> {target}{}", self.names.inputs[way.input], self.mark(way));
         }
         text.push_str("}\n");
@@ -160,20 +151,45 @@ impl<'a> Draft<'a> {
     }
 }
 
+/// How it was made, the name of the model, and its messages.
+pub fn head(args: &Learn, told: &Told, model: &Model) -> Result<String, Stop> {
+    let mut text = String::new();
+    let _ = writeln!(text, "/// Learned from {} by `ioxide learn {}`:", told.source, args.model.file);
+    let facts: Vec<String> = told.facts.iter().map(|fact| format!("/// {fact}")).collect();
+    let _ = writeln!(text, "{}.", facts.join(";\n"));
+    let _ = writeln!(text, "model {} {{", learned_name(&model.sts.name));
+    text.push_str(&declarations(model, &args.model.file)?);
+    Ok(text)
+}
+
+/// A draft as models are laid out.
+pub fn formatted(text: String) -> Result<String, Stop> {
+    let mut drafts = Sources::new();
+    let file = drafts.add("learned.iox", text);
+    ioxide_lang::format(&drafts, file).map_err(|wrong| {
+        let why = wrong.first().map_or_else(String::new, |first| format!(": {}", first.message));
+        Stop::new(ExitStatus::Model, format!("the machine cannot be written as a model{why}"))
+    })
+}
+
+/// Messages as they are written.
+pub fn texts(model: &Model, labels: &[Label]) -> Vec<String> {
+    let text = |label: &Label| label.show(&model.pool, &model.sts).trim_start_matches('!').to_owned();
+    labels.iter().map(text).collect()
+}
+
 /// States that owe an answer, by answer and target.
 #[derive(Default)]
-struct Owing {
+pub struct Owing {
     names: BTreeMap<(String, String), String>,
     texts: Vec<(String, String)>,
 }
 
 impl Owing {
     /// The state to go to for `answer` to come and `target` to follow.
-    fn state(&mut self, model: &Model, answer: &[Label], target: &str) -> String {
-        let Some((first, rest)) = answer.split_first() else { return target.to_owned() };
-        let after = self.state(model, rest, target);
-        let said = first.show(&model.pool, &model.sts);
-        let said = said.trim_start_matches('!');
+    pub fn state(&mut self, answer: &[String], target: &str) -> String {
+        let Some((said, rest)) = answer.split_first() else { return target.to_owned() };
+        let after = self.state(rest, target);
         let key = (said.to_owned(), after.clone());
         if let Some(name) = self.names.get(&key) {
             return name.clone();
@@ -189,12 +205,13 @@ impl Owing {
     }
 
     /// The state called `name`, which then is not among the rest.
-    fn first(&mut self, name: &str) -> String {
+    pub fn first(&mut self, name: &str) -> String {
         let at = self.texts.iter().position(|(known, _)| known == name);
         at.map_or_else(String::new, |at| self.texts.remove(at).1)
     }
 
-    fn rest(self) -> String {
+    /// All that were asked for.
+    pub fn rest(self) -> String {
         self.texts.into_iter().map(|(_, text)| text).collect()
     }
 }

@@ -14,8 +14,10 @@ use ioxide_learn::observer::Effort;
 use ioxide_learn::tree::ObservationTree;
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
-use ioxide_runner::codec::{Message, label_from_json, label_to_json};
+use ioxide_model::sts::Model;
+use ioxide_runner::codec::{Message, label_from_json, label_to_json, typed};
 use ioxide_runner::json;
+use ioxide_testgen::abstraction::input_name;
 use serde_json::{Value as Json, json};
 
 use crate::args::Learn;
@@ -32,7 +34,12 @@ const FORMAT: &str = "ioxide-learn-session";
 pub struct SessionFile {
     out: Option<File>,
     path: String,
+    /// Runs with values since somebody wanted to have them.
+    recent: Vec<DataRun>,
 }
+
+/// Inputs with values, each with all that was said.
+pub type DataRun = Vec<(Label, Vec<Label>)>;
 
 /// What earlier sessions have seen.
 #[derive(Default)]
@@ -71,10 +78,20 @@ impl SessionFile {
         messages: &Messages,
         live: &mut LiveSystem<'_>,
     ) -> Result<(Self, Earlier), Stop> {
-        let Some(path) = args.session.clone() else {
-            return Ok((Self { out: None, path: String::new() }, Earlier::default()));
-        };
         let inputs: Vec<&String> = messages.inputs.keys().collect();
+        let (file, rest) = Self::begin(args, messages, &inputs)?;
+        Ok((file, Earlier { runs: runs(&rest, messages, live), recorded: Vec::new() }))
+    }
+
+    /// Opens the session of these inputs; what it holds behind its first line.
+    pub fn begin(
+        args: &Learn,
+        messages: &Messages,
+        inputs: &[&String],
+    ) -> Result<(Self, String), Stop> {
+        let Some(path) = args.session.clone() else {
+            return Ok((Self { out: None, path: String::new(), recent: Vec::new() }, String::new()));
+        };
         let header = json!({
             "format": FORMAT, "version": 1, "model": messages.model.sts.name.to_string(), "inputs": inputs,
         });
@@ -85,7 +102,7 @@ impl SessionFile {
         file.read_to_string(&mut text)
             .map_err(|error| Stop::usage(format!("cannot read `{path}`: {error}")))?;
         let no_session = || Stop::usage(format!("`{path}` is no session of this model with these inputs"));
-        let earlier = match text.split_once('\n') {
+        let rest = match text.split_once('\n') {
             // A first line that was cut off has no answer after it; anything else is not ours.
             None if !header.to_string().starts_with(&text) => {
                 return Err(no_session().help("name another file; this one stays as it is"));
@@ -93,7 +110,7 @@ impl SessionFile {
             None => {
                 let begun = file.set_len(0).and_then(|()| file.write_all(format!("{header}\n").as_bytes()));
                 begun.map_err(cannot)?;
-                Earlier::default()
+                String::new()
             }
             Some((first, rest)) => {
                 if json::read::<Json>(first).ok().as_ref() != Some(&header) {
@@ -103,10 +120,33 @@ impl SessionFile {
                     // What was cut off does not spoil the next line.
                     writeln!(file).map_err(cannot)?;
                 }
-                Earlier { runs: runs(rest, messages, live), recorded: Vec::new() }
+                rest.to_owned()
             }
         };
-        Ok((Self { out: Some(file), path }, earlier))
+        Ok((Self { out: Some(file), path, recent: Vec::new() }, rest))
+    }
+
+    /// The runs with values since the last time.
+    pub fn remembered(&mut self) -> Vec<DataRun> {
+        std::mem::take(&mut self.recent)
+    }
+
+    /// Adds a reset before inputs with values.
+    pub fn reset(&mut self) -> Result<(), Trouble> {
+        self.recent.push(DataRun::new());
+        self.add(RESET)
+    }
+
+    /// Adds an input with its values, and what was said.
+    pub fn message(&mut self, live: &LiveSystem<'_>, input: &Label, said: &[Label]) -> Result<(), Trouble> {
+        if let Some(run) = self.recent.last_mut() {
+            run.push((input.clone(), said.to_vec()));
+        }
+        if self.out.is_none() {
+            return Ok(());
+        }
+        let model = live.model();
+        self.add(&line(model, &input_name(&model.pool, &model.sts, input), said))
     }
 
     /// Adds whole lines in one write: whoever looks between two writes sees whole lines.
@@ -129,18 +169,35 @@ const RESET: &str = "{\"reset\":true}\n";
 
 /// The line of an input and what was said.
 fn step_line(live: &LiveSystem<'_>, input: InputId, said: &[Label]) -> String {
-    let model = live.model();
+    line(live.model(), &live.names().inputs[input], said)
+}
+
+fn line(model: &Model, input: &str, said: &[Label]) -> String {
     let said: Vec<Json> = said
         .iter()
         .filter_map(|label| label_to_json(&model.pool, &model.sts, label))
         .map(|message| json!({ "label": message.label, "args": message.args }))
         .collect();
-    format!("{}\n", json!({ "input": live.names().inputs[input], "said": said }))
+    format!("{}\n", json!({ "input": input, "said": said }))
 }
 
-/// The runs of a session; a line that was cut off ends its run.
+/// The runs of a session whose inputs have any values.
+pub fn data_runs(text: &str, model: &Model) -> Vec<DataRun> {
+    let step = |line: &Json| {
+        let typed = typed::read(&model.pool, &model.sts, line.get("input")?.as_str()?).ok()?;
+        Some((typed.label(&model.sts)?, said(line, model)?))
+    };
+    split_runs(text, step)
+}
+
+/// The runs of a session.
 fn runs(text: &str, messages: &Messages, live: &mut LiveSystem<'_>) -> Vec<IoWord> {
-    let mut runs: Vec<IoWord> = Vec::new();
+    split_runs(text, |line| step(line, messages).map(|(input, said)| (input, live.noted(said))))
+}
+
+/// The runs of a session, step by step; a line that was cut off ends its run.
+fn split_runs<T>(text: &str, mut step: impl FnMut(&Json) -> Option<T>) -> Vec<Vec<T>> {
+    let mut runs: Vec<Vec<T>> = Vec::new();
     let mut is_whole = false;
     for line in text.lines().filter(|line| !line.is_empty()) {
         let Ok(line) = json::read::<Json>(line) else {
@@ -148,12 +205,11 @@ fn runs(text: &str, messages: &Messages, live: &mut LiveSystem<'_>) -> Vec<IoWor
             continue;
         };
         if line.get("reset").is_some() {
-            runs.push(IoWord::new());
+            runs.push(Vec::new());
             is_whole = true;
             continue;
         }
-        let step = step(&line, messages).map(|(input, said)| (input, live.noted(said)));
-        match (step, runs.last_mut()) {
+        match (step(&line), runs.last_mut()) {
             (Some(step), Some(run)) if is_whole => run.push(step),
             _ => is_whole = false,
         }
@@ -164,12 +220,16 @@ fn runs(text: &str, messages: &Messages, live: &mut LiveSystem<'_>) -> Vec<IoWor
 fn step(line: &Json, messages: &Messages) -> Option<(InputId, Vec<Label>)> {
     let name = line.get("input")?.as_str()?;
     let input = messages.inputs.keys().position(|known| known == name)?;
+    Some((InputId::new(input), said(line, &messages.model)?))
+}
+
+fn said(line: &Json, model: &Model) -> Option<Vec<Label>> {
     let said = line.get("said")?.as_array()?.iter().map(|message| {
         let label = message.get("label")?.as_str()?.to_owned();
         let args = message.get("args").and_then(Json::as_object).cloned().unwrap_or_default();
-        label_from_json(&messages.model, &Message { label, args }, |_| true).ok()
+        label_from_json(model, &Message { label, args }, |_| true).ok()
     });
-    Some((InputId::new(input), said.collect::<Option<_>>()?))
+    said.collect()
 }
 
 /// A system whose every answer is kept.

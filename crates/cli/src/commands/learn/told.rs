@@ -112,6 +112,11 @@ impl Told {
         Self { source: format!("{sut} (seed {seed})"), facts, json }
     }
 
+    /// Of whatever was learned from a system.
+    pub fn with(sut: &str, seed: u64, facts: Vec<String>, json: Json) -> Self {
+        Self { source: format!("{sut} (seed {seed})"), facts, json }
+    }
+
     /// Of a machine that was made from recorded runs.
     pub fn of_runs(files: &str, facts: Vec<String>, json: Json) -> Self {
         Self { source: files.to_owned(), facts, json }

@@ -1,0 +1,388 @@
+//! Learning a system whose inputs carry values: the model that is written has variables and guards.
+//!
+//! Numbers and texts are data, every other field is part of the message. Values are first taken to be equal or not; a
+//! system that answers words with equal values in two ways is learned again with order, with all that was seen.
+
+mod system;
+mod text;
+mod values;
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use ioxide_fsm::mealy::Names;
+use ioxide_learn::observer::Effort;
+use ioxide_learn::register::guards::{GuardedMachine, guarded};
+use ioxide_learn::register::learner::{DataLearnError, DataObserver};
+use ioxide_learn::register::oracle::{DataExamination, DataGuarantee, DataLearned, learn_data};
+use ioxide_learn::register::place::{DataAnswer, DataInput, Said, Theory};
+use ioxide_learn::register::tree::{DataDisagreement, DataTree};
+use ioxide_model::index::Idx;
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateKind, Model};
+use ioxide_model::value::Value;
+use ioxide_smt::halt::Halt;
+use ioxide_testgen::tester::suite::Wait;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use serde_json::json;
+
+use self::system::{DataGate, DataLive, Seen, word_of};
+use self::values::{Domain, Kind};
+use super::session::{SessionFile, data_runs};
+use super::told::{Told, Watching, counted};
+use super::{LEARNING, alphabet, method, stopped};
+use crate::args::{Compare, DraftFormat, Learn, Unstable};
+use crate::commands::fsm::live::{LiveSystem, Trouble};
+use crate::exit::{self, ExitStatus, Stop};
+use crate::machine::Messages;
+use crate::session::patience;
+use crate::solver::Wanted;
+use crate::system::{Opener, System};
+use crate::{limit, seed};
+
+/// Walks where nobody says how many: suites have few values.
+const WALKS: usize = 200;
+
+/// Inputs of a walk that reaches past the suites.
+const WALK_LENGTH: usize = 12;
+
+/// Learns how the system stores and compares values.
+pub fn run(args: &Learn, sut: &str, model: Model) -> Result<ExitStatus, Stop> {
+    refuse(args, &model)?;
+    let method = method(&args.suite)?;
+    let halt = &limit::halt_within(&args.limit, LEARNING);
+    let gates = gates(args, &model)?;
+    let constants = constants(args);
+    let theories = theories(args, &model, &gates)?;
+    let system = System::named(sut)?;
+    let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
+    let seed = args.seed.unwrap_or_else(seed::fresh);
+    let examination = DataExamination {
+        method,
+        extra: args.extra.min(1),
+        values: usize::from(args.values),
+        walks: if args.walks == 0 { WALKS } else { args.walks },
+        walk_length: if args.walks == 0 { WALK_LENGTH } else { args.walk_length },
+        seed,
+    };
+    let wanted = Wanted::new(&args.solver, halt.clone());
+    let mut messages = Messages { model, inputs: Default::default(), preamble: Vec::new() };
+    let opener = Opener::new(&system, Arc::new(messages.model.clone()), wanted);
+    opener.open(0, seed, |adapter| {
+        messages.preamble = LiveSystem::greeting(adapter, patience, halt).map_err(stopped)?;
+        let messages = &messages;
+        let wait = if args.one_answer { Wait::Output } else { Wait::Quiescence };
+        let mut live = LiveSystem::new(messages, wait, &Names::default(), adapter, patience, halt)?.ending();
+        let names: Vec<String> = gates.iter().map(|gate| gate.name(&messages.model)).collect();
+        let (mut file, earlier) = SessionFile::begin(args, messages, &names.iter().collect::<Vec<_>>())?;
+        let runs = data_runs(&earlier, &messages.model);
+        let symbols = runs.iter().map(|run| run.len() as u64).sum();
+        let mut class = Class {
+            halt,
+            messages,
+            gates: &gates,
+            constants: &constants,
+            examination: &examination,
+            runs,
+            effort: Effort { resets: 0, symbols },
+        };
+        class.effort.resets = class.runs.len() as u64;
+        let mut seen = Seen::default();
+        let (learned, domain) = class.take(&theories, &mut live, &mut file, &mut seen)?;
+        let machine = guarded(&learned.machine);
+        let told = class.told(sut, &learned, &machine, seed, &domain);
+        let text = text::Text { machine: &machine, domain: &domain, gates: &gates, seen: &seen, messages };
+        let shown = super::put(args, &text.written(args, &told)?, &told)?;
+        let partial = || limit::status(halt, ExitStatus::Inconclusive);
+        exit::shown(if learned.is_stopped { partial() } else { ExitStatus::Success }, shown)
+    })
+}
+
+/// What cannot be had with values.
+fn refuse(args: &Learn, model: &Model) -> Result<(), Stop> {
+    let not = |what: &str| Err(Stop::usage(format!("`--data` does not go with {what} yet")));
+    match () {
+        () if model.sts.is_timed() => Err(Stop::usage("systems with time cannot be learned with `--data`")
+            .help("give a model with the same messages and without clocks")),
+        () if args.unstable != Unstable::Stop => not("`--unstable`"),
+        () if args.jobs > 1 => not("`--jobs`"),
+        () if args.format == DraftFormat::Dot => {
+            not("`--format dot`: a machine has no values").map_err(|stop| stop.help("leave `--format` out"))
+        }
+        () => Ok(()),
+    }
+}
+
+impl DataGate {
+    /// The message, with what is always the same in it.
+    fn name(&self, model: &Model) -> String {
+        let gate = &model.sts.gates[self.gate];
+        let field = |(&var, value): (_, &Option<Value>)| {
+            let name = &model.pool.var_info(var).name;
+            value.as_ref().map(|value| format!("{name}: {}", model.pool.show_value(value)))
+        };
+        let fixed: Vec<String> = gate.fields.iter().zip(&self.fixed).filter_map(field).collect();
+        match fixed.is_empty() {
+            true => gate.name.to_string(),
+            false => format!("{}({})", gate.name, fixed.join(", ")),
+        }
+    }
+}
+
+/// The inputs: every message that was named, or all, once for every choice of what is no data.
+fn gates(args: &Learn, model: &Model) -> Result<Vec<DataGate>, Stop> {
+    if args.inputs_file.is_some() {
+        return Err(Stop::usage("`--data` does not go with `--inputs`").help("name messages with `--input`"));
+    }
+    for name in &args.inputs {
+        let is_there = model.sts.gates.iter().any(|gate| gate.kind == GateKind::Input && *gate.name == **name);
+        if !is_there {
+            return Err(Stop::usage(format!("`--input {name}`: with `--data`, the name of an input message")));
+        }
+    }
+    let mut gates = Vec::new();
+    for label in alphabet::every(model) {
+        let Label::Input(gate, values) = label else { continue };
+        let name = &model.sts.gates[gate].name;
+        if !args.inputs.is_empty() && !args.inputs.iter().any(|wanted| **wanted == **name) {
+            continue;
+        }
+        let sorts = model.sts.gates[gate].fields.iter().map(|&field| model.pool.var_info(field).sort);
+        let fixed = sorts.zip(values).map(|(sort, value)| Kind::of(sort).is_none().then_some(value)).collect();
+        let one = DataGate { gate, fixed };
+        if !gates.contains(&one) {
+            gates.push(one);
+        }
+    }
+    match gates.is_empty() {
+        true => Err(Stop::new(ExitStatus::Nothing, "the model has no input to learn with")),
+        false => Ok(gates),
+    }
+}
+
+/// The constants: numbers where they look like it.
+fn constants(args: &Learn) -> Vec<Value> {
+    let value = |text: &String| text.parse().map_or_else(|_| Value::str(text), Value::int);
+    args.constants.iter().map(value).collect()
+}
+
+/// How values are compared: what to try, one after the other.
+fn theories(args: &Learn, model: &Model, gates: &[DataGate]) -> Result<Vec<Theory>, Stop> {
+    let kinds = kinds(model, gates);
+    let has_texts = kinds.iter().flatten().any(|kind| *kind == Kind::Text);
+    match args.compare {
+        Compare::Order if has_texts => Err(Stop::usage("texts have no order")
+            .help("leave `--compare` out, or pick messages without texts with `--input`")),
+        Compare::Order => Ok(vec![Theory::Order]),
+        Compare::Equality => Ok(vec![Theory::Equality]),
+        Compare::Auto if has_texts => Ok(vec![Theory::Equality]),
+        Compare::Auto => Ok(vec![Theory::Equality, Theory::Order]),
+    }
+}
+
+fn kinds(model: &Model, gates: &[DataGate]) -> Vec<Vec<Kind>> {
+    let of_gate = |gate: &DataGate| {
+        let fields = &model.sts.gates[gate.gate].fields;
+        fields.iter().filter_map(|&field| Kind::of(model.pool.var_info(field).sort)).collect()
+    };
+    gates.iter().map(of_gate).collect()
+}
+
+/// A system that is learned with values.
+struct Class<'c> {
+    halt: &'c Halt,
+    messages: &'c Messages,
+    gates: &'c [DataGate],
+    constants: &'c [Value],
+    examination: &'c DataExamination,
+    /// What was seen so far, in values.
+    runs: Vec<Vec<(Label, Vec<Label>)>>,
+    /// What that has cost.
+    effort: Effort,
+}
+
+impl Class<'_> {
+    fn take(
+        &mut self,
+        theories: &[Theory],
+        live: &mut LiveSystem<'_>,
+        file: &mut SessionFile,
+        seen: &mut Seen,
+    ) -> Result<(DataLearned, Domain), Stop> {
+        let model = &self.messages.model;
+        for (at, &theory) in theories.iter().enumerate() {
+            let domain = Domain::new(theory, self.constants.to_vec(), kinds(model, self.gates));
+            let noted = self.noted(&domain, seen);
+            let result = match noted {
+                Ok(tree) => self.learn(tree, &domain, live, file, seen),
+                Err(found) => Err(DataLearnError::Disagrees(found)),
+            };
+            match result {
+                Ok(learned) => return Ok((learned, domain)),
+                Err(DataLearnError::Disagrees(found)) if at + 1 < theories.len() => {
+                    eprintln!(
+                        "note: values are not only equal or not; learned again with order, with all that was seen\n{}",
+                        self.two_ways(&domain, seen, &found)
+                    );
+                }
+                Err(DataLearnError::Disagrees(found)) => {
+                    return Err(self.contradiction(&domain, seen, &found));
+                }
+                Err(DataLearnError::TooMany(most)) => {
+                    let message = format!("a state would have to remember more than {most} values");
+                    return Err(Stop::new(ExitStatus::Inconclusive, message)
+                        .help("does the system hold arbitrarily many? then it is no register automaton"));
+                }
+                Err(DataLearnError::System(Trouble::Halted(halted))) => {
+                    let status = limit::status(self.halt, ExitStatus::Inconclusive);
+                    let message = format!("no machine: {halted} before there was one that agrees with what was seen");
+                    return Err(Stop::new(status, message)
+                        .help("raise `--time-limit`; with `--session FILE` the same command goes on"));
+                }
+                Err(DataLearnError::System(trouble)) => return Err(stopped(trouble)),
+            }
+        }
+        Err(Stop::new(ExitStatus::Internal, "no way to compare values was tried"))
+    }
+
+    /// What earlier runs show.
+    fn noted(&self, domain: &Domain, seen: &mut Seen) -> Result<DataTree, Box<DataDisagreement>> {
+        let mut tree = DataTree::new(domain.signature.clone());
+        for run in &self.runs {
+            if let Some((word, answers)) = word_of(&self.messages.model, self.gates, domain, seen, run) {
+                tree.note(&word, &answers)?;
+            }
+        }
+        Ok(tree)
+    }
+
+    fn learn(
+        &mut self,
+        tree: DataTree,
+        domain: &Domain,
+        live: &mut LiveSystem<'_>,
+        file: &mut SessionFile,
+        seen: &mut Seen,
+    ) -> Result<DataLearned, DataLearnError<Trouble>> {
+        let rng = RefCell::new(ChaCha8Rng::seed_from_u64(self.examination.seed));
+        let system = DataLive { live, file, gates: self.gates, domain, seen, rng };
+        let mut observer = DataObserver::new(system, domain.signature.clone());
+        observer.tree = tree;
+        let mut watching = Watching::new();
+        let halt = self.halt;
+        let result = learn_data(&mut observer, self.examination, &mut |stage, _, observer| {
+            watching.data(stage, observer.effort);
+            if halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        self.effort = self.effort.plus(observer.effort);
+        self.runs.extend(observer.system.file.remembered());
+        result
+    }
+
+    fn show(&self, domain: &Domain, seen: &Seen, run: &[(DataInput, DataAnswer)]) -> String {
+        let mut points: Vec<i64> = run.iter().flat_map(|(input, _)| input.values.iter().copied()).collect();
+        points.sort_unstable();
+        points.dedup();
+        let constants = domain.constants();
+        points.retain(|point| !constants.iter().any(|(it, _)| it == point));
+        // Of values that were chosen only comparisons matter: the smallest is x1.
+        let value = |point: i64| match constants.iter().find(|(it, _)| *it == point) {
+            Some((_, value)) => self.messages.model.pool.show_value(value),
+            None => format!("x{}", points.iter().filter(|&&it| it <= point).count()),
+        };
+        let step = |(input, answer): &(DataInput, DataAnswer)| {
+            let gate = &self.gates[input.gate.index()];
+            let values: Vec<String> = input.values.iter().map(|&point| value(point)).collect();
+            let shape = &seen.shapes[answer.shape.index()];
+            let said: Vec<&str> =
+                shape.iter().map(|(gate, _)| &*self.messages.model.sts.gates[*gate].name).collect();
+            let told: Vec<String> = answer
+                .values
+                .iter()
+                .map(|said| match *said {
+                    Said::Point(point) => value(point),
+                    Said::Literal(at) => usize::try_from(at)
+                        .ok()
+                        .and_then(|at| seen.literals.get(at))
+                        .map_or_else(String::new, |value| self.messages.model.pool.show_value(value)),
+                })
+                .collect();
+            let said = if said.is_empty() { "δ".to_owned() } else { said.join(", ") };
+            let brackets = |all: &[String]| if all.is_empty() { String::new() } else { format!("({})", all.join(", ")) };
+            format!("{}{}/{said}{}", gate.name(&self.messages.model), brackets(&values), brackets(&told))
+        };
+        run.iter().map(step).collect::<Vec<_>>().join(" ")
+    }
+
+    fn two_ways(&self, domain: &Domain, seen: &Seen, found: &DataDisagreement) -> String {
+        format!(
+            "  earlier: {}\n  now:     {}",
+            self.show(domain, seen, &found.before),
+            self.show(domain, seen, &found.now)
+        )
+    }
+
+    fn contradiction(&self, domain: &Domain, seen: &Seen, found: &DataDisagreement) -> Stop {
+        let Effort { resets, symbols } = self.effort;
+        let message = format!(
+            "words whose values compare alike are answered in two ways, after {resets} resets and {symbols} inputs\n{}",
+            self.two_ways(domain, seen, found)
+        );
+        Stop::new(ExitStatus::Inconclusive, message).help(
+            "does it compare with a constant? name it with `--constant`. Does it calculate with values, or does a reset \
+             not bring it to its first state? Then fix the values of its inputs: leave `--data` out",
+        )
+    }
+
+    fn told(
+        &self,
+        sut: &str,
+        learned: &DataLearned,
+        machine: &GuardedMachine,
+        seed: u64,
+        domain: &Domain,
+    ) -> Told {
+        let Effort { resets, symbols } = self.effort;
+        let theory = match domain.signature.theory {
+            Theory::Equality => "equality",
+            Theory::Order => "order",
+        };
+        let guarantee = in_words(learned.guarantee, theory);
+        let mut facts = vec![
+            format!(
+                "{} with {} and {}: {} hypotheses, {}, {}",
+                counted(machine.locations.len() as u64, "state"),
+                counted(machine.n_registers() as u64, "variable"),
+                counted(machine.n_branches() as u64, "transition"),
+                learned.hypotheses,
+                counted(resets, "reset"),
+                counted(symbols, "message"),
+            ),
+            guarantee.clone(),
+        ];
+        if learned.is_stopped {
+            facts.push("stopped before everything was tested".into());
+        }
+        let inputs: Vec<String> = self.gates.iter().map(|gate| gate.name(&self.messages.model)).collect();
+        let json = json!({
+            "version": 1, "sut": sut, "seed": seed, "states": machine.locations.len(), "inputs": inputs,
+            "variables": machine.n_registers(), "transitions": machine.n_branches(), "compare": theory,
+            "hypotheses": learned.hypotheses, "resets": resets, "symbols": symbols, "guarantee": guarantee,
+            "stopped": learned.is_stopped,
+        });
+        Told::with(sut, seed, facts, json)
+    }
+}
+
+fn in_words(guarantee: DataGuarantee, theory: &str) -> String {
+    match guarantee {
+        DataGuarantee::Complete { values, states, extra } => format!(
+            "if values are compared by {theory} and with no other constants: exact on any {values} values, if the system \
+             has at most {} states on them ({states} + {extra})",
+            states + extra
+        ),
+        DataGuarantee::Consistent => "agrees with everything that was seen; nothing is promised beyond".into(),
+    }
+}

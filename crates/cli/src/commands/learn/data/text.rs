@@ -1,0 +1,285 @@
+//! A register automaton as a model: variables for registers, guards, and states that owe answers.
+//!
+//! A variable is named after the field whose values it keeps. Values of an answer that are no longer at hand when it is
+//! given are kept in variables of their own.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use ioxide_fsm::mealy::{InputId, OutputId};
+use ioxide_learn::naming::{Arrow, identifier, state_names};
+use ioxide_learn::register::guards::{Branch, Comparison, GuardedMachine, GuardedTold, Operand};
+use ioxide_model::index::Idx;
+use ioxide_model::value::Value;
+
+use super::super::draft::{Owing, formatted, head, texts};
+use super::super::told::Told;
+use super::system::{DataGate, Seen};
+use super::values::{Domain, Kind};
+use crate::args::Learn;
+use crate::exit::Stop;
+use crate::machine::Messages;
+
+/// A machine with what its numbers stand for.
+pub struct Text<'t> {
+    /// The machine.
+    pub machine: &'t GuardedMachine,
+    /// Its values.
+    pub domain: &'t Domain,
+    /// Its inputs.
+    pub gates: &'t [DataGate],
+    /// Its answers.
+    pub seen: &'t Seen,
+    /// The messages.
+    pub messages: &'t Messages,
+}
+
+/// What is kept in a register: what kind of value, and the name of the variable.
+type Variable = (bool, String);
+
+impl Text<'_> {
+    /// The model.
+    pub fn written(&self, args: &Learn, told: &Told) -> Result<String, Stop> {
+        let model = &self.messages.model;
+        let variables = self.variables();
+        let mut writer = Writer { text: self, variables: &variables, owing: Owing::default(), said: BTreeMap::new() };
+        let states = self.states();
+        let mut body = String::new();
+        if !self.messages.preamble.is_empty() {
+            let first = writer.owing.state(&texts(model, &self.messages.preamble), &states[0]);
+            body.push_str(&writer.owing.first(&first));
+        }
+        for location in 0..self.machine.locations.len() {
+            body.push_str(&writer.location(location, &states));
+        }
+        let mut text = head(args, told, model)?;
+        let mut all: Vec<Variable> = variables.iter().flatten().cloned().collect();
+        all.extend(writer.said.into_iter().map(|(name, is_text)| (is_text, name)));
+        all.sort_by(|a, b| a.1.cmp(&b.1));
+        all.dedup();
+        for (is_text, name) in all {
+            let (sort, first) = if is_text { ("string", "\"\"") } else { ("int", "0") };
+            let _ = writeln!(text, "var {name}: {sort} = {first}");
+        }
+        text.push_str(&body);
+        text.push_str(&writer.owing.rest());
+        text.push_str("}\n");
+        formatted(text)
+    }
+
+    fn states(&self) -> Vec<String> {
+        let mut arrows: Vec<Arrow> = Vec::new();
+        for (from, location) in self.machine.locations.iter().enumerate() {
+            arrows.extend(location.branches.iter().map(|branch| (from, branch.shape, branch.target)));
+        }
+        let sts = &self.messages.model.sts;
+        let name = |shape: &super::system::Shape| {
+            shape.iter().map(|(gate, _)| sts.gates[*gate].name.to_string()).collect::<Vec<_>>().join(" ")
+        };
+        let outputs: Vec<String> = self.seen.shapes.iter().map(name).collect();
+        state_names(self.machine.locations.len(), &arrows, &outputs)
+    }
+
+    /// The names of the data fields of an input.
+    fn fields(&self, gate: InputId) -> Vec<String> {
+        let DataGate { gate, fixed } = &self.gates[gate.index()];
+        let model = &self.messages.model;
+        let fields = model.sts.gates[*gate].fields.iter().zip(fixed).filter(|(_, fixed)| fixed.is_none());
+        fields.map(|(&field, _)| model.pool.var_info(field).name.to_string()).collect()
+    }
+
+    /// A variable for every register of every location, different within a location.
+    fn variables(&self) -> Vec<Vec<Variable>> {
+        let n = self.machine.locations.len();
+        let mut found: Vec<Vec<Option<Variable>>> =
+            self.machine.locations.iter().map(|location| vec![None; location.n_registers]).collect();
+        // Sources may be registers that are not known yet: as often as there are locations is enough.
+        for _ in 0..=n {
+            for (from, location) in self.machine.locations.iter().enumerate() {
+                for branch in &location.branches {
+                    for (register, &operand) in branch.registers.iter().enumerate() {
+                        let source = self.source(&found[from], branch.gate, operand);
+                        let place = &mut found[branch.target][register];
+                        *place = place.take().or(source);
+                    }
+                }
+            }
+        }
+        let named = |registers: Vec<Option<Variable>>| {
+            let mut names: Vec<Variable> = Vec::new();
+            for variable in registers {
+                let (is_text, base) = variable.unwrap_or((false, "kept".into()));
+                let taken = |name: &String| names.iter().any(|(_, known)| known == name);
+                let numbered = (2..).map(|number| format!("{base}_{number}"));
+                let name = [base.clone()].into_iter().chain(numbered).find(|name| !taken(name));
+                names.push((is_text, name.unwrap_or(base)));
+            }
+            names
+        };
+        found.into_iter().map(named).collect()
+    }
+
+    fn source(&self, registers: &[Option<Variable>], gate: InputId, operand: Operand) -> Option<Variable> {
+        let kept = |is_text: bool, name: &str| (is_text, format!("kept_{}{name}", if is_text { "text_" } else { "" }));
+        match operand {
+            Operand::Field(at) => {
+                let kind = self.domain.kinds[gate.index()][at];
+                Some(kept(kind == Kind::Text, &identifier(&self.fields(gate)[at]).unwrap_or_default()))
+            }
+            Operand::Register(at) => registers.get(at)?.clone(),
+            Operand::Constant(at) => {
+                let value = &self.domain.constants()[at].1;
+                Some(kept(matches!(value, Value::Str(_)), "constant"))
+            }
+        }
+    }
+}
+
+struct Writer<'w, 't> {
+    text: &'w Text<'t>,
+    variables: &'w [Vec<Variable>],
+    owing: Owing,
+    /// Variables for values that are said, and whether they are texts.
+    said: BTreeMap<String, bool>,
+}
+
+/// What happens, whatever the guard.
+#[derive(PartialEq, Eq)]
+struct Written {
+    updates: Vec<(String, String)>,
+    target: String,
+}
+
+impl Writer<'_, '_> {
+    fn location(&mut self, location: usize, states: &[String]) -> String {
+        let mut text = format!("\nstate {} {{\n", states[location]);
+        let branches = &self.text.machine.locations[location].branches;
+        for number in 0..self.text.gates.len() {
+            let gate = InputId::new(number);
+            let mut groups: Vec<(Written, Vec<&Branch>)> = Vec::new();
+            for branch in branches.iter().filter(|branch| branch.gate == gate) {
+                let written = self.written(location, branch, states);
+                match groups.iter_mut().find(|(known, _)| *known == written) {
+                    Some((_, alike)) => alike.push(branch),
+                    None => groups.push((written, vec![branch])),
+                }
+            }
+            for at in 0..groups.len() {
+                let guard = self.guard(location, gate, &groups, at);
+                let (written, _) = &groups[at];
+                let updates: Vec<String> = written.updates.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+                let updates = if updates.is_empty() { String::new() } else { format!(" {{ {} }}", updates.join(", ")) };
+                let message = self.message(gate);
+                let _ = writeln!(text, "on {message}{guard}{updates} -> {}", written.target);
+            }
+        }
+        text.push_str("}\n");
+        text
+    }
+
+    /// The message with what is always the same in it.
+    fn message(&self, gate: InputId) -> String {
+        self.text.gates[gate.index()].name(&self.text.messages.model)
+    }
+
+    /// The guard of a group: any of its branches; none of the others, where that is shorter.
+    fn guard(&self, location: usize, gate: InputId, groups: &[(Written, Vec<&Branch>)], at: usize) -> String {
+        let all = |branch: &Branch| {
+            let parts: Vec<String> = branch.guard.iter().map(|it| self.comparison(location, gate, it)).collect();
+            parts.join(" && ")
+        };
+        let mine = &groups[at].1;
+        let others: Vec<&&Branch> =
+            groups.iter().enumerate().filter(|(other, _)| *other != at).flat_map(|(_, (_, all))| all).collect();
+        match (&mine[..], &others[..]) {
+            ([only], _) if only.guard.is_empty() => String::new(),
+            ([only], _) => format!(" when {}", all(only)),
+            (_, []) => String::new(),
+            (_, [other]) => format!(" when !({})", all(other)),
+            (several, _) => {
+                let any: Vec<String> = several.iter().map(|branch| format!("({})", all(branch))).collect();
+                format!(" when {}", any.join(" || "))
+            }
+        }
+    }
+
+    fn comparison(&self, location: usize, gate: InputId, it: &Comparison) -> String {
+        let sign = it.relation.sign().unwrap_or("==");
+        format!("{} {sign} {}", self.operand(location, gate, it.left), self.operand(location, gate, it.right))
+    }
+
+    fn operand(&self, location: usize, gate: InputId, operand: Operand) -> String {
+        match operand {
+            Operand::Field(at) => self.text.fields(gate)[at].clone(),
+            Operand::Register(at) => self.variables[location][at].1.clone(),
+            Operand::Constant(at) => self.value(&self.text.domain.constants()[at].1),
+        }
+    }
+
+    fn value(&self, value: &Value) -> String {
+        self.text.messages.model.pool.show_value(value)
+    }
+
+    fn written(&mut self, location: usize, branch: &Branch, states: &[String]) -> Written {
+        let gate = branch.gate;
+        let mut updates = Vec::new();
+        for (register, &operand) in branch.registers.iter().enumerate() {
+            let (name, value) = (&self.variables[branch.target][register].1, self.operand(location, gate, operand));
+            if *name != value {
+                updates.push((name.clone(), value));
+            }
+        }
+        let answer = self.answer(location, branch, &mut updates);
+        let target = self.owing.state(&answer, &states[branch.target]);
+        Written { updates, target }
+    }
+
+    /// The messages of an answer; values that are not at hand any more are kept by `updates`.
+    fn answer(&mut self, location: usize, branch: &Branch, updates: &mut Vec<(String, String)>) -> Vec<String> {
+        let model = &self.text.messages.model;
+        let changed: Vec<String> = updates.iter().map(|(name, _)| name.clone()).collect();
+        let mut told = branch.told.iter().copied();
+        let mut texts = Vec::new();
+        for (gate, fixed) in &self.text.seen.shapes[OutputId::index(branch.shape)] {
+            let mut fields = Vec::new();
+            for (&field, value) in model.sts.gates[*gate].fields.iter().zip(fixed) {
+                let info = model.pool.var_info(field);
+                let value = match (value, value.is_none().then(|| told.next()).flatten()) {
+                    (Some(value), _) => self.value(value),
+                    (None, Some(GuardedTold::Literal(at))) => self.literal(at),
+                    (None, Some(GuardedTold::Operand(operand))) => {
+                        let value = self.operand(location, branch.gate, operand);
+                        match operand {
+                            Operand::Constant(_) => value,
+                            Operand::Register(_) if !changed.contains(&value) => value,
+                            Operand::Register(_) | Operand::Field(_) => {
+                                let is_text = Kind::of(info.sort) == Some(Kind::Text);
+                                self.keep(updates, is_text, value)
+                            }
+                        }
+                    }
+                    (None, None) => continue,
+                };
+                fields.push(format!("{}: {value}", info.name));
+            }
+            let name = &model.sts.gates[*gate].name;
+            texts.push(if fields.is_empty() { name.to_string() } else { format!("{name}({})", fields.join(", ")) });
+        }
+        texts
+    }
+
+    fn literal(&self, at: i64) -> String {
+        let value = usize::try_from(at).ok().and_then(|at| self.text.seen.literals.get(at));
+        value.map_or_else(|| "0".into(), |value| self.value(value))
+    }
+
+    /// A variable that has `value` when the answer is given.
+    fn keep(&mut self, updates: &mut Vec<(String, String)>, is_text: bool, value: String) -> String {
+        let base = if is_text { "said_text" } else { "said" };
+        let used = updates.iter().filter(|(name, _)| name.starts_with("said")).count();
+        let name = if used == 0 { base.to_owned() } else { format!("{base}_{}", used + 1) };
+        updates.push((name.clone(), value));
+        self.said.insert(name.clone(), is_text);
+        name
+    }
+}

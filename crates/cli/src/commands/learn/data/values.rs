@@ -1,0 +1,255 @@
+//! Values that compare as points do, and back.
+//!
+//! A learner speaks of points, of which only comparisons matter. For every run the points become values: constants
+//! themselves, all others by chance, so that a system which looks at more than comparisons is soon caught answering the
+//! same word in two ways.
+
+use ioxide_learn::register::place::{DataInput, Place, Point, Signature, Theory};
+use ioxide_model::number::Int;
+use ioxide_model::sort::Sort;
+use ioxide_model::value::Value;
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+/// Where numbers begin that nobody else should use.
+const FIRST: i64 = 1000;
+
+/// How far such numbers are apart.
+const APART: i64 = 50;
+
+/// Points of constants are so far apart.
+const STRIDE: Point = 1 << 44;
+
+/// What a field can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Numbers, from and to, where there are limits.
+    Number(Option<i64>, Option<i64>),
+    /// Texts.
+    Text,
+}
+
+impl Kind {
+    /// What fields of `sort` hold, if that is data.
+    pub fn of(sort: Sort) -> Option<Self> {
+        match sort {
+            Sort::Int => Some(Self::Number(None, None)),
+            Sort::Range { lo, hi } => Some(Self::Number(Some(lo), Some(hi))),
+            Sort::Str => Some(Self::Text),
+            Sort::Bool | Sort::Real | Sort::Data(_) | Sort::Collection(_) => None,
+        }
+    }
+}
+
+/// The values of all fields.
+pub struct Domain {
+    /// What the learner knows of them.
+    pub signature: Signature,
+    /// What each field of each input holds.
+    pub kinds: Vec<Vec<Kind>>,
+    constants: Vec<Value>,
+    /// Numbers that all fields can hold.
+    least: Option<i64>,
+    most: Option<i64>,
+}
+
+/// Points and the values they stand for.
+pub type Pairs = Vec<(Point, Value)>;
+
+impl Domain {
+    /// Values of fields of these kinds, compared by `theory`.
+    pub fn new(theory: Theory, mut constants: Vec<Value>, kinds: Vec<Vec<Kind>>) -> Self {
+        constants.sort();
+        constants.dedup();
+        let points = (0..constants.len()).map(|at| Point::try_from(at).unwrap_or(0) * STRIDE).collect();
+        let arity = kinds.iter().map(Vec::len).collect();
+        let limits = || kinds.iter().flatten().filter_map(|kind| match kind {
+            Kind::Number(least, most) => Some((*least, *most)),
+            Kind::Text => None,
+        });
+        let least = limits().filter_map(|it| it.0).max();
+        let most = limits().filter_map(|it| it.1).min();
+        let signature = Signature { theory, constants: points, arity };
+        Self { signature, kinds, constants, least, most }
+    }
+
+    /// The constants.
+    pub fn constants(&self) -> Pairs {
+        self.signature.constants.iter().copied().zip(self.constants.iter().cloned()).collect()
+    }
+
+    /// Values for all points of `word`, by chance; nothing if there are none that compare so.
+    pub fn choose(&self, word: &[DataInput], rng: &mut ChaCha8Rng) -> Option<Pairs> {
+        let mut pairs = self.constants();
+        let mut numbers = Vec::new();
+        let mut texts = Vec::new();
+        for input in word {
+            let kinds = &self.kinds[ioxide_model::index::Idx::index(input.gate)];
+            for (&point, &kind) in input.values.iter().zip(kinds) {
+                let known = pairs.iter().find(|(it, _)| *it == point).map(|(_, value)| value);
+                match (known, kind) {
+                    (Some(value), kind) if !holds(kind, value) => return None,
+                    (Some(_), _) => (),
+                    (None, Kind::Text) if numbers.contains(&point) => return None,
+                    (None, Kind::Number(..)) if texts.contains(&point) => return None,
+                    (None, Kind::Text) if !texts.contains(&point) => texts.push(point),
+                    (None, Kind::Number(..)) if !numbers.contains(&point) => numbers.push(point),
+                    (None, _) => (),
+                }
+            }
+        }
+        pairs.extend(self.texts(texts, rng));
+        pairs.extend(self.numbers(numbers, rng)?);
+        Some(pairs)
+    }
+
+    fn texts(&self, points: Vec<Point>, rng: &mut ChaCha8Rng) -> Pairs {
+        let mut names: Vec<String> = (0..points.len() + self.constants.len()).map(|at| format!("v{at}")).collect();
+        names.retain(|name| !self.constants.iter().any(|constant| constant.as_str() == Some(name)));
+        names.shuffle(rng);
+        points.into_iter().zip(names.iter().map(|name| Value::str(name))).collect()
+    }
+
+    fn numbers(&self, mut points: Vec<Point>, rng: &mut ChaCha8Rng) -> Option<Pairs> {
+        points.sort_unstable();
+        let whole = |value: &Value| value.as_int().and_then(Int::to_i64);
+        let mut known: Vec<(Point, i64)> =
+            self.constants().iter().filter_map(|(point, value)| Some((*point, whole(value)?))).collect();
+        known.retain(|(_, value)| {
+            self.least.is_none_or(|least| *value >= least) && self.most.is_none_or(|most| *value <= most)
+        });
+        let (low, high) = (self.least.map(|it| it.saturating_sub(1)), self.most.map(|it| it.saturating_add(1)));
+        let mut pairs = Pairs::new();
+        if self.signature.theory == Theory::Equality {
+            points.shuffle(rng);
+            let used: Vec<i64> = known.iter().map(|(_, value)| *value).collect();
+            let mut free = between(low, high, points.len() + used.len(), rng)?;
+            free.retain(|value| !used.contains(value));
+            pairs.extend(points.into_iter().zip(free.into_iter().map(Value::int)));
+            return Some(pairs);
+        }
+        let mut below = low;
+        for upper in known.iter().copied().map(Some).chain([None]) {
+            let (limit, above) = upper.map_or((Point::MAX, high), |(point, value)| (point, Some(value)));
+            let here: Vec<Point> = points.iter().copied().filter(|&point| point < limit).collect();
+            points.retain(|&point| point > limit);
+            let values = between(below, above, here.len(), rng)?;
+            pairs.extend(here.into_iter().zip(values.into_iter().map(Value::int)));
+            below = above;
+        }
+        Some(pairs)
+    }
+
+    /// The point of `value` among those known; new values get one that compares as they do.
+    pub fn point(&self, known: &mut Pairs, value: &Value) -> Point {
+        if let Some((point, _)) = known.iter().find(|(_, it)| it == value) {
+            return *point;
+        }
+        let smaller = known.iter().filter(|(_, it)| it < value).count();
+        let place = match self.signature.theory {
+            Theory::Equality => Place::New(0),
+            Theory::Order => Place::New(u32::try_from(smaller).unwrap_or(0)),
+        };
+        let points: Vec<Point> = known.iter().map(|(point, _)| *point).collect();
+        let point = self.signature.at(&points, &[], place);
+        known.push((point, value.clone()));
+        point
+    }
+}
+
+/// Whether a field of this kind can hold `value`.
+fn holds(kind: Kind, value: &Value) -> bool {
+    match (kind, value) {
+        (Kind::Text, Value::Str(_)) => true,
+        (Kind::Number(least, most), Value::Int(value)) => value.to_i64()
+            .is_some_and(|it| least.is_none_or(|least| it >= least) && most.is_none_or(|most| it <= most)),
+        _ => false,
+    }
+}
+
+/// `n` numbers between two, in order, by chance; nothing if there are not so many.
+fn between(low: Option<i64>, high: Option<i64>, n: usize, rng: &mut ChaCha8Rng) -> Option<Vec<i64>> {
+    let count = i64::try_from(n).ok()?;
+    // Now and then as close to the lower one as can be.
+    let is_close = rng.random_ratio(1, 4);
+    let mut jitter = |most: i64| rng.random_range(0..=most.max(0));
+    match (low, high) {
+        (low, None) => {
+            let first = match low {
+                Some(low) if is_close => low.checked_add(1)?,
+                Some(low) => low.checked_add(FIRST)?,
+                None => FIRST,
+            };
+            let step = if is_close && low.is_some() { 1 } else { APART };
+            (0..count).map(|at| first.checked_add(at * step)?.checked_add(jitter(step - 1))).collect()
+        }
+        (None, Some(high)) => {
+            let first = high.checked_sub(FIRST)?.checked_sub(count * APART)?;
+            (0..count).map(|at| first.checked_add(at * APART + jitter(APART - 1))).collect()
+        }
+        (Some(low), Some(high)) => {
+            let room = high.checked_sub(low)?.checked_sub(1)?;
+            if room < count {
+                return None;
+            }
+            let step = if count == 0 { 1 } else { room / count };
+            (0..count).map(|at| low.checked_add(1 + at * step + jitter(step - 1))).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ioxide_fsm::mealy::InputId;
+    use ioxide_model::index::Idx;
+    use rand::SeedableRng;
+
+    use super::*;
+
+    #[test]
+    fn values_compare_as_points_do() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        for theory in [Theory::Equality, Theory::Order] {
+            let constants = vec![Value::int(7), Value::int(0)];
+            let domain = Domain::new(theory, constants, vec![vec![Kind::Number(Some(-40), Some(60)); 2]]);
+            for (gate, places) in domain.signature.regions(4, InputId::new(0)) {
+                let mut points = domain.signature.constants.clone();
+                points.extend(domain.signature.values(&mut points.clone(), &[], &[Place::New(1), Place::New(3)]));
+                let values = domain.signature.values(&mut points.clone(), &[], &places);
+                let word =
+                    vec![DataInput { gate, values: points[2..].to_vec() }, DataInput { gate, values }];
+                let Some(pairs) = domain.choose(&word, &mut rng) else { panic!("there is room") };
+                // Back again: the same word, as far as values compare.
+                let mut known = domain.constants();
+                let read = |input: &DataInput, known: &mut Pairs| DataInput {
+                    gate,
+                    values: input
+                        .values
+                        .iter()
+                        .map(|point| {
+                            let value = &pairs.iter().find(|(it, _)| it == point).expect("a value").1;
+                            domain.point(known, value)
+                        })
+                        .collect(),
+                };
+                let back: Vec<DataInput> = word.iter().map(|input| read(input, &mut known)).collect();
+                let shape = |word: &[DataInput]| {
+                    let mut known = domain.signature.constants.clone();
+                    word.iter().map(|it| domain.signature.places(&mut known, &it.values)).collect::<Vec<_>>()
+                };
+                assert_eq!(shape(&back), shape(&word));
+            }
+        }
+    }
+
+    #[test]
+    fn a_range_without_room_is_noticed() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let domain = Domain::new(Theory::Equality, Vec::new(), vec![vec![Kind::Number(Some(1), Some(2))], vec![Kind::Text]]);
+        let put = |gate: usize, value| DataInput { gate: InputId::new(gate), values: vec![value] };
+        assert!(domain.choose(&[put(0, 1), put(0, 2)], &mut rng).is_some());
+        assert!(domain.choose(&[put(0, 1), put(0, 2), put(0, 3)], &mut rng).is_none());
+        assert!(domain.choose(&[put(0, 1), put(1, 1)], &mut rng).is_none(), "a number is no text");
+    }
+}
