@@ -113,13 +113,16 @@ impl View<'_> {
         word.iter().map(|&input| self.old.names().inputs[input].as_str()).collect::<Vec<_>>().join(" ")
     }
 
+    /// The inputs of a separating word.
+    fn labels(&self, change: &Changed) -> Vec<&String> {
+        change.word.iter().map(|&input| &self.old.names().inputs[input]).collect()
+    }
+
     fn json(&self) -> Json {
         let state = |machine: &Mealy, id| machine.names().states[id].clone();
         let change = |change: &Changed| {
-            let word: Vec<&String> =
-                change.word.iter().map(|&input| &self.old.names().inputs[input]).collect();
             json!({
-                "inputs": word,
+                "inputs": self.labels(change),
                 "before": change.old.map(|id| &self.old.names().outputs[id]),
                 "now": change.new.map(|id| &self.new.names().outputs[id]),
                 "state_before": state(self.old, change.old_state), "state_now": state(self.new, change.new_state),
@@ -127,7 +130,8 @@ impl View<'_> {
         };
         let MachineDifference { changed, added, removed } = self.found;
         json!({
-            "version": 1, "equivalent": self.found.is_empty(),
+            "version": 1, "equal": self.found.is_empty(), "equivalent": self.found.is_empty(),
+            "separating": changed.iter().map(|change| self.labels(change)).collect::<Vec<_>>(),
             "added": added.iter().map(|&id| state(self.new, id)).collect::<Vec<_>>(),
             "removed": removed.iter().map(|&id| state(self.old, id)).collect::<Vec<_>>(),
             "changed": changed.iter().map(change).collect::<Vec<_>>(),

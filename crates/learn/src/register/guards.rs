@@ -46,6 +46,8 @@ impl Relation {
     pub const EQUAL: Self = Self { less: false, equal: true, greater: false };
     /// Smaller.
     pub const LESS: Self = Self { less: true, equal: false, greater: false };
+    /// Greater.
+    pub const GREATER: Self = Self { less: false, equal: false, greater: true };
 
     /// Whether `a` and `b` compare so.
     #[must_use]

@@ -44,12 +44,22 @@ pub struct DataObserver<S> {
     pub tree: DataTree,
     /// What that has cost.
     pub effort: Effort,
+    /// What it answered in earlier sessions: given without the system, as if it had been asked.
+    memory: Option<DataTree>,
 }
 
 impl<S: DataSystem> DataObserver<S> {
     /// Of `system` nothing is known yet.
     pub fn new(system: S, signature: Signature) -> Self {
-        Self { system, tree: DataTree::new(signature), effort: Effort::default() }
+        Self { system, tree: DataTree::new(signature), effort: Effort::default(), memory: None }
+    }
+
+    /// The same; `memory` answers in the place of the system. Whoever asks the same questions again goes on where it
+    /// ends.
+    #[must_use]
+    pub fn with_memory(mut self, memory: DataTree) -> Self {
+        self.memory = Some(memory);
+        self
     }
 
     /// The answers to `word` in its own values; `None` if there are no values that compare so.
@@ -59,6 +69,10 @@ impl<S: DataSystem> DataObserver<S> {
     pub fn ask(&mut self, word: &[DataInput]) -> Result<Option<Vec<DataAnswer>>, DataLearnError<S::Error>> {
         if let Some(known) = self.tree.answers(word) {
             return Ok(Some(known));
+        }
+        if let Some(answers) = self.memory.as_ref().and_then(|memory| memory.answers(word)) {
+            self.tree.note(word, &answers).map_err(DataLearnError::Disagrees)?;
+            return Ok(Some(answers));
         }
         if !self.system.has_room(word) {
             return Ok(None);

@@ -44,7 +44,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     }
     let mut progress = Progress::new();
     let mut out = io::stdout().lock();
-    let mut rows = Vec::new();
+    let (mut rows, mut flat) = (Vec::new(), Vec::new());
     for machine in machines::public_ones()? {
         if args.only.as_ref().is_some_and(|only| !machine.name.contains(only.as_str())) {
             continue;
@@ -52,7 +52,10 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         progress.tick(|| format!("learning {}", machine.name));
         let row = Row::measure(&machine.name, &machine.spec.to_mealy(), args.seeds)?;
         match args.json {
-            true => rows.push(row.json()),
+            true => {
+                flat.extend(row.flat());
+                rows.push(row.json());
+            }
             false => writeln!(out, "{}", row.line())?,
         }
     }
@@ -60,7 +63,9 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         writeln!(
             out,
             "{}",
-            json!({ "version": 1, "bench": "learn", "seeds": args.seeds, "machines": rows })
+            json!({
+                "version": 1, "bench": "learn", "seeds": args.seeds, "rows": flat, "machines": rows,
+            })
         )?;
     }
     Ok(ExitStatus::Success)
@@ -124,6 +129,28 @@ impl Row {
                 .collect::<Vec<_>>()
                 .join(", "),
         )
+    }
+
+    /// One row for each oracle: means over the seeds, and whether the machine was always found.
+    fn flat(&self) -> [Json; 2] {
+        let row = |oracle: &str, resets: f64, symbols: f64, seconds: f64, correct: bool| {
+            json!({
+                "machine": self.name, "oracle": oracle, "resets": resets.round(), "symbols": symbols.round(),
+                "seconds": seconds, "correct": correct,
+            })
+        };
+        let Effort { resets, symbols } = self.alone.effort;
+        let of = |part: fn(&Effort) -> u64| self.mean(|trial| part(&trial.effort) as f64);
+        [
+            row("perfect", resets as f64, symbols as f64, self.alone.seconds, true),
+            row(
+                "suite",
+                of(|effort| effort.resets),
+                of(|effort| effort.symbols),
+                self.mean(|trial| trial.seconds),
+                self.missed == 0,
+            ),
+        ]
     }
 
     fn json(&self) -> Json {

@@ -3,6 +3,7 @@
 //! Numbers and texts are data, every other field is part of the message. Values are first taken to be equal or not; a
 //! system that answers words with equal values in two ways is learned again with order, with all that was seen.
 
+mod halving;
 mod system;
 mod text;
 mod values;
@@ -28,6 +29,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 
+use self::halving::Asked;
 use self::system::{DataGate, DataLive, Seen, word_of};
 use self::values::{Domain, Kind};
 use super::session::{SessionFile, data_runs};
@@ -48,13 +50,16 @@ const WALKS: usize = 200;
 /// Inputs of a walk that reaches past the suites.
 const WALK_LENGTH: usize = 12;
 
+/// Constants that are looked for before a system is given up.
+const MAX_FOUND: usize = 6;
+
 /// Learns how the system stores and compares values.
 pub fn run(args: &Learn, sut: &str, model: Model) -> Result<ExitStatus, Stop> {
     refuse(args, &model)?;
     let method = method(&args.suite)?;
     let halt = &limit::halt_within(&args.limit, LEARNING);
     let gates = gates(args, &model)?;
-    let constants = constants(args);
+    let constants = constants(args, &kinds(&model, &gates))?;
     let theories = theories(args, &model, &gates)?;
     let system = System::named(sut)?;
     let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
@@ -83,7 +88,7 @@ pub fn run(args: &Learn, sut: &str, model: Model) -> Result<ExitStatus, Stop> {
             halt,
             messages,
             gates: &gates,
-            constants: &constants,
+            constants,
             examination: &examination,
             runs,
             effort: Effort { resets: 0, symbols },
@@ -162,10 +167,20 @@ fn gates(args: &Learn, model: &Model) -> Result<Vec<DataGate>, Stop> {
     }
 }
 
-/// The constants: numbers where they look like it.
-fn constants(args: &Learn) -> Vec<Value> {
-    let value = |text: &String| text.parse().map_or_else(|_| Value::str(text), Value::int);
-    args.constants.iter().map(value).collect()
+/// The constants: numbers, texts, or both, as there are fields that can hold them.
+fn constants(args: &Learn, kinds: &[Vec<Kind>]) -> Result<Vec<Value>, Stop> {
+    let mut values = Vec::new();
+    for text in &args.constants {
+        let has = |wanted: fn(&Kind) -> bool| kinds.iter().flatten().any(wanted);
+        let number = text.parse().ok().filter(|_| has(|kind| matches!(kind, Kind::Number(..))));
+        let is_text = has(|kind| *kind == Kind::Text);
+        if number.is_none() && !is_text {
+            return Err(Stop::usage(format!("`--constant {text}`: no field can hold that")));
+        }
+        values.extend(number.map(Value::int));
+        values.extend(is_text.then(|| Value::str(text)));
+    }
+    Ok(values)
 }
 
 /// How values are compared: what to try, one after the other.
@@ -195,7 +210,7 @@ struct Class<'c> {
     halt: &'c Halt,
     messages: &'c Messages,
     gates: &'c [DataGate],
-    constants: &'c [Value],
+    constants: Vec<Value>,
     examination: &'c DataExamination,
     /// What was seen so far, in values.
     runs: Vec<Vec<(Label, Vec<Label>)>>,
@@ -211,48 +226,70 @@ impl Class<'_> {
         file: &mut SessionFile,
         seen: &mut Seen,
     ) -> Result<(DataLearned, Domain), Stop> {
-        let model = &self.messages.model;
-        for (at, &theory) in theories.iter().enumerate() {
-            let domain = Domain::new(theory, self.constants.to_vec(), kinds(model, self.gates));
-            let noted = self.noted(&domain, seen);
-            let result = match noted {
+        let mut theories = theories.iter().copied();
+        let mut theory = theories.next().unwrap_or(Theory::Equality);
+        let mut found_constants = 0;
+        loop {
+            let kinds = kinds(&self.messages.model, self.gates);
+            let domain = Domain::new(theory, self.constants.clone(), kinds);
+            let result = match self.noted(&domain, seen) {
                 Ok(tree) => self.learn(tree, &domain, live, file, seen),
                 Err(found) => Err(DataLearnError::Disagrees(found)),
             };
-            match result {
+            let found = match result {
                 Ok(learned) => return Ok((learned, domain)),
-                Err(DataLearnError::Disagrees(found)) if at + 1 < theories.len() => {
-                    eprintln!(
-                        "note: values are not only equal or not; learned again with order, with all that was seen\n{}",
-                        self.two_ways(&domain, seen, &found)
-                    );
-                }
-                Err(DataLearnError::Disagrees(found)) => {
-                    return Err(self.contradiction(&domain, seen, &found));
-                }
-                Err(DataLearnError::TooMany(most)) => {
-                    let message = format!("a state would have to remember more than {most} values");
-                    return Err(Stop::new(ExitStatus::Inconclusive, message)
-                        .help("does the system hold arbitrarily many? then it is no register automaton"));
-                }
-                Err(DataLearnError::System(Trouble::Halted(halted))) => {
-                    let status = limit::status(self.halt, ExitStatus::Inconclusive);
-                    let message = format!("no machine: {halted} before there was one that agrees with what was seen");
-                    return Err(Stop::new(status, message)
-                        .help("raise `--time-limit`; with `--session FILE` the same command goes on"));
-                }
-                Err(DataLearnError::System(trouble)) => return Err(stopped(trouble)),
+                Err(DataLearnError::Disagrees(found)) => found,
+                Err(error) => return Err(self.broken(error)),
+            };
+            if let Some(next) = theories.next() {
+                theory = next;
+                let ways = self.two_ways(&domain, seen, &found);
+                eprintln!("note: values are not only equal or not; learned again with order, with all that was seen\n{ways}");
+                continue;
             }
+            let constant = match theory {
+                Theory::Order if found_constants < MAX_FOUND => {
+                    self.constant(&domain, found.now.len(), &mut Asked { live, file, seen }).map_err(stopped)?
+                }
+                _ => None,
+            };
+            let Some(constant) = constant else { return Err(self.contradiction(&domain, seen, &found)) };
+            let ways = self.two_ways(&domain, seen, &found);
+            eprintln!("note: it compares with {constant}, found by halving between two runs; learned again with it\n{ways}");
+            self.constants.push(Value::int(constant));
+            found_constants += 1;
         }
-        Err(Stop::new(ExitStatus::Internal, "no way to compare values was tried"))
     }
 
-    /// What earlier runs show.
-    fn noted(&self, domain: &Domain, seen: &mut Seen) -> Result<DataTree, Box<DataDisagreement>> {
+    /// Why there is no machine.
+    fn broken(&self, error: DataLearnError<Trouble>) -> Stop {
+        match error {
+            DataLearnError::TooMany(most) => {
+                let message = format!("a state would have to remember more than {most} values");
+                Stop::new(ExitStatus::Inconclusive, message)
+                    .help("does the system hold arbitrarily many? then it is no register automaton")
+            }
+            DataLearnError::System(Trouble::Halted(halted)) => {
+                let status = limit::status(self.halt, ExitStatus::Inconclusive);
+                let message = format!("no machine: {halted} before there was one that agrees with what was seen");
+                Stop::new(status, message)
+                    .help("raise `--time-limit`; with `--session FILE` the same command goes on")
+            }
+            DataLearnError::System(trouble) => stopped(trouble),
+            DataLearnError::Disagrees(_) => Stop::new(ExitStatus::Inconclusive, error.to_string()),
+        }
+    }
+
+    /// What earlier runs show; a run that contradicts others is put last.
+    fn noted(&mut self, domain: &Domain, seen: &mut Seen) -> Result<DataTree, Box<DataDisagreement>> {
         let mut tree = DataTree::new(domain.signature.clone());
-        for run in &self.runs {
-            if let Some((word, answers)) = word_of(&self.messages.model, self.gates, domain, seen, run) {
-                tree.note(&word, &answers)?;
+        for at in 0..self.runs.len() {
+            let read = word_of(&self.messages.model, self.gates, domain, seen, &self.runs[at]);
+            let Some((word, answers)) = read else { continue };
+            if let Err(found) = tree.note(&word, &answers) {
+                let last = self.runs.remove(at);
+                self.runs.push(last);
+                return Err(found);
             }
         }
         Ok(tree)
@@ -268,8 +305,7 @@ impl Class<'_> {
     ) -> Result<DataLearned, DataLearnError<Trouble>> {
         let rng = RefCell::new(ChaCha8Rng::seed_from_u64(self.examination.seed));
         let system = DataLive { live, file, gates: self.gates, domain, seen, rng };
-        let mut observer = DataObserver::new(system, domain.signature.clone());
-        observer.tree = tree;
+        let mut observer = DataObserver::new(system, domain.signature.clone()).with_memory(tree);
         let mut watching = Watching::new();
         let halt = self.halt;
         let result = learn_data(&mut observer, self.examination, &mut |stage, _, observer| {
@@ -368,6 +404,7 @@ impl Class<'_> {
         let inputs: Vec<String> = self.gates.iter().map(|gate| gate.name(&self.messages.model)).collect();
         let json = json!({
             "version": 1, "sut": sut, "seed": seed, "states": machine.locations.len(), "inputs": inputs,
+            "constants": self.constants.iter().map(|value| self.messages.model.pool.show_value(value)).collect::<Vec<_>>(),
             "variables": machine.n_registers(), "transitions": machine.n_branches(), "compare": theory,
             "hypotheses": learned.hypotheses, "resets": resets, "symbols": symbols, "guarantee": guarantee,
             "stopped": learned.is_stopped,

@@ -105,7 +105,42 @@ pub(super) fn branches(theory: Theory, gate: InputId, cases: &[Case]) -> Vec<Bra
         open.push((with(comparison.relation.not()), no));
         open.push((with(comparison.relation), yes));
     }
-    found
+    widened(cases, found)
+}
+
+/// Leaves out comparisons that keep no other case away, then branches whose cases others have too.
+fn widened(cases: &[Case], mut branches: Vec<Branch>) -> Vec<Branch> {
+    let fits = |branch: &Branch, case: &Case| branch.guard.iter().all(|it| case.holds(it));
+    let same = |a: &Branch, b: &Branch| {
+        (a.shape, &a.told, a.target, &a.registers) == (b.shape, &b.told, b.target, &b.registers)
+    };
+    let first: Vec<usize> =
+        cases.iter().map(|case| branches.iter().position(|it| fits(it, case)).unwrap_or(usize::MAX)).collect();
+    let before = branches.clone();
+    for at in 0..branches.len() {
+        let mut literal = 0;
+        while literal < branches[at].guard.len() {
+            let mut wider = branches[at].clone();
+            wider.guard.remove(literal);
+            let mut covered = cases.iter().zip(&first).filter(|(case, _)| fits(&wider, case));
+            match covered.all(|(_, &own)| before.get(own).is_some_and(|own| same(own, &wider))) {
+                true => branches[at] = wider,
+                false => literal += 1,
+            }
+        }
+    }
+    let mut at = 0;
+    while at < branches.len() {
+        let others = || branches.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, it)| it);
+        let is_spare = |case: &Case| !fits(&branches[at], case) || others().any(|other| fits(other, case));
+        match branches.len() > 1 && cases.iter().all(is_spare) {
+            true => {
+                branches.remove(at);
+            }
+            false => at += 1,
+        }
+    }
+    branches
 }
 
 type Split<'c> = (Comparison, Vec<&'c Case>, Vec<&'c Case>);
@@ -130,7 +165,7 @@ fn split<'c>(theory: Theory, cases: &[&'c Case]) -> Option<Split<'c>> {
 fn comparisons(theory: Theory, case: &Case) -> Vec<Comparison> {
     let relations: &[Relation] = match theory {
         Theory::Equality => &[Relation::EQUAL],
-        Theory::Order => &[Relation::EQUAL, Relation::LESS],
+        Theory::Order => &[Relation::EQUAL, Relation::LESS, Relation::GREATER],
     };
     let mut all = Vec::new();
     for &relation in relations {
@@ -149,7 +184,8 @@ fn comparisons(theory: Theory, case: &Case) -> Vec<Comparison> {
 
 fn branch(gate: InputId, guard: &[Comparison], result: &Result) -> Branch {
     let operand = |choice: &Choice| match choice {
-        Choice::Operands(operands) => operands.first().map_or(GuardedTold::Literal(0), |&it| GuardedTold::Operand(it)),
+        // What stays at hand longest: constants, registers, fields.
+        Choice::Operands(operands) => operands.last().map_or(GuardedTold::Literal(0), |&it| GuardedTold::Operand(it)),
         Choice::Literal(value) => GuardedTold::Literal(*value),
     };
     let register = |(number, choice): (usize, &Choice)| match choice {

@@ -15,11 +15,23 @@ use crate::register::place::{Place, Point, Region};
 /// Locations above which nothing is put together: all pairs are tried.
 const MAX_LOCATIONS: usize = 24;
 
-/// One location in a family: which of its registers each register of the family holds.
+/// What a register of a family holds at a location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Held {
+    /// What this register of the location holds.
+    Register(usize),
+    /// This constant.
+    Constant(usize),
+}
+
+/// Ways to read registers above which none is tried.
+const MAX_READINGS: usize = 300;
+
+/// One location in a family: what each register of the family holds.
 #[derive(Clone, Debug)]
 struct Member {
     location: LocationId,
-    reading: Vec<usize>,
+    reading: Vec<Held>,
 }
 
 #[derive(Clone, Debug)]
@@ -34,7 +46,7 @@ pub fn guarded(machine: &RegisterMachine) -> GuardedMachine {
     let patterns = patterns(machine);
     let alone = |(location, it): (LocationId, &super::super::machine::Location)| Family {
         n_registers: it.n_registers,
-        members: vec![Member { location, reading: (0..it.n_registers).collect() }],
+        members: vec![Member { location, reading: (0..it.n_registers).map(Held::Register).collect() }],
     };
     let mut families: Vec<Family> = machine.locations.iter_enumerated().map(alone).collect();
     let maker = Maker { machine, patterns };
@@ -86,7 +98,11 @@ struct Maker<'m> {
 impl Maker<'_> {
     /// What the registers of a family hold at a member, for the values of its location.
     fn held(&self, member: &Member) -> Vec<Point> {
-        member.reading.iter().map(|&at| self.patterns[member.location.index()][at]).collect()
+        let value = |held: &Held| match *held {
+            Held::Register(at) => self.patterns[member.location.index()][at],
+            Held::Constant(at) => self.machine.signature.constants[at],
+        };
+        member.reading.iter().map(value).collect()
     }
 
     /// How the registers of a family compare at a member.
@@ -100,7 +116,8 @@ impl Maker<'_> {
         for (from, alone) in families.iter().enumerate().skip(1).filter(|(_, it)| it.members.len() == 1) {
             for (into, family) in families.iter().enumerate().filter(|(into, _)| *into != from) {
                 let location = alone.members[0].location;
-                for reading in readings(family.n_registers, alone.n_registers) {
+                let n_constants = self.machine.signature.constants.len();
+                for reading in readings(family.n_registers, alone.n_registers, n_constants) {
                     let member = Member { location, reading };
                     let pattern = self.pattern(&member);
                     if family.members.iter().all(|other| self.pattern(other) != pattern) {
@@ -160,21 +177,26 @@ impl Maker<'_> {
         let is_it = |other: &Member| other.location == step.target;
         let target = families.iter().position(|family| family.members.iter().any(is_it))?;
         let there = families[target].members.iter().find(|other| is_it(other))?;
-        let registers = there.reading.iter().map(|&at| choice(known[step.registers[at]])).collect();
+        let hold = |held: &Held| match *held {
+            Held::Register(at) => choice(known[step.registers[at]]),
+            Held::Constant(at) => choice(signature.constants[at]),
+        };
+        let registers = there.reading.iter().map(hold).collect();
         let told = step.told.iter().map(tell).collect();
         Some(Case { values, result: Result { shape: step.shape, target, told, registers } })
     }
 }
 
-/// All ways in which `n` registers can hold all of `m` values.
-fn readings(n: usize, m: usize) -> Vec<Vec<usize>> {
-    if m > n || m == 0 && n > 0 {
+/// All ways in which `n` registers can hold all of `m` values, and constants.
+fn readings(n: usize, m: usize, n_constants: usize) -> Vec<Vec<Held>> {
+    let all: Vec<Held> = (0..m).map(Held::Register).chain((0..n_constants).map(Held::Constant)).collect();
+    if m > n || all.len().saturating_pow(u32::try_from(n).unwrap_or(u32::MAX)) > MAX_READINGS {
         return Vec::new();
     }
-    let mut rows: Vec<Vec<usize>> = vec![Vec::new()];
+    let mut rows: Vec<Vec<Held>> = vec![Vec::new()];
     for _ in 0..n {
-        rows = rows.iter().flat_map(|row| (0..m).map(move |at| [&row[..], &[at]].concat())).collect();
+        rows = rows.iter().flat_map(|row| all.iter().map(move |&held| [&row[..], &[held]].concat())).collect();
     }
-    rows.retain(|row| (0..m).all(|at| row.contains(&at)));
+    rows.retain(|row| (0..m).all(|at| row.contains(&Held::Register(at))));
     rows
 }

@@ -179,7 +179,8 @@ fn between(low: Option<i64>, high: Option<i64>, n: usize, rng: &mut ChaCha8Rng) 
             let first = match low {
                 Some(low) if is_close => low.checked_add(1)?,
                 Some(low) => low.checked_add(FIRST)?,
-                None => FIRST,
+                // Beyond zero, on both sides of it, and below.
+                None => [FIRST, FIRST, count * -APART / 2, -FIRST - count * APART][usize::try_from(jitter(3)).unwrap_or(0)],
             };
             let step = if is_close && low.is_some() { 1 } else { APART };
             (0..count).map(|at| first.checked_add(at * step)?.checked_add(jitter(step - 1))).collect()

@@ -1,0 +1,192 @@
+//! A constant that nobody named, found by halving.
+//!
+//! Two runs whose values compare alike and that are answered differently differ by a comparison with something else. The
+//! values half way between compare alike too, so one half of the way holds the difference; in the end it is a step of
+//! one for one value, and the constant is on one of its sides.
+
+use ioxide_fsm::reduce::Live;
+use ioxide_learn::observer::Effort;
+use ioxide_learn::register::place::{DataAnswer, DataInput, Point, Said};
+use ioxide_model::label::Label;
+use ioxide_model::number::Int;
+use ioxide_model::value::Value;
+
+use super::super::session::{DataRun, SessionFile};
+use super::Class;
+use super::system::{Seen, word_of};
+use super::values::Domain;
+use crate::commands::fsm::live::{LiveSystem, Trouble};
+
+/// The system, for questions with given values.
+pub struct Asked<'q, 'a> {
+    /// The system.
+    pub live: &'q mut LiveSystem<'a>,
+    /// Where answers go.
+    pub file: &'q mut SessionFile,
+    /// What answers were seen.
+    pub seen: &'q mut Seen,
+}
+
+/// Two runs of the same inputs, by the numbers in them: in order, each number once.
+struct Way {
+    inputs: Vec<Label>,
+    from: Vec<i64>,
+    to: Vec<i64>,
+}
+
+impl Class<'_> {
+    /// A constant that explains why the last run contradicts an earlier one of `length` inputs.
+    pub fn constant(
+        &mut self,
+        domain: &Domain,
+        length: usize,
+        asked: &mut Asked<'_, '_>,
+    ) -> Result<Option<i64>, Trouble> {
+        let Some(mut way) = self.way(domain, length, asked.seen) else { return Ok(None) };
+        let Some(first) = self.ask(domain, &way.inputs, &way.from, asked)? else { return Ok(None) };
+        let Some(last) = self.ask(domain, &way.inputs, &way.to, asked)? else { return Ok(None) };
+        if first == last {
+            return Ok(None);
+        }
+        while way.from.iter().zip(&way.to).any(|(from, to)| from.abs_diff(*to) > 1) {
+            let middle: Vec<i64> = way.from.iter().zip(&way.to).map(|(from, to)| from.midpoint(*to)).collect();
+            let Some(said) = self.ask(domain, &way.inputs, &middle, asked)? else { return Ok(None) };
+            match said == first {
+                true if middle == way.from => break,
+                true => way.from = middle,
+                false => way.to = middle,
+            }
+        }
+        self.last_step(domain, &way, &first, asked)
+    }
+
+    /// Which single number makes the difference, when all differ by at most one.
+    fn last_step(
+        &mut self,
+        domain: &Domain,
+        way: &Way,
+        first: &DataAnswer,
+        asked: &mut Asked<'_, '_>,
+    ) -> Result<Option<i64>, Trouble> {
+        let mut here = way.from.clone();
+        // Greater ones up first, smaller ones down first: so they stay in order.
+        let up = (0..here.len()).rev().filter(|&at| way.to[at] > way.from[at]);
+        let down = (0..here.len()).filter(|&at| way.to[at] < way.from[at]);
+        for at in up.chain(down).collect::<Vec<usize>>() {
+            let before = here[at];
+            here[at] = way.to[at];
+            let Some(said) = self.ask(domain, &way.inputs, &here, asked)? else { return Ok(None) };
+            if said != *first {
+                return Ok(Some(rounder(before, here[at])));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The last run and an earlier one that is the same word up to its last answer.
+    fn way(&self, domain: &Domain, length: usize, seen: &mut Seen) -> Option<Way> {
+        let model = &self.messages.model;
+        let (last, earlier) = self.runs.split_last()?;
+        let now: DataRun = last.get(..length)?.to_vec();
+        let (word, answers) = word_of(model, self.gates, domain, seen, &now)?;
+        let shape = |word: &[DataInput]| {
+            let mut known = domain.signature.constants.clone();
+            let region = |it: &DataInput| {
+                (it.gate, domain.signature.places(&mut known, &it.values))
+            };
+            word.iter().map(region).collect::<Vec<_>>()
+        };
+        let wanted = shape(&word);
+        let is_it = |run: &&DataRun| {
+            let Some(prefix) = run.get(..length) else { return false };
+            let read = word_of(model, self.gates, domain, seen, prefix);
+            read.is_some_and(|(other, said)| shape(&other) == wanted && by_shape(said.last()) != by_shape(answers.last()))
+        };
+        let before = earlier.iter().find(is_it)?;
+        let numbers = |run: &[(Label, Vec<Label>)]| self.numbers(domain, run);
+        let (from, to) = (numbers(before.get(..length)?), numbers(&now));
+        let inputs = now.iter().map(|(input, _)| input.clone()).collect();
+        (from.len() == to.len() && !from.is_empty()).then_some(Way { inputs, from, to })
+    }
+
+    /// The numbers that are data, in order, without constants.
+    fn numbers(&self, domain: &Domain, run: &[(Label, Vec<Label>)]) -> Vec<i64> {
+        let mut all: Vec<i64> = run.iter().flat_map(|(input, _)| self.data_of(input)).filter_map(Int::to_i64).collect();
+        let constants = domain.constants();
+        all.retain(|number| !constants.iter().any(|(_, value)| *value == Value::int(*number)));
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    fn data_of<'l>(&self, input: &'l Label) -> Vec<&'l Int> {
+        let Label::Input(gate, values) = input else { return Vec::new() };
+        let gate = self.gates.iter().find(|it| it.gate == *gate);
+        let fields = gate.map_or(&[][..], |gate| &gate.fixed).iter().zip(values);
+        fields.filter(|(fixed, _)| fixed.is_none()).filter_map(|(_, value)| value.as_int()).collect()
+    }
+
+    /// The last answer to `inputs`, whose numbers are replaced by `numbers` in order.
+    fn ask(
+        &mut self,
+        domain: &Domain,
+        inputs: &[Label],
+        numbers: &[i64],
+        asked: &mut Asked<'_, '_>,
+    ) -> Result<Option<DataAnswer>, Trouble> {
+        let old = self.numbers(domain, &inputs.iter().map(|it| (it.clone(), Vec::new())).collect::<Vec<_>>());
+        asked.live.reset()?;
+        asked.file.reset()?;
+        let mut run = DataRun::new();
+        for input in inputs {
+            let input = self.replaced(input, &old, numbers);
+            let said = asked.live.tell(&input)?;
+            asked.file.message(asked.live, &input, &said)?;
+            run.push((input, said));
+        }
+        self.effort = self.effort.plus(Effort { resets: 1, symbols: run.len() as u64 });
+        self.runs.extend(asked.file.remembered());
+        let read = word_of(&self.messages.model, self.gates, domain, asked.seen, &run);
+        Ok(read.and_then(|(_, answers)| answers.last().map(|it| by_shape(Some(it)))).flatten())
+    }
+
+    fn replaced(&self, input: &Label, old: &[i64], new: &[i64]) -> Label {
+        let Label::Input(gate, values) = input else { return input.clone() };
+        let number = self.gates.iter().position(|it| it.gate == *gate);
+        let fixed = number.map_or(&[][..], |at| &self.gates[at].fixed);
+        let value = |(fixed, value): (&Option<Value>, &Value)| {
+            let at = value.as_int().and_then(Int::to_i64).and_then(|it| old.iter().position(|&known| known == it));
+            match (fixed, at.and_then(|at| new.get(at))) {
+                (None, Some(&number)) => Value::int(number),
+                _ => value.clone(),
+            }
+        };
+        Label::Input(*gate, fixed.iter().zip(values).map(value).collect())
+    }
+}
+
+/// An answer whose values do not matter, only where they come from.
+fn by_shape(answer: Option<&DataAnswer>) -> Option<DataAnswer> {
+    let answer = answer?;
+    let mark = |said: &Said| match said {
+        Said::Point(_) => Said::Point(Point::MAX),
+        Said::Literal(_) => *said,
+    };
+    Some(DataAnswer { shape: answer.shape, values: answer.values.iter().map(mark).collect() })
+}
+
+/// The one of two neighbours that people would rather write.
+fn rounder(a: i64, b: i64) -> i64 {
+    let roundness = |n: i64| [100, 10, 5, 2].iter().filter(|&&by| n % by == 0).count();
+    if roundness(a) > roundness(b) || roundness(a) == roundness(b) && a < b { a } else { b }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_like_round_numbers() {
+        assert_eq!((rounder(0, 1), rounder(1, 0), rounder(17, 18), rounder(99, 100)), (0, 0, 18, 100));
+    }
+}

@@ -1,0 +1,152 @@
+//! Models with variables and guards from systems whose inputs carry values: what is learned is proven to be the system.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+const LOGIN: &str = "examples/learn/login.iox";
+const AUCTION: &str = "examples/learn/auction.iox";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn ioxide(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide"));
+    command.args(args).current_dir(root()).env("NO_COLOR", "1").env("IOXIDE_PROGRESS", "off");
+    command
+}
+
+/// What `ioxide args` says, if it ends with `code`.
+#[track_caller]
+fn says(args: &[&str], code: i32) -> String {
+    let output = ioxide(args).output().expect("the program runs");
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "ioxide {args:?}\n{text}");
+    text
+}
+
+fn path(folder: &TempDir, name: &str) -> String {
+    folder.path().join(name).display().to_string()
+}
+
+/// Learns `model` played as a system and proves that the result is the same, both ways.
+#[track_caller]
+fn learned(folder: &TempDir, model: &str, more: &[&str]) -> String {
+    let (out, sut) = (path(folder, "learned.iox"), format!("model:{model}"));
+    let told = says(&[&["learn", model, "--sut", &sut, "--data", "--seed", "1", "--out", &out], more].concat(), 0);
+    says(&["fmt", "--check", &out], 0);
+    for (one, other) in [(&*out, model), (model, &*out)] {
+        let proof = says(&["conform", one, other], 0);
+        assert!(proof.contains("CONFORMS") && proof.contains("every product state"), "{proof}");
+    }
+    told + &fs::read_to_string(&out).expect("a model")
+}
+
+#[test]
+fn a_login_has_three_states_two_variables_and_one_guard() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = learned(&folder, LOGIN, &[]);
+    assert!(text.contains("3 states with 2 variables"), "{text}");
+    assert!(text.contains("compared by equality"), "{text}");
+    assert!(text.contains("on login when name == kept_name && password == kept_password"), "{text}");
+    assert!(text.contains("on register { kept_name = name, kept_password = password }"), "{text}");
+}
+
+/// Nobody says that bids are compared by size, or with 0.
+#[test]
+fn order_and_constants_are_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = learned(&folder, AUCTION, &[]);
+    assert!(text.contains("learned again with order") && text.contains("it compares with 0"), "{text}");
+    assert!(text.contains("on bid when amount > kept_amount { kept_amount = amount }"), "{text}");
+    assert!(text.contains("2 states with 1 variable"), "{text}");
+    let named = learned(&folder, AUCTION, &["--compare", "order", "--constant", "0"]);
+    assert!(!named.contains("learned again"), "{named}");
+}
+
+#[test]
+fn texts_ranges_and_enums_have_their_own_ways() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let locker = path(&folder, "locker.iox");
+    fs::write(
+        &locker,
+        "model Locker {\n enum Size { small, large }\n input choose(size: Size, code: string)\n input open(code: string)\n \
+         output shut\n output opened(code: string)\n output wrong\n output master\n var kept: string = \"\"\n state free {\n \
+         on choose(size: small) { kept = code } -> shutting\n on choose(size: large) -> refusing\n \
+         on open when code == \"0000\" -> mastering\n on open when code != \"0000\" -> refusing\n }\n \
+         state shutting { emit shut -> locked }\n state refusing { emit wrong -> free }\n state mastering { emit master -> free }\n \
+         state locked {\n on open when code == kept -> opening\n on open when code != kept -> still\n on choose -> still\n }\n \
+         state still { emit wrong -> locked }\n state opening { emit opened(code: kept) -> free }\n}\n",
+    )
+    .expect("written");
+    let text = learned(&folder, &locker, &["--constant", "0000"]);
+    assert!(text.contains("on open when code == \"0000\"") && text.contains("on choose(size: large)"), "{text}");
+    let told = says(&["learn", &locker, "--sut", &format!("model:{locker}"), "--data", "--compare", "order"], 2);
+    assert!(told.contains("texts have no order"), "{told}");
+    let thermostat = path(&folder, "thermostat.iox");
+    fs::write(
+        &thermostat,
+        "model Thermostat {\n input wish(t: 0..50)\n input measure(t: 0..50)\n output set(t: 0..50)\n output refused\n output heat\n \
+         output rest\n var goal: int = 0\n state off {\n on wish when t >= 5 && t <= 30 { goal = t } -> telling\n \
+         on wish when t < 5 || t > 30 -> no\n on measure -> nothing\n }\n state telling { emit set(t: goal) -> warm }\n \
+         state no { emit refused -> off }\n state nothing { emit rest -> off }\n state warm {\n on measure when t < goal -> heating\n \
+         on measure when t >= goal -> resting\n on wish -> no\n }\n state heating { emit heat -> warm }\n state resting { emit rest -> warm }\n}\n",
+    )
+    .expect("written");
+    let text = learned(&folder, &thermostat, &[]);
+    assert!(text.contains("it compares with 30") && text.contains("2 states with 1 variable"), "{text}");
+}
+
+/// A system that calculates is no register automaton: the two runs are shown.
+#[test]
+fn what_is_no_register_automaton_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let adder = path(&folder, "adder.iox");
+    fs::write(
+        &adder,
+        "model Parity {\n input put(n: int)\n output even\n output odd\n var last: int = 0\n state idle {\n on put { last = n } -> busy\n }\n \
+         state busy {\n emit even when last % 2 == 0 -> idle\n emit odd when last % 2 == 1 -> idle\n }\n}\n",
+    )
+    .expect("written");
+    let told = says(&["learn", &adder, "--sut", &format!("model:{adder}"), "--data", "--seed", "1"], 5);
+    assert!(told.contains("answered in two ways") && told.contains("earlier:") && told.contains("--constant"), "{told}");
+    for (more, word) in [
+        (&["--input", "soup"][..], "the name of an input message"),
+        (&["--jobs", "2"], "does not go with"),
+        (&["--constant", "tea"], "no field can hold that"),
+    ] {
+        let told = says(&[&["learn", &adder, "--sut", &format!("model:{adder}"), "--data"], more].concat(), 2);
+        assert!(told.contains(word), "{told}");
+    }
+}
+
+/// Killed and resumed: the same model, and what was asked before is not asked again.
+#[test]
+fn a_session_with_values_is_resumed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (session, whole, resumed) = (path(&folder, "session"), path(&folder, "whole.iox"), path(&folder, "resumed.iox"));
+    let sut = format!("model:{LOGIN}");
+    let args = ["learn", LOGIN, "--sut", &sut, "--data", "--seed", "1", "--values", "2", "--out"];
+    says(&[&args[..], &[&whole]].concat(), 0);
+    let again = [&args[..], &[&resumed, "--session", &session]].concat();
+    for pause in [60, 150, 300] {
+        let mut child = ioxide(&again).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+        std::thread::sleep(Duration::from_millis(pause));
+        child.kill().expect("killed");
+        child.wait().expect("gone");
+    }
+    says(&again, 0);
+    let machine = |path: &str| {
+        let text = fs::read_to_string(path).expect("a model");
+        text.lines().filter(|line| !line.starts_with("///")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(machine(&resumed), machine(&whole));
+    let before = fs::read(&session).expect("a session");
+    says(&again, 0);
+    assert!(fs::read(&session).expect("a session") == before, "something was asked again");
+}
