@@ -43,6 +43,15 @@ pub struct Learn {
     /// that are numbers or strings count as data; `--input NAME` picks messages.
     #[arg(long, requires = "sut", conflicts_with_all = ["reference", "from", "closed"])]
     pub data: bool,
+    /// Learns time-outs: what comes without an input, and after how long. The model has clocks and bounds.
+    #[arg(long, requires = "sut", conflicts_with_all = ["data", "reference", "from", "session", "one_answer"])]
+    pub time: bool,
+    /// How long is waited for what comes by itself, in milliseconds (`--time`).
+    #[arg(long, default_value_t = 10_000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub wait_ms: u64,
+    /// Delays that differ by no more are the same, in milliseconds; the bounds in the model are so wide (`--time`).
+    #[arg(long, default_value_t = 200, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub tolerance_ms: u64,
     /// How values are compared with each other (`--data`).
     #[arg(long, value_enum, default_value_t = Compare::Auto, requires = "data")]
     pub compare: Compare,

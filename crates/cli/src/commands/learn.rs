@@ -10,6 +10,7 @@ mod draft;
 mod lessons;
 mod recorded;
 mod session;
+mod timed;
 mod told;
 
 use std::io::{self, Write};
@@ -44,6 +45,7 @@ pub fn run(args: &Learn) -> Result<ExitStatus, Stop> {
     let (_, model) = load::model(&args.model.file, &args.model.settings())?;
     match &args.sut {
         None => recorded::run(args, model),
+        Some(sut) if args.time => timed::run(args, sut, model),
         Some(sut) if args.data => data::run(args, sut, model),
         Some(sut) => from_system(args, sut, model),
     }
@@ -52,8 +54,8 @@ pub fn run(args: &Learn) -> Result<ExitStatus, Stop> {
 fn from_system(args: &Learn, sut: &str, mut model: Model) -> Result<ExitStatus, Stop> {
     let method = method(&args.suite)?;
     if model.sts.is_timed() {
-        return Err(Stop::usage("systems with time cannot be learned")
-            .help("give a model with the same messages and without clocks"));
+        return Err(Stop::usage("this model has clocks: `--time` learns time-outs")
+            .help("to learn what does not depend on time, give a model with the same messages and without clocks"));
     }
     let halt = &limit::halt_within(&args.limit, LEARNING);
     let inputs = alphabet::chosen(args, &model)?;

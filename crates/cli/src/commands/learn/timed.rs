@@ -1,0 +1,206 @@
+//! Learning a system with time-outs: what comes without an input, and after how long.
+//!
+//! Beside its inputs the system is given `wait`: nothing, for as long as it takes until something comes. What comes then
+//! is an answer like any other, with its delay; delays that differ by no more than the tolerance are the same. So a
+//! system with a timer is a machine, as in [VGK23]. Afterwards every move that leads from one state with a running
+//! timer to another is made once more when half of the delay is over: what is left then says whether the move starts
+//! the timer anew.
+//!
+//! [VGK23]: F. Vaandrager, M. Ebrahimi, R. Bloem, "Learning Mealy Machines with One Timer", Information and
+//! Computation 295, 2023.
+
+mod live;
+mod text;
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ioxide_fsm::mealy::{InputId, Mealy, OutputId, StateId};
+use ioxide_fsm::word::{IoWord, Word};
+use ioxide_learn::observer::{Effort, LearnError, Observer};
+use ioxide_learn::oracle::{Examination, Learned, learn};
+use ioxide_model::index::Idx;
+use ioxide_model::sts::Model;
+use ioxide_runner::adapter::ClockKind;
+use serde_json::json;
+
+use self::live::TimedLive;
+use self::text::TimedText;
+use super::told::{Told, Watching, counted};
+use super::{LEARNING, alphabet, method, stopped};
+use crate::args::{DraftFormat, Learn, Unstable};
+use crate::commands::fsm::live::{LiveSystem, Trouble};
+use crate::exit::{self, ExitStatus, Stop};
+use crate::machine::Messages;
+use crate::solver::Wanted;
+use crate::system::{Opener, System};
+use crate::{limit, machine, seed};
+
+/// The part of the tolerance that an answer may take before nobody listens for more of it.
+const SETTLE: u32 = 20;
+
+/// Learns time-outs.
+pub fn run(args: &Learn, sut: &str, mut model: Model) -> Result<ExitStatus, Stop> {
+    refuse(args)?;
+    let method = method(&args.suite)?;
+    let halt = &limit::halt_within(&args.limit, LEARNING);
+    let inputs = alphabet::chosen(args, &model)?;
+    let system = System::named(sut)?;
+    machine::know_outputs(&mut model, &system);
+    let seed = args.seed.unwrap_or_else(seed::fresh);
+    let tolerance = Duration::from_millis(args.tolerance_ms);
+    let settle = args.quiescence_ms.map_or(tolerance / SETTLE, Duration::from_millis);
+    let examination = Examination {
+        method,
+        extra: Some(args.extra),
+        walks: args.walks,
+        walk_length: args.walk_length,
+        seed,
+    };
+    let mut messages = Messages { model, inputs, preamble: Vec::new() };
+    let wanted = Wanted::new(&args.solver, halt.clone());
+    let opener = Opener::new(&system, Arc::new(messages.model.clone()), wanted).on(ClockKind::Offered);
+    opener.open(0, seed, |adapter| {
+        if !adapter.has_virtual_time() {
+            messages.preamble = LiveSystem::greeting(adapter, settle, halt).map_err(stopped)?;
+        }
+        let labels = messages.inputs.values().cloned().collect();
+        let names = messages.inputs.keys().cloned();
+        let wait = Duration::from_millis(args.wait_ms);
+        let live = TimedLive::new(&messages, adapter, labels, names, halt).within(wait, tolerance, settle);
+        let mut observer = Observer::new(live, messages.inputs.len() + 1, Vec::new());
+        let mut watching = Watching::new();
+        let learned = learn(&mut observer, &examination, &mut |stage, _, observer| {
+            watching.stage(stage, observer.effort);
+            if halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        let learned = learned.map_err(|error| broken(error, &observer))?;
+        let starts = starts(&learned.machine, &mut observer).map_err(stopped)?;
+        let told = told(args, sut, &learned, &observer, seed, &messages);
+        let text = TimedText { machine: &learned.machine, live: &observer.live, messages: &messages, starts: &starts };
+        let shown = super::put(args, &text.written(args, &told)?, &told)?;
+        let partial = || limit::status(halt, ExitStatus::Inconclusive);
+        exit::shown(if learned.is_stopped { partial() } else { ExitStatus::Success }, shown)
+    })
+}
+
+fn refuse(args: &Learn) -> Result<(), Stop> {
+    let not = |what: &str| Err(Stop::usage(format!("`--time` does not go with {what} yet")));
+    match () {
+        () if args.unstable != Unstable::Stop => not("`--unstable`"),
+        () if args.jobs > 1 => not("`--jobs`"),
+        () if !args.closed.is_empty() => not("`--closed`"),
+        () if args.format == DraftFormat::Dot => not("`--format dot`: a machine has no clocks"),
+        () => Ok(()),
+    }
+}
+
+fn broken(error: LearnError<Trouble>, observer: &Observer<TimedLive<'_>>) -> Stop {
+    let found = match error {
+        LearnError::System(trouble) => return stopped(trouble),
+        LearnError::Disagrees(found) => found,
+    };
+    let names = &observer.live.names;
+    let show = |run: &IoWord| {
+        let step = |&(input, output): &(_, _)| format!("{}/{}", names.inputs[input], names.outputs[output]);
+        run.iter().map(step).collect::<Vec<_>>().join(" ")
+    };
+    let message = format!(
+        "the system answers the same inputs in two ways\n  earlier: {}\n  now:     {}",
+        show(&found.before),
+        show(&found.now)
+    );
+    Stop::new(ExitStatus::Inconclusive, message).help(
+        "do delays vary by more than `--tolerance-ms`? do answers take longer than a twentieth of it, or than \
+         `--quiescence-ms`? does a reset stop all timers?",
+    )
+}
+
+/// Whether each move, state by state and input by input, starts the timer of the state it leads to.
+fn starts(machine: &Mealy, observer: &mut Observer<TimedLive<'_>>) -> Result<Vec<bool>, Trouble> {
+    let wait = InputId::new(machine.n_inputs() - 1);
+    let ways = access(machine);
+    let mut starts = Vec::new();
+    for state in machine.states() {
+        for input in machine.inputs() {
+            let due = |state: StateId| {
+                let edge = machine.edge(state, wait)?;
+                observer.live.delay(edge.output)
+            };
+            let next = machine.edge(state, input).map(|edge| edge.next);
+            let (before, after) = (due(state), next.and_then(due));
+            starts.push(match (before, after) {
+                (Some(before), Some(after)) if input != wait => {
+                    let half = before / 2;
+                    observer.effort.resets += 1;
+                    observer.effort.symbols += ways[state.index()].len() as u64 + 2;
+                    let left = observer.live.left(&ways[state.index()], half, input)?;
+                    // What is left is the whole delay, or less by what had passed.
+                    left.is_none_or(|left| left + half / 2 > after)
+                }
+                (_, after) => after.is_some(),
+            });
+        }
+    }
+    Ok(starts)
+}
+
+/// A shortest word to every state.
+fn access(machine: &Mealy) -> Vec<Word> {
+    let mut ways: Vec<Option<Word>> = vec![None; machine.n_states()];
+    ways[machine.initial().index()] = Some(Word::new());
+    let mut queue = std::collections::VecDeque::from([machine.initial()]);
+    while let Some(state) = queue.pop_front() {
+        let way = ways[state.index()].clone().unwrap_or_default();
+        for input in machine.inputs() {
+            let Some(edge) = machine.edge(state, input) else { continue };
+            if ways[edge.next.index()].is_none() {
+                ways[edge.next.index()] = Some([&way[..], &[input]].concat());
+                queue.push_back(edge.next);
+            }
+        }
+    }
+    ways.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+fn told(
+    args: &Learn,
+    sut: &str,
+    learned: &Learned,
+    observer: &Observer<TimedLive<'_>>,
+    seed: u64,
+    messages: &Messages,
+) -> Told {
+    let Effort { resets, symbols } = observer.effort;
+    let delays = (0..observer.live.names.outputs.len()).map(OutputId::new);
+    let delays = delays.filter_map(|output| observer.live.delay(output).map(|_| &observer.live.names.outputs[output]));
+    let delays: Vec<&String> = delays.collect();
+    let guarantee = format!(
+        "as far as inputs that come at once and waits of {} ms show: {}",
+        args.wait_ms,
+        learned.guarantee.in_words()
+    );
+    let mut facts = vec![
+        format!(
+            "{} with {}: {} hypotheses, {}, {}",
+            counted(learned.machine.n_states() as u64, "state"),
+            counted(messages.inputs.len() as u64, "input"),
+            learned.hypotheses,
+            counted(resets, "reset"),
+            counted(symbols, "message"),
+        ),
+        format!("{}, each {} ms more or less", counted(delays.len() as u64, "time-out"), args.tolerance_ms),
+        guarantee.clone(),
+    ];
+    if learned.is_stopped {
+        facts.push("stopped before everything was tested".into());
+    }
+    let json = json!({
+        "version": 1, "sut": sut, "seed": seed, "states": learned.machine.n_states(),
+        "inputs": messages.inputs.keys().collect::<Vec<_>>(), "timeouts": delays, "tolerance_ms": args.tolerance_ms,
+        "hypotheses": learned.hypotheses, "resets": resets, "symbols": symbols, "guarantee": guarantee,
+        "stopped": learned.is_stopped,
+    });
+    Told::with(sut, seed, facts, json)
+}

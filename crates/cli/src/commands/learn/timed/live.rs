@@ -1,0 +1,184 @@
+//! A live system with time, in virtual time where it offers that, else on the clock of this machine.
+
+use std::time::{Duration, Instant};
+
+use ioxide_fsm::mealy::{InputId, Names, OutputId};
+use ioxide_fsm::reduce::Live;
+use ioxide_model::index::Idx;
+use ioxide_model::label::Label;
+use ioxide_runner::adapter::{Adapter, Observation};
+use ioxide_smt::halt::Halt;
+use ioxide_testgen::abstraction::answer_name;
+
+use crate::commands::fsm::live::Trouble;
+use crate::exit::{ExitStatus, Stop};
+use crate::machine::Messages;
+
+/// More outputs than this after one input are taken to be endless.
+const MAX_ANSWERS: usize = 1000;
+
+/// An answer: what was said, and after how long, if it came by itself.
+#[derive(Clone, Debug)]
+pub struct Timely {
+    /// The messages.
+    pub said: Vec<Label>,
+    /// How long nothing had come.
+    pub after: Option<Duration>,
+}
+
+/// A system, the clock, and the answers that were seen.
+pub struct TimedLive<'a> {
+    messages: &'a Messages,
+    adapter: &'a mut dyn Adapter,
+    labels: Vec<Label>,
+    halt: &'a Halt,
+    wait: Duration,
+    /// Delays that differ by no more are the same.
+    pub tolerance: Duration,
+    settle: Duration,
+    /// When the run began, on the clock of this machine.
+    begun: Instant,
+    /// How much virtual time has passed in the run.
+    passed: Duration,
+    /// The names of inputs and answers; the last input is to wait.
+    pub names: Names,
+    /// The answers, by id.
+    pub answers: Vec<Timely>,
+}
+
+impl<'a> TimedLive<'a> {
+    /// The system behind `adapter`.
+    pub fn new(
+        messages: &'a Messages,
+        adapter: &'a mut dyn Adapter,
+        labels: Vec<Label>,
+        names: impl Iterator<Item = String>,
+        halt: &'a Halt,
+    ) -> Self {
+        let names = Names { inputs: names.chain(["wait".to_owned()]).collect(), ..Names::default() };
+        let (wait, tolerance, settle) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
+        let (begun, passed, answers) = (Instant::now(), Duration::ZERO, Vec::new());
+        Self { messages, adapter, labels, halt, wait, tolerance, settle, begun, passed, names, answers }
+    }
+
+    /// How long is waited, which delays are the same, and how long an answer takes.
+    pub fn within(self, wait: Duration, tolerance: Duration, settle: Duration) -> Self {
+        Self { wait, tolerance, settle, ..self }
+    }
+
+    /// After how long this answer comes by itself.
+    pub fn delay(&self, output: OutputId) -> Option<Duration> {
+        self.answers.get(output.index())?.after
+    }
+
+    fn now(&self) -> Duration {
+        if self.adapter.has_virtual_time() { self.passed } else { self.begun.elapsed() }
+    }
+
+    /// The next message, if one comes until then.
+    fn listen(&mut self, until: Duration) -> Result<Option<Label>, Trouble> {
+        if let Some(halted) = self.halt.halted() {
+            return Err(Trouble::Halted(halted));
+        }
+        if self.adapter.has_virtual_time() {
+            let passed = self.adapter.advance(until)?;
+            self.passed = passed.now;
+            return Ok(passed.message);
+        }
+        match self.adapter.observe(until.saturating_sub(self.now()))? {
+            Observation::Output(label) => Ok(Some(label)),
+            Observation::Quiet => Ok(None),
+        }
+    }
+
+    /// Everything that comes at once.
+    fn rest(&mut self, said: &mut Vec<Label>) -> Result<(), Trouble> {
+        while said.len() < MAX_ANSWERS {
+            let until = self.now() + self.settle;
+            match self.listen(until)? {
+                Some(label) => said.push(label),
+                None => return Ok(()),
+            }
+        }
+        let message = format!("more than {MAX_ANSWERS} outputs came without a pause");
+        let stop = Stop::new(ExitStatus::Inconclusive, message);
+        Err(Trouble::Stop(Box::new(stop.help("lower `--quiescence-ms`: a pause must be longer than that"))))
+    }
+
+    fn noted(&mut self, answer: Timely) -> OutputId {
+        let is_close = |known: &Timely| match (known.after, answer.after) {
+            (Some(a), Some(b)) => a.abs_diff(b) <= self.tolerance,
+            (a, b) => a == b,
+        };
+        let known = self.answers.iter().position(|known| known.said == answer.said && is_close(known));
+        if let Some(at) = known {
+            return OutputId::new(at);
+        }
+        let said = answer_name(&self.messages.model.pool, &self.messages.model.sts, &answer.said);
+        let name = match answer.after {
+            Some(after) => format!("{said} after {} ms", after.as_millis()),
+            None => said,
+        };
+        self.answers.push(answer);
+        self.names.outputs.push(name)
+    }
+
+    /// Nothing is given until something comes, for as long as is waited.
+    fn wait(&mut self) -> Result<Timely, Trouble> {
+        let start = self.now();
+        let first = self.listen(start + self.wait)?;
+        let after = first.as_ref().map(|_| self.now().saturating_sub(start));
+        let mut said: Vec<Label> = first.into_iter().collect();
+        if !said.is_empty() {
+            self.rest(&mut said)?;
+        }
+        Ok(Timely { said, after })
+    }
+
+    fn give(&mut self, input: InputId) -> Result<Timely, Trouble> {
+        let Some(label) = self.labels.get(input.index()).cloned() else { return self.wait() };
+        let mut said = self.adapter.send(&label)?.earlier;
+        self.rest(&mut said)?;
+        Ok(Timely { said, after: None })
+    }
+
+    /// How long it takes until something comes by itself, if `input` is given when `pause` is over after `way`;
+    /// nothing if something comes in the pause, or never.
+    pub fn left(&mut self, way: &[InputId], pause: Duration, input: InputId) -> Result<Option<Duration>, Trouble> {
+        self.reset()?;
+        for &input in way {
+            self.give(input)?;
+        }
+        let until = self.now() + pause;
+        if self.listen(until)?.is_some() {
+            return Ok(None);
+        }
+        self.give(input)?;
+        Ok(self.wait()?.after)
+    }
+}
+
+impl Live for TimedLive<'_> {
+    type Error = Trouble;
+
+    fn reset(&mut self) -> Result<(), Trouble> {
+        self.adapter.reset()?;
+        (self.begun, self.passed) = (Instant::now(), Duration::ZERO);
+        let mut said = Vec::new();
+        if !self.messages.preamble.is_empty() {
+            self.rest(&mut said)?;
+        }
+        match said == self.messages.preamble {
+            true => Ok(()),
+            false => {
+                let model = &self.messages.model;
+                Err(Trouble::Preamble(answer_name(&model.pool, &model.sts, &said)))
+            }
+        }
+    }
+
+    fn step(&mut self, input: InputId) -> Result<OutputId, Trouble> {
+        let answer = self.give(input)?;
+        Ok(self.noted(answer))
+    }
+}

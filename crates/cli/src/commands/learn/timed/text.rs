@@ -1,0 +1,101 @@
+//! A machine with time-outs as a model with two clocks: `since` the last message, and the `timer`.
+//!
+//! An answer comes within the tolerance; what comes by itself comes when the timer is at its delay, give or take the
+//! tolerance. A move that starts the timer sets it back.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use ioxide_fsm::mealy::{Edge, InputId, Mealy, StateId};
+use ioxide_learn::naming::{arrows, state_names};
+use ioxide_model::index::Idx;
+
+use super::super::draft::{Owing, formatted, head, texts};
+use super::super::told::Told;
+use super::live::TimedLive;
+use crate::args::Learn;
+use crate::exit::Stop;
+use crate::machine::Messages;
+
+/// A machine with time-outs.
+pub struct TimedText<'t> {
+    /// The machine; its last input is to wait.
+    pub machine: &'t Mealy,
+    /// The answers.
+    pub live: &'t TimedLive<'t>,
+    /// The messages.
+    pub messages: &'t Messages,
+    /// Which moves start the timer of the state they lead to.
+    pub starts: &'t [bool],
+}
+
+impl TimedText<'_> {
+    /// The model.
+    pub fn written(&self, args: &Learn, told: &Told) -> Result<String, Stop> {
+        let model = &self.messages.model;
+        let states =
+            state_names(self.machine.n_states(), &arrows(self.machine), self.live.names.outputs.as_slice());
+        let mut owing = Owing::default();
+        let mut body = String::new();
+        if !self.messages.preamble.is_empty() {
+            let first = owing.state(&self.soon(&texts(model, &self.messages.preamble)), &states[0]);
+            body.push_str(&owing.first(&first));
+        }
+        for state in self.machine.states() {
+            body.push_str(&self.state(state, &states, &mut owing));
+        }
+        let mut text = head(args, told, model)?;
+        text.push_str("/// Since the last message.\nclock since\n/// Since the timer was started.\nclock timer\n");
+        text.push_str(&body);
+        text.push_str(&owing.rest());
+        text.push_str("}\n");
+        formatted(text)
+    }
+
+    /// Messages that come at once, one after the other.
+    fn soon(&self, said: &[String]) -> Vec<String> {
+        let most = self.live.tolerance.as_millis();
+        said.iter().map(|said| format!("{said} when since <= {most}ms {{ reset since }}")).collect()
+    }
+
+    fn state(&self, state: StateId, states: &[String], owing: &mut Owing) -> String {
+        let mut text = format!("\nstate {} {{\n", states[state.index()]);
+        let (wait, inputs) = (InputId::new(self.machine.n_inputs() - 1), self.machine.n_inputs() - 1);
+        for input in (0..inputs).map(InputId::new) {
+            let Some(edge) = self.machine.edge(state, input) else { continue };
+            let target = self.owed(edge, 0, states, owing);
+            let resets = self.resets(state, input);
+            let _ = writeln!(text, "on {} {resets} -> {target}", self.live.names.inputs[input]);
+        }
+        if let Some(edge) = self.machine.edge(state, wait)
+            && let Some(after) = self.live.delay(edge.output)
+        {
+            let said = texts(&self.messages.model, &self.live.answers[edge.output.index()].said);
+            let target = self.owed(edge, 1, states, owing);
+            let resets = self.resets(state, wait);
+            let (least, most) = self.bounds(after);
+            let first = said.first().map_or("", String::as_str);
+            let _ = writeln!(text, "emit {first} when timer >= {least}ms && timer <= {most}ms {resets} -> {target}");
+        }
+        text.push_str("}\n");
+        text
+    }
+
+    fn bounds(&self, after: Duration) -> (u128, u128) {
+        let tolerance = self.live.tolerance;
+        (after.saturating_sub(tolerance).as_millis(), (after + tolerance).as_millis())
+    }
+
+    /// Where a move leads when all but the first `done` messages of its answer are still to come.
+    fn owed(&self, edge: Edge, done: usize, states: &[String], owing: &mut Owing) -> String {
+        let said = texts(&self.messages.model, &self.live.answers[edge.output.index()].said);
+        owing.state(&self.soon(&said[done.min(said.len())..]), &states[edge.next.index()])
+    }
+
+    fn resets(&self, state: StateId, input: InputId) -> &'static str {
+        match self.starts[state.index() * self.machine.n_inputs() + input.index()] {
+            true => "{ reset since, reset timer }",
+            false => "{ reset since }",
+        }
+    }
+}
