@@ -127,7 +127,8 @@ impl<'a> TimedLive<'a> {
     fn wait(&mut self) -> Result<Timely, Trouble> {
         let start = self.now();
         let first = self.listen(start + self.wait)?;
-        let after = first.as_ref().map(|_| self.now().saturating_sub(start));
+        // What came before was listened to for a while: a timer that it started runs for so long already.
+        let after = first.as_ref().map(|_| self.now().saturating_sub(start) + self.settle);
         let mut said: Vec<Label> = first.into_iter().collect();
         if !said.is_empty() {
             self.rest(&mut said)?;
