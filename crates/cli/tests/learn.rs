@@ -1,12 +1,12 @@
 //! Models from systems: what is learned is readable, right, and what the system does; sessions go on after a cut;
 //! contradictions are shown; records will do where there is no system.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -158,7 +158,9 @@ fn door(n: u64, for_good: bool) -> (TempDir, Arc<AtomicU64>) {
 type Connections = Arc<Mutex<Vec<Vec<String>>>>;
 
 /// A door whose answers are wrong where `is_wrong` says so, by the number of the message.
-fn watched_door(is_wrong: impl Fn(u64) -> bool + Clone + Send + 'static) -> (TempDir, Arc<AtomicU64>, Connections) {
+fn watched_door(
+    is_wrong: impl Fn(u64) -> bool + Clone + Send + 'static,
+) -> (TempDir, Arc<AtomicU64>, Connections) {
     let seen = Connections::default();
     let runs = Arc::clone(&seen);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -249,14 +251,35 @@ fn choices_can_be_drafted() {
     let (folder, ..) = watched_door(|now| now % 7 < 2);
     let told = says_in(
         folder.path(),
-        &[&DOOR[..], &["--unstable", "draft", "--votes", "15", "--walks", "60", "--walk-length", "5", "--out", "learned.iox"]].concat(),
+        &[
+            &DOOR[..],
+            &[
+                "--unstable",
+                "draft",
+                "--votes",
+                "15",
+                "--walks",
+                "60",
+                "--walk-length",
+                "5",
+                "--out",
+                "learned.iox",
+            ],
+        ]
+        .concat(),
         0,
     );
-    assert!(told.contains("it is drafted with choices") && told.contains("answered in several ways"), "{told}");
+    assert!(
+        told.contains("it is drafted with choices") && told.contains("answered in several ways"),
+        "{told}"
+    );
     assert!(told.contains("earlier:") && told.contains("now:"), "{told}");
     says_in(folder.path(), &["check", "learned.iox"], 0);
     let text = fs::read_to_string(folder.path().join("learned.iox")).expect("a model");
-    assert!(text.contains(" of ") && text.contains("on open -> owes_ok") && text.contains("on open -> owes_no"), "{text}");
+    assert!(
+        text.contains(" of ") && text.contains("on open -> owes_ok") && text.contains("on open -> owes_no"),
+        "{text}"
+    );
 }
 
 fn machine_of(folder: &TempDir, name: &str) -> Vec<String> {
@@ -291,9 +314,15 @@ fn a_session_that_is_killed_at_random_ends_as_if_it_had_not_been() {
         let runs: Vec<&Vec<String>> = seen.iter().filter(|run| !run.is_empty()).collect();
         let once: BTreeSet<&Vec<String>> = runs.iter().copied().collect();
         // A run that was cut, and the one that is asked again for it, may be alike.
-        assert!(runs.len() - once.len() <= kills as usize, "{} runs, {} different, {kills} kills", runs.len(), once.len());
+        assert!(
+            runs.len() - once.len() <= kills as usize,
+            "{} runs, {} different, {kills} kills",
+            runs.len(),
+            once.len()
+        );
         let kept = fs::read_to_string(folder.path().join("kept")).expect("a session");
-        let (kept, taken) = (kept.matches("\"input\"").count(), runs.iter().map(|run| run.len()).sum::<usize>());
+        let (kept, taken) =
+            (kept.matches("\"input\"").count(), runs.iter().map(|run| run.len()).sum::<usize>());
         assert!(kept <= taken && taken <= kept + kills as usize, "{kept} kept, {taken} taken, {kills} kills");
     }
 }
@@ -315,7 +344,8 @@ fn copies_are_asked_at_the_same_time() {
     let (gone, ..) = watched_door(|_| false);
     let project = fs::read_to_string(gone.path().join("ioxide.toml")).expect("a file");
     let line = project.lines().find(|line| line.starts_with("address")).expect("an address");
-    fs::write(gone.path().join("ioxide.toml"), project.replace(line, "address = \"127.0.0.1:1\"")).expect("written");
+    fs::write(gone.path().join("ioxide.toml"), project.replace(line, "address = \"127.0.0.1:1\""))
+        .expect("written");
     says_in(gone.path(), &args, 6);
 }
 
@@ -326,11 +356,14 @@ fn records_and_references_save_messages() {
     let (runs, first, second, third) =
         (path(&folder, "runs"), path(&folder, "a.iox"), path(&folder, "b.iox"), path(&folder, "c.iox"));
     let sut = "model:examples/fsm/meter.iox";
-    let test = ["test", METER, "--sut", sut, "--tester", "random", "--runs", "60", "--steps", "20", "--seed", "1"];
+    let test =
+        ["test", METER, "--sut", sut, "--tester", "random", "--runs", "60", "--steps", "20", "--seed", "1"];
     says(&[&test[..], &["--report", &runs]].concat(), 0);
     let learn = ["learn", METER, "--sut", sut, "--seed", "1", "--json", "--extra", "1"];
     let resets = |told: String| {
-        let json: serde_json::Value = serde_json::from_str(told.lines().find(|line| line.starts_with('{')).expect("json")).expect("json");
+        let json: serde_json::Value =
+            serde_json::from_str(told.lines().find(|line| line.starts_with('{')).expect("json"))
+                .expect("json");
         assert_eq!(json["states"], 4, "{told}");
         assert!(json["guarantee"].as_str().is_some_and(|words| words.contains("at most 5 states")), "{told}");
         json["resets"].as_u64().expect("a number")
@@ -342,7 +375,8 @@ fn records_and_references_save_messages() {
     resets(says(&[&learn[..], &reference].concat(), 0));
     says(&["diff", &first, &second], 0);
     says(&["diff", &first, &third], 0);
-    let told = says(&[&learn[..], &["--reference", "examples/fsm/handshake-v1.dot", "--out", &third]].concat(), 3);
+    let told =
+        says(&[&learn[..], &["--reference", "examples/fsm/handshake-v1.dot", "--out", &third]].concat(), 3);
     assert!(told.contains("none of the inputs"), "{told}");
 }
 

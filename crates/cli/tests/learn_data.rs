@@ -38,7 +38,8 @@ fn path(folder: &TempDir, name: &str) -> String {
 #[track_caller]
 fn learned(folder: &TempDir, model: &str, more: &[&str]) -> String {
     let (out, sut) = (path(folder, "learned.iox"), format!("model:{model}"));
-    let told = says(&[&["learn", model, "--sut", &sut, "--data", "--seed", "1", "--out", &out], more].concat(), 0);
+    let told =
+        says(&[&["learn", model, "--sut", &sut, "--data", "--seed", "1", "--out", &out], more].concat(), 0);
     says(&["fmt", "--check", &out], 0);
     for (one, other) in [(&*out, model), (model, &*out)] {
         let proof = says(&["conform", one, other], 0);
@@ -50,7 +51,7 @@ fn learned(folder: &TempDir, model: &str, more: &[&str]) -> String {
 #[test]
 fn a_login_has_three_states_two_variables_and_one_guard() {
     let folder = tempfile::tempdir().expect("a folder");
-    let text = learned(&folder, LOGIN, &[]);
+    let text = learned(&folder, LOGIN, &["--values", "2"]);
     assert!(text.contains("3 states with 2 variables"), "{text}");
     assert!(text.contains("compared by equality"), "{text}");
     assert!(text.contains("on login when name == kept_name && password == kept_password"), "{text}");
@@ -84,9 +85,13 @@ fn texts_ranges_and_enums_have_their_own_ways() {
          state still { emit wrong -> locked }\n state opening { emit opened(code: kept) -> free }\n}\n",
     )
     .expect("written");
-    let text = learned(&folder, &locker, &["--constant", "0000"]);
-    assert!(text.contains("on open when code == \"0000\"") && text.contains("on choose(size: large)"), "{text}");
-    let told = says(&["learn", &locker, "--sut", &format!("model:{locker}"), "--data", "--compare", "order"], 2);
+    let text = learned(&folder, &locker, &["--constant", "0000", "--values", "2"]);
+    assert!(
+        text.contains("on open when code == \"0000\"") && text.contains("on choose(size: large)"),
+        "{text}"
+    );
+    let told =
+        says(&["learn", &locker, "--sut", &format!("model:{locker}"), "--data", "--compare", "order"], 2);
     assert!(told.contains("texts have no order"), "{told}");
     let thermostat = path(&folder, "thermostat.iox");
     fs::write(
@@ -98,7 +103,7 @@ fn texts_ranges_and_enums_have_their_own_ways() {
          on measure when t >= goal -> resting\n on wish -> no\n }\n state heating { emit heat -> warm }\n state resting { emit rest -> warm }\n}\n",
     )
     .expect("written");
-    let text = learned(&folder, &thermostat, &[]);
+    let text = learned(&folder, &thermostat, &["--values", "2"]);
     assert!(text.contains("it compares with 30") && text.contains("2 states with 1 variable"), "{text}");
 }
 
@@ -114,13 +119,17 @@ fn what_is_no_register_automaton_is_refused() {
     )
     .expect("written");
     let told = says(&["learn", &adder, "--sut", &format!("model:{adder}"), "--data", "--seed", "1"], 5);
-    assert!(told.contains("answered in two ways") && told.contains("earlier:") && told.contains("--constant"), "{told}");
+    assert!(
+        told.contains("answered in two ways") && told.contains("earlier:") && told.contains("--constant"),
+        "{told}"
+    );
     for (more, word) in [
         (&["--input", "soup"][..], "the name of an input message"),
         (&["--jobs", "2"], "does not go with"),
         (&["--constant", "tea"], "no field can hold that"),
     ] {
-        let told = says(&[&["learn", &adder, "--sut", &format!("model:{adder}"), "--data"], more].concat(), 2);
+        let told =
+            says(&[&["learn", &adder, "--sut", &format!("model:{adder}"), "--data"], more].concat(), 2);
         assert!(told.contains(word), "{told}");
     }
 }
@@ -129,13 +138,15 @@ fn what_is_no_register_automaton_is_refused() {
 #[test]
 fn a_session_with_values_is_resumed() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (session, whole, resumed) = (path(&folder, "session"), path(&folder, "whole.iox"), path(&folder, "resumed.iox"));
+    let (session, whole, resumed) =
+        (path(&folder, "session"), path(&folder, "whole.iox"), path(&folder, "resumed.iox"));
     let sut = format!("model:{LOGIN}");
     let args = ["learn", LOGIN, "--sut", &sut, "--data", "--seed", "1", "--values", "2", "--out"];
     says(&[&args[..], &[&whole]].concat(), 0);
     let again = [&args[..], &[&resumed, "--session", &session]].concat();
     for pause in [60, 150, 300] {
-        let mut child = ioxide(&again).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+        let mut child =
+            ioxide(&again).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
         std::thread::sleep(Duration::from_millis(pause));
         child.kill().expect("killed");
         child.wait().expect("gone");

@@ -83,6 +83,9 @@ fn what_does_not_go_together_is_said() {
         assert!(told.contains(word), "{told}");
     }
     // Delays that are finer than the tolerance cannot be told apart: nothing is claimed that was not seen.
-    let told = says(&["learn", SESSION, "--sut", &sut, "--time", "--seed", "1", "--wait-ms", "3000", "--extra", "0"], 0);
+    let told = says(
+        &["learn", SESSION, "--sut", &sut, "--time", "--seed", "1", "--wait-ms", "3000", "--extra", "0"],
+        0,
+    );
     assert!(told.contains("0 time-outs") && told.contains("waits of 3000 ms"), "{told}");
 }

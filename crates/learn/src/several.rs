@@ -100,8 +100,15 @@ pub fn draft<L: Live>(
 ) -> Result<(SeveralDraft, Effort), L::Error> {
     let rng = ChaCha8Rng::seed_from_u64(drafting.seed);
     let words = (0..n_inputs).map(|input| vec![InputId::new(input)]).collect();
-    let mut table =
-        Table { live, n_inputs, drafting, rng, nodes: vec![Counted::default()], words, effort: Effort::default() };
+    let mut table = Table {
+        live,
+        n_inputs,
+        drafting,
+        rng,
+        nodes: vec![Counted::default()],
+        words,
+        effort: Effort::default(),
+    };
     for run in earlier {
         table.note(run);
     }
@@ -171,7 +178,9 @@ impl<L: Live> Table<'_, L> {
     fn answers(&self, node: usize, word: &[InputId]) -> BTreeSet<Vec<OutputId>> {
         let Some((&first, rest)) = word.split_first() else { return BTreeSet::from([Vec::new()]) };
         let mut all = BTreeSet::new();
-        for (&(_, output), &(kid, _)) in self.nodes[node].kids.iter().filter(|((input, _), _)| *input == first) {
+        for (&(_, output), &(kid, _)) in
+            self.nodes[node].kids.iter().filter(|((input, _), _)| *input == first)
+        {
             all.extend(self.answers(kid, rest).into_iter().map(|rest| [&[output][..], &rest].concat()));
         }
         all

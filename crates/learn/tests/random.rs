@@ -317,7 +317,8 @@ fn a_system_that_answers_in_several_ways_is_drafted() {
         let mut live = Dice { ways: ways.clone(), n_inputs, at: 0, rng };
         let drafting = Drafting { repetitions: 12, walks: 300, walk_length: 12, seed };
         let (found, effort) =
-            draft(&mut live, n_inputs, &[], &drafting, &mut |_, _| ControlFlow::Continue(())).expect("it answers");
+            draft(&mut live, n_inputs, &[], &drafting, &mut |_, _| ControlFlow::Continue(()))
+                .expect("it answers");
         assert!(effort.resets > 0 && found.n_states > 0);
         // Second opinion: all runs of the system and of the draft, side by side.
         let mut open = vec![(0, 0)];
@@ -326,7 +327,8 @@ fn a_system_that_answers_in_several_ways_is_drafted() {
         while let Some((real, drafted)) = open.pop() {
             for input in 0..n_inputs {
                 let all = &ways[real * n_inputs + input];
-                let drafted_ways = found.ways.iter().filter(|it| (it.from, it.input.index()) == (drafted, input));
+                let drafted_ways =
+                    found.ways.iter().filter(|it| (it.from, it.input.index()) == (drafted, input));
                 is_same &= drafted_ways.count() == all.len();
                 for &(to, output) in all {
                     match found.after(drafted, InputId::new(input), OutputId::new(output)) {

@@ -190,7 +190,8 @@ fn machine(rng: &mut ChaCha8Rng) -> RegisterMachine {
     let patterns: Vec<Vec<Place>> = (0..n_locations)
         .map(|at| {
             let n = if at == 0 { 0 } else { rng.random_range(1..=2) };
-            let mut values: Vec<Point> = (0..n).map(|_| rng.random_range(-1000..1000)).filter(|&v| v != 0).collect();
+            let mut values: Vec<Point> =
+                (0..n).map(|_| rng.random_range(-1000..1000)).filter(|&v| v != 0).collect();
             values.sort_unstable();
             values.dedup();
             signature.pattern(&values)
@@ -243,7 +244,12 @@ fn random_step(
         1 => vec![Told::Literal(rng.random_range(0..2))],
         _ => Vec::new(),
     };
-    DataStep { shape: OutputId::new(usize::from(!told.is_empty()) * 2 + rng.random_range(0..2)), told, target, registers }
+    DataStep {
+        shape: OutputId::new(usize::from(!told.is_empty()) * 2 + rng.random_range(0..2)),
+        told,
+        target,
+        registers,
+    }
 }
 
 #[test]
@@ -282,7 +288,8 @@ fn a_guarantee_over_few_values_is_kept() {
         let (learned, ..) = learned(&system, system.signature.clone(), seed);
         let DataGuarantee::Complete { values, states, extra } = learned.guarantee else { continue };
         let of_system = ioxide_learn::register::oracle::Unrolled::new(&system, values).expect("small");
-        let of_learned = ioxide_learn::register::oracle::Unrolled::new(&learned.machine, values).expect("small");
+        let of_learned =
+            ioxide_learn::register::oracle::Unrolled::new(&learned.machine, values).expect("small");
         assert_eq!(of_learned.n_states(), states);
         let is_within = of_system.n_states() <= states + extra;
         assert!(!is_within || is_same_on_few(&system, &learned.machine, values), "seed {seed}");

@@ -17,7 +17,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ioxide_fsm::mealy::{InputId, Mealy, Names, Spec};
+use ioxide_fsm::mealy::{InputId, Mealy, Names};
 use ioxide_fsm::suite::Method;
 use ioxide_learn::oracle::Examination;
 use ioxide_model::sts::Model;
@@ -25,7 +25,7 @@ use ioxide_testgen::tester::suite::Wait;
 
 use self::crew::{Crew, Home, Queue, Task};
 use self::draft::Draft;
-use self::lessons::{Lesson, Lessons, Taken};
+use self::lessons::{Lesson, Lessons, Reference, Taken};
 use self::session::{Earlier, Kept, SessionFile};
 use self::told::Told;
 use super::fsm::live::{LiveSystem, Trouble};
@@ -54,8 +54,9 @@ pub fn run(args: &Learn) -> Result<ExitStatus, Stop> {
 fn from_system(args: &Learn, sut: &str, mut model: Model) -> Result<ExitStatus, Stop> {
     let method = method(&args.suite)?;
     if model.sts.is_timed() {
-        return Err(Stop::usage("this model has clocks: `--time` learns time-outs")
-            .help("to learn what does not depend on time, give a model with the same messages and without clocks"));
+        return Err(Stop::usage("this model has clocks: `--time` learns time-outs").help(
+            "to learn what does not depend on time, give a model with the same messages and without clocks",
+        ));
     }
     let halt = &limit::halt_within(&args.limit, LEARNING);
     let inputs = alphabet::chosen(args, &model)?;
@@ -128,11 +129,7 @@ fn show(
 }
 
 /// The earlier version that was named, and which input each of its inputs is.
-fn reference(
-    args: &Learn,
-    names: &Names,
-    wanted: &Wanted<'_>,
-) -> Result<Option<(Spec, Vec<Option<InputId>>)>, Stop> {
+fn reference(args: &Learn, names: &Names, wanted: &Wanted<'_>) -> Result<Option<Reference>, Stop> {
     let Some(path) = &args.reference else { return Ok(None) };
     let machine = Machine::load(path, &[], wanted)?;
     let refused = |why: String| {
@@ -146,7 +143,7 @@ fn reference(
     if inputs.iter().all(Option::is_none) {
         return Err(refused("it has none of the inputs that are learned with".into()));
     }
-    Ok(Some((spec, inputs)))
+    Ok(Some(Reference { spec, inputs }))
 }
 
 /// Writes the model and says how it was made; whether that could be shown.

@@ -7,7 +7,9 @@
 
 use ioxide_model::index::Idx;
 
-use super::learner::{Belief, DataLearnError, DataLearner, DataObserver, Progress, instance, projected, told};
+use super::learner::{
+    Belief, DataLearnError, DataLearner, DataObserver, Progress, instance, projected, told,
+};
 use super::machine::{DataSystem, LocationId};
 use super::place::{DataAnswer, DataInput, DataWord, Point, Said, Theory};
 use super::tree::{DataNode, DataTree};
@@ -72,7 +74,8 @@ impl DataLearner {
         while let Some((mine, theirs, known, known_there, came)) = open.pop() {
             for kid in tree.kids(mine) {
                 let Some(input) = tree.input(kid) else { continue };
-                let (mut known, mut known_there, mut came) = (known.clone(), known_there.clone(), came.clone());
+                let (mut known, mut known_there, mut came) =
+                    (known.clone(), known_there.clone(), came.clone());
                 let places = tree.signature.places(&mut known, &input.values);
                 let values = tree.signature.values(&mut known_there, tree.history(basis), &places);
                 let region = (input.gate, tree.signature.places(&mut came, &values));
@@ -225,9 +228,8 @@ fn pairings(
     let mut open = vec![Pairing { location, theirs: registers.clone(), mine: Vec::new() }];
     while let Some(pairing) = open.pop() {
         let at = pairing.mine.len();
-        let is_alike = || {
-            tree.signature.pattern(&pairing.theirs[..at]) == tree.signature.pattern(&pairing.mine)
-        };
+        let is_alike =
+            || tree.signature.pattern(&pairing.theirs[..at]) == tree.signature.pattern(&pairing.mine);
         if at > 0 && !is_alike() {
             continue;
         }
@@ -256,7 +258,9 @@ fn pairings(
     }
     if tree.signature.theory == Theory::Equality {
         // Registers that keep their values are likelier.
-        found.sort_by_key(|pairing| pairing.mine.iter().map(|value| from.iter().position(|it| it == value)).collect::<Vec<_>>());
+        found.sort_by_key(|pairing| {
+            pairing.mine.iter().map(|value| from.iter().position(|it| it == value)).collect::<Vec<_>>()
+        });
     }
     found
 }

@@ -249,7 +249,12 @@ pub(crate) fn instance(tree: &DataTree, node: DataNode, image: &[Point], regions
 
 /// `answer` to the last input of `suffix`, its values by number among the constants, `image` and the new ones of
 /// `suffix`; a value that is none of these is kept as it is.
-pub(crate) fn told(signature: &Signature, image: &[Point], suffix: &[DataInput], answer: &DataAnswer) -> DataAnswer {
+pub(crate) fn told(
+    signature: &Signature,
+    image: &[Point],
+    suffix: &[DataInput],
+    answer: &DataAnswer,
+) -> DataAnswer {
     let mut known = signature.constants.clone();
     known.extend(image);
     for input in suffix {

@@ -125,13 +125,13 @@ pub fn learn_data<S: DataSystem>(
     loop {
         let machine = learner.hypothesis(observer)?;
         hypotheses += 1;
-        let stage = DataStage::Hypothesis {
-            locations: machine.locations.len(),
-            registers: machine.n_registers(),
-        };
-        let mut exam = Exam { observer, machine: &machine, examination, rng: &mut rng, watch, is_stopped: false };
+        let stage =
+            DataStage::Hypothesis { locations: machine.locations.len(), registers: machine.n_registers() };
+        let mut exam =
+            Exam { observer, machine: &machine, examination, rng: &mut rng, watch, is_stopped: false };
         exam.tell(stage);
-        let (found, guarantee) = if exam.is_stopped { (None, DataGuarantee::Consistent) } else { exam.take()? };
+        let (found, guarantee) =
+            if exam.is_stopped { (None, DataGuarantee::Consistent) } else { exam.take()? };
         let is_stopped = exam.is_stopped;
         match found {
             Some(word) => learner.refute(observer, &machine, &word)?,

@@ -49,7 +49,12 @@ impl DataLearner {
         self.behind(tree, &surprise.places[at], &surprise.word[at..])
     }
 
-    fn behind(&self, tree: &DataTree, at: &Configuration, rest: &[DataInput]) -> Option<(DataNode, DataWord)> {
+    fn behind(
+        &self,
+        tree: &DataTree,
+        at: &Configuration,
+        rest: &[DataInput],
+    ) -> Option<(DataNode, DataWord)> {
         let basis = self.basis[at.location];
         let memory = tree.memory(basis);
         let regions = projected(&tree.signature, &at.registers, rest);
@@ -85,16 +90,16 @@ impl DataLearner {
         at: usize,
     ) -> Result<(), DataLearnError<S::Error>> {
         let Some((basis, behind)) = self.moved(&observer.tree, surprise, at) else { return Ok(()) };
-        let before = Configuration {
-            location: surprise.places[at].location,
-            registers: observer.tree.memory(basis),
-        };
+        let before =
+            Configuration { location: surprise.places[at].location, registers: observer.tree.memory(basis) };
         let whole = [observer.tree.word(basis), behind].concat();
         if observer.ask(&whole)?.is_none() {
             return Ok(());
         }
         // In the values of the tree.
-        let Some(whole) = observer.tree.find(&whole).map(|node| observer.tree.word(node)) else { return Ok(()) };
+        let Some(whole) = observer.tree.find(&whole).map(|node| observer.tree.word(node)) else {
+            return Ok(());
+        };
         let depth = observer.tree.depth(basis);
         let (Some((_, after)), Some(node)) =
             (machine.step(&before, &whole[depth]), observer.tree.find(&whole[..=depth]))
@@ -182,7 +187,12 @@ impl Surprise {
 
 /// Words from `behind` to one that compares in no special way with forgotten values: each differs from the one before
 /// it only in how it compares with the value that is given with it.
-fn ways(tree: &DataTree, node: DataNode, image: &[Point], behind: &[DataInput]) -> Vec<(Option<Point>, DataWord)> {
+fn ways(
+    tree: &DataTree,
+    node: DataNode,
+    image: &[Point],
+    behind: &[DataInput],
+) -> Vec<(Option<Point>, DataWord)> {
     let mut known = [&tree.signature.constants[..], image].concat();
     let n_known = known.len();
     let forgotten: Vec<Point> =

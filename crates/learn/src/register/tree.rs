@@ -204,7 +204,11 @@ impl DataTree {
     ///
     /// # Errors
     /// If an answer is not what is known.
-    pub fn note(&mut self, word: &[DataInput], answers: &[DataAnswer]) -> Result<DataNode, Box<DataDisagreement>> {
+    pub fn note(
+        &mut self,
+        word: &[DataInput],
+        answers: &[DataAnswer],
+    ) -> Result<DataNode, Box<DataDisagreement>> {
         let mut known = self.signature.constants.clone();
         let mut node = self.root();
         for (at, (input, answer)) in word.iter().zip(answers).enumerate() {
@@ -309,7 +313,10 @@ mod tests {
     }
 
     fn says(values: &[Point]) -> DataAnswer {
-        DataAnswer { shape: OutputId::new(values.len()), values: values.iter().map(|&v| Said::Point(v)).collect() }
+        DataAnswer {
+            shape: OutputId::new(values.len()),
+            values: values.iter().map(|&v| Said::Point(v)).collect(),
+        }
     }
 
     #[test]

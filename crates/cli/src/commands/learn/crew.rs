@@ -148,14 +148,15 @@ impl<'a> Crew<'a> {
         let mut heard: Vec<Option<Heard>> = vec![None; words.len()];
         let mut missing = words.len();
         let mut trouble = None;
-        let mut note = |own: &mut LiveSystem<'_>, (at, result): Found, trouble: &mut Option<Trouble>| {
-            match result.and_then(|run| keep(own, &run).map(|()| run)) {
+        let mut note =
+            |own: &mut LiveSystem<'_>, (at, result): Found, trouble: &mut Option<Trouble>| match result
+                .and_then(|run| keep(own, &run).map(|()| run))
+            {
                 Ok(run) => heard[at] = Some(run),
                 Err(wrong) => {
                     trouble.get_or_insert(wrong);
                 }
-            }
-        };
+            };
         while missing > 0 && trouble.is_none() {
             let found = match self.found.try_recv() {
                 Ok(found) => found,
@@ -194,7 +195,8 @@ impl<'a> Crew<'a> {
 fn work(task: &Task<'_>, queue: &Queue, number: usize, tell: &Sender<Found>) {
     let done = task.opener.open(number, task.seed, |adapter| {
         let mut live =
-            LiveSystem::new(task.messages, task.wait, task.names, adapter, task.patience, task.halt)?.ending();
+            LiveSystem::new(task.messages, task.wait, task.names, adapter, task.patience, task.halt)?
+                .ending();
         while let Some((at, word)) = queue.wait() {
             if tell.send((at, exchange(&mut live, &word))).is_err() {
                 break;

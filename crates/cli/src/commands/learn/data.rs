@@ -33,7 +33,7 @@ use self::halving::Asked;
 use self::system::{DataGate, DataLive, Seen, word_of};
 use self::values::{Domain, Kind};
 use super::session::{SessionFile, data_runs};
-use super::told::{Told, Watching, counted};
+use super::told::{Told, Watching, counted, hypotheses};
 use super::{LEARNING, alphabet, method, stopped};
 use crate::args::{Compare, DraftFormat, Learn, Unstable};
 use crate::commands::fsm::live::{LiveSystem, Trouble};
@@ -142,9 +142,12 @@ fn gates(args: &Learn, model: &Model) -> Result<Vec<DataGate>, Stop> {
         return Err(Stop::usage("`--data` does not go with `--inputs`").help("name messages with `--input`"));
     }
     for name in &args.inputs {
-        let is_there = model.sts.gates.iter().any(|gate| gate.kind == GateKind::Input && *gate.name == **name);
+        let is_there =
+            model.sts.gates.iter().any(|gate| gate.kind == GateKind::Input && *gate.name == **name);
         if !is_there {
-            return Err(Stop::usage(format!("`--input {name}`: with `--data`, the name of an input message")));
+            return Err(Stop::usage(format!(
+                "`--input {name}`: with `--data`, the name of an input message"
+            )));
         }
     }
     let mut gates = Vec::new();
@@ -155,7 +158,8 @@ fn gates(args: &Learn, model: &Model) -> Result<Vec<DataGate>, Stop> {
             continue;
         }
         let sorts = model.sts.gates[gate].fields.iter().map(|&field| model.pool.var_info(field).sort);
-        let fixed = sorts.zip(values).map(|(sort, value)| Kind::of(sort).is_none().then_some(value)).collect();
+        let fixed =
+            sorts.zip(values).map(|(sort, value)| Kind::of(sort).is_none().then_some(value)).collect();
         let one = DataGate { gate, fixed };
         if !gates.contains(&one) {
             gates.push(one);
@@ -244,18 +248,22 @@ impl Class<'_> {
             if let Some(next) = theories.next() {
                 theory = next;
                 let ways = self.two_ways(&domain, seen, &found);
-                eprintln!("note: values are not only equal or not; learned again with order, with all that was seen\n{ways}");
+                eprintln!(
+                    "note: values are not only equal or not; learned again with order, with all that was seen\n{ways}"
+                );
                 continue;
             }
             let constant = match theory {
-                Theory::Order if found_constants < MAX_FOUND => {
-                    self.constant(&domain, found.now.len(), &mut Asked { live, file, seen }).map_err(stopped)?
-                }
+                Theory::Order if found_constants < MAX_FOUND => self
+                    .constant(&domain, found.now.len(), &mut Asked { live, file, seen })
+                    .map_err(stopped)?,
                 _ => None,
             };
             let Some(constant) = constant else { return Err(self.contradiction(&domain, seen, &found)) };
             let ways = self.two_ways(&domain, seen, &found);
-            eprintln!("note: it compares with {constant}, found by halving between two runs; learned again with it\n{ways}");
+            eprintln!(
+                "note: it compares with {constant}, found by halving between two runs; learned again with it\n{ways}"
+            );
             self.constants.push(Value::int(constant));
             found_constants += 1;
         }
@@ -271,7 +279,8 @@ impl Class<'_> {
             }
             DataLearnError::System(Trouble::Halted(halted)) => {
                 let status = limit::status(self.halt, ExitStatus::Inconclusive);
-                let message = format!("no machine: {halted} before there was one that agrees with what was seen");
+                let message =
+                    format!("no machine: {halted} before there was one that agrees with what was seen");
                 Stop::new(status, message)
                     .help("raise `--time-limit`; with `--session FILE` the same command goes on")
             }
@@ -346,7 +355,8 @@ impl Class<'_> {
                 })
                 .collect();
             let said = if said.is_empty() { "δ".to_owned() } else { said.join(", ") };
-            let brackets = |all: &[String]| if all.is_empty() { String::new() } else { format!("({})", all.join(", ")) };
+            let brackets =
+                |all: &[String]| if all.is_empty() { String::new() } else { format!("({})", all.join(", ")) };
             format!("{}{}/{said}{}", gate.name(&self.messages.model), brackets(&values), brackets(&told))
         };
         run.iter().map(step).collect::<Vec<_>>().join(" ")
@@ -388,11 +398,10 @@ impl Class<'_> {
         let guarantee = in_words(learned.guarantee, theory);
         let mut facts = vec![
             format!(
-                "{} with {} and {}: {} hypotheses, {}, {}",
+                "{} with {}: {}, {}, {}",
                 counted(machine.locations.len() as u64, "state"),
                 counted(machine.n_registers() as u64, "variable"),
-                counted(machine.n_branches() as u64, "transition"),
-                learned.hypotheses,
+                hypotheses(learned.hypotheses),
                 counted(resets, "reset"),
                 counted(symbols, "message"),
             ),
@@ -405,7 +414,7 @@ impl Class<'_> {
         let json = json!({
             "version": 1, "sut": sut, "seed": seed, "states": machine.locations.len(), "inputs": inputs,
             "constants": self.constants.iter().map(|value| self.messages.model.pool.show_value(value)).collect::<Vec<_>>(),
-            "variables": machine.n_registers(), "transitions": machine.n_branches(), "compare": theory,
+            "variables": machine.n_registers(), "compare": theory,
             "hypotheses": learned.hypotheses, "resets": resets, "symbols": symbols, "guarantee": guarantee,
             "stopped": learned.is_stopped,
         });
@@ -420,6 +429,8 @@ fn in_words(guarantee: DataGuarantee, theory: &str) -> String {
              has at most {} states on them ({states} + {extra})",
             states + extra
         ),
-        DataGuarantee::Consistent => "agrees with everything that was seen; nothing is promised beyond".into(),
+        DataGuarantee::Consistent => {
+            "agrees with everything that was seen; nothing is promised beyond".into()
+        }
     }
 }

@@ -41,8 +41,16 @@ pub struct Lessons<'a> {
     pub closed: Vec<OutputId>,
     /// How many inputs there are.
     pub n_inputs: usize,
-    /// An earlier version, and which input each of its inputs is.
-    pub reference: Option<(Spec, Vec<Option<InputId>>)>,
+    /// An earlier version.
+    pub reference: Option<Reference>,
+}
+
+/// An earlier version of a system.
+pub struct Reference {
+    /// What it did.
+    pub spec: Spec,
+    /// Which input of the system each of its inputs is.
+    pub inputs: Vec<Option<InputId>>,
 }
 
 /// A system, and what was heard of it.
@@ -100,8 +108,8 @@ impl Lessons<'_> {
     }
 
     fn learn(&self, observer: &mut Heard<'_>) -> Result<Learned, LearnError<Trouble>> {
-        if let Some((reference, inputs)) = &self.reference {
-            revisit(observer, reference, inputs)?;
+        if let Some(Reference { spec, inputs }) = &self.reference {
+            revisit(observer, spec, inputs)?;
         }
         let mut watching = Watching::new();
         let mut watch = |stage: Stage, _: &_, observer: &Heard<'_>| {

@@ -107,7 +107,7 @@ fn certain(trace: &Trace, one_answer: bool, messages: &Messages, live: &mut Live
         let Some(input) = messages.inputs.keys().position(|known| *known == name) else { break };
         let said: Vec<Label> = rest.iter().take_while(is_said).cloned().collect();
         let is_quiet = rest.get(said.len()) == Some(&Label::Quiescence);
-        if !is_quiet && !(one_answer && said.len() == 1) {
+        if !(is_quiet || one_answer && said.len() == 1) {
             break;
         }
         labels = &rest[said.len()..];

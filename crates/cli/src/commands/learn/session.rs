@@ -20,8 +20,8 @@ use ioxide_runner::json;
 use ioxide_testgen::abstraction::input_name;
 use serde_json::{Value as Json, json};
 
-use crate::args::Learn;
 use super::crew::{Crew, Heard};
+use crate::args::Learn;
 use crate::commands::fsm::live::{LiveSystem, Trouble};
 use crate::exit::Stop;
 use crate::machine::Messages;
@@ -84,11 +84,7 @@ impl SessionFile {
     }
 
     /// Opens the session of these inputs; what it holds behind its first line.
-    pub fn begin(
-        args: &Learn,
-        messages: &Messages,
-        inputs: &[&String],
-    ) -> Result<(Self, String), Stop> {
+    pub fn begin(args: &Learn, messages: &Messages, inputs: &[&String]) -> Result<(Self, String), Stop> {
         let Some(path) = args.session.clone() else {
             return Ok((Self { out: None, path: String::new(), recent: Vec::new() }, String::new()));
         };

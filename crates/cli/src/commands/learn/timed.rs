@@ -27,7 +27,7 @@ use serde_json::json;
 
 use self::live::TimedLive;
 use self::text::TimedText;
-use super::told::{Told, Watching, counted};
+use super::told::{Told, Watching, counted, hypotheses};
 use super::{LEARNING, alphabet, method, stopped};
 use crate::args::{DraftFormat, Learn, Unstable};
 use crate::commands::fsm::live::{LiveSystem, Trouble};
@@ -77,8 +77,13 @@ pub fn run(args: &Learn, sut: &str, mut model: Model) -> Result<ExitStatus, Stop
         });
         let learned = learned.map_err(|error| broken(error, &observer))?;
         let starts = starts(&learned.machine, &mut observer).map_err(stopped)?;
-        let told = told(args, sut, &learned, &observer, seed, &messages);
-        let text = TimedText { machine: &learned.machine, live: &observer.live, messages: &messages, starts: &starts };
+        let told = told(args, sut, &learned, &observer, (seed, starts.unclear), &messages);
+        let text = TimedText {
+            machine: &learned.machine,
+            live: &observer.live,
+            messages: &messages,
+            starts: &starts.moves,
+        };
         let shown = super::put(args, &text.written(args, &told)?, &told)?;
         let partial = || limit::status(halt, ExitStatus::Inconclusive);
         exit::shown(if learned.is_stopped { partial() } else { ExitStatus::Success }, shown)
@@ -117,11 +122,19 @@ fn broken(error: LearnError<Trouble>, observer: &Observer<TimedLive<'_>>) -> Sto
     )
 }
 
-/// Whether each move, state by state and input by input, starts the timer of the state it leads to.
-fn starts(machine: &Mealy, observer: &mut Observer<TimedLive<'_>>) -> Result<Vec<bool>, Trouble> {
+/// Which moves start the timer of the state they lead to.
+struct Starts {
+    /// State by state and input by input.
+    moves: Vec<bool>,
+    /// Moves after which neither all of the delay was left nor what had not passed of it.
+    unclear: usize,
+}
+
+/// Finds out for every move whether it starts the timer of the state it leads to.
+fn starts(machine: &Mealy, observer: &mut Observer<TimedLive<'_>>) -> Result<Starts, Trouble> {
     let wait = InputId::new(machine.n_inputs() - 1);
     let ways = access(machine);
-    let mut starts = Vec::new();
+    let mut starts = Starts { moves: Vec::new(), unclear: 0 };
     for state in machine.states() {
         for input in machine.inputs() {
             let due = |state: StateId| {
@@ -130,20 +143,35 @@ fn starts(machine: &Mealy, observer: &mut Observer<TimedLive<'_>>) -> Result<Vec
             };
             let next = machine.edge(state, input).map(|edge| edge.next);
             let (before, after) = (due(state), next.and_then(due));
-            starts.push(match (before, after) {
+            let does = match (before, after) {
                 (Some(before), Some(after)) if input != wait => {
-                    let half = before / 2;
-                    observer.effort.resets += 1;
-                    observer.effort.symbols += ways[state.index()].len() as u64 + 2;
-                    let left = observer.live.left(&ways[state.index()], half, input)?;
-                    // What is left is the whole delay, or less by what had passed.
-                    left.is_none_or(|left| left + half / 2 > after)
+                    starts.measure(observer, &ways[state.index()], input, (before, after))?
                 }
                 (_, after) => after.is_some(),
-            });
+            };
+            starts.moves.push(does);
         }
     }
     Ok(starts)
+}
+
+impl Starts {
+    /// Makes a move when half of the delay `before` it is over: whether all of the delay `after` it is left then.
+    fn measure(
+        &mut self,
+        observer: &mut Observer<TimedLive<'_>>,
+        way: &[InputId],
+        input: InputId,
+        (before, after): (Duration, Duration),
+    ) -> Result<bool, Trouble> {
+        let half = before / 2;
+        observer.effort = observer.effort.plus(Effort { resets: 1, symbols: way.len() as u64 + 2 });
+        let left = observer.live.left(way, half, input)?;
+        let is_about = |due: Duration| left.is_some_and(|left| left.abs_diff(due) <= observer.live.tolerance);
+        let (is_new, is_old) = (is_about(after), is_about(after.saturating_sub(half)));
+        self.unclear += usize::from(is_new == is_old);
+        Ok(is_new || !is_old)
+    }
 }
 
 /// A shortest word to every state.
@@ -169,12 +197,13 @@ fn told(
     sut: &str,
     learned: &Learned,
     observer: &Observer<TimedLive<'_>>,
-    seed: u64,
+    (seed, unclear): (u64, usize),
     messages: &Messages,
 ) -> Told {
     let Effort { resets, symbols } = observer.effort;
     let delays = (0..observer.live.names.outputs.len()).map(OutputId::new);
-    let delays = delays.filter_map(|output| observer.live.delay(output).map(|_| &observer.live.names.outputs[output]));
+    let delays =
+        delays.filter_map(|output| observer.live.delay(output).map(|_| &observer.live.names.outputs[output]));
     let delays: Vec<&String> = delays.collect();
     let guarantee = format!(
         "as far as inputs that come at once and waits of {} ms show: {}",
@@ -183,22 +212,29 @@ fn told(
     );
     let mut facts = vec![
         format!(
-            "{} with {}: {} hypotheses, {}, {}",
+            "{} with {}: {}, {}, {}",
             counted(learned.machine.n_states() as u64, "state"),
             counted(messages.inputs.len() as u64, "input"),
-            learned.hypotheses,
+            hypotheses(learned.hypotheses),
             counted(resets, "reset"),
             counted(symbols, "message"),
         ),
         format!("{}, each {} ms more or less", counted(delays.len() as u64, "time-out"), args.tolerance_ms),
         guarantee.clone(),
     ];
+    if unclear > 0 {
+        facts.push(format!(
+            "whether the timer starts anew is not clear for {}",
+            counted(unclear as u64, "move")
+        ));
+    }
     if learned.is_stopped {
         facts.push("stopped before everything was tested".into());
     }
     let json = json!({
         "version": 1, "sut": sut, "seed": seed, "states": learned.machine.n_states(),
         "inputs": messages.inputs.keys().collect::<Vec<_>>(), "timeouts": delays, "tolerance_ms": args.tolerance_ms,
+        "unclear": unclear,
         "hypotheses": learned.hypotheses, "resets": resets, "symbols": symbols, "guarantee": guarantee,
         "stopped": learned.is_stopped,
     });

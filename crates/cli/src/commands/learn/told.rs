@@ -37,10 +37,10 @@ impl Told {
         let inputs: Vec<&String> = messages.inputs.keys().collect();
         let mut facts = vec![
             format!(
-                "{} with {}: {} hypotheses, {}, {}",
+                "{} with {}: {}, {}, {}",
                 counted(states as u64, "state"),
                 counted(inputs.len() as u64, "input"),
-                learned.hypotheses,
+                hypotheses(learned.hypotheses),
                 counted(resets, "reset"),
                 counted(symbols, "message"),
             ),
@@ -136,6 +136,11 @@ impl Told {
     }
 }
 
+/// `1 hypothesis`, `2 hypotheses`.
+pub fn hypotheses(n: usize) -> String {
+    format!("{n} hypothes{}", if n == 1 { "is" } else { "es" })
+}
+
 /// `1 reset`, `2 resets`.
 pub fn counted(n: u64, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
@@ -175,7 +180,10 @@ impl Watching {
                 Stage::Testing { states, extra, done, of } => format!(
                     "{}: test {done} of {of} for {extra} extra{}",
                     counted(states as u64, "state"),
-                    left.map_or_else(String::new, |left| format!(", {} s left if it is right", left.as_secs()))
+                    left.map_or_else(String::new, |left| format!(
+                        ", {} s left if it is right",
+                        left.as_secs()
+                    ))
                 ),
                 Stage::Walking { states, done, of } => {
                     format!("{}: walk {done} of {of}", counted(states as u64, "state"))

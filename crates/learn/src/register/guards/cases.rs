@@ -114,17 +114,19 @@ fn widened(cases: &[Case], mut branches: Vec<Branch>) -> Vec<Branch> {
     let same = |a: &Branch, b: &Branch| {
         (a.shape, &a.told, a.target, &a.registers) == (b.shape, &b.told, b.target, &b.registers)
     };
-    let first: Vec<usize> =
-        cases.iter().map(|case| branches.iter().position(|it| fits(it, case)).unwrap_or(usize::MAX)).collect();
+    let first: Vec<usize> = cases
+        .iter()
+        .map(|case| branches.iter().position(|it| fits(it, case)).unwrap_or(usize::MAX))
+        .collect();
     let before = branches.clone();
-    for at in 0..branches.len() {
+    for branch in &mut branches {
         let mut literal = 0;
-        while literal < branches[at].guard.len() {
-            let mut wider = branches[at].clone();
+        while literal < branch.guard.len() {
+            let mut wider = branch.clone();
             wider.guard.remove(literal);
             let mut covered = cases.iter().zip(&first).filter(|(case, _)| fits(&wider, case));
             match covered.all(|(_, &own)| before.get(own).is_some_and(|own| same(own, &wider))) {
-                true => branches[at] = wider,
+                true => *branch = wider,
                 false => literal += 1,
             }
         }
@@ -185,12 +187,16 @@ fn comparisons(theory: Theory, case: &Case) -> Vec<Comparison> {
 fn branch(gate: InputId, guard: &[Comparison], result: &Result) -> Branch {
     let operand = |choice: &Choice| match choice {
         // What stays at hand longest: constants, registers, fields.
-        Choice::Operands(operands) => operands.last().map_or(GuardedTold::Literal(0), |&it| GuardedTold::Operand(it)),
+        Choice::Operands(operands) => {
+            operands.last().map_or(GuardedTold::Literal(0), |&it| GuardedTold::Operand(it))
+        }
         Choice::Literal(value) => GuardedTold::Literal(*value),
     };
     let register = |(number, choice): (usize, &Choice)| match choice {
         // A register that can stay as it is does.
-        Choice::Operands(operands) if operands.contains(&Operand::Register(number)) => Operand::Register(number),
+        Choice::Operands(operands) if operands.contains(&Operand::Register(number)) => {
+            Operand::Register(number)
+        }
         Choice::Operands(operands) => operands.first().copied().unwrap_or(Operand::Register(number)),
         Choice::Literal(_) => Operand::Register(number),
     };

@@ -79,7 +79,8 @@ fn patterns(machine: &RegisterMachine) -> Vec<Vec<Point>> {
             let mut values = [&machine.signature.constants[..], &registers].concat();
             machine.signature.values(&mut values, &[], places);
             if known[step.target.index()].is_none() {
-                known[step.target.index()] = Some(step.registers.iter().map(|&source| values[source]).collect());
+                known[step.target.index()] =
+                    Some(step.registers.iter().map(|&source| values[source]).collect());
                 open.push(step.target);
             }
         }
@@ -195,7 +196,8 @@ fn readings(n: usize, m: usize, n_constants: usize) -> Vec<Vec<Held>> {
     }
     let mut rows: Vec<Vec<Held>> = vec![Vec::new()];
     for _ in 0..n {
-        rows = rows.iter().flat_map(|row| all.iter().map(move |&held| [&row[..], &[held]].concat())).collect();
+        rows =
+            rows.iter().flat_map(|row| all.iter().map(move |&held| [&row[..], &[held]].concat())).collect();
     }
     rows.retain(|row| (0..m).all(|at| row.contains(&Held::Register(at))));
     rows

@@ -49,7 +49,8 @@ impl Class<'_> {
             return Ok(None);
         }
         while way.from.iter().zip(&way.to).any(|(from, to)| from.abs_diff(*to) > 1) {
-            let middle: Vec<i64> = way.from.iter().zip(&way.to).map(|(from, to)| from.midpoint(*to)).collect();
+            let middle: Vec<i64> =
+                way.from.iter().zip(&way.to).map(|(from, to)| from.midpoint(*to)).collect();
             let Some(said) = self.ask(domain, &way.inputs, &middle, asked)? else { return Ok(None) };
             match said == first {
                 true if middle == way.from => break,
@@ -91,16 +92,16 @@ impl Class<'_> {
         let (word, answers) = word_of(model, self.gates, domain, seen, &now)?;
         let shape = |word: &[DataInput]| {
             let mut known = domain.signature.constants.clone();
-            let region = |it: &DataInput| {
-                (it.gate, domain.signature.places(&mut known, &it.values))
-            };
+            let region = |it: &DataInput| (it.gate, domain.signature.places(&mut known, &it.values));
             word.iter().map(region).collect::<Vec<_>>()
         };
         let wanted = shape(&word);
         let is_it = |run: &&DataRun| {
             let Some(prefix) = run.get(..length) else { return false };
             let read = word_of(model, self.gates, domain, seen, prefix);
-            read.is_some_and(|(other, said)| shape(&other) == wanted && by_shape(said.last()) != by_shape(answers.last()))
+            read.is_some_and(|(other, said)| {
+                shape(&other) == wanted && by_shape(said.last()) != by_shape(answers.last())
+            })
         };
         let before = earlier.iter().find(is_it)?;
         let numbers = |run: &[(Label, Vec<Label>)]| self.numbers(domain, run);
@@ -111,7 +112,8 @@ impl Class<'_> {
 
     /// The numbers that are data, in order, without constants.
     fn numbers(&self, domain: &Domain, run: &[(Label, Vec<Label>)]) -> Vec<i64> {
-        let mut all: Vec<i64> = run.iter().flat_map(|(input, _)| self.data_of(input)).filter_map(Int::to_i64).collect();
+        let mut all: Vec<i64> =
+            run.iter().flat_map(|(input, _)| self.data_of(input)).filter_map(Int::to_i64).collect();
         let constants = domain.constants();
         all.retain(|number| !constants.iter().any(|(_, value)| *value == Value::int(*number)));
         all.sort_unstable();
@@ -155,7 +157,8 @@ impl Class<'_> {
         let number = self.gates.iter().position(|it| it.gate == *gate);
         let fixed = number.map_or(&[][..], |at| &self.gates[at].fixed);
         let value = |(fixed, value): (&Option<Value>, &Value)| {
-            let at = value.as_int().and_then(Int::to_i64).and_then(|it| old.iter().position(|&known| known == it));
+            let at =
+                value.as_int().and_then(Int::to_i64).and_then(|it| old.iter().position(|&known| known == it));
             match (fixed, at.and_then(|at| new.get(at))) {
                 (None, Some(&number)) => Value::int(number),
                 _ => value.clone(),

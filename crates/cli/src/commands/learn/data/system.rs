@@ -120,7 +120,12 @@ pub fn word_of(
     for (label, said) in run {
         let Label::Input(gate, values) = label else { return None };
         let fits = |it: &DataGate| {
-            it.gate == *gate && it.fixed.iter().zip(values).all(|(fixed, value)| fixed.as_ref().is_none_or(|it| it == value))
+            it.gate == *gate
+                && it
+                    .fixed
+                    .iter()
+                    .zip(values)
+                    .all(|(fixed, value)| fixed.as_ref().is_none_or(|it| it == value))
         };
         let number = gates.iter().position(fits)?;
         let data = gates[number].fixed.iter().zip(values).filter(|(fixed, _)| fixed.is_none());

@@ -42,7 +42,8 @@ impl Text<'_> {
     pub fn written(&self, args: &Learn, told: &Told) -> Result<String, Stop> {
         let model = &self.messages.model;
         let variables = self.variables();
-        let mut writer = Writer { text: self, variables: &variables, owing: Owing::default(), said: BTreeMap::new() };
+        let mut writer =
+            Writer { text: self, variables: &variables, owing: Owing::default(), said: BTreeMap::new() };
         let states = self.states();
         let mut body = String::new();
         if !self.messages.preamble.is_empty() {
@@ -120,7 +121,9 @@ impl Text<'_> {
     }
 
     fn source(&self, registers: &[Option<Variable>], gate: InputId, operand: Operand) -> Option<Variable> {
-        let kept = |is_text: bool, name: &str| (is_text, format!("kept_{}{name}", if is_text { "text_" } else { "" }));
+        let kept = |is_text: bool, name: &str| {
+            (is_text, format!("kept_{}{name}", if is_text { "text_" } else { "" }))
+        };
         match operand {
             Operand::Field(at) => {
                 let kind = self.domain.kinds[gate.index()][at];
@@ -167,8 +170,10 @@ impl Writer<'_, '_> {
             for at in 0..groups.len() {
                 let guard = self.guard(location, gate, &groups, at);
                 let (written, _) = &groups[at];
-                let updates: Vec<String> = written.updates.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-                let updates = if updates.is_empty() { String::new() } else { format!(" {{ {} }}", updates.join(", ")) };
+                let updates: Vec<String> =
+                    written.updates.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+                let updates =
+                    if updates.is_empty() { String::new() } else { format!(" {{ {} }}", updates.join(", ")) };
                 let message = self.message(gate);
                 let _ = writeln!(text, "on {message}{guard}{updates} -> {}", written.target);
             }
@@ -185,12 +190,17 @@ impl Writer<'_, '_> {
     /// The guard of a group: any of its branches; none of the others, where that is shorter.
     fn guard(&self, location: usize, gate: InputId, groups: &[(Written, Vec<&Branch>)], at: usize) -> String {
         let all = |branch: &Branch| {
-            let parts: Vec<String> = branch.guard.iter().map(|it| self.comparison(location, gate, it)).collect();
+            let parts: Vec<String> =
+                branch.guard.iter().map(|it| self.comparison(location, gate, it)).collect();
             parts.join(" && ")
         };
         let mine = &groups[at].1;
-        let others: Vec<&&Branch> =
-            groups.iter().enumerate().filter(|(other, _)| *other != at).flat_map(|(_, (_, all))| all).collect();
+        let others: Vec<&&Branch> = groups
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != at)
+            .flat_map(|(_, (_, all))| all)
+            .collect();
         match (&mine[..], &others[..]) {
             ([only], _) if only.guard.is_empty() => String::new(),
             ([only], _) => format!(" when {}", all(only)),
@@ -224,7 +234,8 @@ impl Writer<'_, '_> {
         let gate = branch.gate;
         let mut updates = Vec::new();
         for (register, &operand) in branch.registers.iter().enumerate() {
-            let (name, value) = (&self.variables[branch.target][register].1, self.operand(location, gate, operand));
+            let (name, value) =
+                (&self.variables[branch.target][register].1, self.operand(location, gate, operand));
             if *name != value {
                 updates.push((name.clone(), value));
             }
@@ -235,7 +246,12 @@ impl Writer<'_, '_> {
     }
 
     /// The messages of an answer; values that are not at hand any more are kept by `updates`.
-    fn answer(&mut self, location: usize, branch: &Branch, updates: &mut Vec<(String, String)>) -> Vec<String> {
+    fn answer(
+        &mut self,
+        location: usize,
+        branch: &Branch,
+        updates: &mut Vec<(String, String)>,
+    ) -> Vec<String> {
         let model = &self.text.messages.model;
         let changed: Vec<String> = updates.iter().map(|(name, _)| name.clone()).collect();
         let mut told = branch.told.iter().copied();
@@ -263,7 +279,11 @@ impl Writer<'_, '_> {
                 fields.push(format!("{}: {value}", info.name));
             }
             let name = &model.sts.gates[*gate].name;
-            texts.push(if fields.is_empty() { name.to_string() } else { format!("{name}({})", fields.join(", ")) });
+            texts.push(if fields.is_empty() {
+                name.to_string()
+            } else {
+                format!("{name}({})", fields.join(", "))
+            });
         }
         texts
     }

@@ -64,10 +64,12 @@ impl Domain {
         constants.dedup();
         let points = (0..constants.len()).map(|at| Point::try_from(at).unwrap_or(0) * STRIDE).collect();
         let arity = kinds.iter().map(Vec::len).collect();
-        let limits = || kinds.iter().flatten().filter_map(|kind| match kind {
-            Kind::Number(least, most) => Some((*least, *most)),
-            Kind::Text => None,
-        });
+        let limits = || {
+            kinds.iter().flatten().filter_map(|kind| match kind {
+                Kind::Number(least, most) => Some((*least, *most)),
+                Kind::Text => None,
+            })
+        };
         let least = limits().filter_map(|it| it.0).max();
         let most = limits().filter_map(|it| it.1).min();
         let signature = Signature { theory, constants: points, arity };
@@ -105,7 +107,8 @@ impl Domain {
     }
 
     fn texts(&self, points: Vec<Point>, rng: &mut ChaCha8Rng) -> Pairs {
-        let mut names: Vec<String> = (0..points.len() + self.constants.len()).map(|at| format!("v{at}")).collect();
+        let mut names: Vec<String> =
+            (0..points.len() + self.constants.len()).map(|at| format!("v{at}")).collect();
         names.retain(|name| !self.constants.iter().any(|constant| constant.as_str() == Some(name)));
         names.shuffle(rng);
         points.into_iter().zip(names.iter().map(|name| Value::str(name))).collect()
@@ -119,7 +122,8 @@ impl Domain {
         known.retain(|(_, value)| {
             self.least.is_none_or(|least| *value >= least) && self.most.is_none_or(|most| *value <= most)
         });
-        let (low, high) = (self.least.map(|it| it.saturating_sub(1)), self.most.map(|it| it.saturating_add(1)));
+        let (low, high) =
+            (self.least.map(|it| it.saturating_sub(1)), self.most.map(|it| it.saturating_add(1)));
         let mut pairs = Pairs::new();
         if self.signature.theory == Theory::Equality {
             points.shuffle(rng);
@@ -162,7 +166,8 @@ impl Domain {
 fn holds(kind: Kind, value: &Value) -> bool {
     match (kind, value) {
         (Kind::Text, Value::Str(_)) => true,
-        (Kind::Number(least, most), Value::Int(value)) => value.to_i64()
+        (Kind::Number(least, most), Value::Int(value)) => value
+            .to_i64()
             .is_some_and(|it| least.is_none_or(|least| it >= least) && most.is_none_or(|most| it <= most)),
         _ => false,
     }
@@ -180,7 +185,8 @@ fn between(low: Option<i64>, high: Option<i64>, n: usize, rng: &mut ChaCha8Rng) 
                 Some(low) if is_close => low.checked_add(1)?,
                 Some(low) => low.checked_add(FIRST)?,
                 // Beyond zero, on both sides of it, and below.
-                None => [FIRST, FIRST, count * -APART / 2, -FIRST - count * APART][usize::try_from(jitter(3)).unwrap_or(0)],
+                None => [FIRST, FIRST, count * -APART / 2, -FIRST - count * APART]
+                    [usize::try_from(jitter(3)).unwrap_or(0)],
             };
             let step = if is_close && low.is_some() { 1 } else { APART };
             (0..count).map(|at| first.checked_add(at * step)?.checked_add(jitter(step - 1))).collect()
@@ -216,10 +222,13 @@ mod tests {
             let domain = Domain::new(theory, constants, vec![vec![Kind::Number(Some(-40), Some(60)); 2]]);
             for (gate, places) in domain.signature.regions(4, InputId::new(0)) {
                 let mut points = domain.signature.constants.clone();
-                points.extend(domain.signature.values(&mut points.clone(), &[], &[Place::New(1), Place::New(3)]));
+                points.extend(domain.signature.values(
+                    &mut points.clone(),
+                    &[],
+                    &[Place::New(1), Place::New(3)],
+                ));
                 let values = domain.signature.values(&mut points.clone(), &[], &places);
-                let word =
-                    vec![DataInput { gate, values: points[2..].to_vec() }, DataInput { gate, values }];
+                let word = vec![DataInput { gate, values: points[2..].to_vec() }, DataInput { gate, values }];
                 let Some(pairs) = domain.choose(&word, &mut rng) else { panic!("there is room") };
                 // Back again: the same word, as far as values compare.
                 let mut known = domain.constants();
@@ -247,7 +256,11 @@ mod tests {
     #[test]
     fn a_range_without_room_is_noticed() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let domain = Domain::new(Theory::Equality, Vec::new(), vec![vec![Kind::Number(Some(1), Some(2))], vec![Kind::Text]]);
+        let domain = Domain::new(
+            Theory::Equality,
+            Vec::new(),
+            vec![vec![Kind::Number(Some(1), Some(2))], vec![Kind::Text]],
+        );
         let put = |gate: usize, value| DataInput { gate: InputId::new(gate), values: vec![value] };
         assert!(domain.choose(&[put(0, 1), put(0, 2)], &mut rng).is_some());
         assert!(domain.choose(&[put(0, 1), put(0, 2), put(0, 3)], &mut rng).is_none());

@@ -145,7 +145,12 @@ impl<'a> TimedLive<'a> {
 
     /// How long it takes until something comes by itself, if `input` is given when `pause` is over after `way`;
     /// nothing if something comes in the pause, or never.
-    pub fn left(&mut self, way: &[InputId], pause: Duration, input: InputId) -> Result<Option<Duration>, Trouble> {
+    pub fn left(
+        &mut self,
+        way: &[InputId],
+        pause: Duration,
+        input: InputId,
+    ) -> Result<Option<Duration>, Trouble> {
         self.reset()?;
         for &input in way {
             self.give(input)?;

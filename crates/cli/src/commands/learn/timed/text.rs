@@ -45,7 +45,9 @@ impl TimedText<'_> {
             body.push_str(&self.state(state, &states, &mut owing));
         }
         let mut text = head(args, told, model)?;
-        text.push_str("/// Since the last message.\nclock since\n/// Since the timer was started.\nclock timer\n");
+        text.push_str(
+            "/// Since the last message.\nclock since\n/// Since the timer was started.\nclock timer\n",
+        );
         text.push_str(&body);
         text.push_str(&owing.rest());
         text.push_str("}\n");
@@ -75,7 +77,10 @@ impl TimedText<'_> {
             let resets = self.resets(state, wait);
             let (least, most) = self.bounds(after);
             let first = said.first().map_or("", String::as_str);
-            let _ = writeln!(text, "emit {first} when timer >= {least}ms && timer <= {most}ms {resets} -> {target}");
+            let _ = writeln!(
+                text,
+                "emit {first} when timer >= {least}ms && timer <= {most}ms {resets} -> {target}"
+            );
         }
         text.push_str("}\n");
         text
