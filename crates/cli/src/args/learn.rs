@@ -10,6 +10,9 @@ use super::{LimitArgs, ModelArgs, SolverArgs};
     after_help = "Examples:\n  ioxide learn examples/fsm/handshake-v1.dot --sut model:examples/fsm/handshake-v2.dot --seed 1\n  \
     ioxide learn examples/redis/transactions.iox --sut redis --one-answer --out redis-learned.iox --session redis.session\n  \
     ioxide learn shop.iox --sut shop --input 'add(item: 1)' --input 'pay' --extra 1 --out shop-learned.iox\n  \
+    ioxide learn shop.iox --sut shop --reference shop-1.4.iox --jobs 4 --out shop-1.5.iox\n  \
+    ioxide learn examples/learn/login.iox --sut model:examples/learn/login.iox --data --seed 1\n  \
+    ioxide learn examples/learn/session.iox --sut model:examples/learn/session.iox --time --seed 1\n  \
     ioxide learn shop.iox --traces monday.jsonl --traces tuesday.jsonl --hold-out 20 --out shop-learned.iox"
 )]
 pub struct Learn {
