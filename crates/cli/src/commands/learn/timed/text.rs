@@ -33,8 +33,9 @@ impl TimedText<'_> {
     /// The model.
     pub fn written(&self, args: &Learn, told: &Told) -> Result<String, Stop> {
         let model = &self.messages.model;
-        let states =
-            state_names(self.machine.n_states(), &arrows(self.machine), self.live.names.outputs.as_slice());
+        let said = |name: &String| name.split(" after ").next().unwrap_or(name).to_owned();
+        let outputs: Vec<String> = self.live.names.outputs.iter().map(said).collect();
+        let states = state_names(self.machine.n_states(), &arrows(self.machine), &outputs);
         let mut owing = Owing::default();
         let mut body = String::new();
         if !self.messages.preamble.is_empty() {
