@@ -161,3 +161,14 @@ fn a_session_with_values_is_resumed() {
     says(&again, 0);
     assert!(fs::read(&session).expect("a session") == before, "something was asked again");
 }
+
+/// Somebody stops it while it tests: the last hypothesis is written, and said to be no more than that.
+#[test]
+fn a_model_is_written_when_the_time_is_over() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (out, sut) = (path(&folder, "learned.iox"), format!("model:{LOGIN}"));
+    let args = ["learn", LOGIN, "--sut", &sut, "--data", "--seed", "1", "--extra", "2", "--walks", "1000000"];
+    let told = says(&[&args[..], &["--time-limit", "8s", "--out", &out]].concat(), 5);
+    assert!(told.contains("stopped before everything was tested"), "{told}");
+    says(&["check", &out], 0);
+}

@@ -67,9 +67,9 @@ pub struct Learn {
     /// How hypotheses are tested: `w`, `wp`, `hsi`, `h`, `spy`, `spyh` or `s`.
     #[arg(long, visible_alias = "oracle", default_value = "s", value_name = "METHOD")]
     pub suite: String,
-    /// How many more states than the machine the system may have for the result to be exact.
-    #[arg(long, default_value_t = 2, value_name = "K")]
-    pub extra: usize,
+    /// How many more states than the machine the system may have for the result to be exact [default: 2; 1 with `--data`].
+    #[arg(long, value_name = "K")]
+    pub extra: Option<usize>,
     /// Random walks after the suites.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub walks: usize,

@@ -37,6 +37,9 @@ use crate::solver::Wanted;
 use crate::system::{Opener, System};
 use crate::{limit, load, machine, seed, write};
 
+/// Extra states where nobody says how many.
+const EXTRA: usize = 2;
+
 /// How long learning may take where nobody says: systems are slow.
 const LEARNING: Duration = Duration::from_secs(3600);
 
@@ -67,7 +70,7 @@ fn from_system(args: &Learn, sut: &str, mut model: Model) -> Result<ExitStatus, 
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let examination = Examination {
         method,
-        extra: Some(args.extra),
+        extra: Some(args.extra.unwrap_or(EXTRA)),
         walks: args.walks,
         walk_length: args.walk_length,
         seed,

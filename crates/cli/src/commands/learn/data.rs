@@ -49,6 +49,9 @@ const WALKS: usize = 200;
 /// Inputs of a walk that reaches past the suites.
 const WALK_LENGTH: usize = 12;
 
+/// Extra states where nobody says how many: with values, suites are large.
+const EXTRA: usize = 1;
+
 /// Constants that are looked for before a system is given up.
 const MAX_FOUND: usize = 6;
 
@@ -65,7 +68,7 @@ pub fn run(args: &Learn, sut: &str, model: Model) -> Result<ExitStatus, Stop> {
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let examination = DataExamination {
         method,
-        extra: args.extra.min(1),
+        extra: args.extra.unwrap_or(EXTRA),
         values: usize::from(args.values),
         walks: if args.walks == 0 { WALKS } else { args.walks },
         walk_length: if args.walks == 0 { WALK_LENGTH } else { args.walk_length },

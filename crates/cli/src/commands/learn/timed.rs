@@ -28,7 +28,7 @@ use serde_json::json;
 use self::live::TimedLive;
 use self::text::TimedText;
 use super::told::{Told, Watching, counted, hypotheses};
-use super::{LEARNING, alphabet, method, stopped};
+use super::{EXTRA, LEARNING, alphabet, method, stopped};
 use crate::args::{DraftFormat, Learn, Unstable};
 use crate::commands::fsm::live::{LiveSystem, Trouble};
 use crate::exit::{self, ExitStatus, Stop};
@@ -53,7 +53,7 @@ pub fn run(args: &Learn, sut: &str, mut model: Model) -> Result<ExitStatus, Stop
     let settle = args.quiescence_ms.map_or(tolerance / SETTLE, Duration::from_millis);
     let examination = Examination {
         method,
-        extra: Some(args.extra),
+        extra: Some(args.extra.unwrap_or(EXTRA)),
         walks: args.walks,
         walk_length: args.walk_length,
         seed,
