@@ -29,6 +29,9 @@ pub struct Bench {
     /// Only the planted faults (`faults`) or machines (`learn`) whose name holds this.
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
+    /// Learns the machines with AALpy too, in this Python, which must have it (`learn`).
+    #[arg(long, value_name = "PYTHON")]
+    pub peers: Option<String>,
     /// The same with fields, switches, variables and places in another order and under other names for every
     /// seed (`brp`).
     #[arg(long)]

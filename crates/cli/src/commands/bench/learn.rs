@@ -3,7 +3,11 @@
 //! Machines are those of the folder in `IOXIDE_DATA` (`mealy/**/*.dot`), if it is set; the row of every other one
 //! is left out. Every machine is played as a system, with `--seeds` seeds. Time is that of the processor.
 //!
+//! With `--peers PYTHON` AALpy learns them too, where that Python has it.
+//!
 //! Also machines from recorded runs alone: the share of 1,000 unseen runs that are wholly explained.
+
+mod peers;
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -22,6 +26,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value as Json, json};
 
+use self::peers::Peers;
 use super::fsm::machines;
 use crate::args::Bench;
 use crate::exit::{ExitStatus, Stop};
@@ -45,18 +50,27 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     let mut progress = Progress::new();
     let mut out = io::stdout().lock();
     let (mut rows, mut flat) = (Vec::new(), Vec::new());
+    let mut peers = args.peers.as_deref().map(Peers::start).transpose()?;
     for machine in machines::public_ones()? {
         if args.only.as_ref().is_some_and(|only| !machine.name.contains(only.as_str())) {
             continue;
         }
         progress.tick(|| format!("learning {}", machine.name));
-        let row = Row::measure(&machine.name, &machine.spec.to_mealy(), args.seeds)?;
+        let system = machine.spec.to_mealy();
+        let row = Row::measure(&machine.name, &system, args.seeds)?;
+        let peer = peers.as_mut().map(|peers| peers.learn(&machine.name, &system)).transpose()?;
         match args.json {
             true => {
                 flat.extend(row.flat());
+                flat.extend(peer);
                 rows.push(row.json());
             }
-            false => writeln!(out, "{}", row.line())?,
+            false => {
+                writeln!(out, "{}", row.line())?;
+                if let Some(peer) = peer {
+                    writeln!(out, "  AALpy KV, perfect oracle: {} / {}", peer["resets"], peer["symbols"])?;
+                }
+            }
         }
     }
     if args.json {
