@@ -260,7 +260,7 @@ fn schemas_are_listed_and_misspelt_ones_are_found() {
     for line in listed.lines() {
         schema_of(line.split_whitespace().next().expect("a name"));
     }
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");
     assert_eq!(listed.lines().count(), fs::read_dir(folder).expect("schemas").count());
     let wrong = run(&["schema", "recrod"]);
     assert_eq!(wrong.status.code(), Some(2));
