@@ -17,6 +17,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("ioxide-explorer", &["ioxide-model", "ioxide-smt", "ioxide-symex", "ioxide-runner", "ioxide-report"]),
     ("ioxide-lsp", &["ioxide-model", "ioxide-lang", "ioxide-smt", "ioxide-symex"]),
     ("ioxide-openapi", &["ioxide-model", "ioxide-lang"]),
+    ("ioxide-campaign", &[]),
     (
         "ioxide",
         &[
@@ -44,6 +45,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "ioxide-explorer",
             "ioxide-lsp",
             "ioxide-openapi",
+            "ioxide-campaign",
         ],
     ),
 ];
@@ -68,6 +70,7 @@ const RIM: &[&str] = &[
     "crates/ioxide/",
     "crates/runner/",
     "crates/explorer/",
+    "crates/campaign/",
     "crates/smt/src/z3",
     "crates/smt/src/smtlib/process",
     "crates/smt/src/layers/count.rs",

@@ -11,6 +11,7 @@ mod live;
 mod lsp;
 mod model;
 mod mutation;
+mod part;
 mod report;
 mod time;
 mod tools;
@@ -32,6 +33,7 @@ pub use self::live::{
 pub use self::lsp::Lsp;
 pub use self::model::{Check, Explain, Fmt, Format, Show, Step};
 pub use self::mutation::{Completing, Conform, DecideArgs, Kill, MutantArgs, Mutate, Score, TraceComparison};
+pub use self::part::{CampaignArgs, EngineName, Merge, PartArgs};
 pub use self::report::Report;
 pub use self::time::{ClockArg, TimeArgs};
 pub use self::tools::{Completions, Doctor, ManPages, SchemaArgs, WatchArgs};
@@ -82,6 +84,10 @@ pub enum Command {
     Shrink(Shrink),
     /// Reports on a recorded campaign: for people, CI systems, pull requests, programs.
     Report(Report),
+    /// Puts the parts of a command that was done on several machines together.
+    Merge(Merge),
+    /// Does a command on many workers, here or on a cluster.
+    Campaign(CampaignArgs),
     /// Judges a recorded trace.
     Judge(Judge),
     /// Finds test purposes that cover every switch of a model.

@@ -2,6 +2,7 @@
 
 mod adapter;
 mod bench;
+mod campaign;
 mod case;
 mod check;
 mod complete;
@@ -19,6 +20,7 @@ mod kill;
 mod learn;
 mod lsp;
 mod manual;
+mod merge;
 pub mod mutate;
 pub mod purposes;
 mod replay;
@@ -51,6 +53,8 @@ pub fn run(args: Args) -> Result<ExitStatus, Stop> {
         Command::Replay(args) => replay::run(&args),
         Command::Shrink(args) => replay::shrink(&args),
         Command::Report(args) => report::run(&args),
+        Command::Merge(args) => merge::run(&args),
+        Command::Campaign(args) => campaign::run(&args),
         Command::Judge(args) => judge::run(&args),
         Command::Purposes(args) => purposes::run(&args),
         Command::Case(args) => case::run(&args),

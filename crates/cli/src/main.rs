@@ -25,6 +25,7 @@ mod html;
 mod limit;
 mod load;
 mod machine;
+mod planned;
 mod progress;
 mod project;
 mod record;

@@ -140,7 +140,7 @@ pub fn prepare(bench: &mut Bench<'_, '_>, tester: &mut dyn Tester) {
 }
 
 /// The clock of the events.
-fn clock(times: Times, sut: &System) -> Box<dyn Clock> {
+pub fn clock(times: Times, sut: &System) -> Box<dyn Clock> {
     match (times, sut) {
         (Times::LeftOut, _) | (_, System::Model(_)) => Box::new(Stopped),
         (Times::Told, System::Outside(_)) => Box::new(Monotonic::start()),
@@ -148,7 +148,7 @@ fn clock(times: Times, sut: &System) -> Box<dyn Clock> {
 }
 
 /// Who is told: the record first, with what is made from it, then people.
-fn reporters(show: Show, folder: Option<&RecordFolder>) -> Result<Vec<Box<dyn Reporter>>, Stop> {
+pub fn reporters(show: Show, folder: Option<&RecordFolder>) -> Result<Vec<Box<dyn Reporter>>, Stop> {
     let mut reporters = folder.map(RecordFolder::begin).into_iter().collect::<Result<Vec<_>, Stop>>()?;
     if show == Show::People {
         let mut progress = Progress::new();

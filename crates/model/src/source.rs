@@ -101,6 +101,11 @@ impl Sources {
         &self.files[file]
     }
 
+    /// All texts, in the order they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &SourceFile> {
+        self.files.iter()
+    }
+
     /// The characters `span` covers; empty if the span does not fit the text.
     #[must_use]
     pub fn slice(&self, span: Span) -> &str {

@@ -97,6 +97,14 @@ pub trait Adapter {
         patience
     }
 
+    /// Makes the choices of the system those of `seed`, as if it had just been made, where they are ours to make.
+    ///
+    /// # Errors
+    /// If it cannot begin again.
+    fn reseed(&mut self, _seed: u64) -> Result<(), AdapterError> {
+        Ok(())
+    }
+
     /// Whether silence is known for sure, not only for as long as somebody listened.
     fn knows_silence(&self) -> bool {
         false

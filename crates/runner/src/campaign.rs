@@ -9,7 +9,9 @@
 //! many nights the runs go on. Stopping by request ends after the current step, with
 //! everything told.
 
+pub mod merged;
 mod tell;
+pub mod unit;
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -129,6 +131,24 @@ pub struct CampaignOutcome {
     pub unknown: u64,
 }
 
+impl CampaignOutcome {
+    /// Nothing was found yet.
+    fn nothing(sts: &Sts) -> Self {
+        Self {
+            counts: Counts::default(),
+            interrupted: false,
+            failures: Vec::new(),
+            error: None,
+            coverage: Coverage::new(sts),
+            survey: CoverageSurvey::default(),
+            is_enough: true,
+            latencies: Latencies::default(),
+            steps: 0,
+            unknown: 0,
+        }
+    }
+}
+
 /// Runs by outcome; an interrupted run is in none of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -177,6 +197,13 @@ pub struct Failure {
     pub of: u32,
     /// A smaller run that fails, if it was asked for and the failure came back.
     pub shrunk: Option<Shrunk>,
+}
+
+impl Failure {
+    /// Whether the last of these failures is looked into though others were before: none of those came back.
+    fn is_worth_a_look(&self) -> bool {
+        self.of > 0 && self.reproduced == 0 && self.runs <= MAX_LOOKS
+    }
 }
 
 /// The seed of run `n` of a campaign; that of run 0 is the campaign's own.
@@ -243,18 +270,7 @@ impl<'c, 'r> Campaign<'c, 'r> {
         teller: &'c Teller<'r>,
     ) -> io::Result<Self> {
         teller.tell(EventKind::CampaignStarted(tell::started(sts, config, jobs)))?;
-        let found = CampaignOutcome {
-            counts: Counts::default(),
-            interrupted: false,
-            failures: Vec::new(),
-            error: None,
-            coverage: Coverage::new(sts),
-            survey: CoverageSurvey::default(),
-            is_enough: true,
-            latencies: Latencies::default(),
-            steps: 0,
-            unknown: 0,
-        };
+        let found = CampaignOutcome::nothing(sts);
         let progress = Mutex::new(Progress { found, errors_in_a_row: 0, is_over: false });
         Ok(Self { config, jobs: jobs.max(1), teller, progress, enough: OnceLock::new() })
     }
@@ -264,6 +280,17 @@ impl<'c, 'r> Campaign<'c, 'r> {
     /// # Errors
     /// As [`run`].
     pub fn work(&self, worker: u64, bench: &mut Bench<'_, '_>, tester: &mut dyn Tester) -> io::Result<()> {
+        self.runs_of(worker, bench, tester)?;
+        if worker == 0 {
+            let mut coverage = self.progress().found.coverage.clone();
+            let survey = CoverageSurvey::of(bench.cx, &mut coverage);
+            self.progress().found.survey = survey;
+        }
+        Ok(())
+    }
+
+    /// Does the runs of a worker.
+    fn runs_of(&self, worker: u64, bench: &mut Bench<'_, '_>, tester: &mut dyn Tester) -> io::Result<()> {
         let before = self.config.regressions.len() as u64;
         let total = before.saturating_add(self.config.runs);
         let mut number = worker;
@@ -285,11 +312,6 @@ impl<'c, 'r> Campaign<'c, 'r> {
                 }
             }
             number = number.saturating_add(self.jobs);
-        }
-        if worker == 0 {
-            let mut coverage = self.progress().found.coverage.clone();
-            let survey = CoverageSurvey::of(bench.cx, &mut coverage);
-            self.progress().found.survey = survey;
         }
         Ok(())
     }
@@ -368,7 +390,7 @@ impl<'c, 'r> Campaign<'c, 'r> {
             Some(at) => {
                 let known = &mut failures[at];
                 known.runs += 1;
-                (known.of > 0 && known.reproduced == 0 && known.runs <= MAX_LOOKS).then_some(at)
+                known.is_worth_a_look().then_some(at)
             }
             None => {
                 let (signature, trace) = (signature.to_owned(), trace.clone());

@@ -17,6 +17,7 @@ mod possible;
 mod survey;
 #[cfg(test)]
 mod tests;
+mod told;
 
 use std::collections::BTreeMap;
 
@@ -31,6 +32,7 @@ use self::comparisons::Comparisons;
 pub use self::enough::Enough;
 use self::item::CoverageItem;
 pub use self::survey::{CoverageSurvey, MeasureCount};
+pub use self::told::CoverageTold;
 
 /// Variables whose extent is kept, at most.
 const MAX_EXTENTS: usize = 64;
@@ -121,6 +123,11 @@ impl Coverage {
             CoverageItem::Switch(id) => self.taken[*id].certain > 0,
             other => self.seen.contains_key(other),
         }
+    }
+
+    /// Everything that was seen.
+    pub fn items(&self) -> impl Iterator<Item = CoverageItem> + '_ {
+        self.covered().map(CoverageItem::Switch).chain(self.seen.keys().cloned())
     }
 
     /// Pairs of switches of which one certainly followed the other.

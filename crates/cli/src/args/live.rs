@@ -9,7 +9,7 @@ use ioxide_runner::coverage::item::Measure;
 use ioxide_testgen::purpose::Criterion;
 use ioxide_testgen::tester::random;
 
-use super::{LimitArgs, ModelArgs, SolverArgs, TimeArgs, duration};
+use super::{LimitArgs, ModelArgs, PartArgs, SolverArgs, TimeArgs, duration};
 
 /// Arguments of `demo`.
 #[derive(Debug, ClapArgs)]
@@ -138,6 +138,12 @@ pub struct Test {
     pub solver: SolverArgs,
     #[command(flatten)]
     pub limit: LimitArgs,
+    #[command(flatten)]
+    pub part: PartArgs,
+    /// In parts: shares out a campaign of a tester that learns from run to run (`hunt`, `cover`, `tour`, `purpose:NAME`,
+    /// `force:NAME`, `kill`) among so many, which know nothing of each other [default: 16].
+    #[arg(long, value_name = "N", help_heading = "In parts, on several machines")]
+    pub shares: Option<u64>,
 }
 
 /// Arguments of `replay`.

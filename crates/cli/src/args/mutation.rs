@@ -3,16 +3,17 @@
 use clap::{Args as ClapArgs, ValueEnum};
 use ioxide_model::relation::Relation;
 
-use super::{CaseFormat, LimitArgs, ModelArgs, SolverArgs};
+use super::{CaseFormat, LimitArgs, ModelArgs, PartArgs, SolverArgs};
 
 /// Arguments of `conform`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide conform examples/brp/m2.iox examples/brp/spec.iox\n  \
     ioxide conform examples/brp/m1.iox examples/brp/spec.iox --all\n  \
-    ioxide conform examples/cas/cas.iox examples/cas/cas.as --json\n\n\
+    ioxide conform examples/cas/cas.iox examples/cas/cas.as --json\n  \
+    ioxide conform examples/brp examples/brp/spec.iox\n\n\
     Exit codes: 0 conforms, proven · 1 does not, with a trace · 5 neither was shown.")]
 pub struct Conform {
-    /// The model that must conform.
+    /// The model that must conform, or a folder: then every model in it must.
     #[arg(value_name = "IMPL")]
     pub implementation: String,
     /// The model that says what is allowed.
@@ -44,6 +45,8 @@ pub struct Conform {
     pub solver: SolverArgs,
     #[command(flatten)]
     pub limit: LimitArgs,
+    #[command(flatten)]
+    pub part: PartArgs,
 }
 
 /// Arguments of `refine` and `equiv`.
@@ -219,6 +222,8 @@ pub struct Kill {
     pub solver: SolverArgs,
     #[command(flatten)]
     pub limit: LimitArgs,
+    #[command(flatten)]
+    pub part: PartArgs,
 }
 
 /// Arguments of `score`.
@@ -258,4 +263,6 @@ pub struct Score {
     pub solver: SolverArgs,
     #[command(flatten)]
     pub limit: LimitArgs,
+    #[command(flatten)]
+    pub part: PartArgs,
 }

@@ -1,7 +1,10 @@
 //! `ioxide conform`: does one model do only what another allows?
 
+pub mod set;
+
 use std::io::{self, Write};
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use ioxide_model::label::Label;
 use ioxide_model::relation::Relation;
@@ -29,13 +32,13 @@ use crate::{limit, load};
 
 /// Compares the models and shows the answer.
 pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
+    if args.part.is_planned() || Path::new(&args.implementation).is_dir() {
+        return set::run(args);
+    }
     let (_, imp) = load::model(&args.implementation, &args.set)?;
     let (_, mut spec) = load::model(&args.specification, &args.set)?;
     let imp = join(&mut spec, &imp).map_err(mismatch)?;
-    let bounds = Bounds { max_states: args.max_states, max_depth: args.depth.unwrap_or(u32::MAX) };
-    let relation = relation(&spec, args);
-    let completion = args.completion.into();
-    let options = Options { relation, completion, bounds, ..Options::default() };
+    let options = options(&spec, args);
     let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
     if let Some(most) = args.all {
         return everywhere(&mut spec, &imp, &options, most, (&wanted, args));
@@ -49,6 +52,13 @@ pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
         false => show(&mut out, &mut spec, &mut *solver, &verdict, args),
     };
     exit::shown(status, told)
+}
+
+/// What the arguments ask for.
+fn options(spec: &Model, args: &Conform) -> Options {
+    let bounds = Bounds { max_states: args.max_states, max_depth: args.depth.unwrap_or(u32::MAX) };
+    let (relation, completion) = (relation(spec, args), args.completion.into());
+    Options { relation, completion, bounds, ..Options::default() }
 }
 
 /// The exit status of an answer.

@@ -1,7 +1,8 @@
 //! `ioxide kill`: every mutant decided, and a small suite that kills the killable ones.
 
-mod journal;
+pub mod journal;
 pub mod page;
+pub mod parts;
 mod trees;
 pub mod workers;
 
@@ -9,6 +10,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
+use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, Sts};
 use ioxide_model::trace::Trace;
 use ioxide_runner::suite::{SuiteTest, SuiteWriter, TraceTest};
@@ -68,6 +70,9 @@ pub struct Suite {
 
 /// Decides the mutants, makes the suite and shows both.
 pub fn run(args: &Kill) -> Result<ExitStatus, Stop> {
+    if args.part.is_planned() {
+        return parts::run(args);
+    }
     let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
     let decided = decided(&mut model, &args.mutants, &args.decide, &wanted, args.record.as_deref())?;
@@ -82,26 +87,37 @@ pub fn run(args: &Kill) -> Result<ExitStatus, Stop> {
             None => stop.help("with `--record FILE` it can go on later"),
         });
     }
-    let suite = suite(&mut model, &decided, &wanted)?;
+    told(args, &sources, &mut model, &decided, &wanted)
+}
+
+/// Makes the suite of mutants that are decided, and shows both.
+pub fn told(
+    args: &Kill,
+    sources: &Sources,
+    model: &mut Model,
+    decided: &Decided,
+    wanted: &Wanted<'_>,
+) -> Result<ExitStatus, Stop> {
+    let suite = suite(model, decided, wanted)?;
     if let Some(path) = &args.out {
-        write(path, &model, args, &suite)?;
+        write(path, model, args, &suite)?;
     }
-    let trees = trees::made(&mut model, &decided, args, &wanted)?;
+    let trees = trees::made(model, decided, args, wanted)?;
     if let Some(path) = &args.html {
-        let subject = Subject { model: &model, sources: &sources, file: &args.model.file };
-        page::save(path, &subject, &decided, "", page::tests(&model, &suite.tests), &wanted)?;
+        let subject = Subject { model, sources, file: &args.model.file };
+        page::save(path, &subject, decided, "", page::tests(model, &suite.tests), wanted)?;
     }
     let mut out = io::stdout().lock();
     let told = match args.json {
         true => {
-            let at = |mutant: &Mutant| mutant.edits.first().map(|edit| line(&sources, &model, edit));
-            let mut result = result_json(&model, &decided, &suite, &at, args);
+            let at = |mutant: &Mutant| mutant.edits.first().map(|edit| line(sources, model, edit));
+            let mut result = result_json(model, decided, &suite, &at, args);
             if let Some(trees) = &trees {
-                result["trees"] = trees.json(&decided);
+                result["trees"] = trees.json(decided);
             }
             writeln!(out, "{result}")
         }
-        false => show(&mut out, &model, &decided, &suite, args)
+        false => show(&mut out, model, decided, &suite, args)
             .and_then(|()| trees.iter().try_for_each(|trees| trees.show(&mut out))),
     };
     let unknown = decided.outcomes.iter().flatten().any(|outcome| matches!(outcome, Outcome::Unknown(_)));

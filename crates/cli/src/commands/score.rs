@@ -1,11 +1,13 @@
 //! `ioxide score`: how many mutants a suite or a tester kills, and which it misses.
 
+pub mod parts;
 mod play;
 
 use std::fs::File;
 use std::io::{self, BufReader, Write};
 
 use ioxide_model::label::Label;
+use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::trace::Trace;
 use ioxide_report::html::mutation::TestRow;
@@ -52,14 +54,24 @@ impl Kills {
 
 /// Scores and shows what was missed.
 pub fn run(args: &Score) -> Result<ExitStatus, Stop> {
+    if args.part.is_planned() {
+        return parts::run(args);
+    }
     let (sources, mut model) = load::model(&args.file, &args.set)?;
     let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
     let decided = decided(&mut model, &args.mutants, &args.decide, &wanted, args.record.as_deref())?;
     if decided.is_interrupted() {
         return Err(Stop::new(ExitStatus::Interrupted, "interrupted before all mutants were decided"));
     }
+    let killable = killable(&decided)?;
+    let kills = killed(args, &wanted, &mut model, &decided, &killable)?;
+    told(args, &sources, &model, &decided, &kills, &wanted)
+}
+
+/// The mutants that something tells from the model; none is an error.
+fn killable(decided: &Decided) -> Result<Vec<usize>, Stop> {
     let killable: Vec<usize> =
-        (0..decided.mutants.len()).filter(|&at| trace(&decided, at).is_some()).collect();
+        (0..decided.mutants.len()).filter(|&at| trace(decided, at).is_some()).collect();
     if let (true, Some(halted)) = (killable.is_empty(), decided.halted) {
         let stop = Stop::new(ExitStatus::Inconclusive, format!("no mutant was killed before {halted}"));
         return Err(stop.help("raise `--time-limit`"));
@@ -67,25 +79,48 @@ pub fn run(args: &Score) -> Result<ExitStatus, Stop> {
     if killable.is_empty() {
         return Err(Stop::new(ExitStatus::Nothing, "no mutant can be killed"));
     }
-    let kills = match args.suite.as_str() {
-        "random" | "cover" => by_tester(args, &wanted, &model, &decided, &killable)?,
+    Ok(killable)
+}
+
+/// Who kills which of `killable`.
+fn killed(
+    args: &Score,
+    wanted: &Wanted<'_>,
+    model: &mut Model,
+    decided: &Decided,
+    killable: &[usize],
+) -> Result<Kills, Stop> {
+    match args.suite.as_str() {
+        "random" | "cover" => by_tester(args, wanted, model, decided, killable),
         word => match play::case_goal(word) {
-            Some(goal) => play::by_cases(args, &wanted, &model, &decided, &killable, goal)?,
-            None => by_suite(&wanted, word, &mut model, &decided, &killable)?,
+            Some(goal) => play::by_cases(args, wanted, model, decided, killable, goal),
+            None => by_suite(wanted, word, model, decided, killable),
         },
-    };
+    }
+}
+
+/// Shows the score.
+fn told(
+    args: &Score,
+    sources: &Sources,
+    model: &Model,
+    decided: &Decided,
+    kills: &Kills,
+    wanted: &Wanted<'_>,
+) -> Result<ExitStatus, Stop> {
+    let killable = killable(decided)?;
     if let Some(path) = &args.html {
-        let subject = Subject { model: &model, sources: &sources, file: &args.file };
+        let subject = Subject { model, sources, file: &args.file };
         let name = match args.suite.as_str() {
             tester @ ("random" | "cover") => format!("the {tester} tester"),
             file => file.to_owned(),
         };
-        page::save(path, &subject, &decided, &name, kills.rows(), &wanted)?;
+        page::save(path, &subject, decided, &name, kills.rows(), wanted)?;
     }
     let mut out = io::stdout().lock();
     let told = match args.json {
-        true => writeln!(out, "{}", score_json(&model, &decided, &killable, &kills, args)),
-        false => show(&mut out, &model, &decided, &killable, &kills),
+        true => writeln!(out, "{}", score_json(model, decided, &killable, kills, args)),
+        false => show(&mut out, model, decided, &killable, kills),
     };
     let whole = decided.halted.is_none() && kills.halted.is_none();
     let partial = || limit::status(&wanted.halt, ExitStatus::Inconclusive);

@@ -3,6 +3,7 @@
 mod case;
 pub mod chosen;
 mod hunted;
+pub mod parts;
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -30,16 +31,14 @@ use crate::{html, limit, load, machine, regressions, seed, timing};
 
 /// Tests the system and says what was found.
 pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
+    if args.part.is_planned() {
+        return parts::run(args);
+    }
+    if args.shares.is_some() {
+        return Err(Stop::usage("`--shares` is for a campaign in parts").help("add `--plan` or `--part DIR`"));
+    }
     let (sources, mut spec) = load::model(&args.model.file, &args.model.settings())?;
-    if args.runs == Some(0) || args.steps == Some(0) || args.jobs == 0 {
-        return Err(Stop::new(
-            ExitStatus::Nothing,
-            "nothing to run: `--runs`, `--steps` and `--jobs` must be above 0",
-        ));
-    }
-    if spec.sts.switches.is_empty() {
-        return Err(Stop::new(ExitStatus::Nothing, "nothing to run: the model has no transitions"));
-    }
+    something_to_run(args, &spec)?;
     let sut = System::named(&args.sut)?;
     let secrets = sut.secrets()?;
     let clock = timing::clock(&args.time, &sut)?;
@@ -55,16 +54,8 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
     let config = CampaignConfig {
         regressions: known,
         runs: chosen.runs(args),
-        seed,
-        until: args.until.map(Into::into),
-        on_failure: if args.keep_going { OnFailure::GoOn } else { OnFailure::Stop },
-        run: run_config(args, &spec, &sut)?,
-        replays: if args.no_shrink { 0 } else { CampaignConfig::default().replays },
-        shrink: (!args.no_shrink).then(|| timing::budget(&spec, &sut)),
         tester: chosen.budgeted(args, limit),
-        sut: args.sut.clone(),
-        file: args.model.file.clone(),
-        set: args.model.settings(),
+        ..campaign_config(args, &spec, &sut, seed)?
     };
     let shown = spec.clone();
     let thinking = chosen::thinking(args);
@@ -125,6 +116,36 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
     let found = if is_cut { cut_short(&outcome) } else { verdict(&chosen, &outcome) };
     let status = exit::shown(found, told)?;
     folder.map_or(Ok(status), |folder| folder.end(status))
+}
+
+/// Refuses a campaign in which nothing would happen.
+fn something_to_run(args: &Test, spec: &Model) -> Result<(), Stop> {
+    if args.runs == Some(0) || args.steps == Some(0) || args.jobs == 0 {
+        return Err(Stop::new(
+            ExitStatus::Nothing,
+            "nothing to run: `--runs`, `--steps` and `--jobs` must be above 0",
+        ));
+    }
+    if spec.sts.switches.is_empty() {
+        return Err(Stop::new(ExitStatus::Nothing, "nothing to run: the model has no transitions"));
+    }
+    Ok(())
+}
+
+/// What the arguments say of a campaign, its tester aside.
+fn campaign_config(args: &Test, spec: &Model, sut: &System, seed: u64) -> Result<CampaignConfig, Stop> {
+    Ok(CampaignConfig {
+        seed,
+        until: args.until.map(Into::into),
+        on_failure: if args.keep_going { OnFailure::GoOn } else { OnFailure::Stop },
+        run: run_config(args, spec, sut)?,
+        replays: if args.no_shrink { 0 } else { CampaignConfig::default().replays },
+        shrink: (!args.no_shrink).then(|| timing::budget(spec, sut)),
+        sut: args.sut.clone(),
+        file: args.model.file.clone(),
+        set: args.model.settings(),
+        ..CampaignConfig::default()
+    })
 }
 
 /// The exit status of what was found and what was wanted.

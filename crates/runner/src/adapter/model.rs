@@ -86,6 +86,10 @@ impl Adapter for ModelAdapter<'_> {
         }
     }
 
+    fn reseed(&mut self, seed: u64) -> Result<(), AdapterError> {
+        Ok(self.player.reseed(seed)?)
+    }
+
     fn knows_silence(&self) -> bool {
         true
     }

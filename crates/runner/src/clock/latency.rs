@@ -96,6 +96,9 @@ fn upper_end(class: usize) -> Duration {
     Duration::from_micros(micros) - Duration::from_nanos(1)
 }
 
+/// The latencies of a gate: its number, the longest in microseconds, and how many are in which class.
+pub type LatencyClasses = (usize, u64, Vec<(usize, u64)>);
+
 /// An output that came when half of its quiescence time was over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tight {
@@ -156,6 +159,32 @@ impl Latencies {
     #[must_use]
     pub const fn tightest(&self) -> Option<Tight> {
         self.tightest
+    }
+
+    /// As plain data: the gate, the longest time in microseconds, and how many times are in which class.
+    #[must_use]
+    pub fn told(&self) -> Vec<LatencyClasses> {
+        let classes = |histogram: &Histogram| {
+            histogram.classes.iter().enumerate().filter(|&(_, &n)| n > 0).map(|(at, &n)| (at, n)).collect()
+        };
+        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        self.gates().map(|(gate, it)| (gate.index(), micros(it.longest), classes(it))).collect()
+    }
+
+    /// What was told of a model with so many gates; nothing if it is of another one.
+    #[must_use]
+    pub fn read(told: &[LatencyClasses], n_gates: usize) -> Option<Self> {
+        let mut latencies = Self::default();
+        latencies.gates.resize_with(n_gates, Histogram::default);
+        for (gate, longest, classes) in told {
+            let histogram = latencies.gates.get_mut(*gate)?;
+            histogram.longest = Duration::from_micros(*longest);
+            for &(class, n) in classes {
+                *histogram.classes.get_mut(class)? += n;
+                histogram.total += n;
+            }
+        }
+        Some(latencies)
     }
 
     /// How many answers were counted.

@@ -91,6 +91,46 @@ impl fmt::Display for ValueClass {
 }
 
 impl ValueClass {
+    /// The classes with a word for files; cases of enums have their names.
+    const CODES: [(&'static str, Self); 20] = [
+        ("true", Self::Truth(true)),
+        ("false", Self::Truth(false)),
+        ("zero", Self::Zero),
+        ("one", Self::One),
+        ("minus_one", Self::MinusOne),
+        ("positive", Self::Positive),
+        ("negative", Self::Negative),
+        ("huge_positive", Self::HugePositive),
+        ("huge_negative", Self::HugeNegative),
+        ("fraction", Self::Fraction),
+        ("empty_text", Self::EmptyText),
+        ("one_character", Self::OneCharacter),
+        ("short_text", Self::ShortText),
+        ("long_text", Self::LongText),
+        ("not_ascii", Self::NotAscii),
+        ("needs_escapes", Self::NeedsEscapes),
+        ("no_element", Self::NoElement),
+        ("one_element", Self::OneElement),
+        ("few_elements", Self::FewElements),
+        ("many_elements", Self::ManyElements),
+    ];
+
+    /// Its word in files.
+    pub(super) fn code(&self) -> String {
+        match (self, Self::CODES.iter().find(|(_, class)| class == self)) {
+            (Self::Case(name), _) => format!("case {name}"),
+            (_, known) => known.map(|(code, _)| (*code).to_owned()).unwrap_or_default(),
+        }
+    }
+
+    /// The class with this word.
+    pub(super) fn of_code(code: &str) -> Option<Self> {
+        if let Some(name) = code.strip_prefix("case ") {
+            return Some(Self::Case(name.into()));
+        }
+        Self::CODES.iter().find(|(known, _)| *known == code).map(|(_, class)| class.clone())
+    }
+
     /// The classes that `value` belongs to.
     #[must_use]
     pub fn all_of(pool: &TermPool, value: &Value) -> Vec<Self> {

@@ -68,21 +68,25 @@ impl Journal {
 
     /// Writes a decision.
     pub fn add(&mut self, model: &Model, mutant: &Mutant, outcome: &Outcome) -> Result<(), Stop> {
-        let line = match outcome {
-            Outcome::Killed(trace) => {
-                let test = TraceTest::new(&model.pool, &model.sts, String::new(), trace);
-                json!({ "mutant": mutant.id, "outcome": "killed", "trace": test.trace })
-            }
-            Outcome::Equivalent(reason) => {
-                json!({ "mutant": mutant.id, "outcome": "equivalent", "reason": reason })
-            }
-            Outcome::Unknown(reason) => {
-                json!({ "mutant": mutant.id, "outcome": "unknown", "reason": reason })
-            }
-        };
-        writeln!(self.out, "{line}")?;
+        writeln!(self.out, "{}", decision(model, mutant, outcome))?;
         self.out.flush()?;
         Ok(())
+    }
+}
+
+/// A decision as a line.
+pub fn decision(model: &Model, mutant: &Mutant, outcome: &Outcome) -> Json {
+    match outcome {
+        Outcome::Killed(trace) => {
+            let test = TraceTest::new(&model.pool, &model.sts, String::new(), trace);
+            json!({ "mutant": mutant.id, "outcome": "killed", "trace": test.trace })
+        }
+        Outcome::Equivalent(reason) => {
+            json!({ "mutant": mutant.id, "outcome": "equivalent", "reason": reason })
+        }
+        Outcome::Unknown(reason) => {
+            json!({ "mutant": mutant.id, "outcome": "unknown", "reason": reason })
+        }
     }
 }
 
@@ -115,7 +119,7 @@ fn decisions(
 }
 
 /// The decision of a line; nothing if it was left open or does not fit the model.
-fn outcome(entry: &Json, model: &Model) -> Option<Outcome> {
+pub fn outcome(entry: &Json, model: &Model) -> Option<Outcome> {
     match entry.get("outcome")?.as_str()? {
         "killed" => {
             let labels: Vec<SuiteLabel> = serde_json::from_value(entry.get("trace")?.clone()).ok()?;

@@ -1,0 +1,385 @@
+//! A campaign under way: batches go out, ends come in, a journal keeps what must not be forgotten.
+//!
+//! The truth about what is done is in the parts. The journal has what they cannot say: which units were tried in vain. So
+//! a campaign whose driver was killed goes on from its directory:
+//!
+//! ```text
+//! campaign.json      of which plan it is
+//! journal.jsonl      what was sent, how it ended, what was tried in vain
+//! parts/000001/      the part of a batch;  parts/000001.log  what its worker said
+//! ```
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value as Json, json};
+use thiserror::Error;
+
+use crate::engine::{Engine, EngineError, Order, WorkerEnd, last_words};
+use crate::part::{EndOfPart, MANIFEST, Manifest, PartError, UNITS};
+use crate::scan::{Scanned, parts_in, scan};
+use crate::schedule::{Batch, BatchEnd, Schedule, ScheduleConfig, SetAside, Tally};
+use crate::units::UnitSet;
+
+/// The name of the format.
+const FORMAT: &str = "ioxide-campaign";
+/// The version written here.
+const VERSION: u32 = 1;
+/// How long one wait for a worker lasts at most.
+const WAIT: Duration = Duration::from_millis(200);
+/// Workers that were asked to end have so long.
+const GRACE: Duration = Duration::from_secs(20);
+/// After so many batches in a row for every worker that did nothing, something else is wrong.
+const IN_VAIN: u64 = 3;
+
+/// Why a campaign cannot go on.
+#[derive(Debug, Error)]
+pub enum DriveError {
+    /// The engine is of no more use.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A part cannot be read.
+    #[error(transparent)]
+    Part(#[from] PartError),
+    /// A file cannot be written.
+    #[error("`{}`: {error}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// The directory is of another campaign.
+    #[error("`{}` has another campaign: {differs}", dir.display())]
+    Other {
+        /// The directory.
+        dir: PathBuf,
+        /// What is not the same.
+        differs: String,
+    },
+    /// Somebody else drives it.
+    #[error("another ioxide drives the campaign in `{}`", .0.display())]
+    Busy(PathBuf),
+    /// Workers refuse the command.
+    #[error("a worker ended with exit code {code}: {said}")]
+    Worker {
+        /// Its exit code.
+        code: i32,
+        /// What it said.
+        said: String,
+    },
+    /// Workers end without doing anything.
+    #[error("the last {batches} batches did nothing; the last worker: {said}")]
+    InVain {
+        /// How many.
+        batches: u64,
+        /// What the last one said.
+        said: String,
+    },
+}
+
+/// What whoever watches wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// More.
+    GoOn,
+    /// No unit after this one.
+    StopAfter(u64),
+    /// Nothing more.
+    Stop,
+}
+
+/// Whoever watches a campaign.
+pub trait Watch {
+    /// How far it is.
+    fn progress(&mut self, tally: &Tally, elapsed: Duration) -> Wish;
+
+    /// A part has come in.
+    fn part(&mut self, part: &Scanned) -> Wish;
+}
+
+/// A campaign in its directory.
+pub struct Drive {
+    dir: PathBuf,
+    args: Vec<String>,
+    /// Free addresses, if systems are shared.
+    leases: Option<Vec<String>>,
+    schedule: Schedule,
+    journal: File,
+    out: BTreeMap<u64, Sent>,
+    in_vain: u64,
+    workers: u64,
+    /// Units that came more than once.
+    pub twice: u64,
+}
+
+/// A batch that is out.
+struct Sent {
+    part: PathBuf,
+    log: PathBuf,
+    worker: u64,
+    lease: Option<String>,
+}
+
+/// How a campaign ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Driven {
+    /// How far it is.
+    pub tally: Tally,
+    /// What was set aside.
+    pub aside: BTreeMap<u64, SetAside>,
+    /// Somebody stopped it before its end.
+    pub is_stopped: bool,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+impl Drive {
+    /// Begins the campaign `manifest` in `dir`, or goes on with it.
+    ///
+    /// # Errors
+    /// If the directory has another campaign, or cannot be used.
+    pub fn open(
+        dir: &Path,
+        manifest: &Manifest,
+        config: ScheduleConfig,
+        leases: Vec<String>,
+    ) -> Result<Self, DriveError> {
+        let parts = dir.join("parts");
+        fs::create_dir_all(&parts).map_err(|error| DriveError::Io { path: parts.clone(), error })?;
+        let dir = fs::canonicalize(dir).map_err(|error| DriveError::Io { path: dir.into(), error })?;
+        let (journal, tried) = opened(&dir, manifest)?;
+        let (mut done, mut next) = (UnitSet::new(), 1);
+        for part in parts_in(&dir)? {
+            let number =
+                part.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<u64>().ok());
+            next = next.max(number.unwrap_or_default() + 1);
+            settle(&part);
+            let part = scan(&part)?;
+            if let Some(differs) = part.manifest.differs(manifest) {
+                return Err(DriveError::Other { dir: part.dir, differs });
+            }
+            done.extend(&part.units());
+        }
+        let workers = config.workers as u64;
+        let mut schedule = Schedule::new(config, manifest.count, done, next);
+        tried.iter().for_each(|(&unit, (tries, why))| schedule.remember(unit, *tries, why));
+        let leases = (!leases.is_empty()).then_some(leases);
+        let args = manifest.args.clone();
+        let out = BTreeMap::new();
+        Ok(Self { dir, args, leases, schedule, journal, out, in_vain: 0, workers, twice: 0 })
+    }
+
+    /// The units that are done.
+    #[must_use]
+    pub const fn done(&self) -> &UnitSet {
+        self.schedule.done()
+    }
+
+    /// No unit after `unit` is wanted.
+    pub fn stop_after(&mut self, unit: u64) {
+        self.schedule.stop_after(unit);
+    }
+
+    /// Sends batches until all units are done, or nobody wants more.
+    ///
+    /// # Errors
+    /// If the engine or the directory is of no more use; what was done is in the parts.
+    pub fn run(&mut self, engine: &mut dyn Engine, watch: &mut dyn Watch) -> Result<Driven, DriveError> {
+        let begun = Instant::now();
+        let mut stopped: Option<Instant> = None;
+        let ended = loop {
+            let wish = watch.progress(&self.schedule.tally(), begun.elapsed());
+            if wish == Wish::Stop && stopped.is_none() {
+                self.schedule.stop();
+                engine.stop();
+                stopped = Some(Instant::now());
+            }
+            if stopped.is_some_and(|since| since.elapsed() > GRACE) {
+                engine.kill();
+                break Ok(());
+            }
+            if stopped.is_none() {
+                self.fill(engine, begun.elapsed())?;
+            }
+            if self.schedule.is_over() || stopped.is_some() && self.out.is_empty() {
+                break Ok(());
+            }
+            let ended = engine.poll(WAIT)?;
+            let taken =
+                ended.into_iter().try_for_each(|(id, end)| self.taken(id, end, watch, begun.elapsed()));
+            if taken.is_err() {
+                engine.kill();
+                break taken;
+            }
+        };
+        ended?;
+        Ok(Driven {
+            tally: self.schedule.tally(),
+            aside: self.schedule.aside().clone(),
+            is_stopped: stopped.is_some(),
+            elapsed: begun.elapsed(),
+        })
+    }
+
+    /// Gives every free worker a batch.
+    fn fill(&mut self, engine: &mut dyn Engine, now: Duration) -> Result<(), DriveError> {
+        while self.leases.as_ref().is_none_or(|leases| !leases.is_empty()) {
+            let Some(batch) = self.schedule.next(now) else { return Ok(()) };
+            let lease = self.leases.as_mut().and_then(Vec::pop);
+            let order = self.order(&batch, lease)?;
+            engine.submit(order)?;
+        }
+        Ok(())
+    }
+
+    fn order(&mut self, batch: &Batch, lease: Option<String>) -> Result<Order, DriveError> {
+        let taken: Vec<u64> = self.out.values().map(|sent| sent.worker).collect();
+        let worker = (1..).find(|worker| !taken.contains(worker)).unwrap_or_default();
+        let units = batch.units.to_string();
+        self.note(&json!({ "batch": batch.id, "units": units, "try": batch.tries + 1 }))?;
+        let part = self.dir.join("parts").join(format!("{:06}", batch.id));
+        let address = lease.iter().map(|lease| ("IOXIDE_ADDRESS".to_owned(), lease.clone()));
+        let env = std::iter::once(("IOXIDE_WORKER".to_owned(), worker.to_string())).chain(address).collect();
+        let args = self.args.iter().cloned().chain(["--units".to_owned(), units]).collect();
+        let order = Order { id: batch.id, part: part.clone(), args, env };
+        self.out.insert(batch.id, Sent { part, log: order.log(), worker, lease });
+        Ok(order)
+    }
+
+    /// Takes in what a worker did.
+    fn taken(
+        &mut self,
+        id: u64,
+        end: WorkerEnd,
+        watch: &mut dyn Watch,
+        now: Duration,
+    ) -> Result<(), DriveError> {
+        let Some(sent) = self.out.remove(&id) else { return Ok(()) };
+        if let (Some(leases), Some(lease)) = (&mut self.leases, sent.lease) {
+            leases.insert(0, lease);
+        }
+        // A worker that died before it began has left nothing.
+        let part = sent.part.join(MANIFEST).exists().then(|| scan(&sent.part)).transpose()?;
+        let done = part.as_ref().map(Scanned::units).unwrap_or_default();
+        let said = || last_words(&sent.log).unwrap_or_else(|| "it said nothing".into());
+        let is_over = part.as_ref().is_some_and(|part| part.end.is_some());
+        let batch_end = match &end {
+            WorkerEnd::Exit(code @ (2..=4)) if done.is_empty() => {
+                return Err(DriveError::Worker { code: *code, said: said() });
+            }
+            WorkerEnd::Exit(_) if is_over => BatchEnd::Ended,
+            WorkerEnd::Exit(code) => died(part.as_ref(), format!("exit code {code}: {}", said())),
+            WorkerEnd::Died(how) => died(part.as_ref(), how.clone()),
+        };
+        let how = match &batch_end {
+            BatchEnd::Ended => "ended".to_owned(),
+            BatchEnd::Died { how, .. } => how.clone(),
+        };
+        self.note(&json!({ "ended": id, "done": done.len(), "how": how }))?;
+        self.twice += self.schedule.ended(id, &done, &batch_end, now);
+        for (unit, why) in part.iter().flat_map(|part| &part.left) {
+            if !done.contains(*unit) {
+                self.schedule.blame(*unit, why);
+                self.tried(*unit, why)?;
+            }
+        }
+        if let BatchEnd::Died { under_way: Some(unit), how } = &batch_end {
+            self.tried(*unit, how)?;
+        }
+        self.in_vain = if done.is_empty() { self.in_vain + 1 } else { 0 };
+        if self.in_vain >= IN_VAIN * self.workers.max(2) && self.schedule.aside().is_empty() {
+            return Err(DriveError::InVain { batches: self.in_vain, said: said() });
+        }
+        match part.map(|part| (watch.part(&part), part)) {
+            Some((Wish::StopAfter(unit), _)) => self.schedule.stop_after(unit),
+            Some((Wish::Stop, _)) => self.schedule.stop(),
+            Some((Wish::GoOn, part)) if part.end == Some(EndOfPart::Failure) => {
+                part.failed.into_iter().for_each(|unit| self.schedule.stop_after(unit));
+            }
+            Some((Wish::GoOn, _)) | None => (),
+        }
+        Ok(())
+    }
+
+    /// Remembers that a unit was tried in vain.
+    fn tried(&mut self, unit: u64, why: &str) -> Result<(), DriveError> {
+        let tries = self.schedule.tries(unit);
+        self.note(&json!({ "tried": unit + 1, "tries": tries, "why": why }))
+    }
+
+    fn note(&mut self, line: &Json) -> Result<(), DriveError> {
+        let written = self.journal.write_all(format!("{line}\n").as_bytes());
+        written.map_err(|error| DriveError::Io { path: self.dir.join("journal.jsonl"), error })
+    }
+}
+
+/// Waits for a worker of a driver that was killed: it is on its leash, and ends soon.
+fn settle(part: &Path) {
+    let begun = Instant::now();
+    while let Ok(file) = File::open(part.join(UNITS))
+        && let Err(TryLockError::WouldBlock) = file.try_lock()
+        && begun.elapsed() < GRACE
+    {
+        std::thread::sleep(WAIT);
+    }
+}
+
+fn died(part: Option<&Scanned>, how: String) -> BatchEnd {
+    BatchEnd::Died { under_way: part.and_then(|part| part.under_way), how }
+}
+
+/// What was tried in vain, how often, and why.
+type Tried = BTreeMap<u64, (u32, String)>;
+
+/// Opens the journal in `dir`; it must be of the plan of `manifest`.
+fn opened(dir: &Path, manifest: &Manifest) -> Result<(File, Tried), DriveError> {
+    let io = |path: &Path| {
+        let path = path.to_path_buf();
+        move |error| DriveError::Io { path, error }
+    };
+    let path = dir.join("journal.jsonl");
+    let file = OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(io(&path))?;
+    if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        return Err(DriveError::Busy(dir.to_path_buf()));
+    }
+    let about = dir.join("campaign.json");
+    let mine = json!({
+        "format": FORMAT, "version": VERSION, "plan": manifest.plan, "tool": manifest.tool,
+        "model": manifest.model, "args": manifest.args, "count": manifest.count,
+    });
+    match fs::read_to_string(&about) {
+        Ok(text) => {
+            let there: Json = serde_json::from_str(&text).unwrap_or_default();
+            if there != mine {
+                let differs = format!("`{}` is of another plan or version", about.display());
+                return Err(DriveError::Other { dir: dir.to_path_buf(), differs });
+            }
+        }
+        Err(_) => {
+            let aside = dir.join(".campaign.json.part");
+            fs::write(&aside, format!("{mine:#}\n")).map_err(io(&aside))?;
+            fs::rename(&aside, &about).map_err(io(&about))?;
+        }
+    }
+    let tried = tried_in(&file);
+    let mut journal = file;
+    // What was cut off does not spoil the next line.
+    journal.write_all(b"\n").map_err(io(&path))?;
+    Ok((journal, tried))
+}
+
+fn tried_in(file: &File) -> Tried {
+    let mut tried = Tried::new();
+    for line in BufReader::new(file).lines().map_while(Result::ok) {
+        let Ok(told) = serde_json::from_str::<Json>(&line) else { continue };
+        let number = |name: &str| told.get(name).and_then(Json::as_u64);
+        let (Some(unit), Some(tries)) = (number("tried"), number("tries")) else { continue };
+        let why = told.get("why").and_then(Json::as_str).unwrap_or_default().to_owned();
+        tried.insert(unit.saturating_sub(1), (u32::try_from(tries).unwrap_or(u32::MAX), why));
+    }
+    tried
+}

@@ -1,0 +1,144 @@
+//! Workers as tasks of a Ray cluster.
+//!
+//! Ray speaks Python, so a small program in the package `ioxide_adapter` stands in between: orders go in and ends come out,
+//! one JSON value per line. A task runs the program in a folder of its node and gives back the files of its part; they
+//! are put in place here, whole. So the nodes need no files in common with this machine.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+
+use super::{Engine, EngineError, Order, WorkerEnd};
+use crate::recipe;
+
+/// How long a cluster may take to answer at first.
+const GREETING: Duration = Duration::from_secs(120);
+
+/// Tasks of a cluster.
+pub struct Ray {
+    child: Child,
+    orders: Option<ChildStdin>,
+    told: Receiver<Json>,
+    running: usize,
+    /// What the cluster is, for people.
+    pub cluster: String,
+}
+
+impl Ray {
+    /// Joins the cluster of `settings`, or starts one of `workers` on this machine.
+    ///
+    /// # Errors
+    /// If there is no Python with Ray, or no cluster.
+    pub fn join(settings: &recipe::Ray, program: PathBuf, workers: usize) -> Result<Self, EngineError> {
+        let python = settings.python.clone().unwrap_or_else(|| "python3".into());
+        let mut command = Command::new(&python);
+        command.args(["-m", "ioxide_adapter.ray_engine"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let start = |error| EngineError::Start { program: python.clone(), error };
+        let mut child = command.spawn().map_err(start)?;
+        let (orders, answers) = (child.stdin.take(), child.stdout.take());
+        let (sender, told) = mpsc::channel();
+        thread::spawn(move || {
+            let lines = answers.map(|answers| BufReader::new(answers).lines()).into_iter().flatten();
+            for line in lines.map_while(Result::ok) {
+                let Ok(told) = serde_json::from_str(&line) else { continue };
+                if sender.send(told).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut ray = Self { child, orders, told, running: 0, cluster: String::new() };
+        let program = settings.program.clone().unwrap_or_else(|| program.display().to_string());
+        ray.say(&json!({
+            "hello": 1, "address": settings.address, "working_dir": settings.working_dir, "program": program,
+            "cwd": std::env::current_dir().unwrap_or_default(), "cpus": settings.cpus.unwrap_or(1),
+            "workers": workers,
+        }))?;
+        let ready = ray.told.recv_timeout(GREETING).ok();
+        match ready.as_ref().and_then(|ready| ready.get("ready")).and_then(Json::as_str) {
+            Some(cluster) => ray.cluster = cluster.to_owned(),
+            None => {
+                let why = ready.as_ref().and_then(|told| told.get("error")).and_then(Json::as_str);
+                let why =
+                    why.unwrap_or("no answer; is the package `ioxide_adapter` with Ray there?").to_owned();
+                return Err(EngineError::Refused(format!("Ray: {why}")));
+            }
+        }
+        Ok(ray)
+    }
+
+    fn say(&mut self, what: &Json) -> Result<(), EngineError> {
+        let gone = || EngineError::Refused("Ray: the engine has ended".into());
+        let orders = self.orders.as_mut().ok_or_else(gone)?;
+        writeln!(orders, "{what}").and_then(|()| orders.flush()).map_err(|_| gone())
+    }
+
+    fn heard(&mut self, told: &Json) -> Result<Option<(u64, WorkerEnd)>, EngineError> {
+        if let Some(why) = told.get("error").and_then(Json::as_str) {
+            return Err(EngineError::Refused(format!("Ray: {why}")));
+        }
+        let Some(id) = told.get("ended").and_then(Json::as_u64) else { return Ok(None) };
+        self.running = self.running.saturating_sub(1);
+        let code = told.get("code").and_then(Json::as_i64).and_then(|code| i32::try_from(code).ok());
+        let how = told.get("died").and_then(Json::as_str).unwrap_or("nobody knows how");
+        Ok(Some((id, code.map_or_else(|| WorkerEnd::Died(how.to_owned()), WorkerEnd::Exit))))
+    }
+}
+
+impl Engine for Ray {
+    fn submit(&mut self, order: Order) -> Result<(), EngineError> {
+        let env: serde_json::Map<String, Json> =
+            order.env.iter().map(|(name, value)| (name.clone(), Json::from(value.as_str()))).collect();
+        self.running += 1;
+        let (part, log) = (order.part.clone(), order.log());
+        self.say(&json!({ "submit": order.id, "args": order.args, "env": env, "part": part, "log": log }))
+    }
+
+    fn poll(&mut self, wait: Duration) -> Result<Vec<(u64, WorkerEnd)>, EngineError> {
+        if self.running == 0 {
+            return Ok(Vec::new());
+        }
+        let first = match self.told.recv_timeout(wait) {
+            Ok(told) => told,
+            Err(RecvTimeoutError::Timeout) => return Ok(Vec::new()),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(EngineError::Refused("Ray: the engine has ended".into()));
+            }
+        };
+        let rest: Vec<Json> = self.told.try_iter().collect();
+        let told = std::iter::once(first).chain(rest);
+        let heard = told.map(|told| self.heard(&told)).collect::<Result<Vec<_>, _>>()?;
+        Ok(heard.into_iter().flatten().collect())
+    }
+
+    fn stop(&mut self) {
+        // An engine that is gone has stopped.
+        let _ = self.say(&json!({ "stop": true }));
+    }
+
+    fn kill(&mut self) {
+        let _ = self.say(&json!({ "kill": true }));
+    }
+}
+
+impl Drop for Ray {
+    /// The end of its input tells it to go.
+    fn drop(&mut self) {
+        self.orders = None;
+        for _ in 0..100 {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

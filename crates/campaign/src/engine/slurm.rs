@@ -1,0 +1,245 @@
+//! Workers as tasks of Slurm's job arrays.
+//!
+//! Batches that are to start at the same time become one array: a script with one branch per task. Results, scripts, logs
+//! and exit codes are in the directory of the campaign, which the nodes must see too. A task has ended when its exit code
+//! is there; one that the queue does not know any more and that left none has died.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Engine, EngineError, Order, WorkerEnd, command_line, quoted};
+
+/// How often the queue is asked.
+const ASK: Duration = Duration::from_secs(2);
+/// The queue may forget a task a moment before its files are seen here: it is asked so often before a task is dead.
+const SURE: u32 = 3;
+
+/// What is done with the first script before it is sent: whoever is asked says whether to go on.
+pub type Shown = Box<dyn FnMut(&str) -> bool>;
+
+/// Tasks of job arrays.
+pub struct Slurm {
+    program: String,
+    options: Vec<String>,
+    /// Where scripts and logs go.
+    jobs: PathBuf,
+    shown: Option<Shown>,
+    waiting: Vec<Order>,
+    running: BTreeMap<u64, Task>,
+    asked: Option<Instant>,
+}
+
+/// A task of an array.
+struct Task {
+    job: String,
+    index: usize,
+    code: PathBuf,
+    /// How often the queue did not know it.
+    unknown: u32,
+}
+
+impl Slurm {
+    /// Sends arrays with `options`; scripts go to `jobs`, and `shown` sees the first one.
+    #[must_use]
+    pub fn new(program: String, options: Vec<String>, jobs: PathBuf, shown: Shown) -> Self {
+        let shown = Some(shown);
+        Self { program, options, jobs, shown, waiting: Vec::new(), running: BTreeMap::new(), asked: None }
+    }
+
+    /// Sends what waits as one array.
+    fn send(&mut self) -> Result<(), EngineError> {
+        let orders = std::mem::take(&mut self.waiting);
+        let Some(first) = orders.first() else { return Ok(()) };
+        let folder = self.jobs.join(format!("{:06}", first.id));
+        fs::create_dir_all(&folder).map_err(EngineError::file(&folder))?;
+        let text = script(&self.program, &self.options, &orders, &folder);
+        if let Some(mut shown) = self.shown.take()
+            && !shown(&text)
+        {
+            return Err(EngineError::Refused("nothing was sent".into()));
+        }
+        let file = folder.join("job.sh");
+        fs::write(&file, text).map_err(EngineError::file(&file))?;
+        let job = asked(Command::new("sbatch").arg("--parsable").arg(&file))?;
+        let job = job.trim().split(';').next().unwrap_or_default().to_owned();
+        for (at, order) in orders.iter().enumerate() {
+            let code = folder.join(format!("{}.code", at + 1));
+            self.running.insert(order.id, Task { job: job.clone(), index: at + 1, code, unknown: 0 });
+        }
+        Ok(())
+    }
+
+    /// The tasks that the queue knows, by job and index.
+    fn known(&self) -> Result<BTreeSet<(String, usize)>, EngineError> {
+        let jobs: BTreeSet<&str> = self.running.values().map(|task| task.job.as_str()).collect();
+        let jobs: Vec<&str> = jobs.into_iter().collect();
+        let mut command = Command::new("squeue");
+        command.args(["--noheader", "--array", "--format=%F %K %T", "--jobs", &jobs.join(",")]);
+        // A queue that does not know the jobs any more says so with an error.
+        let told = match asked(&mut command) {
+            Err(EngineError::Refused(why)) if why.contains("Invalid job id") => String::new(),
+            told => told?,
+        };
+        let line = |line: &str| {
+            let mut words = line.split_whitespace();
+            let (job, index, state) = (words.next()?, words.next()?, words.next()?);
+            let is_alive = !matches!(
+                state,
+                "COMPLETED"
+                    | "FAILED"
+                    | "CANCELLED"
+                    | "TIMEOUT"
+                    | "NODE_FAIL"
+                    | "OUT_OF_MEMORY"
+                    | "PREEMPTED"
+            );
+            is_alive.then(|| Some((job.to_owned(), index.parse().ok()?)))?
+        };
+        Ok(told.lines().filter_map(line).collect())
+    }
+
+    /// The tasks whose exit code is there.
+    fn ended(&mut self) -> Vec<(u64, WorkerEnd)> {
+        let code = |(&id, task): (&u64, &Task)| {
+            let text = fs::read_to_string(&task.code).ok()?;
+            let code: i32 = text.trim().parse().ok()?;
+            // A shell tells a signal as 128 and its number; 130 is how an interrupted program ends in good order.
+            let end = if code > 128 && code != 130 {
+                WorkerEnd::Died(format!("signal {}", code - 128))
+            } else {
+                WorkerEnd::Exit(code)
+            };
+            Some((id, end))
+        };
+        let ended: Vec<(u64, WorkerEnd)> = self.running.iter().filter_map(code).collect();
+        ended.iter().for_each(|(id, _)| drop(self.running.remove(id)));
+        ended
+    }
+
+    /// The tasks that the queue has lost.
+    fn lost(&mut self) -> Result<Vec<(u64, WorkerEnd)>, EngineError> {
+        if self.running.is_empty() || self.asked.is_some_and(|asked| asked.elapsed() < ASK) {
+            return Ok(Vec::new());
+        }
+        let known = self.known()?;
+        self.asked = Some(Instant::now());
+        let mut lost = Vec::new();
+        for (&id, task) in &mut self.running {
+            task.unknown = if known.contains(&(task.job.clone(), task.index)) { 0 } else { task.unknown + 1 };
+            if task.unknown >= SURE {
+                let how = format!("task {}_{} ended without an exit code", task.job, task.index);
+                lost.push((id, WorkerEnd::Died(how)));
+            }
+        }
+        lost.iter().for_each(|(id, _)| drop(self.running.remove(id)));
+        Ok(lost)
+    }
+
+    fn cancel(&self, options: &[&str]) {
+        let jobs: BTreeSet<&str> = self.running.values().map(|task| task.job.as_str()).collect();
+        // A job that has ended by itself cannot be cancelled, which is no trouble.
+        jobs.iter().for_each(|job| drop(Command::new("scancel").args(options).arg(job).output()));
+    }
+}
+
+impl Engine for Slurm {
+    fn submit(&mut self, order: Order) -> Result<(), EngineError> {
+        self.waiting.push(order);
+        Ok(())
+    }
+
+    fn poll(&mut self, wait: Duration) -> Result<Vec<(u64, WorkerEnd)>, EngineError> {
+        self.send()?;
+        let begun = Instant::now();
+        loop {
+            let mut ended = self.ended();
+            if ended.is_empty() {
+                ended = self.lost()?;
+            }
+            if !ended.is_empty() || self.running.is_empty() || begun.elapsed() >= wait {
+                return Ok(ended);
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn stop(&mut self) {
+        self.waiting.clear();
+        self.cancel(&["--signal=INT", "--full"]);
+    }
+
+    fn kill(&mut self) {
+        self.cancel(&[]);
+    }
+}
+
+/// The script of an array.
+fn script(program: &str, options: &[String], orders: &[Order], folder: &Path) -> String {
+    let place = quoted(&folder.display().to_string());
+    let mut text = String::from("#!/bin/sh\n#SBATCH --job-name=ioxide\n");
+    let _ = writeln!(text, "#SBATCH --array=1-{}", orders.len());
+    let _ = writeln!(text, "#SBATCH --output={}/%a.out", folder.display());
+    options.iter().for_each(|option| {
+        let _ = writeln!(text, "#SBATCH {option}");
+    });
+    let _ = writeln!(text, "cd {} || exit 2", quoted(&here()));
+    let _ = writeln!(text, "case \"$SLURM_ARRAY_TASK_ID\" in");
+    for (at, order) in orders.iter().enumerate() {
+        let line = command_line(&order.env, program, &order.with_part());
+        let log = quoted(&order.log().display().to_string());
+        let _ = writeln!(text, "{}) IOXIDE_PROGRESS=off {line} >/dev/null 2>{log} </dev/null ;;", at + 1);
+    }
+    let _ = writeln!(text, "esac");
+    let _ = writeln!(text, "code=$?");
+    let _ = writeln!(text, "echo $code > {place}/.$SLURM_ARRAY_TASK_ID.code");
+    let _ = writeln!(text, "mv {place}/.$SLURM_ARRAY_TASK_ID.code {place}/$SLURM_ARRAY_TASK_ID.code");
+    // What the program found is no failure of the job.
+    text.push_str("exit 0\n");
+    text
+}
+
+fn here() -> String {
+    std::env::current_dir().unwrap_or_default().display().to_string()
+}
+
+/// What a program of Slurm prints.
+fn asked(command: &mut Command) -> Result<String, EngineError> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let told = command.output().map_err(|error| EngineError::Start { program: program.clone(), error })?;
+    match told.status.success() {
+        true => Ok(String::from_utf8_lossy(&told.stdout).into_owned()),
+        false => {
+            let why = String::from_utf8_lossy(&told.stderr);
+            Err(EngineError::Refused(format!("`{program}`: {}", why.trim())))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_script_of_an_array_has_a_branch_per_task() {
+        let order = |id: u64| Order {
+            id,
+            part: format!("/s/parts/{id:06}").into(),
+            args: vec!["test".into(), "it's.iox".into()],
+            env: vec![("IOXIDE_ADDRESS".into(), "h:1".into())],
+        };
+        let text =
+            script("ioxide", &["--time=10".into()], &[order(3), order(4)], Path::new("/s/jobs/000003"));
+        for line in [
+            "#SBATCH --array=1-2",
+            "#SBATCH --time=10",
+            "1) IOXIDE_PROGRESS=off IOXIDE_ADDRESS=h:1 ioxide test 'it'\\''s.iox' --part /s/parts/000003 >/dev/null 2>/s/parts/000003.log </dev/null ;;",
+        ] {
+            assert!(text.lines().any(|it| it == line), "{line}\n{text}");
+        }
+    }
+}

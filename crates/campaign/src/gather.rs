@@ -1,0 +1,204 @@
+//! Parts put together: every unit once, and everything that does not fit by its name.
+//!
+//! *Promises.* Parts of another plan are refused, and so are two different results of one unit: nobody can say which is
+//! right. Units that are missing or were cut off are told; what is there is used.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value as Json;
+use thiserror::Error;
+
+use crate::part::{Manifest, PartError, UNITS};
+use crate::scan::{Scanned, Span, UnitText, parts_in, scan, unit_text};
+use crate::units::UnitSet;
+
+/// Files that are open at once.
+const MAX_OPEN: usize = 64;
+
+/// Members that hold times or numbers of events: they differ wherever a unit runs.
+const TIMES: [&str; 4] = ["time_ns", "latencies", "seq", "raised_patience_ms"];
+
+/// Why parts are no campaign.
+#[derive(Debug, Error)]
+pub enum GatherError {
+    /// One cannot be read.
+    #[error(transparent)]
+    Part(#[from] PartError),
+    /// There are none.
+    #[error("`{}` has no part of a campaign", .0.display())]
+    Nothing(PathBuf),
+    /// One is of another plan.
+    #[error("`{}` is foreign to `{}`: {differs}", dir.display(), first.display())]
+    Foreign {
+        /// The part.
+        dir: PathBuf,
+        /// The one that came first.
+        first: PathBuf,
+        /// What is not the same.
+        differs: String,
+    },
+    /// Two say different things of one unit.
+    #[error("`{}` and `{}` have different results of unit {unit}", one.display(), other.display())]
+    Conflict {
+        /// The unit, from 1.
+        unit: u64,
+        /// One part.
+        one: PathBuf,
+        /// The other.
+        other: PathBuf,
+    },
+}
+
+/// All parts of a campaign.
+pub struct Gathered {
+    /// What they are of.
+    pub manifest: Manifest,
+    /// The parts, in the order they were named.
+    pub parts: Vec<Scanned>,
+    /// Units that are in no part.
+    pub missing: UnitSet,
+    /// Units that are in more than one part, with the same result.
+    pub twice: UnitSet,
+    /// Where a unit is: its part, and its place there.
+    places: BTreeMap<u64, (u32, u32)>,
+    open: Vec<(usize, File)>,
+}
+
+impl Gathered {
+    /// Reads the parts in `dirs`.
+    ///
+    /// # Errors
+    /// If there are none, or they do not belong together.
+    pub fn new(dirs: &[PathBuf]) -> Result<Self, GatherError> {
+        let mut folders: Vec<PathBuf> = Vec::new();
+        for dir in dirs {
+            let found = parts_in(dir)?;
+            if found.is_empty() {
+                return Err(GatherError::Nothing(dir.clone()));
+            }
+            folders.extend(found.into_iter().filter(|folder| !folders.contains(folder)).collect::<Vec<_>>());
+        }
+        let parts = folders.iter().map(|folder| scan(folder)).collect::<Result<Vec<_>, _>>()?;
+        let Some(first) = parts.first() else {
+            return Err(GatherError::Nothing(dirs.first().cloned().unwrap_or_default()));
+        };
+        let manifest = first.manifest.clone();
+        for part in &parts {
+            if let Some(differs) = part.manifest.differs(&manifest) {
+                let (dir, first) = (part.dir.clone(), first.dir.clone());
+                return Err(GatherError::Foreign { dir, first, differs });
+            }
+        }
+        let mut gathered = Self {
+            missing: UnitSet::range(0, manifest.count),
+            manifest,
+            parts,
+            twice: UnitSet::new(),
+            places: BTreeMap::new(),
+            open: Vec::new(),
+        };
+        gathered.place()?;
+        Ok(gathered)
+    }
+
+    /// Finds the place of every unit.
+    fn place(&mut self) -> Result<(), GatherError> {
+        let spans: Vec<(usize, usize, Span)> = self
+            .parts
+            .iter()
+            .enumerate()
+            .flat_map(|(at, part)| part.spans.iter().enumerate().map(move |(nth, &span)| (at, nth, span)))
+            .collect();
+        for (part, nth, span) in spans {
+            let here = (part as u32, nth as u32);
+            if span.unit >= self.manifest.count {
+                let path = self.parts[part].dir.join(UNITS);
+                let why = format!("the plan has no unit {}", span.unit + 1);
+                return Err(PartError::Damaged { path, line: 0, why }.into());
+            }
+            let Some(&before) = self.places.get(&span.unit) else {
+                self.places.insert(span.unit, here);
+                self.missing.remove(span.unit);
+                continue;
+            };
+            self.twice.insert(span.unit);
+            if essence(&self.text(before)?) != essence(&self.text(here)?) {
+                let dir = |(part, _): (u32, u32)| self.parts[part as usize].dir.clone();
+                return Err(GatherError::Conflict {
+                    unit: span.unit + 1,
+                    one: dir(before),
+                    other: dir(here),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// What `unit` told; nothing if it is missing.
+    ///
+    /// # Errors
+    /// If its part has changed since.
+    pub fn unit(&mut self, unit: u64) -> Result<Option<UnitText>, PartError> {
+        self.places.get(&unit).copied().map(|place| self.text(place)).transpose()
+    }
+
+    /// How many units there are.
+    #[must_use]
+    pub fn n_done(&self) -> u64 {
+        self.places.len() as u64
+    }
+
+    /// Units that were under way when their part broke off, and that no other part has.
+    pub fn torn(&self) -> impl Iterator<Item = (&Path, u64)> {
+        let torn = self.parts.iter().filter_map(|part| Some((part.dir.as_path(), part.under_way?)));
+        torn.filter(|(_, unit)| self.missing.contains(*unit))
+    }
+
+    /// Units that could not be done and that no other part has, and why.
+    pub fn left(&self) -> impl Iterator<Item = (u64, &str)> {
+        let left = self.parts.iter().flat_map(|part| &part.left);
+        left.filter(|(unit, _)| self.missing.contains(*unit)).map(|(unit, why)| (*unit, why.as_str()))
+    }
+
+    fn text(&mut self, (part, nth): (u32, u32)) -> Result<UnitText, PartError> {
+        let scanned = &self.parts[part as usize];
+        let (dir, span) = (scanned.dir.clone(), scanned.spans[nth as usize]);
+        let at = match self.open.iter().position(|(open, _)| *open == part as usize) {
+            Some(at) => at,
+            None => {
+                if self.open.len() >= MAX_OPEN {
+                    self.open.remove(0);
+                }
+                let path = dir.join(UNITS);
+                self.open.push((part as usize, File::open(&path).map_err(PartError::io(&path))?));
+                self.open.len() - 1
+            }
+        };
+        unit_text(&mut self.open[at].1, &dir, span)
+    }
+}
+
+/// What a unit says beside times.
+fn essence(text: &UnitText) -> (Vec<Json>, Json) {
+    let line = |line: &String| {
+        let mut told = serde_json::from_str(line).unwrap_or_else(|_| Json::from(line.as_str()));
+        forget_times(&mut told);
+        told
+    };
+    let mut result = text.result.clone();
+    forget_times(&mut result);
+    (text.lines.iter().map(line).collect(), result)
+}
+
+fn forget_times(told: &mut Json) {
+    match told {
+        Json::Object(members) => {
+            members.retain(|name, _| !TIMES.contains(&name.as_str()));
+            members.values_mut().for_each(forget_times);
+        }
+        Json::Array(items) => items.iter_mut().for_each(forget_times),
+        _ => (),
+    }
+}

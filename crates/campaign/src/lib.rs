@@ -1,0 +1,23 @@
+//! Campaigns on many machines: units of work, parts, merging, and the engines that carry them.
+//!
+//! A *unit* is the smallest piece of a long command that can be done anywhere: a function of the model, the seed and the
+//! system, never of the place or of the units before it. A [`plan`] numbers and names the units. A [`part`] is a directory
+//! with the results of some of them. [`gather`] puts parts together and says what does not fit. A [`schedule`] decides
+//! which units go where and what happens to those whose worker died; an [`engine`] carries them; [`drive`] brings both
+//! together and [`simulate`] does the same on machines that do not exist.
+//!
+//! *Promises.* A unit counts once, and only if its result is whole. What is read from a directory of results is data:
+//! nothing in it is executed.
+
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
+
+pub mod drive;
+pub mod engine;
+pub mod gather;
+pub mod part;
+pub mod plan;
+pub mod recipe;
+pub mod scan;
+pub mod schedule;
+pub mod simulate;
+pub mod units;

@@ -1,0 +1,304 @@
+//! The directory of a part: which plan it belongs to, and the results of its units, as they come.
+//!
+//! `part.json` says of which plan and which units the part is. `units.jsonl` grows line by line:
+//!
+//! ```text
+//! {"begin":5,"unit":"run-5"}                   a unit is under way
+//! ...                                          what its command tells of it, one JSON value per line
+//! {"done":5,"unit":"run-5","result":{...}}     it is done
+//! {"end":12,"why":"all"}                       the part is over, with so many units
+//! ```
+//!
+//! *Promises.* A unit is done when its `done` line is whole, and not before. What was cut off is forgotten when the part
+//! goes on. One process at a time writes to a part. Its owner alone may read what a system said.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use thiserror::Error;
+
+use crate::plan::Plan;
+use crate::scan::{Scanned, scan};
+use crate::units::UnitSet;
+
+/// The name of the format.
+pub const FORMAT: &str = "ioxide-part";
+/// The version written here.
+pub const VERSION: u32 = 1;
+/// What the part is.
+pub const MANIFEST: &str = "part.json";
+/// Its results.
+pub const UNITS: &str = "units.jsonl";
+
+/// What a part is of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// The version of ioxide.
+    pub tool: String,
+    /// The hash of the plan.
+    pub plan: String,
+    /// What the model is.
+    pub model: String,
+    /// The command line.
+    pub args: Vec<String>,
+    /// How many units the plan has.
+    pub count: u64,
+    /// The units of this part, from 1.
+    pub asked: String,
+}
+
+impl Manifest {
+    /// The part of `plan` with the units `asked`.
+    #[must_use]
+    pub fn new(plan: &Plan, asked: &UnitSet) -> Self {
+        Self {
+            format: FORMAT.into(),
+            version: VERSION,
+            tool: plan.tool.clone(),
+            plan: plan.hash(),
+            model: plan.model.clone(),
+            args: plan.args.clone(),
+            count: plan.units.count(),
+            asked: asked.to_string(),
+        }
+    }
+}
+
+/// Why a part cannot be written or read.
+#[derive(Debug, Error)]
+pub enum PartError {
+    /// The file system says no.
+    #[error("`{}`: {error}", path.display())]
+    Io {
+        /// What was wanted.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// There is no manifest.
+    #[error("`{}` is no part of a campaign: {why}", dir.display())]
+    NotAPart {
+        /// The directory.
+        dir: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A line is not what it must be.
+    #[error("`{}` is damaged at line {line}: {why}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong.
+        why: String,
+    },
+    /// The directory has a part of something else.
+    #[error("`{}` has another part: {differs}", dir.display())]
+    Other {
+        /// The directory.
+        dir: PathBuf,
+        /// What is not the same.
+        differs: String,
+    },
+    /// Somebody writes to it.
+    #[error("another ioxide is writing to `{}`", .0.display())]
+    Busy(PathBuf),
+}
+
+impl PartError {
+    pub(crate) fn io(path: &Path) -> impl Fn(io::Error) -> Self + '_ {
+        |error| Self::Io { path: path.to_path_buf(), error }
+    }
+}
+
+/// A part being written.
+pub struct PartWriter {
+    path: PathBuf,
+    out: BufWriter<File>,
+    /// What was done before this process began.
+    pub before: UnitSet,
+    done: u64,
+    pending: Vec<u8>,
+}
+
+/// Why a part is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndOfPart {
+    /// All its units are done.
+    All,
+    /// A unit failed, and the command does not go on after that.
+    Failure,
+    /// Somebody stopped it, or its time is over: it can go on.
+    Stopped,
+    /// A unit could not be done for trouble with the system; it can be tried again.
+    Trouble,
+}
+
+impl EndOfPart {
+    /// The word in the file.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Failure => "failure",
+            Self::Stopped => "stopped",
+            Self::Trouble => "trouble",
+        }
+    }
+
+    pub(crate) fn read(word: &str) -> Option<Self> {
+        [Self::All, Self::Failure, Self::Stopped, Self::Trouble].into_iter().find(|end| end.word() == word)
+    }
+}
+
+impl PartWriter {
+    /// Begins the part in `dir`, or goes on with it: then what is done is in [`before`](Self::before).
+    ///
+    /// # Errors
+    /// If the directory has another part, is damaged, or cannot be written to.
+    pub fn open(dir: &Path, manifest: &Manifest) -> Result<Self, PartError> {
+        fs::create_dir_all(dir).map_err(PartError::io(dir))?;
+        let path = dir.join(UNITS);
+        let file = private(&path).map_err(PartError::io(&path))?;
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(PartError::Busy(dir.to_path_buf()));
+        }
+        let known = dir.join(MANIFEST).exists().then(|| scan(dir)).transpose()?;
+        let (before, end) = match &known {
+            Some(known) => (known.units(), resumed(dir, known, manifest)?),
+            None => {
+                put(&dir.join(MANIFEST), manifest)?;
+                (UnitSet::new(), 0)
+            }
+        };
+        file.set_len(end).map_err(PartError::io(&path))?;
+        let mut out = BufWriter::new(file);
+        out.seek(SeekFrom::End(0)).map_err(PartError::io(&path))?;
+        Ok(Self { path, out, done: before.len(), before, pending: Vec::new() })
+    }
+
+    /// A unit begins: whoever finds this line last knows what was under way.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn begin(&mut self, unit: u64, name: &str) -> Result<(), PartError> {
+        self.pending.clear();
+        let line = format!("{{\"begin\":{},\"unit\":{}}}\n", unit + 1, Json::from(name));
+        self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush()).map_err(PartError::io(&self.path))
+    }
+
+    /// Something its command tells of the unit under way: one line of JSON.
+    pub fn tell(&mut self, line: &str) {
+        self.pending.extend_from_slice(line.as_bytes());
+        self.pending.push(b'\n');
+    }
+
+    /// The unit under way is done.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn done(&mut self, unit: u64, name: &str, has_failed: bool, result: &Json) -> Result<(), PartError> {
+        let failed = if has_failed { "\"failed\":true," } else { "" };
+        let line =
+            format!("{{\"done\":{},{failed}\"unit\":{},\"result\":{result}}}\n", unit + 1, Json::from(name));
+        self.done += 1;
+        let pending = std::mem::take(&mut self.pending);
+        let mut write = || {
+            self.out.write_all(&pending)?;
+            self.out.write_all(line.as_bytes())?;
+            self.out.flush()
+        };
+        write().map_err(PartError::io(&self.path))
+    }
+
+    /// The unit under way could not be done.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn left(&mut self, unit: u64, name: &str, why: &str) -> Result<(), PartError> {
+        self.pending.clear();
+        let line =
+            format!("{{\"left\":{},\"unit\":{},\"why\":{}}}\n", unit + 1, Json::from(name), Json::from(why));
+        self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush()).map_err(PartError::io(&self.path))
+    }
+
+    /// The part is over.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn end(mut self, why: EndOfPart) -> Result<(), PartError> {
+        let line = format!("{{\"end\":{},\"why\":\"{}\"}}\n", self.done, why.word());
+        let written = self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush());
+        written.and_then(|()| self.out.get_ref().sync_all()).map_err(PartError::io(&self.path))
+    }
+}
+
+/// Where a part that is known goes on.
+fn resumed(dir: &Path, known: &Scanned, manifest: &Manifest) -> Result<u64, PartError> {
+    let there = &known.manifest;
+    match there.differs(manifest) {
+        None if there.asked == manifest.asked => Ok(known.whole),
+        differs => {
+            let units = || format!("it has the units {}", there.asked);
+            Err(PartError::Other { dir: dir.to_path_buf(), differs: differs.unwrap_or_else(units) })
+        }
+    }
+}
+
+impl Manifest {
+    /// What two parts do not have in common, if they are not of one plan.
+    #[must_use]
+    pub fn differs(&self, other: &Self) -> Option<String> {
+        match () {
+            () if self.plan == other.plan => None,
+            () if self.args != other.args => {
+                let first = self.args.iter().zip(&other.args).find(|(mine, theirs)| mine != theirs);
+                let longer = || (self.args.join(" "), other.args.join(" "));
+                let (mine, theirs) =
+                    first.map_or_else(longer, |(mine, theirs)| (mine.clone(), theirs.clone()));
+                Some(format!("its command line has `{mine}`, not `{theirs}`"))
+            }
+            () if self.tool != other.tool => {
+                Some(format!("it was made by ioxide {}, not {}", self.tool, other.tool))
+            }
+            () if self.model != other.model => {
+                Some(format!("its model is another one ({}, not {})", self.model, other.model))
+            }
+            () => Some(format!("its plan is another one ({}, not {})", self.plan, other.plan)),
+        }
+    }
+}
+
+/// Puts a manifest in its place, whole or not at all.
+fn put(path: &Path, manifest: &Manifest) -> Result<(), PartError> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let write = || {
+        let mut aside = tempfile::Builder::new().prefix(".ioxide-").suffix(".part").tempfile_in(dir)?;
+        serde_json::to_writer_pretty(&mut aside, manifest)?;
+        aside.write_all(b"\n")?;
+        aside.as_file().sync_all()?;
+        aside.persist(path).map(drop).map_err(|error| error.error)
+    };
+    write().map_err(PartError::io(path))
+}
+
+/// A file that its owner alone may read.
+fn private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    options.open(path)
+}

@@ -1,0 +1,149 @@
+//! A plan: the units of a command, with names that do not change, and a hash of all that their results depend on.
+//!
+//! Two runs of the same command have the same plan hash exactly if their results can be put together: the same arguments
+//! (without those that say which part to do), the same model down to its switches, the same version of ioxide.
+
+use serde_json::{Value as Json, json};
+
+/// The name of the format.
+pub const FORMAT: &str = "ioxide-plan";
+/// The version written here.
+pub const VERSION: u32 = 1;
+
+/// The units of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The command line after `ioxide`, without what says which part of it to do.
+    pub args: Vec<String>,
+    /// What the model is, in sixteen digits.
+    pub model: String,
+    /// The version of ioxide.
+    pub tool: String,
+    /// The units.
+    pub units: UnitNames,
+}
+
+/// The names of units, in the order of the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnitNames {
+    /// So many, called by a word and their number.
+    Numbered {
+        /// The word.
+        word: &'static str,
+        /// How many.
+        count: u64,
+    },
+    /// Each has a name of its own.
+    Listed(Vec<String>),
+}
+
+impl UnitNames {
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        match self {
+            Self::Numbered { count, .. } => *count,
+            Self::Listed(names) => names.len() as u64,
+        }
+    }
+
+    /// The name of unit `unit`.
+    #[must_use]
+    pub fn name(&self, unit: u64) -> String {
+        match self {
+            Self::Numbered { word, .. } => format!("{word}-{}", unit + 1),
+            Self::Listed(names) => {
+                let name = usize::try_from(unit).ok().and_then(|at| names.get(at));
+                name.cloned().unwrap_or_default()
+            }
+        }
+    }
+
+    /// The unit called `name`.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<u64> {
+        match self {
+            Self::Numbered { word, count } => {
+                let number: u64 = name.strip_prefix(word)?.strip_prefix('-')?.parse().ok()?;
+                (1..=*count).contains(&number).then(|| number - 1)
+            }
+            Self::Listed(names) => names.iter().position(|known| known == name).map(|at| at as u64),
+        }
+    }
+}
+
+impl Plan {
+    /// The hash of all that the results depend on.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let names = match &self.units {
+            UnitNames::Numbered { word, count } => vec![format!("{word} {count}")],
+            UnitNames::Listed(names) => names.clone(),
+        };
+        let fixed = [self.tool.clone(), self.model.clone(), self.args.len().to_string()];
+        fingerprint(fixed.into_iter().chain(self.args.iter().cloned()).chain(names))
+    }
+
+    /// The plan for programs; `more` says of a unit what else is known, such as its seed.
+    #[must_use]
+    pub fn to_json(&self, more: impl Fn(u64) -> Json) -> Json {
+        let unit = |unit: u64| {
+            let mut told = json!({ "unit": unit + 1, "name": self.units.name(unit) });
+            if let (Json::Object(told), Json::Object(more)) = (&mut told, more(unit)) {
+                told.extend(more);
+            }
+            told
+        };
+        json!({
+            "format": FORMAT, "version": VERSION, "tool": self.tool, "plan": self.hash(), "model": self.model,
+            "args": self.args, "count": self.units.count(),
+            "units": (0..self.units.count()).map(unit).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// Texts in sixteen digits (FNV-1a, 64 bits).
+#[must_use]
+pub fn fingerprint(texts: impl IntoIterator<Item = String>) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for text in texts {
+        for byte in text.bytes().chain([b'\n']) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    format!("{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_knows_everything_results_depend_on() {
+        let plan = Plan {
+            args: vec!["test".into(), "a b".into()],
+            model: "m".into(),
+            tool: "1".into(),
+            units: UnitNames::Numbered { word: "run", count: 3 },
+        };
+        let others = [
+            Plan { args: vec!["test".into(), "a".into(), "b".into()], ..plan.clone() },
+            Plan { model: "n".into(), ..plan.clone() },
+            Plan { tool: "2".into(), ..plan.clone() },
+            Plan { units: UnitNames::Numbered { word: "run", count: 4 }, ..plan.clone() },
+            Plan { units: UnitNames::Listed(vec!["run-1".into()]), ..plan.clone() },
+        ];
+        assert_eq!(plan.hash(), plan.clone().hash());
+        others.iter().for_each(|other| assert_ne!(plan.hash(), other.hash(), "{other:?}"));
+    }
+
+    #[test]
+    fn names_lead_back_to_their_units() {
+        for names in
+            [UnitNames::Numbered { word: "run", count: 3 }, UnitNames::Listed(vec!["a".into(), "b".into()])]
+        {
+            (0..names.count()).for_each(|unit| assert_eq!(names.find(&names.name(unit)), Some(unit)));
+            assert_eq!((names.find("run-4"), names.find("run-0"), names.find("c")), (None, None, None));
+        }
+    }
+}

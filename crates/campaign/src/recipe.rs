@@ -1,0 +1,163 @@
+//! The file of a campaign: what to do, on how many workers, with which systems, and when it is enough.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use thiserror::Error;
+
+/// A campaign as it is written down.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// The command after `ioxide`, as a list.
+    pub run: Vec<String>,
+    /// Where results go.
+    pub out: Option<String>,
+    /// Batches that run at once.
+    #[serde(default)]
+    pub workers: Option<usize>,
+    /// How long a batch should take.
+    #[serde(default)]
+    pub batch: Option<String>,
+    /// How often a unit may cost a worker its life.
+    #[serde(default = "three")]
+    pub tries: u32,
+    /// When to stop, whatever is left.
+    #[serde(default)]
+    pub budget: Option<String>,
+    /// The systems that workers share.
+    #[serde(default)]
+    pub systems: Systems,
+    /// For Ray.
+    #[serde(default)]
+    pub ray: Ray,
+    /// For Slurm.
+    #[serde(default)]
+    pub slurm: Slurm,
+}
+
+/// Systems that are there already.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Systems {
+    /// Their addresses; a batch has one of them in `IOXIDE_ADDRESS`.
+    #[serde(default)]
+    pub pool: Vec<String>,
+    /// How many batches use one address at once.
+    #[serde(default)]
+    pub limit: Option<usize>,
+}
+
+/// Where the cluster is.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Ray {
+    /// The address of the head; without one, a cluster is started on this machine.
+    #[serde(default)]
+    pub address: Option<String>,
+    /// Sends this folder to the workers, who have no files in common with this machine.
+    #[serde(default)]
+    pub working_dir: Option<String>,
+    /// The program on the workers, if it is not the one here.
+    #[serde(default)]
+    pub program: Option<String>,
+    /// The Python that has Ray.
+    #[serde(default)]
+    pub python: Option<String>,
+    /// Processors a batch needs.
+    #[serde(default)]
+    pub cpus: Option<u32>,
+}
+
+/// How jobs are sent.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Slurm {
+    /// Options of `sbatch`, such as `--partition=night`.
+    #[serde(default)]
+    pub options: Vec<String>,
+    /// The program on the nodes, if it is not the one here.
+    #[serde(default)]
+    pub program: Option<String>,
+}
+
+fn three() -> u32 {
+    3
+}
+
+/// What is wrong with a recipe.
+#[derive(Debug, Error)]
+pub enum RecipeError {
+    /// It is no TOML, or has other members.
+    #[error("{0}")]
+    Toml(#[from] toml::de::Error),
+    /// A value makes no sense.
+    #[error("{0}")]
+    Value(&'static str),
+}
+
+impl Recipe {
+    /// Reads a recipe.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn read(text: &str) -> Result<Self, RecipeError> {
+        let recipe: Self = toml::from_str(text)?;
+        match () {
+            () if recipe.run.is_empty() => Err(RecipeError::Value(
+                "`run` is empty: write the command after `ioxide`, such as [\"test\", \"model.iox\", ...]",
+            )),
+            () if recipe.workers == Some(0) => Err(RecipeError::Value("`workers` must be above 0")),
+            () if recipe.tries == 0 => Err(RecipeError::Value("`tries` must be above 0")),
+            () if recipe.systems.limit == Some(0) => Err(RecipeError::Value("`limit` must be above 0")),
+            () if recipe.systems.limit.is_some() && recipe.systems.pool.is_empty() => {
+                Err(RecipeError::Value("`limit` without `pool`: name the addresses of the systems"))
+            }
+            () => Ok(recipe),
+        }
+    }
+
+    /// The addresses, each as often as it may be used at once; none if there is no pool.
+    #[must_use]
+    pub fn leases(&self) -> Vec<String> {
+        let limit = self.systems.limit.unwrap_or(1);
+        (0..limit).flat_map(|_| self.systems.pool.iter().cloned()).collect()
+    }
+
+    /// How many batches run at once, where `cores` are here.
+    #[must_use]
+    pub fn workers(&self, cores: usize) -> usize {
+        let workers = self.workers.unwrap_or(cores).max(1);
+        match self.leases().len() {
+            0 => workers,
+            leases => workers.min(leases),
+        }
+    }
+}
+
+/// How long a batch takes if nothing is said.
+pub const BATCH: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recipe_says_what_is_wrong_with_it() {
+        let wrong = |text: &str| Recipe::read(text).map_err(|error| error.to_string()).unwrap_err();
+        assert!(wrong("run = []").contains("`run` is empty"));
+        assert!(wrong("out = 'x'").contains("missing field `run`"));
+        assert!(wrong("run = ['test']\nworker = 3").contains("unknown field `worker`"));
+        assert!(wrong("run = ['test']\nworkers = 0").contains("above 0"));
+        assert!(wrong("run = ['test']\n[systems]\nlimit = 2").contains("without `pool`"));
+    }
+
+    #[test]
+    fn a_pool_limits_how_many_run_at_once() {
+        let text = "run = ['test']\nworkers = 8\n[systems]\npool = ['a:1', 'b:2']\nlimit = 2";
+        let recipe = Recipe::read(text).unwrap();
+        assert_eq!(recipe.leases(), ["a:1", "b:2", "a:1", "b:2"]);
+        assert_eq!(recipe.workers(2), 4);
+        assert_eq!(Recipe::read("run = ['test']").unwrap().workers(2), 2);
+    }
+}

@@ -1,0 +1,234 @@
+//! A part, read: which units are done and where their lines are, what was cut off, how it ended.
+//!
+//! Only the beginnings of lines are looked at, so a part is read as fast as the disk gives it, and what is kept is a few
+//! numbers per unit. What a unit told is read when it is asked for.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value as Json;
+
+use crate::part::{EndOfPart, FORMAT, MANIFEST, Manifest, PartError, UNITS, VERSION};
+use crate::units::UnitSet;
+
+/// Longer lines are not read.
+const MAX_LINE: u64 = 256 << 20;
+
+/// A part that was read.
+#[derive(Clone, Debug)]
+pub struct Scanned {
+    /// Its directory.
+    pub dir: PathBuf,
+    /// What it is of.
+    pub manifest: Manifest,
+    /// Its units, in the order they were done.
+    pub spans: Vec<Span>,
+    /// The unit that was under way when it broke off.
+    pub under_way: Option<u64>,
+    /// Units that could not be done, and why.
+    pub left: Vec<(u64, String)>,
+    /// The last line is not whole.
+    pub is_cut: bool,
+    /// How it ended, if it did.
+    pub end: Option<EndOfPart>,
+    /// The first of its units that failed.
+    pub failed: Option<u64>,
+    /// Bytes up to the end of the last unit.
+    pub whole: u64,
+}
+
+/// Where the lines of a unit are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The unit.
+    pub unit: u64,
+    /// The first byte of its first line.
+    pub start: u64,
+    /// Bytes of all its lines.
+    pub len: u64,
+}
+
+impl Scanned {
+    /// The units that are done.
+    #[must_use]
+    pub fn units(&self) -> UnitSet {
+        self.spans.iter().map(|span| span.unit).collect()
+    }
+
+    /// The units it was asked for.
+    #[must_use]
+    pub fn asked(&self) -> UnitSet {
+        self.manifest.asked.parse().unwrap_or_default()
+    }
+}
+
+/// What a unit told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnitText {
+    /// The lines between its first and its last.
+    pub lines: Vec<String>,
+    /// Its result.
+    pub result: Json,
+}
+
+/// Reads the part in `dir`.
+///
+/// # Errors
+/// If it is none, of another version, or damaged elsewhere than at its end.
+pub fn scan(dir: &Path) -> Result<Scanned, PartError> {
+    let manifest = manifest(dir)?;
+    let path = dir.join(UNITS);
+    let file = File::open(&path).map_err(PartError::io(&path))?;
+    let mut scanned = Scanned {
+        dir: dir.to_path_buf(),
+        manifest,
+        spans: Vec::new(),
+        under_way: None,
+        left: Vec::new(),
+        is_cut: false,
+        end: None,
+        failed: None,
+        whole: 0,
+    };
+    let mut reader = BufReader::with_capacity(1 << 16, file);
+    let (mut at, mut begun, mut line) = (0, 0, Vec::new());
+    for number in 1.. {
+        line.clear();
+        let n = (&mut reader).take(MAX_LINE).read_until(b'\n', &mut line).map_err(PartError::io(&path))?;
+        if n == 0 {
+            break;
+        }
+        if line.last() != Some(&b'\n') {
+            scanned.is_cut = true;
+            break;
+        }
+        let damaged = |why: &str| PartError::Damaged { path: path.clone(), line: number, why: why.into() };
+        match Line::of(&line) {
+            Line::Begin(unit) => {
+                begun = at;
+                scanned.under_way = Some(unit);
+            }
+            Line::Done(unit, has_failed) => {
+                if scanned.under_way.take() != Some(unit) {
+                    return Err(damaged("a unit is done that had not begun"));
+                }
+                let end = at + line.len() as u64;
+                scanned.spans.push(Span { unit, start: begun, len: end - begun });
+                scanned.whole = end;
+                if has_failed {
+                    scanned.failed.get_or_insert(unit);
+                }
+            }
+            Line::Left(unit, why) => {
+                scanned.under_way = None;
+                scanned.left.push((unit, why));
+            }
+            Line::End(why) => scanned.end = Some(why),
+            Line::Told if scanned.under_way.is_some() => (),
+            Line::Told => return Err(damaged("it belongs to no unit")),
+            Line::Wrong => return Err(damaged("it is no line of a part")),
+        }
+        at += line.len() as u64;
+    }
+    Ok(scanned)
+}
+
+/// What the part in `dir` is of.
+fn manifest(dir: &Path) -> Result<Manifest, PartError> {
+    let path = dir.join(MANIFEST);
+    let not = |why: String| PartError::NotAPart { dir: dir.to_path_buf(), why };
+    let text = fs::read_to_string(&path).map_err(|error| not(format!("`{MANIFEST}`: {error}")))?;
+    let manifest: Manifest =
+        serde_json::from_str(&text).map_err(|error| not(format!("`{MANIFEST}`: {error}")))?;
+    match &manifest {
+        Manifest { format, .. } if format != FORMAT => Err(not(format!("`{MANIFEST}` is of a `{format}`"))),
+        Manifest { version, .. } if *version != VERSION => {
+            Err(not(format!("it has version {version}, this program reads version {VERSION}")))
+        }
+        _ => Ok(manifest),
+    }
+}
+
+/// What a line says, by its beginning.
+enum Line {
+    Begin(u64),
+    Done(u64, bool),
+    Left(u64, String),
+    End(EndOfPart),
+    Told,
+    Wrong,
+}
+
+impl Line {
+    fn of(line: &[u8]) -> Self {
+        if let Some((unit, _)) = numbered(line, b"{\"begin\":") {
+            return Self::Begin(unit);
+        }
+        if let Some((unit, rest)) = numbered(line, b"{\"done\":") {
+            return Self::Done(unit, rest.starts_with(b",\"failed\":true"));
+        }
+        if let Some((unit, _)) = numbered(line, b"{\"left\":") {
+            let told: Option<Json> = serde_json::from_slice(line).ok();
+            let why = told.as_ref().and_then(|told| told.get("why")).and_then(Json::as_str);
+            return why.map_or(Self::Wrong, |why| Self::Left(unit, why.to_owned()));
+        }
+        if line.starts_with(b"{\"end\":") {
+            let told: Option<Json> = serde_json::from_slice(line).ok();
+            let why = told.as_ref().and_then(|told| told.get("why")).and_then(Json::as_str);
+            return why.and_then(EndOfPart::read).map_or(Self::Wrong, Self::End);
+        }
+        if line.starts_with(b"{") && line.ends_with(b"}\n") { Self::Told } else { Self::Wrong }
+    }
+}
+
+/// The unit after `head`, from 0, and what follows it.
+fn numbered<'l>(line: &'l [u8], head: &[u8]) -> Option<(u64, &'l [u8])> {
+    let rest = line.strip_prefix(head)?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let number: u64 = std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()?;
+    Some((number.checked_sub(1)?, &rest[digits..]))
+}
+
+/// Reads what a unit told.
+///
+/// # Errors
+/// If the file has changed or its lines are no JSON.
+pub fn unit_text(file: &mut File, dir: &Path, span: Span) -> Result<UnitText, PartError> {
+    let path = dir.join(UNITS);
+    let damaged = |why: &str| PartError::Damaged {
+        path: path.clone(),
+        line: 0,
+        why: format!("unit {}: {why}", span.unit + 1),
+    };
+    let mut bytes = vec![0; usize::try_from(span.len).map_err(|_| damaged("it is too long"))?];
+    file.seek(SeekFrom::Start(span.start))
+        .and_then(|_| file.read_exact(&mut bytes))
+        .map_err(PartError::io(&path))?;
+    let text = String::from_utf8(bytes).map_err(|_| damaged("it is no text"))?;
+    let mut lines: Vec<String> = text.lines().skip(1).map(str::to_owned).collect();
+    let last = lines.pop().ok_or_else(|| damaged("it has no result"))?;
+    let last: Json = serde_json::from_str(&last).map_err(|error| damaged(&error.to_string()))?;
+    let result = last.get("result").cloned().ok_or_else(|| damaged("it has no result"))?;
+    Ok(UnitText { lines, result })
+}
+
+/// The parts in `dir`: itself, or those in it and in its folder `parts`.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn parts_in(dir: &Path) -> Result<Vec<PathBuf>, PartError> {
+    if dir.join(MANIFEST).exists() {
+        return Ok(vec![dir.to_path_buf()]);
+    }
+    let mut found = Vec::new();
+    for folder in [dir.to_path_buf(), dir.join("parts")] {
+        let entries = match fs::read_dir(&folder) {
+            Err(_) if folder != dir => continue,
+            entries => entries.map_err(PartError::io(&folder))?,
+        };
+        found.extend(entries.flatten().map(|entry| entry.path()).filter(|path| path.join(MANIFEST).exists()));
+    }
+    found.sort();
+    Ok(found)
+}

@@ -1,0 +1,365 @@
+//! Which units go next, and what becomes of those whose worker died.
+//!
+//! Units go out in batches: short units together, so that starting a worker costs little, and ever fewer towards the end, so
+//! that all workers end at the same time (guided self-scheduling). A unit that was under way when its worker died is
+//! tried again, alone; where nobody knows which it was, the batch is halved until it is known. A unit whose workers die
+//! three times is set aside.
+//!
+//! Time is a parameter, so that [`simulate`](crate::simulate) can run the same rules on machines that do not exist.
+//!
+//! *Promises.* Every unit is done, open, running or set aside, and exactly one of these.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use crate::units::UnitSet;
+
+/// The settings of a schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScheduleConfig {
+    /// Batches that run at once.
+    pub workers: usize,
+    /// How long a batch should take.
+    pub batch: Duration,
+    /// How often a unit may cost a worker its life.
+    pub tries: u32,
+}
+
+impl Default for ScheduleConfig {
+    fn default() -> Self {
+        Self { workers: 1, batch: Duration::from_secs(10), tries: 3 }
+    }
+}
+
+/// Units that go out together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// Its number, from 1.
+    pub id: u64,
+    /// Its units.
+    pub units: UnitSet,
+    /// How many batches with one of its units ended badly before.
+    pub tries: u32,
+}
+
+/// How a batch ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BatchEnd {
+    /// Its worker came to its end and said so.
+    Ended,
+    /// Its worker died, or its machine was lost; what was under way, if that is known.
+    Died {
+        /// The unit that was under way.
+        under_way: Option<u64>,
+        /// What is known of the death.
+        how: String,
+    },
+}
+
+/// Why a unit is not tried any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetAside {
+    /// How often it was tried.
+    pub tries: u32,
+    /// What happened the last time.
+    pub why: String,
+}
+
+/// How far a campaign is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Units that are done.
+    pub done: u64,
+    /// Units that are out.
+    pub running: u64,
+    /// Units that wait.
+    pub open: u64,
+    /// Units that are not tried any more.
+    pub aside: u64,
+    /// Units that went out again after a batch that ended badly.
+    pub retried: u64,
+    /// Batches that ended badly.
+    pub failed: u64,
+}
+
+/// The units of a campaign under way.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    config: ScheduleConfig,
+    open: UnitSet,
+    /// What a worker has died of, or may have; these go first.
+    suspects: VecDeque<(UnitSet, u32)>,
+    running: BTreeMap<u64, (Batch, Duration)>,
+    done: UnitSet,
+    aside: BTreeMap<u64, SetAside>,
+    /// How often a unit was tried in vain.
+    tries: BTreeMap<u64, u32>,
+    /// Seconds a unit takes, as far as it was seen.
+    unit_seconds: Option<f64>,
+    next: u64,
+    retried: u64,
+    failed: u64,
+}
+
+impl Schedule {
+    /// A campaign of `count` units of which `done` are done; batches are numbered from `next` on.
+    #[must_use]
+    pub fn new(config: ScheduleConfig, count: u64, done: UnitSet, next: u64) -> Self {
+        let mut open = UnitSet::range(0, count);
+        open.subtract(&done);
+        Self {
+            config,
+            open,
+            suspects: VecDeque::new(),
+            running: BTreeMap::new(),
+            done,
+            aside: BTreeMap::new(),
+            tries: BTreeMap::new(),
+            unit_seconds: None,
+            next,
+            retried: 0,
+            failed: 0,
+        }
+    }
+
+    /// What was found out before: a unit that was tried in vain so often.
+    pub fn remember(&mut self, unit: u64, tries: u32, why: &str) {
+        if !self.open.remove(unit) {
+            return;
+        }
+        self.tries.insert(unit, tries);
+        if tries >= self.config.tries {
+            self.aside.insert(unit, SetAside { tries, why: why.to_owned() });
+        } else {
+            self.suspects.push_back((UnitSet::range(unit, unit + 1), tries));
+        }
+    }
+
+    /// The next batch, if a worker is free and something is left.
+    pub fn next(&mut self, now: Duration) -> Option<Batch> {
+        if self.running.len() >= self.config.workers {
+            return None;
+        }
+        let (units, tries) = match self.suspects.pop_front() {
+            Some(suspects) => suspects,
+            None if self.open.is_empty() => return None,
+            None => (self.open.split_off(self.size()), 0),
+        };
+        if tries > 0 {
+            self.retried += units.len();
+        }
+        let batch = Batch { id: self.next, units, tries };
+        self.next += 1;
+        self.running.insert(batch.id, (batch.clone(), now));
+        Some(batch)
+    }
+
+    /// How many units the next batch has.
+    fn size(&self) -> u64 {
+        let fair = self.open.len().div_ceil(2 * self.config.workers as u64).max(1);
+        let long = self
+            .unit_seconds
+            .map_or(1.0, |seconds| (self.config.batch.as_secs_f64() / seconds.max(1e-9)).clamp(1.0, 1e9));
+        fair.min(long as u64)
+    }
+
+    /// A batch has ended, with these units done; says how many of them were done before.
+    pub fn ended(&mut self, id: u64, done: &UnitSet, end: &BatchEnd, now: Duration) -> u64 {
+        let Some((batch, begun)) = self.running.remove(&id) else { return 0 };
+        let mut left = batch.units;
+        let mut twice = 0;
+        for unit in done.iter() {
+            left.remove(unit);
+            twice += u64::from(!self.done.insert(unit));
+        }
+        if !done.is_empty() {
+            let seconds = now.saturating_sub(begun).as_secs_f64() / done.len() as f64;
+            self.unit_seconds = Some(self.unit_seconds.map_or(seconds, |known| (known + seconds) / 2.0));
+        }
+        match end {
+            BatchEnd::Ended => self.open.extend(&left),
+            BatchEnd::Died { under_way, how } => {
+                self.failed += 1;
+                self.died(left, *under_way, batch.tries, how);
+            }
+        }
+        twice
+    }
+
+    fn died(&mut self, mut left: UnitSet, under_way: Option<u64>, tries: u32, how: &str) {
+        match under_way {
+            Some(unit) if left.remove(unit) => {
+                self.open.extend(&left);
+                self.blame(unit, how);
+            }
+            _ if left.len() == 1 => left.iter().for_each(|unit| self.blame(unit, how)),
+            _ if left.is_empty() => (),
+            _ => {
+                let half = left.split_off(left.len() / 2);
+                self.suspects.push_back((half, tries + 1));
+                self.suspects.push_back((left, tries + 1));
+            }
+        }
+    }
+
+    /// A unit was tried in vain, and it is known that it was this one.
+    pub fn blame(&mut self, unit: u64, why: &str) {
+        let tries = self.tries.entry(unit).or_default();
+        *tries += 1;
+        self.open.remove(unit);
+        if *tries >= self.config.tries {
+            self.aside.insert(unit, SetAside { tries: *tries, why: why.to_owned() });
+        } else {
+            self.suspects.push_back((UnitSet::range(unit, unit + 1), *tries));
+        }
+    }
+
+    /// No unit after `unit` is wanted any more.
+    pub fn stop_after(&mut self, unit: u64) {
+        let keep = |set: &UnitSet| set.iter().take_while(|&it| it <= unit).collect::<UnitSet>();
+        self.open = keep(&self.open);
+        self.suspects = self.suspects.iter().map(|(set, tries)| (keep(set), *tries)).collect();
+        self.suspects.retain(|(set, _)| !set.is_empty());
+    }
+
+    /// No unit is wanted any more.
+    pub fn stop(&mut self) {
+        self.open = UnitSet::new();
+        self.suspects.clear();
+    }
+
+    /// Whether nothing is running and nothing is left to do.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.running.is_empty() && self.open.is_empty() && self.suspects.is_empty()
+    }
+
+    /// The units that are done.
+    #[must_use]
+    pub const fn done(&self) -> &UnitSet {
+        &self.done
+    }
+
+    /// The units that are not tried any more.
+    #[must_use]
+    pub const fn aside(&self) -> &BTreeMap<u64, SetAside> {
+        &self.aside
+    }
+
+    /// How often a unit was tried in vain.
+    #[must_use]
+    pub fn tries(&self, unit: u64) -> u32 {
+        self.tries.get(&unit).copied().unwrap_or_default()
+    }
+
+    /// How far it is.
+    #[must_use]
+    pub fn tally(&self) -> Tally {
+        let suspects: u64 = self.suspects.iter().map(|(set, _)| set.len()).sum();
+        Tally {
+            done: self.done.len(),
+            running: self.running.values().map(|(batch, _)| batch.units.len()).sum(),
+            open: self.open.len() + suspects,
+            aside: self.aside.len() as u64,
+            retried: self.retried,
+            failed: self.failed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
+
+    /// What happens to a batch in a test.
+    #[derive(Clone, Copy, Debug)]
+    enum Fate {
+        Done,
+        Half,
+        DiesKnown,
+        DiesUnknown,
+    }
+
+    fn fate(n: u8) -> Fate {
+        match n % 8 {
+            0 => Fate::Half,
+            1 => Fate::DiesKnown,
+            2 => Fate::DiesUnknown,
+            _ => Fate::Done,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+        /// Whatever happens to batches, every unit is somewhere, once; in the end all are done or set aside.
+        #[test]
+        fn no_unit_is_lost_and_none_is_twice(count in 0u64..200, workers in 1usize..6, fates in proptest::collection::vec(0u8..255, 1..60)) {
+            let config = ScheduleConfig { workers, ..ScheduleConfig::default() };
+            let mut schedule = Schedule::new(config, count, UnitSet::new(), 1);
+            let mut out: Vec<Batch> = Vec::new();
+            let mut step = 0usize;
+            while !schedule.is_over() {
+                while let Some(batch) = schedule.next(Duration::from_secs(step as u64)) {
+                    prop_assert!(out.iter().all(|other| other.units.iter().all(|unit| !batch.units.contains(unit))));
+                    out.push(batch);
+                }
+                prop_assert!(out.len() <= workers);
+                let batch = out.swap_remove(step % out.len());
+                let half: UnitSet = batch.units.iter().take(batch.units.len() as usize / 2).collect();
+                let died = |under_way| BatchEnd::Died { under_way, how: "killed".into() };
+                // After a while everything goes well, or a campaign of faults alone would have no end.
+                let fate = if step > 2000 { Fate::Done } else { fate(fates[step % fates.len()]) };
+                let (done, end) = match fate {
+                    Fate::Done => (batch.units.clone(), BatchEnd::Ended),
+                    Fate::Half => (half, BatchEnd::Ended),
+                    Fate::DiesKnown => (half.clone(), died(batch.units.iter().nth(half.len() as usize))),
+                    Fate::DiesUnknown => (UnitSet::new(), died(None)),
+                };
+                let twice = schedule.ended(batch.id, &done, &end, Duration::from_secs(step as u64 + 1));
+                prop_assert_eq!(twice, 0);
+                let tally = schedule.tally();
+                prop_assert_eq!(tally.done + tally.running + tally.open + tally.aside, count);
+                step += 1;
+            }
+            prop_assert_eq!(schedule.done().len() + schedule.aside().len() as u64, count);
+        }
+    }
+
+    #[test]
+    fn a_unit_that_kills_workers_is_found_by_halving_and_set_aside() {
+        let mut schedule = Schedule::new(ScheduleConfig::default(), 64, UnitSet::new(), 1);
+        schedule.unit_seconds = Some(0.001);
+        let mut deaths = 0;
+        while let Some(batch) = schedule.next(Duration::ZERO) {
+            let (done, end) = match batch.units.contains(17) {
+                true => (UnitSet::new(), BatchEnd::Died { under_way: None, how: "signal 9".into() }),
+                false => (batch.units.clone(), BatchEnd::Ended),
+            };
+            deaths += u32::from(batch.units.contains(17));
+            schedule.ended(batch.id, &done, &end, Duration::ZERO);
+        }
+        assert_eq!(schedule.aside().keys().copied().collect::<Vec<_>>(), [17]);
+        assert_eq!(schedule.aside()[&17], SetAside { tries: 3, why: "signal 9".into() });
+        assert_eq!(schedule.done().len(), 63);
+        // 32, 16, 8, 4, 2 units, then three times alone.
+        assert_eq!(deaths, 8);
+    }
+
+    #[test]
+    fn short_units_go_together_and_the_last_batches_are_small() {
+        let config = ScheduleConfig { workers: 4, ..ScheduleConfig::default() };
+        let mut schedule = Schedule::new(config, 100_000, UnitSet::new(), 1);
+        let (mut now, mut sizes) = (Duration::ZERO, Vec::new());
+        while let Some(batch) = schedule.next(now) {
+            now += Duration::from_millis(50 + batch.units.len());
+            sizes.push(batch.units.len());
+            schedule.ended(batch.id, &batch.units, &BatchEnd::Ended, now);
+        }
+        assert_eq!(sizes.iter().sum::<u64>(), 100_000);
+        assert_eq!(sizes.first(), Some(&1), "nothing is known of the first");
+        assert!(sizes.iter().max().is_some_and(|&most| (5_000..=10_000).contains(&most)), "{sizes:?}");
+        assert_eq!(sizes.last(), Some(&1));
+        assert!(sizes.len() < 100, "{}", sizes.len());
+    }
+}

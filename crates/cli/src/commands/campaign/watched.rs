@@ -1,0 +1,78 @@
+//! Whoever watches a campaign from the terminal: progress, the budget, Ctrl-C.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use ioxide_campaign::drive::{Watch, Wish};
+use ioxide_campaign::scan::Scanned;
+use ioxide_campaign::schedule::Tally;
+
+use crate::progress::Progress;
+use crate::session::STOP;
+
+/// Tells people how far it is.
+pub struct Watched {
+    progress: Progress,
+    /// Units that were done before.
+    before: u64,
+    count: u64,
+    budget: Option<Duration>,
+    is_late: bool,
+}
+
+impl Watched {
+    /// Of `count` units `before` are done; it ends after `budget`.
+    pub fn new(before: u64, count: u64, budget: Option<Duration>) -> Self {
+        Self { progress: Progress::new(), before, count, budget, is_late: false }
+    }
+}
+
+impl Watch for Watched {
+    fn progress(&mut self, tally: &Tally, elapsed: Duration) -> Wish {
+        let (before, count) = (self.before, self.count);
+        self.progress.tick(|| line(tally, before, count, elapsed));
+        if STOP.load(Ordering::Relaxed) {
+            return Wish::Stop;
+        }
+        match self.budget {
+            Some(budget) if elapsed >= budget => {
+                if !self.is_late {
+                    eprintln!("the budget is spent: ending and merging what was done");
+                    self.is_late = true;
+                }
+                Wish::Stop
+            }
+            _ => Wish::GoOn,
+        }
+    }
+
+    fn part(&mut self, _part: &Scanned) -> Wish {
+        Wish::GoOn
+    }
+}
+
+/// How far a campaign is.
+fn line(tally: &Tally, before: u64, count: u64, elapsed: Duration) -> String {
+    let now = tally.done.saturating_sub(before);
+    let rate = now as f64 / elapsed.as_secs_f64().max(0.001);
+    let left = (tally.open + tally.running) as f64 / rate.max(1e-9);
+    let left = if now > 0 { format!("{left:.0} s left") } else { "nobody knows how long".to_owned() };
+    format!(
+        "{} of {count} units done, {} running, {} failed, {} retried, {rate:.1} units/s, {left}",
+        tally.done, tally.running, tally.aside, tally.retried
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_all_that_people_ask_for() {
+        let tally = Tally { done: 30, running: 10, open: 60, aside: 1, retried: 2, failed: 3 };
+        assert_eq!(
+            line(&tally, 10, 101, Duration::from_secs(10)),
+            "30 of 101 units done, 10 running, 1 failed, 2 retried, 2.0 units/s, 35 s left"
+        );
+    }
+}

@@ -1,0 +1,236 @@
+//! `ioxide conform` over a folder: does every model in it do only what another allows? Every model is a unit.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use ioxide_campaign::gather::Gathered;
+use ioxide_campaign::part::{EndOfPart, PartWriter};
+use ioxide_campaign::plan::UnitNames;
+use ioxide_campaign::units::UnitSet;
+use ioxide_smt::halt::Halted;
+use ioxide_testgen::conform::join::join;
+use serde_json::{Value as Json, json};
+
+use super::{compared, mismatch, options, show, verdict_json};
+use crate::args::{Conform, Merge};
+use crate::exit::{self, ExitStatus, Stop};
+use crate::planned::{self, PartEnd, Planned};
+use crate::progress::Progress;
+use crate::solver::Wanted;
+use crate::{limit, load, write};
+
+/// What models are called.
+const ENDINGS: [&str; 6] = ["iox", "as", "dot", "xml", "xlia", "txs"];
+
+/// Compares every model of the folder, or shows the plan, or does a part of it.
+pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
+    if args.all.is_some() {
+        return Err(
+            Stop::usage("`--all` lists the differences of one model").help("name a file, not a folder")
+        );
+    }
+    let files = models(&args.implementation)?;
+    let mut set = ModelSet { args, files, wanted: Wanted::new(&args.solver, limit::halt(&args.limit)) };
+    if args.part.is_planned() {
+        planned::refuse(args.json, "--json")?;
+        let paths: Vec<String> = set.files.iter().map(|name| set.path(name)).collect();
+        let texts: Vec<&str> =
+            paths.iter().map(String::as_str).chain([args.specification.as_str()]).collect();
+        return planned::run(&args.part, planned::depends_on(&[], &texts), &mut set);
+    }
+    let mut progress = Progress::new();
+    let mut results = Vec::new();
+    for name in &set.files {
+        progress.tick(|| format!("{} of {} models compared", results.len(), set.files.len()));
+        match set.one(name)? {
+            Some(result) => results.push(result),
+            None => break,
+        }
+    }
+    let is_whole = results.len() == set.files.len();
+    let status = told(&results, args.json)?;
+    Ok(if is_whole {
+        status
+    } else {
+        limit::status(&set.wanted.halt, worse(status, ExitStatus::Inconclusive))
+    })
+}
+
+/// The models in `folder`, by name.
+fn models(folder: &str) -> Result<Vec<String>, Stop> {
+    let cannot = |error: io::Error| {
+        Stop::usage(format!("`{folder}`: {error}"))
+            .help("in parts, IMPL is a folder with the models to compare")
+    };
+    let is_model = |path: &PathBuf| {
+        path.is_file() && path.extension().is_some_and(|it| ENDINGS.iter().any(|ending| it == *ending))
+    };
+    let entries = fs::read_dir(folder).map_err(cannot)?.flatten().map(|entry| entry.path());
+    let name = |path: PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let mut names: Vec<String> = entries.filter(is_model).filter_map(name).collect();
+    names.sort();
+    match names.is_empty() {
+        true => Err(Stop::new(ExitStatus::Nothing, format!("nothing to compare: `{folder}` has no models"))
+            .help(format!("models end in .{}", ENDINGS.join(", .")))),
+        false => Ok(names),
+    }
+}
+
+struct ModelSet<'a> {
+    args: &'a Conform,
+    files: Vec<String>,
+    wanted: Wanted<'a>,
+}
+
+impl ModelSet<'_> {
+    fn path(&self, name: &str) -> String {
+        Path::new(&self.args.implementation).join(name).display().to_string()
+    }
+
+    /// The answer about one model; nothing if there was no time for it.
+    fn one(&self, name: &str) -> Result<Option<Json>, Stop> {
+        let Self { args, wanted, .. } = self;
+        if wanted.halt.halted().is_some() {
+            return Ok(None);
+        }
+        let path = self.path(name);
+        let result = |conforms: Json, answer: Json, text: String| json!({ "file": name, "conforms": conforms, "answer": answer, "text": text });
+        let incomparable = |stop: Stop| {
+            let why = stop.message();
+            result(json!("error"), json!({ "reason": why }), format!("ERROR: `{path}`: {why}\n"))
+        };
+        let (_, mut spec) = load::model(&args.specification, &args.set)?;
+        // A model that does not compile, or has other messages, is one answer among others.
+        let loaded = load::model(&path, &args.set).map(|(_, imp)| imp);
+        let joined = loaded.and_then(|imp| join(&mut spec, &imp).map_err(mismatch));
+        let imp = match joined {
+            Ok(imp) => imp,
+            Err(stop) => return Ok(Some(incomparable(stop))),
+        };
+        let options = options(&spec, args);
+        let verdict = match compared(&mut spec, &imp, &options, wanted) {
+            Ok(verdict) => verdict,
+            Err(stop) if stop.status() == ExitStatus::Usage => return Ok(Some(incomparable(stop))),
+            Err(stop) => return Err(stop),
+        };
+        if let (Some(Halted::Time | Halted::Interrupted), ioxide_testgen::conform::Answer::Unknown(_)) =
+            (wanted.halt.halted(), &verdict.answer)
+        {
+            return Ok(None);
+        }
+        let named = Conform { implementation: path.clone(), ..same(args) };
+        let answer = verdict_json(&spec, &verdict, &named);
+        let (mut text, mut solver) = (Vec::new(), wanted.make()?);
+        show(&mut text, &mut spec, &mut *solver, &verdict, &named)?;
+        let conforms = answer.get("conforms").cloned().unwrap_or_default();
+        Ok(Some(result(conforms, answer, String::from_utf8_lossy(&text).into_owned())))
+    }
+}
+
+/// The same arguments.
+fn same(args: &Conform) -> Conform {
+    Conform {
+        implementation: args.implementation.clone(),
+        specification: args.specification.clone(),
+        set: args.set.clone(),
+        solver: args.solver.clone(),
+        limit: args.limit.clone(),
+        part: args.part.clone(),
+        ..*args
+    }
+}
+
+impl Planned for ModelSet<'_> {
+    fn names(&self) -> UnitNames {
+        UnitNames::Listed(self.files.clone())
+    }
+
+    fn work(&mut self, names: &UnitNames, units: &UnitSet, part: &mut PartWriter) -> Result<PartEnd, Stop> {
+        let mut status = ExitStatus::Success;
+        let mut progress = Progress::new();
+        for (done, unit) in units.iter().enumerate() {
+            progress.tick(|| format!("{done} of {} models compared", units.len()));
+            let name = names.name(unit);
+            part.begin(unit, &name).map_err(planned::trouble)?;
+            let Some(result) = self.one(&name)? else {
+                let stopped = limit::status(&self.wanted.halt, worse(status, ExitStatus::Inconclusive));
+                return Ok(PartEnd { end: EndOfPart::Stopped, status: stopped });
+            };
+            status = worse(status, status_of(&result));
+            part.done(unit, &name, false, &result).map_err(planned::trouble)?;
+        }
+        Ok(PartEnd { end: EndOfPart::All, status })
+    }
+}
+
+/// The exit status of one answer.
+fn status_of(result: &Json) -> ExitStatus {
+    match result.get("conforms") {
+        Some(Json::Bool(true)) => ExitStatus::Success,
+        Some(Json::Bool(false)) => ExitStatus::Failure,
+        Some(Json::String(word)) if word == "error" => ExitStatus::Model,
+        _ => ExitStatus::Inconclusive,
+    }
+}
+
+/// The status of two answers together: a failure counts most, then what could not be read.
+fn worse(one: ExitStatus, other: ExitStatus) -> ExitStatus {
+    let order = [ExitStatus::Failure, ExitStatus::Model, ExitStatus::Inconclusive];
+    order.into_iter().find(|status| [one, other].contains(status)).unwrap_or(ExitStatus::Success)
+}
+
+/// Shows answers, in the order of their names.
+fn told(results: &[Json], is_json: bool) -> Result<ExitStatus, Stop> {
+    let status = results.iter().map(status_of).fold(ExitStatus::Success, worse);
+    let count = |wanted: ExitStatus| results.iter().filter(|result| status_of(result) == wanted).count();
+    let conforming = count(ExitStatus::Success);
+    let (failing, unknown, broken) =
+        (count(ExitStatus::Failure), count(ExitStatus::Inconclusive), count(ExitStatus::Model));
+    let mut out = io::stdout().lock();
+    let write = |out: &mut dyn Write| {
+        if is_json {
+            let answers: Vec<Json> = results
+                .iter()
+                .map(|it| json!({ "file": it["file"], "conforms": it["conforms"], "answer": it["answer"] }))
+                .collect();
+            return writeln!(
+                out,
+                "{}",
+                json!({
+                    "version": 1, "models": results.len(), "conforming": conforming, "failing": failing,
+                    "unknown": unknown, "errors": broken, "results": answers,
+                })
+            );
+        }
+        for result in results {
+            write!(out, "{}", result["text"].as_str().unwrap_or_default())?;
+        }
+        let n = results.len();
+        writeln!(
+            out,
+            "{n} models: {conforming} conform, {failing} do not, {unknown} unknown, {broken} cannot be compared"
+        )
+    };
+    let shown = write(&mut out);
+    exit::shown(status, shown)
+}
+
+/// Puts answers together: what `conform` says of the whole folder, and its JSON in a file.
+pub fn merged(parts: &mut Gathered, to: &Merge) -> Result<ExitStatus, Stop> {
+    let dir = Path::new(&to.out);
+    fs::create_dir_all(dir).map_err(|error| write::cannot(dir, &error))?;
+    let (mut results, mut missing) = (Vec::new(), 0);
+    for unit in 0..parts.manifest.count {
+        match parts.unit(unit).map_err(planned::trouble)? {
+            Some(text) => results.push(text.result),
+            None => missing += 1,
+        }
+    }
+    let file = dir.join("conform.json");
+    let all = json!({ "version": 1, "results": results });
+    let written = write::whole(&file, write::Readers::Usual, |out| writeln!(out, "{all}"));
+    written.map_err(|error| write::cannot(&file, &error))?;
+    let status = told(&results, to.json)?;
+    Ok(if missing > 0 { worse(status, ExitStatus::Inconclusive) } else { status })
+}

@@ -1,0 +1,172 @@
+//! `ioxide kill` in parts: every mutant is a unit. Decisions are put together, and the suite is made from all of them.
+
+use std::fs;
+use std::path::Path;
+
+use ioxide_campaign::gather::Gathered;
+use ioxide_campaign::part::{EndOfPart, PartWriter};
+use ioxide_campaign::plan::UnitNames;
+use ioxide_campaign::units::UnitSet;
+use ioxide_model::sts::Model;
+use ioxide_smt::halt::Halted;
+use ioxide_testgen::mutate::Mutant;
+use serde_json::Value as Json;
+
+use super::journal::{Journal, decision, outcome};
+use super::workers::{self, Outcome};
+use super::{Decided, told};
+use crate::args::{DecideArgs, Kill, Merge};
+use crate::commands::mutate::selected;
+use crate::exit::{ExitStatus, Stop};
+use crate::planned::{self, PartEnd, Planned};
+use crate::progress::Progress;
+use crate::solver::Wanted;
+use crate::{limit, load, write};
+
+/// Shows the plan, or decides a part of the mutants.
+pub fn run(args: &Kill) -> Result<ExitStatus, Stop> {
+    planned::refuse(args.out.is_some(), "--out")?;
+    planned::refuse(args.html.is_some(), "--html")?;
+    planned::refuse(args.record.is_some(), "--record")?;
+    planned::refuse(args.json, "--json")?;
+    let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
+    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let mutants = limit::within(&wanted.halt, || selected(&mut model, &args.mutants))?;
+    let mut units = MutantUnits { model, mutants, decide: &args.decide, wanted };
+    planned::run(&args.part, planned::depends_on(&[&sources], &[]), &mut units)
+}
+
+/// Mutants as units.
+pub struct MutantUnits<'a> {
+    /// The model.
+    pub model: Model,
+    /// Its mutants.
+    pub mutants: Vec<Mutant>,
+    /// How they are decided.
+    pub decide: &'a DecideArgs,
+    /// How questions are answered, and how long.
+    pub wanted: Wanted<'a>,
+}
+
+impl MutantUnits<'_> {
+    /// Their names.
+    pub fn names(&self) -> UnitNames {
+        UnitNames::Listed(self.mutants.iter().map(|mutant| mutant.id.clone()).collect())
+    }
+
+    /// Decides those of `units`; `tell` hears of each as it is decided. Those that nobody has decided when the time is
+    /// over or somebody interrupts are open; the others are not looked at.
+    pub fn decide(
+        &self,
+        units: &UnitSet,
+        tell: &mut dyn FnMut(usize, &Outcome) -> Result<(), Stop>,
+    ) -> Result<Vec<Option<Outcome>>, Stop> {
+        // What is not asked for is as good as known.
+        let known = |at: usize| (!units.contains(at as u64)).then(|| Outcome::Unknown(String::new()));
+        let known: Vec<Option<Outcome>> = (0..self.mutants.len()).map(known).collect();
+        let (config, jobs) = (workers::config(self.decide)?, workers::jobs(self.decide));
+        let mut told = |at: usize, outcome: &Outcome| match is_late(outcome) {
+            true => Ok(()),
+            false => tell(at, outcome),
+        };
+        let outcomes =
+            workers::decide(&self.model, &self.mutants, &config, jobs, &self.wanted, known, &mut told)?;
+        let open = |(at, outcome): (usize, Option<Outcome>)| {
+            outcome.filter(|outcome| units.contains(at as u64) && !is_late(outcome))
+        };
+        Ok(outcomes.into_iter().enumerate().map(open).collect())
+    }
+}
+
+/// Whether it is only the time that was over: such a unit is not done.
+fn is_late(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Unknown(reason) if *reason == Halted::Time.to_string())
+}
+
+impl Planned for MutantUnits<'_> {
+    fn names(&self) -> UnitNames {
+        MutantUnits::names(self)
+    }
+
+    fn work(&mut self, names: &UnitNames, units: &UnitSet, part: &mut PartWriter) -> Result<PartEnd, Stop> {
+        let (mut progress, mut done) = (Progress::new(), 0);
+        let outcomes = self.decide(units, &mut |at, outcome| {
+            done += 1;
+            progress.tick(|| format!("{done} of {} mutants decided", units.len()));
+            let (unit, result) = (at as u64, decision(&self.model, &self.mutants[at], outcome));
+            part.begin(unit, &names.name(unit)).map_err(planned::trouble)?;
+            part.done(unit, &names.name(unit), false, &result).map_err(planned::trouble)
+        })?;
+        let is_open = units.iter().any(|unit| outcomes[unit as usize].is_none());
+        let is_unknown = outcomes.iter().flatten().any(|outcome| matches!(outcome, Outcome::Unknown(_)));
+        Ok(match (is_open, is_unknown) {
+            (true, _) => PartEnd {
+                end: EndOfPart::Stopped,
+                status: limit::status(&self.wanted.halt, ExitStatus::Inconclusive),
+            },
+            (false, true) => PartEnd { end: EndOfPart::All, status: ExitStatus::Inconclusive },
+            (false, false) => PartEnd { end: EndOfPart::All, status: ExitStatus::Success },
+        })
+    }
+}
+
+/// The outcome that a unit of mutant `mutant` told.
+pub fn read(model: &Model, mutant: &Mutant, result: &Json) -> Result<Outcome, Stop> {
+    let is_it = result.get("mutant").and_then(Json::as_str) == Some(&mutant.id);
+    let reason = || result.get("reason").and_then(Json::as_str).map(str::to_owned);
+    let told = match result.get("outcome").and_then(Json::as_str) {
+        Some("unknown") => reason().map(Outcome::Unknown),
+        _ => outcome(result, model),
+    };
+    told.filter(|_| is_it).ok_or_else(|| {
+        Stop::usage(format!("what is told of mutant `{}` does not fit the model", mutant.id))
+            .help("delete its part and do it again")
+    })
+}
+
+/// Puts decisions together: the journal of `kill --record`, the suite, the page, and what `kill` says.
+pub fn merged(args: &Kill, parts: &mut Gathered, to: &Merge) -> Result<ExitStatus, Stop> {
+    let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
+    let wanted = Wanted::new(&to.solver, limit::halt(&args.limit));
+    let mutants = limit::within(&wanted.halt, || selected(&mut model, &args.mutants))?;
+    let dir = Path::new(&to.out);
+    fs::create_dir_all(dir).map_err(|error| write::cannot(dir, &error))?;
+    let place = |name: &str| Some(dir.join(name).display().to_string());
+    let config = workers::config(&args.decide)?;
+    let settings = format!("{:?} {:?} {:?}", config.bounds, config.off, config.completion);
+    let journal = dir.join("kill.jsonl");
+    let (mut journal, known) = Journal::open(&journal.display().to_string(), &model, &mutants, &settings)?;
+    let mut outcomes = Vec::with_capacity(mutants.len());
+    for (at, mutant) in mutants.iter().enumerate() {
+        let text = parts.unit(at as u64).map_err(planned::trouble)?;
+        let outcome = text.map(|text| read(&model, mutant, &text.result)).transpose()?;
+        if let (Some(outcome), None) = (&outcome, &known[at]) {
+            journal.add(&model, mutant, outcome)?;
+        }
+        outcomes.push(outcome);
+    }
+    let decided = Decided { mutants, outcomes, halted: None };
+    if decided.is_interrupted() {
+        let (done, all) = (decided.outcomes.iter().flatten().count(), decided.mutants.len());
+        let journal = dir.join("kill.jsonl").display().to_string();
+        return Err(Stop::new(ExitStatus::Inconclusive, format!("{done} of {all} mutants decided")).help(
+            format!(
+                "do the missing units, or let `ioxide kill ... --record {journal}` decide what is left here"
+            ),
+        ));
+    }
+    let whole = Kill {
+        out: place("suite.jsonl"),
+        html: place("report.html"),
+        json: to.json,
+        record: None,
+        model: args.model.clone(),
+        mutants: args.mutants.clone(),
+        decide: args.decide.clone(),
+        all: args.all,
+        solver: to.solver.clone(),
+        limit: args.limit.clone(),
+        part: Default::default(),
+    };
+    told(&whole, &sources, &mut model, &decided, &wanted)
+}

@@ -1,0 +1,101 @@
+//! `ioxide merge`: parts of a command that was done on several machines become the whole.
+//!
+//! What the parts say of the command is data: its model is read, its system is never started, and questions are
+//! decided by the solver that this command names, not by one that a part names.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Parser as _;
+use ioxide_campaign::gather::{GatherError, Gathered};
+use ioxide_campaign::units::UnitSet;
+
+use super::{conform, kill, score, test};
+use crate::args::{Args, Command, Merge};
+use crate::exit::{ExitStatus, Stop};
+use crate::planned;
+
+/// Units that are named where some are missing.
+const MAX_NAMED: usize = 5;
+
+/// Reads the parts, says what is wrong with them, and shows the whole.
+pub fn run(args: &Merge) -> Result<ExitStatus, Stop> {
+    let dirs: Vec<PathBuf> = args.dirs.iter().map(PathBuf::from).collect();
+    let mut parts = Gathered::new(&dirs).map_err(refused)?;
+    findings(&parts);
+    let what = command(&parts)?;
+    merged(&what, &mut parts, args)
+}
+
+/// Puts the parts of `what` together.
+pub fn merged(what: &Command, parts: &mut Gathered, args: &Merge) -> Result<ExitStatus, Stop> {
+    match what {
+        Command::Test(test) => test::parts::merged(test, parts, args),
+        Command::Kill(kill) => kill::parts::merged(kill, parts, args),
+        Command::Score(score) => score::parts::merged(score, parts, args),
+        Command::Conform(_) => conform::set::merged(parts, args),
+        _ => Err(Stop::usage("these parts are of a command that is not done in parts")),
+    }
+}
+
+/// The command that the parts are of.
+pub fn command(parts: &Gathered) -> Result<Command, Stop> {
+    let words = std::iter::once("ioxide".to_owned()).chain(parts.manifest.args.iter().cloned());
+    let read = Args::try_parse_from(words);
+    let line = parts.manifest.args.join(" ");
+    read.map(|args| args.command).map_err(|error| {
+        let why = error.to_string().lines().next().unwrap_or_default().to_owned();
+        Stop::usage(format!("the parts are of `ioxide {line}`, which cannot be read: {why}"))
+    })
+}
+
+/// Says what is missing, torn, twice or was left.
+fn findings(parts: &Gathered) {
+    for (dir, unit) in parts.torn() {
+        eprintln!("torn: `{}` broke off in unit {}", dir.display(), unit + 1);
+    }
+    // Many units are left for the same reason.
+    let mut reasons: BTreeMap<&str, UnitSet> = BTreeMap::new();
+    parts.left().for_each(|(unit, why)| {
+        reasons.entry(why).or_default().insert(unit);
+    });
+    for (why, units) in reasons {
+        eprintln!("left: unit {}: {why}", shown(&units));
+    }
+    if !parts.twice.is_empty() {
+        let n = parts.twice.len();
+        eprintln!(
+            "overlapping: unit {} in more than one part ({n} with the same result)",
+            shown(&parts.twice)
+        );
+    }
+    if !parts.missing.is_empty() {
+        let (missing, all) = (parts.missing.len(), parts.manifest.count);
+        eprintln!("missing: {missing} of {all} units: {}", shown(&parts.missing));
+    }
+}
+
+/// The units of a set, the first ones if they are many.
+pub fn shown(units: &UnitSet) -> String {
+    let text = units.to_string();
+    let ranges: Vec<&str> = text.split(',').collect();
+    match ranges.len() > MAX_NAMED {
+        true => format!("{} and more", ranges[..MAX_NAMED].join(",")),
+        false => text,
+    }
+}
+
+/// What is said about parts that do not belong together.
+pub fn refused(error: GatherError) -> Stop {
+    let stop = Stop::usage(error.to_string());
+    match error {
+        GatherError::Part(error) => planned::trouble(error),
+        GatherError::Nothing(_) => stop.help("parts are written by `--part DIR`"),
+        GatherError::Foreign { .. } => {
+            stop.help("merge the parts of one campaign, made by one version of ioxide")
+        }
+        GatherError::Conflict { .. } => {
+            stop.help("the system chose differently each time; delete one of the parts and merge again")
+        }
+    }
+}

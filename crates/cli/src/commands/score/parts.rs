@@ -1,0 +1,135 @@
+//! `ioxide score` in parts: every mutant is a unit, decided and then given to the suite or the tester.
+
+use std::fs;
+use std::path::Path;
+
+use ioxide_campaign::gather::Gathered;
+use ioxide_campaign::part::{EndOfPart, PartWriter};
+use ioxide_campaign::plan::UnitNames;
+use ioxide_campaign::units::UnitSet;
+use serde_json::{Value as Json, json};
+
+use super::{Kills, told};
+use crate::args::{Merge, Score};
+use crate::commands::kill::Decided;
+use crate::commands::kill::journal::decision;
+use crate::commands::kill::parts::{MutantUnits, read};
+use crate::commands::kill::workers::Outcome;
+use crate::commands::mutate::selected;
+use crate::exit::{ExitStatus, Stop};
+use crate::planned::{self, PartEnd, Planned};
+use crate::solver::Wanted;
+use crate::{limit, load, write};
+
+/// Mutants that are decided and scored before they are written down.
+const CHUNK: u64 = 32;
+
+/// Shows the plan, or scores a part of the mutants.
+pub fn run(args: &Score) -> Result<ExitStatus, Stop> {
+    planned::refuse(args.html.is_some(), "--html")?;
+    planned::refuse(args.record.is_some(), "--record")?;
+    planned::refuse(args.json, "--json")?;
+    let (sources, mut model) = load::model(&args.file, &args.set)?;
+    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let mutants = limit::within(&wanted.halt, || selected(&mut model, &args.mutants))?;
+    let depends_on = planned::depends_on(&[&sources], &[&args.suite]);
+    let mutants = MutantUnits { model, mutants, decide: &args.decide, wanted };
+    planned::run(&args.part, depends_on, &mut ScoreUnits { args, mutants })
+}
+
+struct ScoreUnits<'a> {
+    args: &'a Score,
+    mutants: MutantUnits<'a>,
+}
+
+impl Planned for ScoreUnits<'_> {
+    fn names(&self) -> UnitNames {
+        self.mutants.names()
+    }
+
+    fn work(&mut self, names: &UnitNames, units: &UnitSet, part: &mut PartWriter) -> Result<PartEnd, Stop> {
+        let mut left = units.clone();
+        while !left.is_empty() {
+            let chunk = left.split_off(CHUNK);
+            let outcomes = self.mutants.decide(&chunk, &mut |_, _| Ok(()))?;
+            let MutantUnits { model, mutants, wanted, .. } = &self.mutants;
+            let decided = Decided { mutants: mutants.clone(), outcomes, halted: None };
+            let killable: Vec<usize> = chunk
+                .iter()
+                .map(|unit| unit as usize)
+                .filter(|&at| super::trace(&decided, at).is_some())
+                .collect();
+            let kills = super::killed(self.args, wanted, &mut model.clone(), &decided, &killable)?;
+            for unit in chunk.iter() {
+                let Some(outcome) =
+                    decided.outcomes[unit as usize].as_ref().filter(|_| kills.halted.is_none())
+                else {
+                    let status = limit::status(&wanted.halt, ExitStatus::Inconclusive);
+                    return Ok(PartEnd { end: EndOfPart::Stopped, status });
+                };
+                let by =
+                    |(test, killed): (usize, &Vec<usize>)| killed.contains(&(unit as usize)).then_some(test);
+                let by: Vec<usize> = kills.tests.iter().enumerate().filter_map(by).collect();
+                let result = json!({
+                    "decision": decision(model, &mutants[unit as usize], outcome),
+                    "killed_by": by, "tests": kills.tests.len(), "ios": kills.ios,
+                });
+                part.begin(unit, &names.name(unit)).map_err(planned::trouble)?;
+                part.done(unit, &names.name(unit), false, &result).map_err(planned::trouble)?;
+            }
+        }
+        Ok(PartEnd { end: EndOfPart::All, status: ExitStatus::Success })
+    }
+}
+
+/// Puts scores together: the page, and what `score` says.
+pub fn merged(args: &Score, parts: &mut Gathered, to: &Merge) -> Result<ExitStatus, Stop> {
+    let (sources, mut model) = load::model(&args.file, &args.set)?;
+    let wanted = Wanted::new(&to.solver, limit::halt(&args.limit));
+    let mutants = limit::within(&wanted.halt, || selected(&mut model, &args.mutants))?;
+    let dir = Path::new(&to.out);
+    fs::create_dir_all(dir).map_err(|error| write::cannot(dir, &error))?;
+    let mut outcomes: Vec<Option<Outcome>> = Vec::new();
+    let mut kills = Kills { tests: Vec::new(), ios: None, halted: None };
+    for (at, mutant) in mutants.iter().enumerate() {
+        let Some(text) = parts.unit(at as u64).map_err(planned::trouble)? else {
+            outcomes.push(None);
+            continue;
+        };
+        let misfit = || Stop::usage(format!("what is told of mutant `{}` does not fit", mutant.id));
+        let number = |name: &str| text.result.get(name).and_then(Json::as_u64).map(|n| n as usize);
+        kills.tests.resize(kills.tests.len().max(number("tests").ok_or_else(misfit)?), Vec::new());
+        kills.ios = number("ios").or(kills.ios);
+        let by = text.result.get("killed_by").and_then(Json::as_array).ok_or_else(misfit)?;
+        for test in by {
+            let test = test.as_u64().and_then(|test| kills.tests.get_mut(test as usize));
+            test.ok_or_else(misfit)?.push(at);
+        }
+        let decision = text.result.get("decision").ok_or_else(misfit)?;
+        outcomes.push(Some(read(&model, mutant, decision)?));
+    }
+    let missing = outcomes.iter().filter(|outcome| outcome.is_none()).count();
+    if missing > 0 {
+        let stop = Stop::new(
+            ExitStatus::Inconclusive,
+            format!("{missing} of {} mutants are missing", mutants.len()),
+        );
+        return Err(stop.help("do the missing units and merge again"));
+    }
+    let decided = Decided { mutants, outcomes, halted: None };
+    let whole = Score {
+        file: args.file.clone(),
+        suite: args.suite.clone(),
+        set: args.set.clone(),
+        mutants: args.mutants.clone(),
+        decide: args.decide.clone(),
+        html: Some(dir.join("report.html").display().to_string()),
+        record: None,
+        json: to.json,
+        solver: to.solver.clone(),
+        limit: args.limit.clone(),
+        part: Default::default(),
+        ..*args
+    };
+    told(&whole, &sources, &model, &decided, &kills, &wanted)
+}

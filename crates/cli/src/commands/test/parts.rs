@@ -1,0 +1,327 @@
+//! `ioxide test` in parts: its units, a part of them, and parts put together.
+//!
+//! Where no run depends on those before it (`random`, suites, tests, cases), every run is a unit. The other testers learn from
+//! run to run: a campaign of theirs is shared out among `--shares` testers that know nothing of each other, as `--jobs`
+//! does among instances of the system, and a share is a unit. The same units make the same campaign, wherever they ran.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ioxide_campaign::gather::Gathered;
+use ioxide_campaign::part::{EndOfPart, PartWriter};
+use ioxide_campaign::plan::UnitNames;
+use ioxide_campaign::units::UnitSet;
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_report::summary::ENDLESS;
+use ioxide_runner::campaign::merged::{MergeError, MergeFlow, MergedCampaign};
+use ioxide_runner::campaign::unit::{UnitEnd, UnitTold};
+use ioxide_runner::campaign::{Campaign, CampaignConfig, CampaignOutcome, run_seed};
+use ioxide_runner::coverage::Enough;
+use ioxide_runner::event::Event;
+use ioxide_runner::reporter::{Reporter, Teller};
+use ioxide_runner::run::Bench;
+use ioxide_runner::secrets::discreet::Discreet;
+use ioxide_smt::halt::Halt;
+use ioxide_symex::Ctx;
+use ioxide_testgen::tester::fair::InputFair;
+use serde_json::{Value as Json, json};
+
+use super::chosen::{self, Chosen};
+use super::{outcome_json, verdict};
+use crate::args::{Merge, SolverArgs, Test};
+use crate::deadline::Deadline;
+use crate::exit::{self, ExitStatus, Stop};
+use crate::planned::{self, PartEnd, Planned};
+use crate::record_folder::RecordFolder;
+use crate::session::{self, STOP, Show, Times};
+use crate::solver::Wanted;
+use crate::system::{Opener, System};
+use crate::{html, limit, load, machine, regressions, timing};
+
+/// Shares of a tester that learns from run to run, if nothing is said.
+const SHARES: u64 = 16;
+/// Units in a row that may end for trouble with the system.
+const MAX_TROUBLE: u32 = 3;
+
+/// Shows the plan, or does a part of it.
+pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
+    planned::refuse(args.report.is_some(), "--report")?;
+    planned::refuse(args.json, "--json")?;
+    planned::refuse(args.jobs > 1, "--jobs")?;
+    let mut prepared = Prepared::new(args, &expanded(&args.sut)?, &args.solver)?;
+    let depends_on = prepared.depends_on();
+    planned::run(&args.part, depends_on, &mut prepared)
+}
+
+/// A campaign that was thought through and not begun.
+struct Prepared<'a> {
+    args: &'a Test,
+    sources: Sources,
+    spec: Model,
+    sut: System,
+    chosen: Chosen,
+    config: CampaignConfig,
+    units: UnitNames,
+}
+
+impl<'a> Prepared<'a> {
+    fn new(args: &'a Test, sut: &str, solver: &SolverArgs) -> Result<Self, Stop> {
+        let (sources, mut spec) = load::model(&args.model.file, &args.model.settings())?;
+        super::something_to_run(args, &spec)?;
+        let seed = args.seed.ok_or_else(|| {
+            Stop::usage("a plan needs a seed: without one every part would do other runs")
+                .help("add `--seed 1`")
+        })?;
+        if args.time_limit.is_some() {
+            return Err(Stop::usage("`--for` cannot be planned: a unit must not depend on the clock").help(
+                "give `--runs` or `--steps`; `budget` in the file of `ioxide campaign` limits the time",
+            ));
+        }
+        let sut = System::named(sut)?;
+        machine::know_outputs(&mut spec, &sut);
+        let thinking = Test { solver: solver.clone(), ..args.clone() };
+        let chosen = Chosen::named(&thinking, &mut spec, seed)?;
+        let units = units(&chosen, args)?;
+        let config = CampaignConfig {
+            runs: chosen.runs(args),
+            tester: chosen.budgeted(args, None),
+            // Whether it is enough is known when units are put together.
+            until: None,
+            ..super::campaign_config(args, &spec, &sut, seed)?
+        };
+        Ok(Self { args, sources, spec, sut, chosen, config, units })
+    }
+
+    /// The texts that results depend on.
+    fn depends_on(&self) -> String {
+        let named = ["suite:", "case:"].iter().find_map(|kind| self.args.tester.strip_prefix(kind));
+        let played = self.args.sut.strip_prefix("model:").map(|file| file.split('#').next().unwrap_or(file));
+        let files: Vec<&str> = named.into_iter().chain(played).collect();
+        planned::depends_on(&[&self.sources], &files)
+    }
+}
+
+/// The units of a campaign.
+fn units(chosen: &Chosen, args: &Test) -> Result<UnitNames, Stop> {
+    let count = match chosen {
+        Chosen::Tests(tester) => tester.n_runs() as u64 / args.runs.unwrap_or(1).max(1),
+        Chosen::Random(_) | Chosen::Case(_) | Chosen::Suite(..) => chosen.runs(args),
+        _ => return Ok(UnitNames::Numbered { word: "share", count: args.shares.unwrap_or(SHARES).max(1) }),
+    };
+    match (args.shares, count) {
+        (Some(_), _) => {
+            Err(Stop::usage(format!("the tester `{}` has no shares: every run is a unit", args.tester))
+                .help("leave `--shares` out; `--plan` lists the units"))
+        }
+        (None, ENDLESS) => Err(Stop::usage("a plan needs a number of runs").help("add `--runs 1000`")),
+        (None, count) => Ok(UnitNames::Numbered { word: "run", count }),
+    }
+}
+
+/// `${IOXIDE_ADDRESS}` in an address is the one this worker was given.
+fn expanded(sut: &str) -> Result<String, Stop> {
+    const ADDRESS: &str = "IOXIDE_ADDRESS";
+    let place = format!("${{{ADDRESS}}}");
+    if !sut.starts_with("tcp:") || !sut.contains(&place) {
+        return Ok(sut.to_owned());
+    }
+    let address = std::env::var(ADDRESS).map_err(|_| {
+        Stop::usage(format!("`--sut {sut}`: `{ADDRESS}` is not set"))
+            .help("`ioxide campaign` sets it from `pool`; set it yourself for a part of your own")
+    })?;
+    Ok(sut.replace(&place, &address))
+}
+
+impl Planned for Prepared<'_> {
+    fn names(&self) -> UnitNames {
+        self.units.clone()
+    }
+
+    fn more(&self, unit: u64) -> Json {
+        json!({ "seed": run_seed(self.config.seed, unit) })
+    }
+
+    fn work(&mut self, names: &UnitNames, units: &UnitSet, part: &mut PartWriter) -> Result<PartEnd, Stop> {
+        let Self { args, spec, sut, chosen, config, .. } = self;
+        let wanted = Wanted::new(&args.solver, Halt::default());
+        let opener =
+            Opener::new(sut, Arc::new(spec.clone()), wanted.clone()).on(timing::clock(&args.time, sut)?);
+        let thinking = chosen::thinking(args);
+        let interaction = chosen.interaction(args);
+        let mut solver = wanted.make()?;
+        let lines = UnitLines::default();
+        opener.open(0, config.seed, |adapter| {
+            let mut reporter = lines.clone();
+            let mut clock = session::clock(if args.no_times { Times::LeftOut } else { Times::Told }, sut);
+            let mut discreet = Discreet::new(&mut reporter, sut.secrets()?);
+            let teller = Teller::new(&mut discreet, &mut *clock);
+            let mut bench = Bench { cx: &mut Ctx::new(spec, &mut *solver), adapter, stop: &STOP };
+            session::prepare(&mut bench, &mut Deadline::new(chosen.tester(), None, thinking));
+            let campaign = Campaign::start(bench.cx.sts, config, names.count(), &teller)?;
+            let mut told = PartTold::default();
+            for unit in units.iter() {
+                part.begin(unit, &names.name(unit)).map_err(planned::trouble)?;
+                lines.take();
+                let mut own = chosen.clone();
+                let share = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+                own.tester().share(share(unit), share(names.count()));
+                let mut fair = InputFair::new(own.tester(), interaction);
+                let mut tester = Deadline::new(&mut fair, None, thinking);
+                match campaign.unit(unit, &mut bench, &mut tester)? {
+                    UnitEnd::Done(found) => told.done(part, names, unit, &found, &lines)?,
+                    UnitEnd::Trouble(error) => told.trouble(part, names, unit, &error.to_string())?,
+                    UnitEnd::Stopped => return Ok(told.stopped()),
+                }
+                if campaign.is_over() && told.has_failed || told.troubles >= MAX_TROUBLE {
+                    break;
+                }
+            }
+            Ok(told.end(campaign.is_over()))
+        })
+    }
+}
+
+/// How a part goes.
+#[derive(Default)]
+struct PartTold {
+    has_failed: bool,
+    /// Units in a row that ended for trouble.
+    troubles: u32,
+    any_trouble: bool,
+}
+
+impl PartTold {
+    fn done(
+        &mut self,
+        part: &mut PartWriter,
+        names: &UnitNames,
+        unit: u64,
+        found: &UnitTold,
+        lines: &UnitLines,
+    ) -> Result<(), Stop> {
+        self.troubles = 0;
+        self.has_failed |= found.failed > 0;
+        lines.take().iter().for_each(|line| part.tell(line));
+        let result = serde_json::to_value(found).map_err(io::Error::other)?;
+        part.done(unit, &names.name(unit), found.failed > 0, &result).map_err(planned::trouble)
+    }
+
+    fn trouble(
+        &mut self,
+        part: &mut PartWriter,
+        names: &UnitNames,
+        unit: u64,
+        why: &str,
+    ) -> Result<(), Stop> {
+        self.troubles += 1;
+        self.any_trouble = true;
+        eprintln!("error: no verdict: {}: {why}", names.name(unit));
+        part.left(unit, &names.name(unit), why).map_err(planned::trouble)
+    }
+
+    fn stopped(&self) -> PartEnd {
+        let status = if self.has_failed { ExitStatus::Failure } else { ExitStatus::Interrupted };
+        PartEnd { end: EndOfPart::Stopped, status }
+    }
+
+    fn end(&self, is_over: bool) -> PartEnd {
+        match () {
+            () if is_over && self.has_failed => {
+                PartEnd { end: EndOfPart::Failure, status: ExitStatus::Failure }
+            }
+            () if self.any_trouble => {
+                let status = if self.has_failed { ExitStatus::Failure } else { ExitStatus::Infrastructure };
+                PartEnd { end: EndOfPart::Trouble, status }
+            }
+            () if self.has_failed => PartEnd { end: EndOfPart::All, status: ExitStatus::Failure },
+            () => PartEnd { end: EndOfPart::All, status: ExitStatus::Success },
+        }
+    }
+}
+
+/// The events of the unit under way, as lines.
+#[derive(Clone, Default)]
+struct UnitLines(Arc<Mutex<Vec<String>>>);
+
+impl UnitLines {
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Reporter for UnitLines {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(serde_json::to_string(event)?);
+        Ok(())
+    }
+}
+
+/// Puts parts of a campaign together; the system is not started, and the solver is the one `to` names.
+pub fn merged(args: &Test, parts: &mut Gathered, to: &Merge) -> Result<ExitStatus, Stop> {
+    // Whose address it was does not matter any more.
+    let sut = args.sut.replace("${IOXIDE_ADDRESS}", "127.0.0.1:1");
+    let Prepared { sources, mut spec, sut, chosen, config, units, .. } =
+        Prepared::new(args, &sut, &to.solver)?;
+    if units.count() != parts.manifest.count {
+        return Err(Stop::usage(format!(
+            "the plan has {} units here, and {} where the parts were made",
+            units.count(),
+            parts.manifest.count
+        )));
+    }
+    let folder = RecordFolder::open(&to.out)?;
+    let mut reporters =
+        session::reporters(if to.json { Show::Nothing } else { Show::People }, Some(&folder))?;
+    let wanted = Wanted::new(&to.solver, limit::halt(&args.limit));
+    let (shown, mut solver) = (spec.clone(), wanted.make()?);
+    let mut cx = Ctx::new(&mut spec, &mut *solver);
+    let enough = args.until.map(|measure| Enough::new(&mut cx, measure.into()));
+    let mut merged = MergedCampaign::start(&shown, &config, enough, &mut reporters)?;
+    let mut is_whole = true;
+    for unit in 0..parts.manifest.count {
+        let Some(text) = parts.unit(unit).map_err(planned::trouble)? else {
+            is_whole = false;
+            continue;
+        };
+        let wrong = |error: &dyn std::fmt::Display| {
+            Stop::usage(format!("unit `{}`: {error}", units.name(unit)))
+                .help("delete its part and do it again")
+        };
+        let told: UnitTold = serde_json::from_value(text.result).map_err(|error| wrong(&error))?;
+        let events =
+            text.lines.iter().map(|line| serde_json::from_str(line)).collect::<Result<Vec<Event>, _>>();
+        let flow = merged.unit(unit + 1, &told, events.map_err(|error| wrong(&error))?);
+        match flow {
+            Ok(MergeFlow::GoOn) => (),
+            Ok(MergeFlow::Over) => break,
+            Err(MergeError::Io(error)) => return Err(error.into()),
+            Err(error) => return Err(wrong(&error)),
+        }
+    }
+    let outcome = merged.finish(&mut cx, is_whole)?;
+    drop(reporters);
+    let secrets = sut.secrets()?;
+    let added = regressions::add(Path::new(&to.out), &shown, &[], &outcome.failures, &secrets);
+    added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be kept: {error}")));
+    let told = if to.json {
+        let mut result = outcome_json(&shown, &config, &outcome);
+        secrets.hide_json(&mut result);
+        writeln!(io::stdout(), "{result}")
+    } else {
+        eprintln!("record: {}", folder.record().display());
+        Ok(())
+    };
+    html::beside(&folder, &sources, &shown, &to.solver);
+    let status = exit::shown(found(&chosen, &outcome), told)?;
+    folder.end(status)
+}
+
+fn found(chosen: &Chosen, outcome: &CampaignOutcome) -> ExitStatus {
+    match () {
+        () if outcome.counts.failed > 0 => ExitStatus::Failure,
+        () if outcome.interrupted => ExitStatus::Inconclusive,
+        () => verdict(chosen, outcome),
+    }
+}

@@ -1,0 +1,204 @@
+//! Units put together: the campaign that one machine would have told.
+//!
+//! Units come in order. Their events are told again, numbered anew; a failure that was looked into elsewhere though another
+//! of its kind came before is told as if it had not been, by the same rule as in one campaign. (The first of a kind in
+//! the whole campaign is the first of its kind in its part too, so it was looked into there.) Times are those of the
+//! machines, one after the other.
+//!
+//! *Promises.* Bytes of the record depend on the units, not on how they were shared, but for times.
+
+use std::io;
+
+use ioxide_model::sts::Model;
+use ioxide_model::trace::Trace;
+use ioxide_symex::Ctx;
+use thiserror::Error;
+
+use super::unit::UnitTold;
+use super::{CampaignConfig, CampaignOutcome, Counts, Failure, OnFailure, tell};
+use crate::coverage::{CoverageSurvey, Enough};
+use crate::event::{Event, EventKind, LabelTold, RunStarted, ShrunkTold};
+use crate::record::{Record, label};
+use crate::reporter::Reporter;
+use crate::run::RunId;
+use crate::shrink::Shrunk;
+
+/// Why units are no campaign.
+#[derive(Debug, Error)]
+pub enum MergeError {
+    /// The reporter cannot take it.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// What a unit told does not fit the model.
+    #[error("what unit {0} told does not fit the model")]
+    Misfit(u64),
+}
+
+/// A campaign being put together.
+pub struct MergedCampaign<'m> {
+    spec: &'m Model,
+    config: &'m CampaignConfig,
+    reporter: &'m mut dyn Reporter,
+    enough: Option<Enough>,
+    found: CampaignOutcome,
+    seq: u64,
+    /// The time at which the unit under way begins.
+    now_ns: u64,
+}
+
+/// Whether more units are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MergeFlow {
+    /// The next one.
+    GoOn,
+    /// None: one machine would have stopped here.
+    Over,
+}
+
+impl<'m> MergedCampaign<'m> {
+    /// Begins; `enough` is what is waited for.
+    ///
+    /// # Errors
+    /// If the reporter cannot take it.
+    pub fn start(
+        spec: &'m Model,
+        config: &'m CampaignConfig,
+        enough: Option<Enough>,
+        reporter: &'m mut dyn Reporter,
+    ) -> io::Result<Self> {
+        let found = CampaignOutcome::nothing(&spec.sts);
+        let mut merged = Self { spec, config, reporter, enough, found, seq: 0, now_ns: 0 };
+        merged.tell(0, EventKind::CampaignStarted(tell::started(&spec.sts, config, 1)))?;
+        Ok(merged)
+    }
+
+    /// Adds unit number `unit`, from 1.
+    ///
+    /// # Errors
+    /// If it does not fit the model, or the reporter cannot take it.
+    pub fn unit(&mut self, unit: u64, told: &UnitTold, events: Vec<Event>) -> Result<MergeFlow, MergeError> {
+        let (coverage, latencies) = told.read(&self.spec.sts).ok_or(MergeError::Misfit(unit))?;
+        let begun = events.first().map_or(0, |event| event.time_ns);
+        let lasted = events.last().map_or(0, |event| event.time_ns.saturating_sub(begun));
+        let mut run = RunOfUnit::default();
+        for event in &events {
+            if self.is_told(&mut run, event, &events) {
+                let at = self.now_ns + event.time_ns.saturating_sub(begun);
+                self.tell(at, event.event.clone())?;
+            }
+        }
+        self.now_ns += lasted;
+        let Counts { passed, inconclusive, failed, .. } = &mut self.found.counts;
+        (*passed, *inconclusive, *failed) =
+            (*passed + told.passed, *inconclusive + told.inconclusive, *failed + told.failed);
+        self.found.steps += told.steps;
+        self.found.unknown += told.unknown;
+        self.found.coverage.add(&coverage);
+        self.found.latencies.merge(&latencies);
+        if let Some(enough) = &self.enough {
+            enough.note(&coverage.items().collect::<Vec<_>>());
+        }
+        let is_over = told.failed > 0 && self.config.on_failure == OnFailure::Stop
+            || self.enough.as_ref().is_some_and(Enough::is_met);
+        Ok(if is_over { MergeFlow::Over } else { MergeFlow::GoOn })
+    }
+
+    /// Ends; `is_whole` says whether no unit is missing.
+    ///
+    /// # Errors
+    /// If the reporter cannot take it.
+    pub fn finish(mut self, cx: &mut Ctx<'_>, is_whole: bool) -> io::Result<CampaignOutcome> {
+        let mut coverage = self.found.coverage.clone();
+        self.found.survey = CoverageSurvey::of(cx, &mut coverage);
+        self.found.interrupted = !is_whole;
+        self.found.is_enough = self.enough.as_ref().is_none_or(Enough::is_met);
+        self.found.failures.sort_by_key(|failure| failure.id.run);
+        let told = tell::finished(&self.spec.sts, &self.found, &self.config.run.patience);
+        self.tell(self.now_ns, EventKind::CampaignFinished(told))?;
+        Ok(self.found)
+    }
+
+    fn tell(&mut self, time_ns: u64, event: EventKind) -> io::Result<()> {
+        let told = Event { seq: self.seq, time_ns, run: None, event };
+        self.seq += 1;
+        self.reporter.event(&told)
+    }
+
+    /// Whether one machine would have told the event; notes the kinds of failures.
+    fn is_told(&mut self, run: &mut RunOfUnit, event: &Event, events: &[Event]) -> bool {
+        match &event.event {
+            EventKind::RunStarted(started) => *run = RunOfUnit::of(started),
+            EventKind::Verdict(told) => {
+                if let Some(signature) = &told.signature {
+                    run.kind = self.kind(run.id, signature, events);
+                }
+            }
+            EventKind::Replayed(told) => match run.kind.map(|at| &mut self.found.failures[at]) {
+                Some(failure) => (failure.reproduced, failure.of) = (told.reproduced, told.of),
+                None => return false,
+            },
+            EventKind::Shrunk(told) => match run.kind {
+                Some(at) => {
+                    let signature = self.found.failures[at].signature.clone();
+                    self.found.failures[at].shrunk = self.shrunk(told, signature);
+                }
+                None => return false,
+            },
+            EventKind::CampaignStarted(_) | EventKind::CampaignFinished(_) => return false,
+            EventKind::Stimulus(_)
+            | EventKind::Observation(_)
+            | EventKind::Patience(_)
+            | EventKind::Trouble(_)
+            | EventKind::RunFinished(_) => (),
+        }
+        true
+    }
+
+    /// The place of the kind of a failure, if this one is looked into.
+    fn kind(&mut self, id: RunId, signature: &str, events: &[Event]) -> Option<usize> {
+        let record = || Record { events: events.to_vec(), is_cut: false };
+        let failures = &mut self.found.failures;
+        let at = match failures.iter().position(|failure| failure.signature == signature) {
+            Some(at) => {
+                failures[at].runs += 1;
+                failures[at].is_worth_a_look().then_some(at)?
+            }
+            None => {
+                let (signature, trace) = (signature.to_owned(), Trace::default());
+                failures.push(Failure { signature, runs: 1, id, trace, reproduced: 0, of: 0, shrunk: None });
+                failures.len() - 1
+            }
+        };
+        failures[at].id = id;
+        failures[at].trace = record().trace(self.spec, id.run).unwrap_or_default();
+        Some(at)
+    }
+
+    fn shrunk(&self, told: &ShrunkTold, signature: String) -> Option<Shrunk> {
+        let labels = told.trace.iter().map(|it| label(self.spec, it)).collect::<Result<Vec<_>, _>>().ok()?;
+        let breakdown = told.trace.last().map(|it: &LabelTold| it.kind.breakdown()).unwrap_or_default();
+        Some(Shrunk {
+            trace: Trace { labels: labels.into_iter().flatten().collect(), breakdown },
+            signature,
+            attempts: told.attempts,
+            minimal: told.minimal,
+            early: None,
+            reproduced: told.reproduced,
+            of: told.of,
+        })
+    }
+}
+
+/// The run whose events are being read.
+#[derive(Default)]
+struct RunOfUnit {
+    id: RunId,
+    /// The kind of its failure, if it is looked into.
+    kind: Option<usize>,
+}
+
+impl RunOfUnit {
+    fn of(started: &RunStarted) -> Self {
+        Self { id: RunId { run: started.run, seed: started.seed }, kind: None }
+    }
+}

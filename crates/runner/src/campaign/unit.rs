@@ -1,0 +1,112 @@
+//! Units of a campaign: what worker w of n does, by itself.
+//!
+//! A campaign of n workers is n units. What a unit does depends on the model, the seed, the system and its number alone, so it
+//! can be done on another machine; what it found is told as plain data and added up by [`merged`](super::merged).
+
+use std::io;
+use std::sync::atomic::Ordering;
+
+use serde::{Deserialize, Serialize};
+
+use ioxide_model::sts::Sts;
+use ioxide_testgen::tester::Tester;
+
+use super::{Campaign, CampaignOutcome, Counts, run_seed};
+use crate::adapter::AdapterError;
+use crate::clock::latency::{Latencies, LatencyClasses};
+use crate::coverage::{Coverage, CoverageTold};
+use crate::run::Bench;
+
+/// What a unit found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnitTold {
+    /// Runs by outcome.
+    pub passed: u64,
+    /// Runs by outcome.
+    pub inconclusive: u64,
+    /// Runs by outcome.
+    pub failed: u64,
+    /// Labels seen.
+    pub steps: u64,
+    /// Runs after some step of which nothing is known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unknown: u64,
+    /// What was covered.
+    pub coverage: CoverageTold,
+    /// How long outputs took.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub latencies: Vec<LatencyClasses>,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+/// How a unit ended.
+#[derive(Clone, Debug)]
+pub enum UnitEnd {
+    /// It was done.
+    Done(UnitTold),
+    /// It broke off for trouble with the system; the same unit can be done again.
+    Trouble(AdapterError),
+    /// Somebody stopped it.
+    Stopped,
+}
+
+impl Campaign<'_, '_> {
+    /// Does unit `unit` of as many as the campaign has workers.
+    ///
+    /// # Errors
+    /// As [`run`](crate::run::run).
+    pub fn unit(&self, unit: u64, bench: &mut Bench<'_, '_>, tester: &mut dyn Tester) -> io::Result<UnitEnd> {
+        if let Err(error) = bench.adapter.reseed(run_seed(self.config.seed, unit)) {
+            return Ok(UnitEnd::Trouble(error));
+        }
+        self.runs_of(unit, bench, tester)?;
+        let found = self.taken(bench.cx.sts);
+        if found.error.is_some() {
+            // Whoever does units decides how often to try again.
+            let mut progress = self.progress();
+            (progress.errors_in_a_row, progress.is_over) = (0, false);
+        }
+        Ok(match found.error {
+            _ if found.interrupted || bench.stop.load(Ordering::Relaxed) => UnitEnd::Stopped,
+            Some(error) => UnitEnd::Trouble(error),
+            None => UnitEnd::Done(UnitTold::of(&found)),
+        })
+    }
+
+    /// What was found since the last time; kinds of failures stay known, so that each is looked into once.
+    fn taken(&self, sts: &Sts) -> CampaignOutcome {
+        let mut progress = self.progress();
+        let known = std::mem::take(&mut progress.found.failures);
+        let nothing = CampaignOutcome { failures: known, ..CampaignOutcome::nothing(sts) };
+        std::mem::replace(&mut progress.found, nothing)
+    }
+
+    /// Whether no other unit is to begin: one failed, and the campaign does not go on after that.
+    pub fn is_over(&self) -> bool {
+        self.progress().is_over
+    }
+}
+
+impl UnitTold {
+    fn of(found: &CampaignOutcome) -> Self {
+        let Counts { passed, inconclusive, failed, .. } = found.counts;
+        Self {
+            passed,
+            inconclusive,
+            failed,
+            steps: found.steps,
+            unknown: found.unknown,
+            coverage: CoverageTold::of(&found.coverage),
+            latencies: found.latencies.told(),
+        }
+    }
+
+    /// Coverage and latencies in terms of `sts`; nothing if they are of another model.
+    pub(super) fn read(&self, sts: &Sts) -> Option<(Coverage, Latencies)> {
+        Some((self.coverage.read(sts)?, Latencies::read(&self.latencies, sts.gates.len())?))
+    }
+}
