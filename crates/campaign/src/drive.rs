@@ -179,9 +179,28 @@ impl Drive {
         self.schedule.done()
     }
 
-    /// No unit after `unit` is wanted.
-    pub fn stop_after(&mut self, unit: u64) {
-        self.schedule.stop_after(unit);
+    /// Tells `watch` of the parts that came in before this process began.
+    ///
+    /// # Errors
+    /// If one cannot be read.
+    pub fn recall(&mut self, watch: &mut dyn Watch) -> Result<(), DriveError> {
+        for part in parts_in(&self.dir)? {
+            let part = scan(&part)?;
+            self.wished(watch, &part);
+        }
+        Ok(())
+    }
+
+    /// Does what whoever watches wants after a part has come in.
+    fn wished(&mut self, watch: &mut dyn Watch, part: &Scanned) {
+        match watch.part(part) {
+            Wish::StopAfter(unit) => self.schedule.stop_after(unit),
+            Wish::Stop => self.schedule.stop(),
+            Wish::GoOn if part.end == Some(EndOfPart::Failure) => {
+                part.failed.into_iter().for_each(|unit| self.schedule.stop_after(unit));
+            }
+            Wish::GoOn => (),
+        }
     }
 
     /// Sends batches until all units are done, or nobody wants more.
@@ -294,14 +313,7 @@ impl Drive {
         if self.in_vain >= IN_VAIN * self.workers.max(2) && self.schedule.aside().is_empty() {
             return Err(DriveError::InVain { batches: self.in_vain, said: said() });
         }
-        match part.map(|part| (watch.part(&part), part)) {
-            Some((Wish::StopAfter(unit), _)) => self.schedule.stop_after(unit),
-            Some((Wish::Stop, _)) => self.schedule.stop(),
-            Some((Wish::GoOn, part)) if part.end == Some(EndOfPart::Failure) => {
-                part.failed.into_iter().for_each(|unit| self.schedule.stop_after(unit));
-            }
-            Some((Wish::GoOn, _)) | None => (),
-        }
+        part.into_iter().for_each(|part| self.wished(watch, &part));
         Ok(())
     }
 

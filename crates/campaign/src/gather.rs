@@ -20,6 +20,9 @@ const MAX_OPEN: usize = 64;
 /// Members that hold times or numbers of events: they differ wherever a unit runs.
 const TIMES: [&str; 4] = ["time_ns", "latencies", "seq", "raised_patience_ms"];
 
+/// Events of what a part looked into besides, which depends on the units before: all that the whole needs are among them.
+const LOOKED_INTO: [&str; 2] = ["replayed", "shrunk"];
+
 /// Why parts are no campaign.
 #[derive(Debug, Error)]
 pub enum GatherError {
@@ -187,9 +190,10 @@ fn essence(text: &UnitText) -> (Vec<Json>, Json) {
         forget_times(&mut told);
         told
     };
+    let is_besides = |told: &Json| LOOKED_INTO.iter().any(|&kind| told["event"].get(kind).is_some());
     let mut result = text.result.clone();
     forget_times(&mut result);
-    (text.lines.iter().map(line).collect(), result)
+    (text.lines.iter().map(line).filter(|told| !is_besides(told)).collect(), result)
 }
 
 fn forget_times(told: &mut Json) {

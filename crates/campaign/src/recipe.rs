@@ -52,9 +52,12 @@ pub struct Systems {
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Ray {
-    /// The address of the head; without one, a cluster is started on this machine.
+    /// The address of the head.
     #[serde(default)]
     pub address: Option<String>,
+    /// Without an address: starts a cluster on this machine. Ray then listens on all its interfaces.
+    #[serde(default)]
+    pub start: bool,
     /// Sends this folder to the workers, who have no files in common with this machine.
     #[serde(default)]
     pub working_dir: Option<String>,

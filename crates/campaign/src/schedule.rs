@@ -1,7 +1,8 @@
 //! Which units go next, and what becomes of those whose worker died.
 //!
 //! Units go out in batches: short units together, so that starting a worker costs little, and ever fewer towards the end, so
-//! that all workers end at the same time (guided self-scheduling). A unit that was under way when its worker died is
+//! that all workers end at the same time (guided self-scheduling). What a worker costs beside its units is the shortest time
+//! that any batch took; a batch is a few times as long, at least. A unit that was under way when its worker died is
 //! tried again, alone; where nobody knows which it was, the batch is halved until it is known. A unit whose workers die
 //! three times is set aside.
 //!
@@ -13,6 +14,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use crate::units::UnitSet;
+
+/// A batch is at least so many times as long as its worker takes to start.
+const STARTS: f64 = 4.0;
+/// A batch is at most so many times as large as the largest before.
+const GROWTH: u64 = 4;
 
 /// The settings of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,8 +100,12 @@ pub struct Schedule {
     aside: BTreeMap<u64, SetAside>,
     /// How often a unit was tried in vain.
     tries: BTreeMap<u64, u32>,
-    /// Seconds a unit takes, as far as it was seen.
+    /// Seconds a unit takes beside the start of its worker, as far as it was seen.
     unit_seconds: Option<f64>,
+    /// Seconds the shortest batch took: a worker takes no longer to start.
+    start_seconds: f64,
+    /// Units of the largest batch that ended well.
+    largest: u64,
     next: u64,
     retried: u64,
     failed: u64,
@@ -116,6 +126,8 @@ impl Schedule {
             aside: BTreeMap::new(),
             tries: BTreeMap::new(),
             unit_seconds: None,
+            start_seconds: f64::INFINITY,
+            largest: 0,
             next,
             retried: 0,
             failed: 0,
@@ -157,10 +169,19 @@ impl Schedule {
     /// How many units the next batch has.
     fn size(&self) -> u64 {
         let fair = self.open.len().div_ceil(2 * self.config.workers as u64).max(1);
-        let long = self
-            .unit_seconds
-            .map_or(1.0, |seconds| (self.config.batch.as_secs_f64() / seconds.max(1e-9)).clamp(1.0, 1e9));
-        fair.min(long as u64)
+        let Some(seconds) = self.unit_seconds else { return 1 };
+        let batch = self.config.batch.as_secs_f64().max(STARTS * self.start_seconds);
+        // What little is known of short units is no reason to send very many of them.
+        let most = self.largest.saturating_mul(GROWTH).max(1);
+        fair.min(most).min((batch / seconds.max(1e-9)).clamp(1.0, 1e12) as u64)
+    }
+
+    /// Learns from a batch of `n` units that took so many seconds.
+    fn learn(&mut self, n: u64, seconds: f64) {
+        self.start_seconds = self.start_seconds.min(seconds);
+        let each = (seconds - self.start_seconds) / n as f64;
+        self.unit_seconds = Some(self.unit_seconds.map_or(each, |known| (known + each) / 2.0));
+        self.largest = self.largest.max(n);
     }
 
     /// A batch has ended, with these units done; says how many of them were done before.
@@ -173,8 +194,7 @@ impl Schedule {
             twice += u64::from(!self.done.insert(unit));
         }
         if !done.is_empty() {
-            let seconds = now.saturating_sub(begun).as_secs_f64() / done.len() as f64;
-            self.unit_seconds = Some(self.unit_seconds.map_or(seconds, |known| (known + seconds) / 2.0));
+            self.learn(done.len(), now.saturating_sub(begun).as_secs_f64());
         }
         match end {
             BatchEnd::Ended => self.open.extend(&left),
@@ -329,7 +349,7 @@ mod tests {
     #[test]
     fn a_unit_that_kills_workers_is_found_by_halving_and_set_aside() {
         let mut schedule = Schedule::new(ScheduleConfig::default(), 64, UnitSet::new(), 1);
-        schedule.unit_seconds = Some(0.001);
+        (schedule.unit_seconds, schedule.largest) = (Some(0.001), 1_000);
         let mut deaths = 0;
         while let Some(batch) = schedule.next(Duration::ZERO) {
             let (done, end) = match batch.units.contains(17) {
@@ -361,5 +381,19 @@ mod tests {
         assert!(sizes.iter().max().is_some_and(|&most| (5_000..=10_000).contains(&most)), "{sizes:?}");
         assert_eq!(sizes.last(), Some(&1));
         assert!(sizes.len() < 100, "{}", sizes.len());
+    }
+
+    /// Defect: where a worker took longer to start than a batch should take, every unit had a worker of its own.
+    #[test]
+    fn workers_that_start_slowly_get_larger_batches() {
+        let config = ScheduleConfig { workers: 3, batch: Duration::from_secs(1), tries: 3 };
+        let mut schedule = Schedule::new(config, 400, UnitSet::new(), 1);
+        let (mut now, mut batches) = (Duration::ZERO, 0);
+        while let Some(batch) = schedule.next(now) {
+            now += Duration::from_millis(6_000 + 30 * batch.units.len());
+            batches += 1;
+            schedule.ended(batch.id, &batch.units, &BatchEnd::Ended, now);
+        }
+        assert!(batches < 40, "{batches}");
     }
 }

@@ -126,7 +126,7 @@ def say(told):
 
 
 def join(hello):
-    """Joins the cluster, or starts one that listens on this machine only."""
+    """Joins the cluster, or starts one on this machine."""
     import ray
 
     settings = {"log_to_driver": False, "logging_level": "ERROR"}

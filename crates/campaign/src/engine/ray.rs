@@ -35,6 +35,13 @@ impl Ray {
     /// # Errors
     /// If there is no Python with Ray, or no cluster.
     pub fn join(settings: &recipe::Ray, program: PathBuf, workers: usize) -> Result<Self, EngineError> {
+        if settings.address.is_none() && !settings.start {
+            return Err(EngineError::Refused(
+                "Ray: name the head of a cluster by `address` under [ray]; `start = true` starts one here, which listens on \
+                 all interfaces of this machine"
+                    .into(),
+            ));
+        }
         let python = settings.python.clone().unwrap_or_else(|| "python3".into());
         let mut command = Command::new(&python);
         command.args(["-m", "ioxide_adapter.ray_engine"]);

@@ -141,7 +141,7 @@ pub struct Test {
     #[command(flatten)]
     pub part: PartArgs,
     /// In parts: shares out a campaign of a tester that learns from run to run (`hunt`, `cover`, `tour`, `purpose:NAME`,
-    /// `force:NAME`, `kill`) among so many, which know nothing of each other [default: 16].
+    /// `force:NAME`) among so many, which know nothing of each other [default: 16].
     #[arg(long, value_name = "N", help_heading = "In parts, on several machines")]
     pub shares: Option<u64>,
 }

@@ -5,14 +5,15 @@ use clap::Args as ClapArgs;
 use super::SolverArgs;
 
 /// Arguments of `report`.
-#[derive(Debug, ClapArgs)]
+#[derive(Clone, Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide report runs\n  \
     ioxide report runs --html report.html\n  \
     ioxide report runs --junit junit.xml --markdown summary.md\n  \
     ioxide report runs/campaign-2.jsonl --markdown - >> \"$GITHUB_STEP_SUMMARY\"\n\n\
     Exit code 0 if the report was written, whatever it says; 2 if the record cannot be read.")]
 pub struct Report {
-    /// A record, or the directory given to `test --report`: then its newest record.
+    /// A record, or the directory given to `test --report`: then its newest record; or that of a `campaign` or a `--part`,
+    /// finished or not.
     pub run: String,
     /// Writes JUnit XML for continuous integration systems; `-` is stdout.
     #[arg(long, value_name = "FILE")]

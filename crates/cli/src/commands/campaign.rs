@@ -3,6 +3,7 @@
 //! The units of the command go out in batches; what comes back is merged. The same command goes on where it stopped,
 //! whatever stopped it.
 
+mod goal;
 mod watched;
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
@@ -22,6 +23,7 @@ use ioxide_campaign::schedule::ScheduleConfig;
 use ioxide_campaign::units::UnitSet;
 use serde_json::Value as Json;
 
+use self::goal::Goal;
 use self::watched::Watched;
 use super::merge;
 use crate::args::{CampaignArgs, EngineName, Merge, duration};
@@ -62,7 +64,9 @@ pub fn run(args: &CampaignArgs) -> Result<ExitStatus, Stop> {
         eprintln!("going on: {before} of {} units are done", manifest.count);
     }
     let mut engine = engine(args, &recipe, program, workers, Path::new(&out))?;
-    let mut watched = Watched::new(before, manifest.count, budget);
+    let goal = Goal::of(&recipe.run, &args.solver)?;
+    let mut watched = Watched::new(before, manifest.count, budget, goal);
+    drive.recall(&mut watched).map_err(stopped)?;
     let driven = drive.run(&mut *engine, &mut watched).map_err(stopped)?;
     drop(watched);
     drop(engine);

@@ -3,7 +3,11 @@
 //! The record is read event by event: its size does not matter. Files are written once all of it
 //! has been read, so a damaged record leaves none behind.
 
-use std::io::{self, Cursor, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Cursor, Write};
+use std::path::Path;
+
+use ioxide_campaign::gather::Gathered;
 
 use ioxide_report::html::campaign::Campaign;
 use ioxide_report::junit::Junit;
@@ -11,15 +15,46 @@ use ioxide_report::markdown;
 use ioxide_report::summary::Summary;
 use ioxide_report::terminal::Terminal;
 use ioxide_runner::event::Event;
+use ioxide_runner::record::Recorder;
 use ioxide_runner::reporter::Reporter;
+use tempfile::TempDir;
 
-use crate::args::Report;
+use super::merge;
+use super::test::parts::Whole;
+use crate::args::{Command, Report};
 use crate::exit::{ExitStatus, Stop};
 use crate::progress::Progress;
 use crate::{html, record, write};
 
 /// Writes the reports asked for, or the one of the terminal if none is.
 pub fn run(args: &Report) -> Result<ExitStatus, Stop> {
+    if let Some(so_far) = so_far(args)? {
+        let run = so_far.path().display().to_string();
+        return reported(&Report { run, ..args.clone() });
+    }
+    reported(args)
+}
+
+/// The record of a campaign in parts, as far as it has come, in a folder of its own.
+fn so_far(args: &Report) -> Result<Option<TempDir>, Stop> {
+    let dir = Path::new(&args.run);
+    if !dir.join("part.json").exists() && !dir.join("campaign.json").exists() {
+        return Ok(None);
+    }
+    let mut parts = Gathered::new(&[dir.to_path_buf()]).map_err(merge::refused)?;
+    let Command::Test(test) = merge::command(&parts)? else {
+        return Err(Stop::usage(format!("`{}` has no runs to report on", args.run))
+            .help("`ioxide merge` shows what it has"));
+    };
+    eprintln!("{} of {} units are done", parts.n_done(), parts.manifest.count);
+    let folder = tempfile::tempdir()?;
+    let file = File::create(folder.path().join("campaign.jsonl"))?;
+    let mut recorder = Recorder::new(BufWriter::new(file))?;
+    Whole::of(&test, &mut parts, &mut recorder, &args.solver)?;
+    Ok(Some(folder))
+}
+
+fn reported(args: &Report) -> Result<ExitStatus, Stop> {
     let is_stdout = |file: &Option<String>| file.as_deref() == Some("-");
     let to_stdout = [is_stdout(&args.junit), is_stdout(&args.markdown), is_stdout(&args.html), args.json];
     if to_stdout.iter().filter(|&&is_there| is_there).count() > 1 {

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use ioxide_model::sts::Sts;
 use ioxide_symex::Ctx;
 
 use super::comparisons::Comparisons;
 use super::item::{CoverageItem, Measure};
 use super::possible::possible;
+use super::told::CoverageTold;
 
 /// What is still waited for.
 #[derive(Debug)]
@@ -28,6 +30,12 @@ impl Enough {
         if let Some(missing) = &mut *self.missing() {
             missing.retain(|item| !fresh.contains(item));
         }
+    }
+
+    /// Takes in what a unit of the campaign covered; nothing if that is of another model.
+    pub fn add(&self, sts: &Sts, told: &CoverageTold) -> Option<()> {
+        self.note(&told.read(sts)?.items().collect::<Vec<_>>());
+        Some(())
     }
 
     /// Whether nothing is missing.

@@ -7,6 +7,7 @@ use ioxide_campaign::drive::{Watch, Wish};
 use ioxide_campaign::scan::Scanned;
 use ioxide_campaign::schedule::Tally;
 
+use super::goal::Goal;
 use crate::progress::Progress;
 use crate::session::STOP;
 
@@ -18,12 +19,13 @@ pub struct Watched {
     count: u64,
     budget: Option<Duration>,
     is_late: bool,
+    goal: Option<Goal>,
 }
 
 impl Watched {
-    /// Of `count` units `before` are done; it ends after `budget`.
-    pub fn new(before: u64, count: u64, budget: Option<Duration>) -> Self {
-        Self { progress: Progress::new(), before, count, budget, is_late: false }
+    /// Of `count` units `before` are done; it ends after `budget`, or at its `goal`.
+    pub fn new(before: u64, count: u64, budget: Option<Duration>, goal: Option<Goal>) -> Self {
+        Self { progress: Progress::new(), before, count, budget, is_late: false, goal }
     }
 }
 
@@ -46,8 +48,11 @@ impl Watch for Watched {
         }
     }
 
-    fn part(&mut self, _part: &Scanned) -> Wish {
-        Wish::GoOn
+    fn part(&mut self, part: &Scanned) -> Wish {
+        match self.goal.as_mut().and_then(|goal| goal.part(part)) {
+            Some(unit) => Wish::StopAfter(unit),
+            None => Wish::GoOn,
+        }
     }
 }
 

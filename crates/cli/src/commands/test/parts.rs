@@ -7,6 +7,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use ioxide_campaign::gather::Gathered;
 use ioxide_campaign::part::{EndOfPart, PartWriter};
@@ -30,9 +31,10 @@ use serde_json::{Value as Json, json};
 
 use super::chosen::{self, Chosen};
 use super::{outcome_json, verdict};
-use crate::args::{Merge, SolverArgs, Test};
+use crate::args::{LimitArgs, Merge, SolverArgs, Test};
 use crate::deadline::Deadline;
 use crate::exit::{self, ExitStatus, Stop};
+use crate::limit::TimeLimit;
 use crate::planned::{self, PartEnd, Planned};
 use crate::record_folder::RecordFolder;
 use crate::session::{self, STOP, Show, Times};
@@ -42,6 +44,8 @@ use crate::{html, limit, load, machine, regressions, timing};
 
 /// Shares of a tester that learns from run to run, if nothing is said.
 const SHARES: u64 = 16;
+/// How long may be thought before the first step, if nothing is said.
+const THINKING: Duration = Duration::from_secs(600);
 /// Units in a row that may end for trouble with the system.
 const MAX_TROUBLE: u32 = 3;
 
@@ -50,7 +54,8 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
     planned::refuse(args.report.is_some(), "--report")?;
     planned::refuse(args.json, "--json")?;
     planned::refuse(args.jobs > 1, "--jobs")?;
-    let mut prepared = Prepared::new(args, &expanded(&args.sut)?, &args.solver)?;
+    let sut = if args.part.plan { nowhere(&args.sut) } else { expanded(&args.sut)? };
+    let mut prepared = Prepared::new(args, &sut, &args.solver)?;
     let depends_on = prepared.depends_on();
     planned::run(&args.part, depends_on, &mut prepared)
 }
@@ -79,9 +84,17 @@ impl<'a> Prepared<'a> {
                 "give `--runs` or `--steps`; `budget` in the file of `ioxide campaign` limits the time",
             ));
         }
+        if args.tester == "kill" {
+            return Err(Stop::usage(
+                "the tester `kill` cannot be planned: every part would decide all mutants again",
+            )
+            .help("decide them once, with `ioxide kill FILE --out SUITE`, and give `--tester suite:SUITE`"));
+        }
         let sut = System::named(sut)?;
         machine::know_outputs(&mut spec, &sut);
-        let thinking = Test { solver: solver.clone(), ..args.clone() };
+        // What a slower machine would not find in time would be another campaign.
+        let limit = LimitArgs { thinking: args.limit.thinking.or(Some(TimeLimit::Within(THINKING))) };
+        let thinking = Test { solver: solver.clone(), limit, ..args.clone() };
         let chosen = Chosen::named(&thinking, &mut spec, seed)?;
         let units = units(&chosen, args)?;
         let config = CampaignConfig {
@@ -120,18 +133,24 @@ fn units(chosen: &Chosen, args: &Test) -> Result<UnitNames, Stop> {
     }
 }
 
-/// `${IOXIDE_ADDRESS}` in an address is the one this worker was given.
+/// Where the address of a worker stands in that of its system.
+const ADDRESS: &str = "${IOXIDE_ADDRESS}";
+
+/// The system with the address that this worker was given.
 fn expanded(sut: &str) -> Result<String, Stop> {
-    const ADDRESS: &str = "IOXIDE_ADDRESS";
-    let place = format!("${{{ADDRESS}}}");
-    if !sut.starts_with("tcp:") || !sut.contains(&place) {
+    if !sut.starts_with("tcp:") || !sut.contains(ADDRESS) {
         return Ok(sut.to_owned());
     }
-    let address = std::env::var(ADDRESS).map_err(|_| {
-        Stop::usage(format!("`--sut {sut}`: `{ADDRESS}` is not set"))
+    let address = std::env::var("IOXIDE_ADDRESS").map_err(|_| {
+        Stop::usage(format!("`--sut {sut}`: `IOXIDE_ADDRESS` is not set"))
             .help("`ioxide campaign` sets it from `pool`; set it yourself for a part of your own")
     })?;
-    Ok(sut.replace(&place, &address))
+    Ok(sut.replace(ADDRESS, &address))
+}
+
+/// The system where nobody connects to it, so that its address does not matter.
+fn nowhere(sut: &str) -> String {
+    sut.replace(ADDRESS, "127.0.0.1:1")
 }
 
 impl Planned for Prepared<'_> {
@@ -260,25 +279,72 @@ impl Reporter for UnitLines {
 
 /// Puts parts of a campaign together; the system is not started, and the solver is the one `to` names.
 pub fn merged(args: &Test, parts: &mut Gathered, to: &Merge) -> Result<ExitStatus, Stop> {
-    // Whose address it was does not matter any more.
-    let sut = args.sut.replace("${IOXIDE_ADDRESS}", "127.0.0.1:1");
-    let Prepared { sources, mut spec, sut, chosen, config, units, .. } =
-        Prepared::new(args, &sut, &to.solver)?;
-    if units.count() != parts.manifest.count {
-        return Err(Stop::usage(format!(
-            "the plan has {} units here, and {} where the parts were made",
-            units.count(),
-            parts.manifest.count
-        )));
-    }
     let folder = RecordFolder::open(&to.out)?;
     let mut reporters =
         session::reporters(if to.json { Show::Nothing } else { Show::People }, Some(&folder))?;
-    let wanted = Wanted::new(&to.solver, limit::halt(&args.limit));
-    let (shown, mut solver) = (spec.clone(), wanted.make()?);
-    let mut cx = Ctx::new(&mut spec, &mut *solver);
-    let enough = args.until.map(|measure| Enough::new(&mut cx, measure.into()));
-    let mut merged = MergedCampaign::start(&shown, &config, enough, &mut reporters)?;
+    let whole = Whole::of(args, parts, &mut reporters, &to.solver)?;
+    drop(reporters);
+    let secrets = whole.sut.secrets()?;
+    let Whole { sources, spec, config, chosen, outcome, .. } = &whole;
+    let added = regressions::add(Path::new(&to.out), spec, &[], &outcome.failures, &secrets);
+    added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be kept: {error}")));
+    let told = if to.json {
+        let mut result = outcome_json(spec, config, outcome);
+        secrets.hide_json(&mut result);
+        writeln!(io::stdout(), "{result}")
+    } else {
+        eprintln!("record: {}", folder.record().display());
+        Ok(())
+    };
+    html::beside(&folder, sources, spec, &to.solver);
+    let status = exit::shown(found(chosen, outcome), told)?;
+    folder.end(status)
+}
+
+/// A campaign that was put together.
+pub struct Whole {
+    sources: Sources,
+    spec: Model,
+    sut: System,
+    chosen: Chosen,
+    config: CampaignConfig,
+    outcome: CampaignOutcome,
+}
+
+impl Whole {
+    /// Tells `reporter` what one machine would have told.
+    pub fn of(
+        args: &Test,
+        parts: &mut Gathered,
+        reporter: &mut dyn Reporter,
+        solver: &SolverArgs,
+    ) -> Result<Self, Stop> {
+        let Prepared { sources, spec, sut, chosen, config, units, .. } =
+            Prepared::new(args, &nowhere(&args.sut), solver)?;
+        if units.count() != parts.manifest.count {
+            return Err(Stop::usage(format!(
+                "the plan has {} units here, and {} where the parts were made",
+                units.count(),
+                parts.manifest.count
+            )));
+        }
+        let wanted = Wanted::new(solver, limit::halt(&args.limit));
+        let (mut pool, mut solver) = (spec.clone(), wanted.make()?);
+        let mut cx = Ctx::new(&mut pool, &mut *solver);
+        let enough = args.until.map(|measure| Enough::new(&mut cx, measure.into()));
+        let mut merged = MergedCampaign::start(&spec, &config, enough, reporter)?;
+        let is_whole = told_again(&mut merged, parts, &units)?;
+        let outcome = merged.finish(&mut cx, is_whole)?;
+        Ok(Self { sources, spec, sut, chosen, config, outcome })
+    }
+}
+
+/// Adds the units in the order of the plan; says whether none was missing.
+fn told_again(
+    merged: &mut MergedCampaign<'_>,
+    parts: &mut Gathered,
+    units: &UnitNames,
+) -> Result<bool, Stop> {
     let mut is_whole = true;
     for unit in 0..parts.manifest.count {
         let Some(text) = parts.unit(unit).map_err(planned::trouble)? else {
@@ -290,32 +356,16 @@ pub fn merged(args: &Test, parts: &mut Gathered, to: &Merge) -> Result<ExitStatu
                 .help("delete its part and do it again")
         };
         let told: UnitTold = serde_json::from_value(text.result).map_err(|error| wrong(&error))?;
-        let events =
-            text.lines.iter().map(|line| serde_json::from_str(line)).collect::<Result<Vec<Event>, _>>();
-        let flow = merged.unit(unit + 1, &told, events.map_err(|error| wrong(&error))?);
-        match flow {
+        let events = text.lines.iter().map(|line| serde_json::from_str(line));
+        let events = events.collect::<Result<Vec<Event>, _>>().map_err(|error| wrong(&error))?;
+        match merged.unit(unit + 1, &told, events) {
             Ok(MergeFlow::GoOn) => (),
             Ok(MergeFlow::Over) => break,
             Err(MergeError::Io(error)) => return Err(error.into()),
             Err(error) => return Err(wrong(&error)),
         }
     }
-    let outcome = merged.finish(&mut cx, is_whole)?;
-    drop(reporters);
-    let secrets = sut.secrets()?;
-    let added = regressions::add(Path::new(&to.out), &shown, &[], &outcome.failures, &secrets);
-    added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be kept: {error}")));
-    let told = if to.json {
-        let mut result = outcome_json(&shown, &config, &outcome);
-        secrets.hide_json(&mut result);
-        writeln!(io::stdout(), "{result}")
-    } else {
-        eprintln!("record: {}", folder.record().display());
-        Ok(())
-    };
-    html::beside(&folder, &sources, &shown, &to.solver);
-    let status = exit::shown(found(&chosen, &outcome), told)?;
-    folder.end(status)
+    Ok(is_whole)
 }
 
 fn found(chosen: &Chosen, outcome: &CampaignOutcome) -> ExitStatus {

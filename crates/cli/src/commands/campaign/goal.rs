@@ -1,0 +1,57 @@
+//! When a campaign is at its goal: the first units, in the order of the plan, have seen everything that is waited for.
+//!
+//! One machine would have stopped there, so no unit after that is wanted. Units that come too early wait for those before.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+
+use ioxide_campaign::part::UNITS;
+use ioxide_campaign::scan::{Scanned, unit_text};
+use ioxide_model::sts::Sts;
+use ioxide_runner::campaign::unit::UnitTold;
+use ioxide_runner::coverage::{CoverageTold, Enough};
+use ioxide_symex::Ctx;
+
+use crate::args::{Args, Command, SolverArgs};
+use crate::exit::Stop;
+use crate::solver::Wanted;
+use crate::{limit, load};
+
+/// What a campaign of `test --until` waits for.
+pub struct Goal {
+    sts: Sts,
+    enough: Enough,
+    /// The next unit that is taken in.
+    next: u64,
+    early: BTreeMap<u64, CoverageTold>,
+}
+
+impl Goal {
+    /// The goal of the command `run`, if it has one.
+    pub fn of(run: &[String], solver: &SolverArgs) -> Result<Option<Self>, Stop> {
+        use clap::Parser as _;
+        let words = std::iter::once("ioxide").chain(run.iter().map(String::as_str));
+        let Ok(Args { command: Command::Test(test) }) = Args::try_parse_from(words) else { return Ok(None) };
+        let Some(measure) = test.until else { return Ok(None) };
+        let (_, mut spec) = load::model(&test.model.file, &test.model.settings())?;
+        let mut solver = Wanted::new(solver, limit::halt(&test.limit)).make()?;
+        let enough = Enough::new(&mut Ctx::new(&mut spec, &mut *solver), measure.into());
+        Ok(Some(Self { sts: spec.sts, enough, next: 0, early: BTreeMap::new() }))
+    }
+
+    /// Takes a part in; says after which unit it is enough, once it is.
+    pub fn part(&mut self, part: &Scanned) -> Option<u64> {
+        let mut file = File::open(part.dir.join(UNITS)).ok()?;
+        for &span in part.spans.iter().filter(|span| span.unit >= self.next) {
+            let text = unit_text(&mut file, &part.dir, span).ok()?;
+            let told: UnitTold = serde_json::from_value(text.result).ok()?;
+            self.early.insert(span.unit, told.coverage);
+        }
+        while !self.enough.is_met() {
+            let told = self.early.remove(&self.next)?;
+            self.enough.add(&self.sts, &told)?;
+            self.next += 1;
+        }
+        self.next.checked_sub(1)
+    }
+}
