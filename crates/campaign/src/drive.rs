@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -299,7 +299,8 @@ impl Drive {
             BatchEnd::Died { how, .. } => how.clone(),
         };
         self.note(&json!({ "ended": id, "done": done.len(), "how": how }))?;
-        self.twice += self.schedule.ended(id, &done, &batch_end, now);
+        let worked = part.as_ref().and_then(|part| part.worked);
+        self.twice += self.schedule.ended(id, &done, &batch_end, worked, now);
         for (unit, why) in part.iter().flat_map(|part| &part.left) {
             if !done.contains(*unit) {
                 self.schedule.blame(*unit, why);
@@ -377,17 +378,19 @@ fn opened(dir: &Path, manifest: &Manifest) -> Result<(File, Tried), DriveError> 
             fs::rename(&aside, &about).map_err(io(&about))?;
         }
     }
-    let tried = tried_in(&file);
+    let text = fs::read_to_string(&path).map_err(io(&path))?;
     let mut journal = file;
-    // What was cut off does not spoil the next line.
-    journal.write_all(b"\n").map_err(io(&path))?;
-    Ok((journal, tried))
+    if !text.is_empty() && !text.ends_with('\n') {
+        // What was cut off does not spoil the next line.
+        journal.write_all(b"\n").map_err(io(&path))?;
+    }
+    Ok((journal, tried_in(&text)))
 }
 
-fn tried_in(file: &File) -> Tried {
+fn tried_in(journal: &str) -> Tried {
     let mut tried = Tried::new();
-    for line in BufReader::new(file).lines().map_while(Result::ok) {
-        let Ok(told) = serde_json::from_str::<Json>(&line) else { continue };
+    for line in journal.lines() {
+        let Ok(told) = serde_json::from_str::<Json>(line) else { continue };
         let number = |name: &str| told.get(name).and_then(Json::as_u64);
         let (Some(unit), Some(tries)) = (number("tried"), number("tries")) else { continue };
         let why = told.get("why").and_then(Json::as_str).unwrap_or_default().to_owned();

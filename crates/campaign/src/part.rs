@@ -6,7 +6,7 @@
 //! {"begin":5,"unit":"run-5"}                   a unit is under way
 //! ...                                          what its command tells of it, one JSON value per line
 //! {"done":5,"unit":"run-5","result":{...}}     it is done
-//! {"end":12,"why":"all"}                       the part is over, with so many units
+//! {"end":12,"why":"all","seconds":3.5}         the part is over, with so many units; they took so long
 //! ```
 //!
 //! *Promises.* A unit is done when its `done` line is whole, and not before. What was cut off is forgotten when the part
@@ -15,6 +15,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -128,6 +129,7 @@ pub struct PartWriter {
     pub before: UnitSet,
     done: u64,
     pending: Vec<u8>,
+    begun: Instant,
 }
 
 /// Why a part is over.
@@ -183,7 +185,7 @@ impl PartWriter {
         file.set_len(end).map_err(PartError::io(&path))?;
         let mut out = BufWriter::new(file);
         out.seek(SeekFrom::End(0)).map_err(PartError::io(&path))?;
-        Ok(Self { path, out, done: before.len(), before, pending: Vec::new() })
+        Ok(Self { path, out, done: before.len(), before, pending: Vec::new(), begun: Instant::now() })
     }
 
     /// A unit begins: whoever finds this line last knows what was under way.
@@ -236,7 +238,8 @@ impl PartWriter {
     /// # Errors
     /// If it cannot be written.
     pub fn end(mut self, why: EndOfPart) -> Result<(), PartError> {
-        let line = format!("{{\"end\":{},\"why\":\"{}\"}}\n", self.done, why.word());
+        let seconds = self.begun.elapsed().as_secs_f64();
+        let line = format!("{{\"end\":{},\"why\":\"{}\",\"seconds\":{seconds:.6}}}\n", self.done, why.word());
         let written = self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush());
         written.and_then(|()| self.out.get_ref().sync_all()).map_err(PartError::io(&self.path))
     }

@@ -6,6 +6,7 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::Value as Json;
 
@@ -32,6 +33,8 @@ pub struct Scanned {
     pub is_cut: bool,
     /// How it ended, if it did.
     pub end: Option<EndOfPart>,
+    /// How long its worker was at work, if it said so.
+    pub worked: Option<Duration>,
     /// The first of its units that failed.
     pub failed: Option<u64>,
     /// Bytes up to the end of the last unit.
@@ -88,6 +91,7 @@ pub fn scan(dir: &Path) -> Result<Scanned, PartError> {
         left: Vec::new(),
         is_cut: false,
         end: None,
+        worked: None,
         failed: None,
         whole: 0,
     };
@@ -124,7 +128,7 @@ pub fn scan(dir: &Path) -> Result<Scanned, PartError> {
                 scanned.under_way = None;
                 scanned.left.push((unit, why));
             }
-            Line::End(why) => scanned.end = Some(why),
+            Line::End(why, worked) => (scanned.end, scanned.worked) = (Some(why), worked),
             Line::Told if scanned.under_way.is_some() => (),
             Line::Told => return Err(damaged("it belongs to no unit")),
             Line::Wrong => return Err(damaged("it is no line of a part")),
@@ -155,7 +159,7 @@ enum Line {
     Begin(u64),
     Done(u64, bool),
     Left(u64, String),
-    End(EndOfPart),
+    End(EndOfPart, Option<Duration>),
     Told,
     Wrong,
 }
@@ -176,7 +180,9 @@ impl Line {
         if line.starts_with(b"{\"end\":") {
             let told: Option<Json> = serde_json::from_slice(line).ok();
             let why = told.as_ref().and_then(|told| told.get("why")).and_then(Json::as_str);
-            return why.and_then(EndOfPart::read).map_or(Self::Wrong, Self::End);
+            let seconds = told.as_ref().and_then(|told| told.get("seconds")).and_then(Json::as_f64);
+            let worked = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+            return why.and_then(EndOfPart::read).map_or(Self::Wrong, |why| Self::End(why, worked));
         }
         if line.starts_with(b"{") && line.ends_with(b"}\n") { Self::Told } else { Self::Wrong }
     }

@@ -1,8 +1,8 @@
 //! Which units go next, and what becomes of those whose worker died.
 //!
 //! Units go out in batches: short units together, so that starting a worker costs little, and ever fewer towards the end, so
-//! that all workers end at the same time (guided self-scheduling). What a worker costs beside its units is the shortest time
-//! that any batch took; a batch is a few times as long, at least. A unit that was under way when its worker died is
+//! that all workers end at the same time (guided self-scheduling). A worker says how long it was at work; what its batch took
+//! besides (a queue, a start) is its cost, and a batch takes a few times as long, at least. A unit that was under way when its worker died is
 //! tried again, alone; where nobody knows which it was, the batch is halved until it is known. A unit whose workers die
 //! three times is set aside.
 //!
@@ -102,7 +102,7 @@ pub struct Schedule {
     tries: BTreeMap<u64, u32>,
     /// Seconds a unit takes beside the start of its worker, as far as it was seen.
     unit_seconds: Option<f64>,
-    /// Seconds the shortest batch took: a worker takes no longer to start.
+    /// Seconds a batch takes besides: until its worker is at work, and until its end is seen.
     start_seconds: f64,
     /// Units of the largest batch that ended well.
     largest: u64,
@@ -126,7 +126,7 @@ impl Schedule {
             aside: BTreeMap::new(),
             tries: BTreeMap::new(),
             unit_seconds: None,
-            start_seconds: f64::INFINITY,
+            start_seconds: 0.0,
             largest: 0,
             next,
             retried: 0,
@@ -176,16 +176,25 @@ impl Schedule {
         fair.min(most).min((batch / seconds.max(1e-9)).clamp(1.0, 1e12) as u64)
     }
 
-    /// Learns from a batch of `n` units that took so many seconds.
-    fn learn(&mut self, n: u64, seconds: f64) {
-        self.start_seconds = self.start_seconds.min(seconds);
-        let each = (seconds - self.start_seconds) / n as f64;
-        self.unit_seconds = Some(self.unit_seconds.map_or(each, |known| (known + each) / 2.0));
+    /// Learns from a batch of `n` units that took so many seconds, and whose worker was at work for so many.
+    fn learn(&mut self, n: u64, seconds: f64, worked: f64) {
+        let (each, besides) = (worked / n as f64, (seconds - worked).max(0.0));
+        let known = self.unit_seconds.is_some();
+        self.start_seconds = if known { (self.start_seconds + besides) / 2.0 } else { besides };
+        self.unit_seconds = Some(self.unit_seconds.map_or(each, |before| (before + each) / 2.0));
         self.largest = self.largest.max(n);
     }
 
-    /// A batch has ended, with these units done; says how many of them were done before.
-    pub fn ended(&mut self, id: u64, done: &UnitSet, end: &BatchEnd, now: Duration) -> u64 {
+    /// A batch has ended, with these units done by a worker that was at work for `worked`, if it said so; says how many of
+    /// them were done before.
+    pub fn ended(
+        &mut self,
+        id: u64,
+        done: &UnitSet,
+        end: &BatchEnd,
+        worked: Option<Duration>,
+        now: Duration,
+    ) -> u64 {
         let Some((batch, begun)) = self.running.remove(&id) else { return 0 };
         let mut left = batch.units;
         let mut twice = 0;
@@ -194,7 +203,8 @@ impl Schedule {
             twice += u64::from(!self.done.insert(unit));
         }
         if !done.is_empty() {
-            self.learn(done.len(), now.saturating_sub(begun).as_secs_f64());
+            let took = now.saturating_sub(begun);
+            self.learn(done.len(), took.as_secs_f64(), worked.unwrap_or(took).as_secs_f64());
         }
         match end {
             BatchEnd::Ended => self.open.extend(&left),
@@ -336,7 +346,7 @@ mod tests {
                     Fate::DiesKnown => (half.clone(), died(batch.units.iter().nth(half.len() as usize))),
                     Fate::DiesUnknown => (UnitSet::new(), died(None)),
                 };
-                let twice = schedule.ended(batch.id, &done, &end, Duration::from_secs(step as u64 + 1));
+                let twice = schedule.ended(batch.id, &done, &end, None, Duration::from_secs(step as u64 + 1));
                 prop_assert_eq!(twice, 0);
                 let tally = schedule.tally();
                 prop_assert_eq!(tally.done + tally.running + tally.open + tally.aside, count);
@@ -357,7 +367,7 @@ mod tests {
                 false => (batch.units.clone(), BatchEnd::Ended),
             };
             deaths += u32::from(batch.units.contains(17));
-            schedule.ended(batch.id, &done, &end, Duration::ZERO);
+            schedule.ended(batch.id, &done, &end, None, Duration::ZERO);
         }
         assert_eq!(schedule.aside().keys().copied().collect::<Vec<_>>(), [17]);
         assert_eq!(schedule.aside()[&17], SetAside { tries: 3, why: "signal 9".into() });
@@ -372,9 +382,10 @@ mod tests {
         let mut schedule = Schedule::new(config, 100_000, UnitSet::new(), 1);
         let (mut now, mut sizes) = (Duration::ZERO, Vec::new());
         while let Some(batch) = schedule.next(now) {
-            now += Duration::from_millis(50 + batch.units.len());
+            let worked = Duration::from_millis(batch.units.len());
+            now += worked + Duration::from_millis(50);
             sizes.push(batch.units.len());
-            schedule.ended(batch.id, &batch.units, &BatchEnd::Ended, now);
+            schedule.ended(batch.id, &batch.units, &BatchEnd::Ended, Some(worked), now);
         }
         assert_eq!(sizes.iter().sum::<u64>(), 100_000);
         assert_eq!(sizes.first(), Some(&1), "nothing is known of the first");
@@ -390,9 +401,11 @@ mod tests {
         let mut schedule = Schedule::new(config, 400, UnitSet::new(), 1);
         let (mut now, mut batches) = (Duration::ZERO, 0);
         while let Some(batch) = schedule.next(now) {
-            now += Duration::from_millis(6_000 + 30 * batch.units.len());
+            let worked = Duration::from_millis(30 * batch.units.len());
+            // The queue takes longer and longer.
+            now += worked + Duration::from_millis(1_000 + 3_000 * (batches % 4));
             batches += 1;
-            schedule.ended(batch.id, &batch.units, &BatchEnd::Ended, now);
+            schedule.ended(batch.id, &batch.units, &BatchEnd::Ended, Some(worked), now);
         }
         assert!(batches < 40, "{batches}");
     }

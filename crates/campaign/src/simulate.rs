@@ -75,6 +75,7 @@ enum Machine {
         batch: u64,
         done: UnitSet,
         end: BatchEnd,
+        worked: Duration,
     },
     Down,
 }
@@ -130,7 +131,7 @@ impl<'c> Simulation<'c> {
         while let Some(Reverse((at, _, machine))) = self.queue.pop() {
             self.now = at as f64 / 1e9;
             match std::mem::replace(&mut self.machines[machine], Machine::Idle) {
-                Machine::Busy { batch, done, end } => self.ended(machine, batch, &done, &end),
+                Machine::Busy { batch, done, end, worked } => self.ended(machine, batch, &done, &end, worked),
                 Machine::Down => {
                     self.idle.insert(machine);
                 }
@@ -190,15 +191,17 @@ impl<'c> Simulation<'c> {
             };
             // What a dead machine has done is known only where others can read it.
             let done = if is_dead && !self.cluster.is_shared { UnitSet::new() } else { done };
-            self.machines[machine] = Machine::Busy { batch: batch.id, done, end };
+            let worked = Duration::from_secs_f64((seconds - self.cluster.start_seconds).max(0.0));
+            self.machines[machine] = Machine::Busy { batch: batch.id, done, end, worked };
             self.later(sent + seconds, machine);
         }
     }
 
-    fn ended(&mut self, machine: usize, batch: u64, done: &UnitSet, end: &BatchEnd) {
+    fn ended(&mut self, machine: usize, batch: u64, done: &UnitSet, end: &BatchEnd, worked: Duration) {
         let bytes = self.cluster.unit_bytes * done.len() as f64;
         let taken = self.drive(self.cluster.driver_seconds / 2.0 + bytes / self.cluster.line_bytes);
-        self.twice += self.schedule.ended(batch, done, end, Duration::from_secs_f64(taken.max(self.now)));
+        self.twice +=
+            self.schedule.ended(batch, done, end, Some(worked), Duration::from_secs_f64(taken.max(self.now)));
         match end {
             BatchEnd::Ended => {
                 self.idle.insert(machine);

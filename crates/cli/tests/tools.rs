@@ -254,6 +254,33 @@ fn files_keep_their_schemas() {
     keeps("learn-session", Path::new(&learned));
 }
 
+/// Plans, parts and the journal of a campaign.
+#[test]
+fn files_of_campaigns_keep_their_schemas() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (plan, out) = (folder.path().join("plan.toml"), folder.path().join("night"));
+    let args = ["test", "examples/brp/spec.iox", "--sut", "model:examples/brp/m3.iox", "--tester", "random"];
+    let args = [&args[..], &["--runs", "3", "--seed", "1", "--keep-going"]].concat();
+    let text = format!("run = {}\nout = {:?}\n", serde_json::json!(args), out.display().to_string());
+    fs::write(&plan, text).expect("written");
+    let output = run(&["campaign", &plan.display().to_string()]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    keeps("units", &out.join("parts/000001/units.jsonl"));
+    keeps("campaign", &out.join("journal.jsonl"));
+    let planned: Json =
+        serde_json::from_slice(&run(&[&args[..], &["--plan"]].concat()).stdout).expect("JSON");
+    let read = |file: &str| {
+        serde_json::from_str(&fs::read_to_string(out.join(file)).expect("a file")).expect("JSON")
+    };
+    for (name, mut document) in
+        [("plan", planned), ("part", read("parts/000001/part.json")), ("campaign", read("campaign.json"))]
+    {
+        assert_eq!(schema::violations(&schema_of(name), &document), Vec::<String>::new(), "{document}");
+        document["count"] = "many".into();
+        assert!(!schema::violations(&schema_of(name), &document).is_empty());
+    }
+}
+
 #[test]
 fn schemas_are_listed_and_misspelt_ones_are_found() {
     let listed = stdout(&run(&["schema"]));

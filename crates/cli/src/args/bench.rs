@@ -50,6 +50,8 @@ pub enum BenchName {
     Atm,
     /// Inputs and outputs until each mutant of the BRP is found.
     Brp,
+    /// What a campaign costs beside its units: per unit, per part, and on a thousand simulated machines with faults.
+    Campaign,
     /// Systems made of parts: time for a step and for purposes by the number of parts, beside the size of the product.
     Compose,
     /// Pairs of models compared symbolically, state by state and in turns; and in time, by clocks and bounds.

@@ -2,6 +2,7 @@
 
 mod atm;
 mod brp;
+mod campaign;
 mod compose;
 mod conform;
 mod counter;
@@ -27,6 +28,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     match args.name {
         BenchName::Atm => atm::run(args),
         BenchName::Brp => brp::run(args),
+        BenchName::Campaign => campaign::run(args),
         BenchName::Compose => compose::run(args),
         BenchName::Conform => conform::run(args),
         BenchName::Counter => counter::run(args),

@@ -8,7 +8,12 @@ use crate::args::SchemaArgs;
 use crate::exit::{ExitStatus, Stop};
 
 /// Every schema: the name of the file's kind, what it is, the schema.
-const SCHEMAS: [(&str, &str, &str); 8] = [
+const SCHEMAS: [(&str, &str, &str); 12] = [
+    (
+        "campaign",
+        "`journal.jsonl` (line by line) and `campaign.json` of `campaign`",
+        include_str!("../../schemas/campaign-1.json"),
+    ),
     ("case", "test cases of `case --format json`", include_str!("../../schemas/case-1.json")),
     ("cases", "`cases.json` of `case --goal`", include_str!("../../schemas/cases-1.json")),
     ("kill", "the file of `kill --record`, line by line", include_str!("../../schemas/kill-1.json")),
@@ -18,9 +23,16 @@ const SCHEMAS: [(&str, &str, &str); 8] = [
         include_str!("../../schemas/learn-session-1.json"),
     ),
     ("mutants", "`mutants.json` of `mutate --out`", include_str!("../../schemas/mutants-1.json")),
+    ("part", "`part.json` of a directory of `--part`", include_str!("../../schemas/part-1.json")),
+    ("plan", "what `--plan` prints", include_str!("../../schemas/plan-1.json")),
     ("record", "records of `test --report`, line by line", include_str!("../../schemas/record-1.json")),
     ("suite", "suites and `regressions.jsonl`, line by line", include_str!("../../schemas/suite-1.json")),
     ("trees", "`trees.json` of `kill --trees`", include_str!("../../schemas/trees-1.json")),
+    (
+        "units",
+        "`units.jsonl` of a directory of `--part`, line by line",
+        include_str!("../../schemas/units-1.json"),
+    ),
 ];
 
 /// Prints a schema, or what there is.

@@ -1,4 +1,5 @@
-//! Ray for real, with `IOXIDE_CLUSTERS=1`: a head and three nodes on this machine; a worker and a whole node are killed.
+//! Ray: with a stand-in for it, and for real with `IOXIDE_CLUSTERS=1`: a head and three nodes on this machine; a worker and
+//! a whole node are killed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,6 +13,56 @@ use super::{path, program, read, root};
 
 /// The version that is tried.
 const RAY: &str = "ray==2.60.0";
+
+/// A module that is called `ray`: tasks are threads, and the second and the fifth are lost.
+const STAND_IN: &str = r#"
+import concurrent.futures, itertools
+pool, numbers = concurrent.futures.ThreadPoolExecutor(3), itertools.count(1)
+init = cancel = shutdown = lambda *args, **options: None
+nodes = lambda: [{"Alive": True}]
+cluster_resources = lambda: {"CPU": 3.0}
+class NodeDiedError(Exception): pass
+def remote(**options):
+    assert options["max_retries"] == 0
+    def made(function):
+        def run(number, *args):
+            if number in (2, 5):
+                raise NodeDiedError("the node is gone\nand its workers")
+            return function(*args)
+        class Task:
+            remote = staticmethod(lambda *args: pool.submit(run, next(numbers), *args))
+        return Task
+    return made
+def wait(references, num_returns, timeout):
+    done, _ = concurrent.futures.wait(references, timeout, concurrent.futures.FIRST_COMPLETED)
+    return list(done), []
+get = lambda reference: reference.result()
+"#;
+
+#[test]
+fn tasks_that_are_lost_are_sent_again() {
+    let run = runs("60");
+    let (dir, file, out) = plan(&run, "workers = 3\nbatch = \"300ms\"\n[ray]\naddress = \"stand-in\"\n");
+    fs::write(dir.path().join("ray.py"), STAND_IN).expect("written");
+    let search = format!("{}:{}", path(dir.path()), path(&root().join("sdk/python")));
+    let mut command = program(&["campaign", path(&file), "--on", "ray"]);
+    let ended = command.env("PYTHONPATH", search).output().expect("it runs");
+    let err = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(1), "{err}");
+    assert!(err.contains("Ray: 1 node, 3 CPUs"), "{err}");
+    assert!(read(&out.join("journal.jsonl")).contains("NodeDiedError: the node is gone"));
+    assert_eq!(String::from_utf8_lossy(&ended.stdout), alone(&run).0, "{err}");
+    assert_eq!(done(&out), 60);
+}
+
+/// Without a cluster nothing is started, and it is said what to do.
+#[test]
+fn a_cluster_is_not_started_unasked() {
+    let (_dir, file, _) = plan(&runs("20"), "");
+    let told = super::ioxide(&["campaign", path(&file), "--on", "ray"]);
+    assert_eq!(told.code, Some(6), "{}", told.err);
+    assert!(told.err.contains("`address` under [ray]"), "{}", told.err);
+}
 
 /// A Python with Ray, kept between runs.
 fn python() -> PathBuf {
@@ -94,9 +145,9 @@ fn a_worker_and_a_node_are_killed_and_nothing_is_lost() {
     }
     let python = python();
     let cluster = Cluster::start(&python);
-    let run = runs("3000");
+    let run = runs("900");
     let more = format!(
-        "workers = 3\nbatch = \"3s\"\n[ray]\naddress = \"127.0.0.1:{}\"\npython = \"{}\"\n",
+        "workers = 3\nbatch = \"2s\"\n[ray]\naddress = \"127.0.0.1:{}\"\npython = \"{}\"\n",
         cluster.port,
         path(&python)
     );
@@ -110,7 +161,7 @@ fn a_worker_and_a_node_are_killed_and_nothing_is_lost() {
         cluster.with("ray::run_batch").first().copied()
     });
     kill(worker.expect("a worker is at work"));
-    until_done(&out, 200);
+    until_done(&out, 150);
     // A node is its raylet and everything that this has started.
     let node = *cluster.with("raylet/raylet").last().expect("a node");
     let children: Vec<u32> = processes().into_iter().filter(|it| it.1 == node).map(|it| it.0).collect();
@@ -122,7 +173,7 @@ fn a_worker_and_a_node_are_killed_and_nothing_is_lost() {
     let (whole, record) = alone(&run);
     assert_eq!(String::from_utf8_lossy(&ended.stdout), whole, "{err}");
     assert_eq!(read(&out.join("merged/campaign.jsonl")), record);
-    assert_eq!(done(&out), 3000, "nothing was done twice");
+    assert_eq!(done(&out), 900, "nothing was done twice");
     let journal = read(&out.join("journal.jsonl"));
     let died: Vec<&str> = journal
         .lines()
