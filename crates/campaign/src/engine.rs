@@ -70,6 +70,9 @@ pub enum EngineError {
         /// Why not.
         error: io::Error,
     },
+    /// Something must be said first.
+    #[error("{0}")]
+    Unsaid(&'static str),
     /// The scheduler behind the engine says no.
     #[error("{0}")]
     Refused(String),

@@ -36,10 +36,9 @@ impl Ray {
     /// If there is no Python with Ray, or no cluster.
     pub fn join(settings: &recipe::Ray, program: PathBuf, workers: usize) -> Result<Self, EngineError> {
         if settings.address.is_none() && !settings.start {
-            return Err(EngineError::Refused(
-                "Ray: name the head of a cluster by `address` under [ray]; `start = true` starts one here, which listens on \
-                 all interfaces of this machine"
-                    .into(),
+            return Err(EngineError::Unsaid(
+                "Ray: no cluster is named: give the `address` of its head under [ray]; `start = true` starts one here, which \
+                 listens on all interfaces of this machine",
             ));
         }
         let python = settings.python.clone().unwrap_or_else(|| "python3".into());

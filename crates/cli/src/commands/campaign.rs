@@ -196,6 +196,8 @@ fn stopped(error: DriveError) -> Stop {
         DriveError::Engine(EngineError::Start { .. }) => {
             Stop::usage(message).help("is it installed, and in the search path?")
         }
+        DriveError::Engine(EngineError::Unsaid(_)) => Stop::usage(message)
+            .help("`ioxide campaign --help` shows a plan; the book has one for every engine"),
         DriveError::Engine(_) | DriveError::InVain { .. } => Stop::new(ExitStatus::Infrastructure, message)
             .help("mend it; the same command goes on with what is left"),
         DriveError::Worker { .. } => Stop::usage(message).help("the logs of workers are beside their parts"),

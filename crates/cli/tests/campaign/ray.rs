@@ -60,8 +60,8 @@ fn tasks_that_are_lost_are_sent_again() {
 fn a_cluster_is_not_started_unasked() {
     let (_dir, file, _) = plan(&runs("20"), "");
     let told = super::ioxide(&["campaign", path(&file), "--on", "ray"]);
-    assert_eq!(told.code, Some(6), "{}", told.err);
-    assert!(told.err.contains("`address` under [ray]"), "{}", told.err);
+    assert_eq!(told.code, Some(2), "{}", told.err);
+    assert!(told.err.contains("`address` of its head under [ray]"), "{}", told.err);
 }
 
 /// A Python with Ray, kept between runs.
