@@ -54,7 +54,7 @@ fn a_part_that_was_cut_off_goes_on() {
     let whole = merge(&parts, &out, &[]);
     let file = parts.join("3/units.jsonl");
     let bytes = fs::read(&file).expect("there");
-    for (at, cut) in (0..12).map(|n| n * bytes.len() / 12 + n).enumerate() {
+    for (at, cut) in (0..6).map(|n| n * bytes.len() / 6 + n).enumerate() {
         fs::write(&file, &bytes[..cut]).expect("written");
         let out = dir.path().join(format!("cut{at}"));
         let torn = merge(&parts, &out, &[]);
