@@ -186,7 +186,7 @@ impl Default for DecideArgs {
 }
 
 /// Arguments of `kill`.
-#[derive(Debug, ClapArgs)]
+#[derive(Clone, Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide kill examples/brp/spec.iox --out brp.suite --html brp.html\n  \
     ioxide kill examples/cas/cas.iox --ops all --record cas.kill --json\n\n\
     Exit codes: 0 every mutant is decided · 5 some are not · 130 interrupted; `--record` resumes.")]
@@ -227,7 +227,7 @@ pub struct Kill {
 }
 
 /// Arguments of `score`.
-#[derive(Debug, ClapArgs)]
+#[derive(Clone, Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide score examples/brp/spec.iox brp.suite\n  \
     ioxide score examples/brp/spec.iox random --runs 1 --steps 500\n  \
     ioxide score examples/brp/spec.iox cover")]

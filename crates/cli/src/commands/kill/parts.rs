@@ -28,6 +28,7 @@ pub fn run(args: &Kill) -> Result<ExitStatus, Stop> {
     planned::refuse(args.out.is_some(), "--out")?;
     planned::refuse(args.html.is_some(), "--html")?;
     planned::refuse(args.record.is_some(), "--record")?;
+    planned::refuse(args.trees.is_some(), "--trees")?;
     planned::refuse(args.json, "--json")?;
     let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
@@ -155,18 +156,16 @@ pub fn merged(args: &Kill, parts: &mut Gathered, to: &Merge) -> Result<ExitStatu
             ),
         ));
     }
+    // Whatever the parts say about files to write, only what belongs into this folder is written.
     let whole = Kill {
         out: place("suite.jsonl"),
         html: place("report.html"),
         json: to.json,
         record: None,
-        model: args.model.clone(),
-        mutants: args.mutants.clone(),
-        decide: args.decide.clone(),
-        all: args.all,
+        trees: None,
         solver: to.solver.clone(),
-        limit: args.limit.clone(),
         part: Default::default(),
+        ..args.clone()
     };
     told(&whole, &sources, &mut model, &decided, &wanted)
 }

@@ -118,18 +118,12 @@ pub fn merged(args: &Score, parts: &mut Gathered, to: &Merge) -> Result<ExitStat
     }
     let decided = Decided { mutants, outcomes, halted: None };
     let whole = Score {
-        file: args.file.clone(),
-        suite: args.suite.clone(),
-        set: args.set.clone(),
-        mutants: args.mutants.clone(),
-        decide: args.decide.clone(),
         html: Some(dir.join("report.html").display().to_string()),
         record: None,
         json: to.json,
         solver: to.solver.clone(),
-        limit: args.limit.clone(),
         part: Default::default(),
-        ..*args
+        ..args.clone()
     };
     told(&whole, &sources, &model, &decided, &kills, &wanted)
 }
