@@ -93,7 +93,8 @@ impl Checker<'_> {
         let constant = schema.get("const").is_none_or(|wanted| wanted == value);
         let listed = schema.get("enum").and_then(Json::as_array).is_none_or(|list| list.contains(value));
         let least = schema.get("minimum").and_then(Json::as_i64);
-        let large = least.is_none_or(|least| value.as_i64().is_some_and(|n| n >= least));
+        // What does not fit into a signed number is large enough.
+        let large = least.is_none_or(|least| value.as_i64().map_or(value.is_u64(), |n| n >= least));
         if !(typed && constant && listed && large && matches(schema.get("pattern"), value)) {
             found.push(format!("{at}: {value}"));
         }
