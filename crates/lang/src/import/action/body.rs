@@ -112,13 +112,16 @@ impl Reader<'_> {
     /// Neighbouring assignments.
     fn assignments(&mut self) -> Parse<Vec<Update>> {
         let mut group = vec![self.update()?];
+        let mut changed = order::Changed::default();
         loop {
             let separator = self.separator();
             if !self.at_assignment() {
                 return Ok(group);
             }
-            group.push(self.update()?);
-            self.doubts.extend(order::doubt(&group, separator));
+            group.iter().last().into_iter().for_each(|update| changed.add(update));
+            let next = self.update()?;
+            self.doubts.extend(changed.doubt(&next, separator));
+            group.push(next);
         }
     }
 

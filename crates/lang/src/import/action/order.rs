@@ -6,6 +6,7 @@
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::Span;
+use rustc_hash::FxHashMap;
 
 use super::body::Separator;
 use crate::ast::{Expr, ExprKind, Name, Update, UpdateKind};
@@ -23,34 +24,45 @@ pub(super) fn is_told((separator, _): &Doubt, is_plain: bool) -> bool {
     }
 }
 
-/// What the last of the neighbours in `group` reads that those before it change; `separator` stands before it.
-pub(super) fn doubt(group: &[Update], separator: Separator) -> Option<Doubt> {
-    let (last, earlier) = group.split_last()?;
-    let read: Vec<&Expr> = match &last.kind {
-        UpdateKind::Assign(_, value) => vec![value],
-        UpdateKind::Put(_, key, value) => vec![key, value],
-        UpdateKind::Reset(_) => Vec::new(),
-    };
-    let changed = earlier.iter().map(|update| target(&update.kind));
-    let (name, place) = changed.into_iter().find_map(|name| Some((name, reads(&read, &name.text)?)))?;
-    Some((separator, finding(name, place, last.span)))
+/// What the neighbours so far change.
+#[derive(Default)]
+pub(super) struct Changed {
+    names: FxHashMap<String, Name>,
+}
+
+impl Changed {
+    /// Takes in one more of them.
+    pub(super) fn add(&mut self, update: &Update) {
+        let name = target(&update.kind);
+        self.names.entry(name.text.clone()).or_insert_with(|| name.clone());
+    }
+
+    /// What `next` reads that those before it change; `separator` stands before it.
+    pub(super) fn doubt(&self, next: &Update, separator: Separator) -> Option<Doubt> {
+        let mut open: Vec<&Expr> = match &next.kind {
+            UpdateKind::Assign(_, value) => vec![value],
+            UpdateKind::Put(_, key, value) => vec![key, value],
+            UpdateKind::Reset(_) => Vec::new(),
+        };
+        let mut found: Option<(&Name, Span)> = None;
+        while let Some(expr) = open.pop() {
+            if let ExprKind::Name(name) = &expr.kind
+                && let Some(changed) = self.names.get(name.as_str())
+                // Of several, the one that is changed first.
+                && found.is_none_or(|(earlier, _)| changed.span.start < earlier.span.start)
+            {
+                found = Some((changed, expr.span));
+            }
+            each_child(expr, &mut |child| open.push(child));
+        }
+        let (name, place) = found?;
+        Some((separator, finding(name, place, next.span)))
+    }
 }
 
 fn target(kind: &UpdateKind) -> &Name {
     let (UpdateKind::Assign(name, _) | UpdateKind::Put(name, ..) | UpdateKind::Reset(name)) = kind;
     name
-}
-
-/// Where `exprs` mention `name`.
-fn reads(exprs: &[&Expr], name: &str) -> Option<Span> {
-    let mut open: Vec<&Expr> = exprs.to_vec();
-    while let Some(expr) = open.pop() {
-        if matches!(&expr.kind, ExprKind::Name(other) if other == name) {
-            return Some(expr.span);
-        }
-        each_child(expr, &mut |child| open.push(child));
-    }
-    None
 }
 
 fn finding(name: &Name, place: Span, update: Span) -> Diagnostic {

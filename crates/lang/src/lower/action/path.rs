@@ -19,6 +19,9 @@ const MAX_STEPS: usize = 100_000;
 /// Parts of the terms that all of them make together.
 const MAX_PARTS: usize = 20_000_000;
 
+/// Paths with fewer conditions are looked at whenever one is added.
+const MAX_LOOKED_AT: usize = 64;
+
 /// What a path meets on its way.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
@@ -107,12 +110,12 @@ impl<'w, 'a, 's> Walk<'w, 'a, 's> {
             Step::Require(term) => {
                 let term = self.cx.pool.substitute(*term, &path.store);
                 path.guard.push(term);
-                Ok(self.unless_refuted(path))
+                Ok(self.unless_refuted(path, term))
             }
             Step::Fit(term) => {
                 let term = self.cx.pool.substitute(*term, &path.store);
                 path.fits.push(term);
-                Ok(self.unless_refuted(path))
+                Ok(self.unless_refuted(path, term))
             }
             Step::Assign(to, place) => {
                 let values: Vec<Term> =
@@ -146,10 +149,16 @@ impl<'w, 'a, 's> Walk<'w, 'a, 's> {
         }
     }
 
-    fn unless_refuted(&self, path: Path) -> Vec<Path> {
-        let mut conditions = path.guard.iter().chain(&path.fits).copied();
+    /// `path`, to which the condition `new` was added, unless it cannot be taken.
+    fn unless_refuted(&self, path: Path, new: Term) -> Vec<Path> {
         let pool = &self.cx.pool;
-        let is_out = conditions.clone().any(|term| pool.is_false(term)) || is_refuted(pool, &mut conditions);
+        // Long paths are looked at now and then only: each look costs as much as the path is long.
+        let n = path.guard.len() + path.fits.len();
+        let is_worth_it = !pool.is_true(new) && (n < MAX_LOOKED_AT || n.is_power_of_two());
+        let mut conditions = path.guard.iter().chain(&path.fits).copied();
+        let is_out = pool.is_false(new)
+            || is_worth_it
+                && (conditions.clone().any(|term| pool.is_false(term)) || is_refuted(pool, &mut conditions));
         if is_out { Vec::new() } else { vec![path] }
     }
 
