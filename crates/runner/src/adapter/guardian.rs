@@ -53,6 +53,8 @@ impl Guarded {
     }
 
     fn guard(command: &mut Command, mark: Option<String>) -> io::Result<(Self, Streams)> {
+        // Before the child is there, so that it is known whenever this process is killed.
+        mark.as_deref().inspect(|mark| watch::expect(mark));
         let mut child = command.spawn()?;
         let streams =
             Streams { stdin: child.stdin.take(), stdout: child.stdout.take(), stderr: child.stderr.take() };
@@ -124,10 +126,11 @@ mod watch {
     use super::{Exit, MARKS};
 
     /// Keeps a list of groups with their marks and ends those that are left when its input ends.
-    const GUARDIAN: &str = "trap '' INT TERM HUP; g=; while read -r op id mark; do case $op in \
-        +) g=\"$g $id=$mark\";; \
+    const GUARDIAN: &str = "trap '' INT TERM HUP; g=; e=; while read -r op id mark; do case $op in \
+        '?') e=\"$e $id\";; \
+        +) g=\"$g $id=$mark\"; n=; for i in $e; do [ \"$i\" = \"$mark\" ] || n=\"$n $i\"; done; e=$n;; \
         -) n=; for i in $g; do case $i in \"$id=\"*) ;; *) n=\"$n $i\";; esac; done; g=$n;; \
-        esac; done; for i in $g; do kill -9 -\"${i%%=*}\"; m=${i#*=}; [ -z \"$m\" ] || \
+        esac; done; for i in $g $e; do case $i in *=*) kill -9 -\"${i%%=*}\";; esac; m=${i#*=}; [ -z \"$m\" ] || \
         for p in $(grep -lsF -e \"$m\" /proc/[0-9]*/environ); do p=${p#/proc/}; kill -9 \"${p%/environ}\"; done; \
         done 2>/dev/null";
 
@@ -146,11 +149,19 @@ mod watch {
         guardian.stdin.take().map(Mutex::new)
     }
 
+    /// Tells the guardian that something with this mark is about to be started.
+    pub(super) fn expect(mark: &str) {
+        tell(&format!("? {mark}\n"));
+    }
+
     /// Tells the guardian that a group was started (`+`) or ended (`-`).
     pub(super) fn note(sign: &str, child: &Child, mark: Option<&str>) {
+        tell(&format!("{sign} {} {}\n", child.id(), mark.unwrap_or_default()));
+    }
+
+    fn tell(line: &str) {
         if let Some(pipe) = PIPE.get_or_init(start) {
             let mut pipe = pipe.lock().unwrap_or_else(PoisonError::into_inner);
-            let line = format!("{sign} {} {}\n", child.id(), mark.unwrap_or_default());
             // Without a guardian everything works, unless this process is killed.
             pipe.write_all(line.as_bytes()).ok();
         }
@@ -242,6 +253,8 @@ mod watch {
     use std::time::Duration;
 
     use super::Exit;
+
+    pub(super) fn expect(_mark: &str) {}
 
     pub(super) fn note(_sign: &str, _child: &Child, _mark: Option<&str>) {}
 
