@@ -139,6 +139,20 @@ impl CollectionValue {
         Self { sort: self.sort, items }
     }
 
+    /// The list with one more item at its end, or the set with `item` in it; a map stays as it is.
+    #[must_use]
+    pub fn and(&self, item: Value) -> Self {
+        let items = match &self.items {
+            Items::List(items) => Items::List(items.with_inserted(items.len(), item)),
+            Items::Set(items) => Items::Set(match items.search(|it| it.cmp(&item)) {
+                Ok(_) => items.clone(),
+                Err(at) => items.with_inserted(at, item),
+            }),
+            Items::Map(entries) => Items::Map(entries.clone()),
+        };
+        Self { sort: self.sort, items }
+    }
+
     /// The union of two sets: the items of the smaller are put into the larger.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {

@@ -2,32 +2,48 @@
 //!
 //! A balanced tree (AVL) whose one operation is *join*: a tree from two trees and the item
 //! between them; the rest is made of it (Blelloch, Ferizovic, Sun: "Just Join"). Trees share
-//! what they have in common, so a step on a sequence of any length costs a logarithm.
+//! what they have in common, so a step on a sequence of any length costs a logarithm. Few items
+//! are one block, and blocks are the leaves of larger trees (Dhulipala and others, "PaC-trees"):
+//! to copy a block costs less than to make the branches it stands for.
 //!
-//! Every tree knows the hash of its items in order, whatever its form: with `B` odd it is the
-//! sum of `hash(item) * B^(items behind it)`, which two halves give in constant time. Different
-//! sequences are told apart without a look at their items, except after a collision.
+//! A tree has a hash of its items in order, whatever its form: with `B` odd it is the
+//! sum of `hash(item) * B^(items behind it)`, which two halves give in constant time. It is
+//! computed when it is first asked for, and kept. Different sequences are told apart without a
+//! look at their items, except after a collision.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::slice;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering as Access};
 
 use rustc_hash::FxHasher;
 
 /// An odd number, so that no item is lost in the sum.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
+/// So many items are one block; more are a tree of blocks.
+const BLOCK: usize = 16;
 
 /// A sequence that shares its parts with the sequences it was made from.
-pub struct Sequence<T>(Option<Arc<Branch<T>>>);
+pub struct Sequence<T>(Option<Arc<Tree<T>>>);
 
+enum Tree<T> {
+    /// One item at least, [`BLOCK`] at most.
+    Block(Box<[T]>),
+    /// More items than that.
+    Branch(Branch<T>),
+}
+
+/// Neither side is empty.
 struct Branch<T> {
     left: Sequence<T>,
     item: T,
     right: Sequence<T>,
     len: usize,
     height: u8,
-    hash: u64,
+    /// Zero until it is known.
+    hash: AtomicU64,
 }
 
 impl<T> Clone for Sequence<T> {
@@ -52,7 +68,11 @@ impl<T> Sequence<T> {
     /// How many items there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.as_ref().map_or(0, |branch| branch.len)
+        match self.0.as_deref() {
+            None => 0,
+            Some(Tree::Block(items)) => items.len(),
+            Some(Tree::Branch(branch)) => branch.len,
+        }
     }
 
     /// Whether there is no item.
@@ -62,18 +82,31 @@ impl<T> Sequence<T> {
     }
 
     fn height(&self) -> u8 {
-        self.0.as_ref().map_or(0, |branch| branch.height)
+        match self.0.as_deref() {
+            None => 0,
+            Some(Tree::Block(_)) => 1,
+            Some(Tree::Branch(branch)) => branch.height,
+        }
     }
 
-    fn hash_of_items(&self) -> u64 {
-        self.0.as_ref().map_or(0, |branch| branch.hash)
+    /// The items, if they are one block.
+    fn as_block(&self) -> Option<&[T]> {
+        match self.0.as_deref() {
+            None => Some(&[]),
+            Some(Tree::Block(items)) => Some(items),
+            Some(Tree::Branch(_)) => None,
+        }
     }
 
     /// The item at position `at`.
     #[must_use]
     pub fn get(&self, mut at: usize) -> Option<&T> {
         let mut tree = self;
-        while let Some(branch) = &tree.0 {
+        loop {
+            let branch = match tree.0.as_deref()? {
+                Tree::Block(items) => return items.get(at),
+                Tree::Branch(branch) => branch,
+            };
             let before = branch.left.len();
             match at.cmp(&before) {
                 Ordering::Less => tree = &branch.left,
@@ -84,7 +117,6 @@ impl<T> Sequence<T> {
                 }
             }
         }
-        None
     }
 
     /// Where an item is that `order` calls equal, in a sequence sorted by it; else where it would be.
@@ -93,7 +125,14 @@ impl<T> Sequence<T> {
     /// If there is no such item: the position it would have.
     pub fn search(&self, order: impl Fn(&T) -> Ordering) -> Result<usize, usize> {
         let (mut tree, mut before) = (self, 0);
-        while let Some(branch) = &tree.0 {
+        loop {
+            let branch = match tree.0.as_deref() {
+                None => return Err(before),
+                Some(Tree::Block(items)) => {
+                    return items.binary_search_by(order).map(|at| before + at).map_err(|at| before + at);
+                }
+                Some(Tree::Branch(branch)) => branch,
+            };
             match order(&branch.item) {
                 Ordering::Greater => tree = &branch.left,
                 Ordering::Equal => return Ok(before + branch.left.len()),
@@ -103,179 +142,269 @@ impl<T> Sequence<T> {
                 }
             }
         }
-        Err(before)
     }
 
     /// The items in order.
     #[must_use]
     pub fn iter(&self) -> Iter<'_, T> {
-        let mut iter = Iter { open: Vec::new(), left: self.len() };
+        let mut iter = Iter { open: Vec::new(), block: [].iter(), left: self.len() };
         iter.descend(self);
         iter
     }
 }
 
-impl<T: Clone + Hash> Sequence<T> {
-    fn branch(left: Self, item: T, right: Self) -> Self {
-        let power = BASE.wrapping_pow(u32::try_from(right.len()).unwrap_or(u32::MAX));
-        let before = left.hash_of_items().wrapping_mul(BASE).wrapping_add(hash_of(&item));
+impl<T: Hash> Sequence<T> {
+    fn hash_of_items(&self) -> u64 {
+        match self.0.as_deref() {
+            None => 0,
+            Some(Tree::Block(items)) => items.iter().fold(0, |before, item| one_more(before, item)),
+            Some(Tree::Branch(branch)) => branch.hash_of_items(),
+        }
+    }
+}
+
+impl<T: Hash> Branch<T> {
+    /// Whoever asks first computes it; two who do so at once find the same.
+    fn hash_of_items(&self) -> u64 {
+        let known = self.hash.load(Access::Relaxed);
+        if known != 0 {
+            return known;
+        }
+        let power = BASE.wrapping_pow(u32::try_from(self.right.len()).unwrap_or(u32::MAX));
+        let before = one_more(self.left.hash_of_items(), &self.item);
+        let hash = before.wrapping_mul(power).wrapping_add(self.right.hash_of_items());
+        self.hash.store(hash, Access::Relaxed);
+        hash
+    }
+}
+
+/// The hash of items with one more behind them.
+fn one_more<T: Hash>(before: u64, item: &T) -> u64 {
+    before.wrapping_mul(BASE).wrapping_add(hash_of(item))
+}
+
+impl<T: Clone> Sequence<T> {
+    /// These items as one block; there are no more than fit.
+    fn block(items: Box<[T]>) -> Self {
+        debug_assert!(items.len() <= BLOCK, "what does not fit is a branch");
+        if items.is_empty() { Self::new() } else { Self(Some(Arc::new(Tree::Block(items)))) }
+    }
+
+    /// As a block, or cut in the middle into two.
+    fn few(items: Vec<T>) -> Self {
+        if items.len() <= BLOCK {
+            return Self::block(items.into());
+        }
+        let middle = items.len() / 2;
+        let (left, right) = (items[..middle].into(), items[middle + 1..].into());
+        Self::node(Self::block(left), items[middle].clone(), Self::block(right))
+    }
+
+    fn node(left: Self, item: T, right: Self) -> Self {
         let branch = Branch {
             len: left.len() + 1 + right.len(),
             height: left.height().max(right.height()) + 1,
-            hash: before.wrapping_mul(power).wrapping_add(right.hash_of_items()),
+            hash: AtomicU64::new(0),
             left,
             item,
             right,
         };
-        Self(Some(Arc::new(branch)))
+        Self(Some(Arc::new(Tree::Branch(branch))))
     }
 
-    /// The root and what lies on both sides of it.
+    /// `left`, then `item`, then `right`, whose heights differ by one at most.
+    fn branch(left: Self, item: T, right: Self) -> Self {
+        let len = left.len() + 1 + right.len();
+        if len > BLOCK && !left.is_empty() && !right.is_empty() {
+            return Self::node(left, item, right);
+        }
+        let mut items = Vec::with_capacity(len);
+        items.extend(left.iter().cloned());
+        items.push(item);
+        items.extend(right.iter().cloned());
+        Self::few(items)
+    }
+
+    /// The root of a branch and what lies on both sides of it.
     fn expose(&self) -> Option<(Self, T, Self)> {
-        let branch = self.0.as_ref()?;
-        Some((branch.left.clone(), branch.item.clone(), branch.right.clone()))
+        match self.0.as_deref()? {
+            Tree::Block(_) => None,
+            Tree::Branch(branch) => Some((branch.left.clone(), branch.item.clone(), branch.right.clone())),
+        }
     }
 
     /// `left`, then `item`, then `right`.
     #[must_use]
     pub fn join(left: Self, item: T, right: Self) -> Self {
-        if left.height() > right.height() + 1 {
-            Self::join_to_the_right(&left, item, right)
-        } else if right.height() > left.height() + 1 {
-            Self::join_to_the_left(left, item, &right)
+        // What is higher by two than another is no block.
+        if left.height() > right.height() + 1
+            && let Some((outer, root, inner)) = left.expose()
+        {
+            Self::balanced(outer, root, Self::join(inner, item, right))
+        } else if right.height() > left.height() + 1
+            && let Some((inner, root, outer)) = right.expose()
+        {
+            Self::balanced(Self::join(left, item, inner), root, outer)
         } else {
             Self::branch(left, item, right)
         }
     }
 
-    /// `left` is higher by two or more: its right spine is followed down to a tree of fitting height.
-    fn join_to_the_right(left: &Self, item: T, right: Self) -> Self {
-        let Some((outer, root, inner)) = left.expose() else { return Self::branch(Self::new(), item, right) };
-        if inner.height() <= right.height() + 1 {
-            let joined = Self::branch(inner, item, right);
-            if joined.height() <= outer.height() + 1 {
-                return Self::branch(outer, root, joined);
+    /// `left`, then `item`, then `right`, whose heights differ by two at most: rotated if they do.
+    fn balanced(left: Self, item: T, right: Self) -> Self {
+        if left.height() > right.height() + 1
+            && let Some((outer, root, inner)) = left.expose()
+        {
+            match inner.expose().filter(|_| inner.height() > outer.height()) {
+                Some((a, middle, b)) => {
+                    Self::branch(Self::branch(outer, root, a), middle, Self::branch(b, item, right))
+                }
+                None => Self::branch(outer, root, Self::branch(inner, item, right)),
             }
-            return Self::branch(outer, root, joined.rotated_right()).rotated_left();
-        }
-        let joined = Self::join_to_the_right(&inner, item, right);
-        let high = joined.height() > outer.height() + 1;
-        let tree = Self::branch(outer, root, joined);
-        if high { tree.rotated_left() } else { tree }
-    }
-
-    /// The mirror image of [`join_to_the_right`](Self::join_to_the_right).
-    fn join_to_the_left(left: Self, item: T, right: &Self) -> Self {
-        let Some((inner, root, outer)) = right.expose() else { return Self::branch(left, item, Self::new()) };
-        if inner.height() <= left.height() + 1 {
-            let joined = Self::branch(left, item, inner);
-            if joined.height() <= outer.height() + 1 {
-                return Self::branch(joined, root, outer);
+        } else if right.height() > left.height() + 1
+            && let Some((inner, root, outer)) = right.expose()
+        {
+            match inner.expose().filter(|_| inner.height() > outer.height()) {
+                Some((a, middle, b)) => {
+                    Self::branch(Self::branch(left, item, a), middle, Self::branch(b, root, outer))
+                }
+                None => Self::branch(Self::branch(left, item, inner), root, outer),
             }
-            return Self::branch(joined.rotated_left(), root, outer).rotated_right();
-        }
-        let joined = Self::join_to_the_left(left, item, &inner);
-        let high = joined.height() > outer.height() + 1;
-        let tree = Self::branch(joined, root, outer);
-        if high { tree.rotated_right() } else { tree }
-    }
-
-    fn rotated_left(&self) -> Self {
-        let Some((left, item, right)) = self.expose() else { return self.clone() };
-        let Some((middle, root, outer)) = right.expose() else { return self.clone() };
-        Self::branch(Self::branch(left, item, middle), root, outer)
-    }
-
-    fn rotated_right(&self) -> Self {
-        let Some((left, item, right)) = self.expose() else { return self.clone() };
-        let Some((outer, root, middle)) = left.expose() else { return self.clone() };
-        Self::branch(outer, root, Self::branch(middle, item, right))
-    }
-
-    /// The first `at` items, and the rest.
-    #[must_use]
-    pub fn split(&self, at: usize) -> (Self, Self) {
-        if at == 0 {
-            return (Self::new(), self.clone());
-        }
-        if at >= self.len() {
-            return (self.clone(), Self::new());
-        }
-        let Some((left, item, right)) = self.expose() else { return (Self::new(), Self::new()) };
-        let before = left.len();
-        if at <= before {
-            let (first, rest) = left.split(at);
-            (first, Self::join(rest, item, right))
         } else {
-            let (first, rest) = right.split(at - before - 1);
-            (Self::join(left, item, first), rest)
+            Self::branch(left, item, right)
         }
     }
 
-    /// The last item and those before it.
-    fn without_last(&self) -> Option<(Self, T)> {
-        let (left, item, right) = self.expose()?;
-        match right.without_last() {
-            Some((rest, last)) => Some((Self::join(left, item, rest), last)),
-            None => Some((left, item)),
+    /// The first `at` items.
+    #[must_use]
+    pub fn first(&self, at: usize) -> Self {
+        if at >= self.len() {
+            return self.clone();
+        }
+        match self.0.as_deref() {
+            None => Self::new(),
+            Some(Tree::Block(items)) => Self::block(items[..at].into()),
+            Some(Tree::Branch(branch)) => match at.checked_sub(branch.left.len() + 1) {
+                None => branch.left.first(at),
+                Some(at) => Self::join(branch.left.clone(), branch.item.clone(), branch.right.first(at)),
+            },
+        }
+    }
+
+    /// The items after the first `at`.
+    #[must_use]
+    pub fn after(&self, at: usize) -> Self {
+        if at == 0 {
+            return self.clone();
+        }
+        match self.0.as_deref() {
+            None => Self::new(),
+            Some(Tree::Block(items)) => Self::block(items.get(at..).unwrap_or_default().into()),
+            Some(Tree::Branch(branch)) => match at.checked_sub(branch.left.len() + 1) {
+                None => Self::join(branch.left.after(at), branch.item.clone(), branch.right.clone()),
+                Some(at) => branch.right.after(at),
+            },
         }
     }
 
     /// These items, then those of `other`.
     #[must_use]
     pub fn followed_by(&self, other: &Self) -> Self {
-        if let Some(only) = other.0.as_ref().filter(|branch| branch.len == 1) {
-            return Self::join(self.clone(), only.item.clone(), Self::new());
+        if self.is_empty() || other.is_empty() {
+            return if self.is_empty() { other.clone() } else { self.clone() };
         }
-        match self.without_last() {
-            Some((rest, last)) => Self::join(rest, last, other.clone()),
-            None => other.clone(),
+        if let (Some(items), Some(more)) = (self.as_block(), other.as_block()) {
+            return Self::few([items, more].concat());
+        }
+        let first = other.get(0).cloned();
+        match first {
+            Some(first) => Self::join(self.clone(), first, other.after(1)),
+            None => self.clone(),
         }
     }
 
     /// The items with `item` at position `at` before what was there.
     #[must_use]
     pub fn with_inserted(&self, at: usize, item: T) -> Self {
-        let Some((left, old, right)) = self.expose() else {
-            return Self::branch(Self::new(), item, Self::new());
-        };
-        let before = left.len();
-        if at <= before {
-            Self::join(left.with_inserted(at, item), old, right)
-        } else {
-            Self::join(left, old, right.with_inserted(at - before - 1, item))
+        match self.0.as_deref() {
+            None => Self::block([item].into()),
+            Some(Tree::Block(items)) => {
+                let (before, behind) = items.split_at(at.min(items.len()));
+                Self::few(spliced(before, Some(item), behind))
+            }
+            Some(Tree::Branch(branch)) => {
+                let (left, old, right) = (&branch.left, branch.item.clone(), &branch.right);
+                match at.checked_sub(left.len() + 1) {
+                    None => Self::join(left.with_inserted(at, item), old, right.clone()),
+                    Some(at) => Self::join(left.clone(), old, right.with_inserted(at, item)),
+                }
+            }
         }
     }
 
     /// The items without the one at position `at`; the same if there is none.
     #[must_use]
     pub fn with_removed(&self, at: usize) -> Self {
-        let Some((left, old, right)) = self.expose() else { return Self::new() };
-        let before = left.len();
-        match at.cmp(&before) {
-            Ordering::Less => Self::join(left.with_removed(at), old, right),
-            Ordering::Equal => left.followed_by(&right),
-            Ordering::Greater => Self::join(left, old, right.with_removed(at - before - 1)),
+        if at >= self.len() {
+            return self.clone();
+        }
+        match self.0.as_deref() {
+            None => Self::new(),
+            Some(Tree::Block(items)) => Self::block(spliced(&items[..at], None, &items[at + 1..]).into()),
+            Some(Tree::Branch(branch)) => {
+                let (left, old, right) = (&branch.left, &branch.item, &branch.right);
+                match at.cmp(&left.len()) {
+                    Ordering::Less => Self::join(left.with_removed(at), old.clone(), right.clone()),
+                    Ordering::Equal => left.followed_by(right),
+                    Ordering::Greater => {
+                        Self::join(left.clone(), old.clone(), right.with_removed(at - left.len() - 1))
+                    }
+                }
+            }
         }
     }
 
     /// The items with `item` instead of the one at position `at`; the same if there is none.
     #[must_use]
     pub fn with_replaced(&self, at: usize, item: T) -> Self {
-        let Some((left, old, right)) = self.expose() else { return Self::new() };
-        let before = left.len();
-        match at.cmp(&before) {
-            Ordering::Less => Self::branch(left.with_replaced(at, item), old, right),
-            Ordering::Equal => Self::branch(left, item, right),
-            Ordering::Greater => Self::branch(left, old, right.with_replaced(at - before - 1, item)),
+        if at >= self.len() {
+            return self.clone();
+        }
+        match self.0.as_deref() {
+            None => Self::new(),
+            Some(Tree::Block(items)) => {
+                Self::block(spliced(&items[..at], Some(item), &items[at + 1..]).into())
+            }
+            Some(Tree::Branch(branch)) => {
+                let (left, old, right) = (&branch.left, &branch.item, &branch.right);
+                match at.cmp(&left.len()) {
+                    Ordering::Less => Self::node(left.with_replaced(at, item), old.clone(), right.clone()),
+                    Ordering::Equal => Self::node(left.clone(), item, right.clone()),
+                    Ordering::Greater => {
+                        let right = right.with_replaced(at - left.len() - 1, item);
+                        Self::node(left.clone(), old.clone(), right)
+                    }
+                }
+            }
         }
     }
 
-    fn balanced(items: &[T]) -> Self {
-        let Some(middle) = items.get(items.len() / 2) else { return Self::new() };
-        let (left, right) = (&items[..items.len() / 2], &items[items.len() / 2 + 1..]);
-        Self::branch(Self::balanced(left), middle.clone(), Self::balanced(right))
+    fn of_slice(items: &[T]) -> Self {
+        if items.len() <= BLOCK {
+            return Self::block(items.into());
+        }
+        let (left, right) = items.split_at(items.len() / 2);
+        Self::node(Self::of_slice(left), right[0].clone(), Self::of_slice(&right[1..]))
     }
+}
+
+/// `before`, then perhaps an item, then `behind`, in memory that is as large as they are.
+fn spliced<T: Clone>(before: &[T], item: Option<T>, behind: &[T]) -> Vec<T> {
+    let mut items = Vec::with_capacity(before.len() + usize::from(item.is_some()) + behind.len());
+    items.extend_from_slice(before);
+    items.extend(item);
+    items.extend_from_slice(behind);
+    items
 }
 
 fn hash_of<T: Hash>(item: &T) -> u64 {
@@ -284,26 +413,28 @@ fn hash_of<T: Hash>(item: &T) -> u64 {
     hasher.finish()
 }
 
-impl<T: Clone + Hash> FromIterator<T> for Sequence<T> {
+impl<T: Clone> FromIterator<T> for Sequence<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         let items: Vec<T> = items.into_iter().collect();
-        Self::balanced(&items)
+        if items.len() <= BLOCK { Self::block(items.into()) } else { Self::of_slice(&items) }
     }
 }
 
 /// The items of a [`Sequence`] in order.
 pub struct Iter<'s, T> {
-    /// Branches whose item comes next, the next one last.
+    /// Branches whose item comes after the block, the next one last.
     open: Vec<&'s Branch<T>>,
+    block: slice::Iter<'s, T>,
     left: usize,
 }
 
 impl<'s, T> Iter<'s, T> {
     fn descend(&mut self, mut tree: &'s Sequence<T>) {
-        while let Some(branch) = &tree.0 {
+        while let Some(Tree::Branch(branch)) = tree.0.as_deref() {
             self.open.push(branch);
             tree = &branch.left;
         }
+        self.block = tree.as_block().unwrap_or_default().iter();
     }
 }
 
@@ -311,6 +442,10 @@ impl<'s, T> Iterator for Iter<'s, T> {
     type Item = &'s T;
 
     fn next(&mut self) -> Option<&'s T> {
+        if let Some(item) = self.block.next() {
+            self.left -= 1;
+            return Some(item);
+        }
         let branch = self.open.pop()?;
         self.left -= 1;
         self.descend(&branch.right);
@@ -333,41 +468,49 @@ impl<'s, T> IntoIterator for &'s Sequence<T> {
     }
 }
 
-impl<T: Ord> Ord for Sequence<T> {
-    /// Shorter ones first, then by hash; the items decide only between sequences of one hash.
-    fn cmp(&self, other: &Self) -> Ordering {
-        match (&self.0, &other.0) {
-            (Some(a), Some(b)) if Arc::ptr_eq(a, b) => Ordering::Equal,
-            _ => (self.len(), self.hash_of_items())
-                .cmp(&(other.len(), other.hash_of_items()))
-                .then_with(|| self.iter().cmp(other.iter())),
-        }
+impl<T> Sequence<T> {
+    fn is_same(&self, other: &Self) -> bool {
+        matches!((&self.0, &other.0), (Some(a), Some(b)) if Arc::ptr_eq(a, b))
     }
 }
 
-impl<T: Ord> PartialOrd for Sequence<T> {
+impl<T: Ord + Hash> Ord for Sequence<T> {
+    /// Shorter ones first; then by the items if they are few, by hash if they are many. Between sequences of one hash
+    /// the items decide again.
+    fn cmp(&self, other: &Self) -> Ordering {
+        if self.is_same(other) {
+            return Ordering::Equal;
+        }
+        self.len().cmp(&other.len()).then_with(|| match (self.as_block(), other.as_block()) {
+            (Some(a), Some(b)) => a.cmp(b),
+            _ => {
+                let by_hash = self.hash_of_items().cmp(&other.hash_of_items());
+                by_hash.then_with(|| self.iter().cmp(other.iter()))
+            }
+        })
+    }
+}
+
+impl<T: Ord + Hash> PartialOrd for Sequence<T> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<T: Eq> PartialEq for Sequence<T> {
+impl<T: Eq + Hash> PartialEq for Sequence<T> {
     fn eq(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Some(a), Some(b)) if Arc::ptr_eq(a, b) => true,
-            (a, b) => {
-                a.is_none() == b.is_none()
-                    && self.len() == other.len()
-                    && self.hash_of_items() == other.hash_of_items()
-                    && self.iter().eq(other.iter())
-            }
-        }
+        self.is_same(other)
+            || self.len() == other.len()
+                && match (self.as_block(), other.as_block()) {
+                    (Some(a), Some(b)) => a == b,
+                    _ => self.hash_of_items() == other.hash_of_items() && self.iter().eq(other.iter()),
+                }
     }
 }
 
-impl<T: Eq> Eq for Sequence<T> {}
+impl<T: Eq + Hash> Eq for Sequence<T> {}
 
-impl<T> Hash for Sequence<T> {
+impl<T: Hash> Hash for Sequence<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_usize(self.len());
         state.write_u64(self.hash_of_items());
@@ -386,11 +529,18 @@ mod tests {
 
     use super::*;
 
-    /// Heights differ by one at most, everywhere, and lengths are right.
+    /// Heights differ by one at most, everywhere; few items are a block, more a branch; lengths are right.
     fn is_balanced(tree: &Sequence<u8>) -> bool {
-        let Some(branch) = &tree.0 else { return true };
+        let branch = match tree.0.as_deref() {
+            None => return true,
+            Some(Tree::Block(items)) => return (1..=BLOCK).contains(&items.len()),
+            Some(Tree::Branch(branch)) => branch,
+        };
         branch.left.height().abs_diff(branch.right.height()) <= 1
+            && !branch.left.is_empty()
+            && !branch.right.is_empty()
             && branch.len == branch.left.len() + branch.right.len() + 1
+            && branch.len > BLOCK
             && is_balanced(&branch.left)
             && is_balanced(&branch.right)
     }
@@ -404,7 +554,7 @@ mod tests {
     }
 
     fn change() -> impl Strategy<Value = Change> {
-        let at = 0..40usize;
+        let at = 0..150usize;
         prop_oneof![
             (at.clone(), any::<u8>()).prop_map(|(at, item)| Change::Insert(at, item)),
             at.clone().prop_map(Change::Remove),
@@ -435,22 +585,25 @@ mod tests {
             Change::Rotate(at) => {
                 let at = at.min(plain.len());
                 plain.rotate_left(at);
-                let (first, rest) = tree.split(at);
-                rest.followed_by(&first)
+                tree.after(at).followed_by(&tree.first(at))
             }
         }
     }
 
     proptest! {
         #[test]
-        fn a_sequence_is_what_a_vector_is(changes in prop::collection::vec(change(), 0..80)) {
-            let (mut tree, mut plain) = (Sequence::new(), Vec::new());
+        fn a_sequence_is_what_a_vector_is(
+            mut plain in prop_oneof![Just(Vec::new()), prop::collection::vec(any::<u8>(), 0..150)],
+            changes in prop::collection::vec(change(), 0..80),
+        ) {
+            let mut tree: Sequence<u8> = plain.iter().copied().collect();
             for change in &changes {
                 tree = changed(&tree, &mut plain, change);
                 prop_assert!(is_balanced(&tree));
             }
             prop_assert_eq!(tree.iter().copied().collect::<Vec<_>>(), plain.clone());
             prop_assert_eq!(tree.get(3), plain.get(3));
+            prop_assert_eq!(tree.get(40), plain.get(40));
             // Another way to the same items: another form, the same sequence and hash.
             let again: Sequence<u8> = plain.iter().copied().collect();
             prop_assert_eq!(&tree, &again);
@@ -459,12 +612,26 @@ mod tests {
         }
 
         #[test]
-        fn other_items_are_another_sequence(mut a in prop::collection::vec(0u8..4, 1..20), at in 0..20usize) {
+        fn other_items_are_another_sequence(mut a in prop::collection::vec(0u8..4, 1..60), at in 0..60usize) {
             let before: Sequence<u8> = a.iter().copied().collect();
             let at = at % a.len();
             a[at] = a[at].wrapping_add(1);
             let after: Sequence<u8> = a.into_iter().collect();
             prop_assert_ne!(before, after);
+        }
+    }
+
+    /// A queue, a stack and a tree that grows in the middle stay low.
+    #[test]
+    fn long_sequences_are_low() {
+        let grown = |at: fn(usize) -> usize| {
+            (0..20_000).fold(Sequence::new(), |tree: Sequence<u8>, n| tree.with_inserted(at(n), 0))
+        };
+        for tree in [grown(|n| n), grown(|_| 0), grown(|n| n / 2)] {
+            assert!(is_balanced(&tree));
+            assert!(tree.height() <= 17, "{}", tree.height());
+            let shrunk = (0..19_000).fold(tree, |tree, _| tree.after(1));
+            assert!(is_balanced(&shrunk) && shrunk.len() == 1_000 && shrunk.height() <= 11);
         }
     }
 

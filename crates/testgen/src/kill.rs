@@ -119,8 +119,18 @@ pub struct Analysis {
 impl Analysis {
     /// Prepares to decide mutants of the system of `cx`.
     pub fn new(cx: &mut Ctx<'_>, config: &Config) -> Self {
+        Self::watched(cx, config, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// The same, told of the exploration of the specification, which may be ended: mutants are decided without it then.
+    pub fn watched(
+        cx: &mut Ctx<'_>,
+        config: &Config,
+        watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>,
+    ) -> Self {
         let bounds = Bounds { max_states: config.bounds.max_states.min(MAX_GRAPH), max_depth: u32::MAX };
-        let graph = config.uses(Optimisation::Precompute).then(|| SpecGraph::new(cx, bounds)).flatten();
+        let graph =
+            config.uses(Optimisation::Precompute).then(|| SpecGraph::new(cx, bounds, watch)).flatten();
         let deterministic = match &graph {
             Some(graph) => graph.is_deterministic(),
             None => cheap::is_deterministic(cx),

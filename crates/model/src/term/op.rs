@@ -278,8 +278,7 @@ fn clamped(n: &Int, len: usize) -> usize {
 
 fn slice(items: &Sequence<Value>, from: &Int, to: &Int) -> Sequence<Value> {
     let (from, to) = (clamped(from, items.len()), clamped(to, items.len()));
-    let (first, _) = items.split(to.max(from));
-    first.split(from).1
+    items.first(to.max(from)).after(from)
 }
 
 fn substring(text: &str, from: &Int, count: &Int) -> String {

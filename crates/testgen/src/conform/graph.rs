@@ -13,7 +13,7 @@ use super::InputRule;
 use super::beyond::ClockLimits;
 use super::product::{Completion, Pair, Product, Step};
 use super::region::{Names, Seen, Widening};
-use super::search::{Bounds, End, Parts, Revisit, Search};
+use super::search::{Bounds, Effort, End, Parts, Revisit, Search};
 use super::side::{Side, liveness};
 
 /// The symbolic behaviour of a specification, merged to a finite graph.
@@ -30,7 +30,11 @@ pub struct SpecGraph {
 
 impl SpecGraph {
     /// Explores the system of `cx`; `None` if it does not come to an end within `bounds`.
-    pub fn new(cx: &mut Ctx<'_>, bounds: Bounds) -> Option<Self> {
+    pub fn new(
+        cx: &mut Ctx<'_>,
+        bounds: Bounds,
+        watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>,
+    ) -> Option<Self> {
         let sts = cx.sts;
         if sts.has_unknowns() {
             return None;
@@ -52,7 +56,7 @@ impl SpecGraph {
         };
         let mut search = Search::new(&product, Revisit::Never(Widening::Never), bounds, names);
         search.edges = Some(Vec::new());
-        let end = search.run(cx, &mut |_| ControlFlow::Continue(()));
+        let end = search.run(cx, watch);
         if end != End::Exhausted || search.effort.doubts > 0 {
             return None;
         }

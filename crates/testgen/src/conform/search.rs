@@ -18,6 +18,9 @@ const CROWD: usize = 14;
 /// The same where there are clocks: every member has zones of its own.
 const CROWD_IN_TIME: usize = 5;
 
+/// New terms beyond which a search gives up: conditions that grow with every step have no end of their own.
+const MAX_NEW_TERMS: usize = 2_000_000;
+
 /// How far to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
@@ -181,6 +184,7 @@ impl<'p, 's> Search<'p, 's> {
 
     /// Looks until something unsafe is found or nothing is left.
     pub fn run(&mut self, cx: &mut Ctx<'_>, watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>) -> End {
+        let most_terms = cx.pool.len() + MAX_NEW_TERMS;
         if self.nodes.is_empty() && self.start(cx).is_err() {
             return End::Cases;
         }
@@ -207,7 +211,7 @@ impl<'p, 's> Search<'p, 's> {
             if let Some(steps) = self.found.pop_front() {
                 return End::Unsafe(steps);
             }
-            if self.crowded {
+            if self.crowded || cx.pool.len() > most_terms {
                 return End::Cases;
             }
             if watch(&self.effort).is_break() {

@@ -12,12 +12,13 @@ use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_smt::halt::Halted;
 use ioxide_symex::Ctx;
-use ioxide_testgen::conform::{Answer, Bounds};
+use ioxide_testgen::conform::{Answer, Bounds, Effort};
 use ioxide_testgen::kill::{Analysis, Config, Optimisation};
 use ioxide_testgen::mutate::Mutant;
 
 use crate::args::DecideArgs;
 use crate::exit::Stop;
+use crate::progress::Progress;
 use crate::session::STOP;
 use crate::solver::Wanted;
 
@@ -78,7 +79,13 @@ pub fn decide(
 ) -> Result<Vec<Option<Outcome>>, Stop> {
     let mut base = model.clone();
     let mut solver = wanted.make()?;
-    let analysis = Analysis::new(&mut Ctx::new(&mut base, &mut *solver), config);
+    let mut progress = Progress::new();
+    let mut watch = |effort: &Effort| {
+        progress.tick(|| format!("exploring the model: {} states", effort.states));
+        go_on()
+    };
+    let analysis = Analysis::watched(&mut Ctx::new(&mut base, &mut *solver), config, &mut watch);
+    drop(progress);
     let open: Vec<usize> = (0..mutants.len()).filter(|&at| known[at].is_none()).collect();
     let next = AtomicUsize::new(0);
     let mut outcomes = known;
@@ -108,16 +115,17 @@ pub fn decide(
     })
 }
 
+/// Until somebody interrupts.
+fn go_on() -> ControlFlow<()> {
+    if STOP.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
 /// Decides one mutant; nothing if somebody interrupts.
 fn one(cx: &mut Ctx<'_>, analysis: &Analysis, mutant: &Mutant) -> Option<Outcome> {
-    let mut watch = |_: &_| match STOP.load(Ordering::Relaxed) {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
-    };
     if let Some(Halted::Time) = cx.halted() {
         return Some(Outcome::Unknown(Halted::Time.to_string()));
     }
-    let verdict = analysis.decide(cx, mutant, &mut watch);
+    let verdict = analysis.decide(cx, mutant, &mut |_| go_on());
     if STOP.load(Ordering::Relaxed) {
         return None;
     }

@@ -7,7 +7,9 @@
 
 use std::borrow::Cow;
 
+use super::super::op::bounded;
 use super::{EvalError, bearable, plus, times};
+use crate::sort::Sort;
 use crate::term::{Node, Op, Term, TermPool};
 use crate::valuation::Assignment;
 use crate::value::{DataValue, Value};
@@ -73,12 +75,7 @@ impl TermPool {
                 return self.quick_select(term, *ctor, *field, *arg, values, budget);
             }
             Node::Apply(op, args) if !matches!(op, Op::Any | Op::Collect(_)) => {
-                let mut all = Vec::with_capacity(args.len());
-                for arg in &**args {
-                    all.push(self.quick(*arg, values, budget)?);
-                }
-                let all: Vec<&Value> = all.iter().map(|value| &**value).collect();
-                self.apply_op(*op, &all, self.sort(term)).map_err(Slow::Failed)?
+                self.quick_apply(*op, args, self.sort(term), values, budget)?
             }
             Node::Elements(sort, parts) => {
                 let mut all = Vec::with_capacity(parts.len());
@@ -120,6 +117,52 @@ impl TermPool {
             Node::Var(_) => true,
             _ => false,
         }
+    }
+
+    /// The item of a list or set written with one item.
+    fn only_item(&self, term: Term) -> Option<Term> {
+        match self.node(term) {
+            Node::Elements(_, parts) if parts.len() == 2 && self.is_true(parts[0]) => Some(parts[1]),
+            _ => None,
+        }
+    }
+
+    /// An operation; most have few arguments, which need no memory of their own.
+    fn quick_apply(
+        &self,
+        op: Op,
+        args: &[Term],
+        sort: Sort,
+        values: &dyn Assignment,
+        budget: &mut u32,
+    ) -> Result<Value, Slow> {
+        let applied = match *args {
+            [a] => self.apply_op(op, &[&*self.quick(a, values, budget)?], sort),
+            [a, b] => {
+                let a = self.quick(a, values, budget)?;
+                if matches!(op, Op::Append | Op::Union)
+                    && let Some(item) = self.only_item(b)
+                {
+                    let item = self.quick(item, values, budget)?.into_owned();
+                    let more = a.as_collection().expect("a collection").and(item);
+                    return bounded(more).map_err(Slow::Failed);
+                }
+                self.apply_op(op, &[&*a, &*self.quick(b, values, budget)?], sort)
+            }
+            [a, b, c] => {
+                let (a, b) = (self.quick(a, values, budget)?, self.quick(b, values, budget)?);
+                self.apply_op(op, &[&*a, &*b, &*self.quick(c, values, budget)?], sort)
+            }
+            _ => {
+                let mut all = Vec::with_capacity(args.len());
+                for &arg in args {
+                    all.push(self.quick(arg, values, budget)?);
+                }
+                let all: Vec<&Value> = all.iter().map(|value| &**value).collect();
+                self.apply_op(op, &all, sort)
+            }
+        };
+        applied.map_err(Slow::Failed)
     }
 
     fn quick_fold(
