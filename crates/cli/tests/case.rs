@@ -1,5 +1,7 @@
 //! `ioxide case`: its formats are read by those they are for, its mistakes are explained.
 
+mod need;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,6 +9,8 @@ use std::process::{Command, Output, Stdio};
 
 use ioxide_smt::smtlib::read::{Sexp, sexp};
 use serde_json::Value as Json;
+
+use need::has;
 
 #[path = "case/schema.rs"]
 mod schema;
@@ -35,15 +39,6 @@ fn cash(more: &[&str]) -> String {
 
 fn json(text: &str) -> Json {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
-
-/// Whether a program is installed; a note if not.
-fn has(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
-    if !found {
-        eprintln!("skipped: there is no {program}");
-    }
-    found
 }
 
 #[test]
@@ -172,7 +167,6 @@ fn a_ttcn3_module_is_balanced_and_has_every_verdict() {
     // FAIL_out four times a state, FAIL_dur at two states.
     assert_eq!(text.matches("setverdict(fail").count(), 4 * 4 + 2);
     if !has("ttcn3_compiler") {
-        eprintln!("no TTCN-3 compiler is installed: the module was not compiled");
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");

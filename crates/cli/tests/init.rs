@@ -1,10 +1,14 @@
 //! `ioxide init`: what it writes works as it stands, and the planted bug is found.
 
+mod need;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
+
+use need::has;
 
 fn ioxide(folder: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_ioxide"))
@@ -20,14 +24,6 @@ fn ioxide(folder: &Path, args: &[&str]) -> Output {
 #[track_caller]
 fn code(output: &Output, expected: i32) {
     assert_eq!(output.status.code(), Some(expected), "{output:?}");
-}
-
-fn has(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
-    if !found {
-        eprintln!("skipped: there is no {program}");
-    }
-    found
 }
 
 /// Everything a new project with this adapter promises.

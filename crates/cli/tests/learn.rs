@@ -1,6 +1,8 @@
 //! Models from systems: what is learned is readable, right, and what the system does; sessions go on after a cut;
 //! contradictions are shown; records will do where there is no system.
 
+mod need;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -402,8 +404,7 @@ fn records_will_do_where_there_is_no_system() {
 
 #[test]
 fn the_learned_redis_is_what_the_server_does() {
-    if Command::new("redis-server").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no redis-server");
+    if !need::has("redis-server") {
         return;
     }
     let folder = root().join("examples/redis");

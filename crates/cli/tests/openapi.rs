@@ -1,21 +1,17 @@
 //! A service tested from its OpenAPI description in two commands: correct passes, a fault in one field is found.
 
+mod need;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
+use need::has;
+
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/openapi").canonicalize().expect("the example")
-}
-
-fn has_python() -> bool {
-    let found = Command::new("python3").arg("--version").output().is_ok_and(|out| out.status.success());
-    if !found {
-        eprintln!("skipped: there is no python3");
-    }
-    found
 }
 
 fn ioxide(folder: &Path, args: &[&str]) -> (String, Option<i32>) {
@@ -42,7 +38,7 @@ const TEST: [&str; 8] = ["test", "api.iox", "--sut", "api", "--seed", "1", "--st
 
 #[test]
 fn a_service_is_tested_in_two_commands() {
-    if has_python() {
+    if has("python3") {
         let folder = project("");
         for command in [&["check", "--deny-warnings", "api.iox"][..], &["fmt", "--check", "api.iox"], &TEST] {
             let (text, code) = ioxide(folder.path(), command);
@@ -53,7 +49,7 @@ fn a_service_is_tested_in_two_commands() {
 
 #[test]
 fn a_fault_in_one_field_is_found() {
-    if has_python() {
+    if has("python3") {
         let folder = project("--fault year");
         let (text, code) = ioxide(folder.path(), &TEST);
         assert_eq!(code, Some(1), "{text}");
@@ -64,7 +60,7 @@ fn a_fault_in_one_field_is_found() {
 /// Whether a book can be lent twice only a model with states can say.
 #[test]
 fn a_model_with_states_finds_what_schemas_cannot() {
-    if has_python() {
+    if has("python3") {
         let test = |flags: &str| {
             let args = ["test", "library.iox", "--sut", "library", "--seed", "1", "--steps", "400"];
             let output = Command::new(env!("CARGO_BIN_EXE_ioxide"))

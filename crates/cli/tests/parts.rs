@@ -1,11 +1,15 @@
 //! Every instance of a part has a connection of its own, from the project file alone: for adapters in Python on pipes and
 //! sockets, for text, for HTTP. A connection that ends is the message `closed` of its part.
 
+mod need;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
+
+use need::has;
 
 /// Three desks that say who they are.
 const DESKS: &str = "model Desk {
@@ -163,14 +167,6 @@ fn sdk() -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sdk/python").display().to_string()
 }
 
-fn has_python() -> bool {
-    let is_there = Command::new("python3").arg("--version").output().is_ok_and(|out| out.status.success());
-    if !is_there {
-        eprintln!("skipped: there is no python3");
-    }
-    is_there
-}
-
 fn folder(project: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let project = project.replace("SDK", &sdk());
@@ -204,7 +200,7 @@ fn tested(folder: &Path, model: &str, sut: &str, fault: &str) -> (i32, String) {
 /// The system passes, and with its fault it fails at the instance that has it.
 #[track_caller]
 fn check(model: &str, sut: &str, fault: &str, found: &str) {
-    if !has_python() {
+    if !has("python3") {
         return;
     }
     let folder = folder(PROJECT);
@@ -237,7 +233,7 @@ fn one_connection_ends_and_the_others_go_on() {
 /// Three different parts with a queue between two of them, in one process in Python.
 #[test]
 fn a_process_with_three_connections_is_tested() {
-    if !has_python() {
+    if !has("python3") {
         return;
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/systems/shop");
@@ -279,7 +275,7 @@ fn mistakes_are_told() {
 /// An instance may have a table of its own.
 #[test]
 fn one_instance_is_singled_out() {
-    if !has_python() {
+    if !has("python3") {
         return;
     }
     let project = PROJECT.to_owned()

@@ -1,5 +1,7 @@
 //! The full-screen stepper in a real terminal, by way of `script`, which has one to lend.
 
+mod need;
+
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -22,8 +24,7 @@ struct Screen {
 impl Screen {
     /// Starts `ioxide step` with these arguments; `None` without `script`.
     fn start(args: &str, environment: &[(&str, &str)]) -> Option<Self> {
-        if !Command::new("script").arg("--version").output().is_ok_and(|out| out.status.success()) {
-            eprintln!("skipped: there is no `script` of util-linux");
+        if !need::has("script") {
             return None;
         }
         let program = env!("CARGO_BIN_EXE_ioxide");

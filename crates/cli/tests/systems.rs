@@ -1,5 +1,7 @@
 //! Systems made of parts, from the command line.
 
+mod need;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -118,9 +120,7 @@ fn a_record_of_a_system_behind_a_channel_replays() {
 
 #[test]
 fn every_instance_has_a_connection_of_its_own() {
-    let has_python = Command::new("python3").arg("--version").output().is_ok_and(|out| out.status.success());
-    if !has_python {
-        eprintln!("skipped: there is no python3");
+    if !need::has("python3") {
         return;
     }
     let test = |flags: &str| {
@@ -161,9 +161,7 @@ fn bell(fault: &str, more: &[&str]) -> (String, i32) {
 /// without verdict; nobody is blamed for that.
 #[test]
 fn connections_of_parts_have_one_time() {
-    let has_python = Command::new("python3").arg("--version").output().is_ok_and(|out| out.status.success());
-    if !has_python {
-        eprintln!("skipped: there is no python3");
+    if !need::has("python3") {
         return;
     }
     let virtually = ["--clock", "virtual", "--tester", "random", "--runs", "3", "--steps", "30"];

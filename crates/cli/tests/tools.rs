@@ -1,5 +1,7 @@
 //! Commands around the work: `doctor`, `watch`, `completions`, `man`, `schema`, and `step --at`.
 
+mod need;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -137,8 +139,7 @@ fn every_shell_has_completions() {
 /// The script of bash is one, and proposes commands.
 #[test]
 fn bash_completes_commands() {
-    if Command::new("bash").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no bash");
+    if !need::has("bash") {
         return;
     }
     let script = stdout(&run(&["completions", "bash"]));

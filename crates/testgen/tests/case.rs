@@ -4,6 +4,10 @@
 
 #[path = "case/common.rs"]
 mod common;
+#[expect(dead_code, reason = "one of each pair is enough here")]
+mod pairs;
+#[path = "case/sets.rs"]
+mod sets;
 #[path = "case/small.rs"]
 mod small;
 

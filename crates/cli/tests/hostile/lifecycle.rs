@@ -21,15 +21,6 @@ fn played(start: &str, more: &str) -> Folder {
     ))
 }
 
-/// Whether there is a `python3`; a note if not.
-fn has_python() -> bool {
-    let found = Command::new("python3").arg("--version").output().is_ok_and(|out| out.status.success());
-    if !found {
-        eprintln!("skipped: there is no python3");
-    }
-    found
-}
-
 /// Defect: "address in use", because only the shell was awaited and not the server behind it.
 #[test]
 fn a_restart_without_exec_waits_for_the_whole_group_and_its_port() {
@@ -92,7 +83,7 @@ for line in stream.makefile('r'):
 /// Defect: the probe took the only connection; and without `reset` the count leaked into the second run.
 #[test]
 fn a_server_that_serves_one_connection_is_probed_without_one() {
-    if !has_python() {
+    if !need::has("python3") {
         return;
     }
     let folder = Folder::new(

@@ -9,6 +9,8 @@ mod http;
 mod killed;
 mod learned;
 mod lifecycle;
+#[path = "../need/mod.rs"]
+mod need;
 mod protocol;
 mod streams;
 mod text;

@@ -4,6 +4,8 @@
 
 mod adapters;
 mod bad_input;
+#[path = "../need/mod.rs"]
+mod need;
 mod records;
 mod virtual_time;
 mod wall;
@@ -81,11 +83,7 @@ fn played(file: &str) -> String {
 
 /// The machine in Python, with a fault; `None` and a note where there is no Python.
 fn python(flag: &str) -> Option<String> {
-    let found = Command::new("python3").arg("--version").output().is_ok_and(|out| out.status.success());
-    if !found {
-        eprintln!("skipped: there is no python3");
-    }
-    found.then(|| format!("stdio:python3 examples/atm/atm.py {flag}"))
+    need::has("python3").then(|| format!("stdio:python3 examples/atm/atm.py {flag}"))
 }
 
 fn folder() -> TempDir {

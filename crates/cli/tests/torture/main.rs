@@ -11,6 +11,8 @@
 //! a quarter of it. `cargo xtask torture` does that.
 
 mod commands;
+#[path = "../need/mod.rs"]
+mod need;
 mod strike;
 
 use std::collections::BTreeMap;
@@ -80,9 +82,8 @@ fn some_blows(victims: &[Victim]) -> Vec<Blow> {
 #[test]
 fn every_call_of_every_command_may_be_the_last() {
     let Some(layer) = Layer::build() else {
-        eprintln!(
-            "skipped: there is no C compiler, this is not Linux on x86-64, or programs cannot be followed"
-        );
+        // No C compiler, not Linux on x86-64, or a kernel that lets nobody follow a program.
+        need::has("ptrace");
         return;
     };
     let begun = Instant::now();

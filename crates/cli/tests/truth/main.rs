@@ -8,6 +8,8 @@ mod breakdown;
 mod crossing;
 mod endless;
 mod kinds;
+#[path = "../need/mod.rs"]
+mod need;
 mod server;
 mod silence;
 mod slow_ways;

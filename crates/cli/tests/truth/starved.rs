@@ -31,14 +31,6 @@ for line in sys.stdin:
         say(type="output", label="done", args={})
 "#;
 
-fn has_python() -> bool {
-    let found = Command::new("python3").arg("--version").output().is_ok_and(|out| out.status.success());
-    if !found {
-        eprintln!("skipped: there is no python3");
-    }
-    found
-}
-
 fn folder(answers_after: &str) -> Folder {
     let command = format!("exec python3 slow.py {answers_after}");
     let folder = Folder::new(TIMED, &format!("[sut.s]\nkind = \"stdio\"\ncommand = \"{command}\"\n"));
@@ -70,7 +62,7 @@ fn signal(child: &Child, name: &str) {
 
 #[test]
 fn a_tester_that_stood_still_blames_nobody() {
-    if !has_python() {
+    if !crate::need::has("python3") {
         return;
     }
     let folder = folder("0.7");
@@ -92,7 +84,7 @@ fn a_tester_that_stood_still_blames_nobody() {
 
 #[test]
 fn a_system_that_is_late_itself_is_blamed() {
-    if !has_python() {
+    if !crate::need::has("python3") {
         return;
     }
     let output = start(&folder("2.6")).wait_with_output().expect("it ends");

@@ -16,7 +16,7 @@ use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sts::{GateKind, Sts, SwitchId};
 use ioxide_symex::{Ctx, Limits, StopReason, SymState, step};
 
-use super::{Case, CaseConfig, CaseError, Sending, generate};
+use super::{Case, CaseConfig, CaseError, Sending, Waypoint, complete, generate};
 use crate::purpose::{NoPurpose, of_goal};
 
 /// States looked at to lead a path on to an output.
@@ -130,6 +130,8 @@ pub fn covering(
             Err(why) => set.uncovered.push((item.clone(), why, path)),
         }
     }
+    // A case that was made later, for another item, may go where an earlier attempt did not.
+    set.uncovered.retain(|(item, ..)| !set.cases.iter().any(|made| made.items.contains(item)));
     without_needless(&mut set.cases);
     set
 }
@@ -182,7 +184,9 @@ fn case_for(
         Ok(purpose) => purpose.path().collect(),
         Err(why) => return (Vec::new(), Err(WhyNoCase::NoPath(why))),
     };
-    let Some(path) = led_on(cx, &path) else { return (path, Err(WhyNoCase::NoOutput)) };
+    let Some(path) = led_on(cx, &path).or_else(|| by_another_way(cx, item)) else {
+        return (path, Err(WhyNoCase::NoOutput));
+    };
     let config = CaseConfig { sending: item.sending, ..config.clone() };
     let made = generate(cx, &path, &config).map_err(WhyNoCase::Refused);
     (path, made)
@@ -217,6 +221,13 @@ fn led_on(cx: &mut Ctx<'_>, path: &[SwitchId]) -> Option<Vec<SwitchId>> {
         }
     }
     None
+}
+
+/// A path through `item` to an output: the shortest way to the item may be one after which nothing is sent.
+fn by_another_way(cx: &mut Ctx<'_>, item: &CaseItem) -> Option<Vec<SwitchId>> {
+    let wanted = item.switches.iter().map(|&id| Waypoint::Switch(id));
+    let wanted: Vec<Waypoint> = [Waypoint::Gap].into_iter().chain(wanted).collect();
+    complete(cx, &wanted).ok().filter(|path| item.is_on(path))
 }
 
 /// Leaves out cases whose items others cover too, short ones first; longest path first.

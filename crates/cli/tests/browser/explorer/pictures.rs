@@ -57,8 +57,7 @@ fn atm(browser: &Browser) {
 
 /// A recorded run against a real server.
 fn redis(browser: &Browser) {
-    if Command::new("redis-server").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no redis-server");
+    if !crate::need::has("redis-server") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");

@@ -3,17 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use super::need::has;
+
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/board")
-}
-
-/// Whether there is a `python3`; a note if not.
-fn has_python() -> bool {
-    let found = Command::new("python3").arg("--version").output().is_ok_and(|out| out.status.success());
-    if !found {
-        eprintln!("skipped: there is no python3");
-    }
-    found
 }
 
 /// Runs ioxide against a board with these flags.
@@ -37,7 +30,7 @@ fn test(flags: &str, more: &[&str]) -> (String, i32) {
 
 #[test]
 fn what_bob_hears_later_than_alice_was_sent_before() {
-    if has_python() {
+    if has("python3") {
         for flags in ["", "--slow-bob 30"] {
             let report = tempfile::tempdir().expect("a folder");
             let folder = report.path().to_str().expect("a name");
@@ -58,7 +51,7 @@ fn what_bob_hears_later_than_alice_was_sent_before() {
 
 #[test]
 fn a_note_from_a_muted_board_is_found_and_made_small() {
-    if has_python() {
+    if has("python3") {
         let report = tempfile::tempdir().expect("a folder");
         let folder = report.path().to_str().expect("a name");
         let more = ["--runs", "40", "--steps", "40", "--report", folder];
@@ -74,7 +67,7 @@ fn a_note_from_a_muted_board_is_found_and_made_small() {
 
 #[test]
 fn its_connections_are_checked() {
-    if has_python() {
+    if has("python3") {
         let (text, code) = ioxide("", &["adapter", "check", "board", "--model", "board.iox"]);
         assert_eq!(code, 0, "{text}");
         for says in ["input POST", "!POSTED", "!MUTED", "in order"] {

@@ -3,17 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use super::need::has;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// Whether there is a `python3`; a note if not.
-fn has_python() -> bool {
-    let found = Command::new("python3").arg("--version").output().is_ok_and(|out| out.status.success());
-    if !found {
-        eprintln!("skipped: there is no python3");
-    }
-    found
 }
 
 /// Tests the adder of the examples, started with `flags`.
@@ -35,7 +28,7 @@ fn result(output: &Output) -> serde_json::Value {
 
 #[test]
 fn a_correct_system_passes() {
-    if has_python() {
+    if has("python3") {
         let output = test_adder("");
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         // An input that crosses `done` on its way leaves a run inconclusive, never failed.
@@ -45,7 +38,7 @@ fn a_correct_system_passes() {
 
 #[test]
 fn a_faulty_system_fails() {
-    if has_python() {
+    if has("python3") {
         let output = test_adder("--fault");
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         assert_eq!(result(&output)["failed"], 1);
@@ -54,7 +47,7 @@ fn a_faulty_system_fails() {
 
 #[test]
 fn the_tests_of_the_package_pass() {
-    if has_python() {
+    if has("python3") {
         let output = Command::new("python3")
             .args(["-m", "unittest"])
             .current_dir(root().join("sdk/python"))

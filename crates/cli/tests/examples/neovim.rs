@@ -4,24 +4,17 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Whether there is a Neovim; what needs one says loudly that it was not done.
-fn is_there() -> bool {
-    let is_there = Command::new("nvim").arg("--version").output().is_ok();
-    if !is_there {
-        eprintln!("skipped: there is no nvim");
-    }
-    is_there
-}
+use super::need::has;
 
 #[test]
 fn neovim_is_served() {
-    if !is_there() {
+    if !has("nvim") {
         return;
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = tempfile::tempdir().expect("a folder");
     fs::copy(root.join("examples/adder.iox"), folder.path().join("adder.iox")).expect("a copy");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/neovim.lua");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/examples/neovim.lua");
     let output = Command::new("nvim")
         .args(["--headless", "-n", "-i", "NONE", "-u", "NONE", "-c"])
         .arg(format!("luafile {}", script.display()))

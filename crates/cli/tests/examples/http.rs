@@ -3,17 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use super::need::has;
+
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/http")
-}
-
-/// Whether there is a `python3`; a note if not.
-fn has_python() -> bool {
-    let found = Command::new("python3").arg("--version").output().is_ok_and(|out| out.status.success());
-    if !found {
-        eprintln!("skipped: there is no python3");
-    }
-    found
 }
 
 /// Runs ioxide in the folder of the example, against a shop with these flags.
@@ -34,7 +27,7 @@ const TEST: [&str; 11] =
 
 #[test]
 fn a_correct_service_passes() {
-    if has_python() {
+    if has("python3") {
         let (text, code) = ioxide("", &[&TEST[..], &["60"]].concat());
         assert_eq!(code, 0, "{text}");
     }
@@ -42,7 +35,7 @@ fn a_correct_service_passes() {
 
 #[test]
 fn a_faulty_service_fails() {
-    if has_python() {
+    if has("python3") {
         // The fault shows when a cup that was put back is wanted again.
         let (text, code) = ioxide("--fault", &[&TEST[..], &["300"]].concat());
         assert_eq!(code, 1, "{text}");
@@ -52,7 +45,7 @@ fn a_faulty_service_fails() {
 
 #[test]
 fn a_service_slower_than_its_quiescence_time_is_waited_for() {
-    if has_python() {
+    if has("python3") {
         let args = [&TEST[..], &["8", "--quiescence-ms", "60"]].concat();
         let (text, code) = ioxide("--slow 400", &args);
         assert_eq!(code, 0, "{text}");
@@ -61,7 +54,7 @@ fn a_service_slower_than_its_quiescence_time_is_waited_for() {
 
 #[test]
 fn its_requests_and_answers_are_checked() {
-    if has_python() {
+    if has("python3") {
         let check = ["adapter", "check", "shop", "--model", "shop.iox"];
         let (text, code) = ioxide("", &check);
         assert_eq!(code, 0, "{text}");

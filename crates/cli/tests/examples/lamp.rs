@@ -3,17 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use super::need::has;
+
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/lamp")
-}
-
-/// Whether there is a `python3`; a note if not.
-fn has_python() -> bool {
-    let found = Command::new("python3").arg("--version").output().is_ok_and(|out| out.status.success());
-    if !found {
-        eprintln!("skipped: there is no python3");
-    }
-    found
 }
 
 /// Runs ioxide in `folder`, against a lamp with these flags.
@@ -35,7 +28,7 @@ const TEST: [&str; 12] = [
 
 #[test]
 fn a_correct_lamp_passes_without_a_warning() {
-    if has_python() {
+    if has("python3") {
         let (text, code) = ioxide(&example(), "", &TEST);
         assert_eq!(code, 0, "{text}");
         assert!(!text.contains("warning"), "{text}");
@@ -44,7 +37,7 @@ fn a_correct_lamp_passes_without_a_warning() {
 
 #[test]
 fn a_lamp_that_forgets_the_end_of_its_name_fails() {
-    if has_python() {
+    if has("python3") {
         let args = [&TEST[..11], &["400", "--no-shrink"]].concat();
         let (text, code) = ioxide(&example(), "--fault", &args);
         assert_eq!(code, 1, "{text}");
@@ -54,7 +47,7 @@ fn a_lamp_that_forgets_the_end_of_its_name_fails() {
 
 #[test]
 fn its_layouts_are_checked() {
-    if has_python() {
+    if has("python3") {
         let (text, code) = ioxide(&example(), "", &["adapter", "check", "lamp", "--model", "lamp.iox"]);
         assert_eq!(code, 0, "{text}");
         for says in ["input DIM", "!DONE", "!STATE(on: false, level: 0, mood: calm, name: \"\")", "in order"]

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use super::need::has;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace is there")
 }
@@ -13,10 +15,7 @@ fn is_there() -> bool {
     let major =
         version.ok().and_then(|output| String::from_utf8_lossy(&output.stdout).trim().parse::<u32>().ok());
     let is_there = major.is_some_and(|major| major >= 18);
-    if !is_there {
-        eprintln!("skipped: there is no node of version 18 or newer");
-    }
-    is_there
+    is_there || has("node18")
 }
 
 fn tested(fault: &str) -> Output {

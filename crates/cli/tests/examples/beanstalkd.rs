@@ -3,14 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Whether there is a beanstalkd; what needs one says loudly that it was not done.
-fn is_there() -> bool {
-    let is_there = Command::new("beanstalkd").arg("-v").output().is_ok();
-    if !is_there {
-        eprintln!("skipped: there is no beanstalkd");
-    }
-    is_there
-}
+use super::need::has;
 
 /// What comes of testing it by the default tester, with a fault or none.
 fn tested(fault: &str, args: &[&str]) -> Output {
@@ -25,7 +18,7 @@ fn tested(fault: &str, args: &[&str]) -> Output {
 
 #[test]
 fn a_real_server_passes() {
-    if is_there() {
+    if has("beanstalkd") {
         for seed in ["1", "2"] {
             let output = tested("", &["--seed", seed, "--steps", "500", "--for", "1min"]);
             assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -35,7 +28,7 @@ fn a_real_server_passes() {
 
 #[test]
 fn planted_faults_are_found() {
-    if !is_there() {
+    if !has("beanstalkd") {
         return;
     }
     for fault in ["ignores-priority", "loses-on-release"] {
@@ -47,8 +40,7 @@ fn planted_faults_are_found() {
 /// A cache that answers with several values, which may hold anything, and a line that ends them.
 #[test]
 fn a_real_cache_passes() {
-    if Command::new("memcached").arg("-V").output().is_err() {
-        eprintln!("skipped: there is no memcached");
+    if !has("memcached") {
         return;
     }
     let output = Command::new(env!("CARGO_BIN_EXE_ioxide"))

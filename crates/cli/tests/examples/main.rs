@@ -1,0 +1,13 @@
+//! The systems that ship with ioxide, in other languages and of other people: correct ones pass, faulty ones fail.
+
+#[path = "../need/mod.rs"]
+mod need;
+
+mod beanstalkd;
+mod board;
+mod http;
+mod lamp;
+mod neovim;
+mod node;
+mod python;
+mod redis;
