@@ -30,9 +30,22 @@ pub struct Sequence<T>(Option<Arc<Tree<T>>>);
 
 enum Tree<T> {
     /// One item at least, [`BLOCK`] at most.
-    Block(Box<[T]>),
+    Block(Block<T>),
     /// More items than that.
     Branch(Branch<T>),
+}
+
+/// A part of some items: what is taken away at an end is only no longer looked at.
+struct Block<T> {
+    items: Arc<[T]>,
+    from: usize,
+    to: usize,
+}
+
+impl<T> Block<T> {
+    fn items(&self) -> &[T] {
+        &self.items[self.from..self.to]
+    }
 }
 
 /// Neither side is empty.
@@ -70,7 +83,7 @@ impl<T> Sequence<T> {
     pub fn len(&self) -> usize {
         match self.0.as_deref() {
             None => 0,
-            Some(Tree::Block(items)) => items.len(),
+            Some(Tree::Block(block)) => block.to - block.from,
             Some(Tree::Branch(branch)) => branch.len,
         }
     }
@@ -93,7 +106,7 @@ impl<T> Sequence<T> {
     fn as_block(&self) -> Option<&[T]> {
         match self.0.as_deref() {
             None => Some(&[]),
-            Some(Tree::Block(items)) => Some(items),
+            Some(Tree::Block(block)) => Some(block.items()),
             Some(Tree::Branch(_)) => None,
         }
     }
@@ -104,7 +117,7 @@ impl<T> Sequence<T> {
         let mut tree = self;
         loop {
             let branch = match tree.0.as_deref()? {
-                Tree::Block(items) => return items.get(at),
+                Tree::Block(block) => return block.items().get(at),
                 Tree::Branch(branch) => branch,
             };
             let before = branch.left.len();
@@ -128,7 +141,8 @@ impl<T> Sequence<T> {
         loop {
             let branch = match tree.0.as_deref() {
                 None => return Err(before),
-                Some(Tree::Block(items)) => {
+                Some(Tree::Block(block)) => {
+                    let items = block.items();
                     return items.binary_search_by(order).map(|at| before + at).map_err(|at| before + at);
                 }
                 Some(Tree::Branch(branch)) => branch,
@@ -157,7 +171,7 @@ impl<T: Hash> Sequence<T> {
     fn hash_of_items(&self) -> u64 {
         match self.0.as_deref() {
             None => 0,
-            Some(Tree::Block(items)) => items.iter().fold(0, |before, item| one_more(before, item)),
+            Some(Tree::Block(block)) => block.items().iter().fold(0, |before, item| one_more(before, item)),
             Some(Tree::Branch(branch)) => branch.hash_of_items(),
         }
     }
@@ -185,19 +199,25 @@ fn one_more<T: Hash>(before: u64, item: &T) -> u64 {
 
 impl<T: Clone> Sequence<T> {
     /// These items as one block; there are no more than fit.
-    fn block(items: Box<[T]>) -> Self {
-        debug_assert!(items.len() <= BLOCK, "what does not fit is a branch");
-        if items.is_empty() { Self::new() } else { Self(Some(Arc::new(Tree::Block(items)))) }
+    fn block(items: Arc<[T]>) -> Self {
+        let to = items.len();
+        Self::part(items, 0, to)
+    }
+
+    /// Those of `items` from one position to another.
+    fn part(items: Arc<[T]>, from: usize, to: usize) -> Self {
+        debug_assert!(to - from <= BLOCK, "what does not fit is a branch");
+        if from == to { Self::new() } else { Self(Some(Arc::new(Tree::Block(Block { items, from, to })))) }
     }
 
     /// As a block, or cut in the middle into two.
-    fn few(items: Vec<T>) -> Self {
-        if items.len() <= BLOCK {
-            return Self::block(items.into());
+    fn few(items: Arc<[T]>) -> Self {
+        let len = items.len();
+        if len <= BLOCK {
+            return Self::block(items);
         }
-        let middle = items.len() / 2;
-        let (left, right) = (items[..middle].into(), items[middle + 1..].into());
-        Self::node(Self::block(left), items[middle].clone(), Self::block(right))
+        let (middle, item) = (len / 2, items[len / 2].clone());
+        Self::node(Self::part(items.clone(), 0, middle), item, Self::part(items, middle + 1, len))
     }
 
     fn node(left: Self, item: T, right: Self) -> Self {
@@ -218,11 +238,11 @@ impl<T: Clone> Sequence<T> {
         if len > BLOCK && !left.is_empty() && !right.is_empty() {
             return Self::node(left, item, right);
         }
-        let mut items = Vec::with_capacity(len);
-        items.extend(left.iter().cloned());
-        items.push(item);
-        items.extend(right.iter().cloned());
-        Self::few(items)
+        match (left.as_block(), right.as_block()) {
+            (Some(before), Some(behind)) => Self::few(spliced(before, Some(item), behind)),
+            // Of two sides of about one height, one of which is empty or both of which are small, none is a branch.
+            _ => Self::node(left, item, right),
+        }
     }
 
     /// The root of a branch and what lies on both sides of it.
@@ -283,7 +303,7 @@ impl<T: Clone> Sequence<T> {
         }
         match self.0.as_deref() {
             None => Self::new(),
-            Some(Tree::Block(items)) => Self::block(items[..at].into()),
+            Some(Tree::Block(block)) => Self::part(block.items.clone(), block.from, block.from + at),
             Some(Tree::Branch(branch)) => match at.checked_sub(branch.left.len() + 1) {
                 None => branch.left.first(at),
                 Some(at) => Self::join(branch.left.clone(), branch.item.clone(), branch.right.first(at)),
@@ -299,7 +319,9 @@ impl<T: Clone> Sequence<T> {
         }
         match self.0.as_deref() {
             None => Self::new(),
-            Some(Tree::Block(items)) => Self::block(items.get(at..).unwrap_or_default().into()),
+            Some(Tree::Block(block)) => {
+                Self::part(block.items.clone(), block.to.min(block.from.saturating_add(at)), block.to)
+            }
             Some(Tree::Branch(branch)) => match at.checked_sub(branch.left.len() + 1) {
                 None => Self::join(branch.left.after(at), branch.item.clone(), branch.right.clone()),
                 Some(at) => branch.right.after(at),
@@ -314,7 +336,7 @@ impl<T: Clone> Sequence<T> {
             return if self.is_empty() { other.clone() } else { self.clone() };
         }
         if let (Some(items), Some(more)) = (self.as_block(), other.as_block()) {
-            return Self::few([items, more].concat());
+            return Self::few(items.iter().chain(more).cloned().collect());
         }
         let first = other.get(0).cloned();
         match first {
@@ -327,9 +349,9 @@ impl<T: Clone> Sequence<T> {
     #[must_use]
     pub fn with_inserted(&self, at: usize, item: T) -> Self {
         match self.0.as_deref() {
-            None => Self::block([item].into()),
-            Some(Tree::Block(items)) => {
-                let (before, behind) = items.split_at(at.min(items.len()));
+            None => Self::block(Arc::new([item])),
+            Some(Tree::Block(block)) => {
+                let (before, behind) = block.items().split_at(at.min(block.items().len()));
                 Self::few(spliced(before, Some(item), behind))
             }
             Some(Tree::Branch(branch)) => {
@@ -350,7 +372,11 @@ impl<T: Clone> Sequence<T> {
         }
         match self.0.as_deref() {
             None => Self::new(),
-            Some(Tree::Block(items)) => Self::block(spliced(&items[..at], None, &items[at + 1..]).into()),
+            Some(Tree::Block(block)) => match block.items() {
+                [_, ..] if at == 0 => self.after(1),
+                [.., _] if at + 1 == self.len() => self.first(at),
+                items => Self::block(spliced(&items[..at], None, &items[at + 1..])),
+            },
             Some(Tree::Branch(branch)) => {
                 let (left, old, right) = (&branch.left, &branch.item, &branch.right);
                 match at.cmp(&left.len()) {
@@ -372,8 +398,9 @@ impl<T: Clone> Sequence<T> {
         }
         match self.0.as_deref() {
             None => Self::new(),
-            Some(Tree::Block(items)) => {
-                Self::block(spliced(&items[..at], Some(item), &items[at + 1..]).into())
+            Some(Tree::Block(block)) => {
+                let items = block.items();
+                Self::block(spliced(&items[..at], Some(item), &items[at + 1..]))
             }
             Some(Tree::Branch(branch)) => {
                 let (left, old, right) = (&branch.left, &branch.item, &branch.right);
@@ -398,13 +425,10 @@ impl<T: Clone> Sequence<T> {
     }
 }
 
-/// `before`, then perhaps an item, then `behind`, in memory that is as large as they are.
-fn spliced<T: Clone>(before: &[T], item: Option<T>, behind: &[T]) -> Vec<T> {
-    let mut items = Vec::with_capacity(before.len() + usize::from(item.is_some()) + behind.len());
-    items.extend_from_slice(before);
-    items.extend(item);
-    items.extend_from_slice(behind);
-    items
+/// `before`, then perhaps an item, then `behind`.
+fn spliced<T: Clone>(before: &[T], item: Option<T>, behind: &[T]) -> Arc<[T]> {
+    // Iterators that know their length: memory is asked for once.
+    before.iter().cloned().chain(item).chain(behind.iter().cloned()).collect()
 }
 
 fn hash_of<T: Hash>(item: &T) -> u64 {
@@ -533,7 +557,7 @@ mod tests {
     fn is_balanced(tree: &Sequence<u8>) -> bool {
         let branch = match tree.0.as_deref() {
             None => return true,
-            Some(Tree::Block(items)) => return (1..=BLOCK).contains(&items.len()),
+            Some(Tree::Block(block)) => return (1..=BLOCK).contains(&block.items().len()),
             Some(Tree::Branch(branch)) => branch,
         };
         branch.left.height().abs_diff(branch.right.height()) <= 1

@@ -6,6 +6,7 @@
 //! that binds names is left to the general way, which gives the same value.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use super::super::op::bounded;
 use super::{EvalError, bearable, plus, times};
@@ -42,12 +43,9 @@ impl TermPool {
                 let branch = if self.quick_bool(*cond, values, budget)? { *a } else { *b };
                 return self.quick(branch, values, budget);
             }
-            Node::Not(a) => Value::Bool(!self.quick_bool(*a, values, budget)?),
-            Node::And(list) => Value::Bool(!self.quick_some(list, false, values, budget)?),
-            Node::Or(list) => Value::Bool(self.quick_some(list, true, values, budget)?),
-            Node::Eq(a, b) => Value::Bool(self.quick(*a, values, budget)? == self.quick(*b, values, budget)?),
-            Node::Lt(a, b) => Value::Bool(self.quick(*a, values, budget)? < self.quick(*b, values, budget)?),
-            Node::Le(a, b) => Value::Bool(self.quick(*a, values, budget)? <= self.quick(*b, values, budget)?),
+            Node::Not(_) | Node::And(_) | Node::Or(_) | Node::Eq(..) | Node::Lt(..) | Node::Le(..) => {
+                Value::Bool(self.quick_formula(node, values, budget)?)
+            }
             Node::Add(list) => self.quick_fold(list, plus, values, budget)?,
             Node::Mul(list) => self.quick_fold(list, times, values, budget)?,
             Node::Div(a, b) => {
@@ -74,6 +72,7 @@ impl TermPool {
             Node::Select { ctor, field, arg } => {
                 return self.quick_select(term, *ctor, *field, *arg, values, budget);
             }
+            Node::Apply(Op::At, args) => return self.quick_at(args, self.sort(term), values, budget),
             Node::Apply(op, args) if !matches!(op, Op::Any | Op::Collect(_)) => {
                 self.quick_apply(*op, args, self.sort(term), values, budget)?
             }
@@ -89,7 +88,59 @@ impl TermPool {
     }
 
     fn quick_bool(&self, term: Term, values: &dyn Assignment, budget: &mut u32) -> Result<bool, Slow> {
-        Ok(self.quick(term, values, budget)?.as_bool().expect("sort bool"))
+        match self.node(term) {
+            node @ (Node::Not(_)
+            | Node::And(_)
+            | Node::Or(_)
+            | Node::Eq(..)
+            | Node::Lt(..)
+            | Node::Le(..)) => {
+                *budget = budget.checked_sub(1).ok_or(Slow::General)?;
+                self.quick_formula(node, values, budget)
+            }
+            _ => Ok(self.quick(term, values, budget)?.as_bool().expect("sort bool")),
+        }
+    }
+
+    /// A connective or a comparison.
+    fn quick_formula(&self, node: &Node, values: &dyn Assignment, budget: &mut u32) -> Result<bool, Slow> {
+        Ok(match node {
+            Node::Not(a) => !self.quick_bool(*a, values, budget)?,
+            Node::And(list) => !self.quick_some(list, false, values, budget)?,
+            Node::Or(list) => self.quick_some(list, true, values, budget)?,
+            Node::Eq(a, b) => self.quick_order(*a, *b, values, budget)?.is_eq(),
+            Node::Lt(a, b) => self.quick_order(*a, *b, values, budget)?.is_lt(),
+            Node::Le(a, b) => self.quick_order(*a, *b, values, budget)?.is_le(),
+            _ => return Err(Slow::General),
+        })
+    }
+
+    /// How the values of two terms of one sort compare; small numbers that are at hand are not made into values first.
+    fn quick_order(
+        &self,
+        a: Term,
+        b: Term,
+        values: &dyn Assignment,
+        budget: &mut u32,
+    ) -> Result<Ordering, Slow> {
+        if let (Some(a), Some(b)) = (self.number_at_hand(a, values), self.number_at_hand(b, values)) {
+            return Ok(a.cmp(&b));
+        }
+        let (a, b) = (self.quick(a, values, budget)?, self.quick(b, values, budget)?);
+        Ok(if *a == *b { Ordering::Equal } else { (*a).cmp(&*b) })
+    }
+
+    /// A constant, the value of a variable, or the length of one, if it is a small whole number.
+    fn number_at_hand(&self, term: Term, values: &dyn Assignment) -> Option<i64> {
+        match self.node(term) {
+            Node::Value(value) => value.as_int()?.to_i64(),
+            Node::Var(var) => values.value_of(*var)?.as_int()?.to_i64(),
+            Node::Apply(Op::Size, args) => match self.node(args[0]) {
+                Node::Var(var) => i64::try_from(values.value_of(*var)?.as_collection()?.len()).ok(),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// Whether some of `list` is `wanted`; what only compares variables and values is looked at first.
@@ -117,6 +168,23 @@ impl TermPool {
             Node::Var(_) => true,
             _ => false,
         }
+    }
+
+    /// An item of a list or the value of a key: where the collection is only looked at, so is it.
+    fn quick_at<'v>(
+        &'v self,
+        args: &[Term],
+        sort: Sort,
+        values: &'v dyn Assignment,
+        budget: &mut u32,
+    ) -> Quick<'v> {
+        let (of, key) = (self.quick(args[0], values, budget)?, self.quick(args[1], values, budget)?);
+        if let Cow::Borrowed(Value::Collection(of)) = of
+            && let Some(found) = of.at(&key)
+        {
+            return Ok(Cow::Borrowed(found));
+        }
+        self.apply_op(Op::At, &[&*of, &*key], sort).map(Cow::Owned).map_err(Slow::Failed)
     }
 
     /// The item of a list or set written with one item.
