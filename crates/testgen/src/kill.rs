@@ -20,8 +20,8 @@ use std::ops::ControlFlow;
 use std::str::FromStr;
 
 use ioxide_model::relation::Relation;
-use ioxide_model::sts::{GateId, GateKind, LocId, Sts, Switch};
-use ioxide_model::term::Term;
+use ioxide_model::sts::{GateId, GateKind, LocId, StateVar, Sts, Switch};
+use ioxide_model::term::{Term, TermPool};
 use ioxide_symex::Ctx;
 
 use crate::conform::{
@@ -36,6 +36,8 @@ pub const ANALYSIS: u32 = 3;
 
 /// A specification with more symbolic states than this is not explored beforehand.
 const MAX_GRAPH: usize = 10_000;
+/// The same where some variable has no end of values: most of those have no end of states either.
+const MAX_OPEN_GRAPH: usize = 1_000;
 
 /// A step of 003 sec. 4 that makes deciding faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -128,7 +130,11 @@ impl Analysis {
         config: &Config,
         watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>,
     ) -> Self {
-        let bounds = Bounds { max_states: config.bounds.max_states.min(MAX_GRAPH), max_depth: u32::MAX };
+        let is_finite =
+            |pool: &TermPool, var: &StateVar| pool.finite_domain(pool.var_info(var.var).sort).is_some();
+        let is_open = cx.sts.is_timed() || !cx.sts.vars.iter().all(|var| is_finite(cx.pool, var));
+        let most = if is_open { MAX_OPEN_GRAPH } else { MAX_GRAPH };
+        let bounds = Bounds { max_states: config.bounds.max_states.min(most), max_depth: u32::MAX };
         let graph =
             config.uses(Optimisation::Precompute).then(|| SpecGraph::new(cx, bounds, watch)).flatten();
         let deterministic = match &graph {
