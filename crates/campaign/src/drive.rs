@@ -5,12 +5,15 @@
 //!
 //! ```text
 //! campaign.json      of which plan it is
+//! rounds/2.json      what is known when round 2 begins
 //! journal.jsonl      what was sent, how it ended, what was tried in vain
 //! parts/000001/      the part of a batch;  parts/000001.log  what its worker said
 //! ```
 
+mod journal;
+
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -18,16 +21,13 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 use thiserror::Error;
 
+use self::journal::{Tried, opened};
 use crate::engine::{Engine, EngineError, Order, WorkerEnd, last_words};
 use crate::part::{EndOfPart, MANIFEST, Manifest, PartError, UNITS};
 use crate::scan::{Scanned, parts_in, scan};
 use crate::schedule::{Batch, BatchEnd, Schedule, ScheduleConfig, SetAside, Tally};
 use crate::units::UnitSet;
 
-/// The name of the format.
-const FORMAT: &str = "ioxide-campaign";
-/// The version written here.
-const VERSION: u32 = 1;
 /// How long one wait for a worker lasts at most.
 const WAIT: Duration = Duration::from_millis(200);
 /// Workers that were asked to end have so long.
@@ -108,6 +108,13 @@ pub struct Drive {
     /// Free addresses, if systems are shared.
     leases: Option<Vec<String>>,
     schedule: Schedule,
+    /// What was tried in vain before this process began.
+    tried: Tried,
+    /// What is known in this round.
+    feedback: Option<PathBuf>,
+    /// No unit after this one is wanted.
+    last: Option<u64>,
+    begun: Instant,
     journal: File,
     out: BTreeMap<u64, Sent>,
     in_vain: u64,
@@ -133,12 +140,14 @@ pub struct Driven {
     pub aside: BTreeMap<u64, SetAside>,
     /// Somebody stopped it before its end.
     pub is_stopped: bool,
+    /// It came to an end with this unit, though there are more.
+    pub last: Option<u64>,
     /// How long it took.
     pub elapsed: Duration,
 }
 
 impl Drive {
-    /// Begins the campaign `manifest` in `dir`, or goes on with it.
+    /// Opens the campaign `manifest` in `dir`, a new one or one that goes on; no unit is wanted yet.
     ///
     /// # Errors
     /// If the directory has another campaign, or cannot be used.
@@ -165,12 +174,32 @@ impl Drive {
             done.extend(&part.units());
         }
         let workers = config.workers as u64;
-        let mut schedule = Schedule::new(config, manifest.count, done, next);
-        tried.iter().for_each(|(&unit, (tries, why))| schedule.remember(unit, *tries, why));
+        let schedule = Schedule::new(config, 0, done, next);
         let leases = (!leases.is_empty()).then_some(leases);
         let args = manifest.args.clone();
-        let out = BTreeMap::new();
-        Ok(Self { dir, args, leases, schedule, journal, out, in_vain: 0, workers, twice: 0 })
+        Ok(Self {
+            dir,
+            args,
+            leases,
+            schedule,
+            tried,
+            feedback: None,
+            last: None,
+            begun: Instant::now(),
+            journal,
+            out: BTreeMap::new(),
+            in_vain: 0,
+            workers,
+            twice: 0,
+        })
+    }
+
+    /// These units are wanted now; `feedback` is the file with what their round knows.
+    pub fn want(&mut self, units: &UnitSet, feedback: Option<PathBuf>) {
+        self.feedback = feedback;
+        self.schedule.want(units);
+        self.tried.iter().for_each(|(&unit, (tries, why))| self.schedule.remember(unit, *tries, why));
+        self.last.into_iter().for_each(|unit| self.schedule.stop_after(unit));
     }
 
     /// The units that are done.
@@ -194,21 +223,26 @@ impl Drive {
     /// Does what whoever watches wants after a part has come in.
     fn wished(&mut self, watch: &mut dyn Watch, part: &Scanned) {
         match watch.part(part) {
-            Wish::StopAfter(unit) => self.schedule.stop_after(unit),
+            Wish::StopAfter(unit) => self.stop_after(unit),
             Wish::Stop => self.schedule.stop(),
             Wish::GoOn if part.end == Some(EndOfPart::Failure) => {
-                part.failed.into_iter().for_each(|unit| self.schedule.stop_after(unit));
+                part.failed.into_iter().for_each(|unit| self.stop_after(unit));
             }
             Wish::GoOn => (),
         }
     }
 
-    /// Sends batches until all units are done, or nobody wants more.
+    fn stop_after(&mut self, unit: u64) {
+        self.last = Some(self.last.map_or(unit, |last| last.min(unit)));
+        self.schedule.stop_after(unit);
+    }
+
+    /// Sends batches until all units that are wanted are done, or nobody wants more.
     ///
     /// # Errors
     /// If the engine or the directory is of no more use; what was done is in the parts.
     pub fn run(&mut self, engine: &mut dyn Engine, watch: &mut dyn Watch) -> Result<Driven, DriveError> {
-        let begun = Instant::now();
+        let begun = self.begun;
         let mut stopped: Option<Instant> = None;
         let ended = loop {
             let wish = watch.progress(&self.schedule.tally(), begun.elapsed());
@@ -240,6 +274,7 @@ impl Drive {
             tally: self.schedule.tally(),
             aside: self.schedule.aside().clone(),
             is_stopped: stopped.is_some(),
+            last: self.last,
             elapsed: begun.elapsed(),
         })
     }
@@ -263,8 +298,12 @@ impl Drive {
         let part = self.dir.join("parts").join(format!("{:06}", batch.id));
         let address = lease.iter().map(|lease| ("IOXIDE_ADDRESS".to_owned(), lease.clone()));
         let env = std::iter::once(("IOXIDE_WORKER".to_owned(), worker.to_string())).chain(address).collect();
-        let args = self.args.iter().cloned().chain(["--units".to_owned(), units]).collect();
-        let order = Order { id: batch.id, part: part.clone(), args, env };
+        let mut args: Vec<String> = self.args.iter().cloned().chain(["--units".to_owned(), units]).collect();
+        if let Some(feedback) = &self.feedback {
+            args.extend(["--feedback".to_owned(), feedback.display().to_string()]);
+        }
+        let files = self.feedback.iter().cloned().collect();
+        let order = Order { id: batch.id, part: part.clone(), args, env, files };
         self.out.insert(batch.id, Sent { part, log: order.log(), worker, lease });
         Ok(order)
     }
@@ -343,58 +382,4 @@ fn settle(part: &Path) {
 
 fn died(part: Option<&Scanned>, how: String) -> BatchEnd {
     BatchEnd::Died { under_way: part.and_then(|part| part.under_way), how }
-}
-
-/// What was tried in vain, how often, and why.
-type Tried = BTreeMap<u64, (u32, String)>;
-
-/// Opens the journal in `dir`; it must be of the plan of `manifest`.
-fn opened(dir: &Path, manifest: &Manifest) -> Result<(File, Tried), DriveError> {
-    let io = |path: &Path| {
-        let path = path.to_path_buf();
-        move |error| DriveError::Io { path, error }
-    };
-    let path = dir.join("journal.jsonl");
-    let file = OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(io(&path))?;
-    if let Err(TryLockError::WouldBlock) = file.try_lock() {
-        return Err(DriveError::Busy(dir.to_path_buf()));
-    }
-    let about = dir.join("campaign.json");
-    let mine = json!({
-        "format": FORMAT, "version": VERSION, "plan": manifest.plan, "tool": manifest.tool,
-        "model": manifest.model, "args": manifest.args, "count": manifest.count,
-    });
-    match fs::read_to_string(&about) {
-        Ok(text) => {
-            let there: Json = serde_json::from_str(&text).unwrap_or_default();
-            if there != mine {
-                let differs = format!("`{}` is of another plan or version", about.display());
-                return Err(DriveError::Other { dir: dir.to_path_buf(), differs });
-            }
-        }
-        Err(_) => {
-            let aside = dir.join(".campaign.json.part");
-            fs::write(&aside, format!("{mine:#}\n")).map_err(io(&aside))?;
-            fs::rename(&aside, &about).map_err(io(&about))?;
-        }
-    }
-    let text = fs::read_to_string(&path).map_err(io(&path))?;
-    let mut journal = file;
-    if !text.is_empty() && !text.ends_with('\n') {
-        // What was cut off does not spoil the next line.
-        journal.write_all(b"\n").map_err(io(&path))?;
-    }
-    Ok((journal, tried_in(&text)))
-}
-
-fn tried_in(journal: &str) -> Tried {
-    let mut tried = Tried::new();
-    for line in journal.lines() {
-        let Ok(told) = serde_json::from_str::<Json>(line) else { continue };
-        let number = |name: &str| told.get(name).and_then(Json::as_u64);
-        let (Some(unit), Some(tries)) = (number("tried"), number("tries")) else { continue };
-        let why = told.get("why").and_then(Json::as_str).unwrap_or_default().to_owned();
-        tried.insert(unit.saturating_sub(1), (u32::try_from(tries).unwrap_or(u32::MAX), why));
-    }
-    tried
 }

@@ -25,6 +25,8 @@ pub struct Order {
     pub args: Vec<String>,
     /// Its environment, beside that of the engine.
     pub env: Vec<(String, String)>,
+    /// Files that its arguments name, to be sent along where workers have no files in common with this machine.
+    pub files: Vec<PathBuf>,
 }
 
 impl Order {

@@ -62,6 +62,8 @@ pub struct Gathered {
     pub parts: Vec<Scanned>,
     /// Units that are in no part.
     pub missing: UnitSet,
+    /// Units that are in no part, and that nobody needs to do.
+    pub settled: UnitSet,
     /// Units that are in more than one part, with the same result.
     pub twice: UnitSet,
     /// Where a unit is: its part, and its place there.
@@ -94,10 +96,21 @@ impl Gathered {
                 return Err(GatherError::Foreign { dir, first, differs });
             }
         }
+        for part in &parts {
+            let alike = |other: &&Scanned| other.manifest.round == part.manifest.round;
+            let Some(first) = parts.iter().find(alike) else { continue };
+            if first.manifest.feedback != part.manifest.feedback {
+                let (dir, first) = (part.dir.clone(), first.dir.clone());
+                let round = part.manifest.round.unwrap_or(1);
+                let differs = format!("its round {round} began with other feedback");
+                return Err(GatherError::Foreign { dir, first, differs });
+            }
+        }
         let mut gathered = Self {
             missing: UnitSet::range(0, manifest.count),
             manifest,
             parts,
+            settled: UnitSet::new(),
             twice: UnitSet::new(),
             places: BTreeMap::new(),
             open: Vec::new(),
@@ -145,6 +158,19 @@ impl Gathered {
     /// If its part has changed since.
     pub fn unit(&mut self, unit: u64) -> Result<Option<UnitText>, PartError> {
         self.places.get(&unit).copied().map(|place| self.text(place)).transpose()
+    }
+
+    /// Nobody needs to do these units; those that are in a part stay there.
+    pub fn settle(&mut self, units: &UnitSet) {
+        let missing: UnitSet = units.iter().filter(|&unit| self.missing.contains(unit)).collect();
+        self.missing.subtract(&missing);
+        self.settled.extend(&missing);
+    }
+
+    /// The last round of which there is a part, from 1.
+    #[must_use]
+    pub fn last_round(&self) -> u64 {
+        self.parts.iter().filter_map(|part| part.manifest.round).max().unwrap_or(1)
     }
 
     /// How many units there are.

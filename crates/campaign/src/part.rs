@@ -54,6 +54,12 @@ pub struct Manifest {
     pub count: u64,
     /// The units of this part, from 1.
     pub asked: String,
+    /// The round they are of, from 1, in a plan that has rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<u64>,
+    /// The hash of what was known when the round began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<String>,
 }
 
 impl Manifest {
@@ -69,6 +75,8 @@ impl Manifest {
             args: plan.args.clone(),
             count: plan.units.count(),
             asked: asked.to_string(),
+            round: None,
+            feedback: None,
         }
     }
 }
@@ -89,6 +97,14 @@ pub enum PartError {
     NotAPart {
         /// The directory.
         dir: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// It is not what is known when a round begins.
+    #[error("`{}` is no feedback of a round: {why}", path.display())]
+    NotFeedback {
+        /// The file.
+        path: PathBuf,
         /// What is wrong with it.
         why: String,
     },
@@ -249,7 +265,11 @@ impl PartWriter {
 fn resumed(dir: &Path, known: &Scanned, manifest: &Manifest) -> Result<u64, PartError> {
     let there = &known.manifest;
     match there.differs(manifest) {
-        None if there.asked == manifest.asked => Ok(known.whole),
+        None if there.asked == manifest.asked && there.feedback == manifest.feedback => Ok(known.whole),
+        None if there.asked == manifest.asked => Err(PartError::Other {
+            dir: dir.to_path_buf(),
+            differs: "its round began with other feedback".into(),
+        }),
         differs => {
             let units = || format!("it has the units {}", there.asked);
             Err(PartError::Other { dir: dir.to_path_buf(), differs: differs.unwrap_or_else(units) })

@@ -5,6 +5,8 @@
 
 use serde_json::{Value as Json, json};
 
+use crate::rounds::Rounds;
+
 /// The name of the format.
 pub const FORMAT: &str = "ioxide-plan";
 /// The version written here.
@@ -21,6 +23,8 @@ pub struct Plan {
     pub tool: String,
     /// The units.
     pub units: UnitNames,
+    /// Which of them know what others have found.
+    pub rounds: Rounds,
 }
 
 /// The names of units, in the order of the plan.
@@ -35,6 +39,13 @@ pub enum UnitNames {
     },
     /// Each has a name of its own.
     Listed(Vec<String>),
+    /// The same names in so many rounds.
+    InRounds {
+        /// The names in one round.
+        names: Box<Self>,
+        /// How many rounds.
+        rounds: u64,
+    },
 }
 
 impl UnitNames {
@@ -44,6 +55,7 @@ impl UnitNames {
         match self {
             Self::Numbered { count, .. } => *count,
             Self::Listed(names) => names.len() as u64,
+            Self::InRounds { names, rounds } => names.count() * rounds,
         }
     }
 
@@ -55,6 +67,21 @@ impl UnitNames {
             Self::Listed(names) => {
                 let name = usize::try_from(unit).ok().and_then(|at| names.get(at));
                 name.cloned().unwrap_or_default()
+            }
+            Self::InRounds { names, .. } => {
+                let each = names.count().max(1);
+                format!("round-{}/{}", unit / each + 1, names.name(unit % each))
+            }
+        }
+    }
+
+    /// All that makes them other names, in few words.
+    fn told(&self) -> Vec<String> {
+        match self {
+            Self::Numbered { word, count } => vec![format!("{word} {count}")],
+            Self::Listed(names) => names.clone(),
+            Self::InRounds { names, rounds } => {
+                names.told().into_iter().chain([format!("rounds {rounds}")]).collect()
             }
         }
     }
@@ -68,6 +95,11 @@ impl UnitNames {
                 (1..=*count).contains(&number).then(|| number - 1)
             }
             Self::Listed(names) => names.iter().position(|known| known == name).map(|at| at as u64),
+            Self::InRounds { names, rounds } => {
+                let (round, name) = name.strip_prefix("round-")?.split_once('/')?;
+                let round: u64 = round.parse().ok().filter(|round| (1..=*rounds).contains(round))?;
+                names.find(name).map(|unit| (round - 1) * names.count() + unit)
+            }
         }
     }
 }
@@ -76,10 +108,7 @@ impl Plan {
     /// The hash of all that the results depend on.
     #[must_use]
     pub fn hash(&self) -> String {
-        let names = match &self.units {
-            UnitNames::Numbered { word, count } => vec![format!("{word} {count}")],
-            UnitNames::Listed(names) => names.clone(),
-        };
+        let names = self.units.told();
         let fixed = [self.tool.clone(), self.model.clone(), self.args.len().to_string()];
         fingerprint(fixed.into_iter().chain(self.args.iter().cloned()).chain(names))
     }
@@ -89,6 +118,9 @@ impl Plan {
     pub fn to_json(&self, more: impl Fn(u64) -> Json) -> Json {
         let unit = |unit: u64| {
             let mut told = json!({ "unit": unit + 1, "name": self.units.name(unit) });
+            if self.rounds.count() > 1 {
+                told["round"] = Json::from(self.rounds.of(unit, self.units.count()) + 1);
+            }
             if let (Json::Object(told), Json::Object(more)) = (&mut told, more(unit)) {
                 told.extend(more);
             }
@@ -125,6 +157,7 @@ mod tests {
             model: "m".into(),
             tool: "1".into(),
             units: UnitNames::Numbered { word: "run", count: 3 },
+            rounds: Rounds::ONE,
         };
         let others = [
             Plan { args: vec!["test".into(), "a".into(), "b".into()], ..plan.clone() },
@@ -139,11 +172,16 @@ mod tests {
 
     #[test]
     fn names_lead_back_to_their_units() {
-        for names in
-            [UnitNames::Numbered { word: "run", count: 3 }, UnitNames::Listed(vec!["a".into(), "b".into()])]
-        {
+        let listed = UnitNames::Listed(vec!["a".into(), "b".into()]);
+        for names in [
+            UnitNames::Numbered { word: "run", count: 3 },
+            listed.clone(),
+            UnitNames::InRounds { names: Box::new(listed), rounds: 3 },
+        ] {
             (0..names.count()).for_each(|unit| assert_eq!(names.find(&names.name(unit)), Some(unit)));
-            assert_eq!((names.find("run-4"), names.find("run-0"), names.find("c")), (None, None, None));
+            for wrong in ["run-4", "run-0", "c", "round-4/a", "round-0/a", "round-1/c"] {
+                assert_eq!(names.find(wrong), None, "{wrong}");
+            }
         }
     }
 }

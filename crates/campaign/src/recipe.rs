@@ -6,11 +6,17 @@ use serde::Deserialize;
 use thiserror::Error;
 
 /// A campaign as it is written down.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
     /// The command after `ioxide`, as a list.
     pub run: Vec<String>,
+    /// Does it in so many rounds: what one has covered or killed is not done again in the next.
+    #[serde(default)]
+    pub rounds: Option<u64>,
+    /// What it is to reach: there it ends.
+    #[serde(default)]
+    pub until: Option<Until>,
     /// Where results go.
     pub out: Option<String>,
     /// Batches that run at once.
@@ -34,6 +40,16 @@ pub struct Recipe {
     /// For Slurm.
     #[serde(default)]
     pub slurm: Slurm,
+}
+
+/// What a campaign is to reach: `"switches"`, or a score in percent.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(untagged)]
+pub enum Until {
+    /// As it is written on a command line.
+    Word(String),
+    /// A number.
+    Number(f64),
 }
 
 /// Systems that are there already.
@@ -112,12 +128,40 @@ impl Recipe {
             )),
             () if recipe.workers == Some(0) => Err(RecipeError::Value("`workers` must be above 0")),
             () if recipe.tries == 0 => Err(RecipeError::Value("`tries` must be above 0")),
+            () if recipe.rounds == Some(0) => Err(RecipeError::Value("`rounds` must be above 0")),
+            () if recipe.rounds.is_some() && recipe.says("--rounds") => {
+                Err(RecipeError::Value("`rounds` is there twice: take it out of `run`"))
+            }
+            () if recipe.until.is_some() && recipe.says("--until") => {
+                Err(RecipeError::Value("`until` is there twice: take it out of `run`"))
+            }
             () if recipe.systems.limit == Some(0) => Err(RecipeError::Value("`limit` must be above 0")),
             () if recipe.systems.limit.is_some() && recipe.systems.pool.is_empty() => {
                 Err(RecipeError::Value("`limit` without `pool`: name the addresses of the systems"))
             }
             () => Ok(recipe),
         }
+    }
+
+    /// Whether `run` has this option.
+    fn says(&self, option: &str) -> bool {
+        let is_it = |word: &String| {
+            word.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+        };
+        self.run.iter().any(is_it)
+    }
+
+    /// The command, with what is said about its rounds and its end.
+    #[must_use]
+    pub fn command(&self) -> Vec<String> {
+        let until = self.until.as_ref().map(|until| match until {
+            Until::Word(word) => word.clone(),
+            Until::Number(number) => number.to_string(),
+        });
+        let rounds = self.rounds.filter(|&rounds| rounds > 1).map(|rounds| rounds.to_string());
+        let option = |name: &str, value: Option<String>| value.map(|value| [name.to_owned(), value]);
+        let more = option("--rounds", rounds).into_iter().chain(option("--until", until)).flatten();
+        self.run.iter().cloned().chain(more).collect()
     }
 
     /// The addresses, each as often as it may be used at once; none if there is no pool.
@@ -153,6 +197,22 @@ mod tests {
         assert!(wrong("run = ['test']\nworker = 3").contains("unknown field `worker`"));
         assert!(wrong("run = ['test']\nworkers = 0").contains("above 0"));
         assert!(wrong("run = ['test']\n[systems]\nlimit = 2").contains("without `pool`"));
+    }
+
+    #[test]
+    fn rounds_and_goals_are_said_once() {
+        let read = |text: &str| Recipe::read(text).map(|recipe| recipe.command().join(" "));
+        assert_eq!(
+            read("run = ['test', 'm']\nrounds = 3\nuntil = 'pairs'").unwrap(),
+            "test m --rounds 3 --until pairs"
+        );
+        assert_eq!(read("run = ['score', 'm']\nuntil = 87.5").unwrap(), "score m --until 87.5");
+        assert_eq!(read("run = ['score', 'm']\nuntil = 90").unwrap(), "score m --until 90");
+        assert_eq!(read("run = ['test', 'm']\nrounds = 1").unwrap(), "test m");
+        let wrong = |text: &str| read(text).map_err(|error| error.to_string()).unwrap_err();
+        assert!(wrong("run = ['test', '--rounds=2']\nrounds = 3").contains("there twice"));
+        assert!(wrong("run = ['test', '--until', 'pairs']\nuntil = 'pairs'").contains("there twice"));
+        assert!(wrong("run = ['test']\nrounds = 0").contains("above 0"));
     }
 
     #[test]

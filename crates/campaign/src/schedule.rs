@@ -134,6 +134,12 @@ impl Schedule {
         }
     }
 
+    /// These are wanted too; those that are done or set aside are not done again.
+    pub fn want(&mut self, units: &UnitSet) {
+        let is_new = |unit: &u64| !self.done.contains(*unit) && !self.aside.contains_key(unit);
+        self.open.extend(&units.iter().filter(is_new).collect());
+    }
+
     /// What was found out before: a unit that was tried in vain so often.
     pub fn remember(&mut self, unit: u64, tries: u32, why: &str) {
         if !self.open.remove(unit) {

@@ -25,6 +25,7 @@ pub mod mutate;
 pub mod purposes;
 mod replay;
 mod report;
+mod rounds;
 mod schema;
 mod score;
 mod show;

@@ -1,7 +1,7 @@
 //! Commands that are made of units: the plan is shown, or some of the units are done.
 //!
 //! A command says which units it has and does those it is asked for; everything else is here. Its part goes on where it
-//! stopped when the same command is given again.
+//! stopped when the same command is given again. Units that are done in rounds are told what the rounds before have found.
 
 use std::fs;
 use std::io::{self, Write};
@@ -12,6 +12,7 @@ use std::time::Duration;
 use ioxide_campaign::engine::local::on_leash;
 use ioxide_campaign::part::{EndOfPart, Manifest, PartError, PartWriter};
 use ioxide_campaign::plan::{Plan, UnitNames, fingerprint};
+use ioxide_campaign::rounds::{Feedback, Rounds};
 use ioxide_campaign::units::UnitSet;
 use ioxide_lang::suggest::nearest_name;
 use ioxide_model::source::Sources;
@@ -25,8 +26,14 @@ use crate::session::{self, STOP};
 const GRACE: Duration = Duration::from_secs(10);
 
 /// The options that say which part of a command to do, and whether a value follows.
-const OPTIONS: [(&str, bool); 5] =
-    [("--plan", false), ("--partition", true), ("--unit", true), ("--units", true), ("--part", true)];
+const OPTIONS: [(&str, bool); 6] = [
+    ("--plan", false),
+    ("--partition", true),
+    ("--unit", true),
+    ("--units", true),
+    ("--part", true),
+    ("--feedback", true),
+];
 
 /// A command that is made of units.
 pub trait Planned {
@@ -38,7 +45,17 @@ pub trait Planned {
         json!({})
     }
 
-    /// Does the units and says how it ended.
+    /// How its units are dealt to rounds.
+    fn rounds(&self) -> Rounds {
+        Rounds::ONE
+    }
+
+    /// Takes in what the rounds before `round`, from 1, have found.
+    fn know(&mut self, _round: u64, _known: &Json) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    /// Does the units, which are of one round, and says how it ended.
     fn work(&mut self, names: &UnitNames, units: &UnitSet, part: &mut PartWriter) -> Result<PartEnd, Stop>;
 }
 
@@ -52,15 +69,27 @@ pub struct PartEnd {
 
 /// Shows the plan of a command, or does the part of it that `args` ask for; `model` is what its results depend on.
 pub fn run(args: &PartArgs, model: String, planned: &mut dyn Planned) -> Result<ExitStatus, Stop> {
-    let plan =
-        Plan { args: typed(), model, tool: env!("CARGO_PKG_VERSION").to_owned(), units: planned.names() };
+    let tool = env!("CARGO_PKG_VERSION").to_owned();
+    let plan = Plan { args: typed(), model, tool, units: planned.names(), rounds: planned.rounds() };
     if args.plan {
         writeln!(io::stdout(), "{}", plan.to_json(|unit| planned.more(unit)))?;
         return Ok(ExitStatus::Success);
     }
-    let asked = asked(args, &plan.units)?;
+    let known = known(args, &plan)?;
+    let round = known.as_ref().map_or(1, |known| known.round);
+    let mut open = plan.rounds.units(round - 1, plan.units.count());
+    if let Some(known) = &known {
+        open.subtract(&known.settled());
+        planned.know(round, &known.known)?;
+    }
+    let asked = asked(args, &plan, &open, round)?;
+    let manifest = Manifest {
+        round: (plan.rounds.count() > 1).then_some(round),
+        feedback: known.as_ref().map(Feedback::hash),
+        ..Manifest::new(&plan, &asked)
+    };
     let dir = args.part.as_deref().unwrap_or_default();
-    let mut part = PartWriter::open(Path::new(dir), &Manifest::new(&plan, &asked)).map_err(trouble)?;
+    let mut part = PartWriter::open(Path::new(dir), &manifest).map_err(trouble)?;
     let mut units = asked.clone();
     units.subtract(&part.before);
     session::catch_interrupts();
@@ -86,28 +115,49 @@ fn told(end: EndOfPart, asked: u64, before: u64) -> String {
     }
 }
 
-/// The units that are asked for: all, if nothing is said.
-fn asked(args: &PartArgs, names: &UnitNames) -> Result<UnitSet, Stop> {
-    let count = names.count();
+/// What the rounds before have found, if it is given.
+fn known(args: &PartArgs, plan: &Plan) -> Result<Option<Feedback>, Stop> {
+    let Some(path) = &args.feedback else { return Ok(None) };
+    let known = Feedback::read(Path::new(path)).map_err(trouble)?;
+    let rounds = plan.rounds.count();
+    match () {
+        () if known.plan != plan.hash() => {
+            Err(Stop::usage(format!("`{path}` is of another plan: {}, not {}", known.plan, plan.hash()))
+                .help("give what `ioxide merge` wrote for the parts of this very command"))
+        }
+        () if known.round > rounds => Err(Stop::usage(format!(
+            "`{path}` is for round {}, and the plan has {rounds}",
+            known.round
+        ))
+        .help("all rounds are done: `ioxide merge` shows the whole")),
+        () => Ok(Some(known)),
+    }
+}
+
+/// The units that are asked for: all that are `open` in `round`, if nothing is said.
+fn asked(args: &PartArgs, plan: &Plan, open: &UnitSet, round: u64) -> Result<UnitSet, Stop> {
+    let (names, count) = (&plan.units, plan.units.count());
     if let Some(partition) = args.partition {
-        return Ok(partition.of(count));
+        let share = partition.of(open.len());
+        let mine = |(at, _): &(usize, u64)| share.contains(*at as u64);
+        return Ok(open.iter().enumerate().filter(mine).map(|(_, unit)| unit).collect());
     }
     if let Some(units) = &args.units {
         return match units.iter().last() {
             Some(last) if last >= count => {
                 Err(Stop::usage(format!("there is no unit {}: the plan has {count}", last + 1)))
             }
-            _ => Ok(units.clone()),
+            _ => of_round(units.clone(), plan, open, round),
         };
     }
     if args.unit.is_empty() {
-        return Ok(UnitSet::range(0, count));
+        return Ok(open.clone());
     }
     let find = |name: &String| {
         names.find(name).ok_or_else(|| {
             let near = match names {
                 UnitNames::Listed(names) => nearest_name(name, names.iter().map(String::as_str)),
-                UnitNames::Numbered { .. } => None,
+                UnitNames::Numbered { .. } | UnitNames::InRounds { .. } => None,
             };
             let stop = Stop::usage(format!("there is no unit `{name}`"));
             match near {
@@ -118,7 +168,20 @@ fn asked(args: &PartArgs, names: &UnitNames) -> Result<UnitSet, Stop> {
             }
         })
     };
-    args.unit.iter().map(find).collect()
+    let named = args.unit.iter().map(find).collect::<Result<UnitSet, Stop>>()?;
+    of_round(named, plan, open, round)
+}
+
+/// Refuses units that are of another round, or that nobody needs to do.
+fn of_round(units: UnitSet, plan: &Plan, open: &UnitSet, round: u64) -> Result<UnitSet, Stop> {
+    let Some(wrong) = units.iter().find(|&unit| !open.contains(unit)) else { return Ok(units) };
+    let (name, its) = (plan.units.name(wrong), plan.rounds.of(wrong, plan.units.count()) + 1);
+    Err(match its == round {
+        true => Stop::usage(format!("unit `{name}` is settled: what it would find was found before"))
+            .help("leave it out"),
+        false => Stop::usage(format!("unit `{name}` is of round {its}, not of round {round}"))
+            .help("`--feedback FILE` with what `ioxide merge` found says which round it is"),
+    })
 }
 
 /// The command line after the name of the program, without what says which part to do.
@@ -152,9 +215,30 @@ pub fn trouble(error: PartError) -> Stop {
     match error {
         PartError::Io { .. } => stop.help("is the folder there, may it be written to, and is there room?"),
         PartError::NotAPart { .. } => stop.help("parts are written by `--part DIR`"),
+        PartError::NotFeedback { .. } => {
+            stop.help("`ioxide merge` writes it as `feedback.json`, for the round after the last one")
+        }
         PartError::Damaged { .. } => stop.help("delete this part and do its units again"),
         PartError::Other { .. } => stop.help("name another directory, or give the same command"),
         PartError::Busy(_) => stop.help("wait until it has ended, or give each its own directory"),
+    }
+}
+
+/// Refuses what is for a campaign in parts, where there are none.
+pub fn whole(args: &PartArgs) -> Result<(), Stop> {
+    match args.rounds {
+        Some(_) => Err(Stop::usage("`--rounds` is for a campaign in parts").help(
+            "`ioxide campaign` does one round after the other; by hand, add `--plan` or `--part DIR`",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Refuses rounds of a command whose units have nothing to tell each other.
+pub fn no_rounds(args: &PartArgs, why: &str, help: &str) -> Result<(), Stop> {
+    match args.n_rounds() {
+        0 | 1 => Ok(()),
+        _ => Err(Stop::usage(format!("no rounds: {why}")).help(help.to_owned())),
     }
 }
 

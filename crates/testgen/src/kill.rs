@@ -7,6 +7,7 @@
 //! *Promises.* "Equivalent" comes with a proof, "killed" with a trace that was replayed. An analysis
 //! may be cloned together with the model it was made of: workers share what was computed once.
 
+pub mod again;
 mod cheap;
 pub mod lab;
 pub mod matrix;

@@ -3,10 +3,11 @@
 The program talks to this module over stdin and stdout, one JSON value per line::
 
     {"hello": 1, "address": null, "program": "ioxide", "cwd": ..., "workers": 4, ...}   -> {"ready": "3 nodes, 6 CPUs"}
-    {"submit": 7, "args": [...], "env": {...}, "part": DIR, "log": FILE}                -> {"ended": 7, "code": 0}
+    {"submit": 7, "args": [...], "env": {...}, "part": DIR, "log": FILE, "files": {}}   -> {"ended": 7, "code": 0}
     {"stop": true}
 
-A task runs the program on some node, in a folder of its own, and gives back the files of its part. They are written here,
+A task runs the program on some node, in a folder of its own where the files are that its arguments name, and gives back
+the files of its part. They are written here,
 aside first, so a part is there whole or not at all. Ray tries nothing again by itself: the program knows which units
 are left when a worker or a node is lost.
 """
@@ -24,11 +25,16 @@ import threading
 LOOK = 0.05
 
 
-def run_batch(program, args, env, cwd):
+def run_batch(program, args, env, cwd, given):
     """On a node: runs the program for one batch; its exit code, the files of its part, and what it said."""
     folder = tempfile.mkdtemp(prefix="ioxide-")
     try:
         part, log = os.path.join(folder, "part"), os.path.join(folder, "log")
+        for number, (name, content) in enumerate(sorted(given.items())):
+            copy = os.path.join(folder, f"given-{number}")
+            with open(copy, "w", encoding="utf-8") as file:
+                file.write(content)
+            args = [copy if word == name else word for word in args]
         with open(log, "wb") as said:
             # On a leash: when this worker is killed, its end of the pipe is closed, and the program ends too.
             process = subprocess.Popen(
@@ -83,7 +89,7 @@ class Engine:
 
     def submit(self, order):
         """Sends a batch to the cluster."""
-        reference = self.task.remote(self.hello["program"], order["args"], order["env"], self.cwd)
+        reference = self.task.remote(self.hello["program"], order["args"], order["env"], self.cwd, order.get("files") or {})
         self.running[reference] = order
 
     def ended(self):

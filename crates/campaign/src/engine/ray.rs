@@ -102,9 +102,16 @@ impl Engine for Ray {
     fn submit(&mut self, order: Order) -> Result<(), EngineError> {
         let env: serde_json::Map<String, Json> =
             order.env.iter().map(|(name, value)| (name.clone(), Json::from(value.as_str()))).collect();
+        let mut files = serde_json::Map::new();
+        for path in &order.files {
+            let text = std::fs::read_to_string(path).map_err(EngineError::file(path))?;
+            files.insert(path.display().to_string(), Json::from(text));
+        }
         self.running += 1;
         let (part, log) = (order.part.clone(), order.log());
-        self.say(&json!({ "submit": order.id, "args": order.args, "env": env, "part": part, "log": log }))
+        self.say(&json!({
+            "submit": order.id, "args": order.args, "env": env, "part": part, "log": log, "files": files,
+        }))
     }
 
     fn poll(&mut self, wait: Duration) -> Result<Vec<(u64, WorkerEnd)>, EngineError> {

@@ -231,6 +231,7 @@ mod tests {
             part: format!("/s/parts/{id:06}").into(),
             args: vec!["test".into(), "it's.iox".into()],
             env: vec![("IOXIDE_ADDRESS".into(), "h:1".into())],
+            files: Vec::new(),
         };
         let text =
             script("ioxide", &["--time=10".into()], &[order(3), order(4)], Path::new("/s/jobs/000003"));

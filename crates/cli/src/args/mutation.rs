@@ -230,7 +230,8 @@ pub struct Kill {
 #[derive(Clone, Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide score examples/brp/spec.iox brp.suite\n  \
     ioxide score examples/brp/spec.iox random --runs 1 --steps 500\n  \
-    ioxide score examples/brp/spec.iox cover")]
+    ioxide score examples/brp/spec.iox cover --until 90\n\n\
+    Exit codes: 0 scored · 4 no mutant can be killed · 5 not all mutants were looked at, or `--until` was not reached.")]
 pub struct Score {
     /// The model: `.iox`, `.as`, `.dot` or RALib `.xml`.
     pub file: String,
@@ -250,6 +251,9 @@ pub struct Score {
     /// Steps of one run of the random tester.
     #[arg(long, default_value_t = 100, value_name = "N")]
     pub steps: u32,
+    /// Is content with this score, in percent: no further round begins then (`--rounds`). Exit code 5 if it is not reached.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub until: Option<f64>,
     /// Writes an HTML page with the score, the kill matrix and the traces survivors need; `-` is stdout.
     #[arg(long, value_name = "FILE")]
     pub html: Option<String>,
@@ -265,4 +269,11 @@ pub struct Score {
     pub limit: LimitArgs,
     #[command(flatten)]
     pub part: PartArgs,
+}
+
+/// A share in percent.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    let share = number.parse().ok().filter(|share| (0.0..=100.0).contains(share));
+    share.ok_or_else(|| "write a number from 0 to 100".to_owned())
 }

@@ -21,6 +21,13 @@ pub struct PartArgs {
     /// Does the units with these numbers, such as `1-5,9`.
     #[arg(long, value_name = "LIST", requires = "part", conflicts_with = "plan")]
     pub units: Option<UnitSet>,
+    /// Does the units in N rounds: what one round has covered or killed is not done again in the next.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub rounds: Option<u64>,
+    /// What the rounds before have found (`feedback.json` of `ioxide merge`): does units of the next round. Without it, those
+    /// of the first.
+    #[arg(long, value_name = "FILE", requires = "part", conflicts_with = "plan")]
+    pub feedback: Option<String>,
     /// The directory of the part; what is in it already is not done again.
     #[arg(long, value_name = "DIR", conflicts_with = "plan")]
     pub part: Option<String>,
@@ -30,6 +37,11 @@ impl PartArgs {
     /// Whether the command is to be done in parts.
     pub fn is_planned(&self) -> bool {
         self.plan || self.part.is_some()
+    }
+
+    /// How many rounds there are.
+    pub fn n_rounds(&self) -> u64 {
+        self.rounds.unwrap_or(1)
     }
 }
 

@@ -1,14 +1,14 @@
 //! `ioxide campaign`: a command on many workers, here or on a cluster.
 //!
 //! The units of the command go out in batches; what comes back is merged. The same command goes on where it stopped,
-//! whatever stopped it.
+//! whatever stopped it. In rounds, what was found is merged before the next one begins.
 
 mod goal;
+mod planned;
 mod watched;
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command as Process, Stdio};
 use std::time::Duration;
 
 use ioxide_campaign::drive::{Drive, DriveError, Driven};
@@ -17,15 +17,15 @@ use ioxide_campaign::engine::ray::Ray;
 use ioxide_campaign::engine::slurm::{Shown, Slurm};
 use ioxide_campaign::engine::{Engine, EngineError, print};
 use ioxide_campaign::gather::Gathered;
-use ioxide_campaign::part::{FORMAT, Manifest, VERSION};
 use ioxide_campaign::recipe::{BATCH, Recipe};
+use ioxide_campaign::rounds::Feedback;
 use ioxide_campaign::schedule::ScheduleConfig;
-use ioxide_campaign::units::UnitSet;
 use serde_json::Value as Json;
 
 use self::goal::Goal;
+use self::planned::PlannedUnits;
 use self::watched::Watched;
-use super::merge;
+use super::{merge, rounds};
 use crate::args::{CampaignArgs, EngineName, Merge, duration};
 use crate::exit::{ExitStatus, Stop};
 use crate::{load, session};
@@ -45,17 +45,14 @@ pub fn run(args: &CampaignArgs) -> Result<ExitStatus, Stop> {
     let program = std::env::current_exe().map_err(|error| Stop::usage(format!("who am I? {error}")))?;
     let workers = recipe.workers(cores);
     if args.on == EngineName::Print {
-        let mut lines = print::commands("ioxide", &recipe.run, workers, Path::new(&out)).into_iter();
-        return Ok(lines
-            .try_for_each(|line| writeln!(io::stdout(), "{line}"))
-            .map(|()| ExitStatus::Success)?);
+        return printed(&recipe, workers, &out);
     }
     let time = |text: &Option<String>, name: &str| {
         let read = text.as_deref().map(duration).transpose();
         read.map_err(|why| Stop::usage(format!("`{}`: `{name}`: {why}", args.recipe)))
     };
     let (batch, budget) = (time(&recipe.batch, "batch")?.unwrap_or(BATCH), time(&recipe.budget, "budget")?);
-    let (manifest, names) = planned(&program, &recipe)?;
+    let PlannedUnits { manifest, names, rounds: all_rounds } = PlannedUnits::of(&program, &recipe.command())?;
     session::catch_interrupts();
     let config = ScheduleConfig { workers, batch, tries: recipe.tries };
     let mut drive = Drive::open(Path::new(&out), &manifest, config, recipe.leases()).map_err(stopped)?;
@@ -64,50 +61,77 @@ pub fn run(args: &CampaignArgs) -> Result<ExitStatus, Stop> {
         eprintln!("going on: {before} of {} units are done", manifest.count);
     }
     let mut engine = engine(args, &recipe, program, workers, Path::new(&out))?;
-    let goal = Goal::of(&recipe.run, &args.solver)?;
+    let goal = Goal::of(&manifest.args, &args.solver)?;
     let mut watched = Watched::new(before, manifest.count, budget, goal);
     drive.recall(&mut watched).map_err(stopped)?;
-    let driven = drive.run(&mut *engine, &mut watched).map_err(stopped)?;
+    let mut driven = None;
+    for (at, units) in all_rounds.iter().enumerate() {
+        let mut units = units.clone();
+        let known = match at {
+            0 => None,
+            _ => match known(args, &out, at as u64 + 1, all_rounds.len())? {
+                Some((known, path)) => {
+                    units.subtract(&known.settled());
+                    Some(path)
+                }
+                None => break,
+            },
+        };
+        drive.want(&units, known);
+        let ended = drive.run(&mut *engine, &mut watched).map_err(stopped)?;
+        let is_over = ended.is_stopped || ended.last.is_some();
+        driven = Some(ended);
+        if is_over {
+            break;
+        }
+    }
     drop(watched);
     drop(engine);
+    let driven = driven.ok_or_else(|| Stop::new(ExitStatus::Nothing, "nothing to run: no round"))?;
     finished(args, &out, &driven, &names)
 }
 
-/// The plan of the command, asked of the program itself, and the names of its units.
-fn planned(program: &Path, recipe: &Recipe) -> Result<(Manifest, Vec<String>), Stop> {
-    let asked = Process::new(program).args(&recipe.run).arg("--plan").stderr(Stdio::inherit()).output();
-    let asked =
-        asked.map_err(|error| Stop::usage(format!("cannot start `{}`: {error}", program.display())))?;
-    let line = recipe.run.join(" ");
-    if !asked.status.success() {
-        let status = match asked.status.code() {
-            Some(3) => ExitStatus::Model,
-            Some(4) => ExitStatus::Nothing,
-            _ => ExitStatus::Usage,
-        };
-        return Err(Stop::new(status, format!("`ioxide {line}` cannot be planned"))
-            .help("`run` in the plan is a command that takes `--plan`: test, kill, score, conform"));
+/// Prints the commands of the parts.
+fn printed(recipe: &Recipe, workers: usize, out: &str) -> Result<ExitStatus, Stop> {
+    if recipe.rounds.is_some_and(|rounds| rounds > 1) {
+        return Err(Stop::usage("rounds cannot be printed: what a round does depends on what the last one found")
+            .help("print without `rounds`, or do them by hand: `ioxide merge` writes `feedback.json` for the next"));
     }
-    let plan: Json = serde_json::from_slice(&asked.stdout)
-        .map_err(|_| Stop::usage(format!("`ioxide {line} --plan` gives no plan")))?;
-    let text = |name: &str| plan[name].as_str().unwrap_or_default().to_owned();
-    let name = |unit: &Json| unit["name"].as_str().unwrap_or_default().to_owned();
-    let names: Vec<String> = plan["units"].as_array().into_iter().flatten().map(name).collect();
-    if names.is_empty() {
-        return Err(Stop::new(ExitStatus::Nothing, "nothing to run: the plan has no units"));
-    }
-    let count = names.len() as u64;
-    let manifest = Manifest {
-        format: FORMAT.into(),
-        version: VERSION,
-        tool: text("tool"),
-        plan: text("plan"),
-        model: text("model"),
-        args: recipe.run.clone(),
-        count,
-        asked: UnitSet::range(0, count).to_string(),
+    let mut lines = print::commands("ioxide", &recipe.command(), workers, Path::new(out)).into_iter();
+    Ok(lines.try_for_each(|line| writeln!(io::stdout(), "{line}")).map(|()| ExitStatus::Success)?)
+}
+
+/// What is known when `round`, from 1, begins, and where that is written; nothing if nothing is left to do.
+///
+/// It is made once: a round that has begun goes on with what it began with.
+fn known(args: &CampaignArgs, out: &str, round: u64, of: usize) -> Result<Option<(Feedback, PathBuf)>, Stop> {
+    let path = Path::new(out).join("rounds").join(format!("{round}.json"));
+    let path = std::path::absolute(&path).unwrap_or(path);
+    let known = match path.exists() {
+        true => Feedback::read(&path).map_err(crate::planned::trouble)?,
+        false => {
+            let mut parts = Gathered::new(&[PathBuf::from(out)]).map_err(merge::refused)?;
+            let what = merge::command(&parts)?;
+            let known = rounds::feedback(&what, &mut parts, round, &args.solver)?;
+            known.write(&path).map_err(crate::planned::trouble)?;
+            known
+        }
     };
-    Ok((manifest, names))
+    match known.over {
+        true => eprintln!("round {round} of {of}: nothing is left to do"),
+        false => eprintln!("round {round} of {of}: {}", told(&known)),
+    }
+    Ok((!known.over).then_some((known, path)))
+}
+
+/// What a round begins with, for people.
+fn told(known: &Feedback) -> String {
+    let settled = known.settled().len();
+    let count = |name: &str| known.known.get(name).and_then(Json::as_u64).unwrap_or_default();
+    match known.known.get("covered").and_then(Json::as_array) {
+        Some(covered) => format!("{} switches are certainly covered and left out", covered.len()),
+        None => format!("{} mutants are killed, {settled} units are settled", count("killed")),
+    }
 }
 
 fn engine(
@@ -173,6 +197,7 @@ fn finished(args: &CampaignArgs, out: &str, driven: &Driven, names: &[String]) -
     };
     let mut parts = Gathered::new(&[PathBuf::from(out)]).map_err(merge::refused)?;
     let what = merge::command(&parts)?;
+    rounds::settle(&what, &mut parts, &args.solver)?;
     let status = merge::merged(&what, &mut parts, &to)?;
     let is_unfinished = driven.is_stopped || !driven.aside.is_empty();
     Ok(match status {

@@ -32,6 +32,9 @@ use crate::{limit, load};
 
 /// Compares the models and shows the answer.
 pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
+    if !args.part.is_planned() {
+        crate::planned::whole(&args.part)?;
+    }
     if args.part.is_planned() || Path::new(&args.implementation).is_dir() {
         return set::run(args);
     }

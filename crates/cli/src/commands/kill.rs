@@ -3,6 +3,7 @@
 pub mod journal;
 pub mod page;
 pub mod parts;
+pub mod rounds;
 mod trees;
 pub mod workers;
 
@@ -33,7 +34,7 @@ use crate::exit::{self, ExitStatus, Stop};
 use crate::progress::Progress;
 use crate::solver::Wanted;
 use crate::write::{self, Aside, Readers};
-use crate::{limit, load};
+use crate::{limit, load, planned};
 
 /// The mutants of a model and what became of them.
 pub struct Decided {
@@ -73,6 +74,7 @@ pub fn run(args: &Kill) -> Result<ExitStatus, Stop> {
     if args.part.is_planned() {
         return parts::run(args);
     }
+    planned::whole(&args.part)?;
     let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
     let decided = decided(&mut model, &args.mutants, &args.decide, &wanted, args.record.as_deref())?;

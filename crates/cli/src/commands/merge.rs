@@ -4,13 +4,13 @@
 //! decided by the solver that this command names, not by one that a part names.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
 use ioxide_campaign::gather::{GatherError, Gathered};
 use ioxide_campaign::units::UnitSet;
 
-use super::{conform, kill, score, test};
+use super::{conform, kill, rounds, score, test};
 use crate::args::{Args, Command, Merge};
 use crate::exit::{ExitStatus, Stop};
 use crate::planned;
@@ -22,9 +22,29 @@ const MAX_NAMED: usize = 5;
 pub fn run(args: &Merge) -> Result<ExitStatus, Stop> {
     let dirs: Vec<PathBuf> = args.dirs.iter().map(PathBuf::from).collect();
     let mut parts = Gathered::new(&dirs).map_err(refused)?;
-    findings(&parts);
     let what = command(&parts)?;
-    merged(&what, &mut parts, args)
+    rounds::settle(&what, &mut parts, &args.solver)?;
+    findings(&parts);
+    let status = merged(&what, &mut parts, args)?;
+    next_round(&what, &mut parts, args)?;
+    Ok(status)
+}
+
+/// Where there is another round to do, writes what it has to know.
+fn next_round(what: &Command, parts: &mut Gathered, args: &Merge) -> Result<(), Stop> {
+    let (round, all) = (parts.last_round() + 1, rounds::of(what).count());
+    if round > all {
+        return Ok(());
+    }
+    let known = rounds::feedback(what, parts, round, &args.solver)?;
+    if known.over {
+        eprintln!("round {round} of {all} has nothing left to do");
+        return Ok(());
+    }
+    let path = Path::new(&args.out).join("feedback.json");
+    known.write(&path).map_err(planned::trouble)?;
+    eprintln!("round {round} of {all} begins with `--feedback {}`", path.display());
+    Ok(())
 }
 
 /// Puts the parts of `what` together.

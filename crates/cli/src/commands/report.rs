@@ -19,7 +19,7 @@ use ioxide_runner::record::Recorder;
 use ioxide_runner::reporter::Reporter;
 use tempfile::TempDir;
 
-use super::merge;
+use super::{merge, rounds};
 use super::test::parts::Whole;
 use crate::args::{Command, Report};
 use crate::exit::{ExitStatus, Stop};
@@ -42,7 +42,9 @@ fn so_far(args: &Report) -> Result<Option<TempDir>, Stop> {
         return Ok(None);
     }
     let mut parts = Gathered::new(&[dir.to_path_buf()]).map_err(merge::refused)?;
-    let Command::Test(test) = merge::command(&parts)? else {
+    let what = merge::command(&parts)?;
+    rounds::settle(&what, &mut parts, &args.solver)?;
+    let Command::Test(test) = what else {
         return Err(Stop::usage(format!("`{}` has no runs to report on", args.run))
             .help("`ioxide merge` shows what it has"));
     };

@@ -2,6 +2,7 @@
 
 pub mod parts;
 mod play;
+pub mod rounds;
 
 use std::fs::File;
 use std::io::{self, BufReader, Write};
@@ -32,7 +33,7 @@ use crate::args::Score;
 use crate::exit::{self, ExitStatus, Stop};
 use crate::progress::Progress;
 use crate::solver::Wanted;
-use crate::{limit, load};
+use crate::{limit, load, planned};
 
 /// Symbolic states looked at for purposes.
 const MAX_STATES: usize = 20_000;
@@ -57,6 +58,7 @@ pub fn run(args: &Score) -> Result<ExitStatus, Stop> {
     if args.part.is_planned() {
         return parts::run(args);
     }
+    planned::whole(&args.part)?;
     let (sources, mut model) = load::model(&args.file, &args.set)?;
     let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
     let decided = decided(&mut model, &args.mutants, &args.decide, &wanted, args.record.as_deref())?;
@@ -122,7 +124,13 @@ fn told(
         true => writeln!(out, "{}", score_json(model, decided, &killable, kills, args)),
         false => show(&mut out, model, decided, &killable, kills),
     };
-    let whole = decided.halted.is_none() && kills.halted.is_none();
+    let times = times(decided, kills);
+    let killed = killable.iter().filter(|&&at| times[at] > 0).count();
+    let is_enough = args.until.is_none_or(|until| rounds::is_reached(until, killed, killable.len()));
+    if !is_enough {
+        eprintln!("goal not met: the score is below {} %", args.until.unwrap_or_default());
+    }
+    let whole = decided.halted.is_none() && kills.halted.is_none() && is_enough;
     let partial = || limit::status(&wanted.halt, ExitStatus::Inconclusive);
     exit::shown(if whole { ExitStatus::Success } else { partial() }, told)
 }

@@ -4,6 +4,7 @@ mod case;
 pub mod chosen;
 mod hunted;
 pub mod parts;
+pub mod rounds;
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -27,13 +28,14 @@ use crate::record_folder::RecordFolder;
 use crate::session::{Session, Show, Times, patience, status};
 use crate::solver::Wanted;
 use crate::system::System;
-use crate::{html, limit, load, machine, regressions, seed, timing};
+use crate::{html, limit, load, machine, planned, regressions, seed, timing};
 
 /// Tests the system and says what was found.
 pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
     if args.part.is_planned() {
         return parts::run(args);
     }
+    planned::whole(&args.part)?;
     if args.shares.is_some() {
         return Err(Stop::usage("`--shares` is for a campaign in parts").help("add `--plan` or `--part DIR`"));
     }

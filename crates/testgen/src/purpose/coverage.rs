@@ -205,7 +205,8 @@ impl Criterion {
     }
 
     /// What following `path` from the initial state covers.
-    pub(super) fn covered_along(self, sts: &Sts, path: impl Iterator<Item = SwitchId>) -> BTreeSet<Item> {
+    #[must_use]
+    pub fn covered_along(self, sts: &Sts, path: impl Iterator<Item = SwitchId>) -> BTreeSet<Item> {
         let mut covered: BTreeSet<Item> = path.map(|switch| self.covered_by(sts, switch)).collect();
         if self == Self::Locations {
             covered.insert(Item::Location(sts.initial));

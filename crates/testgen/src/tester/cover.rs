@@ -136,6 +136,12 @@ impl Cover {
         self.begun - usize::from(self.begun > 0 && (!self.queue.is_empty() || self.current.is_some()))
     }
 
+    /// Leaves out of all rounds what would cover nothing but `met`; called before the first run.
+    pub fn know(&mut self, met: &BTreeSet<Item>) {
+        let items = &self.items;
+        self.order.retain(|&at| !items[at].is_subset(met));
+    }
+
     /// Executes the first purpose once more before the others.
     pub(super) fn repeat_first(&mut self) {
         self.order.first().into_iter().for_each(|&first| self.queue.push_front(first));

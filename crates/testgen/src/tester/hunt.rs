@@ -102,6 +102,8 @@ pub struct Hunt {
     first: usize,
     /// What purposes are for, as far as it was certainly covered.
     met: BTreeSet<Item>,
+    /// What others have certainly covered before: no purpose is for that alone.
+    known: BTreeSet<Item>,
     /// How the purpose of this run ended.
     ended: Option<Stop>,
 }
@@ -144,6 +146,7 @@ impl Hunt {
             share: (0, 1),
             first: 1,
             met: BTreeSet::new(),
+            known: BTreeSet::new(),
             ended: None,
         }
     }
@@ -154,6 +157,15 @@ impl Hunt {
         self.search = Search::Over;
         self.adopt(set);
         self
+    }
+
+    /// The same where others have certainly taken these switches before; called before the first run.
+    pub fn know(&mut self, sts: &Sts, taken: &[SwitchId]) {
+        self.taken.extend(taken);
+        self.known = self.config.criterion.covered_along(sts, taken.iter().copied());
+        if let Some(cover) = &mut self.cover {
+            cover.know(&self.known);
+        }
     }
 
     /// The purposes found, if they were looked for.
@@ -199,6 +211,7 @@ impl Hunt {
 
     fn adopt(&mut self, set: PurposeSet) {
         let mut cover = Cover::new(&set, Rounds::Endless, Order::default());
+        cover.know(&self.known);
         cover.share(self.share.0, self.share.1);
         (self.cover, self.set) = (Some(cover), Some(set));
     }

@@ -86,6 +86,11 @@ impl Tour {
         &self.covered
     }
 
+    /// Leaves out what is in `met`; called before the first run.
+    pub fn know(&mut self, met: &BTreeSet<Item>) {
+        self.goals.retain(|goal| !met.contains(goal));
+    }
+
     /// Adds what another worker did with its share.
     pub fn absorb(&mut self, other: &Self) {
         self.covered.extend(&other.covered);

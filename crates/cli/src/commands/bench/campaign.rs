@@ -14,6 +14,7 @@ use ioxide_campaign::engine::{Engine, EngineError, Order, WorkerEnd};
 use ioxide_campaign::gather::Gathered;
 use ioxide_campaign::part::{EndOfPart, Manifest, PartError, PartWriter};
 use ioxide_campaign::plan::{Plan, UnitNames};
+use ioxide_campaign::rounds::Rounds;
 use ioxide_campaign::scan::Scanned;
 use ioxide_campaign::schedule::{ScheduleConfig, Tally};
 use ioxide_campaign::simulate::{Cluster, Simulated, simulate};
@@ -123,7 +124,8 @@ impl Watch for Nobody {
 
 fn plan(count: u64) -> Manifest {
     let units = UnitNames::Numbered { word: "run", count };
-    let plan = Plan { args: vec!["test".into()], model: String::new(), tool: String::new(), units };
+    let (model, tool, rounds) = (String::new(), String::new(), Rounds::ONE);
+    let plan = Plan { args: vec!["test".into()], model, tool, units, rounds };
     Manifest::new(&plan, &UnitSet::range(0, count))
 }
 
@@ -135,6 +137,7 @@ fn drive(dir: &Path, units: u64) -> Result<Json, Stop> {
     let before = memory::peak_kb();
     let begun = Instant::now();
     let mut drive = Drive::open(dir, &manifest, config, Vec::new()).map_err(|error| refused(&error))?;
+    drive.want(&UnitSet::range(0, units), None);
     let mut engine = Idle { manifest, ended: Vec::new() };
     let driven = drive.run(&mut engine, &mut Nobody).map_err(|error| refused(&error))?;
     let seconds = begun.elapsed().as_secs_f64();

@@ -34,6 +34,11 @@ pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
     let mut set = ModelSet { args, files, wanted: Wanted::new(&args.solver, limit::halt(&args.limit)) };
     if args.part.is_planned() {
         planned::refuse(args.json, "--json")?;
+        planned::no_rounds(
+            &args.part,
+            "what is found of one model says nothing of another",
+            "leave `--rounds` out: all models are compared at once",
+        )?;
         let paths: Vec<String> = set.files.iter().map(|name| set.path(name)).collect();
         let texts: Vec<&str> =
             paths.iter().map(String::as_str).chain([args.specification.as_str()]).collect();

@@ -6,6 +6,7 @@ use std::path::Path;
 use ioxide_campaign::gather::Gathered;
 use ioxide_campaign::part::{EndOfPart, PartWriter};
 use ioxide_campaign::plan::UnitNames;
+use ioxide_campaign::rounds::Rounds;
 use ioxide_campaign::units::UnitSet;
 use ioxide_model::sts::Model;
 use ioxide_smt::halt::Halted;
@@ -14,7 +15,7 @@ use serde_json::Value as Json;
 
 use super::journal::{Journal, decision, outcome};
 use super::workers::{self, Outcome};
-use super::{Decided, told};
+use super::{Decided, rounds, told};
 use crate::args::{DecideArgs, Kill, Merge};
 use crate::commands::mutate::selected;
 use crate::exit::{ExitStatus, Stop};
@@ -33,7 +34,8 @@ pub fn run(args: &Kill) -> Result<ExitStatus, Stop> {
     let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
     let mutants = limit::within(&wanted.halt, || selected(&mut model, &args.mutants))?;
-    let mut units = MutantUnits { model, mutants, decide: &args.decide, wanted };
+    let rounds = Rounds::dealt(args.part.n_rounds());
+    let mut units = MutantUnits { model, mutants, decide: &args.decide, wanted, rounds };
     planned::run(&args.part, planned::depends_on(&[&sources], &[]), &mut units)
 }
 
@@ -47,6 +49,8 @@ pub struct MutantUnits<'a> {
     pub decide: &'a DecideArgs,
     /// How questions are answered, and how long.
     pub wanted: Wanted<'a>,
+    /// How they are dealt to rounds.
+    pub rounds: Rounds,
 }
 
 impl MutantUnits<'_> {
@@ -87,6 +91,10 @@ fn is_late(outcome: &Outcome) -> bool {
 impl Planned for MutantUnits<'_> {
     fn names(&self) -> UnitNames {
         MutantUnits::names(self)
+    }
+
+    fn rounds(&self) -> Rounds {
+        self.rounds
     }
 
     fn work(&mut self, names: &UnitNames, units: &UnitSet, part: &mut PartWriter) -> Result<PartEnd, Stop> {
@@ -140,11 +148,13 @@ pub fn merged(args: &Kill, parts: &mut Gathered, to: &Merge) -> Result<ExitStatu
     let mut outcomes = Vec::with_capacity(mutants.len());
     for (at, mutant) in mutants.iter().enumerate() {
         let text = parts.unit(at as u64).map_err(planned::trouble)?;
-        let outcome = text.map(|text| read(&model, mutant, &text.result)).transpose()?;
-        if let (Some(outcome), None) = (&outcome, &known[at]) {
+        outcomes.push(text.map(|text| read(&model, mutant, &text.result)).transpose()?);
+    }
+    let outcomes = rounds::with_others(args, &mut model, &mutants, outcomes, &parts.settled, &wanted)?;
+    for (at, mutant) in mutants.iter().enumerate() {
+        if let (Some(outcome), None) = (&outcomes[at], &known[at]) {
             journal.add(&model, mutant, outcome)?;
         }
-        outcomes.push(outcome);
     }
     let decided = Decided { mutants, outcomes, halted: None };
     if decided.is_interrupted() {

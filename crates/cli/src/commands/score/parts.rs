@@ -1,4 +1,5 @@
-//! `ioxide score` in parts: every mutant is a unit, decided and then given to the suite or the tester.
+//! `ioxide score` in parts: every mutant is a unit, decided and then given to the suite or the tester. In [`rounds`] those
+//! that survived are given to it again.
 
 use std::fs;
 use std::path::Path;
@@ -6,11 +7,13 @@ use std::path::Path;
 use ioxide_campaign::gather::Gathered;
 use ioxide_campaign::part::{EndOfPart, PartWriter};
 use ioxide_campaign::plan::UnitNames;
+use ioxide_campaign::rounds::Rounds;
 use ioxide_campaign::units::UnitSet;
+use ioxide_runner::campaign::run_seed;
 use serde_json::{Value as Json, json};
 
-use super::{Kills, told};
-use crate::args::{Merge, Score};
+use super::{Kills, rounds, told};
+use crate::args::{Merge, MutantArgs, Score};
 use crate::commands::kill::Decided;
 use crate::commands::kill::journal::decision;
 use crate::commands::kill::parts::{MutantUnits, read};
@@ -29,11 +32,12 @@ pub fn run(args: &Score) -> Result<ExitStatus, Stop> {
     planned::refuse(args.html.is_some(), "--html")?;
     planned::refuse(args.record.is_some(), "--record")?;
     planned::refuse(args.json, "--json")?;
+    rounds::refuse(args)?;
     let (sources, mut model) = load::model(&args.file, &args.set)?;
     let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
     let mutants = limit::within(&wanted.halt, || selected(&mut model, &args.mutants))?;
     let depends_on = planned::depends_on(&[&sources], &[&args.suite]);
-    let mutants = MutantUnits { model, mutants, decide: &args.decide, wanted };
+    let mutants = MutantUnits { model, mutants, decide: &args.decide, wanted, rounds: Rounds::ONE };
     planned::run(&args.part, depends_on, &mut ScoreUnits { args, mutants })
 }
 
@@ -44,10 +48,21 @@ struct ScoreUnits<'a> {
 
 impl Planned for ScoreUnits<'_> {
     fn names(&self) -> UnitNames {
-        self.mutants.names()
+        match self.args.part.n_rounds() {
+            1 => self.mutants.names(),
+            rounds => UnitNames::InRounds { names: Box::new(self.mutants.names()), rounds },
+        }
+    }
+
+    fn rounds(&self) -> Rounds {
+        Rounds::repeated(self.args.part.n_rounds())
     }
 
     fn work(&mut self, names: &UnitNames, units: &UnitSet, part: &mut PartWriter) -> Result<PartEnd, Stop> {
+        let mutants = self.mutants.mutants.len() as u64;
+        if let Some(first) = units.iter().next().filter(|&first| first >= mutants) {
+            return self.again(first / mutants, names, units, part);
+        }
         let mut left = units.clone();
         while !left.is_empty() {
             let chunk = left.split_off(CHUNK);
@@ -82,6 +97,42 @@ impl Planned for ScoreUnits<'_> {
     }
 }
 
+impl ScoreUnits<'_> {
+    /// Plays mutants that survived once more, in `round`, from 0.
+    fn again(
+        &self,
+        round: u64,
+        names: &UnitNames,
+        units: &UnitSet,
+        part: &mut PartWriter,
+    ) -> Result<PartEnd, Stop> {
+        let MutantUnits { model, mutants, wanted, .. } = &self.mutants;
+        let seed = run_seed(self.args.mutants.seed, round);
+        let other = MutantArgs { seed, ..self.args.mutants.clone() };
+        let args = Score { mutants: other, ..self.args.clone() };
+        let decided = Decided { mutants: mutants.clone(), outcomes: Vec::new(), halted: None };
+        let place = |unit: u64| (unit % mutants.len() as u64) as usize;
+        let mut left = units.clone();
+        while !left.is_empty() {
+            let chunk = left.split_off(CHUNK);
+            let open: Vec<usize> = chunk.iter().map(place).collect();
+            let kills = super::killed(&args, wanted, &mut model.clone(), &decided, &open)?;
+            if kills.halted.is_some() {
+                let status = limit::status(&wanted.halt, ExitStatus::Inconclusive);
+                return Ok(PartEnd { end: EndOfPart::Stopped, status });
+            }
+            for unit in chunk.iter() {
+                let is_killed = kills.tests.iter().any(|killed| killed.contains(&place(unit)));
+                let by: Vec<u64> = is_killed.then_some(round).into_iter().collect();
+                let result = json!({ "killed_by": by, "tests": round + 1, "ios": null });
+                part.begin(unit, &names.name(unit)).map_err(planned::trouble)?;
+                part.done(unit, &names.name(unit), false, &result).map_err(planned::trouble)?;
+            }
+        }
+        Ok(PartEnd { end: EndOfPart::All, status: ExitStatus::Success })
+    }
+}
+
 /// Puts scores together: the page, and what `score` says.
 pub fn merged(args: &Score, parts: &mut Gathered, to: &Merge) -> Result<ExitStatus, Stop> {
     let (sources, mut model) = load::model(&args.file, &args.set)?;
@@ -89,13 +140,12 @@ pub fn merged(args: &Score, parts: &mut Gathered, to: &Merge) -> Result<ExitStat
     let mutants = limit::within(&wanted.halt, || selected(&mut model, &args.mutants))?;
     let dir = Path::new(&to.out);
     fs::create_dir_all(dir).map_err(|error| write::cannot(dir, &error))?;
-    let mut outcomes: Vec<Option<Outcome>> = Vec::new();
+    let mut outcomes: Vec<Option<Outcome>> = vec![None; mutants.len()];
     let mut kills = Kills { tests: Vec::new(), ios: None, halted: None };
-    for (at, mutant) in mutants.iter().enumerate() {
-        let Some(text) = parts.unit(at as u64).map_err(planned::trouble)? else {
-            outcomes.push(None);
-            continue;
-        };
+    for unit in 0..parts.manifest.count {
+        let at = unit as usize % mutants.len().max(1);
+        let Some(mutant) = mutants.get(at) else { continue };
+        let Some(text) = parts.unit(unit).map_err(planned::trouble)? else { continue };
         let misfit = || Stop::usage(format!("what is told of mutant `{}` does not fit", mutant.id));
         let number = |name: &str| text.result.get(name).and_then(Json::as_u64).map(|n| n as usize);
         kills.tests.resize(kills.tests.len().max(number("tests").ok_or_else(misfit)?), Vec::new());
@@ -105,14 +155,16 @@ pub fn merged(args: &Score, parts: &mut Gathered, to: &Merge) -> Result<ExitStat
             let test = test.as_u64().and_then(|test| kills.tests.get_mut(test as usize));
             test.ok_or_else(misfit)?.push(at);
         }
-        let decision = text.result.get("decision").ok_or_else(misfit)?;
-        outcomes.push(Some(read(&model, mutant, decision)?));
+        if unit < mutants.len() as u64 {
+            let decision = text.result.get("decision").ok_or_else(misfit)?;
+            outcomes[at] = Some(read(&model, mutant, decision)?);
+        }
     }
-    let missing = outcomes.iter().filter(|outcome| outcome.is_none()).count();
+    let missing = parts.missing.len();
     if missing > 0 {
         let stop = Stop::new(
             ExitStatus::Inconclusive,
-            format!("{missing} of {} mutants are missing", mutants.len()),
+            format!("{missing} of {} units are missing", parts.manifest.count),
         );
         return Err(stop.help("do the missing units and merge again"));
     }

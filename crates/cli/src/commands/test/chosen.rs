@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use ioxide_model::goal::{Goal, GoalKind};
-use ioxide_model::sts::{Model, Sts};
+use ioxide_model::sts::{Model, Sts, SwitchId};
 use ioxide_report::summary::ENDLESS;
 use ioxide_runner::campaign::CampaignOutcome;
 use ioxide_symex::Limits;
@@ -184,6 +184,17 @@ impl Chosen {
             Self::Kill(tester, _) => &mut **tester,
             Self::Case(tester) => &mut **tester,
             Self::Game(tester) => &mut **tester,
+        }
+    }
+
+    /// Leaves out what was certainly covered by these switches before; called before the first run.
+    pub fn know(&mut self, sts: &Sts, taken: &[SwitchId]) {
+        let covered = |set: &PurposeSet| set.criterion.covered_along(sts, taken.iter().copied());
+        match self {
+            Self::Hunt(tester) => tester.know(sts, taken),
+            Self::Cover(tester, set) => tester.know(&covered(set)),
+            Self::Tour(tester, set) => tester.know(&covered(set)),
+            _ => (),
         }
     }
 

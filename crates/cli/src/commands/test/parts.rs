@@ -3,6 +3,7 @@
 //! Where no run depends on those before it (`random`, suites, tests, cases), every run is a unit. The other testers learn from
 //! run to run: a campaign of theirs is shared out among `--shares` testers that know nothing of each other, as `--jobs`
 //! does among instances of the system, and a share is a unit. The same units make the same campaign, wherever they ran.
+//! In [`rounds`] the shares are told what was covered before.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -12,6 +13,7 @@ use std::time::Duration;
 use ioxide_campaign::gather::Gathered;
 use ioxide_campaign::part::{EndOfPart, PartWriter};
 use ioxide_campaign::plan::UnitNames;
+use ioxide_campaign::rounds::Rounds;
 use ioxide_campaign::units::UnitSet;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
@@ -30,6 +32,7 @@ use ioxide_testgen::tester::fair::InputFair;
 use serde_json::{Value as Json, json};
 
 use super::chosen::{self, Chosen};
+use super::rounds;
 use super::{outcome_json, verdict};
 use crate::args::{LimitArgs, Merge, SolverArgs, Test};
 use crate::deadline::Deadline;
@@ -61,17 +64,24 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
 }
 
 /// A campaign that was thought through and not begun.
-struct Prepared<'a> {
+pub struct Prepared<'a> {
     args: &'a Test,
     sources: Sources,
-    spec: Model,
+    /// The model.
+    pub spec: Model,
     sut: System,
-    chosen: Chosen,
+    /// Its tester.
+    pub chosen: Chosen,
     config: CampaignConfig,
     units: UnitNames,
 }
 
 impl<'a> Prepared<'a> {
+    /// The campaign where nobody connects to the system.
+    pub fn nowhere(args: &'a Test, solver: &SolverArgs) -> Result<Self, Stop> {
+        Self::new(args, &nowhere(&args.sut), solver)
+    }
+
     fn new(args: &'a Test, sut: &str, solver: &SolverArgs) -> Result<Self, Stop> {
         let (sources, mut spec) = load::model(&args.model.file, &args.model.settings())?;
         super::something_to_run(args, &spec)?;
@@ -96,9 +106,10 @@ impl<'a> Prepared<'a> {
         let limit = LimitArgs { thinking: args.limit.thinking.or(Some(TimeLimit::Within(THINKING))) };
         let thinking = Test { solver: solver.clone(), limit, ..args.clone() };
         let chosen = Chosen::named(&thinking, &mut spec, seed)?;
-        let units = units(&chosen, args)?;
+        let units = rounds::repeated(units(&chosen, args)?, &chosen, args)?;
         let config = CampaignConfig {
-            runs: chosen.runs(args),
+            // Every round has as many.
+            runs: chosen.runs(args).saturating_mul(args.part.n_rounds()),
             tester: chosen.budgeted(args, None),
             // Whether it is enough is known when units are put together.
             until: None,
@@ -158,11 +169,26 @@ impl Planned for Prepared<'_> {
         self.units.clone()
     }
 
+    fn rounds(&self) -> Rounds {
+        Rounds::repeated(self.args.part.n_rounds())
+    }
+
+    fn know(&mut self, _round: u64, known: &Json) -> Result<(), Stop> {
+        let covered = rounds::covered(&self.spec.sts, known);
+        let covered = covered.ok_or_else(|| {
+            Stop::usage("what the rounds before have covered does not fit the model")
+                .help("merge the parts of the rounds before again")
+        })?;
+        self.chosen.know(&self.spec.sts, &covered);
+        Ok(())
+    }
+
     fn more(&self, unit: u64) -> Json {
         json!({ "seed": run_seed(self.config.seed, unit) })
     }
 
     fn work(&mut self, names: &UnitNames, units: &UnitSet, part: &mut PartWriter) -> Result<PartEnd, Stop> {
+        let shares = self.units.count() / self.rounds().count();
         let Self { args, spec, sut, chosen, config, .. } = self;
         let wanted = Wanted::new(&args.solver, Halt::default());
         let opener =
@@ -185,7 +211,7 @@ impl Planned for Prepared<'_> {
                 lines.take();
                 let mut own = chosen.clone();
                 let share = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-                own.tester().share(share(unit), share(names.count()));
+                own.tester().share(share(unit % shares.max(1)), share(shares));
                 let mut fair = InputFair::new(own.tester(), interaction);
                 let mut tester = Deadline::new(&mut fair, None, thinking);
                 match campaign.unit(unit, &mut bench, &mut tester)? {
@@ -319,8 +345,7 @@ impl Whole {
         reporter: &mut dyn Reporter,
         solver: &SolverArgs,
     ) -> Result<Self, Stop> {
-        let Prepared { sources, spec, sut, chosen, config, units, .. } =
-            Prepared::new(args, &nowhere(&args.sut), solver)?;
+        let Prepared { sources, spec, sut, chosen, config, units, .. } = Prepared::nowhere(args, solver)?;
         if units.count() != parts.manifest.count {
             return Err(Stop::usage(format!(
                 "the plan has {} units here, and {} where the parts were made",
@@ -348,7 +373,7 @@ fn told_again(
     let mut is_whole = true;
     for unit in 0..parts.manifest.count {
         let Some(text) = parts.unit(unit).map_err(planned::trouble)? else {
-            is_whole = false;
+            is_whole &= parts.settled.contains(unit);
             continue;
         };
         let wrong = |error: &dyn std::fmt::Display| {

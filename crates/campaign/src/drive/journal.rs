@@ -1,0 +1,72 @@
+//! The journal of a campaign, and of which plan it is.
+//!
+//! Lines are added and never changed. What was cut off by a crash is no line, and is left out when it is read again.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::Write as _;
+use std::path::Path;
+
+use serde_json::{Value as Json, json};
+
+use super::DriveError;
+use crate::part::Manifest;
+
+/// The name of the format.
+const FORMAT: &str = "ioxide-campaign";
+/// The version written here.
+const VERSION: u32 = 1;
+
+/// What was tried in vain, how often, and why.
+pub(super) type Tried = BTreeMap<u64, (u32, String)>;
+
+/// Opens the journal in `dir`; it must be of the plan of `manifest`.
+pub(super) fn opened(dir: &Path, manifest: &Manifest) -> Result<(File, Tried), DriveError> {
+    let io = |path: &Path| {
+        let path = path.to_path_buf();
+        move |error| DriveError::Io { path, error }
+    };
+    let path = dir.join("journal.jsonl");
+    let file = OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(io(&path))?;
+    if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        return Err(DriveError::Busy(dir.to_path_buf()));
+    }
+    let about = dir.join("campaign.json");
+    let mine = json!({
+        "format": FORMAT, "version": VERSION, "plan": manifest.plan, "tool": manifest.tool,
+        "model": manifest.model, "args": manifest.args, "count": manifest.count,
+    });
+    match fs::read_to_string(&about) {
+        Ok(text) => {
+            let there: Json = serde_json::from_str(&text).unwrap_or_default();
+            if there != mine {
+                let differs = format!("`{}` is of another plan or version", about.display());
+                return Err(DriveError::Other { dir: dir.to_path_buf(), differs });
+            }
+        }
+        Err(_) => {
+            let aside = dir.join(".campaign.json.part");
+            fs::write(&aside, format!("{mine:#}\n")).map_err(io(&aside))?;
+            fs::rename(&aside, &about).map_err(io(&about))?;
+        }
+    }
+    let text = fs::read_to_string(&path).map_err(io(&path))?;
+    let mut journal = file;
+    if !text.is_empty() && !text.ends_with('\n') {
+        // What was cut off does not spoil the next line.
+        journal.write_all(b"\n").map_err(io(&path))?;
+    }
+    Ok((journal, tried_in(&text)))
+}
+
+fn tried_in(journal: &str) -> Tried {
+    let mut tried = Tried::new();
+    for line in journal.lines() {
+        let Ok(told) = serde_json::from_str::<Json>(line) else { continue };
+        let number = |name: &str| told.get(name).and_then(Json::as_u64);
+        let (Some(unit), Some(tries)) = (number("tried"), number("tries")) else { continue };
+        let why = told.get("why").and_then(Json::as_str).unwrap_or_default().to_owned();
+        tried.insert(unit.saturating_sub(1), (u32::try_from(tries).unwrap_or(u32::MAX), why));
+    }
+    tried
+}

@@ -1,0 +1,229 @@
+//! Rounds: units that know what the units of the rounds before have found.
+//!
+//! What is known when a round begins is a small file, made once, when the round before is over, and named in every order
+//! of the round. So a unit is still a function of what its command line and its files say: the model, the seed, the system,
+//! and what is known. Which units there still are to do is in it too: what is settled is done by nobody.
+//!
+//! *Promises.* The units of a plan are numbered through all rounds, so a unit is done once, whatever is known, and units put
+//! together in the order of the plan are the rounds one after the other.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::part::PartError;
+use crate::plan::fingerprint;
+use crate::units::UnitSet;
+
+/// The name of the format.
+pub const FORMAT: &str = "ioxide-feedback";
+/// The version written here.
+pub const VERSION: u32 = 1;
+
+/// Which units are of which round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rounds {
+    count: u64,
+    deal: Deal,
+}
+
+/// How units are dealt to rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Deal {
+    /// Every round does the same again, with what is known by then: the units of a round follow each other.
+    Repeated,
+    /// Every unit is done in one round: the n-th in round n, then from the first round on again.
+    Dealt,
+}
+
+impl Rounds {
+    /// All units at once.
+    pub const ONE: Self = Self { count: 1, deal: Deal::Repeated };
+
+    /// So many rounds that do the same again.
+    #[must_use]
+    pub fn repeated(count: u64) -> Self {
+        Self { count: count.max(1), deal: Deal::Repeated }
+    }
+
+    /// So many rounds that units are dealt to; those that are close in a plan are alike, and in different rounds.
+    #[must_use]
+    pub fn dealt(count: u64) -> Self {
+        Self { count: count.max(1), deal: Deal::Dealt }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn count(self) -> u64 {
+        self.count
+    }
+
+    /// The round of `unit`, from 0, in a plan of `units`.
+    #[must_use]
+    pub fn of(self, unit: u64, units: u64) -> u64 {
+        match self.deal {
+            Deal::Repeated => unit / (units / self.count).max(1),
+            Deal::Dealt => unit % self.count,
+        }
+    }
+
+    /// The units of `round`, from 0, in a plan of `units`.
+    #[must_use]
+    pub fn units(self, round: u64, units: u64) -> UnitSet {
+        match self.deal {
+            Deal::Repeated => {
+                let each = units / self.count;
+                UnitSet::range(round * each, (round + 1) * each)
+            }
+            Deal::Dealt => {
+                let step = usize::try_from(self.count).unwrap_or(usize::MAX);
+                (round..units).step_by(step).collect()
+            }
+        }
+    }
+}
+
+/// What is known when a round begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Feedback {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// The hash of the plan.
+    pub plan: String,
+    /// The round that begins, from 1.
+    pub round: u64,
+    /// Units of this round that nobody needs to do, from 1.
+    pub settled: String,
+    /// Nothing is left to do in this round or later.
+    pub over: bool,
+    /// What the command makes of it.
+    pub known: Json,
+}
+
+impl Feedback {
+    /// What is `known` when `round`, from 1, of the plan with the hash `plan` begins.
+    #[must_use]
+    pub fn new(plan: &str, round: u64, settled: &UnitSet, over: bool, known: Json) -> Self {
+        let (format, plan, settled) = (FORMAT.to_owned(), plan.to_owned(), settled.to_string());
+        Self { format, version: VERSION, plan, round, settled, over, known }
+    }
+
+    /// Reads it from a file.
+    ///
+    /// # Errors
+    /// If it is none, or of another version.
+    pub fn read(path: &Path) -> Result<Self, PartError> {
+        let text = fs::read_to_string(path).map_err(PartError::io(path))?;
+        let not = |why: String| PartError::NotFeedback { path: path.to_path_buf(), why };
+        let told: Self = serde_json::from_str(&text).map_err(|error| not(error.to_string()))?;
+        match () {
+            () if told.format != FORMAT => Err(not(format!("it is of a `{}`", told.format))),
+            () if told.version != VERSION => {
+                Err(not(format!("it has version {}, this program reads version {VERSION}", told.version)))
+            }
+            () if told.round < 2 => Err(not("nothing is known before the first round".into())),
+            () => Ok(told),
+        }
+    }
+
+    /// Puts it in its place, whole or not at all.
+    ///
+    /// # Errors
+    /// If the file system says no.
+    pub fn write(&self, path: &Path) -> Result<(), PartError> {
+        let dir = path.parent().unwrap_or(Path::new("."));
+        let write = || {
+            fs::create_dir_all(dir)?;
+            let mut aside = tempfile::Builder::new().prefix(".ioxide-").suffix(".part").tempfile_in(dir)?;
+            aside.write_all(serde_json::to_string_pretty(self)?.as_bytes())?;
+            aside.write_all(b"\n")?;
+            aside.as_file().sync_all()?;
+            aside.persist(path).map(drop).map_err(|error| error.error)
+        };
+        write().map_err(PartError::io(path))
+    }
+
+    /// All it says, in sixteen digits.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let over = if self.over { "over" } else { "" };
+        let told = [&self.plan, &self.round.to_string(), &self.settled, over, &self.known.to_string()];
+        fingerprint(told.map(str::to_owned))
+    }
+
+    /// The units of this round that nobody needs to do.
+    #[must_use]
+    pub fn settled(&self) -> UnitSet {
+        self.settled.parse().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{ProptestConfig, prop_assert_eq, proptest};
+    use serde_json::json;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+        /// Every unit is in the round that it says, and in no other.
+        #[test]
+        fn every_unit_is_of_one_round(count in 1u64..9, each in 0u64..40, more in 0u64..9) {
+            for (rounds, units) in [
+                (Rounds::repeated(count), each * count),
+                (Rounds::dealt(count), each * count + more),
+            ] {
+                let mut all = UnitSet::new();
+                for round in 0..count {
+                    for unit in rounds.units(round, units).iter() {
+                        prop_assert_eq!(rounds.of(unit, units), round);
+                        prop_assert_eq!(all.insert(unit), true);
+                    }
+                }
+                prop_assert_eq!(all, UnitSet::range(0, units));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_known_is_read_as_it_was_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("rounds/2.json");
+        let known = Feedback::new("p", 2, &UnitSet::range(3, 5), false, json!({ "covered": [1, 2] }));
+        known.write(&path).unwrap();
+        assert_eq!(Feedback::read(&path).unwrap(), known);
+        assert_eq!(known.settled(), UnitSet::range(3, 5));
+        let others = [
+            Feedback { round: 3, ..known.clone() },
+            Feedback { over: true, ..known.clone() },
+            Feedback { settled: String::new(), ..known.clone() },
+            Feedback { known: json!({ "covered": [1] }), ..known.clone() },
+            Feedback { plan: "q".into(), ..known.clone() },
+        ];
+        others.iter().for_each(|other| assert_ne!(other.hash(), known.hash(), "{other:?}"));
+    }
+
+    #[test]
+    fn what_is_no_feedback_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("2.json");
+        let known = Feedback::new("p", 2, &UnitSet::new(), false, Json::Null);
+        for (wrong, why) in [
+            (Feedback { format: "ioxide-part".into(), ..known.clone() }, "it is of a `ioxide-part`"),
+            (Feedback { version: 9, ..known.clone() }, "it has version 9"),
+            (Feedback { round: 1, ..known.clone() }, "before the first round"),
+        ] {
+            wrong.write(&path).unwrap();
+            let error = Feedback::read(&path).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
+        fs::write(&path, "{").unwrap();
+        assert!(Feedback::read(&path).unwrap_err().to_string().contains("no feedback of a round"));
+    }
+}

@@ -1,0 +1,73 @@
+//! The plan of a campaign, asked of the program itself: whatever runs the units means the same by them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command as Process, Stdio};
+
+use ioxide_campaign::part::{FORMAT, Manifest, VERSION};
+use ioxide_campaign::units::UnitSet;
+use serde_json::Value as Json;
+
+use crate::exit::{ExitStatus, Stop};
+
+/// What there is to do.
+pub struct PlannedUnits {
+    /// The plan, with all units.
+    pub manifest: Manifest,
+    /// Their names.
+    pub names: Vec<String>,
+    /// Which of them are done in which round.
+    pub rounds: Vec<UnitSet>,
+}
+
+impl PlannedUnits {
+    /// The units of the command `run`.
+    pub fn of(program: &Path, run: &[String]) -> Result<Self, Stop> {
+        let plan = asked(program, run)?;
+        let text = |name: &str| plan[name].as_str().unwrap_or_default().to_owned();
+        let name = |unit: &Json| unit["name"].as_str().unwrap_or_default().to_owned();
+        let units = plan["units"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let names: Vec<String> = units.iter().map(name).collect();
+        if names.is_empty() {
+            return Err(Stop::new(ExitStatus::Nothing, "nothing to run: the plan has no units"));
+        }
+        let mut rounds: BTreeMap<u64, UnitSet> = BTreeMap::new();
+        for (unit, told) in units.iter().enumerate() {
+            let round = told["round"].as_u64().unwrap_or(1);
+            rounds.entry(round).or_default().insert(unit as u64);
+        }
+        let count = names.len() as u64;
+        let manifest = Manifest {
+            format: FORMAT.into(),
+            version: VERSION,
+            tool: text("tool"),
+            plan: text("plan"),
+            model: text("model"),
+            args: run.to_vec(),
+            count,
+            asked: UnitSet::range(0, count).to_string(),
+            round: None,
+            feedback: None,
+        };
+        Ok(Self { manifest, names, rounds: rounds.into_values().collect() })
+    }
+}
+
+/// What `run --plan` prints.
+fn asked(program: &Path, run: &[String]) -> Result<Json, Stop> {
+    let asked = Process::new(program).args(run).arg("--plan").stderr(Stdio::inherit()).output();
+    let asked =
+        asked.map_err(|error| Stop::usage(format!("cannot start `{}`: {error}", program.display())))?;
+    let line = run.join(" ");
+    if !asked.status.success() {
+        let status = match asked.status.code() {
+            Some(3) => ExitStatus::Model,
+            Some(4) => ExitStatus::Nothing,
+            _ => ExitStatus::Usage,
+        };
+        return Err(Stop::new(status, format!("`ioxide {line}` cannot be planned"))
+            .help("`run` in the plan is a command that takes `--plan`: test, kill, score, conform"));
+    }
+    serde_json::from_slice(&asked.stdout)
+        .map_err(|_| Stop::usage(format!("`ioxide {line} --plan` gives no plan")))
+}

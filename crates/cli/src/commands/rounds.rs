@@ -1,0 +1,58 @@
+//! Campaigns in rounds: what is known when a round begins, and what nobody needs to do any more.
+//!
+//! Both come from the results of the rounds before alone, in the order of the plan, so they are the same wherever units ran.
+
+use ioxide_campaign::gather::Gathered;
+use ioxide_campaign::rounds::{Feedback, Rounds};
+
+use super::{kill, score, test};
+use crate::args::{Command, PartArgs, SolverArgs};
+use crate::exit::Stop;
+
+/// The rounds of a command; one, if it has none.
+pub fn of(what: &Command) -> Rounds {
+    let n = |part: &PartArgs| part.n_rounds();
+    match what {
+        Command::Test(args) => Rounds::repeated(n(&args.part)),
+        Command::Kill(args) => Rounds::dealt(n(&args.part)),
+        Command::Score(args) => Rounds::repeated(n(&args.part)),
+        _ => Rounds::ONE,
+    }
+}
+
+/// What is known when `round`, from 1, begins.
+pub fn feedback(
+    what: &Command,
+    parts: &mut Gathered,
+    round: u64,
+    solver: &SolverArgs,
+) -> Result<Feedback, Stop> {
+    match what {
+        Command::Test(args) => test::rounds::feedback(args, parts, round, solver),
+        Command::Kill(args) => kill::rounds::feedback(args, parts, round, solver),
+        Command::Score(args) => score::rounds::feedback(args, parts, round),
+        _ => Err(Stop::usage("this command has no rounds")),
+    }
+}
+
+/// Takes out of the missing units what nobody needs to do: what a round before has covered or killed.
+pub fn settle(what: &Command, parts: &mut Gathered, solver: &SolverArgs) -> Result<(), Stop> {
+    let (rounds, count) = (of(what), parts.manifest.count);
+    for round in 1..rounds.count() {
+        let units = rounds.units(round, count);
+        if !units.iter().any(|unit| parts.missing.contains(unit)) {
+            continue;
+        }
+        let known = feedback(what, parts, round + 1, solver)?;
+        parts.settle(&known.settled());
+        if known.over {
+            (round..rounds.count()).for_each(|later| parts.settle(&rounds.units(later, count)));
+            return Ok(());
+        }
+        // What comes after a round that is not done is not known yet.
+        if units.iter().any(|unit| parts.missing.contains(unit)) {
+            return Ok(());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! Rounds of `ioxide test`: what a round has certainly covered is left out by the testers of the next.
+//!
+//! `cover` and `tour` then have fewer purposes, which are shared out anew; `hunt` has fewer of them, and walks. Runs have other seeds
+//! in every round, so what is left is tried with other data.
+
+use ioxide_campaign::gather::Gathered;
+use ioxide_campaign::plan::UnitNames;
+use ioxide_campaign::rounds::{Feedback, Rounds};
+use ioxide_campaign::units::UnitSet;
+use ioxide_model::index::Idx as _;
+use ioxide_model::sts::{Sts, SwitchId};
+use ioxide_runner::campaign::unit::UnitTold;
+use ioxide_runner::coverage::Coverage;
+use serde_json::{Value as Json, json};
+
+use super::chosen::Chosen;
+use super::parts::Prepared;
+use crate::args::{SolverArgs, Test};
+use crate::exit::Stop;
+use crate::planned;
+
+/// The units of all rounds: those of one, again and again.
+pub fn repeated(units: UnitNames, chosen: &Chosen, args: &Test) -> Result<UnitNames, Stop> {
+    let rounds = args.part.n_rounds();
+    if rounds == 1 {
+        return Ok(units);
+    }
+    let is_shared = matches!(units, UnitNames::Numbered { word: "share", .. });
+    let is_by_coverage = match chosen {
+        Chosen::Hunt(_) | Chosen::Tour(..) => true,
+        Chosen::Cover(..) => args.tester == "cover",
+        _ => false,
+    };
+    match is_shared && is_by_coverage {
+        true => Ok(UnitNames::InRounds { names: Box::new(units), rounds }),
+        false => Err(Stop::usage(format!(
+            "no rounds: the tester `{}` does not look at what was covered, so every round would be the same again",
+            args.tester
+        ))
+        .help("rounds are for `hunt`, `cover` and `tour`; for the others, give more `--runs`")),
+    }
+}
+
+/// What is known when `round`, from 1, begins: the switches that units of the rounds before have certainly taken.
+pub fn feedback(
+    args: &Test,
+    parts: &mut Gathered,
+    round: u64,
+    solver: &SolverArgs,
+) -> Result<Feedback, Stop> {
+    let Prepared { spec, mut chosen, .. } = Prepared::nowhere(args, solver)?;
+    let mut coverage = Coverage::new(&spec.sts);
+    let rounds = Rounds::repeated(args.part.n_rounds());
+    for before in 0..round - 1 {
+        for unit in rounds.units(before, parts.manifest.count).iter() {
+            let Some(text) = parts.unit(unit).map_err(planned::trouble)? else { continue };
+            let told: Option<UnitTold> = serde_json::from_value(text.result).ok();
+            let told = told.and_then(|told| told.coverage.read(&spec.sts));
+            coverage.add(&told.ok_or_else(|| {
+                Stop::usage(format!("what unit {} told does not fit the model", unit + 1))
+                    .help("delete its part and do it again")
+            })?);
+        }
+    }
+    let taken: Vec<SwitchId> = coverage.covered().collect();
+    chosen.know(&spec.sts, &taken);
+    let over = chosen.tester().is_done();
+    let covered: Vec<usize> = taken.iter().map(|id| id.index()).collect();
+    Ok(Feedback::new(&parts.manifest.plan, round, &UnitSet::new(), over, json!({ "covered": covered })))
+}
+
+/// The switches that are known to be covered; nothing if they are of another model.
+pub fn covered(sts: &Sts, known: &Json) -> Option<Vec<SwitchId>> {
+    let read = |at: &Json| {
+        let at = usize::try_from(at.as_u64()?).ok().filter(|&at| at < sts.switches.len())?;
+        Some(SwitchId::new(at))
+    };
+    known.get("covered")?.as_array()?.iter().map(read).collect()
+}

@@ -1,0 +1,62 @@
+//! What kills one mutant may kill another: the same trace, shown by both.
+//!
+//! A witness is a trace that the specification forbids at its last label. A mutant that can show the very same trace is
+//! killed by it, too, without a search of its own: that the specification forbids it was shown for the first mutant.
+//!
+//! *Promises.* Whatever is not certain counts as not shown: the mutant is then decided as any other.
+
+use std::collections::BTreeSet;
+
+use ioxide_model::sts::Sts;
+use ioxide_model::trace::Trace;
+use ioxide_symex::Ctx;
+
+use crate::conform::{Completion, concrete_start, concretely};
+use crate::mutate::Mutant;
+
+/// Traces that are tried on one mutant, at most.
+const MAX_TRACES: usize = 200;
+
+/// Witnesses of mutants that are killed, to be tried on others.
+#[derive(Clone, Debug, Default)]
+pub struct Witnesses {
+    traces: Vec<Trace>,
+}
+
+impl Witnesses {
+    /// The different traces of `witnesses`, short ones first.
+    pub fn new<'t>(witnesses: impl IntoIterator<Item = &'t Trace>) -> Self {
+        let mut traces: Vec<Trace> = Vec::new();
+        for trace in witnesses {
+            if !traces.contains(trace) {
+                traces.push(trace.clone());
+            }
+        }
+        traces.sort_by_key(Trace::len);
+        traces.truncate(MAX_TRACES);
+        Self { traces }
+    }
+
+    /// The first of them that kills `mutant` of the system of `cx`.
+    pub fn killing(&self, cx: &mut Ctx<'_>, mutant: &Mutant, completion: Completion) -> Option<&Trace> {
+        if self.traces.is_empty() {
+            return None;
+        }
+        let system = mutant.apply(cx.sts);
+        self.traces.iter().find(|trace| shows(cx, &system, trace, completion))
+    }
+}
+
+/// Whether `system` can certainly show `trace`, from its start to its last label.
+pub fn shows(cx: &mut Ctx<'_>, system: &Sts, trace: &Trace, completion: Completion) -> bool {
+    // Which inputs are ignored after the specification was left is not followed here.
+    let completion = if completion == Completion::Angelic { completion } else { Completion::None };
+    let mut states: BTreeSet<_> = concrete_start(cx, system);
+    for label in &trace.labels {
+        if states.is_empty() {
+            return false;
+        }
+        states = concretely(cx, system, &states, label, completion);
+    }
+    !states.is_empty()
+}
