@@ -151,6 +151,12 @@ impl Recipe {
         self.run.iter().any(is_it)
     }
 
+    /// Whether there is more than one round.
+    #[must_use]
+    pub fn has_rounds(&self) -> bool {
+        self.rounds.is_some_and(|rounds| rounds > 1) || self.says("--rounds")
+    }
+
     /// The command, with what is said about its rounds and its end.
     #[must_use]
     pub fn command(&self) -> Vec<String> {

@@ -13,6 +13,7 @@ use ioxide_smt::brute::Brute;
 use ioxide_symex::Ctx;
 use ioxide_testgen::conform::explicit::{Budget, Found, ioco};
 use ioxide_testgen::conform::{Answer, Completion};
+use ioxide_testgen::kill::again::Witnesses;
 use ioxide_testgen::kill::lab::{Lab, Specimen};
 use ioxide_testgen::kill::{Analysis, Config, Optimisation};
 use ioxide_testgen::mutate::{Mutant, Operator, mutants};
@@ -95,6 +96,34 @@ fn no_optimisation_changes_an_answer() {
             }
         }
     }
+}
+
+/// What a trace of another mutant kills is killed by enumeration too, and every mutant shows its own trace.
+#[test]
+fn traces_of_others_kill_only_what_enumeration_kills() {
+    let (mut own, mut others, mut left) = (0, 0, 0);
+    for seed in 0..n_models() {
+        let (mut model, mutants) = sampled(seed);
+        let answers = answers(&mut model, &mutants, BTreeSet::new());
+        let spec = model.clone();
+        let mut solver = Brute::new();
+        let mut cx = Ctx::new(&mut model, &mut solver);
+        for (at, mutant) in mutants.iter().enumerate() {
+            let mine = Witnesses::new(trace(&answers[at]));
+            assert_eq!(mine.killing(&mut cx, mutant, Completion::Angelic), trace(&answers[at]), "seed {seed}");
+            own += usize::from(trace(&answers[at]).is_some());
+            let but_mine = (0..mutants.len()).filter(|&it| it != at).filter_map(|it| trace(&answers[it]));
+            match Witnesses::new(but_mine).killing(&mut cx, mutant, Completion::Angelic) {
+                Some(_) => {
+                    others += 1;
+                    let found = enumerated(&spec, mutant);
+                    assert!(matches!(found, Found::Fails(_)), "seed {seed}, {}: {found:?}", mutant.id);
+                }
+                None => left += 1,
+            }
+        }
+    }
+    assert!(own > n_models() as usize && others > 0 && left > 0, "{own} {others} {left}");
 }
 
 /// A killed mutant is killed by enumeration too, and a suite kills whatever has a trace.

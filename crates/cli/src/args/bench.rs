@@ -2,11 +2,11 @@
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::SolverArgs;
+use super::{PartArgs, SolverArgs};
 
 /// Arguments of `bench`.
-#[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:\n  ioxide bench scale --json")]
+#[derive(Clone, Debug, ClapArgs)]
+#[command(after_help = "Examples:\n  ioxide bench scale --json\n  ioxide bench faults --seeds 5 --partition 1/4 --part rows/1")]
 pub struct Bench {
     /// What to measure.
     #[arg(value_enum)]
@@ -41,6 +41,8 @@ pub struct Bench {
     pub testers: Vec<String>,
     #[command(flatten)]
     pub solver: SolverArgs,
+    #[command(flatten)]
+    pub part: PartArgs,
 }
 
 /// What can be measured.

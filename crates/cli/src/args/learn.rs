@@ -2,7 +2,7 @@
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::{LimitArgs, ModelArgs, SolverArgs};
+use super::{LimitArgs, ModelArgs, PartArgs, SolverArgs};
 
 /// Arguments of `learn`.
 #[derive(Debug, ClapArgs)]
@@ -118,6 +118,8 @@ pub struct Learn {
     /// Prints what was done as JSON.
     #[arg(long, requires = "out")]
     pub json: bool,
+    #[command(flatten)]
+    pub part: PartArgs,
 }
 
 /// What to do with a system that is not deterministic.

@@ -20,11 +20,37 @@ mod scale;
 mod trees;
 mod truth;
 
-use crate::args::{Bench, BenchName};
-use crate::exit::{ExitStatus, Stop};
+use clap::ValueEnum as _;
+use ioxide_campaign::gather::Gathered;
 
-/// Runs the wanted measurement.
+use crate::args::{Bench, BenchName, Merge};
+use crate::exit::{ExitStatus, Stop};
+use crate::planned;
+
+/// Runs the wanted measurement, or shows its plan, or does a part of it.
 pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+    match (args.part.is_planned(), args.name) {
+        (true, BenchName::Faults) => faults::parts::run(args),
+        (true, name) => {
+            let name = name.to_possible_value().map(|name| name.get_name().to_owned()).unwrap_or_default();
+            Err(Stop::usage(format!(
+                "`bench {name}` has no parts: its rows are times, or are compared with each other, so one machine takes them all"
+            ))
+            .help("`bench faults`, which counts steps, has a unit for every fault; for this one, begin `ioxide bench` anywhere"))
+        }
+        (false, _) => {
+            planned::whole(&args.part)?;
+            whole(args)
+        }
+    }
+}
+
+/// Puts the rows of a measurement together.
+pub fn merged(args: &Bench, parts: &mut Gathered, to: &Merge) -> Result<ExitStatus, Stop> {
+    faults::parts::merged(args, parts, to)
+}
+
+fn whole(args: &Bench) -> Result<ExitStatus, Stop> {
     match args.name {
         BenchName::Atm => atm::run(args),
         BenchName::Brp => brp::run(args),

@@ -61,7 +61,7 @@ pub fn run(args: &CampaignArgs) -> Result<ExitStatus, Stop> {
         eprintln!("going on: {before} of {} units are done", manifest.count);
     }
     let mut engine = engine(args, &recipe, program, workers, Path::new(&out))?;
-    let goal = Goal::of(&manifest.args, &args.solver)?;
+    let goal = Goal::of(&manifest, &args.solver)?;
     let mut watched = Watched::new(before, manifest.count, budget, goal);
     drive.recall(&mut watched).map_err(stopped)?;
     let mut driven = None;
@@ -93,7 +93,7 @@ pub fn run(args: &CampaignArgs) -> Result<ExitStatus, Stop> {
 
 /// Prints the commands of the parts.
 fn printed(recipe: &Recipe, workers: usize, out: &str) -> Result<ExitStatus, Stop> {
-    if recipe.rounds.is_some_and(|rounds| rounds > 1) {
+    if recipe.has_rounds() {
         return Err(Stop::usage("rounds cannot be printed: what a round does depends on what the last one found")
             .help("print without `rounds`, or do them by hand: `ioxide merge` writes `feedback.json` for the next"));
     }

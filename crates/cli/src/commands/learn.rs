@@ -8,6 +8,7 @@ mod crew;
 mod data;
 mod draft;
 mod lessons;
+pub mod parts;
 mod recorded;
 mod session;
 mod timed;
@@ -35,7 +36,7 @@ use crate::machine::{Machine, Messages};
 use crate::session::patience;
 use crate::solver::Wanted;
 use crate::system::{Opener, System};
-use crate::{limit, load, machine, seed, write};
+use crate::{limit, load, machine, planned, seed, write};
 
 /// Extra states where nobody says how many.
 const EXTRA: usize = 2;
@@ -45,6 +46,15 @@ const LEARNING: Duration = Duration::from_secs(3600);
 
 /// Learns from the system, or from what was recorded.
 pub fn run(args: &Learn) -> Result<ExitStatus, Stop> {
+    if args.part.is_planned() {
+        return parts::run(args);
+    }
+    planned::whole(&args.part)?;
+    session(args)
+}
+
+/// Does the whole session.
+fn session(args: &Learn) -> Result<ExitStatus, Stop> {
     let (_, model) = load::model(&args.model.file, &args.model.settings())?;
     match &args.sut {
         None => recorded::run(args, model),
@@ -156,6 +166,9 @@ fn finish(args: &Learn, draft: &Draft<'_>, told: &Told) -> Result<io::Result<()>
 
 /// Puts the model where it was asked for; whether what there is to say could be shown.
 fn put(args: &Learn, text: &str, told: &Told) -> Result<io::Result<()>, Stop> {
+    if args.part.part.is_some() {
+        return parts::keep(args, text, told).map(Ok);
+    }
     let Some(path) = &args.out else {
         told.lines().iter().for_each(|line| eprintln!("{line}"));
         return Ok(io::stdout().lock().write_all(text.as_bytes()));

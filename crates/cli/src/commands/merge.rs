@@ -10,7 +10,7 @@ use clap::Parser as _;
 use ioxide_campaign::gather::{GatherError, Gathered};
 use ioxide_campaign::units::UnitSet;
 
-use super::{conform, kill, rounds, score, test};
+use super::{bench, conform, kill, learn, rounds, score, test};
 use crate::args::{Args, Command, Merge};
 use crate::exit::{ExitStatus, Stop};
 use crate::planned;
@@ -25,9 +25,10 @@ pub fn run(args: &Merge) -> Result<ExitStatus, Stop> {
     let what = command(&parts)?;
     rounds::settle(&what, &mut parts, &args.solver)?;
     findings(&parts);
-    let status = merged(&what, &mut parts, args)?;
+    let told = merged(&what, &mut parts, args);
+    // A campaign with rounds to come is not whole, and goes on from here.
     next_round(&what, &mut parts, args)?;
-    Ok(status)
+    told
 }
 
 /// Where there is another round to do, writes what it has to know.
@@ -54,6 +55,8 @@ pub fn merged(what: &Command, parts: &mut Gathered, args: &Merge) -> Result<Exit
         Command::Kill(kill) => kill::parts::merged(kill, parts, args),
         Command::Score(score) => score::parts::merged(score, parts, args),
         Command::Conform(_) => conform::set::merged(parts, args),
+        Command::Learn(learn) => learn::parts::merged(learn, parts, args),
+        Command::Bench(bench) => bench::merged(bench, parts, args),
         _ => Err(Stop::usage("these parts are of a command that is not done in parts")),
     }
 }

@@ -4,6 +4,7 @@
 
 use ioxide_campaign::gather::Gathered;
 use ioxide_campaign::rounds::{Feedback, Rounds};
+use ioxide_campaign::units::UnitSet;
 
 use super::{kill, score, test};
 use crate::args::{Command, PartArgs, SolverArgs};
@@ -35,9 +36,15 @@ pub fn feedback(
     }
 }
 
-/// Takes out of the missing units what nobody needs to do: what a round before has covered or killed.
+/// Takes out of the missing units what nobody needs to do: what a round before has covered or killed, and
+/// what comes after a goal that was reached.
 pub fn settle(what: &Command, parts: &mut Gathered, solver: &SolverArgs) -> Result<(), Stop> {
     let (rounds, count) = (of(what), parts.manifest.count);
+    if let Command::Score(args) = what
+        && let Some(end) = score::rounds::so_far(args, parts)?.1
+    {
+        parts.settle(&UnitSet::range(end + 1, count));
+    }
     for round in 1..rounds.count() {
         let units = rounds.units(round, count);
         if !units.iter().any(|unit| parts.missing.contains(unit)) {

@@ -8,7 +8,7 @@ use crate::args::SchemaArgs;
 use crate::exit::{ExitStatus, Stop};
 
 /// Every schema: the name of the file's kind, what it is, the schema.
-const SCHEMAS: [(&str, &str, &str); 12] = [
+const SCHEMAS: [(&str, &str, &str); 13] = [
     (
         "campaign",
         "`journal.jsonl` (line by line) and `campaign.json` of `campaign`",
@@ -16,6 +16,11 @@ const SCHEMAS: [(&str, &str, &str); 12] = [
     ),
     ("case", "test cases of `case --format json`", include_str!("../../schemas/case-1.json")),
     ("cases", "`cases.json` of `case --goal`", include_str!("../../schemas/cases-1.json")),
+    (
+        "feedback",
+        "`feedback.json` of `merge` and `rounds/N.json` of `campaign`",
+        include_str!("../../schemas/feedback-1.json"),
+    ),
     ("kill", "the file of `kill --record`, line by line", include_str!("../../schemas/kill-1.json")),
     (
         "learn-session",

@@ -3,7 +3,9 @@
 mod driver;
 mod equal;
 mod ray;
+mod rounds;
 mod slurm;
+mod whole;
 mod wrong;
 
 use std::fs;

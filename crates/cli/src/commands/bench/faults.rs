@@ -7,6 +7,7 @@
 //! nothing of the faults; every seed is a campaign of its own. Silence counts as a step.
 
 mod corpus;
+pub mod parts;
 mod show;
 
 use std::ops::ControlFlow;
@@ -100,21 +101,45 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     let modes = modes(args)?;
     show::head(args, &modes)?;
     for fault in corpus::read(args.only.as_deref())? {
-        let mut rows = Vec::new();
-        for &mode in &modes {
-            progress.tick(|| format!("{}: {}", fault.name, mode.name()));
-            rows.push(row(args, &fault, mode)?);
-        }
-        let correct_fails = if args.testers.is_empty() { correct(args, &fault)? } else { 0 };
+        let (rows, correct_fails) = measured(args, &fault, &modes, &mut progress)?;
         let rows = Rows { fault, rows, correct_fails };
         show::row(args, &rows)?;
         all.push(rows);
     }
     show::foot(args, &modes, &all)?;
+    Ok(status(&all))
+}
+
+/// Shows rows that were measured before.
+fn shown(args: &Bench, modes: &[Mode], all: &[Rows]) -> Result<ExitStatus, Stop> {
+    show::head(args, modes)?;
+    all.iter().try_for_each(|rows| show::row(args, rows))?;
+    show::foot(args, modes, all)?;
+    Ok(status(all))
+}
+
+/// What all testers do with one fault, and how often its correct twin fails.
+fn measured(
+    args: &Bench,
+    fault: &Fault,
+    modes: &[Mode],
+    progress: &mut Progress,
+) -> Result<(Vec<Row>, usize), Stop> {
+    let mut rows = Vec::new();
+    for &mode in modes {
+        progress.tick(|| format!("{}: {}", fault.name, mode.name()));
+        rows.push(row(args, fault, mode)?);
+    }
+    let correct_fails = if args.testers.is_empty() { correct(args, fault)? } else { 0 };
+    Ok((rows, correct_fails))
+}
+
+/// Whether the default tester finds everything, and nothing where nothing is.
+fn status(all: &[Rows]) -> ExitStatus {
     let is_complete = |rows: &Rows| {
         rows.correct_fails == 0 && rows.rows.iter().take(1).all(|row| row.steps.iter().all(Option::is_some))
     };
-    Ok(if all.iter().all(is_complete) { ExitStatus::Success } else { ExitStatus::Inconclusive })
+    if all.iter().all(is_complete) { ExitStatus::Success } else { ExitStatus::Inconclusive }
 }
 
 /// The testers that are wanted: all, or those that were named.

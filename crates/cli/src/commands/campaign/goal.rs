@@ -1,24 +1,34 @@
 //! When a campaign is at its goal: the first units, in the order of the plan, have seen everything that is waited for.
 //!
 //! One machine would have stopped there, so no unit after that is wanted. Units that come too early wait for those before.
+//! `test --until` waits for coverage, `score --until` for a score.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 
-use ioxide_campaign::part::UNITS;
+use ioxide_campaign::part::{Manifest, UNITS};
 use ioxide_campaign::scan::{Scanned, unit_text};
 use ioxide_model::sts::Sts;
 use ioxide_runner::campaign::unit::UnitTold;
 use ioxide_runner::coverage::{CoverageTold, Enough};
 use ioxide_symex::Ctx;
 
-use crate::args::{Args, Command, SolverArgs};
+use crate::args::{Args, Command, SolverArgs, Test};
+use crate::commands::score::rounds::{ScoreSoFar, Standing};
 use crate::exit::Stop;
 use crate::solver::Wanted;
 use crate::{limit, load};
 
+/// What a campaign waits for.
+pub enum Goal {
+    /// Coverage.
+    Coverage(Box<CoverageGoal>),
+    /// A mutation score.
+    Score(ScoreSoFar),
+}
+
 /// What a campaign of `test --until` waits for.
-pub struct Goal {
+pub struct CoverageGoal {
     sts: Sts,
     enough: Enough,
     /// The next unit that is taken in.
@@ -27,11 +37,41 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// The goal of the command `run`, if it has one.
-    pub fn of(run: &[String], solver: &SolverArgs) -> Result<Option<Self>, Stop> {
+    /// The goal of the command of `manifest`, if it has one.
+    pub fn of(manifest: &Manifest, solver: &SolverArgs) -> Result<Option<Self>, Stop> {
         use clap::Parser as _;
-        let words = std::iter::once("ioxide").chain(run.iter().map(String::as_str));
-        let Ok(Args { command: Command::Test(test) }) = Args::try_parse_from(words) else { return Ok(None) };
+        let words = std::iter::once("ioxide").chain(manifest.args.iter().map(String::as_str));
+        match Args::try_parse_from(words).map(|args| args.command) {
+            Ok(Command::Test(test)) => {
+                Ok(CoverageGoal::of(&test, solver)?.map(|goal| Self::Coverage(Box::new(goal))))
+            }
+            Ok(Command::Score(score)) if score.until.is_some() => {
+                Ok(Some(Self::Score(ScoreSoFar::new(&score, manifest.count))))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Takes a part in; says after which unit it is enough, once it is.
+    pub fn part(&mut self, part: &Scanned) -> Option<u64> {
+        match self {
+            Self::Coverage(goal) => goal.part(part),
+            Self::Score(so_far) => {
+                let mut file = File::open(part.dir.join(UNITS)).ok()?;
+                let mut end = None;
+                for &span in &part.spans {
+                    let text = unit_text(&mut file, &part.dir, span).ok()?;
+                    end = so_far.add(span.unit, Standing::of(&text.result));
+                }
+                end
+            }
+        }
+    }
+}
+
+impl CoverageGoal {
+    /// The goal of `test`, if it has one.
+    fn of(test: &Test, solver: &SolverArgs) -> Result<Option<Self>, Stop> {
         let Some(measure) = test.until else { return Ok(None) };
         let (_, mut spec) = load::model(&test.model.file, &test.model.settings())?;
         let mut solver = Wanted::new(solver, limit::halt(&test.limit)).make()?;
@@ -40,7 +80,7 @@ impl Goal {
     }
 
     /// Takes a part in; says after which unit it is enough, once it is.
-    pub fn part(&mut self, part: &Scanned) -> Option<u64> {
+    fn part(&mut self, part: &Scanned) -> Option<u64> {
         let mut file = File::open(part.dir.join(UNITS)).ok()?;
         for &span in part.spans.iter().filter(|span| span.unit >= self.next) {
             let text = unit_text(&mut file, &part.dir, span).ok()?;

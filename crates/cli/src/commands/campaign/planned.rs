@@ -66,7 +66,7 @@ fn asked(program: &Path, run: &[String]) -> Result<Json, Stop> {
             _ => ExitStatus::Usage,
         };
         return Err(Stop::new(status, format!("`ioxide {line}` cannot be planned"))
-            .help("`run` in the plan is a command that takes `--plan`: test, kill, score, conform"));
+            .help("`run` in the plan is a command that takes `--plan`: test, kill, score, conform, learn, bench faults"));
     }
     serde_json::from_slice(&asked.stdout)
         .map_err(|_| Stop::usage(format!("`ioxide {line} --plan` gives no plan")))

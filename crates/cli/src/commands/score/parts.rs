@@ -142,7 +142,9 @@ pub fn merged(args: &Score, parts: &mut Gathered, to: &Merge) -> Result<ExitStat
     fs::create_dir_all(dir).map_err(|error| write::cannot(dir, &error))?;
     let mut outcomes: Vec<Option<Outcome>> = vec![None; mutants.len()];
     let mut kills = Kills { tests: Vec::new(), ios: None, halted: None };
-    for unit in 0..parts.manifest.count {
+    // Units that were done after the goal was reached do not count, wherever they ran.
+    let (so_far, end) = rounds::so_far(args, parts)?;
+    for unit in 0..end.map_or(parts.manifest.count, |end| end + 1) {
         let at = unit as usize % mutants.len().max(1);
         let Some(mutant) = mutants.get(at) else { continue };
         let Some(text) = parts.unit(unit).map_err(planned::trouble)? else { continue };
@@ -159,6 +161,9 @@ pub fn merged(args: &Score, parts: &mut Gathered, to: &Merge) -> Result<ExitStat
             let decision = text.result.get("decision").ok_or_else(misfit)?;
             outcomes[at] = Some(read(&model, mutant, decision)?);
         }
+    }
+    if let Some(line) = so_far.told() {
+        eprintln!("{line}");
     }
     let missing = parts.missing.len();
     if missing > 0 {

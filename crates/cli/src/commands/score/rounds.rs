@@ -1,12 +1,15 @@
 //! Rounds of `ioxide score`: a tester plays what survived once more, with another seed.
 //!
 //! In the first round every mutant is decided and played; in the next ones those are that something can tell from the
-//! model and that nothing did. The score is that of all rounds together.
+//! model and that nothing did. The score is that of all rounds together. It is reached where the units so far, in the order of the
+//! plan, make it certain: mutants that nobody has looked at count as survivors.
+
+use std::collections::BTreeMap;
 
 use ioxide_campaign::gather::Gathered;
 use ioxide_campaign::rounds::Feedback;
 use ioxide_campaign::units::UnitSet;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::args::Score;
 use crate::exit::Stop;
@@ -24,10 +27,10 @@ pub fn refuse(args: &Score) -> Result<(), Stop> {
     }
 }
 
-/// How a mutant stands after some rounds.
+/// How a mutant stands after some units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
-    /// Nobody knows.
+pub enum Standing {
+    /// Nobody has looked at it.
     Open,
     /// Something can tell it from the model, and nothing did.
     Survives,
@@ -37,22 +40,110 @@ enum Standing {
     Unkillable,
 }
 
+impl Standing {
+    /// What a unit says of its mutant.
+    pub fn of(result: &Json) -> Self {
+        let is_killed = result["killed_by"].as_array().is_some_and(|by| !by.is_empty());
+        match result["decision"]["outcome"].as_str() {
+            _ if is_killed => Self::Killed,
+            Some("killed") | None => Self::Survives,
+            Some(_) => Self::Unkillable,
+        }
+    }
+
+    /// Whether no later round has to do with it.
+    fn is_settled(self) -> bool {
+        matches!(self, Self::Killed | Self::Unkillable)
+    }
+}
+
+/// How far the score is, unit by unit in the order of the plan.
+#[derive(Clone, Debug)]
+pub struct ScoreSoFar {
+    until: Option<f64>,
+    standing: Vec<Standing>,
+    count: u64,
+    next: u64,
+    /// Units that came before those that are waited for.
+    early: BTreeMap<u64, Standing>,
+    /// The unit with which the goal was reached.
+    end: Option<u64>,
+}
+
+impl ScoreSoFar {
+    /// Nothing is known of a plan of `count` units.
+    pub fn new(args: &Score, count: u64) -> Self {
+        let mutants = count / args.part.n_rounds();
+        let standing = vec![Standing::Open; usize::try_from(mutants).unwrap_or_default()];
+        Self { until: args.until, standing, count, next: 0, early: BTreeMap::new(), end: None }
+    }
+
+    /// Takes a unit in; says with which one the goal is reached, once it is.
+    pub fn add(&mut self, unit: u64, standing: Standing) -> Option<u64> {
+        self.early.insert(unit, standing);
+        while self.next < self.count && self.end.is_none() {
+            let at = (self.next % self.standing.len().max(1) as u64) as usize;
+            if !self.standing[at].is_settled() {
+                let Some(standing) = self.early.remove(&self.next) else { break };
+                self.standing[at] = standing;
+                let is_reached =
+                    self.until.is_some_and(|until| is_reached(until, self.n(Standing::Killed), self.most()));
+                self.end = is_reached.then_some(self.next);
+            }
+            self.next += 1;
+        }
+        self.end
+    }
+
+    fn n(&self, wanted: Standing) -> usize {
+        self.standing.iter().filter(|&&it| it == wanted).count()
+    }
+
+    /// Mutants that may be told from the model, those that nobody has looked at included.
+    fn most(&self) -> usize {
+        self.standing.len() - self.n(Standing::Unkillable)
+    }
+
+    /// What is said where it ended before all mutants were looked at.
+    pub fn told(&self) -> Option<String> {
+        let (end, open) = (self.end? + 1, self.n(Standing::Open));
+        let least = 100.0 * self.n(Standing::Killed) as f64 / self.most().max(1) as f64;
+        (open > 0).then(|| {
+            format!(
+                "the goal was reached with unit {end} of {}: {open} mutants were not looked at, and whatever they are, \
+                 the score of all is at least {least:.1} %",
+                self.count
+            )
+        })
+    }
+}
+
+/// The units so far, and the one with which the goal was reached.
+pub fn so_far(args: &Score, parts: &mut Gathered) -> Result<(ScoreSoFar, Option<u64>), Stop> {
+    let count = parts.manifest.count;
+    let (mut so_far, mut end) = (ScoreSoFar::new(args, count), None);
+    for unit in 0..count {
+        if let Some(text) = parts.unit(unit).map_err(planned::trouble)? {
+            end = so_far.add(unit, Standing::of(&text.result));
+        }
+        if end.is_some() {
+            break;
+        }
+    }
+    Ok((so_far, end))
+}
+
 /// What is known when `round`, from 1, begins: who survives.
 pub fn feedback(args: &Score, parts: &mut Gathered, round: u64) -> Result<Feedback, Stop> {
     let mutants = parts.manifest.count / args.part.n_rounds();
-    let mut standing = vec![Standing::Open; mutants as usize];
-    for unit in 0..mutants * (round - 1) {
-        let Some(text) = parts.unit(unit).map_err(planned::trouble)? else { continue };
-        let was = &mut standing[(unit % mutants) as usize];
-        let is_killed = text.result["killed_by"].as_array().is_some_and(|by| !by.is_empty());
-        *was = match text.result["decision"]["outcome"].as_str() {
-            _ if is_killed => Standing::Killed,
-            Some("killed") | None => Standing::Survives,
-            Some(_) => Standing::Unkillable,
-        };
-    }
+    let mut standing = vec![Standing::Open; usize::try_from(mutants).unwrap_or_default()];
     let begins = mutants * (round - 1);
-    let is_settled = |&at: &u64| matches!(standing[at as usize], Standing::Killed | Standing::Unkillable);
+    for unit in 0..begins {
+        if let Some(text) = parts.unit(unit).map_err(planned::trouble)? {
+            standing[(unit % mutants) as usize] = Standing::of(&text.result);
+        }
+    }
+    let is_settled = |&at: &u64| standing[at as usize].is_settled();
     let settled: UnitSet = (0..mutants).filter(is_settled).map(|at| begins + at).collect();
     let count = |wanted: Standing| standing.iter().filter(|&&it| it == wanted).count();
     let (killed, survive) = (count(Standing::Killed), count(Standing::Survives));
@@ -65,4 +156,56 @@ pub fn feedback(args: &Score, parts: &mut Gathered, round: u64) -> Result<Feedba
 /// Whether `killed` of `killable` mutants are at least so many percent.
 pub fn is_reached(percent: f64, killed: usize, killable: usize) -> bool {
     killable > 0 && 100.0 * killed as f64 >= percent * killable as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser as _;
+    use crate::args::{Args, Command};
+
+    fn score(until: &str, rounds: &str) -> Score {
+        let words = ["ioxide", "score", "m.iox", "random", "--until", until, "--rounds", rounds];
+        match Args::try_parse_from(words).map(|args| args.command) {
+            Ok(Command::Score(score)) => score,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Whatever order units come in, the goal is reached with the same one, and never before it is certain: the second opinion
+    /// tries every way in which the rest could end.
+    #[test]
+    fn the_goal_is_reached_where_it_is_certain_and_not_before() {
+        use Standing::{Killed, Survives, Unkillable};
+        let all = [Killed, Survives, Unkillable];
+        let until = 50.0;
+        for code in 0..3_usize.pow(5) {
+            let units: Vec<Standing> = (0..5).map(|at| all[code / 3_usize.pow(at) % 3]).collect();
+            let mut in_order = ScoreSoFar::new(&score("50", "1"), 5);
+            let end = (0..5).find_map(|at| in_order.add(at, units[at as usize]));
+            let mut backwards = ScoreSoFar::new(&score("50", "1"), 5);
+            let last = (0..5).rev().map(|at| backwards.add(at, units[at as usize])).last().flatten();
+            assert_eq!(end, last, "{units:?}");
+            let certain = |n: usize| {
+                (0..3_usize.pow(5 - n as u32)).all(|rest| {
+                    let rest = (0..5 - n as u32).map(|at| all[rest / 3_usize.pow(at) % 3]);
+                    let whole: Vec<Standing> = units[..n].iter().copied().chain(rest).collect();
+                    let count = |wanted| whole.iter().filter(|&&it| it == wanted).count();
+                    let (killed, survive) = (count(Killed), count(Survives));
+                    killed + survive > 0 && 100.0 * killed as f64 >= until * (killed + survive) as f64
+                })
+            };
+            let expected = (1..=5).find(|&n| certain(n)).map(|n| n as u64 - 1);
+            assert_eq!(end, expected, "{units:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_settled_is_not_waited_for_in_later_rounds() {
+        use Standing::{Killed, Survives, Unkillable};
+        let mut so_far = ScoreSoFar::new(&score("100", "2"), 6);
+        assert_eq!([Killed, Unkillable, Survives].iter().zip(0..).find_map(|(&it, at)| so_far.add(at, it)), None);
+        // Units 4 and 5 are settled: the last one decides.
+        assert_eq!(so_far.add(5, Killed), Some(5));
+    }
 }

@@ -37,6 +37,7 @@ impl Group {
 
 /// A fault, and the same system without it.
 pub struct Fault {
+    folder: PathBuf,
     pub name: String,
     pub group: Group,
     /// What kind of fault it is, as its system says.
@@ -44,6 +45,15 @@ pub struct Fault {
     pub spec: Model,
     pub faulty: System,
     pub correct: System,
+}
+
+impl Fault {
+    /// The files it is made of.
+    pub fn files(&self) -> Vec<String> {
+        let names = ["model.iox", "fault.iox", "fault.py", "correct.iox", "correct.py"];
+        let paths = names.iter().map(|name| self.folder.join(name)).filter(|path| path.is_file());
+        paths.map(|path| path.display().to_string()).collect()
+    }
 }
 
 /// All faults, by group and name; with `only` those whose name holds it.
@@ -78,6 +88,7 @@ fn folders(folder: &str) -> Result<Vec<PathBuf>, Stop> {
 fn fault(folder: &Path, group: Group) -> Result<Fault, Stop> {
     let (_, spec) = load::model(&folder.join("model.iox").to_string_lossy(), &[])?;
     Ok(Fault {
+        folder: folder.to_path_buf(),
         name: folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
         group,
         kind: kind(folder),

@@ -1,0 +1,129 @@
+//! `ioxide learn` in parts: a session is one unit.
+//!
+//! The next question depends on the last answer, so a session cannot be shared out among machines; within it `--jobs` asks
+//! copies of the system at the same time. As a unit it can be sent to another machine, and is done again if that is lost.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use ioxide_campaign::gather::Gathered;
+use ioxide_campaign::part::{EndOfPart, PartWriter};
+use ioxide_campaign::plan::UnitNames;
+use ioxide_campaign::units::UnitSet;
+use serde_json::{Value as Json, json};
+
+use super::told::Told;
+use crate::args::{DraftFormat, Learn, Merge};
+use crate::exit::{self, ExitStatus, Stop};
+use crate::planned::{self, PartEnd, Planned};
+use crate::session::STOP;
+use crate::{load, write};
+
+/// What the session leaves in its part until the unit is done.
+const LEARNED: &str = "learned.json";
+
+/// Shows the plan of one unit, or does it.
+pub fn run(args: &Learn) -> Result<ExitStatus, Stop> {
+    planned::refuse(args.out.is_some(), "--out")?;
+    planned::no_rounds(
+        &args.part,
+        "a session goes on until it knows the system",
+        "leave `--rounds` out; `--session FILE` goes on from what was answered before",
+    )?;
+    if args.seed.is_none() {
+        return Err(Stop::usage("a plan needs a seed: without one every try would ask in another order")
+            .help("add `--seed 1`"));
+    }
+    let (sources, _) = load::model(&args.model.file, &args.model.settings())?;
+    let files: Vec<&str> =
+        args.traces.iter().chain(&args.from).chain(&args.reference).map(String::as_str).collect();
+    let depends_on = planned::depends_on(&[&sources], &files);
+    planned::run(&args.part, depends_on, &mut SessionUnit { args })
+}
+
+struct SessionUnit<'a> {
+    args: &'a Learn,
+}
+
+impl Planned for SessionUnit<'_> {
+    fn names(&self) -> UnitNames {
+        UnitNames::Listed(vec!["session".to_owned()])
+    }
+
+    fn more(&self, _unit: u64) -> Json {
+        json!({ "seed": self.args.seed })
+    }
+
+    fn work(&mut self, names: &UnitNames, units: &UnitSet, part: &mut PartWriter) -> Result<PartEnd, Stop> {
+        let Some(unit) = units.iter().next() else {
+            return Ok(PartEnd { end: EndOfPart::All, status: ExitStatus::Success });
+        };
+        part.begin(unit, &names.name(unit)).map_err(planned::trouble)?;
+        let status = match super::session(self.args) {
+            Err(stop) if stop.status() == ExitStatus::Infrastructure => {
+                eprintln!("error: {}", stop.message());
+                part.left(unit, &names.name(unit), stop.message()).map_err(planned::trouble)?;
+                return Ok(PartEnd { end: EndOfPart::Trouble, status: stop.status() });
+            }
+            told => told?,
+        };
+        if STOP.load(Ordering::Relaxed) {
+            return Ok(PartEnd { end: EndOfPart::Stopped, status: ExitStatus::Interrupted });
+        }
+        let path = place(self.args);
+        let text = fs::read_to_string(&path).map_err(|error| write::cannot(&path, &error))?;
+        let mut result: Json = serde_json::from_str(&text).map_err(io::Error::other)?;
+        result["exit"] = json!(status as i32);
+        part.done(unit, &names.name(unit), false, &result).map_err(planned::trouble)?;
+        // The unit has it now.
+        fs::remove_file(&path).map_err(|error| write::cannot(&path, &error))?;
+        Ok(PartEnd { end: EndOfPart::All, status })
+    }
+}
+
+fn place(args: &Learn) -> PathBuf {
+    Path::new(args.part.part.as_deref().unwrap_or_default()).join(LEARNED)
+}
+
+/// Keeps what was learned for the unit.
+pub fn keep(args: &Learn, text: &str, told: &Told) -> Result<(), Stop> {
+    let kept = json!({ "model": text, "said": told.lines(), "json": told.json(&name(args)) });
+    let path = place(args);
+    write::named(&path.display().to_string(), |out| writeln!(out, "{kept}"))
+}
+
+/// The file of the model.
+fn name(args: &Learn) -> String {
+    match args.format {
+        DraftFormat::Iox => "learned.iox".to_owned(),
+        DraftFormat::Dot => "learned.dot".to_owned(),
+    }
+}
+
+/// Writes the model that was learned, and says what `learn` says.
+pub fn merged(args: &Learn, parts: &mut Gathered, to: &Merge) -> Result<ExitStatus, Stop> {
+    let Some(text) = parts.unit(0).map_err(planned::trouble)? else {
+        return Err(Stop::new(ExitStatus::Inconclusive, "the session is not done")
+            .help("do it again: the same command goes on"));
+    };
+    let misfit = || Stop::usage("what the session told cannot be read").help("delete its part and do it again");
+    let model = text.result["model"].as_str().ok_or_else(misfit)?;
+    let said = text.result["said"].as_array().ok_or_else(misfit)?;
+    let path = Path::new(&to.out).join(name(args));
+    fs::create_dir_all(&to.out).map_err(|error| write::cannot(Path::new(&to.out), &error))?;
+    write::named(&path.display().to_string(), |out| out.write_all(model.as_bytes()))?;
+    let mut out = io::stdout().lock();
+    let shown = match to.json {
+        true => {
+            let mut told = text.result["json"].clone();
+            told["out"] = json!(path.display().to_string());
+            writeln!(out, "{told}")
+        }
+        false => said.iter().filter_map(Json::as_str).try_for_each(|line| writeln!(out, "{line}")),
+    };
+    eprintln!("model: {}", path.display());
+    let is_whole = text.result["exit"] == json!(ExitStatus::Success as i32);
+    exit::shown(if is_whole { ExitStatus::Success } else { ExitStatus::Inconclusive }, shown)
+}
