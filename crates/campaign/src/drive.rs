@@ -23,6 +23,7 @@ use thiserror::Error;
 
 use self::journal::{Tried, opened};
 use crate::engine::{Engine, EngineError, Order, WorkerEnd, last_words};
+use crate::leases::Leases;
 use crate::part::{EndOfPart, MANIFEST, Manifest, PartError, UNITS};
 use crate::scan::{Scanned, parts_in, scan};
 use crate::schedule::{Batch, BatchEnd, Schedule, ScheduleConfig, SetAside, Tally};
@@ -32,6 +33,10 @@ use crate::units::UnitSet;
 const WAIT: Duration = Duration::from_millis(200);
 /// Workers that were asked to end have so long.
 const GRACE: Duration = Duration::from_secs(20);
+/// The exit code of a worker that had trouble with its system.
+const NO_SYSTEM: i32 = 6;
+/// So long systems that are shared may all be silent.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// After so many batches in a row for every worker that did nothing, something else is wrong.
 const IN_VAIN: u64 = 3;
 
@@ -99,14 +104,19 @@ pub trait Watch {
 
     /// A part has come in.
     fn part(&mut self, part: &Scanned) -> Wish;
+
+    /// The system at an address did not answer; it is left alone for so long.
+    fn resting(&mut self, _address: &str, _rest: Duration, _said: &str) {}
 }
 
 /// A campaign in its directory.
 pub struct Drive {
     dir: PathBuf,
     args: Vec<String>,
-    /// Free addresses, if systems are shared.
-    leases: Option<Vec<String>>,
+    /// Addresses, if systems are shared.
+    leases: Option<Leases>,
+    /// When a system answered, the last time.
+    answered: Duration,
     schedule: Schedule,
     /// What was tried in vain before this process began.
     tried: Tried,
@@ -175,12 +185,13 @@ impl Drive {
         }
         let workers = config.workers as u64;
         let schedule = Schedule::new(config, 0, done, next);
-        let leases = (!leases.is_empty()).then_some(leases);
+        let leases = (!leases.is_empty()).then(|| Leases::new(leases));
         let args = manifest.args.clone();
         Ok(Self {
             dir,
             args,
             leases,
+            answered: Duration::ZERO,
             schedule,
             tried,
             feedback: None,
@@ -261,6 +272,10 @@ impl Drive {
             if self.schedule.is_over() || stopped.is_some() && self.out.is_empty() {
                 break Ok(());
             }
+            if self.out.is_empty() {
+                // All systems rest.
+                std::thread::sleep(WAIT / 4);
+            }
             let ended = engine.poll(WAIT)?;
             let taken =
                 ended.into_iter().try_for_each(|(id, end)| self.taken(id, end, watch, begun.elapsed()));
@@ -281,9 +296,9 @@ impl Drive {
 
     /// Gives every free worker a batch.
     fn fill(&mut self, engine: &mut dyn Engine, now: Duration) -> Result<(), DriveError> {
-        while self.leases.as_ref().is_none_or(|leases| !leases.is_empty()) {
+        while self.leases.as_ref().is_none_or(|leases| leases.has_one(now)) {
             let Some(batch) = self.schedule.next(now) else { return Ok(()) };
-            let lease = self.leases.as_mut().and_then(Vec::pop);
+            let lease = self.leases.as_mut().and_then(|leases| leases.take(now));
             let order = self.order(&batch, lease)?;
             engine.submit(order)?;
         }
@@ -317,14 +332,21 @@ impl Drive {
         now: Duration,
     ) -> Result<(), DriveError> {
         let Some(sent) = self.out.remove(&id) else { return Ok(()) };
-        if let (Some(leases), Some(lease)) = (&mut self.leases, sent.lease) {
-            leases.insert(0, lease);
-        }
         // A worker that died before it began has left nothing.
         let part = sent.part.join(MANIFEST).exists().then(|| scan(&sent.part)).transpose()?;
         let done = part.as_ref().map(Scanned::units).unwrap_or_default();
         let said = || last_words(&sent.log).unwrap_or_else(|| "it said nothing".into());
         let is_over = part.as_ref().is_some_and(|part| part.end.is_some());
+        let is_silent = matches!(end, WorkerEnd::Exit(NO_SYSTEM)) && part.as_ref().is_none_or(Scanned::is_untouched);
+        if let (Some(leases), Some(lease)) = (&mut self.leases, sent.lease) {
+            if is_silent {
+                let rest = leases.silent(lease.clone(), now);
+                watch.resting(&lease, rest, &said());
+                return self.waited(id, &said(), now);
+            }
+            leases.answered(lease);
+            self.answered = now;
+        }
         let batch_end = match &end {
             WorkerEnd::Exit(code @ (2..=4)) if done.is_empty() => {
                 return Err(DriveError::Worker { code: *code, said: said() });
@@ -355,6 +377,17 @@ impl Drive {
         }
         part.into_iter().for_each(|part| self.wished(watch, &part));
         Ok(())
+    }
+
+    /// A system that is shared did not answer: its batch is as if it had not been sent. Not for ever.
+    fn waited(&mut self, id: u64, said: &str, now: Duration) -> Result<(), DriveError> {
+        self.note(&json!({ "ended": id, "done": 0, "how": format!("no answer: {said}") }))?;
+        self.schedule.ended(id, &UnitSet::new(), &BatchEnd::Ended, None, now);
+        self.in_vain += 1;
+        match now.saturating_sub(self.answered) > PATIENCE {
+            true => Err(DriveError::InVain { batches: self.in_vain, said: said.to_owned() }),
+            false => Ok(()),
+        }
     }
 
     /// Remembers that a unit was tried in vain.

@@ -14,6 +14,7 @@
 pub mod drive;
 pub mod engine;
 pub mod gather;
+pub mod leases;
 pub mod part;
 pub mod plan;
 pub mod recipe;

@@ -59,6 +59,12 @@ impl Scanned {
         self.spans.iter().map(|span| span.unit).collect()
     }
 
+    /// Whether no unit has begun.
+    #[must_use]
+    pub fn is_untouched(&self) -> bool {
+        self.spans.is_empty() && self.under_way.is_none() && self.left.is_empty()
+    }
+
     /// The units it was asked for.
     #[must_use]
     pub fn asked(&self) -> UnitSet {

@@ -50,14 +50,16 @@ impl PartArgs {
 #[command(after_help = "Examples:\n  \
     ioxide test examples/adder.iox --sut model:examples/adder.iox --tester random --seed 1 --partition 1/2 --part parts/1\n  \
     ioxide test examples/adder.iox --sut model:examples/adder.iox --tester random --seed 1 --partition 2/2 --part parts/2\n  \
-    ioxide merge parts --out whole\n\n\
+    ioxide merge parts --out whole\n  \
+    ioxide kill examples/brp/spec.iox --rounds 3 --feedback whole/feedback.json --part parts/round-2\n\n\
     Exit codes: that of the campaign (0 passed · 1 a failure was found · 5 goals not met) · 5 units are missing, and nothing\n\
     that is there failed · 2 parts are damaged, of different campaigns, or contradict each other.")]
 pub struct Merge {
     /// Directories of parts, or directories with such directories in them.
     #[arg(required = true, value_name = "DIR")]
     pub dirs: Vec<String>,
-    /// Where the campaign goes: its record and reports, or its suite and tables.
+    /// Where the campaign goes: its record and reports, or its suite and tables; where rounds are left to do, also
+    /// `feedback.json`, which the next one begins with.
     #[arg(long, value_name = "DIR")]
     pub out: String,
     /// Prints the result as JSON.
@@ -74,6 +76,14 @@ pub struct Merge {
     out = \"night\"          # results; the same command goes on from there\n  \
     workers = 4            # at once\n  \
     budget = \"8h\"\n\n\
+    More of a plan:\n  \
+    rounds = 3             # what one round has covered or killed is not done again in the next (testers cover, tour, hunt; kill; score)\n  \
+    until = \"switches\"     # ends there: also pairs, comparisons, values, equalities; for score a number, in percent\n  \
+    batch = \"10s\"          # how long a batch of units should take\n  \
+    tries = 3              # a unit may cost so many workers their life\n  \
+    [systems]              # that are there already: --sut 'tcp:${IOXIDE_ADDRESS}'\n  \
+    pool = [\"10.0.0.7:7000\"]\n  \
+    limit = 1              # batches at once on one address\n\n\
     Examples:\n  ioxide campaign plan.toml\n  ioxide campaign plan.toml --on print\n  ioxide campaign plan.toml --on slurm --yes\n\n\
     Exit codes: as `merge`; 6 workers died or could do nothing · 130 interrupted: the same command goes on.")]
 pub struct CampaignArgs {

@@ -1,5 +1,6 @@
 //! Whoever watches a campaign from the terminal: progress, the budget, Ctrl-C.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -20,12 +21,14 @@ pub struct Watched {
     budget: Option<Duration>,
     is_late: bool,
     goal: Option<Goal>,
+    /// Addresses that did not answer.
+    silent: BTreeSet<String>,
 }
 
 impl Watched {
     /// Of `count` units `before` are done; it ends after `budget`, or at its `goal`.
     pub fn new(before: u64, count: u64, budget: Option<Duration>, goal: Option<Goal>) -> Self {
-        Self { progress: Progress::new(), before, count, budget, is_late: false, goal }
+        Self { progress: Progress::new(), before, count, budget, is_late: false, goal, silent: BTreeSet::new() }
     }
 }
 
@@ -45,6 +48,13 @@ impl Watch for Watched {
                 Wish::Stop
             }
             _ => Wish::GoOn,
+        }
+    }
+
+    fn resting(&mut self, address: &str, rest: Duration, said: &str) {
+        // Once for every address: the line of progress and the journal have the rest.
+        if self.silent.insert(address.to_owned()) {
+            eprintln!("`{address}` does not answer and rests for {} ms, then longer: {said}", rest.as_millis());
         }
     }
 
