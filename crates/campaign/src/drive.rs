@@ -337,7 +337,8 @@ impl Drive {
         let done = part.as_ref().map(Scanned::units).unwrap_or_default();
         let said = || last_words(&sent.log).unwrap_or_else(|| "it said nothing".into());
         let is_over = part.as_ref().is_some_and(|part| part.end.is_some());
-        let is_silent = matches!(end, WorkerEnd::Exit(NO_SYSTEM)) && part.as_ref().is_none_or(Scanned::is_untouched);
+        let is_silent =
+            matches!(end, WorkerEnd::Exit(NO_SYSTEM)) && part.as_ref().is_none_or(Scanned::is_untouched);
         if let (Some(leases), Some(lease)) = (&mut self.leases, sent.lease) {
             if is_silent {
                 let rest = leases.silent(lease.clone(), now);

@@ -125,11 +125,10 @@ fn known(args: &PartArgs, plan: &Plan) -> Result<Option<Feedback>, Stop> {
             Err(Stop::usage(format!("`{path}` is of another plan: {}, not {}", known.plan, plan.hash()))
                 .help("give what `ioxide merge` wrote for the parts of this very command"))
         }
-        () if known.round > rounds => Err(Stop::usage(format!(
-            "`{path}` is for round {}, and the plan has {rounds}",
-            known.round
-        ))
-        .help("all rounds are done: `ioxide merge` shows the whole")),
+        () if known.round > rounds => {
+            Err(Stop::usage(format!("`{path}` is for round {}, and the plan has {rounds}", known.round))
+                .help("all rounds are done: `ioxide merge` shows the whole"))
+        }
         () => Ok(Some(known)),
     }
 }
@@ -227,9 +226,8 @@ pub fn trouble(error: PartError) -> Stop {
 /// Refuses what is for a campaign in parts, where there are none.
 pub fn whole(args: &PartArgs) -> Result<(), Stop> {
     match args.rounds {
-        Some(_) => Err(Stop::usage("`--rounds` is for a campaign in parts").help(
-            "`ioxide campaign` does one round after the other; by hand, add `--plan` or `--part DIR`",
-        )),
+        Some(_) => Err(Stop::usage("`--rounds` is for a campaign in parts")
+            .help("`ioxide campaign` does one round after the other; by hand, add `--plan` or `--part DIR`")),
         None => Ok(()),
     }
 }

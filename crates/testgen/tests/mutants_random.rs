@@ -110,7 +110,11 @@ fn traces_of_others_kill_only_what_enumeration_kills() {
         let mut cx = Ctx::new(&mut model, &mut solver);
         for (at, mutant) in mutants.iter().enumerate() {
             let mine = Witnesses::new(trace(&answers[at]));
-            assert_eq!(mine.killing(&mut cx, mutant, Completion::Angelic), trace(&answers[at]), "seed {seed}");
+            assert_eq!(
+                mine.killing(&mut cx, mutant, Completion::Angelic),
+                trace(&answers[at]),
+                "seed {seed}"
+            );
             own += usize::from(trace(&answers[at]).is_some());
             let but_mine = (0..mutants.len()).filter(|&it| it != at).filter_map(|it| trace(&answers[it]));
             match Witnesses::new(but_mine).killing(&mut cx, mutant, Completion::Angelic) {

@@ -6,7 +6,9 @@ use super::{PartArgs, SolverArgs};
 
 /// Arguments of `bench`.
 #[derive(Clone, Debug, ClapArgs)]
-#[command(after_help = "Examples:\n  ioxide bench scale --json\n  ioxide bench faults --seeds 5 --partition 1/4 --part rows/1")]
+#[command(
+    after_help = "Examples:\n  ioxide bench scale --json\n  ioxide bench faults --seeds 5 --partition 1/4 --part rows/1"
+)]
 pub struct Bench {
     /// What to measure.
     #[arg(value_enum)]

@@ -94,8 +94,12 @@ pub fn run(args: &CampaignArgs) -> Result<ExitStatus, Stop> {
 /// Prints the commands of the parts.
 fn printed(recipe: &Recipe, workers: usize, out: &str) -> Result<ExitStatus, Stop> {
     if recipe.has_rounds() {
-        return Err(Stop::usage("rounds cannot be printed: what a round does depends on what the last one found")
-            .help("print without `rounds`, or do them by hand: `ioxide merge` writes `feedback.json` for the next"));
+        return Err(Stop::usage(
+            "rounds cannot be printed: what a round does depends on what the last one found",
+        )
+        .help(
+            "print without `rounds`, or do them by hand: `ioxide merge` writes `feedback.json` for the next",
+        ));
     }
     let mut lines = print::commands("ioxide", &recipe.command(), workers, Path::new(out)).into_iter();
     Ok(lines.try_for_each(|line| writeln!(io::stdout(), "{line}")).map(|()| ExitStatus::Success)?)
@@ -126,11 +130,16 @@ fn known(args: &CampaignArgs, out: &str, round: u64, of: usize) -> Result<Option
 
 /// What a round begins with, for people.
 fn told(known: &Feedback) -> String {
-    let settled = known.settled().len();
-    let count = |name: &str| known.known.get(name).and_then(Json::as_u64).unwrap_or_default();
-    match known.known.get("covered").and_then(Json::as_array) {
-        Some(covered) => format!("{} switches are certainly covered and left out", covered.len()),
-        None => format!("{} mutants are killed, {settled} units are settled", count("killed")),
+    let count = |name: &str| known.known.get(name).and_then(Json::as_u64);
+    let covered = known.known.get("covered").and_then(Json::as_array);
+    match (covered, count("killed").unwrap_or_default(), count("survive")) {
+        (Some(covered), ..) => format!("{} switches are certainly covered and left out", covered.len()),
+        (None, killed, Some(survive)) => {
+            format!("{killed} mutants are killed, {survive} survive and are played again")
+        }
+        (None, killed, None) => {
+            format!("{killed} of its mutants show a trace that killed another and are left out")
+        }
     }
 }
 

@@ -24,7 +24,7 @@ pub fn run(args: &Merge) -> Result<ExitStatus, Stop> {
     let mut parts = Gathered::new(&dirs).map_err(refused)?;
     let what = command(&parts)?;
     rounds::settle(&what, &mut parts, &args.solver)?;
-    findings(&parts);
+    findings(&parts, &to_come(&what, &parts));
     let told = merged(&what, &mut parts, args);
     // A campaign with rounds to come is not whole, and goes on from here.
     next_round(&what, &mut parts, args)?;
@@ -72,8 +72,15 @@ pub fn command(parts: &Gathered) -> Result<Command, Stop> {
     })
 }
 
-/// Says what is missing, torn, twice or was left.
-fn findings(parts: &Gathered) {
+/// Units of rounds that have not begun.
+fn to_come(what: &Command, parts: &Gathered) -> UnitSet {
+    let (rounds, count, begun) = (rounds::of(what), parts.manifest.count, parts.last_round());
+    let is_later = |&unit: &u64| rounds.of(unit, count) >= begun;
+    parts.missing.iter().filter(is_later).collect()
+}
+
+/// Says what is missing, torn, twice, was left, or is still to come.
+fn findings(parts: &Gathered, to_come: &UnitSet) {
     for (dir, unit) in parts.torn() {
         eprintln!("torn: `{}` broke off in unit {}", dir.display(), unit + 1);
     }
@@ -92,9 +99,13 @@ fn findings(parts: &Gathered) {
             shown(&parts.twice)
         );
     }
-    if !parts.missing.is_empty() {
-        let (missing, all) = (parts.missing.len(), parts.manifest.count);
-        eprintln!("missing: {missing} of {all} units: {}", shown(&parts.missing));
+    let (all, mut missing) = (parts.manifest.count, parts.missing.clone());
+    missing.subtract(to_come);
+    if !missing.is_empty() {
+        eprintln!("missing: {} of {all} units: {}", missing.len(), shown(&missing));
+    }
+    if !to_come.is_empty() {
+        eprintln!("to come: {} of {all} units, in later rounds", to_come.len());
     }
 }
 

@@ -19,8 +19,8 @@ use ioxide_runner::record::Recorder;
 use ioxide_runner::reporter::Reporter;
 use tempfile::TempDir;
 
-use super::{merge, rounds};
 use super::test::parts::Whole;
+use super::{merge, rounds};
 use crate::args::{Command, Report};
 use crate::exit::{ExitStatus, Stop};
 use crate::progress::Progress;

@@ -55,6 +55,31 @@ fn tasks_that_are_lost_are_sent_again() {
     assert_eq!(done(&out), 60);
 }
 
+/// What a round knows is sent along: the workers have no files in common with the driver, so none of them names its file.
+#[test]
+fn what_a_round_knows_goes_to_the_nodes() {
+    let run = ["kill", "examples/brp/spec.iox", "--at", "r7"];
+    let more = "workers = 3\nrounds = 2\nbatch = \"300ms\"\n";
+    let (_one_dir, one, one_out) = plan(&run, more);
+    assert_eq!(super::ioxide(&["campaign", path(&one)]).code, Some(0));
+    let (dir, file, out) = plan(&run, &format!("{more}[ray]\naddress = \"stand-in\"\n"));
+    let seen = dir.path().join("seen");
+    let spy = "            open(SEEN, 'a').write(repr(args[1]) + repr(sorted(args[4])) + '\\n')\n            return function(*args)";
+    let stand_in = STAND_IN.replace("            return function(*args)", spy);
+    assert_ne!(stand_in, STAND_IN);
+    let stand_in = format!("SEEN = {:?}\n{stand_in}", path(&seen));
+    fs::write(dir.path().join("ray.py"), stand_in).expect("written");
+    let search = format!("{}:{}", path(dir.path()), path(&root().join("sdk/python")));
+    let mut command = program(&["campaign", path(&file), "--on", "ray"]);
+    let ended = command.env("PYTHONPATH", search).output().expect("it runs");
+    let err = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(0), "{err}");
+    assert_eq!(read(&out.join("merged/kill.jsonl")), read(&one_out.join("merged/kill.jsonl")), "{err}");
+    let sent = read(&seen);
+    let with = sent.lines().filter(|line| line.contains("--feedback")).collect::<Vec<_>>();
+    assert!(!with.is_empty() && with.iter().all(|line| line.ends_with("rounds/2.json']")), "{sent}");
+}
+
 /// Without a cluster nothing is started, and it is said what to do.
 #[test]
 fn a_cluster_is_not_started_unasked() {

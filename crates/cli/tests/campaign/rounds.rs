@@ -118,8 +118,12 @@ fn what_a_round_has_covered_is_left_out_of_the_next() {
         .filter(|taken| taken[1].as_u64() > Some(0))
         .filter_map(|taken| taken[0].as_u64())
         .collect();
-    let covered: BTreeSet<u64> =
-        known(&out, 2)["known"]["covered"].as_array().expect("switches").iter().filter_map(Json::as_u64).collect();
+    let covered: BTreeSet<u64> = known(&out, 2)["known"]["covered"]
+        .as_array()
+        .expect("switches")
+        .iter()
+        .filter_map(Json::as_u64)
+        .collect();
     assert_eq!(covered, taken);
     let runs = |units: &BTreeMap<u64, Json>, from: u64| -> u64 {
         (from..from + 4).map(|unit| units[&unit]["passed"].as_u64().expect("a number")).sum()
@@ -156,7 +160,9 @@ fn rounds_go_on_where_they_stopped() {
         .expect("parts")
         .flatten()
         .map(|entry| entry.path())
-        .filter(|part| fs::read_to_string(part.join("part.json")).is_ok_and(|text| !text.contains("\"round\": 1")))
+        .filter(|part| {
+            fs::read_to_string(part.join("part.json")).is_ok_and(|text| !text.contains("\"round\": 1"))
+        })
         .collect();
     of_round.sort();
     let (first, rest) = of_round.split_first().expect("later rounds");
@@ -177,7 +183,10 @@ fn goals_end_a_campaign_in_any_round() {
     // The system is wrong: the first failure is the end.
     assert_eq!(told.code, Some(1), "{}", told.err);
     assert!(units(&out).len() < 150);
-    let right: Vec<&str> = HUNT[..12].iter().map(|&word| if word.ends_with("m3.iox") { "model:examples/brp/spec.iox" } else { word }).collect();
+    let right: Vec<&str> = HUNT[..12]
+        .iter()
+        .map(|&word| if word.ends_with("m3.iox") { "model:examples/brp/spec.iox" } else { word })
+        .collect();
     let (told, _dir, out) = campaign(&right, 2, "rounds = 50\nuntil = \"switches\"\n");
     assert_eq!(told.code, Some(0), "{}", told.err);
     assert!(units(&out).len() < 150, "{} units", units(&out).len());
@@ -194,7 +203,8 @@ fn what_a_round_has_killed_is_no_unit_any_more() {
     let done = units(&out);
     let outcomes = |text: &str| -> BTreeMap<String, String> {
         let lines = text.lines().filter_map(|line| serde_json::from_str::<Json>(line).ok());
-        let word = |line: Json| Some((line["mutant"].as_str()?.to_owned(), line["outcome"].as_str()?.to_owned()));
+        let word =
+            |line: Json| Some((line["mutant"].as_str()?.to_owned(), line["outcome"].as_str()?.to_owned()));
         lines.filter_map(word).collect()
     };
     let ours = outcomes(&read(&out.join("merged/kill.jsonl")));
@@ -231,8 +241,12 @@ fn survivors_are_played_again_until_the_score_is_reached() {
     let later: Vec<u64> = done.keys().copied().filter(|&unit| unit > mutants).collect();
     assert!(!later.is_empty() && (later.len() as u64) < 2 * mutants, "{} units", later.len());
     for unit in later {
-        let before: Vec<&Json> = (1..unit).rev().filter(|it| (unit - it) % mutants == 0).map(|it| &done[&it]).collect();
-        assert!(before.iter().all(|result| result["killed_by"].as_array().is_some_and(Vec::is_empty)), "{unit}");
+        let before: Vec<&Json> =
+            (1..unit).rev().filter(|it| (unit - it) % mutants == 0).map(|it| &done[&it]).collect();
+        assert!(
+            before.iter().all(|result| result["killed_by"].as_array().is_some_and(Vec::is_empty)),
+            "{unit}"
+        );
         assert_eq!(before.last().map(|first| &first["decision"]["outcome"]), Some(&Json::from("killed")));
     }
     let (one, _one_dir, _) = campaign(&SCORE, 1, "rounds = 3\n");
@@ -267,12 +281,24 @@ fn mistakes_with_rounds_are_told() {
     for (told, why) in [
         (random(&["--rounds", "2", "--plan"]), "does not look at what was covered"),
         (cover(&["--rounds", "2"]), "`--rounds` is for a campaign in parts"),
-        (cover(&["--rounds", "2", "--units", "5", "--part", path(&part)]), "unit `round-2/share-1` is of round 2"),
-        (cover(&["--rounds", "2", "--part", path(&part), "--feedback", path(&feedback)]), "is no feedback of a round"),
+        (
+            cover(&["--rounds", "2", "--units", "5", "--part", path(&part)]),
+            "unit `round-2/share-1` is of round 2",
+        ),
+        (
+            cover(&["--rounds", "2", "--part", path(&part), "--feedback", path(&feedback)]),
+            "is no feedback of a round",
+        ),
         (cover(&["--rounds", "2", "--part", path(&part), "--feedback", path(&good)]), "is of another plan"),
         (cover(&["--rounds", "0", "--plan"]), "invalid value '0'"),
-        (ioxide(&["score", "examples/adder.iox", "cases", "--rounds", "2", "--plan"]), "does the same in every round"),
-        (ioxide(&["conform", "examples/brp", "examples/brp/spec.iox", "--rounds", "2", "--plan"]), "says nothing of another"),
+        (
+            ioxide(&["score", "examples/adder.iox", "cases", "--rounds", "2", "--plan"]),
+            "does the same in every round",
+        ),
+        (
+            ioxide(&["conform", "examples/brp", "examples/brp/spec.iox", "--rounds", "2", "--plan"]),
+            "says nothing of another",
+        ),
         (ioxide(&["bench", "scale", "--plan"]), "`bench scale` has no parts"),
     ] {
         assert_eq!(told.code, Some(2), "{why}: {}", told.err);
@@ -285,7 +311,14 @@ fn mistakes_with_rounds_are_told() {
     fs::write(&feedback, changed.to_string()).expect("written");
     for (name, file) in [("2a", &good), ("2b", &feedback)] {
         let place = other.join(name);
-        let more = ["--feedback", path(file), "--partition", if name == "2a" { "1/2" } else { "2/2" }, "--part", path(&place)];
+        let more = [
+            "--feedback",
+            path(file),
+            "--partition",
+            if name == "2a" { "1/2" } else { "2/2" },
+            "--part",
+            path(&place),
+        ];
         assert_eq!(ioxide(&[&three[..], &more].concat()).code, Some(0));
     }
     let told = merge(&other, &dir.path().join("mixed"), &[]);

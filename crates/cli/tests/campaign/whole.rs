@@ -23,7 +23,11 @@ fn a_session_is_one_unit_and_its_model_is_the_same() {
     let whole = ioxide(&[&LEARN[..], &["--out", path(&alone)]].concat());
     assert_eq!(whole.code, Some(0), "{}", whole.err);
     let planned = ioxide(&[&LEARN[..], &["--plan"]].concat());
-    assert!(planned.out.contains("\"units\":[{\"name\":\"session\",\"seed\":1,\"unit\":1}]"), "{}", planned.out);
+    assert!(
+        planned.out.contains("\"units\":[{\"name\":\"session\",\"seed\":1,\"unit\":1}]"),
+        "{}",
+        planned.out
+    );
     let (_dir, file, out) = plan(&LEARN, "workers = 1\n");
     let told = ioxide(&["campaign", path(&file)]);
     assert_eq!((told.code, told.out), (Some(0), whole.out.clone()), "{}", told.err);

@@ -28,7 +28,15 @@ pub struct Watched {
 impl Watched {
     /// Of `count` units `before` are done; it ends after `budget`, or at its `goal`.
     pub fn new(before: u64, count: u64, budget: Option<Duration>, goal: Option<Goal>) -> Self {
-        Self { progress: Progress::new(), before, count, budget, is_late: false, goal, silent: BTreeSet::new() }
+        Self {
+            progress: Progress::new(),
+            before,
+            count,
+            budget,
+            is_late: false,
+            goal,
+            silent: BTreeSet::new(),
+        }
     }
 }
 
@@ -54,7 +62,10 @@ impl Watch for Watched {
     fn resting(&mut self, address: &str, rest: Duration, said: &str) {
         // Once for every address: the line of progress and the journal have the rest.
         if self.silent.insert(address.to_owned()) {
-            eprintln!("`{address}` does not answer and rests for {} ms, then longer: {said}", rest.as_millis());
+            eprintln!(
+                "`{address}` does not answer and rests for {} ms, then longer: {said}",
+                rest.as_millis()
+            );
         }
     }
 

@@ -20,7 +20,12 @@ use crate::solver::Wanted;
 use crate::{limit, load, planned};
 
 /// What is known when `round`, from 1, begins: those of its mutants that a trace of the rounds before kills.
-pub fn feedback(args: &Kill, parts: &mut Gathered, round: u64, solver: &SolverArgs) -> Result<Feedback, Stop> {
+pub fn feedback(
+    args: &Kill,
+    parts: &mut Gathered,
+    round: u64,
+    solver: &SolverArgs,
+) -> Result<Feedback, Stop> {
     let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let wanted = Wanted::new(solver, limit::halt(&args.limit));
     let mutants = limit::within(&wanted.halt, || selected(&mut model, &args.mutants))?;

@@ -108,7 +108,8 @@ pub fn merged(args: &Learn, parts: &mut Gathered, to: &Merge) -> Result<ExitStat
         return Err(Stop::new(ExitStatus::Inconclusive, "the session is not done")
             .help("do it again: the same command goes on"));
     };
-    let misfit = || Stop::usage("what the session told cannot be read").help("delete its part and do it again");
+    let misfit =
+        || Stop::usage("what the session told cannot be read").help("delete its part and do it again");
     let model = text.result["model"].as_str().ok_or_else(misfit)?;
     let said = text.result["said"].as_array().ok_or_else(misfit)?;
     let path = Path::new(&to.out).join(name(args));

@@ -161,8 +161,8 @@ pub fn is_reached(percent: f64, killed: usize, killable: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser as _;
     use crate::args::{Args, Command};
+    use clap::Parser as _;
 
     fn score(until: &str, rounds: &str) -> Score {
         let words = ["ioxide", "score", "m.iox", "random", "--until", until, "--rounds", rounds];
@@ -204,7 +204,10 @@ mod tests {
     fn what_is_settled_is_not_waited_for_in_later_rounds() {
         use Standing::{Killed, Survives, Unkillable};
         let mut so_far = ScoreSoFar::new(&score("100", "2"), 6);
-        assert_eq!([Killed, Unkillable, Survives].iter().zip(0..).find_map(|(&it, at)| so_far.add(at, it)), None);
+        assert_eq!(
+            [Killed, Unkillable, Survives].iter().zip(0..).find_map(|(&it, at)| so_far.add(at, it)),
+            None
+        );
         // Units 4 and 5 are settled: the last one decides.
         assert_eq!(so_far.add(5, Killed), Some(5));
     }

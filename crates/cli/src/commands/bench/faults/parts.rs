@@ -26,8 +26,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         "what is found of one fault says nothing of another",
         "leave `--rounds` out: all rows are taken at once",
     )?;
-    let mut rows =
-        FaultRows { args, faults: corpus::read(args.only.as_deref())?, modes: modes(args)? };
+    let mut rows = FaultRows { args, faults: corpus::read(args.only.as_deref())?, modes: modes(args)? };
     let depends_on: Vec<String> = rows.faults.iter().flat_map(Fault::files).collect();
     let depends_on: Vec<&str> = depends_on.iter().map(String::as_str).collect();
     planned::run(&args.part, planned::depends_on(&[], &depends_on), &mut rows)
@@ -53,7 +52,8 @@ impl Planned for FaultRows<'_> {
             if STOP.load(Ordering::Relaxed) {
                 return Ok(PartEnd { end: EndOfPart::Stopped, status: ExitStatus::Interrupted });
             }
-            let row = |row: &Row| json!({ "tester": row.mode.name(), "steps": row.steps, "seconds": row.seconds });
+            let row =
+                |row: &Row| json!({ "tester": row.mode.name(), "steps": row.steps, "seconds": row.seconds });
             let rows: Vec<Json> = rows.iter().map(row).collect();
             let result = json!({ "rows": rows, "correct_fails": correct_fails });
             part.done(unit, &names.name(unit), false, &result).map_err(planned::trouble)?;
