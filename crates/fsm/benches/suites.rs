@@ -1,9 +1,8 @@
 //! Sizes and times of all suite methods on the public machines.
 //!
 //! Run by hand: `IOXIDE_DATA=… cargo bench -p ioxide-fsm --bench suites -- [FILTER] [EXTRA] [METHODS]`,
-//! for example `-- BitVise 1 h,s`. Seconds are processor time where the system
-//! tells it, for the machine may be shared, the mean of several runs where one
-//! is too short to measure. The ratios are the reference's
+//! for example `-- BitVise 1 h,s`. Seconds are the least of several runs, for
+//! the machine may be shared. The ratios are the reference's
 //! figure divided by ours: above 1 we are smaller or faster.
 
 use std::path::PathBuf;
@@ -57,18 +56,16 @@ fn main() {
 }
 
 fn measure(name: &str, spec: &Spec, extra: usize, method: Method) {
-    let (before, start) = (processor_seconds(), Instant::now());
-    let (mut rounds, mut total) = (0, 0.0);
+    let (mut rounds, mut total, mut seconds) = (0, 0.0, f64::INFINITY);
     let mut size = Size::default();
-    while rounds < 200 && total < 0.04 {
+    while rounds < 200 && total < 0.1 {
+        let start = Instant::now();
         size = method.suite(spec, extra).measure();
+        let elapsed = start.elapsed().as_secs_f64();
         rounds += 1;
-        total = match (before, processor_seconds()) {
-            (Some(before), Some(after)) => after - before,
-            _ => start.elapsed().as_secs_f64(),
-        };
+        total += elapsed;
+        seconds = seconds.min(elapsed);
     }
-    let seconds = total / f64::from(rounds);
     let ratios = match reference(name, extra, method) {
         Some((peer, time)) => format!(
             "{:.2} | {:.2} | {:.1}",
@@ -79,7 +76,7 @@ fn measure(name: &str, spec: &Spec, extra: usize, method: Method) {
         None => "– | – | –".to_owned(),
     };
     let (method, Size { tests, symbols }) = (method.name(), size);
-    println!("| {name} | {extra} | {method} | {tests} | {symbols} | {seconds:.4} | {ratios} |");
+    println!("| {name} | {extra} | {method} | {tests} | {symbols} | {seconds:.5} | {ratios} |");
 }
 
 fn reference(name: &str, extra: usize, method: Method) -> Option<(Size, f64)> {
@@ -89,10 +86,4 @@ fn reference(name: &str, extra: usize, method: Method) -> Option<(Size, f64)> {
     let tests = fields.next()?.parse().ok()?;
     let symbols = fields.next()?.parse().ok()?;
     Some((Size { tests, symbols }, fields.next()?.parse().ok()?))
-}
-
-/// Time this process has spent on a processor.
-fn processor_seconds() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
-    text.split(' ').next()?.parse::<f64>().ok().map(|nanoseconds| nanoseconds / 1e9)
 }

@@ -14,6 +14,8 @@
 
 mod adaptive;
 mod characterise;
+mod harmonise;
+mod improve;
 mod pairs;
 mod refine;
 mod splitting;
@@ -31,6 +33,12 @@ use crate::cover::StateCover;
 use crate::mealy::{Spec, StateId};
 use crate::word::Word;
 
+/// The steps of a search for cheaper words, by the words of the suite: so that
+/// the search takes a part of the time that the suite takes.
+const STEPS_PER_WORD: f64 = 4.0;
+const MIN_EFFORT: f64 = 6_000.0;
+const MAX_EFFORT: f64 = 2_000_000.0;
+
 /// What words cost in a suite: the choices of this module are made by it.
 #[derive(Clone, Debug)]
 pub struct Weights {
@@ -38,6 +46,8 @@ pub struct Weights {
     pub access: f64,
     /// How many words of the suite reach each state, at least 1.
     pub uses: IndexVec<StateId, f64>,
+    /// How many steps a search for cheaper words may take.
+    pub effort: usize,
 }
 
 impl Weights {
@@ -54,8 +64,15 @@ impl Weights {
             }
             counts = next;
         }
+        let effort = (STEPS_PER_WORD * counts.iter().sum::<f64>()).clamp(MIN_EFFORT, MAX_EFFORT) as usize;
         let uses = counts.into_iter().map(|count: f64| count.max(1.0)).collect();
-        Self { access: (cover.mean_depth() + extra + 2) as f64, uses }
+        Self { access: (cover.mean_depth() + extra + 2) as f64, uses, effort }
+    }
+
+    /// The same, but words are taken as they are found first.
+    #[must_use]
+    pub fn without_search(self) -> Self {
+        Self { effort: 0, ..self }
     }
 
     /// What it costs to apply each of `words` once.

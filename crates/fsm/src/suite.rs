@@ -19,6 +19,7 @@ mod s;
 mod spy;
 mod spyh;
 mod traverse;
+mod visit;
 mod w;
 mod wp;
 
@@ -146,6 +147,16 @@ pub struct Size {
     /// The sum of their lengths.
     pub symbols: usize,
 }
+
+impl Size {
+    /// By what suites are compared: bringing a system back to its start takes longer than a step.
+    fn cost(self) -> usize {
+        self.symbols + RESET_COST * self.tests
+    }
+}
+
+/// What a reset costs in symbols when suites are compared.
+const RESET_COST: usize = 4;
 
 #[cfg(test)]
 mod tests;

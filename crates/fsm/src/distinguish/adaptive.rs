@@ -15,6 +15,7 @@
 
 use ioxide_model::index::{Idx, IndexVec};
 
+use crate::distinguish::improve::improved_identifiers;
 use crate::distinguish::refine::{Groups, Refiner};
 use crate::distinguish::{SplittingTree, Weights};
 use crate::mealy::{InputId, Spec, StateId};
@@ -59,7 +60,7 @@ pub fn adaptive_trees(spec: &Spec, splitting: &SplittingTree, taste: Taste) -> V
 }
 
 /// For each state the words that identify it, by the cheapest of several
-/// families of trees.
+/// families of trees, improved by a search.
 #[must_use]
 pub fn harmonised_identifiers(
     spec: &Spec,
@@ -75,11 +76,11 @@ pub fn harmonised_identifiers(
             (best, cost) = (family, its_cost);
         }
     }
-    best
+    improved_identifiers(spec, weights, best, weights.effort)
 }
 
 /// The words of all blocks of the splitting tree a state is in.
-fn nested_identifiers(spec: &Spec, splitting: &SplittingTree) -> IndexVec<StateId, Vec<Word>> {
+pub(super) fn nested_identifiers(spec: &Spec, splitting: &SplittingTree) -> IndexVec<StateId, Vec<Word>> {
     let words = |state| splitting.words_of(state).into_iter().map(<[InputId]>::to_vec).collect();
     spec.states().map(|state| without_prefixes(words(state))).collect()
 }

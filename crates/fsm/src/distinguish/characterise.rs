@@ -235,7 +235,19 @@ fn identifier(spec: &Spec, state: StateId, words: &[Word], weights: &Weights) ->
         way.follow(spec, state, word);
         spec.states().map(|other| if other == state { 0 } else { way.end(spec, other) }).collect()
     };
-    let table = Ends { n: spec.n_states(), state, words, ends: words.iter().map(ends).collect() };
+    cheapest_cover(spec.n_states(), state, words, words.iter().map(ends).collect(), weights)
+}
+
+/// The cheaper of two greedy covers of the states other than `state` by prefixes of `words`; a word
+/// takes care of another state after as many symbols as `ends` says, or not at all if that is 0.
+pub(super) fn cheapest_cover(
+    n: usize,
+    state: StateId,
+    words: &[Word],
+    ends: Vec<Vec<usize>>,
+    weights: &Weights,
+) -> Vec<Word> {
+    let table = Ends { n, state, words, ends };
     let by_count = table.greedy_cover(|gain, _| gain as f64);
     let by_cost = table.greedy_cover(|gain, end| gain as f64 / (end as f64 + weights.access));
     if weights.cost(&by_cost) < weights.cost(&by_count) { by_cost } else { by_count }

@@ -20,6 +20,7 @@ const OPEN: u32 = u32::MAX;
 pub struct SeparatingWords {
     n: usize,
     first: Vec<u32>,
+    length: Vec<u16>,
 }
 
 impl SeparatingWords {
@@ -27,16 +28,18 @@ impl SeparatingWords {
     #[must_use]
     pub fn new(spec: &Spec) -> Self {
         let n = spec.n_states();
-        let mut words = Self { n, first: vec![OPEN; n * n] };
+        let mut words = Self { n, first: vec![OPEN; n * n], length: vec![0; n * n] };
         let mut level = words.separated_at_once(spec);
         let inverse = Predecessors::new(spec);
+        let mut length = 1;
         while !level.is_empty() {
+            length += 1;
             let mut next = Vec::new();
             for &(c, d) in &level {
                 for x in 0..spec.n_inputs() {
                     for &a in inverse.of(x, c) {
                         for &b in inverse.of(x, d) {
-                            if words.set(a, b, x) {
+                            if words.set(a, b, x, length) {
                                 next.push((a, b));
                             }
                         }
@@ -54,7 +57,7 @@ impl SeparatingWords {
             for b in spec.states().take(a.index()) {
                 let split = spec.inputs().find(|&x| spec.output(a, x) != spec.output(b, x));
                 if let Some(x) = split {
-                    self.set(a.index() as u32, b.index() as u32, x.index());
+                    self.set(a.index() as u32, b.index() as u32, x.index(), 1);
                     level.push((a.index() as u32, b.index() as u32));
                 }
             }
@@ -63,21 +66,35 @@ impl SeparatingWords {
     }
 
     /// Notes `input` for the pair unless it has one; tells whether it was new.
-    fn set(&mut self, a: u32, b: u32, input: usize) -> bool {
+    fn set(&mut self, a: u32, b: u32, input: usize, length: u16) -> bool {
         let (a, b) = (a as usize, b as usize);
         if self.first[a * self.n + b] != OPEN {
             return false;
         }
         self.first[a * self.n + b] = input as u32;
         self.first[b * self.n + a] = input as u32;
+        self.length[a * self.n + b] = length;
+        self.length[b * self.n + a] = length;
         true
+    }
+
+    /// How long a shortest word that separates `a` and `b` is; 0 if they are the same state.
+    #[must_use]
+    pub fn distance(&self, a: StateId, b: StateId) -> usize {
+        usize::from(self.length[a.index() * self.n + b.index()])
     }
 
     /// A shortest word that separates `a` and `b`; empty if they are the same state.
     #[must_use]
     pub fn word(&self, spec: &Spec, a: StateId, b: StateId) -> Word {
         let mut word = Word::new();
-        let (mut a, mut b) = (a, b);
+        self.extend(spec, [a, b], &mut word);
+        word
+    }
+
+    /// Appends to `word` a shortest one that separates a pair.
+    pub(crate) fn extend(&self, spec: &Spec, pair: [StateId; 2], word: &mut Word) {
+        let [mut a, mut b] = pair;
         while a != b {
             let input = InputId::from(self.first[a.index() * self.n + b.index()]);
             word.push(input);
@@ -86,7 +103,6 @@ impl SeparatingWords {
             }
             (a, b) = (spec.next(a, input), spec.next(b, input));
         }
-        word
     }
 }
 

@@ -15,6 +15,7 @@
 use ioxide_model::index;
 use ioxide_model::index::{Idx, IndexVec};
 
+use super::RESET_COST;
 use crate::cover::StateCover;
 use crate::mealy::{InputId, Spec, StateId};
 use crate::word::Word;
@@ -100,6 +101,8 @@ pub(super) struct Fold<'s> {
     /// Whether every two roots are known to be apart.
     pub(super) roots_apart: bool,
     pub(super) policy: Continue,
+    /// What the tests so far cost; it never falls.
+    pub(super) cost: usize,
     visited: IndexVec<StateId, u32>,
     epoch: u32,
 }
@@ -116,6 +119,7 @@ impl<'s> Fold<'s> {
             into: IndexVec::filled(Vec::new(), n),
             roots_apart: false,
             policy,
+            cost: 0,
             visited: IndexVec::filled(0, n),
             epoch: 0,
         };
@@ -423,10 +427,13 @@ impl<'s> Fold<'s> {
     }
 
     fn push_real(&mut self, parent: Option<LeafId>, input: InputId) -> LeafId {
-        let depth = parent.map_or(0, |parent| {
-            self.reals[parent].extended = true;
-            self.reals[parent].depth + 1
-        });
+        let mut depth = 0;
+        let mut branches = true;
+        if let Some(parent) = parent {
+            branches = std::mem::replace(&mut self.reals[parent].extended, true);
+            depth = self.reals[parent].depth + 1;
+        }
+        self.cost += if branches { depth as usize + RESET_COST } else { 1 };
         let parent = parent.map_or(Maybe::NONE, Maybe::some);
         self.reals.push(Real { parent, input, depth, next_end: Maybe::NONE, extended: false })
     }
@@ -468,11 +475,6 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// Symbols and resets of all words.
-    pub(super) fn cost(&self) -> usize {
-        self.reals.iter().filter(|real| !real.extended).map(|real| real.depth as usize + 1).sum()
-    }
-
     pub(super) fn advance(&mut self) -> Option<&[InputId]> {
         let ends = &self.reals.as_slice()[self.at..];
         let skipped = ends.iter().position(|real| !real.extended && real.depth > 0)?;

@@ -25,28 +25,64 @@
 
 use super::fold::{Continue, Fold, NodeId, Paths};
 use super::identify::{Identify, Library, Rule};
+use super::visit::{Pending, Visit};
 use crate::cover::{StateCover, state_cover};
+use crate::distinguish::Weights;
 use crate::mealy::{InputId, Spec, StateId};
 
-/// The smallest of the suites that `rules` lead to, or of those a smaller
-/// number of extra states suggests.
-///
-/// With `converge` tests go on as it says; without it no convergence is used.
-pub(super) fn smallest(spec: &Spec, extra: usize, rules: &[Rule], converge: Option<Continue>) -> Paths {
-    let rules: Vec<Rule> = rules.iter().copied().filter(|&rule| pays(spec, rule)).collect();
+/// How a method grows its suites.
+pub(super) struct Recipe {
+    /// The rules to try.
+    pub(super) rules: &'static [Rule],
+    /// The orders to try, the first with every rule, the others with the best.
+    pub(super) visits: &'static [Visit],
+    /// Whether tests go on where words converge, and how; without it no convergence is used.
+    pub(super) converge: Option<Continue>,
+    /// Whether to look for cheaper identifiers: where they decide, or where the suite takes longer anyway.
+    pub(super) search: bool,
+}
+
+/// The smallest of the suites that a recipe leads to, or the one that the
+/// smallest for fewer extra states suggests.
+pub(super) fn smallest(spec: &Spec, extra: usize, recipe: &Recipe) -> Paths {
+    let mut rules: Vec<Rule> = recipe.rules.iter().copied().filter(|&rule| pays(spec, rule)).collect();
+    if rules.is_empty() {
+        rules.push(Rule::Fixed);
+    }
     let cover = state_cover(spec);
-    let mut library = Library::new(spec, &cover, extra);
+    let weights = Weights::new(spec, &cover, extra);
+    let mut library = Library::new(spec, if recipe.search { weights } else { weights.without_search() });
     if rules != [Rule::Fixed] {
         library = library.with_more_words();
     }
-    let grow = |extra, rule| grow(spec, &cover, &library, &Plan { extra, rule, converge });
-    if let [only] = rules[..] {
-        return grow(extra, only);
-    }
+    let nursery = Nursery { spec, cover: &cover, library: &library };
     let trial = extra_for_trial(spec, extra);
-    let tried = rules.into_iter().map(|rule| (rule, grow(trial, rule)));
-    let Some((rule, paths)) = tried.min_by_key(|(_, paths)| paths.cost()) else { return Paths::default() };
-    if trial == extra { paths } else { grow(extra, rule) }
+    let plan = |rule, visit| Plan { extra: trial, rule, visit, converge: recipe.converge };
+    let Some((&first, others)) = recipe.visits.split_first() else { return Paths::default() };
+    let mut best = Best { plan: plan(Rule::Fixed, first), cost: usize::MAX, paths: Paths::default() };
+    if rules.len() > 1 || trial == extra || !others.is_empty() {
+        rules.iter().for_each(|&rule| best.try_out(&nursery, plan(rule, first)));
+        others.iter().for_each(|&visit| best.try_out(&nursery, plan(best.plan.rule, visit)));
+    }
+    if trial == extra {
+        return best.paths;
+    }
+    nursery.grow(&Plan { extra, ..best.plan }, usize::MAX).map_or_else(Paths::default, |(_, paths)| paths)
+}
+
+/// The best of the plans tried.
+struct Best {
+    plan: Plan,
+    cost: usize,
+    paths: Paths,
+}
+
+impl Best {
+    fn try_out(&mut self, nursery: &Nursery<'_, '_>, plan: Plan) {
+        if let Some((cost, paths)) = nursery.grow(&plan, self.cost) {
+            *self = Self { plan, cost, paths };
+        }
+    }
 }
 
 /// Whether a rule is worth its time: on large machines choosing word by word
@@ -61,9 +97,9 @@ fn pays(spec: &Spec, rule: Rule) -> bool {
 }
 
 /// The greatest number of extra states, at most `extra`, for which trying
-/// several rules is cheap.
+/// several plans is cheap.
 fn extra_for_trial(spec: &Spec, extra: usize) -> usize {
-    const CHEAP: usize = 100_000;
+    const CHEAP: usize = 20_000;
     let words = |e: &usize| {
         let power = u32::try_from(e + 1).unwrap_or(u32::MAX);
         spec.n_inputs().saturating_pow(power).saturating_mul(spec.n_states())
@@ -72,27 +108,41 @@ fn extra_for_trial(spec: &Spec, extra: usize) -> usize {
 }
 
 /// What kind of suite to grow.
+#[derive(Clone, Copy)]
 struct Plan {
     extra: usize,
     rule: Rule,
+    visit: Visit,
     converge: Option<Continue>,
 }
 
-/// The paths of a complete suite.
-fn grow<'s>(spec: &'s Spec, cover: &StateCover, library: &Library<'s>, plan: &Plan) -> Paths {
-    let fold = Fold::new(spec, cover, plan.converge.unwrap_or(Continue::InPlace));
-    let identify = Identify::new(library, plan.rule);
-    let mut grower = Grower { spec, plan, fold, identify, path: Vec::new() };
-    for &state in cover.order() {
-        let root = grower.fold.root(state);
-        grower.identify.identify(&mut grower.fold, root);
+/// What all suites for a machine grow from.
+struct Nursery<'s, 'n> {
+    spec: &'s Spec,
+    cover: &'n StateCover,
+    library: &'n Library<'s>,
+}
+
+impl Nursery<'_, '_> {
+    /// The paths of a complete suite and their cost, if that is below `limit`.
+    fn grow(&self, plan: &Plan, limit: usize) -> Option<(usize, Paths)> {
+        let fold = Fold::new(self.spec, self.cover, plan.converge.unwrap_or(Continue::InPlace));
+        let identify = Identify::new(self.library, plan.rule);
+        let mut grower = Grower { spec: self.spec, plan, fold, identify, path: Vec::new() };
+        for &state in self.cover.order() {
+            let root = grower.fold.root(state);
+            grower.identify.identify(&mut grower.fold, root);
+        }
+        grower.fold.roots_apart = true;
+        let mut pending = Pending::new(self.spec, self.cover, plan.visit);
+        while let Some((state, input)) = pending.next(&grower.fold) {
+            grower.transition(state, input);
+            if grower.fold.cost >= limit {
+                return None;
+            }
+        }
+        (grower.fold.cost < limit).then(|| (grower.fold.cost, grower.fold.into_paths()))
     }
-    grower.fold.roots_apart = true;
-    let mut pending = Pending::new(spec, cover);
-    while let Some((state, input)) = pending.next(&grower.fold) {
-        grower.transition(state, input);
-    }
-    grower.fold.into_paths()
 }
 
 struct Grower<'s, 'p, 'l> {
@@ -167,24 +217,85 @@ impl Grower<'_, '_, '_> {
     }
 }
 
-/// Transitions still to be looked at, those first for which a test ends in place.
-struct Pending {
-    states: Vec<(StateId, Vec<InputId>)>,
-    at: usize,
-}
+#[cfg(test)]
+mod tests {
+    use ioxide_model::index::Idx;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
 
-impl Pending {
-    fn new(spec: &Spec, cover: &StateCover) -> Self {
-        let open = |state| spec.inputs().rev().filter(|&x| !cover.has_edge(spec, state, x)).collect();
-        Self { states: cover.order().iter().map(|&state| (state, open(state))).collect(), at: 0 }
+    use super::super::visit::{InputOrder, StateOrder};
+    use super::super::{RESET_COST, Source, Suite};
+    use super::*;
+    use crate::complete::{Answer, check};
+    use crate::mealy::Mealy;
+    use crate::word::Word;
+
+    const STATE_ORDERS: [StateOrder; 4] =
+        [StateOrder::Shallowest, StateOrder::Deepest, StateOrder::MostOpen, StateOrder::FewestOpen];
+    const INPUT_ORDERS: [InputOrder; 3] =
+        [InputOrder::Listed, InputOrder::DeepFirst, InputOrder::ShallowFirst];
+
+    fn random_specs(seed: u64, states: usize) -> impl Iterator<Item = Spec> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        std::iter::repeat_with(move || {
+            let entry = |_| Some((rng.random_range(0..states), rng.random_range(0..2)));
+            let table: Vec<_> = (0..states * 2).map(entry).collect();
+            Spec::check(&Mealy::from_table(states, 2, 2, &table)?).ok()
+        })
+        .flatten()
     }
 
-    fn next(&mut self, fold: &Fold<'_>) -> Option<(StateId, InputId)> {
-        self.states.retain(|(_, inputs)| !inputs.is_empty());
-        let n = self.states.len();
-        let ready = (0..n).map(|i| (self.at + i) % n).find(|&i| fold.has_end(self.states[i].0));
-        self.at = ready.unwrap_or(0);
-        let (state, inputs) = self.states.get_mut(self.at)?;
-        Some((*state, inputs.pop()?))
+    fn every_plan(extra: usize) -> Vec<Plan> {
+        let policies = [None, Some(Continue::FromPrefix), Some(Continue::FromAnywhere)];
+        let mut plans = Vec::new();
+        for (rule, converge) in Rule::ALL.into_iter().flat_map(|rule| policies.map(|policy| (rule, policy))) {
+            for (states, inputs) in STATE_ORDERS.into_iter().flat_map(|s| INPUT_ORDERS.map(|i| (s, i))) {
+                plans.push(Plan { extra, rule, visit: Visit::new(states, inputs), converge });
+            }
+        }
+        plans
+    }
+
+    /// Every rule in every order, with and without a search for identifiers, against the checker.
+    fn check_every_plan(spec: &Spec, extra: usize) {
+        let cover = state_cover(spec);
+        let weights = Weights::new(spec, &cover, extra);
+        for weights in [weights.clone().without_search(), weights] {
+            let library = Library::new(spec, weights).with_more_words();
+            let nursery = Nursery { spec, cover: &cover, library: &library };
+            for plan in every_plan(extra) {
+                let (cost, paths) = nursery.grow(&plan, usize::MAX).unwrap();
+                assert!(nursery.grow(&plan, cost).is_none(), "a suite that costs the limit is not below it");
+                let suite: Vec<Word> = Suite(Source::Kept(paths)).collect();
+                assert_eq!(suite.iter().map(|word| word.len() + RESET_COST).sum::<usize>(), cost);
+                let answer = check(spec, &suite, spec.n_states() + extra, 20_000_000);
+                assert_eq!(answer, Answer::Complete, "{:?} {:?}", plan.rule, plan.visit);
+            }
+        }
+    }
+
+    #[test]
+    fn every_order_leads_to_a_complete_suite() {
+        for (seed, states) in [(1, 3), (2, 4), (3, 5)] {
+            random_specs(seed, states).take(4).for_each(|spec| check_every_plan(&spec, 0));
+        }
+        random_specs(4, 3).take(3).for_each(|spec| check_every_plan(&spec, 1));
+    }
+
+    #[test]
+    fn every_transition_comes_once_in_every_order() {
+        for spec in random_specs(5, 6).take(5) {
+            let cover = state_cover(&spec);
+            let fold = Fold::new(&spec, &cover, Continue::InPlace);
+            for (states, inputs) in STATE_ORDERS.into_iter().flat_map(|s| INPUT_ORDERS.map(|i| (s, i))) {
+                let mut pending = Pending::new(&spec, &cover, Visit::new(states, inputs));
+                let mut met: Vec<_> = std::iter::from_fn(|| pending.next(&fold)).collect();
+                met.sort_unstable();
+                let all = spec.states().flat_map(|s| spec.inputs().map(move |x| (s, x)));
+                let expected: Vec<_> = all.filter(|&(s, x)| !cover.has_edge(&spec, s, x)).collect();
+                assert_eq!(met, expected, "{states:?} {inputs:?}");
+                assert_eq!(met.len(), 12 - (spec.states().last().unwrap().index()));
+            }
+        }
     }
 }

@@ -9,7 +9,6 @@
 use ioxide_model::index::{Idx, IndexVec};
 
 use super::fold::{Fold, NodeId};
-use crate::cover::StateCover;
 use crate::distinguish::{
     SplittingTree, Way, Weights, harmonised_identifiers, identifying_words, singling_word,
 };
@@ -29,6 +28,7 @@ pub(super) enum Rule {
 
 impl Rule {
     pub(super) const ALL: [Self; 3] = [Self::Fixed, Self::FixedCover, Self::OnTheFly];
+    pub(super) const CHOOSING: [Self; 2] = [Self::FixedCover, Self::OnTheFly];
 }
 
 /// The words to choose from.
@@ -45,9 +45,8 @@ pub(super) struct Library<'s> {
 }
 
 impl<'s> Library<'s> {
-    pub(super) fn new(spec: &'s Spec, cover: &StateCover, extra: usize) -> Self {
+    pub(super) fn new(spec: &'s Spec, weights: Weights) -> Self {
         let splitting = SplittingTree::new(spec);
-        let weights = Weights::new(spec, cover, extra);
         let words = harmonised_identifiers(spec, &splitting, &weights);
         let n_harmonised = words.iter().map(Vec::len).collect();
         Self { spec, splitting, weights, words, n_harmonised, ends: IndexVec::new() }

@@ -12,12 +12,28 @@
 //! Relying on Testing", The Computer Journal 63(9), 2020.
 
 use super::fold::Continue;
-use super::grow::smallest;
+use super::grow::{Recipe, smallest};
 use super::identify::Rule;
+use super::visit::{InputOrder, StateOrder, Visit};
 use super::{Source, Suite};
 use crate::mealy::Spec;
 
+const RECIPE: Recipe = Recipe {
+    rules: &Rule::CHOOSING,
+    visits: &[
+        Visit::new(StateOrder::Shallowest, InputOrder::Listed),
+        Visit::new(StateOrder::Shallowest, InputOrder::DeepFirst),
+        Visit::new(StateOrder::MostOpen, InputOrder::Listed),
+        Visit::new(StateOrder::FewestOpen, InputOrder::DeepFirst),
+        Visit::new(StateOrder::Shallowest, InputOrder::ShallowFirst),
+        Visit::new(StateOrder::MostOpen, InputOrder::DeepFirst),
+        Visit::new(StateOrder::Deepest, InputOrder::Listed),
+    ],
+    converge: Some(Continue::FromAnywhere),
+    search: true,
+};
+
 /// The suite of the S-method.
 pub fn s_suite(spec: &Spec, extra: usize) -> Suite<'_> {
-    Suite(Source::Kept(smallest(spec, extra, &Rule::ALL, Some(Continue::FromAnywhere))))
+    Suite(Source::Kept(smallest(spec, extra, &RECIPE)))
 }

@@ -6,12 +6,20 @@
 //! Reliability 22(6), 2012.
 
 use super::fold::Continue;
-use super::grow::smallest;
+use super::grow::{Recipe, smallest};
 use super::identify::Rule;
+use super::visit::{InputOrder, StateOrder, Visit};
 use super::{Source, Suite};
 use crate::mealy::Spec;
 
+const RECIPE: Recipe = Recipe {
+    rules: &[Rule::Fixed],
+    visits: &[Visit::new(StateOrder::Shallowest, InputOrder::DeepFirst)],
+    converge: Some(Continue::FromPrefix),
+    search: true,
+};
+
 /// The suite of the SPY-method.
 pub fn spy_suite(spec: &Spec, extra: usize) -> Suite<'_> {
-    Suite(Source::Kept(smallest(spec, extra, &[Rule::Fixed], Some(Continue::FromPrefix))))
+    Suite(Source::Kept(smallest(spec, extra, &RECIPE)))
 }

@@ -5,12 +5,23 @@
 //! Finite-State Machines", ICST Workshops 2018.
 
 use super::fold::Continue;
-use super::grow::smallest;
+use super::grow::{Recipe, smallest};
 use super::identify::Rule;
+use super::visit::{InputOrder, StateOrder, Visit};
 use super::{Source, Suite};
 use crate::mealy::Spec;
 
+const RECIPE: Recipe = Recipe {
+    rules: &Rule::CHOOSING,
+    visits: &[
+        Visit::new(StateOrder::Shallowest, InputOrder::DeepFirst),
+        Visit::new(StateOrder::MostOpen, InputOrder::Listed),
+    ],
+    converge: Some(Continue::FromPrefix),
+    search: false,
+};
+
 /// The suite of the SPYH-method.
 pub fn spyh_suite(spec: &Spec, extra: usize) -> Suite<'_> {
-    Suite(Source::Kept(smallest(spec, extra, &Rule::ALL, Some(Continue::FromPrefix))))
+    Suite(Source::Kept(smallest(spec, extra, &RECIPE)))
 }

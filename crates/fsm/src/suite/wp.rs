@@ -22,30 +22,72 @@ use crate::word::{Word, without_prefixes};
 /// more that is a large set to choose from.
 const FEW_STATES: usize = 40;
 
+/// Suites of this many words are made to see which is smallest.
+const CHEAP: f64 = 4_000.0;
+
+/// How much dearer sets may seem and yet be tried.
+const IN_DOUBT: f64 = 1.15;
+
 /// The suite of the partial W-method.
 pub fn wp_suite(spec: &Spec, extra: usize) -> Suite<'_> {
-    let (words, identifiers) = sets(spec, extra);
-    let mut tries = Tries::default();
-    let inner = IndexVec::filled(tries.insert(&words), spec.n_states());
-    let last = identifiers.iter().map(|words| tries.insert(words)).collect();
-    let suffixes = Suffixes { inner, last, tries };
-    Suite(Source::Walked(Box::new(Traversal::new(spec, extra, suffixes))))
+    let mut sets = candidates(spec, extra);
+    let trial = (0..=extra).rev().find(|&extra| words_of_transitions(spec, extra) <= CHEAP);
+    let best = match trial {
+        Some(trial) if sets.len() > 1 => {
+            let cost = |sets: &Sets| sets.suite(spec, trial).measure().cost();
+            (0..sets.len()).min_by_key(|&i| cost(&sets[i])).unwrap_or(0)
+        }
+        _ => 0,
+    };
+    sets.swap_remove(best).suite(spec, extra)
 }
 
-/// `W` and the `W_s`: a characterising set with identifiers from it, or
-/// harmonised identifiers with their union, whichever costs less.
-fn sets(spec: &Spec, extra: usize) -> (Vec<Word>, IndexVec<StateId, Vec<Word>>) {
-    let weights = Weights::new(spec, &state_cover(spec), extra);
+/// How many words `P · Σ^(extra+1)` has.
+fn words_of_transitions(spec: &Spec, extra: usize) -> f64 {
+    spec.n_states() as f64 * (spec.n_inputs() as f64).powi(i32::try_from(extra + 1).unwrap_or(i32::MAX))
+}
+
+/// `W` and the `W_s`.
+struct Sets {
+    words: Vec<Word>,
+    identifiers: IndexVec<StateId, Vec<Word>>,
+}
+
+impl Sets {
+    /// Identifiers with their union, which separates every two states.
+    fn of(identifiers: IndexVec<StateId, Vec<Word>>) -> Self {
+        let words = without_prefixes(identifiers.iter().flatten().cloned().collect());
+        Self { words, identifiers }
+    }
+
+    fn suite<'s>(&self, spec: &'s Spec, extra: usize) -> Suite<'s> {
+        let mut tries = Tries::default();
+        let inner = IndexVec::filled(tries.insert(&self.words), spec.n_states());
+        let last = self.identifiers.iter().map(|words| tries.insert(words)).collect();
+        let suffixes = Suffixes { inner, last, tries };
+        Suite(Source::Walked(Box::new(Traversal::new(spec, extra, suffixes))))
+    }
+}
+
+/// Identifiers from a characterising set, harmonised ones, and some chosen from the words of both:
+/// those that seem cheapest, best first.
+fn candidates(spec: &Spec, extra: usize) -> Vec<Sets> {
+    let weights = Weights::new(spec, &state_cover(spec), extra).without_search();
     let splitting = SplittingTree::new(spec);
     let words = characterising_set(spec, &splitting, &weights);
-    let identifiers = state_identifiers(spec, &words, &weights);
-    let mut own = harmonised_identifiers(spec, &splitting, &weights);
-    let union = without_prefixes(own.iter().flatten().cloned().collect());
+    let mut sets = vec![
+        Sets::of(state_identifiers(spec, &words, &weights)),
+        Sets::of(harmonised_identifiers(spec, &splitting, &weights)),
+    ];
     if spec.n_states() <= FEW_STATES {
-        own = state_identifiers(spec, &union, &weights);
+        let pool = without_prefixes([words, sets[1].words.clone()].concat());
+        sets.push(Sets::of(state_identifiers(spec, &pool, &weights)));
     }
-    let inner =
-        spec.n_states() as f64 * (spec.n_inputs() as f64).powi(i32::try_from(extra).unwrap_or(i32::MAX));
-    let total = |words: &[Word], each| inner * weights.cost(words) + weights.cost_of_all(each);
-    if total(&union, &own) < total(&words, &identifiers) { (union, own) } else { (words, identifiers) }
+    let inner = words_of_transitions(spec, extra) / spec.n_inputs().max(1) as f64;
+    let cost = |sets: &Sets| inner * weights.cost(&sets.words) + weights.cost_of_all(&sets.identifiers);
+    let mut costed: Vec<(f64, Sets)> = sets.into_iter().map(|sets| (cost(&sets), sets)).collect();
+    costed.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let limit = costed.first().map_or(0.0, |best| IN_DOUBT * best.0);
+    costed.retain(|&(cost, _)| cost <= limit);
+    costed.into_iter().map(|(_, sets)| sets).collect()
 }

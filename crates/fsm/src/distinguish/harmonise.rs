@@ -1,0 +1,288 @@
+//! Harmonised identifiers grown pair by pair, each word where it costs least.
+//!
+//! A pair of states that no common prefix of its identifiers separates yet
+//! gets the word that makes the two identifiers grow least: a word that one of
+//! them has already, an end of one continued by a shortest separating word, or
+//! a branch.
+//!
+//! *Promises* that identifiers are harmonised [LPB94] once every pair was
+//! separated, in whatever order: words are only added.
+//!
+//! [LPB94]: see [`super`].
+
+use ioxide_model::index::{Idx, IndexVec};
+
+use crate::distinguish::{SeparatingWords, Weights};
+use crate::mealy::{InputId, Spec, StateId};
+use crate::word::{Word, without_prefixes};
+
+/// One set of words per state, as tries in one arena; the root of a state has its number.
+pub(super) struct Identifiers {
+    nodes: Vec<TrieNode>,
+    /// Nodes whose first child changed, and what it was.
+    changes: Vec<(u32, u32)>,
+}
+
+/// A point in the history of identifiers to go back to.
+#[derive(Clone, Copy)]
+pub(super) struct Mark {
+    nodes: usize,
+    changes: usize,
+}
+
+#[derive(Clone, Copy)]
+struct TrieNode {
+    input: InputId,
+    first_kid: u32,
+    next_sibling: u32,
+}
+
+const NO_NODE: u32 = u32::MAX;
+
+impl Identifiers {
+    /// Empty sets.
+    pub(super) fn new(spec: &Spec) -> Self {
+        let root = TrieNode { input: InputId::new(0), first_kid: NO_NODE, next_sibling: NO_NODE };
+        Self { nodes: vec![root; spec.n_states()], changes: Vec::new() }
+    }
+
+    /// Where the identifiers are now.
+    pub(super) fn mark(&self) -> Mark {
+        Mark { nodes: self.nodes.len(), changes: self.changes.len() }
+    }
+
+    /// Goes back to where they were.
+    pub(super) fn go_back(&mut self, mark: Mark) {
+        for (node, first_kid) in self.changes.drain(mark.changes..).rev() {
+            self.nodes[node as usize].first_kid = first_kid;
+        }
+        self.nodes.truncate(mark.nodes);
+    }
+
+    fn set_first_kid(&mut self, node: u32, kid: u32) {
+        let before = std::mem::replace(&mut self.nodes[node as usize].first_kid, kid);
+        self.changes.push((node, before));
+    }
+
+    fn kids(&self, node: u32) -> impl Iterator<Item = (InputId, u32)> {
+        let mut at = self.nodes[node as usize].first_kid;
+        std::iter::from_fn(move || {
+            let found = (at != NO_NODE).then_some(at)?;
+            at = self.nodes[found as usize].next_sibling;
+            Some((self.nodes[found as usize].input, found))
+        })
+    }
+
+    fn kid(&self, node: u32, input: InputId) -> Option<u32> {
+        self.kids(node).find(|&(x, _)| x == input).map(|(_, kid)| kid)
+    }
+
+    fn is_leaf(&self, node: u32) -> bool {
+        self.nodes[node as usize].first_kid == NO_NODE
+    }
+
+    /// Adds a word to the set of `state`.
+    pub(super) fn add(&mut self, state: StateId, word: &[InputId]) {
+        let mut at = root_of(state);
+        for &input in word {
+            at = self.kid(at, input).unwrap_or_else(|| self.add_kid(at, input));
+        }
+    }
+
+    fn add_kid(&mut self, node: u32, input: InputId) -> u32 {
+        let fresh = u32::try_from(self.nodes.len()).expect("fewer than 2^32 nodes");
+        let next_sibling = self.nodes[node as usize].first_kid;
+        self.nodes.push(TrieNode { input, first_kid: NO_NODE, next_sibling });
+        self.set_first_kid(node, fresh);
+        fresh
+    }
+
+    /// Empties the set of `state`.
+    pub(super) fn clear(&mut self, state: StateId) {
+        self.set_first_kid(root_of(state), NO_NODE);
+    }
+
+    /// Whether `word` is a prefix of a word of `state`.
+    pub(super) fn contains(&self, state: StateId, word: &[InputId]) -> bool {
+        word.iter().try_fold(root_of(state), |node, &input| self.kid(node, input)).is_some()
+    }
+
+    /// What the words of `state` cost.
+    pub(super) fn cost(&self, state: StateId, weights: &Weights) -> f64 {
+        weights.uses[state] * self.cost_below(root_of(state), 0, weights.access)
+    }
+
+    fn cost_below(&self, node: u32, depth: usize, access: f64) -> f64 {
+        if self.is_leaf(node) {
+            return if depth > 0 { depth as f64 + access } else { 0.0 };
+        }
+        self.kids(node).map(|(_, kid)| self.cost_below(kid, depth + 1, access)).sum()
+    }
+
+    /// The words of `state`, without prefixes.
+    pub(super) fn words(&self, state: StateId) -> Vec<Word> {
+        let mut words = Vec::new();
+        let mut open = vec![(Word::new(), root_of(state))];
+        while let Some((word, node)) = open.pop() {
+            open.extend(self.kids(node).map(|(input, kid)| ([word.as_slice(), &[input]].concat(), kid)));
+            if self.is_leaf(node) && !word.is_empty() {
+                words.push(word);
+            }
+        }
+        without_prefixes(words)
+    }
+
+    /// The words of all states.
+    pub(super) fn all_words(&self, spec: &Spec) -> IndexVec<StateId, Vec<Word>> {
+        spec.states().map(|state| self.words(state)).collect()
+    }
+}
+
+fn root_of(state: StateId) -> u32 {
+    state.index() as u32
+}
+
+/// Where a word has come to in the identifier of a state.
+#[derive(Clone, Copy)]
+enum Place {
+    /// To this node.
+    Inside(u32),
+    /// Beyond an end that was this long.
+    Beyond(usize),
+    /// To a new branch.
+    Branched,
+}
+
+/// The best word for a pair so far, to be followed by a shortest one from where it leads.
+struct Found {
+    /// What it adds to the cost of the two identifiers.
+    growth: [f64; 2],
+    word: Word,
+    now: [StateId; 2],
+}
+
+impl Found {
+    fn total(&self) -> f64 {
+        self.growth[0] + self.growth[1]
+    }
+}
+
+/// Grows identifiers.
+pub(super) struct PairGrower<'a> {
+    pub(super) spec: &'a Spec,
+    pub(super) shortest: &'a SeparatingWords,
+    pub(super) weights: &'a Weights,
+    pub(super) identifiers: Identifiers,
+    /// How many places were looked at.
+    pub(super) steps: usize,
+    word: Word,
+    best: Found,
+}
+
+impl<'a> PairGrower<'a> {
+    /// Starts with empty sets.
+    pub(super) fn new(spec: &'a Spec, shortest: &'a SeparatingWords, weights: &'a Weights) -> Self {
+        let best = Found { growth: [0.0; 2], word: Word::new(), now: [spec.initial(); 2] };
+        Self {
+            spec,
+            shortest,
+            weights,
+            identifiers: Identifiers::new(spec),
+            steps: 0,
+            word: Word::new(),
+            best,
+        }
+    }
+
+    /// Makes a common prefix separate two states and tells what that adds to the cost of each.
+    pub(super) fn separate(&mut self, a: StateId, b: StateId) -> [f64; 2] {
+        self.best.growth = [f64::INFINITY; 2];
+        self.word.clear();
+        self.explore([a, b], [a, b], [Place::Inside(root_of(a)), Place::Inside(root_of(b))]);
+        let Found { growth, ref mut word, now } = self.best;
+        if growth != [0.0; 2] {
+            self.shortest.extend(self.spec, now, word);
+            self.identifiers.add(a, word);
+            self.identifiers.add(b, word);
+        }
+        growth
+    }
+
+    /// Looks at the words that leave the identifiers here or go on in one of them.
+    fn explore(&mut self, of: [StateId; 2], now: [StateId; 2], places: [Place; 2]) {
+        if now[0] == now[1] || self.at_least(of, places) >= self.best.total() {
+            return;
+        }
+        self.steps += 1;
+        self.consider(of, now, places);
+        if let Place::Inside(node) = places[0] {
+            let mut at = self.identifiers.nodes[node as usize].first_kid;
+            while at != NO_NODE {
+                let TrieNode { input, next_sibling, .. } = self.identifiers.nodes[at as usize];
+                self.step(of, now, [Place::Inside(at), self.moved(places[1], input)], input);
+                at = next_sibling;
+            }
+        }
+        if let Place::Inside(node) = places[1] {
+            let mut at = self.identifiers.nodes[node as usize].first_kid;
+            while at != NO_NODE {
+                let TrieNode { input, next_sibling, .. } = self.identifiers.nodes[at as usize];
+                let other = self.moved(places[0], input);
+                if !matches!(other, Place::Inside(_)) {
+                    self.step(of, now, [other, Place::Inside(at)], input);
+                }
+                at = next_sibling;
+            }
+        }
+    }
+
+    fn step(&mut self, of: [StateId; 2], now: [StateId; 2], places: [Place; 2], input: InputId) {
+        let [a, b] = now;
+        self.word.push(input);
+        if self.spec.output(a, input) == self.spec.output(b, input) {
+            self.explore(of, [self.spec.next(a, input), self.spec.next(b, input)], places);
+        } else {
+            self.consider(of, [a, a], places);
+        }
+        self.word.pop();
+    }
+
+    fn moved(&self, place: Place, input: InputId) -> Place {
+        let Place::Inside(node) = place else { return place };
+        match self.identifiers.kid(node, input) {
+            Some(kid) => Place::Inside(kid),
+            None if self.identifiers.is_leaf(node) && !self.word.is_empty() => Place::Beyond(self.word.len()),
+            None => Place::Branched,
+        }
+    }
+
+    /// What any word that goes on from here adds to the cost at least.
+    fn at_least(&self, of: [StateId; 2], places: [Place; 2]) -> f64 {
+        let length = self.word.len() + 1;
+        let growth = |place| match place {
+            Place::Inside(_) => 0.0,
+            Place::Beyond(end) => (length - end) as f64,
+            Place::Branched => length as f64 + self.weights.access,
+        };
+        growth(places[0]) * self.weights.uses[of[0]] + growth(places[1]) * self.weights.uses[of[1]]
+    }
+
+    /// Keeps the word, with a shortest one from `now`, if it costs less than the best so far.
+    fn consider(&mut self, of: [StateId; 2], now: [StateId; 2], places: [Place; 2]) {
+        let reached = self.word.len();
+        let length = reached + self.shortest.distance(now[0], now[1]);
+        let growth = |place| match place {
+            Place::Inside(_) if reached == length => 0.0,
+            Place::Inside(node) if self.identifiers.is_leaf(node) && reached > 0 => (length - reached) as f64,
+            Place::Beyond(end) => (length - end) as f64,
+            Place::Inside(_) | Place::Branched => length as f64 + self.weights.access,
+        };
+        let uses = &self.weights.uses;
+        let growth = [growth(places[0]) * uses[of[0]], growth(places[1]) * uses[of[1]]];
+        if growth[0] + growth[1] < self.best.total() {
+            self.best.growth = growth;
+            self.best.now = now;
+            self.best.word.clone_from(&self.word);
+        }
+    }
+}

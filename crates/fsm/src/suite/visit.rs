@@ -1,0 +1,103 @@
+//! The order in which transitions are proved.
+//!
+//! Any order gives a complete suite; which one gives a small suite depends on
+//! the machine. A transition of a state where a test ends goes on with that
+//! test, so such states come first in every order; the orders differ in what
+//! comes when there is none, and in the order of the inputs.
+
+use super::fold::Fold;
+use crate::cover::StateCover;
+use crate::mealy::{InputId, Spec, StateId};
+
+/// An order of transitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Visit {
+    /// The state to start a new test for.
+    pub(super) states: StateOrder,
+    /// The inputs of a state.
+    pub(super) inputs: InputOrder,
+}
+
+/// For which state a new test is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StateOrder {
+    /// The first of the cover.
+    Shallowest,
+    /// The last of the cover.
+    Deepest,
+    /// The one with most transitions left.
+    MostOpen,
+    /// The one with fewest transitions left.
+    FewestOpen,
+}
+
+/// Which input of a state comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum InputOrder {
+    /// As the machine lists them.
+    Listed,
+    /// The one that leads to the state with the longest access word.
+    DeepFirst,
+    /// The one that leads to the state with the shortest access word.
+    ShallowFirst,
+}
+
+impl Visit {
+    pub(super) const fn new(states: StateOrder, inputs: InputOrder) -> Self {
+        Self { states, inputs }
+    }
+
+    /// The inputs of `state` that are no step of the cover, last first.
+    fn open(self, spec: &Spec, cover: &StateCover, state: StateId) -> Vec<InputId> {
+        let mut open: Vec<InputId> =
+            spec.inputs().rev().filter(|&x| !cover.has_edge(spec, state, x)).collect();
+        let depth = |x: &InputId| cover.depth(spec.next(state, *x));
+        match self.inputs {
+            InputOrder::Listed => (),
+            InputOrder::DeepFirst => open.sort_by_key(depth),
+            InputOrder::ShallowFirst => open.sort_by_key(|x| std::cmp::Reverse(depth(x))),
+        }
+        open
+    }
+}
+
+/// Transitions still to be looked at.
+pub(super) struct Pending {
+    states: Vec<(StateId, Vec<InputId>)>,
+    at: usize,
+    order: StateOrder,
+}
+
+impl Pending {
+    pub(super) fn new(spec: &Spec, cover: &StateCover, visit: Visit) -> Self {
+        let states = cover.order().iter().map(|&state| (state, visit.open(spec, cover, state)));
+        Self { states: states.filter(|(_, open)| !open.is_empty()).collect(), at: 0, order: visit.states }
+    }
+
+    /// The next transition: of a state where a test ends, or as the order says.
+    pub(super) fn next(&mut self, fold: &Fold<'_>) -> Option<(StateId, InputId)> {
+        let n = self.states.len();
+        let ready = (self.at..n).chain(0..self.at.min(n)).find(|&i| fold.has_end(self.states[i].0));
+        self.at = match ready {
+            Some(ready) => ready,
+            None => self.fallback()?,
+        };
+        let (state, open) = &mut self.states[self.at];
+        let next = (*state, open.pop()?);
+        if open.is_empty() {
+            self.states.remove(self.at);
+        }
+        Some(next)
+    }
+
+    fn fallback(&self) -> Option<usize> {
+        let n = self.states.len();
+        let left = |&i: &usize| self.states[i].1.len();
+        match self.order {
+            StateOrder::Shallowest => (n > 0).then_some(0),
+            StateOrder::Deepest => n.checked_sub(1),
+            StateOrder::MostOpen => (0..n).max_by_key(left),
+            StateOrder::FewestOpen => (0..n).min_by_key(left),
+        }
+    }
+}
