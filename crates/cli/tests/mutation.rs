@@ -161,6 +161,31 @@ fn an_interrupted_analysis_goes_on_where_it_was() {
     let scored = ioxide(&["score", "examples/brp/spec.iox", &suite, "--sample", "60", "--json"]);
     let told = json(&scored);
     assert_eq!(told["killed"], told["killable"], "the suite kills what it was made to kill");
+    let after = found_after(&told);
+    assert!(after.last().copied() <= told["ios"].as_u64(), "a suite finds nothing after its end: {told}");
+    let shorter =
+        json(&ioxide(&["score", "examples/brp/spec.iox", &first_of(&suite), "--sample", "60", "--json"]));
+    let end = shorter["ios"].as_u64().expect("counted");
+    let within: Vec<u64> = after.into_iter().filter(|&after| after <= end).collect();
+    assert_eq!(found_after(&shorter), within, "the first test alone finds what was found within it");
+}
+
+/// A suite with the first test of a suite alone, beside it.
+fn first_of(suite: &str) -> String {
+    let text = fs::read_to_string(suite).expect("a suite");
+    let first: Vec<&str> = text.lines().take(2).chain(["{\"tests\":1}"]).collect();
+    let path = format!("{suite}.first");
+    fs::write(&path, first.join("\n") + "\n").expect("a file");
+    path
+}
+
+/// After how many inputs and outputs each killed mutant was found, in order.
+fn found_after(told: &Json) -> Vec<u64> {
+    let after = told["found_after"].as_array().expect("a list");
+    let after: Vec<u64> = after.iter().map(|after| after.as_u64().expect("a number")).collect();
+    assert_eq!(Some(after.len() as u64), told["killed"].as_u64(), "one for each: {told}");
+    assert!(after.is_sorted(), "{told}");
+    after
 }
 
 /// Defect: purposes were used with terms of another model, and the program broke off (exit code 70).
@@ -171,6 +196,7 @@ fn mutants_are_scored_by_covering_every_switch() {
     let told = json(&scored);
     // A switch that is left out is missed where a purpose takes it, and every purpose is played.
     assert_eq!(told["killed"], told["killable"], "{told}");
+    assert!(found_after(&told)[0] > 0, "no mutant is found before something was sent or seen: {told}");
 }
 
 /// The process is killed once some mutants are decided; what it wrote is used.

@@ -42,11 +42,20 @@ const MAX_STATES: usize = 20_000;
 struct Kills {
     tests: Vec<Vec<usize>>,
     ios: Option<usize>,
+    /// Mutants and after how many inputs and outputs they were found, where that was counted.
+    after: Vec<(usize, u64)>,
     /// Why some tests were not run, if some were not.
     halted: Option<Halted>,
 }
 
 impl Kills {
+    /// After how many inputs and outputs mutants were found, the first found first.
+    fn found_after(&self) -> Vec<u64> {
+        let mut after: Vec<u64> = self.after.iter().map(|&(_, after)| after).collect();
+        after.sort_unstable();
+        after
+    }
+
     fn rows(&self) -> Vec<TestRow> {
         let row = |kills: &Vec<usize>| TestRow { kills: kills.clone(), ..TestRow::default() };
         self.tests.iter().map(row).collect()
@@ -161,7 +170,9 @@ fn by_suite(
     let mut cx = Ctx::new(model, &mut *solver);
     let lab = Lab::new(&mut cx, &spec, &specimens(&decided.mutants, &systems));
     let mut progress = Progress::new();
-    let mut kills = Kills { tests: Vec::with_capacity(tests.len()), ios: Some(0), halted: None };
+    let mut kills =
+        Kills { tests: Vec::with_capacity(tests.len()), ios: Some(0), after: Vec::new(), halted: None };
+    let mut found = vec![false; decided.mutants.len()];
     for (at, test) in tests.iter().enumerate() {
         progress.tick(|| format!("test {} of {}", at + 1, tests.len()));
         kills.halted = cx.halted();
@@ -173,7 +184,11 @@ fn by_suite(
             Given::Trace(trace) => trace.clone(),
         };
         kills.ios = kills.ios.map(|ios| ios + trace.len() + 1);
-        kills.tests.push(lab.killed(&mut cx, &trace, killable));
+        let killed = lab.killed(&mut cx, &trace, killable);
+        let after = kills.ios.unwrap_or(0) as u64;
+        let fresh = killed.iter().filter(|&&at| !std::mem::replace(&mut found[at], true));
+        kills.after.extend(fresh.map(|&at| (at, after)));
+        kills.tests.push(killed);
     }
     Ok(kills)
 }
@@ -239,7 +254,7 @@ fn by_tester(
         _ => None,
     };
     let mut progress = Progress::new();
-    let (mut killed, mut halted) = (Vec::new(), None);
+    let (mut killed, mut after, mut halted) = (Vec::new(), Vec::new(), None);
     for (done, &at) in killable.iter().enumerate() {
         progress.tick(|| format!("playing mutants: {done} of {}", killable.len()));
         halted = wanted.halt.halted();
@@ -259,11 +274,13 @@ fn by_tester(
                 (Box::new(Random::new(config, seed)), args.runs)
             }
         };
-        if (Stage { args, wanted, spec: &spec, decided }).fails(at, &mut *tester, runs)? {
+        let stage = Stage { args, wanted, spec: &spec, decided };
+        if let Some(messages) = stage.found_after(at, &mut *tester, runs)? {
             killed.push(at);
+            after.push((at, messages));
         }
     }
-    Ok(Kills { tests: vec![killed], ios: None, halted })
+    Ok(Kills { tests: vec![killed], ios: None, after, halted })
 }
 
 /// How often each mutant is killed.
@@ -288,6 +305,16 @@ fn show(
     let killed = killable.iter().filter(|&&at| times[at] > 0).count();
     let share = 100.0 * killed as f64 / killable.len() as f64;
     writeln!(out, "score: {share:.1} % ({killed} of {} killable mutants)", killable.len())?;
+    if let (None, after @ [_, ..]) = (kills.ios, &kills.found_after()[..]) {
+        let within = |share: usize| after[(after.len() * share).div_ceil(10) - 1];
+        writeln!(
+            out,
+            "inputs and outputs until they were found: {} for half of them, {} for nine in ten, {} for all",
+            within(5),
+            within(9),
+            within(10)
+        )?;
+    }
     if let Some(halted) = decided.halted.or(kills.halted) {
         writeln!(out, "{}", limit::partial(halted))?;
     }
@@ -326,6 +353,7 @@ fn score_json(model: &Model, decided: &Decided, killable: &[usize], kills: &Kill
         "partial": decided.halted.or(kills.halted).map(|halted| halted.to_string()),
         "score": killed as f64 / killable.len() as f64,
         "ios": kills.ios,
+        "found_after": kills.found_after(),
         "tests": kills.tests.iter().map(test).collect::<Vec<_>>(),
         "survivors": survivors,
     })

@@ -85,9 +85,10 @@ impl Planned for ScoreUnits<'_> {
                 let by =
                     |(test, killed): (usize, &Vec<usize>)| killed.contains(&(unit as usize)).then_some(test);
                 let by: Vec<usize> = kills.tests.iter().enumerate().filter_map(by).collect();
+                let after = kills.after.iter().find(|&&(at, _)| at == unit as usize).map(|&(_, after)| after);
                 let result = json!({
                     "decision": decision(model, &mutants[unit as usize], outcome),
-                    "killed_by": by, "tests": kills.tests.len(), "ios": kills.ios,
+                    "killed_by": by, "tests": kills.tests.len(), "ios": kills.ios, "after": after,
                 });
                 part.begin(unit, &names.name(unit)).map_err(planned::trouble)?;
                 part.done(unit, &names.name(unit), false, &result).map_err(planned::trouble)?;
@@ -141,7 +142,7 @@ pub fn merged(args: &Score, parts: &mut Gathered, to: &Merge) -> Result<ExitStat
     let dir = Path::new(&to.out);
     fs::create_dir_all(dir).map_err(|error| write::cannot(dir, &error))?;
     let mut outcomes: Vec<Option<Outcome>> = vec![None; mutants.len()];
-    let mut kills = Kills { tests: Vec::new(), ios: None, halted: None };
+    let mut kills = Kills { tests: Vec::new(), ios: None, after: Vec::new(), halted: None };
     // Units that were done after the goal was reached do not count, wherever they ran.
     let (so_far, end) = rounds::so_far(args, parts)?;
     for unit in 0..end.map_or(parts.manifest.count, |end| end + 1) {
@@ -152,6 +153,10 @@ pub fn merged(args: &Score, parts: &mut Gathered, to: &Merge) -> Result<ExitStat
         let number = |name: &str| text.result.get(name).and_then(Json::as_u64).map(|n| n as usize);
         kills.tests.resize(kills.tests.len().max(number("tests").ok_or_else(misfit)?), Vec::new());
         kills.ios = number("ios").or(kills.ios);
+        // What a mutant cost in the rounds before is not known.
+        if parts.manifest.count == mutants.len() as u64 {
+            kills.after.extend(number("after").map(|after| (at, after as u64)));
+        }
         let by = text.result.get("killed_by").and_then(Json::as_array).ok_or_else(misfit)?;
         for test in by {
             let test = test.as_u64().and_then(|test| kills.tests.get_mut(test as usize));

@@ -35,8 +35,13 @@ pub struct Stage<'s> {
 }
 
 impl Stage<'_> {
-    /// Whether `tester` finds mutant `at` faulty in so many runs.
-    pub fn fails(&self, at: usize, tester: &mut (dyn Tester + Send), runs: u64) -> Result<bool, Stop> {
+    /// After how many inputs and outputs `tester` finds mutant `at` faulty, if it does in so many runs.
+    pub fn found_after(
+        &self,
+        at: usize,
+        tester: &mut (dyn Tester + Send),
+        runs: u64,
+    ) -> Result<Option<u64>, Stop> {
         let mutant = &self.decided.mutants[at];
         let config = CampaignConfig {
             runs,
@@ -59,7 +64,8 @@ impl Stage<'_> {
             record: None,
             times: Times::LeftOut,
         };
-        Ok(session.run(&config)?.counts.failed > 0)
+        let outcome = session.run(&config)?;
+        Ok((outcome.counts.failed > 0).then_some(outcome.steps))
     }
 }
 
@@ -96,7 +102,7 @@ pub fn by_cases(
     let stage = Stage { args, wanted, spec: &spec, decided };
     let mut progress = Progress::new();
     let ios = set.cases.iter().map(|made| made.case.path.len()).sum();
-    let mut kills = Kills { tests: Vec::new(), ios: Some(ios), halted: None };
+    let mut kills = Kills { tests: Vec::new(), ios: Some(ios), after: Vec::new(), halted: None };
     for (number, made) in set.cases.iter().enumerate() {
         let mut killed = Vec::new();
         for (done, &at) in killable.iter().enumerate() {
@@ -108,7 +114,7 @@ pub fn by_cases(
                 break;
             }
             let mut tester = CaseGuided::new(made.case.clone(), "case", Rational::ONE);
-            if stage.fails(at, &mut tester, args.runs)? {
+            if stage.found_after(at, &mut tester, args.runs)?.is_some() {
                 killed.push(at);
             }
         }
