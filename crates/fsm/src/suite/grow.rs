@@ -36,10 +36,18 @@ pub(super) struct Recipe {
     pub(super) rules: &'static [Rule],
     /// The orders to try, the first with every rule, the others with the best.
     pub(super) visits: &'static [Visit],
+    /// How many of them to try where no extra state is asked for: such suites take little time, and so may the choice.
+    pub(super) visits_without_extra: usize,
     /// Whether tests go on where words converge, and how; without it no convergence is used.
     pub(super) converge: Option<Continue>,
-    /// Whether to look for cheaper identifiers: where they decide, or where the suite takes longer anyway.
+    /// Whether to look for cheaper identifiers if there are extra states.
     pub(super) search: bool,
+}
+
+impl Recipe {
+    fn visits_for(&self, extra: usize) -> &'static [Visit] {
+        &self.visits[..if extra > 0 { self.visits.len() } else { self.visits_without_extra }]
+    }
 }
 
 /// The smallest of the suites that a recipe leads to, or the one that the
@@ -51,14 +59,15 @@ pub(super) fn smallest(spec: &Spec, extra: usize, recipe: &Recipe) -> Paths {
     }
     let cover = state_cover(spec);
     let weights = Weights::new(spec, &cover, extra);
-    let mut library = Library::new(spec, if recipe.search { weights } else { weights.without_search() });
+    let mut library =
+        Library::new(spec, if recipe.search && extra > 0 { weights } else { weights.without_search() });
     if rules != [Rule::Fixed] {
         library = library.with_more_words();
     }
     let nursery = Nursery { spec, cover: &cover, library: &library };
     let trial = extra_for_trial(spec, extra);
     let plan = |rule, visit| Plan { extra: trial, rule, visit, converge: recipe.converge };
-    let Some((&first, others)) = recipe.visits.split_first() else { return Paths::default() };
+    let Some((&first, others)) = recipe.visits_for(extra).split_first() else { return Paths::default() };
     let mut best = Best { plan: plan(Rule::Fixed, first), cost: usize::MAX, paths: Paths::default() };
     if rules.len() > 1 || trial == extra || !others.is_empty() {
         rules.iter().for_each(|&rule| best.try_out(&nursery, plan(rule, first)));

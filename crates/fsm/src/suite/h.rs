@@ -13,6 +13,7 @@ use crate::mealy::Spec;
 const RECIPE: Recipe = Recipe {
     rules: &Rule::ALL,
     visits: &[Visit::new(StateOrder::Shallowest, InputOrder::Listed)],
+    visits_without_extra: 1,
     converge: None,
     search: false,
 };

@@ -24,11 +24,12 @@ const RECIPE: Recipe = Recipe {
         Visit::new(StateOrder::Shallowest, InputOrder::Listed),
         Visit::new(StateOrder::Shallowest, InputOrder::DeepFirst),
         Visit::new(StateOrder::MostOpen, InputOrder::Listed),
+        Visit::new(StateOrder::Deepest, InputOrder::Listed),
         Visit::new(StateOrder::FewestOpen, InputOrder::DeepFirst),
         Visit::new(StateOrder::Shallowest, InputOrder::ShallowFirst),
         Visit::new(StateOrder::MostOpen, InputOrder::DeepFirst),
-        Visit::new(StateOrder::Deepest, InputOrder::Listed),
     ],
+    visits_without_extra: 4,
     converge: Some(Continue::FromAnywhere),
     search: true,
 };

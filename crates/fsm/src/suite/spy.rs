@@ -14,7 +14,11 @@ use crate::mealy::Spec;
 
 const RECIPE: Recipe = Recipe {
     rules: &[Rule::Fixed],
-    visits: &[Visit::new(StateOrder::Shallowest, InputOrder::DeepFirst)],
+    visits: &[
+        Visit::new(StateOrder::Shallowest, InputOrder::DeepFirst),
+        Visit::new(StateOrder::MostOpen, InputOrder::DeepFirst),
+    ],
+    visits_without_extra: 1,
     converge: Some(Continue::FromPrefix),
     search: true,
 };

@@ -17,6 +17,7 @@ const RECIPE: Recipe = Recipe {
         Visit::new(StateOrder::Shallowest, InputOrder::DeepFirst),
         Visit::new(StateOrder::MostOpen, InputOrder::Listed),
     ],
+    visits_without_extra: 1,
     converge: Some(Continue::FromPrefix),
     search: false,
 };
