@@ -11,20 +11,21 @@
 //! computed when it is first asked for, and kept. Different sequences are told apart without a
 //! look at their items, except after a collision.
 
+mod block;
+
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::slice;
+use std::iter::once;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering as Access};
 
 use rustc_hash::FxHasher;
 
+use self::block::{BLOCK, Block, BlockItems};
+
 /// An odd number, so that no item is lost in the sum.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
-/// So many items are one block; more are a tree of blocks.
-const BLOCK: usize = 16;
-
 /// A sequence that shares its parts with the sequences it was made from.
 pub struct Sequence<T>(Option<Arc<Tree<T>>>);
 
@@ -33,19 +34,6 @@ enum Tree<T> {
     Block(Block<T>),
     /// More items than that.
     Branch(Branch<T>),
-}
-
-/// A part of some items: what is taken away at an end is only no longer looked at.
-struct Block<T> {
-    items: Arc<[T]>,
-    from: usize,
-    to: usize,
-}
-
-impl<T> Block<T> {
-    fn items(&self) -> &[T] {
-        &self.items[self.from..self.to]
-    }
 }
 
 /// Neither side is empty.
@@ -83,7 +71,7 @@ impl<T> Sequence<T> {
     pub fn len(&self) -> usize {
         match self.0.as_deref() {
             None => 0,
-            Some(Tree::Block(block)) => block.to - block.from,
+            Some(Tree::Block(block)) => block.len(),
             Some(Tree::Branch(branch)) => branch.len,
         }
     }
@@ -102,13 +90,9 @@ impl<T> Sequence<T> {
         }
     }
 
-    /// The items, if they are one block.
-    fn as_block(&self) -> Option<&[T]> {
-        match self.0.as_deref() {
-            None => Some(&[]),
-            Some(Tree::Block(block)) => Some(block.items()),
-            Some(Tree::Branch(_)) => None,
-        }
+    /// Whether the items are so few that they are at most one block.
+    fn is_short(&self) -> bool {
+        self.height() <= 1
     }
 
     /// The item at position `at`.
@@ -117,7 +101,7 @@ impl<T> Sequence<T> {
         let mut tree = self;
         loop {
             let branch = match tree.0.as_deref()? {
-                Tree::Block(block) => return block.items().get(at),
+                Tree::Block(block) => return block.get(at),
                 Tree::Branch(branch) => branch,
             };
             let before = branch.left.len();
@@ -142,8 +126,7 @@ impl<T> Sequence<T> {
             let branch = match tree.0.as_deref() {
                 None => return Err(before),
                 Some(Tree::Block(block)) => {
-                    let items = block.items();
-                    return items.binary_search_by(order).map(|at| before + at).map_err(|at| before + at);
+                    return block.search(order).map(|at| before + at).map_err(|at| before + at);
                 }
                 Some(Tree::Branch(branch)) => branch,
             };
@@ -161,7 +144,7 @@ impl<T> Sequence<T> {
     /// The items in order.
     #[must_use]
     pub fn iter(&self) -> Iter<'_, T> {
-        let mut iter = Iter { open: Vec::new(), block: [].iter(), left: self.len() };
+        let mut iter = Iter { open: Vec::new(), block: None, left: self.len() };
         iter.descend(self);
         iter
     }
@@ -171,7 +154,7 @@ impl<T: Hash> Sequence<T> {
     fn hash_of_items(&self) -> u64 {
         match self.0.as_deref() {
             None => 0,
-            Some(Tree::Block(block)) => block.items().iter().fold(0, |before, item| one_more(before, item)),
+            Some(Tree::Block(block)) => block.items().fold(0, |before, item| one_more(before, item)),
             Some(Tree::Branch(branch)) => branch.hash_of_items(),
         }
     }
@@ -198,26 +181,20 @@ fn one_more<T: Hash>(before: u64, item: &T) -> u64 {
 }
 
 impl<T: Clone> Sequence<T> {
-    /// These items as one block; there are no more than fit.
-    fn block(items: Arc<[T]>) -> Self {
-        let to = items.len();
-        Self::part(items, 0, to)
+    fn block(block: Block<T>) -> Self {
+        if block.len() == 0 { Self::new() } else { Self(Some(Arc::new(Tree::Block(block)))) }
     }
 
-    /// Those of `items` from one position to another.
-    fn part(items: Arc<[T]>, from: usize, to: usize) -> Self {
-        debug_assert!(to - from <= BLOCK, "what does not fit is a branch");
-        if from == to { Self::new() } else { Self(Some(Arc::new(Tree::Block(Block { items, from, to })))) }
-    }
-
-    /// As a block, or cut in the middle into two.
-    fn few(items: Arc<[T]>) -> Self {
-        let len = items.len();
+    /// `len` items, of which there are at most two blocks: as one if they fit, else cut in the middle.
+    fn few(mut items: impl Iterator<Item = T>, len: usize) -> Self {
         if len <= BLOCK {
-            return Self::block(items);
+            return Self::block(Block::new(items, 0));
         }
-        let (middle, item) = (len / 2, items[len / 2].clone());
-        Self::node(Self::part(items.clone(), 0, middle), item, Self::part(items, middle + 1, len))
+        let left = Self::block(Block::new(items.by_ref().take(len / 2), 0));
+        match items.next() {
+            Some(item) => Self::node(left, item, Self::block(Block::new(items, 0))),
+            None => left,
+        }
     }
 
     fn node(left: Self, item: T, right: Self) -> Self {
@@ -238,11 +215,10 @@ impl<T: Clone> Sequence<T> {
         if len > BLOCK && !left.is_empty() && !right.is_empty() {
             return Self::node(left, item, right);
         }
-        match (left.as_block(), right.as_block()) {
-            (Some(before), Some(behind)) => Self::few(spliced(before, Some(item), behind)),
-            // Of two sides of about one height, one of which is empty or both of which are small, none is a branch.
-            _ => Self::node(left, item, right),
+        if right.is_empty() && len <= BLOCK {
+            return left.with_inserted(len - 1, item);
         }
+        Self::few(left.iter().cloned().chain(once(item)).chain(right.iter().cloned()), len)
     }
 
     /// The root of a branch and what lies on both sides of it.
@@ -303,7 +279,7 @@ impl<T: Clone> Sequence<T> {
         }
         match self.0.as_deref() {
             None => Self::new(),
-            Some(Tree::Block(block)) => Self::part(block.items.clone(), block.from, block.from + at),
+            Some(Tree::Block(block)) => Self::block(block.part(0, at)),
             Some(Tree::Branch(branch)) => match at.checked_sub(branch.left.len() + 1) {
                 None => branch.left.first(at),
                 Some(at) => Self::join(branch.left.clone(), branch.item.clone(), branch.right.first(at)),
@@ -319,9 +295,7 @@ impl<T: Clone> Sequence<T> {
         }
         match self.0.as_deref() {
             None => Self::new(),
-            Some(Tree::Block(block)) => {
-                Self::part(block.items.clone(), block.to.min(block.from.saturating_add(at)), block.to)
-            }
+            Some(Tree::Block(block)) => Self::block(block.part(at.min(block.len()), block.len())),
             Some(Tree::Branch(branch)) => match at.checked_sub(branch.left.len() + 1) {
                 None => Self::join(branch.left.after(at), branch.item.clone(), branch.right.clone()),
                 Some(at) => branch.right.after(at),
@@ -335,8 +309,8 @@ impl<T: Clone> Sequence<T> {
         if self.is_empty() || other.is_empty() {
             return if self.is_empty() { other.clone() } else { self.clone() };
         }
-        if let (Some(items), Some(more)) = (self.as_block(), other.as_block()) {
-            return Self::few(items.iter().chain(more).cloned().collect());
+        if self.is_short() && other.is_short() {
+            return Self::few(self.iter().chain(other.iter()).cloned(), self.len() + other.len());
         }
         let first = other.get(0).cloned();
         match first {
@@ -349,10 +323,14 @@ impl<T: Clone> Sequence<T> {
     #[must_use]
     pub fn with_inserted(&self, at: usize, item: T) -> Self {
         match self.0.as_deref() {
-            None => Self::block(Arc::new([item])),
+            None => Self::block(Block::new(once(item), 0)),
+            Some(Tree::Block(block)) if at >= block.len() && block.len() < BLOCK => {
+                Self::block(block.with_last(item))
+            }
             Some(Tree::Block(block)) => {
-                let (before, behind) = block.items().split_at(at.min(block.items().len()));
-                Self::few(spliced(before, Some(item), behind))
+                let (before, behind) =
+                    (block.part(0, at.min(block.len())), block.part(at.min(block.len()), block.len()));
+                Self::few(spliced(&before, Some(item), &behind), block.len() + 1)
             }
             Some(Tree::Branch(branch)) => {
                 let (left, old, right) = (&branch.left, branch.item.clone(), &branch.right);
@@ -372,11 +350,12 @@ impl<T: Clone> Sequence<T> {
         }
         match self.0.as_deref() {
             None => Self::new(),
-            Some(Tree::Block(block)) => match block.items() {
-                [_, ..] if at == 0 => self.after(1),
-                [.., _] if at + 1 == self.len() => self.first(at),
-                items => Self::block(spliced(&items[..at], None, &items[at + 1..])),
-            },
+            Some(Tree::Block(_)) if at == 0 => self.after(1),
+            Some(Tree::Block(block)) if at + 1 == block.len() => self.first(at),
+            Some(Tree::Block(block)) => {
+                let (before, behind) = (block.part(0, at), block.part(at + 1, block.len()));
+                Self::few(spliced(&before, None, &behind), block.len() - 1)
+            }
             Some(Tree::Branch(branch)) => {
                 let (left, old, right) = (&branch.left, &branch.item, &branch.right);
                 match at.cmp(&left.len()) {
@@ -399,8 +378,8 @@ impl<T: Clone> Sequence<T> {
         match self.0.as_deref() {
             None => Self::new(),
             Some(Tree::Block(block)) => {
-                let items = block.items();
-                Self::block(spliced(&items[..at], Some(item), &items[at + 1..]))
+                let (before, behind) = (block.part(0, at), block.part(at + 1, block.len()));
+                Self::few(spliced(&before, Some(item), &behind), block.len())
             }
             Some(Tree::Branch(branch)) => {
                 let (left, old, right) = (&branch.left, &branch.item, &branch.right);
@@ -418,7 +397,7 @@ impl<T: Clone> Sequence<T> {
 
     fn of_slice(items: &[T]) -> Self {
         if items.len() <= BLOCK {
-            return Self::block(items.into());
+            return Self::block(Block::new(items.iter().cloned(), 0));
         }
         let (left, right) = items.split_at(items.len() / 2);
         Self::node(Self::of_slice(left), right[0].clone(), Self::of_slice(&right[1..]))
@@ -426,9 +405,8 @@ impl<T: Clone> Sequence<T> {
 }
 
 /// `before`, then perhaps an item, then `behind`.
-fn spliced<T: Clone>(before: &[T], item: Option<T>, behind: &[T]) -> Arc<[T]> {
-    // Iterators that know their length: memory is asked for once.
-    before.iter().cloned().chain(item).chain(behind.iter().cloned()).collect()
+fn spliced<T: Clone>(before: &Block<T>, item: Option<T>, behind: &Block<T>) -> impl Iterator<Item = T> {
+    before.items().cloned().chain(item).chain(behind.items().cloned())
 }
 
 fn hash_of<T: Hash>(item: &T) -> u64 {
@@ -440,7 +418,7 @@ fn hash_of<T: Hash>(item: &T) -> u64 {
 impl<T: Clone> FromIterator<T> for Sequence<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         let items: Vec<T> = items.into_iter().collect();
-        if items.len() <= BLOCK { Self::block(items.into()) } else { Self::of_slice(&items) }
+        Self::of_slice(&items)
     }
 }
 
@@ -448,7 +426,7 @@ impl<T: Clone> FromIterator<T> for Sequence<T> {
 pub struct Iter<'s, T> {
     /// Branches whose item comes after the block, the next one last.
     open: Vec<&'s Branch<T>>,
-    block: slice::Iter<'s, T>,
+    block: Option<BlockItems<'s, T>>,
     left: usize,
 }
 
@@ -458,7 +436,10 @@ impl<'s, T> Iter<'s, T> {
             self.open.push(branch);
             tree = &branch.left;
         }
-        self.block = tree.as_block().unwrap_or_default().iter();
+        self.block = match tree.0.as_deref() {
+            Some(Tree::Block(block)) => Some(block.items()),
+            _ => None,
+        };
     }
 }
 
@@ -466,7 +447,7 @@ impl<'s, T> Iterator for Iter<'s, T> {
     type Item = &'s T;
 
     fn next(&mut self) -> Option<&'s T> {
-        if let Some(item) = self.block.next() {
+        if let Some(item) = self.block.as_mut().and_then(Iterator::next) {
             self.left -= 1;
             return Some(item);
         }
@@ -505,13 +486,10 @@ impl<T: Ord + Hash> Ord for Sequence<T> {
         if self.is_same(other) {
             return Ordering::Equal;
         }
-        self.len().cmp(&other.len()).then_with(|| match (self.as_block(), other.as_block()) {
-            (Some(a), Some(b)) => a.cmp(b),
-            _ => {
-                let by_hash = self.hash_of_items().cmp(&other.hash_of_items());
-                by_hash.then_with(|| self.iter().cmp(other.iter()))
-            }
-        })
+        let by_hash = || {
+            if self.is_short() { Ordering::Equal } else { self.hash_of_items().cmp(&other.hash_of_items()) }
+        };
+        self.len().cmp(&other.len()).then_with(by_hash).then_with(|| self.iter().cmp(other.iter()))
     }
 }
 
@@ -525,10 +503,8 @@ impl<T: Eq + Hash> PartialEq for Sequence<T> {
     fn eq(&self, other: &Self) -> bool {
         self.is_same(other)
             || self.len() == other.len()
-                && match (self.as_block(), other.as_block()) {
-                    (Some(a), Some(b)) => a == b,
-                    _ => self.hash_of_items() == other.hash_of_items() && self.iter().eq(other.iter()),
-                }
+                && (self.is_short() || self.hash_of_items() == other.hash_of_items())
+                && self.iter().eq(other.iter())
     }
 }
 
@@ -548,122 +524,4 @@ impl<T: fmt::Debug> fmt::Debug for Sequence<T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// Heights differ by one at most, everywhere; few items are a block, more a branch; lengths are right.
-    fn is_balanced(tree: &Sequence<u8>) -> bool {
-        let branch = match tree.0.as_deref() {
-            None => return true,
-            Some(Tree::Block(block)) => return (1..=BLOCK).contains(&block.items().len()),
-            Some(Tree::Branch(branch)) => branch,
-        };
-        branch.left.height().abs_diff(branch.right.height()) <= 1
-            && !branch.left.is_empty()
-            && !branch.right.is_empty()
-            && branch.len == branch.left.len() + branch.right.len() + 1
-            && branch.len > BLOCK
-            && is_balanced(&branch.left)
-            && is_balanced(&branch.right)
-    }
-
-    #[derive(Clone, Debug)]
-    enum Change {
-        Insert(usize, u8),
-        Remove(usize),
-        Replace(usize, u8),
-        Rotate(usize),
-    }
-
-    fn change() -> impl Strategy<Value = Change> {
-        let at = 0..150usize;
-        prop_oneof![
-            (at.clone(), any::<u8>()).prop_map(|(at, item)| Change::Insert(at, item)),
-            at.clone().prop_map(Change::Remove),
-            (at.clone(), any::<u8>()).prop_map(|(at, item)| Change::Replace(at, item)),
-            at.prop_map(Change::Rotate),
-        ]
-    }
-
-    fn changed(tree: &Sequence<u8>, plain: &mut Vec<u8>, change: &Change) -> Sequence<u8> {
-        match *change {
-            Change::Insert(at, item) => {
-                let at = at.min(plain.len());
-                plain.insert(at, item);
-                tree.with_inserted(at, item)
-            }
-            Change::Remove(at) => {
-                if at < plain.len() {
-                    plain.remove(at);
-                }
-                tree.with_removed(at)
-            }
-            Change::Replace(at, item) => {
-                if let Some(old) = plain.get_mut(at) {
-                    *old = item;
-                }
-                tree.with_replaced(at, item)
-            }
-            Change::Rotate(at) => {
-                let at = at.min(plain.len());
-                plain.rotate_left(at);
-                tree.after(at).followed_by(&tree.first(at))
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_sequence_is_what_a_vector_is(
-            mut plain in prop_oneof![Just(Vec::new()), prop::collection::vec(any::<u8>(), 0..150)],
-            changes in prop::collection::vec(change(), 0..80),
-        ) {
-            let mut tree: Sequence<u8> = plain.iter().copied().collect();
-            for change in &changes {
-                tree = changed(&tree, &mut plain, change);
-                prop_assert!(is_balanced(&tree));
-            }
-            prop_assert_eq!(tree.iter().copied().collect::<Vec<_>>(), plain.clone());
-            prop_assert_eq!(tree.get(3), plain.get(3));
-            prop_assert_eq!(tree.get(40), plain.get(40));
-            // Another way to the same items: another form, the same sequence and hash.
-            let again: Sequence<u8> = plain.iter().copied().collect();
-            prop_assert_eq!(&tree, &again);
-            prop_assert_eq!(tree.cmp(&again), Ordering::Equal);
-            prop_assert_eq!(hash_of(&tree), hash_of(&again));
-        }
-
-        #[test]
-        fn other_items_are_another_sequence(mut a in prop::collection::vec(0u8..4, 1..60), at in 0..60usize) {
-            let before: Sequence<u8> = a.iter().copied().collect();
-            let at = at % a.len();
-            a[at] = a[at].wrapping_add(1);
-            let after: Sequence<u8> = a.into_iter().collect();
-            prop_assert_ne!(before, after);
-        }
-    }
-
-    /// A queue, a stack and a tree that grows in the middle stay low.
-    #[test]
-    fn long_sequences_are_low() {
-        let grown = |at: fn(usize) -> usize| {
-            (0..20_000).fold(Sequence::new(), |tree: Sequence<u8>, n| tree.with_inserted(at(n), 0))
-        };
-        for tree in [grown(|n| n), grown(|_| 0), grown(|n| n / 2)] {
-            assert!(is_balanced(&tree));
-            assert!(tree.height() <= 17, "{}", tree.height());
-            let shrunk = (0..19_000).fold(tree, |tree, _| tree.after(1));
-            assert!(is_balanced(&shrunk) && shrunk.len() == 1_000 && shrunk.height() <= 11);
-        }
-    }
-
-    #[test]
-    fn a_sorted_sequence_is_searched() {
-        let even: Sequence<u8> = (0..50).map(|n| n * 2).collect();
-        assert_eq!(even.search(|item| item.cmp(&48)), Ok(24));
-        assert_eq!(even.search(|item| item.cmp(&49)), Err(25));
-        assert_eq!(even.search(|item| item.cmp(&200)), Err(50));
-    }
-}
+mod tests;

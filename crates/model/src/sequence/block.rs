@@ -1,0 +1,74 @@
+//! A few items in a row, with room behind them.
+//!
+//! Blocks are parts of rows that they share: what is taken away at an end is only no longer looked at, and what is added at the
+//! end is written behind the items if nobody has written there before. So a queue copies its items once in a while, not at every step.
+
+use std::cmp::Ordering;
+use std::iter::{Map, once, repeat_with};
+use std::slice;
+use std::sync::{Arc, OnceLock};
+
+/// So many items are one block; more are a tree of blocks.
+pub(super) const BLOCK: usize = 16;
+
+/// Part of a row; every slot in it has its item.
+pub(super) struct Block<T> {
+    row: Arc<[OnceLock<T>]>,
+    from: usize,
+    to: usize,
+}
+
+/// The items of a block in order.
+pub(super) type BlockItems<'b, T> = Map<slice::Iter<'b, OnceLock<T>>, fn(&OnceLock<T>) -> &T>;
+
+impl<T> Block<T> {
+    /// A block of `items`, of which there are no more than fit, and room for so many more.
+    pub fn new(items: impl Iterator<Item = T>, room: usize) -> Self {
+        let row: Arc<[OnceLock<T>]> =
+            items.map(OnceLock::from).chain(repeat_with(OnceLock::new).take(room)).collect();
+        let to = row.len() - room;
+        debug_assert!(to <= BLOCK, "what does not fit is a branch");
+        Self { row, from: 0, to }
+    }
+
+    pub fn len(&self) -> usize {
+        self.to - self.from
+    }
+
+    pub fn get(&self, at: usize) -> Option<&T> {
+        self.row[self.from..self.to].get(at).map(item)
+    }
+
+    pub fn items(&self) -> BlockItems<'_, T> {
+        self.row[self.from..self.to].iter().map(item as fn(&OnceLock<T>) -> &T)
+    }
+
+    /// Where an item is that `order` calls equal; else where it would be.
+    pub fn search(&self, order: impl Fn(&T) -> Ordering) -> Result<usize, usize> {
+        self.row[self.from..self.to].binary_search_by(|slot| order(item(slot)))
+    }
+
+    /// The items from one position to another, which are in it.
+    pub fn part(&self, from: usize, to: usize) -> Self {
+        Self { row: self.row.clone(), from: self.from + from, to: self.from + to }
+    }
+}
+
+impl<T: Clone> Block<T> {
+    /// The items and `last` behind them; there are fewer than fit.
+    pub fn with_last(&self, last: T) -> Self {
+        let last = match self.row.get(self.to) {
+            Some(slot) => match slot.set(last) {
+                Ok(()) => return Self { row: self.row.clone(), from: self.from, to: self.to + 1 },
+                // Another sequence that begins with these items went on first.
+                Err(last) => last,
+            },
+            None => last,
+        };
+        Self::new(self.items().cloned().chain(once(last)), BLOCK - self.len() - 1)
+    }
+}
+
+fn item<T>(slot: &OnceLock<T>) -> &T {
+    slot.get().expect("every slot of a block has its item")
+}
