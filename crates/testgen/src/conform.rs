@@ -24,6 +24,7 @@ mod graph;
 pub mod join;
 mod portfolio;
 mod ports;
+mod price;
 mod private;
 mod product;
 mod region;

@@ -1,9 +1,9 @@
 //! Which search answers: the symbolic one where domains are large, the one state by state where there are few states.
 //!
-//! Nobody knows beforehand which of them is faster, so they take turns, each a few times as long as the one before, and
-//! each turn of one costs about as much as that of the other: the answer comes within about twice the time of the
-//! better one. Turns are counted in states and evaluations, not in seconds, so the same question gets the same answer.
-//! What neither settles in its turns is widened; after that both go as far as the bounds allow.
+//! Nobody knows beforehand which of them is faster, so they take short turns that cost about the same: the answer
+//! comes within about twice the time of the better one. Turns are counted in evaluations of guards, not in seconds (see
+//! [`price`](super::price)), so the same question gets the same answer. What neither settles in the states of the first
+//! pass is widened; after that both go as far as the bounds allow.
 
 use std::ops::ControlFlow;
 
@@ -18,9 +18,11 @@ use super::search::{Bounds, Effort, End, Revisit, Search, Shortcut};
 use super::witness::{NoWitness, Witness, replayed_trace, witness};
 use super::{Answer, Doubt, Merging, Options, Proof, SearchEngine, Verdict};
 
-/// Symbolic product states of the turns before widening is tried, in all.
-const TURNS: [usize; 3] = [32, 128, 500];
-/// Guards that are evaluated in about the time in which one symbolic product state is looked at.
+/// Symbolic product states of the first pass, before widening is tried.
+const FIRST_PASS: usize = 500;
+/// Evaluations of guards that make one turn.
+const TURN: usize = 3_000;
+/// Guards that are evaluated in about the time in which one symbolic product state is looked at, questions included.
 pub(super) const EVALUATIONS: usize = 400;
 /// Concrete states that are kept for one symbolic state of the bounds.
 const CONCRETE_STATES: usize = 20;
@@ -43,35 +45,31 @@ pub(crate) fn decide<'p>(
     watch: Watch<'_>,
 ) -> Verdict {
     let bounds = options.bounds;
+    let near = bounds.max_states.min(FIRST_PASS);
     let mut pass = |revisit| SymbolicPass::new(product, revisit, bounds, names, shortcut());
     if options.merging == Merging::Never {
-        return pass(Revisit::Always).run(cx, bounds.max_states.min(TURNS[2]), watch);
+        return pass(Revisit::Always).run(cx, near, watch);
     }
+    let mut race = Race { product, concrete: enumeration(cx, product, options), spent: 0 };
     let mut symbolic = pass(Revisit::Never(Widening::Never));
-    let mut concrete = enumeration(cx, product, options);
-    let mut last = None;
-    for states in TURNS.map(|states| states.min(bounds.max_states)) {
-        let verdict = last.filter(|it| !goes_on(it)).unwrap_or_else(|| symbolic.run(cx, states, watch));
-        if is_final(&verdict.answer) {
-            return verdict;
-        }
-        if let Some(found) = turn(cx, product, &mut concrete, states, watch) {
-            return found;
-        }
-        last = Some(verdict);
-    }
-    let Some(last) = last else { return symbolic.run(cx, bounds.max_states, watch) };
-    if matches!(&last.answer, Answer::Unknown(Doubt::Undecided(_))) && concrete.is_none() {
+    let last = match race.run(cx, &mut symbolic, near, watch) {
+        Winner::Concrete(found) => return found,
+        Winner::Symbolic(verdict) if is_final(&verdict.answer) => return verdict,
+        Winner::Symbolic(verdict) => verdict,
+    };
+    if matches!(&last.answer, Answer::Unknown(Doubt::Undecided(_))) && race.concrete.is_none() {
         return last;
     }
     let mut wide = pass(Revisit::Never(Widening::Beyond(ALIKE)));
     wide.search.bounds.max_depth = u32::MAX;
-    let widened = wide.run(cx, bounds.max_states.min(TURNS[2]), watch);
-    if matches!(widened.answer, Answer::Conforms(_)) {
-        return widened;
+    match race.run(cx, &mut wide, near, watch) {
+        Winner::Concrete(found) => return found,
+        Winner::Symbolic(widened) if matches!(widened.answer, Answer::Conforms(_)) => return widened,
+        Winner::Symbolic(_) => (),
     }
-    let listed = concrete.is_some();
-    if let Some(found) = turn(cx, product, &mut concrete, bounds.max_states, watch) {
+    let listed = race.concrete.is_some();
+    let all = bounds.max_states.saturating_mul(EVALUATIONS);
+    if let Some(found) = turn(cx, product, &mut race.concrete, all, watch) {
         return found;
     }
     if !listed && !matches!(last.answer, Answer::Unknown(Doubt::Depth(_))) {
@@ -81,6 +79,46 @@ pub(crate) fn decide<'p>(
         }
     }
     if goes_on(&last) { symbolic.run(cx, bounds.max_states, watch) } else { last }
+}
+
+/// Two searches for one answer.
+struct Race<'p, 's> {
+    product: &'p Product<'s>,
+    /// The one state by state, as long as it can go on.
+    concrete: Option<Enumeration<'s>>,
+    /// What symbolic passes have cost until now.
+    spent: usize,
+}
+
+/// Who has something to say first.
+enum Winner {
+    /// A symbolic pass has ended so.
+    Symbolic(Verdict),
+    /// The search state by state has settled the question.
+    Concrete(Verdict),
+}
+
+impl Race<'_, '_> {
+    /// Runs `pass` up to `states` states, and the search state by state beside it at the same cost.
+    fn run(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        pass: &mut SymbolicPass<'_, '_>,
+        states: usize,
+        watch: Watch<'_>,
+    ) -> Winner {
+        loop {
+            let before = pass.search.spent;
+            let ended = pass.turn(cx, states, TURN, watch);
+            self.spent += pass.search.spent - before;
+            if let Some(verdict) = ended {
+                return Winner::Symbolic(verdict);
+            }
+            if let Some(found) = turn(cx, self.product, &mut self.concrete, self.spent, watch) {
+                return Winner::Concrete(found);
+            }
+        }
+    }
 }
 
 /// Whether no other search could say more.
@@ -117,12 +155,12 @@ pub(super) fn enumeration<'p>(
     possible.then(|| Enumeration::new(imp, spec, &gates, meaning, states))
 }
 
-/// Goes on state by state for about as long as `states` symbolic ones take; a search that cannot go on is dropped.
+/// Goes on state by state up to so many evaluations in all; a search that cannot go on is dropped.
 fn turn(
     cx: &mut Ctx<'_>,
     product: &Product<'_>,
     enumeration: &mut Option<Enumeration<'_>>,
-    states: usize,
+    evaluations: usize,
     watch: Watch<'_>,
 ) -> Option<Verdict> {
     let search = enumeration.as_mut()?;
@@ -132,7 +170,7 @@ fn turn(
             asked |= watch(effort).is_break();
             asked || cx.halted().is_some()
         };
-        search.run(cx.pool, states.saturating_mul(EVALUATIONS), &mut stop)
+        search.run(cx.pool, evaluations, &mut stop)
     };
     let effort = search.effort;
     let answer = match found {
@@ -192,25 +230,42 @@ impl<'p, 's> SymbolicPass<'p, 's> {
 
     /// Goes on up to this many states; after a failure, to the next one.
     pub(super) fn run(&mut self, cx: &mut Ctx<'_>, max_states: usize, watch: Watch<'_>) -> Verdict {
-        self.search.bounds.max_states = max_states;
-        let answer = self.settle(cx, watch);
-        Verdict { answer, effort: self.search.effort }
+        loop {
+            if let Some(verdict) = self.turn(cx, max_states, usize::MAX, watch) {
+                return verdict;
+            }
+        }
     }
 
-    /// Runs the search to its end; an unsafe state counts once a trace shows it.
-    fn settle(&mut self, cx: &mut Ctx<'_>, watch: Watch<'_>) -> Answer {
+    /// As [`run`](Self::run), for about so many evaluations; `None` if it could go on.
+    fn turn(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        max_states: usize,
+        evaluations: usize,
+        watch: Watch<'_>,
+    ) -> Option<Verdict> {
+        self.search.bounds.max_states = max_states;
+        self.search.purse = evaluations;
+        let answer = self.settle(cx, watch)?;
+        Some(Verdict { answer, effort: self.search.effort })
+    }
+
+    /// Runs the search to its end or to that of the turn; an unsafe state counts once a trace shows it.
+    fn settle(&mut self, cx: &mut Ctx<'_>, watch: Watch<'_>) -> Option<Answer> {
         while self.misses < MAX_SPURIOUS {
             let end = self.search.run(cx, watch);
             let depth = self.search.effort.depth;
             let doubt = match end {
+                End::Turn => return None,
                 End::Unsafe(steps) => match witness(cx, self.product, &steps) {
-                    Ok(witness) => return Answer::Fails(Box::new(witness)),
+                    Ok(witness) => return Some(Answer::Fails(Box::new(witness))),
                     Err(why) => {
                         self.miss(why);
                         continue;
                     }
                 },
-                End::Exhausted => return self.exhausted(),
+                End::Exhausted => return Some(self.exhausted()),
                 End::Depth => Doubt::Depth(self.search.bounds.max_depth),
                 End::States => Doubt::States(depth),
                 End::Cases => Doubt::Cases,
@@ -218,12 +273,12 @@ impl<'p, 's> SymbolicPass<'p, 's> {
                 End::Stopped => Doubt::Stopped,
                 End::Halted(halted) => Doubt::Halted(halted, depth),
             };
-            return Answer::Unknown(doubt);
+            return Some(Answer::Unknown(doubt));
         }
-        Answer::Unknown(match &self.spurious {
+        Some(Answer::Unknown(match &self.spurious {
             Some(Doubt::Undecided(text)) => Doubt::Undecided(text.clone()),
             _ => Doubt::Undecided("many states may be unsafe, and no trace shows one".into()),
-        })
+        }))
     }
 
     fn miss(&mut self, why: NoWitness) {

@@ -459,7 +459,8 @@ fn may_cover(cx: &Ctx<'_>, (big, leaves): (&Pair, &[Term]), small: &[Term]) -> b
 fn covers(cx: &mut Ctx<'_>, (big, big_leaves): (&Pair, &[Term]), (small, leaves): (&Pair, &[Term])) -> bool {
     let (own, same_own) = (private::own(big), private::own(small));
     let (extra, same_extra) = (private::shared(cx, big), private::shared(cx, small));
-    if own != same_own || extra.len() != same_extra.len() {
+    let sorts = |vars: &[VarId]| vars.iter().map(|&var| cx.pool.var_info(var).sort).collect::<Vec<_>>();
+    if own != same_own || sorts(&extra) != sorts(&same_extra) {
         return false;
     }
     let mut names = Substitution::new();

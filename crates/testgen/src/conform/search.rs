@@ -8,15 +8,19 @@ use ioxide_symex::Ctx;
 
 use super::branch::TooMany;
 use super::graph::SpecGraph;
+use super::price::price;
 use super::private::known_values;
 use super::product::{Next, Pair, Product, Step};
 use super::region::{Match, Names, Seen, Widening, canonical, concretised, decided_cases, is_too_large};
 use super::side::Member;
 
-/// Members of both sides beyond which a symbolic search gives up.
+/// Members of both sides beyond which a symbolic search does not look into a state.
 const CROWD: usize = 14;
 /// The same where there are clocks: every member has zones of its own.
 const CROWD_IN_TIME: usize = 5;
+/// Product states beyond which a search gives up that has left out a crowd: it proves nothing any more, but what is
+/// forbidden near the start is often found beside the crowd.
+const MAX_BESIDE_A_CROWD: usize = 100;
 
 /// New terms beyond which a search gives up: conditions that grow with every step have no end of their own.
 const MAX_NEW_TERMS: usize = 2_000_000;
@@ -59,6 +63,8 @@ pub(crate) enum End {
     Depth,
     /// There were too many states.
     States,
+    /// The turn is over.
+    Turn,
     /// A step has too many cases, or internal steps do not end.
     Cases,
     /// States with values that grow beyond what is computed were not looked into.
@@ -125,6 +131,10 @@ pub(crate) struct Search<'p, 's> {
     revisit: Revisit,
     /// May be raised between two runs.
     pub bounds: Bounds,
+    /// What the next run may cost, in evaluations of guards.
+    pub purse: usize,
+    /// What all runs have cost.
+    pub spent: usize,
     names: Names,
     seen: Seen,
     on_graph: Vec<bool>,
@@ -140,6 +150,7 @@ pub(crate) struct Search<'p, 's> {
     cut: bool,
     /// Values of some state are too large.
     too_large: bool,
+    /// States with many members were not looked into.
     crowded: bool,
 }
 
@@ -160,6 +171,8 @@ impl<'p, 's> Search<'p, 's> {
             shortcut: None,
             revisit,
             bounds,
+            purse: usize::MAX,
+            spent: 0,
             names,
             seen: Seen::default(),
             on_graph: Vec::new(),
@@ -182,8 +195,21 @@ impl<'p, 's> Search<'p, 's> {
         self
     }
 
-    /// Looks until something unsafe is found or nothing is left.
+    /// Looks until something unsafe is found, nothing is left or the turn is over.
     pub fn run(&mut self, cx: &mut Ctx<'_>, watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>) -> End {
+        let before = price(cx, self.effort.states);
+        let end = self.run_from(cx, before, watch);
+        self.spent += price(cx, self.effort.states) - before;
+        end
+    }
+
+    /// As [`run`](Self::run), where all that was done until now has cost `before`.
+    fn run_from(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        before: usize,
+        watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>,
+    ) -> End {
         let most_terms = cx.pool.len() + MAX_NEW_TERMS;
         if self.nodes.is_empty() && self.start(cx).is_err() {
             return End::Cases;
@@ -211,14 +237,19 @@ impl<'p, 's> Search<'p, 's> {
             if let Some(steps) = self.found.pop_front() {
                 return End::Unsafe(steps);
             }
-            if self.crowded || cx.pool.len() > most_terms {
+            let is_hopeless = self.crowded && self.nodes.len() > MAX_BESIDE_A_CROWD;
+            if is_hopeless || cx.pool.len() > most_terms {
                 return End::Cases;
             }
             if watch(&self.effort).is_break() {
                 return End::Stopped;
             }
+            if self.purse < usize::MAX && price(cx, self.effort.states) - before >= self.purse {
+                return End::Turn;
+            }
         }
         match () {
+            () if self.crowded => End::Cases,
             () if self.too_large => End::TooLarge,
             () if self.cut => End::Depth,
             () => End::Exhausted,
@@ -352,7 +383,10 @@ impl<'p, 's> Search<'p, 's> {
     ) {
         let pair = canonical(cx, &mut self.names, pair);
         let crowd = if self.product.is_timed() { CROWD_IN_TIME } else { CROWD };
-        self.crowded |= self.revisit != Revisit::Concrete && pair.imp.len() + pair.spec.len() > crowd;
+        if self.revisit != Revisit::Concrete && pair.imp.len() + pair.spec.len() > crowd {
+            self.crowded = true;
+            return;
+        }
         if pair.is_diagonal()
             && let Some(shortcut) = &self.shortcut
             && let Some(node) = shortcut.graph.find(cx, &pair)

@@ -53,21 +53,34 @@ fn can<M: InTicks>(machine: &M, state: M::State, wanted: &[Side]) -> bool {
             .any(|(at, _)| !machine.taken(state, at).is_empty())
 }
 
-/// The states a machine may be in after `delay`, as they were entered, and when.
-fn elapsed<M: InTicks>(machine: &M, entry: &States<M>, delay: u16) -> Vec<(u16, M::State)> {
-    let mut found: Vec<(u16, M::State)> = entry.iter().map(|&state| (0, state)).collect();
-    let mut next = 0;
-    while let Some(&(since, state)) = found.get(next) {
-        next += 1;
-        for at in since..=delay {
-            for entered in machine.internal(machine.later(state, at - since)) {
-                if !found.contains(&(at, entered)) {
-                    found.push((at, entered));
-                }
+/// The states a machine may be in after some delay, as they were entered, and how long ago, up to [`InTicks::beyond`].
+///
+/// A tick makes the next set from the last one alone, so delays need not be tried once a set comes again, however
+/// often internal steps have reset the clocks by then.
+type Entered<M> = BTreeSet<(u16, <M as InTicks>::State)>;
+
+/// Adds what internal steps enter now.
+fn with_internal<M: InTicks>(machine: &M, mut entered: Entered<M>) -> Entered<M> {
+    let mut open: Vec<_> = entered.iter().copied().collect();
+    while let Some((age, state)) = open.pop() {
+        for next in machine.internal(machine.later(state, age)) {
+            if entered.insert((0, next)) {
+                open.push((0, next));
             }
         }
     }
-    found
+    entered
+}
+
+/// With no delay yet.
+fn entered<M: InTicks>(machine: &M, states: &States<M>) -> Entered<M> {
+    with_internal(machine, states.iter().map(|&state| (0, state)).collect())
+}
+
+/// One tick later.
+fn ticked<M: InTicks>(machine: &M, entered: &Entered<M>) -> Entered<M> {
+    let older = |age: u16| (age + 1).min(machine.beyond());
+    with_internal(machine, entered.iter().map(|&(age, state)| (older(age), state)).collect())
 }
 
 /// Whether nothing can come from `state` any more unless the tester sends something.
@@ -84,43 +97,43 @@ fn may_wait<M: InTicks>(machine: &M, state: M::State, ticks: u16) -> bool {
 }
 
 /// The states after internal steps that take no time.
-fn closed<M: InTicks>(machine: &M, states: States<M>) -> States<M> {
-    elapsed(machine, &states, 0).into_iter().map(|(_, state)| state).collect()
+fn closed<M: InTicks>(machine: &M, states: &States<M>) -> States<M> {
+    entered(machine, states).into_iter().map(|(_, state)| state).collect()
 }
 
-fn after<M: InTicks>(machine: &M, entry: &States<M>, delay: u16, message: usize) -> States<M> {
+fn after<M: InTicks>(machine: &M, entered: &Entered<M>, message: usize) -> States<M> {
     let mut next = States::<M>::new();
-    for (since, state) in elapsed(machine, entry, delay) {
-        next.extend(machine.taken(machine.later(state, delay - since), message));
+    for &(age, state) in entered {
+        next.extend(machine.taken(machine.later(state, age), message));
     }
-    closed(machine, next)
+    closed(machine, &next)
 }
 
 /// As [`after`] for an implementation, which waits only where it may and ignores inputs it does not take.
-fn completed<M: InTicks>(machine: &M, entry: &States<M>, delay: u16, message: usize) -> States<M> {
+fn completed<M: InTicks>(machine: &M, entered: &Entered<M>, message: usize) -> States<M> {
     let mut next = States::<M>::new();
-    for (since, state) in elapsed(machine, entry, delay) {
-        if !may_wait(machine, state, delay - since) {
+    for &(age, state) in entered {
+        if !may_wait(machine, state, age) {
             continue;
         }
-        let there = machine.later(state, delay - since);
+        let there = machine.later(state, age);
         let reached = machine.taken(there, message);
         if reached.is_empty() && machine.internal(there).is_empty() {
             next.insert(there);
         }
         next.extend(reached);
     }
-    closed(machine, next)
+    closed(machine, &next)
 }
 
-fn waits<M: InTicks>(machine: &M, entry: &States<M>, delay: u16) -> bool {
-    elapsed(machine, entry, delay).into_iter().any(|(since, state)| may_wait(machine, state, delay - since))
+fn waits<M: InTicks>(machine: &M, entered: &Entered<M>) -> bool {
+    entered.iter().any(|&(age, state)| may_wait(machine, state, age))
 }
 
 /// The first difference between what `imp` does and what `spec` allows, within `depth` steps; a level with more
 /// than `budget` pairs of beliefs is the last.
 pub fn compare<M: InTicks>(imp: &M, spec: &M, depth: usize, budget: usize) -> Found {
-    let start = |machine: &M| closed(machine, machine.start().into_iter().collect());
+    let start = |machine: &M| closed(machine, &machine.start().into_iter().collect());
     let mut layer = vec![(start(imp), start(spec))];
     let mut seen: HashSet<(States<M>, States<M>)> = HashSet::new();
     for at in 0..depth {
@@ -161,25 +174,38 @@ fn steps<M: InTicks>(
         }
         next.push((quiet_left, quiet_right));
     }
-    for delay in 0..=imp.beyond().max(spec.beyond()) {
-        if delay > 0 && waits(imp, left, delay) && !waits(spec, right, delay) {
+    let (mut now_left, mut now_right) = (entered(imp, left), entered(spec, right));
+    let mut seen = HashSet::new();
+    while seen.insert((now_left.clone(), now_right.clone())) {
+        let is_later = seen.len() > 1;
+        if is_later && waits(imp, &now_left) && !waits(spec, &now_right) {
             return Err(Difference);
         }
-        for (message, side) in imp.messages().iter().enumerate() {
-            let is_input = *side != Side::System;
-            let reached = match is_input {
-                true => completed(imp, left, delay, message),
-                false => after(imp, left, delay, message),
-            };
-            if reached.is_empty() {
-                continue;
-            }
-            let allowed = after(spec, right, delay, message);
-            match (allowed.is_empty(), is_input) {
-                (true, false) => return Err(Difference),
-                (true, true) => (),
-                (false, _) => next.push((reached, allowed)),
-            }
+        messages(imp, spec, &now_left, &now_right, next)?;
+        (now_left, now_right) = (ticked(imp, &now_left), ticked(spec, &now_right));
+    }
+    Ok(())
+}
+
+/// All messages after one delay.
+fn messages<M: InTicks>(
+    imp: &M,
+    spec: &M,
+    left: &Entered<M>,
+    right: &Entered<M>,
+    next: &mut Vec<(States<M>, States<M>)>,
+) -> Result<(), Difference> {
+    for (message, side) in imp.messages().iter().enumerate() {
+        let is_input = *side != Side::System;
+        let reached = if is_input { completed(imp, left, message) } else { after(imp, left, message) };
+        if reached.is_empty() {
+            continue;
+        }
+        let allowed = after(spec, right, message);
+        match (allowed.is_empty(), is_input) {
+            (true, false) => return Err(Difference),
+            (true, true) => (),
+            (false, _) => next.push((reached, allowed)),
         }
     }
     Ok(())
