@@ -4,10 +4,14 @@
 //! and on what both sides know. What nobody's value mentions is projected away. Then one set of states is within
 //! another if the facts of the one imply those of the other.
 
+use ioxide_model::number::Rational;
+use ioxide_model::sort::Sort;
 use ioxide_model::term::{Node, Substitution, Term, VarId};
+use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::Decision;
 use ioxide_symex::Ctx;
+use rustc_hash::FxHashMap;
 
 use super::branch::{Case, assume};
 use super::product::Pair;
@@ -57,6 +61,7 @@ pub(super) fn canonical(cx: &mut Ctx<'_>, names: &mut Names, mut pair: Pair) -> 
             shorten(cx, &pair.path, member);
         }
     }
+    gather(cx, names, &mut pair);
     for side in [&mut pair.imp, &mut pair.spec] {
         let mut kept: Vec<Member> = Vec::with_capacity(side.len());
         for member in side.drain(..) {
@@ -187,6 +192,130 @@ fn name(cx: &mut Ctx<'_>, names: &mut Names, member: &mut Member) -> bool {
     facts.sort_unstable();
     (member.store, member.own, member.facts) = (store, own, facts);
     true
+}
+
+/// Names sums of instants that facts of members mention, so that the facts speak of the sums alone: otherwise every
+/// delay of a run stays a value of the state, and no state comes again.
+fn gather(cx: &mut Ctx<'_>, names: &mut Names, pair: &mut Pair) {
+    let mut used = cx.pool.free_vars_of(&pair.path);
+    for member in members(pair) {
+        used.extend(cx.pool.free_vars_of(&member.store));
+        used.extend(cx.pool.free_vars_of(&member.facts));
+    }
+    let mut sums = Sums { names, used, named: Vec::new() };
+    for member in pair.imp.iter_mut().chain(&mut pair.spec) {
+        for fact in &mut member.facts {
+            *fact = sums.gathered(cx, &member.own, *fact);
+        }
+        // What only others are in after all is known already.
+        member.facts.retain(|&fact| member.own.iter().any(|&var| cx.pool.mentions(fact, var)));
+    }
+    for (sum, name) in sums.named {
+        let fact = cx.pool.eq(name, sum);
+        pair.path.push(fact);
+    }
+}
+
+/// Sums of instants and their names.
+struct Sums<'n> {
+    names: &'n mut Names,
+    /// Variables that are no names any more.
+    used: Vec<VarId>,
+    named: Vec<(Term, Term)>,
+}
+
+impl Sums<'_> {
+    /// `fact` with every comparison in it speaking of sums; as it is if it has a quantifier.
+    fn gathered(&mut self, cx: &mut Ctx<'_>, own: &[VarId], fact: Term) -> Term {
+        if cx.pool.has_quantifier(fact) {
+            return fact;
+        }
+        let mut images: FxHashMap<Term, Term> = FxHashMap::default();
+        for sub in cx.pool.subterms(&[fact], |term| cx.pool.sort(term) == Sort::Bool) {
+            if cx.pool.sort(sub) != Sort::Bool {
+                continue;
+            }
+            let image = match Comparison::of(cx, own, sub) {
+                Some(comparison) => {
+                    let sum = self.name(cx, comparison.sum);
+                    comparison.with(cx, sum)
+                }
+                None => cx.pool.with_children(sub, |child| images.get(&child).copied().unwrap_or(child)),
+            };
+            images.insert(sub, image);
+        }
+        images.get(&fact).copied().unwrap_or(fact)
+    }
+
+    /// What stands for `sum`: itself if it is one instant, else a name.
+    fn name(&mut self, cx: &mut Ctx<'_>, sum: Term) -> Term {
+        if matches!(cx.pool.node(sum), Node::Var(_)) {
+            return sum;
+        }
+        if let Some(&(_, name)) = self.named.iter().find(|(known, _)| *known == sum) {
+            return name;
+        }
+        let mut at = 0;
+        loop {
+            let name = self.names.of(cx, Use::Sum, at, Sort::Real);
+            if let Node::Var(var) = *cx.pool.node(name)
+                && !self.used.contains(&var)
+            {
+                self.used.push(var);
+                self.named.push((sum, name));
+                return name;
+            }
+            at += 1;
+        }
+    }
+}
+
+/// A comparison of instants `own ± sum ⋈ 0`, where `sum` has none of a member's own variables and `own` no others.
+struct Comparison {
+    /// The comparison itself, with two terms of its own.
+    relation: Node,
+    own: Term,
+    sum: Term,
+    is_negative: bool,
+}
+
+impl Comparison {
+    /// `fact` as such; none if it compares no instants, or no others than the member's own.
+    fn of(cx: &mut Ctx<'_>, own: &[VarId], fact: Term) -> Option<Self> {
+        let relation = cx.pool.node(fact).clone();
+        let (Node::Le(a, b) | Node::Lt(a, b) | Node::Eq(a, b)) = relation else { return None };
+        if cx.pool.sort(a) != Sort::Real {
+            return None;
+        }
+        let difference = cx.pool.sub(a, b);
+        let parts = match cx.pool.node(difference) {
+            Node::Add(parts) => parts.to_vec(),
+            _ => vec![difference],
+        };
+        let is_shared = |part: &Term| {
+            let vars = cx.pool.free_vars(*part);
+            !vars.is_empty() && !vars.iter().any(|var| own.contains(var))
+        };
+        let (shared, rest): (Vec<Term>, Vec<Term>) = parts.into_iter().partition(is_shared);
+        let first = *shared.first()?;
+        let (own, sum) = (cx.pool.add(rest), cx.pool.add(shared));
+        let is_negative = matches!(cx.pool.node(first), Node::Mul(factors)
+            if cx.pool.as_value(factors[0]).and_then(Value::to_rational).is_some_and(|it| it.is_negative()));
+        let sum = if is_negative { cx.pool.neg(sum) } else { sum };
+        Some(Self { relation, own, sum, is_negative })
+    }
+
+    /// The same of another sum.
+    fn with(&self, cx: &mut Ctx<'_>, sum: Term) -> Term {
+        let sum = if self.is_negative { cx.pool.neg(sum) } else { sum };
+        let left = cx.pool.add2(self.own, sum);
+        let zero = cx.pool.number(Rational::ZERO, Sort::Real);
+        match self.relation {
+            Node::Lt(..) => cx.pool.lt(left, zero),
+            Node::Le(..) => cx.pool.le(left, zero),
+            _ => cx.pool.eq(left, zero),
+        }
+    }
 }
 
 /// `member`, named by positions in it, named by positions in a pair where it begins `at`.

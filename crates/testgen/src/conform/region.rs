@@ -64,6 +64,8 @@ pub(super) enum Use {
     OwnPassing,
     /// The same during one projection, apart from what it replaces.
     Passing,
+    /// A sum of instants that facts of members mention.
+    Sum,
 }
 
 /// The locations of both sides and the shapes of their collections: states of different shapes never

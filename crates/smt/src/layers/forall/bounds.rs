@@ -5,6 +5,9 @@ use ioxide_model::sort::Sort;
 use ioxide_model::term::{Node, Substitution, Term, TermPool, VarId};
 use ioxide_model::value::Value;
 
+/// Pairs of a lower and an upper bound beyond which a variable stays: every further one squares their number again.
+const MAX_PAIRS: usize = 1024;
+
 /// `factor · x` at least (or at most) `limit`, strictly over the reals if `strict`.
 pub(super) struct Side {
     /// Above zero.
@@ -36,6 +39,9 @@ pub(super) fn eliminate(pool: &mut TermPool, var: VarId, sort: Sort, literals: &
     let exact = !whole || sides.lower.iter().all(unit) || sides.upper.iter().all(unit);
     // Bounds on one side only leave room however they are scaled.
     if !exact && !sides.lower.is_empty() && !sides.upper.is_empty() {
+        return None;
+    }
+    if sides.lower.len() * sides.upper.len() > MAX_PAIRS {
         return None;
     }
     let mut facts = sides.free;
