@@ -298,7 +298,8 @@ impl Comparison {
         };
         let (shared, rest): (Vec<Term>, Vec<Term>) = parts.into_iter().partition(is_shared);
         let first = *shared.first()?;
-        let (own, sum) = (cx.pool.add(rest), cx.pool.add(shared));
+        let zero = cx.pool.number(Rational::ZERO, Sort::Real);
+        let (own, sum) = (cx.pool.add(rest.into_iter().chain([zero])), cx.pool.add(shared));
         let is_negative = matches!(cx.pool.node(first), Node::Mul(factors)
             if cx.pool.as_value(factors[0]).and_then(Value::to_rational).is_some_and(|it| it.is_negative()));
         let sum = if is_negative { cx.pool.neg(sum) } else { sum };
