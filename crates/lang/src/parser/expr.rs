@@ -110,15 +110,21 @@ impl Parser<'_> {
         self.sum()?;
         let (whole, all) = (self.since(start), self.since(from));
         let (item, all) = (self.text_of(item).to_owned(), self.text_of(all).to_owned());
-        self.report(
-            Diagnostic::new(
-                Code::UnexpectedToken,
-                whole,
-                "`in` stands only behind `exists`, `forall`, `count` and `for`",
-            )
-            .help(format!("write `{all}.has({item})`, or `{all}.contains({item})` for a list"))
-            .fix(whole, format!("{all}.has({item})")),
-        );
+        let message = "`in` stands only behind `exists`, `forall`, `count` and `for`";
+        let diagnostic = Diagnostic::new(Code::UnexpectedToken, whole, message);
+        // `count(x in xs: p)`: only the parentheses are wrong.
+        if self.eat(TokenKind::Colon) {
+            self.expr()?;
+            self.report(diagnostic.help(format!(
+                "write `count {item} in {all}: ...`, without parentheses behind `count`, `exists` or `forall`"
+            )));
+        } else {
+            self.report(
+                diagnostic
+                    .help(format!("write `{all}.has({item})`, or `{all}.contains({item})` for a list"))
+                    .fix(whole, format!("{all}.has({item})")),
+            );
+        }
         Ok(Expr { kind: ExprKind::Error, span: whole })
     }
 

@@ -2,7 +2,7 @@
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
-use ioxide_model::sort::{DataId, DataKind, Sort};
+use ioxide_model::sort::{DataField, DataId, DataKind, Sort};
 use ioxide_model::source::Span;
 use ioxide_model::term::{FnId, Op, Substitution, Term, WHOLE_NUMBER};
 use rustc_hash::FxHashMap;
@@ -166,6 +166,9 @@ impl Checker<'_, '_> {
         let mut values: Vec<Option<Term>> = vec![None; fields.len()];
         let mut given = vec![false; fields.len()];
         let mut complete = true;
+        if let Some(unnamed) = args.iter().find(|arg| arg.name.is_none()) {
+            self.unnamed_field(unnamed, name, &fields, declared);
+        }
         for arg in args {
             let at = self.record_field(arg, &positions, name, declared);
             let Some(at) = at else {
@@ -194,6 +197,18 @@ impl Checker<'_, '_> {
         complete.then(|| self.pool.construct(data, ctor, values))
     }
 
+    /// Reports a value without the name of its field, once for all of them.
+    fn unnamed_field(&mut self, arg: &Arg, record: &Name, fields: &[DataField], declared: Span) {
+        self.sink.error(|| {
+            let named: Vec<String> = fields.iter().map(|field| format!("{}: ...", field.name)).collect();
+            let message = "the fields of a record are given by name";
+            Diagnostic::new(Code::UnexpectedToken, arg.value.span, message)
+                .label(declared, "declared here")
+                .help(format!("write `{}({})`", record.text, named.join(", ")))
+        });
+    }
+
+    /// The position of the field that `arg` names.
     fn record_field(
         &mut self,
         arg: &Arg,
@@ -201,18 +216,7 @@ impl Checker<'_, '_> {
         record: &Name,
         declared: Span,
     ) -> Option<usize> {
-        let Some(name) = &arg.name else {
-            self.sink.error(|| {
-                Diagnostic::new(
-                    Code::UnexpectedToken,
-                    arg.value.span,
-                    "the fields of a record are given by name",
-                )
-                .label(declared, "declared here")
-                .help(format!("write `{}(field: value, ...)`", record.text))
-            });
-            return None;
-        };
+        let name = arg.name.as_ref()?;
         let position = positions.get(name.text.as_str()).copied();
         if position.is_none() {
             let mut names: Vec<&str> = positions.keys().copied().collect();
