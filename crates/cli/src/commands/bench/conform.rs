@@ -20,6 +20,10 @@ use crate::solver;
 
 /// States of the enumeration in ticks at which it is given up.
 const MAX_TICK_STATES: usize = 2_000_000;
+/// Comparisons that are short are made so often, and the shortest counts.
+const TRIES: usize = 5;
+/// Milliseconds up to which a comparison is short.
+const SHORT_MS: f64 = 500.0;
 /// How long one comparison may take before it is given up.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
@@ -56,22 +60,18 @@ fn show(out: &mut impl Write, families: &[Json], growth: &[Json]) -> io::Result<
         let (name, answer) = (it["pair"].as_str().unwrap_or(""), it["answer"].as_str().unwrap_or(""));
         writeln!(out, "{name:34} {answer:>9} {symbolic:>12} {enumerated:>12} {turns:>12} {ratio:>6}")?;
     }
-    writeln!(
-        out,
-        "{:>6} {:>7} {:>14} {:>11} {:>11} {:>12}",
-        "clocks", "bound", "product states", "symbolic ms", "in ticks ms", "tick states"
-    )?;
+    writeln!(out, "{:>14} {:^40} {:^40}", "", "a late answer", "the same")?;
+    let head = ["states", "ms", "tick states", "ms in ticks"].map(|name| format!("{name:>11}")).join(" ");
+    writeln!(out, "{:>6} {:>7} {head} {head}", "clocks", "bound")?;
+    let keys = ["states", "symbolic_ms", "tick_states", "ticks_ms"];
+    let proof = ["proof_states", "proof_ms", "proof_tick_states", "proof_ticks_ms"];
     for it in growth {
-        writeln!(
-            out,
-            "{:>6} {:>7} {:>14} {:>11} {:>11} {:>12}",
-            it["clocks"].to_string(),
-            it["bound"].to_string(),
-            it["states"].to_string(),
-            number(&it["symbolic_ms"]),
-            number(&it["ticks_ms"]),
-            it["tick_states"].as_u64().map_or("-".to_owned(), |it| it.to_string()),
-        )?;
+        let cell = |key: &&str| match it[*key].as_u64() {
+            Some(count) => format!("{count:>11}"),
+            None => format!("{:>11}", number(&it[*key])),
+        };
+        let cells: Vec<String> = keys.iter().chain(&proof).map(cell).collect();
+        writeln!(out, "{:>6} {:>7} {}", it["clocks"].to_string(), it["bound"].to_string(), cells.join(" "))?;
     }
     Ok(())
 }
@@ -122,10 +122,16 @@ fn pair(args: &Bench, name: &str, imp: &str, spec: &str) -> Result<Json, Stop> {
     let (turns, in_turns_ms) = compared(args, imp, spec, SearchEngine::InTurns)?;
     let mut model = compiled(spec)?;
     let joined = join(&mut model, &compiled(imp)?).map_err(|_| Stop::usage("the messages differ"))?;
-    let start = Instant::now();
-    let found = ioco(&model.pool, &joined, &model.sts, Completion::Angelic, Budget::default());
-    let took = start.elapsed().as_secs_f64() * 1e3;
-    let enumerated_ms = (found != Found::GaveUp).then_some(took);
+    let mut enumerated_ms: Option<f64> = None;
+    for _ in 0..TRIES {
+        let start = Instant::now();
+        let found = ioco(&model.pool, &joined, &model.sts, Completion::Angelic, Budget::default());
+        let took = start.elapsed().as_secs_f64() * 1e3;
+        enumerated_ms = (found != Found::GaveUp).then(|| enumerated_ms.map_or(took, |least| least.min(took)));
+        if took > SHORT_MS {
+            break;
+        }
+    }
     let symbolic_ms = (!matches!(symbolic, Answer::Unknown(_))).then_some(symbolic_ms);
     let best = symbolic_ms.into_iter().chain(enumerated_ms).min_by(f64::total_cmp);
     let answer = match turns {
@@ -139,7 +145,20 @@ fn pair(args: &Bench, name: &str, imp: &str, spec: &str) -> Result<Json, Stop> {
     }))
 }
 
+/// The answer and the least time of a few tries: one is enough where it is long.
 fn compared(args: &Bench, imp: &str, spec: &str, engine: SearchEngine) -> Result<(Answer, f64), Stop> {
+    let (mut answer, mut least) = once(args, imp, spec, engine)?;
+    for _ in 1..TRIES {
+        if least > SHORT_MS {
+            break;
+        }
+        let (again, took) = once(args, imp, spec, engine)?;
+        (answer, least) = (again, least.min(took));
+    }
+    Ok((answer, least))
+}
+
+fn once(args: &Bench, imp: &str, spec: &str, engine: SearchEngine) -> Result<(Answer, f64), Stop> {
     let mut model = compiled(spec)?;
     let imp = join(&mut model, &compiled(imp)?).map_err(|_| Stop::usage("the messages differ"))?;
     let mut solver = solver::make(&args.solver)?;
@@ -167,37 +186,61 @@ fn ring(clocks: usize, bound: u32, last: u32) -> String {
     format!("model M {{ {declared} {states} }}")
 }
 
+/// The ring compared with a late one, and with itself, by zones and in whole ticks.
 fn timed(args: &Bench, clocks: usize, bound: u32) -> Result<Json, Stop> {
-    let (spec, imp) = (ring(clocks, bound, bound), ring(clocks, bound, bound + 1));
-    let mut model = compiled(&spec)?;
-    let joined = join(&mut model, &compiled(&imp)?).map_err(|_| Stop::usage("the messages differ"))?;
+    let late = zones(args, clocks, bound, bound + 1)?;
+    let same = zones(args, clocks, bound, bound)?;
+    let (late_ticks, late_ticks_ms) = in_ticks_timed(clocks, bound, bound + 1);
+    let (same_ticks, same_ticks_ms) = in_ticks_timed(clocks, bound, bound);
+    Ok(json!({
+        "clocks": clocks, "bound": bound,
+        "fails": matches!(late.answer, Answer::Fails(_)), "states": late.states, "symbolic_ms": late.ms,
+        "ticks_ms": late_ticks_ms, "tick_states": late_ticks,
+        "conforms": matches!(same.answer, Answer::Conforms(_)), "proof_states": same.states, "proof_ms": same.ms,
+        "proof_ticks_ms": same_ticks_ms, "proof_tick_states": same_ticks,
+    }))
+}
+
+/// How one comparison by zones went.
+struct ZoneComparison {
+    answer: Answer,
+    states: usize,
+    ms: Option<f64>,
+}
+
+/// Compares the ring whose last answer may come until `last` with the one whose answers all come in time.
+fn zones(args: &Bench, clocks: usize, bound: u32, last: u32) -> Result<ZoneComparison, Stop> {
+    let mut model = compiled(&ring(clocks, bound, bound))?;
+    let imp = compiled(&ring(clocks, bound, last))?;
+    let joined = join(&mut model, &imp).map_err(|_| Stop::usage("the messages differ"))?;
     let mut solver = solver::make(&args.solver)?;
     let mut cx = Ctx::new(&mut model, &mut solver);
     let start = Instant::now();
     let verdict = conform(&mut cx, &joined, &Options::default(), &mut |_| patience(start));
     let verdict = verdict.map_err(|_: conform::Mismatch| Stop::usage("the messages differ"))?;
-    let symbolic_ms = start.elapsed().as_secs_f64() * 1e3;
-    let fails = matches!(verdict.answer, Answer::Fails(_));
-    let start = Instant::now();
-    let ticks = in_ticks(clocks, bound);
-    let ticks_ms = ticks.map(|_| start.elapsed().as_secs_f64() * 1e3);
-    Ok(json!({
-        "clocks": clocks, "bound": bound, "fails": fails, "states": verdict.effort.states,
-        "symbolic_ms": fails.then_some(symbolic_ms), "ticks_ms": ticks_ms, "tick_states": ticks,
-    }))
+    let took = start.elapsed().as_secs_f64() * 1e3;
+    let ms = (!matches!(verdict.answer, Answer::Unknown(_))).then_some(took);
+    Ok(ZoneComparison { answer: verdict.answer, states: verdict.effort.states, ms })
 }
 
-/// The states that a search in whole ticks looks at until the late answer of the ring is found; none if it gives up.
-fn in_ticks(clocks: usize, bound: u32) -> Option<usize> {
+fn in_ticks_timed(clocks: usize, bound: u32, last: u32) -> (Option<usize>, Option<f64>) {
+    let start = Instant::now();
+    let states = in_ticks(clocks, bound, last);
+    (states, states.map(|_| start.elapsed().as_secs_f64() * 1e3))
+}
+
+/// The states that a search in whole ticks looks at until a late answer of the ring is found, or all of them if none is
+/// late; none if it gives up.
+fn in_ticks(clocks: usize, bound: u32, last: u32) -> Option<usize> {
     let start = (0usize, vec![0u32; clocks]);
     let mut seen: HashSet<(usize, Vec<u32>)> = [start.clone()].into();
     let mut open: VecDeque<(usize, Vec<u32>)> = [start].into();
     while let Some((at, values)) = open.pop_front() {
         let is_last = at + 1 == clocks;
-        if is_last && values[at] == bound + 1 {
+        if is_last && bound < values[at] && values[at] <= last {
             return Some(seen.len());
         }
-        let due = if is_last { bound + 1 } else { bound };
+        let due = if is_last { last } else { bound };
         let mut answered = values.clone();
         answered[at] = 0;
         let later: Vec<u32> = values.iter().map(|value| (value + 1).min(bound + 2)).collect();
@@ -211,5 +254,36 @@ fn in_ticks(clocks: usize, bound: u32) -> Option<usize> {
             return None;
         }
     }
-    None
+    Some(seen.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        bench: Bench,
+    }
+
+    #[test]
+    fn zones_do_not_grow_with_the_bounds() {
+        let args = Line::parse_from(["bench", "conform"]).bench;
+        for clocks in [1, 2, 3] {
+            let [small, large] =
+                [10, 10_000].map(|bound| timed_states(&args, clocks, bound).expect("it compiles"));
+            assert_eq!(small, large, "{clocks} clocks");
+        }
+        assert!(in_ticks(2, 40, 40) > in_ticks(2, 10, 10).map(|states| 4 * states), "ticks do");
+    }
+
+    /// The product states of both comparisons, which must be decided.
+    fn timed_states(args: &Bench, clocks: usize, bound: u32) -> Result<[usize; 2], Stop> {
+        let (late, same) = (zones(args, clocks, bound, bound + 1)?, zones(args, clocks, bound, bound)?);
+        assert!(matches!(late.answer, Answer::Fails(_)), "{clocks} {bound}");
+        assert!(matches!(same.answer, Answer::Conforms(_)), "{clocks} {bound}");
+        Ok([late.states, same.states])
+    }
 }
