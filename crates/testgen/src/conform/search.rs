@@ -14,7 +14,7 @@ use super::product::{Next, Pair, Product, Step};
 use super::region::{Match, Names, Seen, Widening, canonical, concretised, decided_cases, is_too_large};
 use super::side::Member;
 
-/// Members of both sides beyond which a symbolic search does not look into a state.
+/// Members of both sides with unknown values beyond which a symbolic search does not look into a state.
 const CROWD: usize = 14;
 /// The same where there are clocks: every member has zones of its own.
 const CROWD_IN_TIME: usize = 5;
@@ -382,8 +382,7 @@ impl<'p, 's> Search<'p, 's> {
         parent: Option<(usize, Step)>,
     ) {
         let pair = canonical(cx, &mut self.names, pair);
-        let crowd = if self.product.is_timed() { CROWD_IN_TIME } else { CROWD };
-        if self.revisit != Revisit::Concrete && pair.imp.len() + pair.spec.len() > crowd {
+        if self.revisit != Revisit::Concrete && self.is_crowd(cx, &pair) {
             self.crowded = true;
             return;
         }
@@ -412,6 +411,16 @@ impl<'p, 's> Search<'p, 's> {
             }
         };
         self.visit(cx, (pair, doubt), depth, parent, widening);
+    }
+
+    /// Whether `pair` has more members than are looked into.
+    fn is_crowd(&self, cx: &Ctx<'_>, pair: &Pair) -> bool {
+        let members = pair.imp.iter().chain(&pair.spec);
+        if self.product.is_timed() {
+            return members.count() > CROWD_IN_TIME;
+        }
+        // Members without unknown values cost no questions, however many they are.
+        members.filter(|member| member.store.iter().any(|&term| !cx.pool.is_ground(term))).count() > CROWD
     }
 
     /// Remembers a state and goes on from it, unless it is covered.
